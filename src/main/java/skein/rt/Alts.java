@@ -52,7 +52,7 @@ public final class Alts {
     ThreadWaiter waiter = new ThreadWaiter();
     Object chosen = choose(ports, options, waiter, Runner.current());
     if (chosen != null) return chosen;
-    return waiter.await(waiter::withdrawChoice);
+    return waiter.await();
   }
 
   private static IPersistentVector asVector(Object ports) {
@@ -201,7 +201,7 @@ public final class Alts {
 
   private static void addArms(IPersistentVector ops, Waiter owner) {
     Choice choice = new Choice(owner, ops.count());
-    if (owner instanceof ThreadWaiter thread) thread.choice = choice;
+    if (owner instanceof ThreadWaiter thread) thread.withdrawal(choice::withdraw);
     try {
       for (int i = 0; i < ops.count(); i++) {
         Object op = ops.nth(i);

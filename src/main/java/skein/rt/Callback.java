@@ -17,6 +17,17 @@ public final class Callback extends Waiter implements Runnable {
     this.onCaller = onCaller;
   }
 
+  /** A task for {@link Scheduler#submit} whose exceptions go to the uncaught-exception handler. */
+  public static Runnable task(Runnable task) {
+    return () -> {
+      try {
+        task.run();
+      } catch (Throwable t) {
+        Scheduler.uncaught(t);
+      }
+    };
+  }
+
   @Override void complete(Object result, Runner runner) {
     value = null;
     if (function == null) return;

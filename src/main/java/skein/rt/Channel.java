@@ -111,7 +111,7 @@ public class Channel extends Lock {
       if (!putter.claim()) continue;
       Object v = putter.value;
       completed = append(completed, putter, Boolean.TRUE);
-      if (add(b, v)) return appendAll(completed, abort());
+      if (add(b, v)) return appendAll(abort(), completed);
     }
     if (closed && putters == null) finish(b);
     return completed;
@@ -158,7 +158,7 @@ public class Channel extends Lock {
     try {
       boolean last = add(b, value);
       if (takers != null) completed = serveTakers(b);
-      if (last) completed = appendAll(completed, abort());
+      if (last) completed = appendAll(abort(), completed);
     } finally {
       unlock();
     }
@@ -261,6 +261,38 @@ public class Channel extends Lock {
     if (waiter.waits == Waiter.TO_TAKE) removeTaker(waiter);
     else removePutter(waiter);
     return true;
+  }
+
+  /** Takes, under the lock, what is ready; releases the lock. */
+  final Object takeLocked(Runner runner) {
+    Buffer b = buffer;
+    return b != null && b.count() > 0 ? takeBuffered(b, runner) : takeLast(b, runner);
+  }
+
+  /** Puts, under the lock, into a buffer with room or on a closed channel; releases the lock. */
+  final Object putLocked(Object value, Runner runner) {
+    if (!closed) return putBuffered(bufferForPut(), value, runner);
+    unlock();
+    return Boolean.FALSE;
+  }
+
+  /** Whether the buffer holds something. Under the lock, like the next three. */
+  final boolean hasBuffered() {
+    return buffer != null && buffer.count() > 0;
+  }
+
+  /** Whether a put goes to a waiting take rather than into the buffer. */
+  final boolean meetsDirectly() {
+    Buffer b = bufferForPut();
+    return !closed && (b == null || handsOver(b));
+  }
+
+  final Waiter firstTaker() {
+    return takers;
+  }
+
+  final Waiter firstPutter() {
+    return putters;
   }
 
   /** Whether a take would be done at once. Under the lock. */
@@ -404,11 +436,6 @@ public class Channel extends Lock {
     ThreadWaiter waiter = new ThreadWaiter();
     accepted = put(value, waiter, runner);
     return accepted == NONE ? waiter.await(() -> withdraw(waiter)) : accepted;
-  }
-
-  /** Whether a take waits. Under the lock. */
-  final boolean hasTakers() {
-    return takers != null;
   }
 
   /** The buffer, or null. For inspection only: its owner changes it under this channel's lock. */

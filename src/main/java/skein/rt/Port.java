@@ -42,7 +42,7 @@ public final class Port extends Channel {
   void deliver(Object value, Runner runner) {
     if (value != null) {
       lock();
-      if (buffer == null && !isClosed() && !hasTakers()) {
+      if (buffer == null && !isClosed() && firstTaker() == null) {
         buffer = new Buffers.Result(value);
         unlock();
       } else {

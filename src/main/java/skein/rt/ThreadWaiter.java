@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import clojure.lang.IFn;
+import clojure.lang.RT;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -19,7 +21,7 @@ final class ThreadWaiter extends Waiter {
   private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 400 : 0;
 
   private final Thread thread = Thread.currentThread();
-  Choice choice; // set before the arms can be claimed; null unless it blocks in an alts
+  private BooleanSupplier withdrawal; // of an alts; set before it can be claimed
   private volatile boolean done; // volatile: publishes value to the waiting thread
 
   @Override void complete(Object result, Runner runner) {
@@ -46,8 +48,17 @@ final class ThreadWaiter extends Waiter {
     return value;
   }
 
-  boolean withdrawChoice() {
-    return choice.withdraw();
+  /** Waits for the result of an alts. */
+  Object await() throws InterruptedException {
+    return await(withdrawal);
+  }
+
+  void withdrawal(BooleanSupplier withdraw) {
+    withdrawal = withdraw;
+  }
+
+  @Override public void withdrawal(IFn withdraw) {
+    withdrawal = () -> RT.booleanCast(withdraw.invoke());
   }
 
   /** Whoever claimed the operation is about to complete it. */

@@ -35,6 +35,14 @@ public abstract class Waiter {
    */
   abstract void complete(Object result, Runner runner);
 
+  /** Completes the operation from outside, where a port of another kind has done it. */
+  public final void deliver(Object result) {
+    complete(result, null);
+  }
+
+  /** How to undo the operation, where it waits in ports of another kind: a function that tells success. */
+  public void withdrawal(clojure.lang.IFn withdraw) {}
+
   /** The frame that waits here, or null when a thread or a callback does. */
   public Frame frame() {
     return null;
