@@ -7,8 +7,6 @@ import clojure.lang.Keyword;
 import clojure.lang.LazilyPersistentVector;
 import clojure.lang.PersistentArrayMap;
 import clojure.lang.RT;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -22,7 +20,6 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class Alts {
   private static final Keyword PRIORITY = Keyword.intern(null, "priority");
   private static final Keyword DEFAULT = Keyword.intern(null, "default");
-  private static final Comparator<Channel> BY_IDENTITY = Comparator.comparingInt(System::identityHashCode);
   private static final Lock TIE = new Lock() {};
 
   private Alts() {}
@@ -159,12 +156,16 @@ public final class Alts {
     }
   }
 
-  /** Sorts by identity; returns whether two different channels compare equal. */
+  /** Sorts by identity hash code; returns whether two different channels have the same. */
   private static boolean sortForLocking(Channel[] channels) {
-    Arrays.sort(channels, BY_IDENTITY);
     boolean ties = false;
     for (int i = 1; i < channels.length; i++) {
-      ties |= channels[i] != channels[i - 1] && BY_IDENTITY.compare(channels[i], channels[i - 1]) == 0;
+      Channel ch = channels[i];
+      int hash = System.identityHashCode(ch);
+      int j = i - 1;
+      for (; j >= 0 && System.identityHashCode(channels[j]) > hash; j--) channels[j + 1] = channels[j];
+      channels[j + 1] = ch;
+      ties |= j >= 0 && channels[j] != ch && System.identityHashCode(channels[j]) == hash;
     }
     return ties;
   }

@@ -59,9 +59,12 @@ final class RunQueue extends Lock {
     head = 0;
   }
 
-  /** What to run now, or null. */
+  /** What to run now, or null; may miss what another thread is just pushing or moving. */
   Runnable poll() {
-    if (isEmpty()) return null;
+    return isEmpty() ? null : pollForSure();
+  }
+
+  Runnable pollForSure() {
     lock();
     Runnable work = next;
     if (work != null && (size == 0 || ++streak < MAX_STREAK)) {
@@ -142,9 +145,9 @@ final class RunQueue extends Lock {
     return empty;
   }
 
-  /** Whether nothing is ready, as far as can be told without the lock. */
+  /** Whether nothing is ready, as far as can be told without the lock: next first, as it moves to the queue. */
   boolean isEmpty() {
-    return size == 0 && !hasNext;
+    return !hasNext && size == 0;
   }
 
   /** How much is ready, as far as can be told without the lock. */
