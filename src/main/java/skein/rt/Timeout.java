@@ -37,6 +37,11 @@ public final class Timeout extends Channel {
     super.close();
   }
 
+  /** When it fires, on the clock of {@link System#nanoTime}. */
+  public long deadlineNanos() {
+    return deadline;
+  }
+
   /** How many timeouts have neither fired nor been cancelled. */
   public static int outstanding() {
     return Timers.outstanding();
