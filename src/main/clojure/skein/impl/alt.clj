@@ -1,0 +1,53 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.alt
+  "The syntax of `alt!` and `alt!!`: clauses to one alts and a choice among the results.")
+
+(set! *warn-on-reflection* true)
+
+(defn- bind-port
+  "Adds a port, or a [port value] to put, to `{:ops :bindings :names}`, evaluated once
+  under names of its own."
+  [acc port]
+  (let [port-name (gensym "port")]
+    (if (vector? port)
+      (let [value-name (gensym "value")]
+        (-> acc
+            (update :bindings conj port-name (nth port 0) value-name (nth port 1))
+            (update :ops conj [port-name value-name])
+            (update :names conj port-name)))
+      (-> acc
+          (update :bindings conj port-name port)
+          (update :ops conj port-name)
+          (update :names conj port-name)))))
+
+(defn- result-form
+  "The clause's result: a list that begins with a vector binds [value port] first."
+  [expr chosen]
+  (if (and (seq? expr) (vector? (first expr)))
+    `(let [~(first expr) ~chosen] ~@(rest expr))
+    expr))
+
+(defn- add-clause [acc [ports expr] port chosen]
+  (let [{:keys [names] :as acc} (reduce bind-port (assoc acc :names [])
+                                        (if (vector? ports) ports [ports]))]
+    (update acc :tests conj
+            `(or ~@(map (fn [n] `(identical? ~port ~n)) names))
+            (result-form expr chosen))))
+
+(defn alt-form
+  "Returns the form that makes one choice by `alts`, a symbol, and evaluates the
+  result of its clause. Throws AssertionError when a clause has no result."
+  [alts clauses]
+  (assert (even? (count clauses)) "unbalanced clauses")
+  (let [pairs (partition 2 clauses)
+        option? (comp keyword? first)
+        port (gensym "port")
+        chosen (gensym "chosen")
+        acc (reduce (fn [acc clause] (add-clause acc clause port chosen))
+                    {:ops [] :bindings [] :tests []}
+                    (remove option? pairs))]
+    `(let [~@(:bindings acc)
+           [value# ~port :as ~chosen] (~alts ~(:ops acc) ~@(mapcat identity (filter option? pairs)))]
+       (cond
+         ~@(:tests acc)
+         (identical? ~port :default) value#))))

@@ -1,0 +1,194 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.channel
+  "Joins the channels of skein.rt to the port protocols, in both directions.
+
+  * foreign handlers on our channels: the protocols are extended to skein.rt.Channel
+  * our frames, threads and callbacks on foreign ports: `foreign-take`, `foreign-put`
+    and `foreign-alts`, installed in skein.rt.Foreign
+  * `make` - a channel from a buffer, a transducer and an exception handler"
+  (:require [skein.impl.protocols :as impl])
+  (:import [clojure.lang IFn IPersistentVector]
+           [java.util.concurrent ThreadLocalRandom]
+           [java.util.concurrent.atomic AtomicLong]
+           [java.util.concurrent.locks Lock ReentrantLock]
+           [skein.rt Buffer Buffers$Fixed Buffers$Dropping Buffers$Sliding Buffers$Promise
+            Channel Foreign HandlerWaiter HandlerWaiter$Handle TransducedChannel Waiter]))
+
+(set! *warn-on-reflection* true)
+
+;;;; Buffers
+
+(extend-protocol impl/Buffer
+  Buffer
+  (full? [b] (.full b))
+  (remove! [b] (.remove b))
+  (add!* [b value] (.add b value) b)
+  (close-buf! [b] (.close b)))
+
+(extend-protocol impl/Capacity
+  Buffer
+  (capacity [b] (let [n (.capacity b)] (when-not (neg? n) n))))
+
+(doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise]]
+  (extend c impl/UnblockingBuffer))
+
+(defn- foreign-buffer
+  "A buffer that satisfies the protocol only, as one of ours."
+  [b]
+  (reify Buffer
+    (full [_] (boolean (impl/full? b)))
+    (remove [_] (impl/remove! b))
+    (add [_ value] (impl/add!* b value))
+    (close [_] (impl/close-buf! b))
+    (capacity [_] (int (or (when (satisfies? impl/Capacity b) (impl/capacity b)) -1)))
+    (count [_] (count b))))
+
+(defn make
+  "Returns a channel.
+
+  buffer      one of ours, one that satisfies impl/Buffer, or nil for none
+  xform       a transducer, or nil
+  ex-handler  a function of what the transducer throws, or nil"
+  ^skein.rt.Channel [buffer xform ex-handler]
+  (let [b (if (or (nil? buffer) (instance? Buffer buffer)) buffer (foreign-buffer buffer))]
+    (if (or xform ex-handler)
+      (TransducedChannel. b xform ex-handler)
+      (Channel. b))))
+
+;;;; Foreign handlers on our channels
+
+(defn- handle ^HandlerWaiter$Handle [h]
+  (let [^Lock lock (when (instance? Lock h) h)]
+    (reify HandlerWaiter$Handle
+      (lock [_] (when lock (.lock lock)))
+      (unlock [_] (when lock (.unlock lock)))
+      (lockId [_] (long (impl/lock-id h)))
+      (active [_] (boolean (impl/active? h)))
+      (blockable [_] (boolean (impl/blockable? h)))
+      (commit [_] (impl/commit h))
+      (onCaller [_ f] (boolean (:on-caller? (meta f)))))))
+
+(defn- boxed [result]
+  (when-not (identical? result Channel/NONE) (impl/box result)))
+
+(extend-protocol impl/ReadPort
+  Channel
+  (take! [ch handler] (boxed (HandlerWaiter/take ch (handle handler)))))
+
+(extend-protocol impl/WritePort
+  Channel
+  (put! [ch value handler] (boxed (HandlerWaiter/put ch value (handle handler)))))
+
+(extend-protocol impl/Channel
+  Channel
+  (close! [ch] (.close ch) nil)
+  (closed? [ch] (.isClosed ch)))
+
+;;;; Our waiters on foreign ports
+
+(defn fn-handler
+  "Returns a handler that is always active and completes by calling `f`."
+  [f blockable]
+  (reify
+    Lock
+    (lock [_])
+    (unlock [_])
+    impl/Handler
+    (active? [_] true)
+    (blockable? [_] blockable)
+    (lock-id [_] 0)
+    (commit [_] f)))
+
+(defn- delivering
+  "A function that completes `waiter` on the thread that calls it."
+  [^Waiter waiter]
+  (with-meta (fn deliver [result] (.deliver waiter result)) {:on-caller? true}))
+
+(defn- unboxed [box]
+  (if (nil? box) Channel/NONE @box))
+
+(defn foreign-take
+  "Takes from a port that is not a skein.rt.Channel for `waiter`: the value, or
+  Channel/NONE when it waits."
+  [port waiter]
+  (unboxed (impl/take! port (fn-handler (delivering waiter) true))))
+
+(defn foreign-put
+  "Puts on a port that is not a skein.rt.Channel for `waiter`: true, false, or
+  Channel/NONE when it waits."
+  [port value waiter]
+  (unboxed (impl/put! port value (fn-handler (delivering waiter) true))))
+
+(def ^:private ^AtomicLong next-lock-id (AtomicLong.))
+
+(definterface Flag
+  (^boolean isOpen [])
+  (close []))
+
+(deftype ^:private OneShot [^ReentrantLock lock ^:volatile-mutable open ^long id]
+  Flag
+  (isOpen [_] open)
+  (close [_] (set! open false)))
+
+(defn- arm
+  "The handler of one operation of an alts: all share a flag, and the first to commit wins."
+  [^OneShot flag f]
+  (reify
+    Lock
+    (lock [_] (.lock ^ReentrantLock (.-lock flag)))
+    (unlock [_] (.unlock ^ReentrantLock (.-lock flag)))
+    impl/Handler
+    (active? [_] (.isOpen flag))
+    (blockable? [_] true)
+    (lock-id [_] (.-id flag))
+    (commit [_] (.close flag) f)))
+
+(defn- claim-flag
+  "Ends the alts of `flag`; false when an operation has won before."
+  [^OneShot flag]
+  (let [^ReentrantLock lock (.-lock flag)]
+    (.lock lock)
+    (try
+      (when (.isOpen flag) (.close flag) true)
+      (finally (.unlock lock)))))
+
+(defn- order
+  "The indices below n, shuffled unless `priority?`."
+  ^ints [^long n priority?]
+  (let [a (int-array (range n))
+        random (ThreadLocalRandom/current)]
+    (when-not priority?
+      (loop [i (dec n)]
+        (when (pos? i)
+          (let [j (.nextInt random (inc i)) x (aget a i)]
+            (aset a i (aget a j))
+            (aset a j x)
+            (recur (dec i))))))
+    a))
+
+(defn- try-arm
+  "Starts one operation; a box of [value port] if that ends the alts."
+  [op flag deliver]
+  (let [put? (vector? op)
+        port (if put? (op 0) op)
+        h (arm flag (with-meta (fn won [v] (deliver [v port])) {:on-caller? true}))]
+    (when-some [b (if put? (impl/put! port (op 1) h) (impl/take! port h))]
+      (impl/box [@b port]))))
+
+(defn foreign-alts
+  "As skein.rt.Alts/choose, for operations of which some are on foreign ports."
+  [ops options ^Waiter waiter]
+  (let [flag (OneShot. (ReentrantLock.) true (.incrementAndGet next-lock-id))
+        ops (vec ops)
+        ^ints idx (order (count ops) (:priority options))
+        n (alength idx)]
+    (.withdrawal waiter (fn withdraw [] (boolean (claim-flag flag))))
+    (loop [i 0]
+      (if (< i n)
+        (if-some [b (try-arm (ops (aget idx i)) flag (fn [r] (.deliver waiter r)))]
+          @b
+          (recur (inc i)))
+        (when (and (contains? options :default) (claim-flag flag))
+          [(:default options) :default])))))
+
+(Foreign/install foreign-take foreign-put foreign-alts)

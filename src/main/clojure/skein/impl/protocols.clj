@@ -1,0 +1,72 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.protocols
+  "What a port, a handler and a buffer are, open to users.
+
+  The protocols are core.async's, method for method, so that ports, handlers and
+  buffers written for it work here. Skein's own channels implement them too, but
+  its operations reach those directly."
+  (:refer-clojure :exclude [take!]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const max-queue-size
+  "How many takes, and how many puts, may wait in one channel."
+  1024)
+
+(defprotocol ReadPort
+  "Something that values can be taken from."
+  (take! [port handler]
+    "Takes for `handler`: a derefable value if there is one, a derefable nil if the
+    port is closed, nil if the handler now waits or is no longer active."))
+
+(defprotocol WritePort
+  "Something that values can be put on."
+  (put! [port value handler]
+    "Puts for `handler`: a derefable boolean, false if the port is closed; nil if the
+    handler now waits or is no longer active. Throws when `value` is nil."))
+
+(defprotocol Channel
+  "Something that can be closed."
+  (close! [port] "Closes the port; nothing happens the second time.")
+  (closed? [port] "Whether the port has been closed."))
+
+(defprotocol Handler
+  "One pending operation. A handler that may lose to another is also a
+  java.util.concurrent.locks.Lock, which is held around active? and commit."
+  (active? [handler] "Whether the operation can still complete; needs no lock.")
+  (blockable? [handler] "Whether the operation may wait.")
+  (lock-id [handler] "Where the handler's lock stands in the order of locking; 0: it has none.")
+  (commit [handler] "Completes the operation: returns the function of its result. Under the lock."))
+
+(defprotocol Buffer
+  "Where a channel keeps values. Called under the channel's lock."
+  (full? [buffer] "Whether a put has to wait.")
+  (remove! [buffer] "Removes and returns the next value.")
+  (add!* [buffer value] "Keeps `value`, or not; returns the buffer.")
+  (close-buf! [buffer] "Told that the channel has closed; what it returns is ignored."))
+
+(defprotocol Capacity
+  "A buffer that has a size."
+  (capacity [buffer] "The number of values it is meant to hold, or nil."))
+
+(defprotocol UnblockingBuffer
+  "Marks a buffer that is never full.")
+
+(defn add!
+  "Adds to a buffer: the reducing function that a channel's transducer ends in.
+
+  With a value, returns the buffer; with none, the buffer as it is. Throws
+  AssertionError when `value` is nil."
+  ([buffer] buffer)
+  ([buffer value]
+   (assert (some? value) "a buffer can't hold nil")
+   (add!* buffer value)))
+
+(deftype Box [value]
+  clojure.lang.IDeref
+  (deref [_] value))
+
+(defn box
+  "Returns a derefable `value`, as ports do for an operation that is done at once."
+  [value]
+  (Box. value))

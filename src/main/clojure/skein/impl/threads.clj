@@ -1,0 +1,51 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.threads
+  "The executors behind `thread` and `io-thread`, one for each workload.
+
+  :mixed and :compute are cached pools of daemon platform threads, :io starts a
+  virtual thread for each task. As in core.async, the system property
+  clojure.core.async.executor-factory may name a function of the workload that
+  returns an executor of one's own, or nil for the default."
+  (:import [java.util.concurrent Executor Executors ThreadFactory]
+           [java.util.concurrent.atomic AtomicLong]
+           [skein.rt Callback Scheduler]))
+
+(set! *warn-on-reflection* true)
+
+(defn counted-thread-factory
+  "Returns a ThreadFactory of threads named by `name-format`, in which %d is a counter
+  from 1. `init-fn`, if given, runs first on each thread."
+  (^ThreadFactory [name-format daemon?] (counted-thread-factory name-format daemon? nil))
+  (^ThreadFactory [name-format daemon? {:keys [init-fn]}]
+   (let [counter (AtomicLong.)]
+     (reify ThreadFactory
+       (newThread [_ task]
+         (let [^Runnable task (if init-fn (fn run [] (init-fn) (.run task)) task)
+               ^String thread-name (format name-format (.incrementAndGet counter))]
+           (doto (Thread. task thread-name)
+             (.setDaemon daemon?))))))))
+
+(defn- own-executor [workload]
+  (when-some [factory (System/getProperty "clojure.core.async.executor-factory")]
+    ((requiring-resolve (symbol factory)) workload)))
+
+(defn- default-executor ^Executor [workload]
+  (case workload
+    :io (reify Executor (execute [_ task] (Thread/startVirtualThread task)))
+    (:mixed :compute) (Executors/newCachedThreadPool
+                       (counted-thread-factory (str "async-" (name workload) "-%d") true))))
+
+(def ^{:arglists '([workload])} executor-for
+  "Returns the Executor for a workload: :io, :compute or :mixed. Anything else throws
+  IllegalArgumentException."
+  (memoize (fn executor-for [workload] (or (own-executor workload) (default-executor workload)))))
+
+(defn exec
+  "Runs `task` on a thread for `workload`."
+  [^Runnable task workload]
+  (.execute ^Executor (executor-for workload) task))
+
+(def ^Executor dispatch
+  "Runs callbacks on the workers of skein.rt."
+  (reify Executor
+    (execute [_ task] (Scheduler/submit (Callback/task task)))))

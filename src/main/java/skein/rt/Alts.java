@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.IPersistentMap;
+import clojure.lang.IPersistentVector;
+import clojure.lang.Keyword;
+import clojure.lang.LazilyPersistentVector;
+import clojure.lang.PersistentArrayMap;
+import clojure.lang.RT;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Does one of several channel operations, in three steps: try each in turn; if none is ready, lock all the
+ * channels, see whether that is still so, and queue one arm in each; the first arm that is claimed wins.
+ *
+ * <p>The steps are those of Go's select (runtime/select.go). Differs: the first step takes one lock at a time
+ * and mostly succeeds; locks are ordered by identity hash code, with a lock of its own for the ties; and the
+ * winner, not the owner, takes the other arms out again.
+ */
+public final class Alts {
+  private static final Keyword PRIORITY = Keyword.intern(null, "priority");
+  private static final Keyword DEFAULT = Keyword.intern(null, "default");
+  private static final Lock TIE = new Lock() {};
+
+  private Alts() {}
+
+  /**
+   * Does one of {@code ports}, each a channel to take from or a vector of a channel and a value to put.
+   *
+   * @param options nil or a map with :priority and :default
+   * @param owner gets {@code [value port]} by {@link Waiter#complete} when null is returned
+   * @return {@code [value port]}, or null when {@code owner} waits
+   */
+  public static Object choose(Object ports, IPersistentMap options, Waiter owner, Runner runner) {
+    if (options == null) options = PersistentArrayMap.EMPTY;
+    IPersistentVector ops = asVector(ports);
+    if (!check(ops)) return Foreign.alts(ops, options, owner);
+    boolean priority = RT.booleanCast(options.valAt(PRIORITY));
+    for (;;) {
+      Object chosen = tryEach(ops, priority, runner);
+      if (chosen != null) return chosen;
+      if (options.containsKey(DEFAULT)) return result(options.valAt(DEFAULT), DEFAULT);
+      if (queue(ops, owner)) return null;
+    }
+  }
+
+  /** As {@link #choose}, blocking this thread. */
+  public static Object chooseBlocking(Object ports, IPersistentMap options) throws InterruptedException {
+    ThreadWaiter waiter = new ThreadWaiter();
+    Object chosen = choose(ports, options, waiter, Runner.current());
+    if (chosen != null) return chosen;
+    return waiter.await();
+  }
+
+  private static IPersistentVector asVector(Object ports) {
+    if (ports instanceof IPersistentVector v) return v;
+    return LazilyPersistentVector.createOwning(RT.toArray(ports));
+  }
+
+  /** Whether all ports are channels of ours. Nothing happens before everything has been checked. */
+  private static boolean check(IPersistentVector ops) {
+    int n = ops.count();
+    if (n == 0) {
+      throw new AssertionError(
+          "Assert failed: alts must have at least one channel operation\n(pos? (count ports))");
+    }
+    boolean ours = true;
+    for (int i = 0; i < n; i++) {
+      Object op = ops.nth(i);
+      if (op instanceof IPersistentVector pair) {
+        if (pair.nth(1) == null) {
+          throw new AssertionError("Assert failed: can't put nil on channel\n(some? (port 1))");
+        }
+        op = pair.nth(0);
+      }
+      if (!(op instanceof Channel)) ours = false;
+    }
+    return ours;
+  }
+
+  private static Channel channel(Object op) {
+    return (Channel) (op instanceof IPersistentVector pair ? pair.nth(0) : op);
+  }
+
+  private static Object putValue(Object op) {
+    return op instanceof IPersistentVector pair ? pair.nth(1) : null;
+  }
+
+  private static Object result(Object value, Object port) {
+    return LazilyPersistentVector.createOwning(value, port);
+  }
+
+  /** The first step: in the given order, or in a random order that is drawn as far as it is needed. */
+  private static Object tryEach(IPersistentVector ops, boolean priority, Runner runner) {
+    int n = ops.count();
+    int[] order = null;
+    if (!priority && n > 1) {
+      order = new int[n];
+      for (int i = 0; i < n; i++) order[i] = i;
+    }
+    for (int i = 0; i < n; i++) {
+      Object op = ops.nth(order == null ? i : draw(order, i));
+      Channel ch = channel(op);
+      Object toPut = putValue(op);
+      Object v = toPut == null ? ch.take(null, runner) : ch.put(toPut, null, runner);
+      if (v != Channel.NONE) return result(v, ch);
+      if (meetsItself(ops, order, i, ch, toPut == null)) return result(toPut == null ? valueFor(ops, ch) : true, ch);
+    }
+    return null;
+  }
+
+  /** Swaps one of the remaining indices, drawn at random, to position i. */
+  private static int draw(int[] order, int i) {
+    int j = i + ThreadLocalRandom.current().nextInt(order.length - i);
+    int drawn = order[j];
+    order[j] = order[i];
+    order[i] = drawn;
+    return drawn;
+  }
+
+  /**
+   * Whether an operation tried before is the other side of this one, on the same channel without a buffer.
+   * As in core.async, {@code (alts! [c [c 1]])} then completes with itself.
+   */
+  private static boolean meetsItself(IPersistentVector ops, int[] order, int i, Channel ch, boolean takes) {
+    if (ch.buffer() != null) return false;
+    for (int j = 0; j < i; j++) {
+      Object other = ops.nth(order == null ? j : order[j]);
+      if ((putValue(other) != null) == takes && channel(other) == ch) return true;
+    }
+    return false;
+  }
+
+  private static Object valueFor(IPersistentVector ops, Channel ch) {
+    for (int i = 0; i < ops.count(); i++) {
+      if (putValue(ops.nth(i)) != null && channel(ops.nth(i)) == ch) return putValue(ops.nth(i));
+    }
+    throw new IllegalStateException("no put on " + ch);
+  }
+
+  /** The second step: false when something has become ready, so that it must be tried again. */
+  private static boolean queue(IPersistentVector ops, Waiter owner) {
+    int n = ops.count();
+    Channel[] ordered = new Channel[n];
+    for (int i = 0; i < n; i++) ordered[i] = channel(ops.nth(i));
+    boolean ties = n > 1 && sortForLocking(ordered);
+    if (ties) TIE.lock();
+    lockAll(ordered);
+    try {
+      if (anyReady(ops)) return false;
+      addArms(ops, owner);
+      return true;
+    } finally {
+      unlockAll(ordered);
+      if (ties) TIE.unlock();
+    }
+  }
+
+  /** Sorts by identity hash code; returns whether two different channels have the same. */
+  private static boolean sortForLocking(Channel[] channels) {
+    boolean ties = false;
+    for (int i = 1; i < channels.length; i++) {
+      Channel ch = channels[i];
+      int hash = System.identityHashCode(ch);
+      int j = i - 1;
+      for (; j >= 0 && System.identityHashCode(channels[j]) > hash; j--) channels[j + 1] = channels[j];
+      channels[j + 1] = ch;
+      ties |= j >= 0 && channels[j] != ch && System.identityHashCode(channels[j]) == hash;
+    }
+    return ties;
+  }
+
+  private static void lockAll(Channel[] ordered) {
+    for (int i = 0; i < ordered.length; i++) {
+      if (isFirst(ordered, i)) ordered[i].lock();
+    }
+  }
+
+  private static void unlockAll(Channel[] ordered) {
+    for (int i = 0; i < ordered.length; i++) {
+      if (isFirst(ordered, i)) ordered[i].unlock();
+    }
+  }
+
+  /** Whether this is the first place of a channel that may stand there more than once. */
+  private static boolean isFirst(Channel[] ordered, int i) {
+    int hash = System.identityHashCode(ordered[i]);
+    for (int j = i - 1; j >= 0 && System.identityHashCode(ordered[j]) == hash; j--) {
+      if (ordered[j] == ordered[i]) return false;
+    }
+    return true;
+  }
+
+  private static boolean anyReady(IPersistentVector ops) {
+    for (int i = 0; i < ops.count(); i++) {
+      Object op = ops.nth(i);
+      Channel ch = channel(op);
+      if (putValue(op) == null ? ch.readyToTake() : ch.readyToPut()) return true;
+    }
+    return false;
+  }
+
+  private static void addArms(IPersistentVector ops, Waiter owner) {
+    Choice choice = new Choice(owner, ops.count());
+    if (owner instanceof ThreadWaiter thread) thread.withdrawal(choice::withdraw);
+    try {
+      for (int i = 0; i < ops.count(); i++) {
+        Object op = ops.nth(i);
+        Object v = putValue(op);
+        Choice.Arm arm = new Choice.Arm(choice, channel(op), v);
+        choice.arms[i] = arm;
+        if (v == null) arm.channel.addTaker(arm);
+        else arm.channel.addPutter(arm, v);
+      }
+    } catch (AssertionError tooMany) {
+      choice.claim();
+      for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);
+      throw tooMany;
+    }
+  }
+}

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Moves values from puts to takes, in order, with or without a buffer between them. What waits here is a
+ * {@link Waiter}; frames, threads, callbacks and alts all come through the same two methods.
+ */
+public class Channel extends Lock {
+  /*
+   * Invariants, which hold whenever the lock is free (an arm of an alts counts only while it is active):
+   *
+   *   I1  A take waits only if the buffer is empty and no put waits.
+   *   I2  A put waits only if there is no buffer or it is full.
+   *   I3  Puts are taken in the order in which they were made, and takes are served in order.
+   *   I4  A closed channel has no waiting take, and accepts no put; puts that waited stay until taken.
+   *   I5  A value whose put returned true is taken once, or is in the buffer, or was dropped by the
+   *       buffer's policy or by the transducer.
+   *   I6  At most MAX_WAITING takes and as many puts wait.
+   *
+   * User code never runs under the lock, except a transducer's (see TransducedChannel) and a
+   * custom buffer's, as core.async's contract says. Waiters are completed after the lock is released.
+   *
+   * Memory order: what a putter did before its put is visible to the taker after the take, because both
+   * hold this lock, or because the completion of a waiter is published by its owner's queue.
+   *
+   * The two queues are circular lists through Waiter.next and .prev, so that a waiter can be withdrawn
+   * from the middle at once. Differs from core.async's ManyToManyChannel, which leaves finished handlers
+   * in its lists and sweeps them out later.
+   */
+
+  /** How many takes, and how many puts, may wait in one channel. */
+  public static final int MAX_WAITING = 1024;
+
+  /** What {@link #take} and {@link #put} return when the operation could not be done at once. */
+  public static final Object NONE = new Object();
+
+  Buffer buffer; // guarded by lock; null: every put meets its take
+  private Waiter takers; // guarded by lock; the first of a circular list, or null
+  private Waiter putters; // guarded by lock; the first of a circular list, or null
+  private short takerCount; // guarded by lock
+  private short putterCount; // guarded by lock
+  private volatile boolean closed; // written under lock, read by anyone
+
+  /** @param buffer where values wait, or null for none */
+  public Channel(Buffer buffer) {
+    this.buffer = buffer;
+  }
+
+  /**
+   * Takes a value.
+   *
+   * @param waiter queued if there is no value now; null never waits
+   * @param runner what the calling thread runs on, or null when that is none or not known
+   * @return the value; null when closed and empty; {@link #NONE} when {@code waiter} waits, or would have
+   * @throws AssertionError when {@link #MAX_WAITING} takes wait already
+   */
+  public final Object take(Waiter waiter, Runner runner) {
+    lock();
+    Buffer b = buffer;
+    if (b != null && b.count() > 0) return takeBuffered(b, runner);
+    for (Waiter putter; (putter = putters) != null; ) {
+      removePutter(putter);
+      if (putter.claim()) {
+        Object v = putter.value;
+        unlock();
+        putter.complete(Boolean.TRUE, runner);
+        return v;
+      }
+    }
+    if (closed) return takeLast(b, runner);
+    try {
+      if (waiter != null) addTaker(waiter);
+    } finally {
+      unlock();
+    }
+    return NONE;
+  }
+
+  /** Nothing waits in a closed channel; a transducer may still have something. */
+  private Object takeLast(Buffer b, Runner runner) {
+    if (b != null) {
+      finish(b);
+      if (b.count() > 0) return takeBuffered(b, runner);
+    }
+    unlock();
+    return null;
+  }
+
+  private Object takeBuffered(Buffer b, Runner runner) {
+    Object v;
+    Waiter completed = null;
+    try {
+      v = b.remove();
+      if (putters != null) completed = refill(b);
+    } finally {
+      unlock();
+    }
+    if (completed != null) completeAll(completed, runner);
+    return v;
+  }
+
+  /** Lets waiting puts into the buffer while there is room; returns those whose puts are done. */
+  private Waiter refill(Buffer b) {
+    Waiter completed = null;
+    while (putters != null && !b.full()) {
+      Waiter putter = putters;
+      removePutter(putter);
+      if (!putter.claim()) continue;
+      Object v = putter.value;
+      completed = append(completed, putter, Boolean.TRUE);
+      if (add(b, v)) return appendAll(abort(), completed);
+    }
+    if (closed && putters == null) finish(b);
+    return completed;
+  }
+
+  /**
+   * Puts a value.
+   *
+   * @param waiter queued if there is no room now; null never waits
+   * @param runner what the calling thread runs on, or null when that is none or not known
+   * @return true; false when closed; {@link #NONE} when {@code waiter} waits, or would have
+   * @throws IllegalArgumentException when {@code value} is null
+   * @throws AssertionError when {@link #MAX_WAITING} puts wait already
+   */
+  public final Object put(Object value, Waiter waiter, Runner runner) {
+    if (value == null) throw new IllegalArgumentException("Can't put nil on channel");
+    lock();
+    if (closed) {
+      unlock();
+      return Boolean.FALSE;
+    }
+    Buffer b = bufferForPut();
+    if (takers != null && (b == null || handsOver(b))) {
+      for (Waiter taker; (taker = takers) != null; ) {
+        removeTaker(taker);
+        if (taker.claim()) {
+          unlock();
+          taker.complete(value, runner);
+          return Boolean.TRUE;
+        }
+      }
+    }
+    if (b != null && !b.full()) return putBuffered(b, value, runner);
+    try {
+      if (waiter != null) addPutter(waiter, value);
+    } finally {
+      unlock();
+    }
+    return NONE;
+  }
+
+  private Object putBuffered(Buffer b, Object value, Runner runner) {
+    Waiter completed = null;
+    try {
+      boolean last = add(b, value);
+      if (takers != null) completed = serveTakers(b);
+      if (last) completed = appendAll(abort(), completed);
+    } finally {
+      unlock();
+    }
+    if (completed != null) completeAll(completed, runner);
+    return Boolean.TRUE;
+  }
+
+  /** Gives buffered values to waiting takes; returns those takes. */
+  private Waiter serveTakers(Buffer b) {
+    Waiter completed = null;
+    while (takers != null && b.count() > 0) {
+      Waiter taker = takers;
+      removeTaker(taker);
+      if (taker.claim()) completed = append(completed, taker, b.remove());
+    }
+    return completed;
+  }
+
+  /** Closes the channel: takes that wait get what is buffered, then nil; no put is accepted any more. */
+  public void close() {
+    close(null);
+  }
+
+  final void close(Runner runner) {
+    Waiter completed;
+    lock();
+    try {
+      completed = closeLocked();
+    } finally {
+      unlock();
+    }
+    if (completed != null) completeAll(completed, runner);
+  }
+
+  /** Closes under the lock; returns the takes that this ends. */
+  private Waiter closeLocked() {
+    if (closed) return null;
+    closed = true;
+    Buffer b = buffer;
+    if (b != null && putters == null) finish(b);
+    Waiter completed = null;
+    for (Waiter taker; (taker = takers) != null; ) {
+      removeTaker(taker);
+      if (taker.claim()) completed = append(completed, taker, b != null && b.count() > 0 ? b.remove() : null);
+    }
+    if (b != null) b.close();
+    return completed;
+  }
+
+  /** The transducer wants no more: every waiting put is done, and the channel closes. */
+  private Waiter abort() {
+    Waiter completed = null;
+    for (Waiter putter; (putter = putters) != null; ) {
+      removePutter(putter);
+      if (putter.claim()) completed = append(completed, putter, Boolean.TRUE);
+    }
+    return appendAll(completed, closeLocked());
+  }
+
+  /** Whether the channel has been closed. Values may still be there to be taken. */
+  public final boolean isClosed() {
+    return closed;
+  }
+
+  /** The buffer, for a put. Under the lock, like all that subclasses do differently. */
+  Buffer bufferForPut() {
+    return buffer;
+  }
+
+  /** Whether a put may go straight to a waiting take, past a buffer that is empty then and keeps order. */
+  boolean handsOver(Buffer b) {
+    return b instanceof Buffers.Fixed && b.capacity() > 0;
+  }
+
+  /** Adds to the buffer; returns whether the channel must close because no more values are wanted. */
+  boolean add(Buffer b, Object value) {
+    try {
+      b.add(value);
+    } catch (Throwable t) { // a custom buffer's: the value is lost, and neither party must pay for it
+      Scheduler.uncaught(t);
+    }
+    return false;
+  }
+
+  /** Called once no value can come in any more. */
+  void finish(Buffer b) {}
+
+  /** Takes {@code waiter} out of this channel. False when it does not wait here any more. */
+  final boolean withdraw(Waiter waiter) {
+    lock();
+    try {
+      return withdrawLocked(waiter);
+    } finally {
+      unlock();
+    }
+  }
+
+  final boolean withdrawLocked(Waiter waiter) {
+    if (waiter.waits == Waiter.NOWHERE) return false;
+    if (waiter.waits == Waiter.TO_TAKE) removeTaker(waiter);
+    else removePutter(waiter);
+    return true;
+  }
+
+  /** Takes, under the lock, what is ready; releases the lock. */
+  final Object takeLocked(Runner runner) {
+    Buffer b = buffer;
+    return b != null && b.count() > 0 ? takeBuffered(b, runner) : takeLast(b, runner);
+  }
+
+  /** Puts, under the lock, into a buffer with room or on a closed channel; releases the lock. */
+  final Object putLocked(Object value, Runner runner) {
+    if (!closed) return putBuffered(bufferForPut(), value, runner);
+    unlock();
+    return Boolean.FALSE;
+  }
+
+  /** Whether the buffer holds something. Under the lock, like the next three. */
+  final boolean hasBuffered() {
+    return buffer != null && buffer.count() > 0;
+  }
+
+  /** Whether a put goes to a waiting take rather than into the buffer. */
+  final boolean meetsDirectly() {
+    Buffer b = bufferForPut();
+    return !closed && (b == null || handsOver(b));
+  }
+
+  final Waiter firstTaker() {
+    return takers;
+  }
+
+  final Waiter firstPutter() {
+    return putters;
+  }
+
+  /** Whether a take would be done at once. Under the lock. */
+  final boolean readyToTake() {
+    return closed || buffer != null && buffer.count() > 0 || anyActive(putters);
+  }
+
+  /** Whether a put would be done at once. Under the lock. */
+  final boolean readyToPut() {
+    if (closed) return true;
+    Buffer b = bufferForPut();
+    return b == null ? anyActive(takers) : !b.full();
+  }
+
+  private static boolean anyActive(Waiter first) {
+    if (first == null) return false;
+    Waiter w = first;
+    do {
+      if (w.active()) return true;
+      w = w.next;
+    } while (w != first);
+    return false;
+  }
+
+  final void addTaker(Waiter waiter) {
+    if (takerCount >= MAX_WAITING && dropInactive(takers, true) == 0) {
+      throw new AssertionError("Assert failed: No more than " + MAX_WAITING
+          + " pending takes are allowed on a single channel.");
+    }
+    waiter.waits = Waiter.TO_TAKE;
+    takers = link(takers, waiter);
+    takerCount++;
+  }
+
+  final void addPutter(Waiter waiter, Object value) {
+    if (putterCount >= MAX_WAITING && dropInactive(putters, false) == 0) {
+      throw new AssertionError("Assert failed: No more than " + MAX_WAITING
+          + " pending puts are allowed on a single channel. Consider using a windowed buffer.");
+    }
+    waiter.value = value;
+    waiter.waits = Waiter.TO_PUT;
+    putters = link(putters, waiter);
+    putterCount++;
+  }
+
+  private void removeTaker(Waiter waiter) {
+    waiter.waits = Waiter.NOWHERE;
+    takers = unlink(takers, waiter);
+    takerCount--;
+  }
+
+  private void removePutter(Waiter waiter) {
+    waiter.waits = Waiter.NOWHERE;
+    putters = unlink(putters, waiter);
+    putterCount--;
+  }
+
+  /** Arms that lost, and whose winner has not come round to withdraw them yet, don't count for I6. */
+  private int dropInactive(Waiter first, boolean fromTakers) {
+    List<Waiter> inactive = new ArrayList<>();
+    Waiter w = first;
+    do {
+      if (!w.active()) inactive.add(w);
+      w = w.next;
+    } while (w != first);
+    for (Waiter dead : inactive) {
+      if (fromTakers) removeTaker(dead);
+      else removePutter(dead);
+    }
+    return inactive.size();
+  }
+
+  private static Waiter link(Waiter first, Waiter waiter) {
+    if (first == null) {
+      waiter.next = waiter;
+      waiter.prev = waiter;
+      return waiter;
+    }
+    Waiter last = first.prev;
+    last.next = waiter;
+    waiter.prev = last;
+    waiter.next = first;
+    first.prev = waiter;
+    return first;
+  }
+
+  /** Returns the new first of the list. */
+  private static Waiter unlink(Waiter first, Waiter waiter) {
+    Waiter next = waiter.next;
+    Waiter prev = waiter.prev;
+    waiter.next = null;
+    waiter.prev = null;
+    if (next == waiter) return null;
+    prev.next = next;
+    next.prev = prev;
+    return waiter == first ? next : first;
+  }
+
+  /** Appends a claimed waiter, with its result, to a list of those to be completed after the lock. */
+  private static Waiter append(Waiter completed, Waiter waiter, Object result) {
+    waiter.value = result;
+    return link(completed, waiter);
+  }
+
+  private static Waiter appendAll(Waiter completed, Waiter more) {
+    if (completed == null) return more;
+    if (more == null) return completed;
+    Waiter last = completed.prev;
+    Waiter lastMore = more.prev;
+    last.next = more;
+    more.prev = last;
+    lastMore.next = completed;
+    completed.prev = lastMore;
+    return completed;
+  }
+
+  private static void completeAll(Waiter completed, Runner runner) {
+    while (completed != null) {
+      Waiter w = completed;
+      completed = unlink(completed, w);
+      Object result = w.value;
+      w.complete(result, runner);
+    }
+  }
+
+  /** Blocks the thread until a value is there: nil when the channel is closed and empty. */
+  public final Object takeBlocking() throws InterruptedException {
+    Runner runner = Runner.current();
+    Object v = take(null, runner);
+    if (v != NONE) return v;
+    ThreadWaiter waiter = new ThreadWaiter();
+    v = take(waiter, runner);
+    return v == NONE ? waiter.await(() -> withdraw(waiter)) : v;
+  }
+
+  /** Blocks the thread until the value is accepted: true, or false when the channel is closed. */
+  public final Object putBlocking(Object value) throws InterruptedException {
+    Runner runner = Runner.current();
+    Object accepted = put(value, null, runner);
+    if (accepted != NONE) return accepted;
+    ThreadWaiter waiter = new ThreadWaiter();
+    accepted = put(value, waiter, runner);
+    return accepted == NONE ? waiter.await(() -> withdraw(waiter)) : accepted;
+  }
+
+  /** The buffer, or null. For inspection only: its owner changes it under this channel's lock. */
+  public final Buffer buffer() {
+    return buffer;
+  }
+
+  /** How many takes wait: exact only if nothing runs. */
+  public final int takerCount() {
+    return takerCount;
+  }
+
+  /** How many puts wait: exact only if nothing runs. */
+  public final int putterCount() {
+    return putterCount;
+  }
+
+  /** The frames that wait here for a value ({@code takes}) or to put one, first come first. */
+  public final List<Frame> waitingFrames(boolean takes) {
+    List<Frame> frames = new ArrayList<>();
+    lock();
+    try {
+      Waiter first = takes ? takers : putters;
+      Waiter w = first;
+      if (w != null) {
+        do {
+          Frame frame = w.frame();
+          if (frame != null && w.active()) frames.add(frame);
+          w = w.next;
+        } while (w != first);
+      }
+    } finally {
+      unlock();
+    }
+    return frames;
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.LazilyPersistentVector;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * One alts that waits in several channels, by one {@link Arm} in each: at most one arm wins.
+ *
+ * <pre>
+ *   OPEN -> CLAIMED        the first arm to be claimed, under its channel's lock; or a withdrawal
+ * </pre>
+ *
+ * The winner takes the other arms out of their channels before the owner goes on, so that nothing of a
+ * finished alts stays behind in a channel that nobody uses.
+ */
+final class Choice {
+  private static final int OPEN = 0;
+  private static final int CLAIMED = 1;
+  private static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(Choice.class, "state", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private volatile int state; // volatile: arms are claimed under different locks
+  final Waiter owner;
+  final Arm[] arms;
+
+  Choice(Waiter owner, int size) {
+    this.owner = owner;
+    this.arms = new Arm[size];
+  }
+
+  boolean open() {
+    return state == OPEN;
+  }
+
+  boolean claim() {
+    return state == OPEN && STATE.compareAndSet(this, OPEN, CLAIMED);
+  }
+
+  /** Takes all arms but {@code winner} out of their channels. Holds one lock at a time. */
+  void withdrawAllBut(Arm winner) {
+    for (Arm arm : arms) {
+      if (arm != winner && arm != null) arm.channel.withdraw(arm);
+    }
+  }
+
+  /** Ends an alts that was interrupted. False when an arm has won before. */
+  boolean withdraw() {
+    if (!claim()) return false;
+    withdrawAllBut(null);
+    return true;
+  }
+
+  /** One operation of the choice. */
+  static final class Arm extends Waiter {
+    final Choice choice;
+    final Channel channel;
+
+    Arm(Choice choice, Channel channel, Object value) {
+      this.choice = choice;
+      this.channel = channel;
+      this.value = value;
+    }
+
+    @Override boolean claim() {
+      return choice.claim();
+    }
+
+    @Override boolean active() {
+      return choice.open();
+    }
+
+    @Override void complete(Object result, Runner runner) {
+      choice.withdrawAllBut(this);
+      choice.owner.complete(LazilyPersistentVector.createOwning(result, channel), runner);
+    }
+
+    @Override public Frame frame() {
+      return choice.owner.frame();
+    }
+  }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+/**
+ * Carries a thread's context (logging context, tracing span, any ThreadLocal) along with the blocks that it
+ * spawns. Installed by {@link Scheduler#conveyor}.
+ */
+public interface Conveyor {
+  /** The context of this thread, taken where a block is spawned. */
+  Object capture();
+
+  /** Makes {@code context} this thread's, before a block runs; returns what was there. */
+  Object install(Object context);
+
+  /** Puts back what {@link #install} returned, after the block has parked or ended. */
+  void restore(Object outer);
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.IPersistentMap;
+import clojure.lang.Var;
+
+/**
+ * One running go block: where it is, the locals that live across a park, and what it waits for. It is itself
+ * the waiter that stands in a channel's queue, so parking allocates nothing.
+ */
+public final class Frame extends Waiter implements Runnable {
+  /*
+   * States, seen from outside. Only its holder touches a frame: the thread that runs it, or the channel
+   * (or choice) in which it waits, or the run queue in which it stands. It is handed on by a lock, so its
+   * fields need no volatile.
+   *
+   *   NEW      -> READY      go(): into a run queue           NEW -> RUNNING   async(): on the caller's thread
+   *   READY    -> RUNNING    a runner takes it
+   *   RUNNING  -> WAITING    take, put, alts return false     WAITING -> READY   complete()
+   *   RUNNING  -> DONE       the body returned or threw; the port is closed
+   *
+   *   F1  After take, put or alts has returned false nobody but the next holder touches the frame.
+   *   F2  A frame is in at most one run queue or channel at a time, or in one choice's channels.
+   *   F3  The thread bindings of the frame are installed whenever its body runs.
+   */
+
+  /** What a body returns when its frame waits. */
+  public static final Object PARKED = new Object();
+
+  /** How deep async blocks start inside one another on one stack before they are dispatched instead. */
+  private static final int MAX_INLINE = 128;
+
+  public int state;
+  public Object o0;
+  public Object o1;
+  public Object o2;
+  public Object o3;
+  public Object o4;
+  public Object o5;
+  public long l0;
+  public long l1;
+  public Object[] more;
+  public long[] moreLongs;
+
+  private final Body body;
+  private Port port;
+  private Object bindings; // a Var binding frame
+  private Runner runner; // what runs it, while it runs
+  private boolean carriesFailure; // an async block: the port tells the exception
+  private Object context; // what the context hook captured, or null
+
+  public Frame(Body body) {
+    this.body = body;
+  }
+
+  /** Schedules the block with the caller's bindings; returns its result port. */
+  public Object go() {
+    Runner r = prepare();
+    if (r == null) Scheduler.submit(this);
+    else r.ready(this);
+    return port;
+  }
+
+  /** Runs the block on this thread up to its first real park; returns its result port. */
+  public Object async() {
+    Runner r = prepare();
+    carriesFailure = true;
+    if (r == null) r = Runner.inline();
+    Port result = port;
+    if (r.depth >= MAX_INLINE) {
+      r.ready(this);
+      return result;
+    }
+    Object caller = bindings;
+    Object installed = r.installed;
+    r.depth++;
+    runOn(r);
+    r.depth--;
+    r.installed = installed;
+    if (Var.getThreadBindingFrame() != caller) Var.resetThreadBindingFrame(caller);
+    return result;
+  }
+
+  private Runner prepare() {
+    port = new Port();
+    bindings = Var.getThreadBindingFrame();
+    Hooks hooks = Scheduler.hooks;
+    if (hooks != null) context = hooks.spawned(this);
+    return Runner.current();
+  }
+
+  /** Runs the block on this thread, for a dispatcher that has threads of its own. */
+  @Override public void run() {
+    Runner r = Runner.current();
+    resume(r == null ? Runner.inline() : r);
+  }
+
+  /** Runs the block on {@code r} from where it is to its next park or its end. */
+  void resume(Runner r) {
+    Object b = bindings;
+    if (r.installed != b) {
+      r.installed = b;
+      Var.resetThreadBindingFrame(b);
+    }
+    runOn(r);
+  }
+
+  private void runOn(Runner r) {
+    runner = r;
+    Frame outer = r.frame;
+    r.frame = this;
+    if (Scheduler.hooks == null) runBody(r);
+    else runWatched(r);
+    r.frame = outer;
+  }
+
+  private void runWatched(Runner r) {
+    Hooks hooks = Scheduler.hooks;
+    Object outer = hooks.resumed(this, context);
+    try {
+      runBody(r);
+    } finally {
+      hooks.suspended(outer);
+    }
+  }
+
+  private void runBody(Runner r) {
+    for (;;) {
+      try {
+        Object result = body.run(this);
+        if (result != PARKED) finish(result, r);
+        return;
+      } catch (Throwable t) { // whatever the user's code throws: its handler's, or the end of the block
+        int handler = body.handler(state);
+        if (handler < 0) {
+          fail(t);
+          return;
+        }
+        value = t;
+        state = handler;
+      }
+    }
+  }
+
+  private void finish(Object result, Runner r) {
+    Hooks hooks = Scheduler.hooks;
+    if (hooks != null) hooks.finished(this, result);
+    port.deliver(result, r);
+  }
+
+  private void fail(Throwable thrown) {
+    Hooks hooks = Scheduler.hooks;
+    if (hooks != null) hooks.failed(this, thrown);
+    if (carriesFailure) {
+      port.fail(thrown);
+    } else {
+      port.close();
+      Scheduler.uncaught(thrown);
+    }
+  }
+
+  @Override void complete(Object result, Runner r) {
+    value = result;
+    if (r == null) r = Runner.current();
+    if (r == null) Scheduler.submit(this);
+    else r.ready(this);
+  }
+
+  /** The value of the last parking operation, or the exception in a handler; cleared from the frame. */
+  public Object takeValue() {
+    Object v = value;
+    value = null;
+    return v;
+  }
+
+  /** Before a park inside a {@code binding} region: the thread's bindings go with the frame. */
+  public void saveBindings() {
+    bindings = Var.getThreadBindingFrame();
+    runner.installed = bindings;
+  }
+
+  /** Takes from {@code source}: true when {@link #takeValue} has the value, false when the frame waits. */
+  public boolean take(Object source, int next) {
+    state = next;
+    Runner r = runner;
+    Object v;
+    if (source instanceof Channel channel) {
+      if (Scheduler.hooks != null) Scheduler.hooks.parking(this, next, source);
+      v = channel.take(this, r);
+    } else {
+      v = Foreign.take(source, this);
+    }
+    if (v == Channel.NONE) return false;
+    value = v;
+    return true;
+  }
+
+  /** Puts on {@code target}: true when {@link #takeValue} has the outcome, false when the frame waits. */
+  public boolean put(Object target, Object v, int next) {
+    state = next;
+    Object accepted;
+    if (target instanceof Channel channel) {
+      if (Scheduler.hooks != null) Scheduler.hooks.parking(this, next, target);
+      accepted = channel.put(v, this, runner);
+    } else {
+      accepted = Foreign.put(target, v, this);
+    }
+    if (accepted == Channel.NONE) return false;
+    value = accepted;
+    return true;
+  }
+
+  /** Does one of several operations: true when {@link #takeValue} has {@code [value port]}. */
+  public boolean alts(Object ports, Object options, int next) {
+    state = next;
+    if (Scheduler.hooks != null) Scheduler.hooks.parking(this, next, ports);
+    Object chosen = Alts.choose(ports, (IPersistentMap) options, this, runner);
+    if (chosen == null) return false;
+    value = chosen;
+    return true;
+  }
+
+  /** The block's result port. */
+  public Port port() {
+    return port;
+  }
+
+  /** The block's code, which tells where it parks. */
+  public Body body() {
+    return body;
+  }
+
+  @Override public Frame frame() {
+    return this;
+  }
+}

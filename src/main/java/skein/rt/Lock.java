@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A short lock in one field, for critical sections of a few dozen instructions that neither block nor
+ * run user code. Its subclass is the object it guards, so that the lock costs no object of its own.
+ *
+ * <p>Memory order: everything done before {@link #unlock} is visible after the next {@link #lock}.
+ *
+ * <p>A thread that finds it taken spins in growing pauses, which lets the holder do several operations in
+ * a row while the data is in its cache; then it yields, and at last it sleeps in small steps, for the case
+ * that the holder lost its processor.
+ */
+abstract class Lock {
+  private static final int SPIN_ROUNDS = 12;
+  private static final int YIELD_ROUNDS = 40;
+  private static final int LONGEST_PAUSE = 256;
+  private static final long SLEEP_NANOS = 50_000;
+  private static final VarHandle TAKEN;
+
+  static {
+    try {
+      TAKEN = MethodHandles.lookup().findVarHandle(Lock.class, "taken", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private volatile int taken; // 0 or 1
+
+  void lock() {
+    if (!TAKEN.compareAndSet(this, 0, 1)) lockSlowly();
+  }
+
+  void unlock() {
+    TAKEN.setRelease(this, 0);
+  }
+
+  private void lockSlowly() {
+    int pause = 4;
+    for (int round = 0; ; round++) {
+      if (round < SPIN_ROUNDS) {
+        for (int i = 0; i < pause; i++) Thread.onSpinWait();
+        pause = Math.min(2 * pause, LONGEST_PAUSE);
+      } else if (round < YIELD_ROUNDS) {
+        Thread.yield();
+      } else {
+        LockSupport.parkNanos(SLEEP_NANOS);
+      }
+      if (taken == 0 && TAKEN.compareAndSet(this, 0, 1)) return;
+    }
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Watches the workers from a thread of its own, so that a block that blocks or computes for long delays no
+ * other. It looks at each worker whose runner has been in one step since the last look:
+ *
+ * <ul>
+ *   <li>its thread waits: the worker becomes vacant, and gets a fresh virtual thread if work waits;
+ *   <li>many blocks in a row do so: the queue is spilled, one virtual thread for each, twice as many each time;
+ *   <li>its thread computes while others wait: another worker is hired for them, and after a slice, when all
+ *       workers compute, a platform thread takes the worker over, since the JDK does not preempt.
+ * </ul>
+ *
+ * <p>It looks often while it finds something to do, seldom while all goes well, and sleeps while nothing runs.
+ * Go's sysmon (runtime/proc.go) is the model. Differs: the JVM tells no one that a thread is about to block, so
+ * the thread's state is looked at.
+ */
+final class Monitor implements Runnable {
+  private static final long SHORTEST_NANOS = 20_000;
+  private static final long LONGEST_NANOS = 1_000_000;
+  private static final long IDLE_NANOS = 10_000_000;
+  private static final long EXPOSE_NANOS = 100_000;
+  private static final long SLICE_NANOS = 5_000_000;
+  private static final long NO_CARRIER_NANOS = 2_000_000;
+  private static final int MAX_SPILL = 64;
+  private static final int MAX_PLATFORM = 16;
+
+  private static final Thread THREAD = Thread.ofPlatform().name("skein-monitor").daemon().unstarted(new Monitor());
+  private static final AtomicInteger PLATFORM = new AtomicInteger();
+  private static volatile boolean asleep = true; // no worker has a thread
+  private static volatile boolean leisurely; // it will not look again for a good while
+  private static boolean started; // guarded by Monitor.class
+
+  /** What it knew of a worker at its last look. */
+  private static final class View {
+    WorkerRunner runner;
+    long tick;
+    long since; // when this runner was first seen with this tick
+    int spill; // how many to spill when it is found blocked again
+  }
+
+  private final View[] views = new View[Scheduler.WORKERS.length];
+  private long period = SHORTEST_NANOS;
+
+  private Monitor() {
+    for (int i = 0; i < views.length; i++) views[i] = new View();
+  }
+
+  /** A worker has got a thread. */
+  static void wake() {
+    if (!asleep) return;
+    asleep = false;
+    ensureStarted();
+    LockSupport.unpark(THREAD);
+  }
+
+  /** Work has come while all workers are busy: look soon whether one of them blocks. */
+  static void hurry() {
+    if (!leisurely) return;
+    leisurely = false;
+    LockSupport.unpark(THREAD);
+  }
+
+  private static synchronized void ensureStarted() {
+    if (started) return;
+    started = true;
+    THREAD.start();
+  }
+
+  @Override public void run() {
+    int idleLooks = 0;
+    for (;;) {
+      boolean anyRunner = false;
+      boolean trouble = false;
+      long now = System.nanoTime();
+      for (int i = 0; i < views.length; i++) {
+        Worker worker = Scheduler.WORKERS[i];
+        anyRunner |= !worker.vacant();
+        trouble |= look(worker, views[i], now);
+      }
+      idleLooks = anyRunner ? 0 : idleLooks + 1;
+      pause(trouble, idleLooks);
+    }
+  }
+
+  private void pause(boolean trouble, int idleLooks) {
+    if (idleLooks > 5) {
+      asleep = true;
+      if (allVacant()) LockSupport.park(this);
+      asleep = false;
+      period = SHORTEST_NANOS;
+      return;
+    }
+    if (trouble) period = SHORTEST_NANOS;
+    else period = Math.min(period * 5 / 4, idleLooks > 0 ? IDLE_NANOS : LONGEST_NANOS);
+    leisurely = period > 4 * SHORTEST_NANOS;
+    LockSupport.parkNanos(this, period);
+    if (leisurely) leisurely = false;
+    else if (!trouble && period > 4 * SHORTEST_NANOS) period = SHORTEST_NANOS; // hurried
+  }
+
+  private static boolean allVacant() {
+    for (Worker worker : Scheduler.WORKERS) if (!worker.vacant()) return false;
+    return true;
+  }
+
+  /** Returns whether there was something to do, so that it should look again soon. */
+  private boolean look(Worker worker, View view, long now) {
+    WorkerRunner runner = worker.runner;
+    if (runner == null) {
+      view.runner = null;
+      return false;
+    }
+    long tick = runner.tick();
+    if (runner != view.runner || tick != view.tick) {
+      if (runner == view.runner) view.spill = 0;
+      view.runner = runner;
+      view.tick = tick;
+      view.since = now;
+      return false;
+    }
+    Thread thread = runner.thread;
+    if (thread == null) return rescue(worker, runner, now - view.since > NO_CARRIER_NANOS);
+    if ((tick & 1) == 0) return false;
+    return switch (thread.getState()) {
+      case WAITING, TIMED_WAITING, BLOCKED -> blocked(worker, runner, view);
+      default -> computing(worker, runner, now - view.since);
+    };
+  }
+
+  /** A runner that has not begun: no carrier is free, because virtual threads compute or are pinned. */
+  private static boolean rescue(Worker worker, WorkerRunner runner, boolean late) {
+    if (late && workWaits(worker)) toPlatform(worker, runner);
+    return true;
+  }
+
+  private static boolean blocked(Worker worker, WorkerRunner runner, View view) {
+    if (!workWaits(worker)) {
+      worker.change(runner, null);
+      return false;
+    }
+    Hooks hooks = Scheduler.hooks;
+    if (hooks != null) hooks.handedOff(runner);
+    if (Scheduler.hire(worker, runner, true)) {
+      spill(worker, view.spill);
+      view.spill = Math.min(MAX_SPILL, view.spill * 2 + 1);
+    }
+    return true;
+  }
+
+  private static void spill(Worker worker, int n) {
+    for (int i = 0; i < n; i++) {
+      Runnable work = worker.queue.pollQueued();
+      if (work == null) work = Scheduler.INBOX.pollQueued();
+      if (work == null) return;
+      Scheduler.start(new Detached(work), true, "skein-spilled");
+    }
+  }
+
+  private static boolean computing(Worker worker, WorkerRunner runner, long nanos) {
+    if (!workWaits(worker)) return false;
+    if (nanos > EXPOSE_NANOS) {
+      worker.queue.exposeNext();
+      Scheduler.hire();
+    }
+    if (nanos < SLICE_NANOS || anyVacant()) return nanos < SLICE_NANOS;
+    toPlatform(worker, runner);
+    return true;
+  }
+
+  private static void toPlatform(Worker worker, WorkerRunner runner) {
+    if (PLATFORM.incrementAndGet() > MAX_PLATFORM || !Scheduler.hire(worker, runner, false)) {
+      PLATFORM.decrementAndGet();
+    }
+  }
+
+  /** A platform thread of a worker has ended. */
+  static void platformEnded() {
+    PLATFORM.decrementAndGet();
+  }
+
+  private static boolean anyVacant() {
+    for (Worker worker : Scheduler.WORKERS) if (worker.vacant()) return true;
+    return false;
+  }
+
+  private static boolean workWaits(Worker worker) {
+    return !worker.queue.isEmpty() || Scheduler.INBOX.hasQueued();
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.lang.ref.Cleaner;
+
+/**
+ * The result of a block: a channel for one value that closes when the block ends. It makes its buffer only
+ * when nobody waits for the value, and can carry the exception that ended the block.
+ */
+public final class Port extends Channel {
+  private static final class Reports {
+    static final Cleaner CLEANER = Cleaner.create();
+  }
+
+  /** What becomes of an exception: it is observed, or reported once its port is garbage. */
+  private static final class Failure implements Runnable {
+    private final Throwable thrown;
+    private volatile boolean observed; // written by any taker, read by the cleaner's thread
+
+    Failure(Throwable thrown) {
+      this.thrown = thrown;
+    }
+
+    @Override public void run() {
+      if (!observed) Scheduler.uncaught(thrown);
+    }
+  }
+
+  private volatile Failure failure; // written before the port closes
+
+  Port() {
+    super(null);
+  }
+
+  /** Somebody puts on a result port: it behaves as a channel with a buffer of one. */
+  @Override Buffer bufferForPut() {
+    if (buffer == null) buffer = new Buffers.Fixed(1);
+    return buffer;
+  }
+
+  /** Gives the block's value to whoever waits for it, or keeps it; then closes. */
+  void deliver(Object value, Runner runner) {
+    if (value != null) {
+      lock();
+      if (buffer == null && !isClosed() && firstTaker() == null) {
+        buffer = new Buffers.Result(value);
+        unlock();
+      } else {
+        unlock();
+        put(value, new Callback(null, true), runner);
+      }
+    }
+    close(runner);
+  }
+
+  /** Closes; {@link #thrown} tells takers why. If nobody asks, the exception is reported by and by. */
+  void fail(Throwable thrown) {
+    Failure f = new Failure(thrown);
+    failure = f;
+    Reports.CLEANER.register(this, f);
+    close();
+  }
+
+  /** The exception that ended the block, or null. Asking makes it observed. */
+  public Throwable thrown() {
+    Failure f = failure;
+    if (f == null) return null;
+    f.observed = true;
+    return f.thrown;
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+/**
+ * Sees what happens to frames. There is none unless somebody installs one by {@link Scheduler#probe}, and
+ * then it costs one field read per event. Its methods are called on the thread where the event happens, must
+ * return soon and must not throw.
+ */
+public interface Probe {
+  /** A block was made; {@code frame.site()} is not known yet. */
+  default void spawned(Frame frame) {}
+
+  /** The block runs, for the first time or again. */
+  default void resumed(Frame frame) {}
+
+  /** The block is about to wait at {@code state} for {@code port}, or for several when that is a vector. */
+  default void parking(Frame frame, int state, Object port) {}
+
+  /** The block ended with {@code value}. */
+  default void finished(Frame frame, Object value) {}
+
+  /** The block ended by an exception. */
+  default void failed(Frame frame, Throwable thrown) {}
+
+  /** The block blocks or hogs its thread, so the rest of its worker's queue went to another thread. */
+  default void handedOff(Frame frame, Thread thread) {}
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+/**
+ * What a thread runs blocks by: it knows the block it runs and where blocks go that are made ready meanwhile.
+ * A thread has at most one.
+ */
+public abstract class Runner {
+  private static final ThreadLocal<Runner> CURRENT = new ThreadLocal<>();
+
+  Frame frame; // the block that runs on this thread now, or null; touched by this thread only
+  int depth; // how many async blocks run inside one another on this thread
+  Object installed; // the Var binding frame that is on the thread between two steps
+
+  /** The runner of this thread, or null when it has never run a block. */
+  public static Runner current() {
+    return CURRENT.get();
+  }
+
+  /** Whether this thread runs a block, at any depth of calls. */
+  public static boolean inBlock() {
+    Runner r = CURRENT.get();
+    return r != null && r.frame != null;
+  }
+
+  /** Makes this the runner of the current thread. */
+  final void enter() {
+    CURRENT.set(this);
+  }
+
+  /** Gives the current thread, which is nobody's worker, a runner. */
+  static Runner inline() {
+    Runner r = new Inline();
+    r.enter();
+    return r;
+  }
+
+  /** Called by a thread that is about to block: if it is a worker's, the worker goes on without it. */
+  static void beforeBlocking() {
+    Runner r = CURRENT.get();
+    if (r != null) r.blocking();
+  }
+
+  /** Sees to it that {@code frame} is run soon. */
+  abstract void ready(Frame frame);
+
+  void blocking() {}
+
+  /** The block that runs on this thread now, or null. */
+  public final Frame frame() {
+    return frame;
+  }
+
+  /** A thread of the user's, on which an async block has been started. */
+  private static final class Inline extends Runner {
+    @Override void ready(Frame frame) {
+      Scheduler.submit(frame);
+    }
+  }
+}

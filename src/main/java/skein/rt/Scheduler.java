@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Runs frames and callbacks on the workers; hires threads for workers that have none. */
+public final class Scheduler {
+  private Scheduler() {}
+
+  /** Takes over from the workers, for a simulation: one thread, one order of events, its own clock. */
+  public interface Dispatcher {
+    /** Runs {@code work} soon. */
+    void execute(Runnable work);
+
+    /** The time, in nanoseconds from some origin. */
+    long nanoTime();
+
+    /** Runs {@code work} when {@link #nanoTime} has reached {@code deadlineNanos}. */
+    void schedule(Runnable work, long deadlineNanos);
+  }
+
+  static final Worker[] WORKERS = new Worker[workerCount()];
+  static final RunQueue INBOX = new RunQueue();
+  static volatile Hooks hooks; // null unless a probe or a conveyor is installed
+  static volatile Dispatcher dispatcher; // null: the workers
+  private static final AtomicBoolean SEARCHING = new AtomicBoolean();
+
+  static {
+    for (int i = 0; i < WORKERS.length; i++) WORKERS[i] = new Worker(i);
+  }
+
+  private static int workerCount() {
+    return Math.max(1, Integer.getInteger("skein.workers", Runtime.getRuntime().availableProcessors()));
+  }
+
+  /** Runs {@code work} soon on a worker. It must not throw. */
+  public static void submit(Runnable work) {
+    Dispatcher d = dispatcher;
+    if (d != null) {
+      d.execute(work);
+      return;
+    }
+    INBOX.push(work);
+    VarHandle.fullFence(); // push before the look for vacant workers: they leave before they look for work
+    hire();
+  }
+
+  /** Sees to it that a thread looks for work soon, unless one does already. */
+  static void hire() {
+    if (SEARCHING.get()) return;
+    for (Worker worker : WORKERS) {
+      if (worker.vacant() && hire(worker, null, true)) return;
+    }
+    Monitor.hurry();
+  }
+
+  /** Gives {@code worker} a fresh thread in place of {@code current}. */
+  static boolean hire(Worker worker, WorkerRunner current, boolean virtual) {
+    WorkerRunner runner = new WorkerRunner(worker, virtual);
+    if (!worker.change(current, runner)) return false;
+    start(runner, virtual, "skein-worker-" + worker.index);
+    Monitor.wake();
+    return true;
+  }
+
+  static void start(Runnable runner, boolean virtual, String name) {
+    Thread thread = virtual
+        ? Thread.ofVirtual().name(name).inheritInheritableThreadLocals(false).unstarted(runner)
+        : Thread.ofPlatform().name(name).daemon().inheritInheritableThreadLocals(false).unstarted(runner);
+    thread.setContextClassLoader(Scheduler.class.getClassLoader());
+    thread.start();
+  }
+
+  static boolean beginSearch() {
+    return SEARCHING.compareAndSet(false, true);
+  }
+
+  static void endSearch() {
+    SEARCHING.set(false);
+  }
+
+  static boolean anyWork() {
+    if (!INBOX.isEmptyForSure()) return true;
+    for (Worker worker : WORKERS) if (!worker.queue.isEmptyForSure()) return true;
+    return false;
+  }
+
+  /** Gives an exception that nobody can catch to the thread's uncaught-exception handler. */
+  public static void uncaught(Throwable thrown) {
+    Thread thread = Thread.currentThread();
+    thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+  }
+
+  /** How many workers there are: the system property skein.workers, by default one per processor. */
+  public static int workers() {
+    return WORKERS.length;
+  }
+
+  /** Installs a probe, or with null takes it out. */
+  public static synchronized void probe(Probe probe) {
+    Conveyor conveyor = hooks == null ? null : hooks.conveyor;
+    hooks = probe == null && conveyor == null ? null : new Hooks(probe == null ? Hooks.NO_PROBE : probe, conveyor);
+  }
+
+  /** Installs what carries thread context along with blocks, or with null takes it out. */
+  public static synchronized void conveyor(Conveyor conveyor) {
+    Probe probe = hooks == null ? Hooks.NO_PROBE : hooks.probe;
+    hooks = probe == Hooks.NO_PROBE && conveyor == null ? null : new Hooks(probe, conveyor);
+  }
+
+  /** Hands scheduling and time to {@code d}, or with null back to the workers. */
+  public static void dispatcher(Dispatcher d) {
+    dispatcher = d;
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.util.concurrent.TimeUnit;
+
+/** A channel that closes when its time has come. It is nobody else's: to close it sooner cancels it. */
+public final class Timeout extends Channel {
+  final long deadline; // on System.nanoTime's clock, or the dispatcher's
+  int place = -1; // in Timers' heap, guarded by its lock; -1 when not there
+
+  private Timeout(long deadline) {
+    super(null);
+    this.deadline = deadline;
+  }
+
+  /** Starts a timeout; it never fires early. */
+  public static Timeout after(long millis) {
+    long nanos = TimeUnit.MILLISECONDS.toNanos(Math.max(0, Math.min(millis, Long.MAX_VALUE / 4_000_000)));
+    Scheduler.Dispatcher d = Scheduler.dispatcher;
+    if (d != null) {
+      Timeout simulated = new Timeout(d.nanoTime() + nanos);
+      d.schedule(simulated::fire, simulated.deadline);
+      return simulated;
+    }
+    Timeout timeout = new Timeout(System.nanoTime() + nanos);
+    Timers.add(timeout);
+    return timeout;
+  }
+
+  void fire() {
+    super.close();
+  }
+
+  /** Cancels the timer and closes the channel. */
+  @Override public void close() {
+    if (!isClosed()) Timers.remove(this);
+    super.close();
+  }
+
+  /** When it fires, on the clock of {@link System#nanoTime}. */
+  public long deadlineNanos() {
+    return deadline;
+  }
+
+  /** How many timeouts have neither fired nor been cancelled. */
+  public static int outstanding() {
+    return Timers.outstanding();
+  }
+}

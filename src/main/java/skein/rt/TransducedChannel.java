@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.AFn;
+import clojure.lang.IFn;
+import clojure.lang.RT;
+
+/**
+ * A channel whose values go through a transducer on their way into the buffer, or whose errors go to a handler
+ * of its own. The transducer and the handler run under the channel's lock, as core.async's contract says, and
+ * may use the channel: the lock lets the thread that holds it in again.
+ */
+public final class TransducedChannel extends Channel {
+  /** The step at the end of the transducer: adds to the buffer, which is the accumulator. */
+  private static final IFn ADD = new AFn() {
+    @Override public Object invoke() {
+      return null;
+    }
+
+    @Override public Object invoke(Object buffer) {
+      return buffer;
+    }
+
+    @Override public Object invoke(Object buffer, Object value) {
+      if (value == null) throw new AssertionError("Assert failed: (not (nil? itm))");
+      ((Buffer) buffer).add(value);
+      return buffer;
+    }
+  };
+
+  private final IFn step;
+  private final IFn exceptionHandler; // or null: the thread's uncaught-exception handler
+  private Thread holder; // guarded by the lock; read by a thread that may be it
+  private int entries; // guarded by lock
+  private boolean finished; // guarded by lock
+
+  /**
+   * @param xform the transducer, or null
+   * @param exceptionHandler given what the transducer throws; a value other than nil goes to the buffer
+   */
+  public TransducedChannel(Buffer buffer, IFn xform, IFn exceptionHandler) {
+    super(buffer);
+    this.step = xform == null ? ADD : (IFn) xform.invoke(ADD);
+    this.exceptionHandler = exceptionHandler;
+  }
+
+  @Override void lock() {
+    Thread me = Thread.currentThread();
+    if (holder != me) {
+      super.lock();
+      holder = me;
+    }
+    entries++;
+  }
+
+  @Override void unlock() {
+    if (--entries == 0) {
+      holder = null;
+      super.unlock();
+    }
+  }
+
+  @Override boolean handsOver(Buffer b) {
+    return false;
+  }
+
+  @Override boolean add(Buffer b, Object value) {
+    try {
+      return RT.isReduced(step.invoke(b, value));
+    } catch (Throwable t) {
+      handle(b, t);
+      return false;
+    }
+  }
+
+  /** Lets the transducer hand out what it has kept back, once. */
+  @Override void finish(Buffer b) {
+    if (finished) return;
+    finished = true;
+    try {
+      step.invoke(b);
+    } catch (Throwable t) {
+      handle(b, t);
+    }
+  }
+
+  private void handle(Buffer b, Throwable thrown) {
+    if (exceptionHandler == null) {
+      Scheduler.uncaught(thrown);
+      return;
+    }
+    Object instead = exceptionHandler.invoke(thrown);
+    if (instead != null) b.add(instead);
+  }
+}

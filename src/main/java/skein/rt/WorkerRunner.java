@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.Var;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/** The thread that serves a worker: runs what is ready, looks for more elsewhere, and ends when there is none. */
+final class WorkerRunner extends Runner implements Runnable {
+  /** Every so many steps the inbox comes first, so that it can't starve. */
+  private static final int INBOX_EVERY = 61;
+
+  /** How much is moved at once from the inbox or from another worker. */
+  private static final int BATCH = 64;
+
+  /** How long it looks for work before it ends: somewhat longer than a thread takes to start. */
+  private static final long SEARCH_NANOS = 20_000;
+
+  /** How long it runs before it lets the process's other virtual threads have its processor. */
+  private static final long YIELD_NANOS = 150_000;
+
+  private static final VarHandle TICK;
+
+  static {
+    try {
+      TICK = MethodHandles.lookup().findVarHandle(WorkerRunner.class, "tick", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final Worker worker;
+  final boolean virtual;
+  private long tick; // odd during a step; written by this thread, read by the monitor
+  volatile Thread thread; // set when it has begun to run
+  private Object noBindings; // the Var binding frame of a fresh thread
+  private int untilCheck = 64;
+  private int checkEvery = 64;
+  private long lastCheck = System.nanoTime();
+
+  WorkerRunner(Worker worker, boolean virtual) {
+    this.worker = worker;
+    this.virtual = virtual;
+  }
+
+  /** Odd while a step runs; does not move while the same step goes on. */
+  long tick() {
+    return (long) TICK.getOpaque(this);
+  }
+
+  @Override public void run() {
+    thread = Thread.currentThread();
+    noBindings = Var.getThreadBindingFrame();
+    installed = noBindings;
+    enter();
+    do {
+      for (Runnable work; worker.runner == this && (work = findWork()) != null; ) step(work);
+    } while (staysOrReturns());
+  }
+
+  private void step(Runnable work) {
+    long t = tick;
+    TICK.setOpaque(this, t + 1);
+    try {
+      if (work instanceof Frame f) f.resume(this);
+      else runTask(work);
+    } catch (Throwable e) { // nothing but an Error of the JVM can get here; the worker must go on
+      Scheduler.uncaught(e);
+    }
+    TICK.setOpaque(this, t + 2);
+    if (--untilCheck <= 0) checkTime(t);
+  }
+
+  private void runTask(Runnable work) {
+    if (installed != noBindings) {
+      installed = noBindings;
+      Var.resetThreadBindingFrame(noBindings);
+    }
+    work.run();
+  }
+
+  /** Whether it goes on: it lost its worker and has got it back, or there is work after all. */
+  private boolean staysOrReturns() {
+    if (worker.runner != this) return worker.change(null, this);
+    if (!worker.change(this, null)) return worker.change(null, this);
+    // Others push first and look for a vacant worker then; so look once more after leaving.
+    return Scheduler.anyWork() && worker.change(null, this);
+  }
+
+  private Runnable findWork() {
+    Runnable work;
+    if (tick % INBOX_EVERY == 0 && (work = Scheduler.INBOX.pollQueued()) != null) return work;
+    if ((work = worker.queue.poll()) != null) return work;
+    if ((work = elsewhere()) != null) return work;
+    return search();
+  }
+
+  private Runnable elsewhere() {
+    Runnable work = worker.queue.stealHalf(Scheduler.INBOX, BATCH);
+    for (int i = 1; work == null && i < Scheduler.WORKERS.length; i++) {
+      Worker victim = Scheduler.WORKERS[(worker.index + i) % Scheduler.WORKERS.length];
+      work = worker.queue.stealHalf(victim.queue, BATCH);
+    }
+    return work;
+  }
+
+  /** Looks about for a while; one runner at a time does. */
+  private Runnable search() {
+    if (!Scheduler.beginSearch()) return null;
+    Runnable work = null;
+    long start = System.nanoTime();
+    do {
+      for (int i = 0; i < 32; i++) Thread.onSpinWait();
+      if ((work = worker.queue.poll()) == null) work = elsewhere();
+    } while (work == null && System.nanoTime() - start < SEARCH_NANOS && worker.runner == this);
+    Scheduler.endSearch();
+    if (work != null && Scheduler.INBOX.hasQueued()) Scheduler.hire();
+    return work;
+  }
+
+  /** Every now and then, at intervals that follow the length of the steps. */
+  private void checkTime(long steps) {
+    long now = System.nanoTime();
+    long elapsed = now - lastCheck;
+    if (elapsed < YIELD_NANOS / 2) checkEvery = Math.min(checkEvery * 2, 4096);
+    else if (elapsed > YIELD_NANOS * 2) checkEvery = Math.max(checkEvery / 2, 1);
+    untilCheck = checkEvery;
+    lastCheck = now;
+    if (worker.queue.hasQueued()) Scheduler.hire();
+    if (virtual) Thread.yield();
+  }
+
+  @Override void ready(Frame frame) {
+    if (worker.runner != this) {
+      Scheduler.submit(frame);
+      return;
+    }
+    worker.queue.pushNext(frame);
+    // Lost the worker meanwhile: its next runner may have looked into the queue before this push.
+    if (worker.runner != this) Scheduler.hire();
+  }
+
+  /** The worker is free for another thread for as long as this one blocks. */
+  @Override void blocking() {
+    if (worker.change(this, null) && Scheduler.anyWork()) Scheduler.hire();
+  }
+}

@@ -1,0 +1,64 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.timeout-test
+  "Timeouts never fire early, belong to one caller each, and cost nothing once cancelled."
+  (:require [clojure.test :refer [deftest is]]
+            [skein.async :as a]
+            [skein.deadline :refer [await-port within-deadline]])
+  (:import [java.util.concurrent CountDownLatch]
+           [skein.rt Timeout]))
+
+(set! *warn-on-reflection* true)
+
+(deftest a-timeout-closes-and-never-early
+  (doseq [ms [0 1 7 30]]
+    (let [start (System/nanoTime)]
+      (is (nil? (await-port (a/timeout ms))))
+      (is (<= (* ms 1000000) (- (System/nanoTime) start))))))
+
+(deftest a-negative-delay-closes-at-once
+  (is (nil? (await-port (a/timeout -5)))))
+
+(defn- fired-in-order?
+  "Whether those `timers` that are left after `cancel` have fired in order of deadlines."
+  [timers cancelled]
+  (let [fired (a/chan (count timers))
+        kept (remove (set cancelled) timers)]
+    (doseq [t kept] (a/take! t (fn [_] (a/put! fired t))))
+    (run! a/close! cancelled)
+    (= (sort-by #(.deadlineNanos ^Timeout %) kept)
+       (vec (repeatedly (count kept) #(await-port fired))))))
+
+(deftest timeouts-fire-in-order-of-their-deadlines
+  (is (fired-in-order? (mapv a/timeout [60 20 40 1]) [])))
+
+(deftest closing-one-touches-no-other
+  (let [one (a/timeout 20) other (a/timeout 20)
+        start (System/nanoTime)]
+    (a/close! one)
+    (is (nil? (await-port one)))
+    (is (nil? (a/poll! other)))
+    (await-port other)
+    (is (<= 20000000 (- (System/nanoTime) start)))))
+
+(deftest five-thousand-takers-on-equal-deadlines
+  (let [latch (CountDownLatch. 5000)]
+    (dotimes [_ 5000] (a/take! (a/timeout 30) (fn [_] (.countDown latch))))
+    (is (= :done (within-deadline (.await latch) :done)))))
+
+(deftest cancelled-timers-leave-at-once
+  (let [before (Timeout/outstanding)
+        timers (vec (repeatedly 100000 #(a/timeout (+ 600000 (long (rand-int 1000000))))))]
+    (is (= (+ before 100000) (Timeout/outstanding)))
+    (run! a/close! (shuffle timers))
+    (is (= before (Timeout/outstanding)))))
+
+(deftest a-million-timers-stand
+  (let [before (Timeout/outstanding)
+        timers (vec (repeatedly 1000000 #(a/timeout (+ 600000 (long (rand-int 1000000))))))]
+    (is (nil? (await-port (a/timeout 5))) "an earlier one still fires")
+    (run! a/close! timers)
+    (is (= before (Timeout/outstanding)))))
+
+(deftest order-is-kept-when-timers-are-cancelled-from-the-middle
+  (let [timers (mapv #(a/timeout (+ 50 (long %))) (shuffle (range 200)))]
+    (is (fired-in-order? timers (take-nth 3 timers)))))
