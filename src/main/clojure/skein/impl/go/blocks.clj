@@ -242,6 +242,9 @@
         body (if (= 'do op) more (rest more))]
     [(reduce effect b (butlast body)) (last body)]))
 
+(defn- run-body [b body dest]
+  (run (reduce effect b (butlast body)) (last body) dest))
+
 (defn- run-recur [b form]
   (let [[b args] (operands b (rest form))]
     (leave b [:jump (:loop b) args])))
@@ -258,7 +261,7 @@
     (-> b
         (leave [:jump head (bare bindings)])
         (enter head) (assoc :loop head)
-        (run (list* 'do body) dest)
+        (run-body body dest)
         (assoc :loop outer))))
 
 (defn- native-loop
@@ -287,7 +290,7 @@
                   [b no] (add-block b nil [])]
               (-> b
                   (leave [:branch test yes no])
-                  (enter yes) (bind (vary-meta sym assoc :tag class) thrown) (run (list* 'do body) dest)
+                  (enter yes) (bind (vary-meta sym assoc :tag class) thrown) (run-body body dest)
                   (enter no))))
           b clauses))
 
@@ -301,11 +304,11 @@
   "`body` and its catch clauses; `otherwise` ends the block that has an exception that none of them took."
   [b body clauses dest otherwise]
   (if (empty? clauses)
-    (run b body dest)
+    (run-body b body dest)
     (let [thrown (gensym "thrown__")
           [b handler] (add-block b :catch [thrown])]
       (-> b
-          (start-region handler) (run body dest)
+          (start-region handler) (run-body body dest)
           (enter handler) (local thrown) (run-catches clauses thrown dest)
           (otherwise thrown)))))
 
@@ -332,8 +335,7 @@
 
 (defn- run-try [b form dest]
   (let [kind (fn kind [part] (when (seq? part) (#{'catch 'finally} (first part))))
-        {body nil, clauses 'catch, [cleanup] 'finally} (group-by kind (rest form))
-        body (list* 'do body)]
+        {body nil, clauses 'catch, [cleanup] 'finally} (group-by kind (rest form))]
     (if cleanup
       (run-finally b body clauses cleanup dest)
       (run-protected b body clauses dest rethrow))))
