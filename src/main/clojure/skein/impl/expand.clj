@@ -1,0 +1,287 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.expand
+  "Full macroexpansion, as Clojure's compiler would do it: `expand` returns a
+  form in which only special forms and calls remain and no two locals have the
+  same name. Macros see a true &env, and each is expanded once.
+
+  A scope is a map:
+
+      :env    {symbol LocalBinding}   what macros see as &env: the user's names
+      :names  {symbol symbol}         the user's name of a local -> its new name,
+                                      or a map for a mutable field of a deftype
+      :known  volatile {symbol LocalBinding}, all new names, for inference
+      :line   {:line l :column c}     of the nearest form that tells it"
+  (:require [skein.impl.error :as error]
+            [skein.impl.infer :as infer])
+  (:import (clojure.lang Compiler Compiler$HostExpr Compiler$LocalBinding IObj IRecord IType)))
+
+(set! *warn-on-reflection* true)
+
+(defn location
+  "Returns where `form` stands in its source: {:file :line :column :form}."
+  [form]
+  (let [{:keys [line column]} (meta form)]
+    {:file *file*, :line line, :column column, :form form}))
+
+(declare expand-form)
+
+;;;; Scopes
+
+(defn- add-local
+  "Binds the user's `sym`; `lb` makes the LocalBinding of its new name. Returns [scope new-symbol]."
+  [scope sym make-binding]
+  (let [bare (with-meta sym nil)
+        renamed (gensym (str (name sym) "__"))
+        declared (with-meta renamed (meta sym))
+        lb (make-binding declared)]
+    (vswap! (:known scope) assoc renamed lb)
+    [(assoc scope :env (assoc (:env scope) bare (infer/renamed lb sym)) :names (assoc (:names scope) bare renamed))
+     declared]))
+
+(defn- add-initialised [scope sym init]
+  (add-local scope sym (fn bind-init [s] (infer/local s init @(:known scope)))))
+
+(defn- add-parameter [scope sym]
+  (add-local scope sym (fn bind-parameter [s] (infer/parameter s))))
+
+(defn- add-parameters
+  "[scope params'] for a parameter vector; `&` is not a local."
+  [scope params]
+  (let [step (fn add-one [[scope out] p]
+               (if (= '& p)
+                 [scope (conj out p)]
+                 (let [[scope s] (add-parameter scope p)] [scope (conj out s)])))
+        [scope out] (reduce step [scope []] params)]
+    [scope (with-meta out (meta params))]))
+
+(defn- keep-name
+  "A local whose name must stay: that of a function inside itself, a field of a deftype."
+  [scope sym]
+  (let [bare (with-meta sym nil)]
+    (assoc scope :env (assoc (:env scope) bare (infer/parameter sym)) :names (assoc (:names scope) bare bare))))
+
+;;;; Mutable fields of the deftype around the block
+
+(defn- this-symbol
+  "The user's name for the object whose deftype method is being compiled, or nil."
+  [env]
+  (let [stub (str "compile__stub." @Compiler/COMPILE_STUB_SYM)]
+    (some (fn this? [[sym ^Compiler$LocalBinding lb]] (when (= stub (str (.tag lb))) sym)) env)))
+
+(defn- mutable-field?
+  [^Compiler$LocalBinding lb]
+  (let [m (meta (.sym lb))]
+    (or (:unsynchronized-mutable m) (:volatile-mutable m))))
+
+(defn- field-read [{:keys [field this tag]}]
+  (let [read (list '. 'skein.rt.Fields (list 'get this (munge (name field))))]
+    (case tag
+      (long double float int short byte char boolean) (list '. 'clojure.lang.RT (list (symbol (str tag "Cast")) read))
+      (if tag (with-meta read {:tag tag}) read))))
+
+(defn- field-write [{:keys [field this]} value form]
+  (when-not this
+    (error/fail! :skein/shadowed-this
+                 (str "Can't set! the field " field " here, because the object's own name is shadowed."
+                      " Give the method's first parameter a name of its own.")
+                 (assoc (location form) :field field)))
+  (list '. 'skein.rt.Fields (list 'set this (munge (name field)) value)))
+
+;;;; Special forms
+
+(defn- expand-all [scope forms]
+  (mapv (fn expand-one [form] (expand-form scope form)) forms))
+
+(defn- expand-plain [scope [op & args]]
+  (list* op (expand-all scope args)))
+
+(defn- expand-let [scope [op bindings & body]]
+  (let [step (fn bind [[scope out] [sym init]]
+               (let [init (expand-form scope init)
+                     [scope sym] (add-initialised scope sym init)]
+                 [scope (conj out sym init)]))
+        [scope bindings] (reduce step [scope []] (partition 2 bindings))]
+    (list* op bindings (expand-all scope body))))
+
+(defn- expand-letfn [scope [op bindings & body]]
+  (let [[scope names] (add-parameters scope (vec (take-nth 2 bindings)))
+        fns (expand-all scope (take-nth 2 (rest bindings)))]
+    (list* op (vec (interleave names fns)) (expand-all scope body))))
+
+(defn- expand-method [scope [params & body]]
+  (let [[scope params] (add-parameters scope params)]
+    (list* params (expand-all scope body))))
+
+(defn- expand-fn [scope [op & more]]
+  (let [self (when (symbol? (first more)) (first more))
+        methods (if self (rest more) more)
+        scope (if self (keep-name scope self) scope)
+        methods (if (vector? (first methods))
+                  (expand-method scope methods)
+                  (mapv (fn arity [m] (with-meta (expand-method scope m) (meta m))) methods))]
+    (if self (list* op self methods) (list* op methods))))
+
+(defn- expand-named-methods [scope methods]
+  (mapv (fn named [[method-name & more :as method]]
+         (with-meta (list* method-name (expand-method scope more)) (meta method)))
+       methods))
+
+(defn- expand-reify [scope [op interfaces & methods]]
+  (list* op interfaces (expand-named-methods scope methods)))
+
+(defn- expand-deftype
+  "Methods of a deftype see its fields and nothing of what is around it."
+  [scope [op tagname classname fields & more]]
+  (let [scope (reduce keep-name (assoc scope :env {} :names {}) fields)
+        [options methods] (split-with (complement seq?) more)]
+    (list* op tagname classname fields (concat options (expand-named-methods scope methods)))))
+
+(defn- expand-case [scope [op ge shift mask default clauses & more]]
+  (list* op (expand-form scope ge) shift mask (expand-form scope default)
+         (reduce-kv (fn clause [m k [test then]] (assoc m k [test (expand-form scope then)])) clauses clauses)
+         more))
+
+(defn- expand-clause
+  "A direct child of `try`."
+  [scope form]
+  (case (when (seq? form) (first form))
+    catch (let [[op class sym & body] form
+                [scope sym] (add-local scope sym (fn thrown [s] (infer/tagged s class)))]
+            (with-meta (list* op class sym (expand-all scope body)) (meta form)))
+    finally (with-meta (expand-plain scope form) (meta form))
+    (expand-form scope form)))
+
+(defn- expand-try [scope [op & more]]
+  (list* op (mapv (fn clause [form] (expand-clause scope form)) more)))
+
+(defn- class-name?
+  "Whether Clojure takes `target` of a dot form as a class, whatever local has that name."
+  [scope target]
+  (and (symbol? target)
+       (do (.set Compiler/LOCAL_ENV (:env scope))
+           (some? (Compiler$HostExpr/maybeClass target false)))))
+
+(defn- expand-dot [scope [op target member & args]]
+  (list* op
+         (if (class-name? scope target) target (expand-form scope target))
+         (if (seq? member) (with-meta (expand-plain scope member) (meta member)) member)
+         (expand-all scope args)))
+
+(defn- expand-new [scope [op class & args]]
+  (list* op class (expand-all scope args)))
+
+(defn- expand-def [scope [op sym & args]]
+  (list* op (if (meta sym) (with-meta sym (expand-form scope (meta sym))) sym) (expand-all scope args)))
+
+(defn- immutable-local! [target form]
+  (error/fail! :skein/immutable-local
+               (str "Can't set! the local " target ", because locals do not change."
+                    " Use loop and recur, or hold the value in an atom or a volatile.")
+               (assoc (location form) :local target)))
+
+(defn- expand-set [scope [op target value :as form]]
+  (let [entry (when (symbol? target) ((:names scope) target))
+        value (expand-form scope value)]
+    (cond
+      (map? entry) (field-write entry value form)
+      (and entry (not= entry target)) (immutable-local! target form)
+      :else (list op (expand-form scope target) value))))
+
+(def ^:private special-forms
+  {'quote nil, 'var nil, 'clojure.core/import* nil
+   'let* expand-let, 'loop* expand-let, 'letfn* expand-letfn, 'fn* expand-fn, 'reify* expand-reify
+   'deftype* expand-deftype, 'case* expand-case, 'try expand-try, '. expand-dot, 'new expand-new
+   'def expand-def, 'set! expand-set, 'do expand-plain, 'if expand-plain, 'recur expand-plain
+   'throw expand-plain, 'monitor-enter expand-plain, 'monitor-exit expand-plain
+   'catch expand-plain, 'finally expand-plain, '& expand-plain})
+
+;;;; Forms
+
+(defn- macroexpand-once
+  "Clojure's own step of macroexpansion, with our locals as &env."
+  [scope form]
+  (.set Compiler/LOCAL_ENV (:env scope))
+  (let [{:keys [line column]} (:line scope)]
+    (when line
+      (.set Compiler/LINE line)
+      (.set Compiler/COLUMN column)))
+  (Compiler/macroexpand1 form))
+
+(defn- with-source
+  "`expanded` with the metadata of `form`, and a line even if a macro made it."
+  [scope form expanded]
+  (with-meta expanded (merge (:line scope) (meta form) {::source form})))
+
+(defn- expand-core
+  "A form that is no macro call."
+  [scope [op & args :as form]]
+  (if (contains? special-forms op)
+    (let [expander (special-forms op)
+          expanded (if expander (expander scope form) form)]
+      (case op
+        (fn* reify*) (with-meta expanded (expand-form scope (meta form))) ; their metadata is evaluated
+        (quote deftype*) expanded
+        (with-source scope form expanded)))
+    (with-source scope form (list* (expand-form scope op)
+                                   (expand-all scope args)))))
+
+(defn- expand-seq [scope form]
+  (let [m (meta form)
+        scope (if (:line m) (assoc scope :line (select-keys m [:line :column])) scope)
+        expanded (macroexpand-once scope form)]
+    (if (identical? expanded form)
+      (expand-core scope form)
+      (expand-form scope expanded))))
+
+(defn- expand-symbol [scope sym]
+  (let [entry ((:names scope) sym)]
+    (cond
+      (nil? entry) sym
+      (map? entry) (field-read entry)
+      :else (with-meta entry (meta sym)))))
+
+(defn- expand-collection [scope form]
+  (let [expanded (cond
+                   (map? form) (reduce-kv (fn pair [m k v] (assoc m (expand-form scope k) (expand-form scope v)))
+                                          (empty form) form)
+                   :else (into (empty form) (expand-all scope form)))]
+    ;; The metadata of a literal is evaluated too.
+    (if-let [m (meta form)] (with-meta expanded (expand-form scope m)) expanded)))
+
+(defn- expand-form [scope form]
+  (cond
+    (symbol? form) (expand-symbol scope form)
+    (seq? form) (if (seq form) (expand-seq scope form) form)
+    (or (instance? IRecord form) (instance? IType form)) form
+    (or (vector? form) (map? form) (set? form)) (expand-collection scope form)
+    :else form))
+
+(defn- outer-local
+  "What the block knows of a local of the code around it."
+  [[sym ^Compiler$LocalBinding lb]]
+  (if (mutable-field? lb)
+    {:sym sym, :field {:field sym, :tag (:tag (meta (.sym lb)))}, :binding (infer/renamed lb sym)}
+    {:sym sym, :renamed (gensym (str (name sym) "__")), :binding (infer/renamed lb sym)}))
+
+(defn expand
+  "Expands `form` as it stands in the local environment `env`, the value of &env.
+
+  Returns {:form, :outer, :known}: the expanded form; the locals of `env` as
+  {new-symbol {:sym symbol-in-env, :binding LocalBinding}}; and a LocalBinding
+  for each new symbol that the form binds. Macros may throw what they like."
+  [env form]
+  (let [this (this-symbol env)
+        locals (map outer-local env)
+        names (into {} (map (juxt :sym (fn [l] (or (:field l) (:renamed l))))) locals)
+        names (reduce (fn this-renamed [m {:keys [sym field]}]
+                        (if field (assoc m sym (assoc field :this (names this))) m))
+                      names locals)
+        outer (into {} (comp (filter :renamed) (map (juxt :renamed identity))) locals)
+        known (volatile! (update-vals outer :binding))
+        scope {:env (into {} (map (juxt :sym :binding)) locals), :names names, :known known, :line nil}]
+    (push-thread-bindings {Compiler/LOCAL_ENV (:env scope), Compiler/METHOD nil, Compiler/LOOP_LOCALS nil
+                           Compiler/LINE @Compiler/LINE, Compiler/COLUMN @Compiler/COLUMN})
+    (try
+      (let [expanded (expand-form scope form)]
+        {:form expanded, :outer outer, :known @known})
+      (finally (pop-thread-bindings)))))

@@ -1,0 +1,403 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.go.blocks
+  "Parking forms -> basic blocks. `blocks` returns
+
+      {:entry 0, :blocks [block ...]}
+
+  with blocks numbered by their place, and block =
+
+      :params   [symbol ...]  set by whoever jumps here
+      :code     [[symbol form] ...] bound in order; a nil symbol: for effect only;
+                [:letfn bindings]: local functions
+      :handler  number of the block that gets exceptions thrown in here, or nil
+      :kind     :loop, :join, :boxed (a join whose parameters are objects),
+                :resume (after a park), :catch, or nil; the one parameter of
+                :resume and :catch is what the frame holds
+      :exit     [:return form]
+                [:jump n [form ...]]       arguments for the params of block n
+                [:branch form n m]         to n if form is true, else to m
+                [:switch case* n {k [test m]}]
+                [:park op [form ...] n site]
+
+  All forms in there are expanded, don't park, and are evaluated exactly once
+  where they stand. For example (inc (<! c)) becomes
+
+      0  code []  exit [:park {:method take} [c] 1 site]
+      1  kind :resume  params [v]  exit [:return (inc v)]
+
+  A builder is that map while it grows; :at is the block being written, nil
+  after its exit is known. A dest says where the value of a form goes: :return,
+  or {:join n :value? b}, a jump with or without the value."
+  (:require [skein.impl.error :as error]
+            [skein.impl.expand :as expand]
+            [skein.impl.go.mark :as mark])
+  (:import (clojure.lang Compiler$HostExpr)))
+
+(set! *warn-on-reflection* true)
+
+(declare value effect run)
+
+;;;; The builder
+
+(defn- add-block [b kind params]
+  [(update b :blocks conj {:kind kind, :params params, :code [], :handler (:handler b)})
+   (count (:blocks b))])
+
+(defn- enter [b id]
+  (assoc b :at id :handler (:handler (nth (:blocks b) id))))
+
+(defn- emit
+  "Adds `[symbol form]` to the code of the current block."
+  [b entry]
+  (if-let [at (:at b)] (update-in b [:blocks at :code] conj entry) b))
+
+(defn- leave
+  "Ends the current block with `exit`."
+  [b exit]
+  (if-let [at (:at b)] (-> b (assoc-in [:blocks at :exit] exit) (assoc :at nil)) b))
+
+(defn- class-symbol? [sym]
+  (try (class? (resolve sym)) (catch ClassNotFoundException _ false)))
+
+(defn- constant?
+  "Whether evaluating `form` now or later makes no difference: a literal, a local, a class."
+  [b form]
+  (cond
+    (symbol? form) (or (contains? (:locals b) form) (class-symbol? form))
+    (seq? form) (= 'quote (first form))
+    (coll? form) (and (nil? (meta form)) (every? (fn part? [x] (constant? b x)) (if (map? form) (mapcat identity form) form)))
+    :else true))
+
+(defn- local [b sym]
+  (update b :locals assoc (with-meta sym nil) true))
+
+(defn- bind [b sym form]
+  (-> b (emit [sym form]) (local sym)))
+
+(defn- fresh [form]
+  (with-meta (gensym "v__") (select-keys (meta form) [:tag])))
+
+(defn- hold
+  "[b form'] where evaluating form' later is like evaluating `form` now."
+  [b form]
+  (if (constant? b form)
+    [b form]
+    (let [sym (fresh form)] [(bind b sym form) sym])))
+
+;;;; Operands
+
+(defn- operands
+  "[b forms'] for forms to be evaluated from left to right: those before the
+  last that parks are held in locals, the others are left to their user."
+  [b forms]
+  (let [forms (vec forms)
+        n-held (loop [i (dec (count forms))] (if (or (neg? i) (mark/transformed? (nth forms i))) i (recur (dec i))))]
+    (reduce-kv (fn operand [[b out] i form]
+                 (let [[b v] (value b form)
+                       [b v] (if (< (long i) (long n-held)) (hold b v) [b v])]
+                   [b (conj out v)]))
+               [b []] forms)))
+
+(defn- holds
+  "As `operands`, but holds every one."
+  [b forms]
+  (reduce (fn held [[b out] form]
+            (let [[b v] (value b form)
+                  [b v] (hold b v)]
+              [b (conj out v)]))
+          [b []] forms))
+
+;;;; Parks
+
+(defn- option-form
+  "The options of alts!, given as keys and values or as a map."
+  [args]
+  (cond
+    (empty? args) nil
+    (and (even? (count args)) (every? keyword? (take-nth 2 args))) (apply hash-map args)
+    (next args) (list 'clojure.core/seq-to-map-for-destructuring (list* 'clojure.core/list args))
+    :else (first args)))
+
+(defn- site [form op]
+  (let [source (::expand/source (meta form) form)
+        {:keys [line column]} (meta form)]
+    [(symbol (name (first source))) line column (error/preview source)]))
+
+(defn- park [b [_ & args :as form]]
+  (let [op (::mark/op (meta form))
+        [b args] (operands b args)
+        args (if (second (:arity op)) args [(first args) (option-form (rest args))])
+        sym (fresh form)
+        [b resume] (add-block b :resume [sym])
+        b (-> b (leave [:park op args resume (site form op)]) (enter resume) (local sym))]
+    (if-let [after (:after op)]
+      (hold b (list after sym))
+      [b sym])))
+
+;;;; Forms that are rebuilt around the values of their parts
+
+(defn- global-operator? [b op]
+  (and (symbol? op) (not (contains? (:locals b) op))))
+
+(defn- rebuild-call [b [op & args :as form]]
+  (if (global-operator? b op) ; looked up when the call happens, which keeps it inlined, static, primitive
+    (let [[b args] (operands b args)] [b (with-meta (list* op args) (meta form))])
+    (let [[b parts] (operands b form)] [b (with-meta (apply list parts) (meta form))])))
+
+(defn- rebuild-args
+  "`new`, `throw`, `def`: the first `n` parts are no expressions."
+  [b n form]
+  (let [[b args] (operands b (drop n form))]
+    [b (with-meta (apply list (concat (take n form) args)) (meta form))]))
+
+(defn- static? [b target]
+  (and (symbol? target) (not (contains? (:locals b) target))
+       (some? (Compiler$HostExpr/maybeClass target false))))
+
+(defn- rebuild-dot [b [op target member & args :as form]]
+  (let [target-parts (if (static? b target) [] [target])
+        margs (if (seq? member) (rest member) [])
+        [b parts] (operands b (concat target-parts margs args))
+        [target parts] (if (seq target-parts) [(first parts) (rest parts)] [target parts])
+        [margs args] (split-at (count margs) parts)]
+    [b (with-meta (list* op target (if (seq? member) (with-meta (list* (first member) margs) (meta member)) member) args)
+         (meta form))]))
+
+(defn- rebuild-set [b [op target new-value :as form]]
+  (if (seq? target)
+    (let [[dot object & field] target
+          [b [object new-value]] (if (static? b object)
+                                   (let [[b [v]] (operands b [new-value])] [b [object v]])
+                                   (operands b [object new-value]))]
+      [b (with-meta (list op (with-meta (list* dot object field) (meta target)) new-value) (meta form))])
+    (let [[b v] (value b new-value)] [b (with-meta (list op target v) (meta form))])))
+
+(defn- unmarked [m] (not-empty (dissoc m ::mark/parks ::mark/recurs)))
+
+(defn- rebuild-collection
+  "Every part is held: a rebuilt map or set may iterate in another order."
+  [b form]
+  (let [m (unmarked (meta form))
+        [b parts] (holds b (if (map? form) (mapcat identity form) form))
+        literal (if (map? form) (apply array-map parts) (into (empty (with-meta form nil)) parts))]
+    (if m
+      (let [[b literal] (hold b literal)
+            [b m] (value b m)]
+        [b (list 'clojure.core/with-meta literal m)])
+      [b literal])))
+
+(defn- rebuild [b form]
+  (if (seq? form)
+    (case (first form)
+      new (rebuild-args b 2 form)
+      def (rebuild-args b 2 form)
+      throw (rebuild-args b 1 form)
+      . (rebuild-dot b form)
+      set! (rebuild-set b form)
+      (if (::mark/op (meta form)) (park b form) (rebuild-call b form)))
+    (rebuild-collection b form)))
+
+;;;; Control
+
+(defn- send-to
+  "Ends the current block, sending the value of `form`, which doesn't park, to `dest`."
+  [b form dest]
+  (let [{:keys [join args value?]} dest]
+    (cond
+      (= :return dest) (leave b [:return form])
+      value? (leave b [:jump join (conj args form)])
+      :else (-> (if (constant? b form) b (emit b [nil form])) (leave [:jump join args])))))
+
+(defn- run-if [b [_ test then else] dest]
+  (let [[b test] (value b test)
+        [b then-id] (add-block b nil [])
+        [b else-id] (add-block b nil [])]
+    (-> b
+        (leave [:branch test then-id else-id])
+        (enter then-id) (run then dest)
+        (enter else-id) (run else dest))))
+
+(defn- run-case [b [_ _ _ _ default clauses :as form] dest]
+  (let [[b default-id] (add-block b nil [])
+        [b arms] (reduce-kv (fn arm [[b arms] k [test _]]
+                              (let [[b id] (add-block b nil [])] [b (assoc arms k [test id])]))
+                            [b (empty clauses)] clauses)
+        b (-> b (leave [:switch form default-id arms]) (enter default-id) (run default dest))]
+    (reduce-kv (fn arm [b k [_ id]] (-> b (enter id) (run (second (get clauses k)) dest))) b arms)))
+
+(defn- bind-all
+  "Binds as let* does."
+  [b bindings]
+  (reduce (fn bind-one [b [sym init]]
+            (let [[b v] (value b init)] (bind b sym v)))
+          b (partition 2 bindings)))
+
+(defn- prefix
+  "Everything of a do, let* or letfn* but its last form: [b last]."
+  [b [op & more]]
+  (let [b (case op
+            do b
+            let* (bind-all b (first more))
+            letfn* (emit b [:letfn (first more)]))
+        body (if (= 'do op) more (rest more))]
+    [(reduce effect b (butlast body)) (last body)]))
+
+(defn- run-body [b body dest]
+  (run (reduce effect b (butlast body)) (last body) dest))
+
+(defn- run-recur [b form]
+  (let [[b args] (operands b (rest form))]
+    (leave b [:jump (:loop b) args])))
+
+(defn- bare [bindings]
+  (mapv (fn bare-symbol [s] (with-meta s nil)) (take-nth 2 bindings)))
+
+(defn- run-loop
+  "A loop whose body parks; its locals are the parameters of its first block."
+  [b [_ bindings & body] dest]
+  (let [b (bind-all b bindings)
+        outer (:loop b)
+        [b head] (add-block b :loop (vec (take-nth 2 bindings)))]
+    (-> b
+        (leave [:jump head (bare bindings)])
+        (enter head) (assoc :loop head)
+        (run-body body dest)
+        (assoc :loop outer))))
+
+(defn- native-loop
+  "[b form] for a loop that parks only in its initial values."
+  [b [op bindings & body :as form]]
+  [(bind-all b bindings)
+   (with-meta (list* op (vec (interleave (take-nth 2 bindings) (bare bindings))) body) (meta form))])
+
+;;;; try
+
+(defn- rethrow
+  "Ends the current block by throwing what the local `sym` holds."
+  [b sym]
+  (leave b [:return (list 'throw (with-meta sym {:tag 'java.lang.Throwable}))]))
+
+(defn- catch-class ^Class [class]
+  (or (Compiler$HostExpr/maybeClass class false)
+      (throw (IllegalArgumentException. (str "Unable to resolve classname: " class)))))
+
+(defn- run-catches
+  "Tries the catch clauses on `thrown`; the block after them gets what none of them took."
+  [b clauses thrown dest]
+  (reduce (fn clause [b [_ class sym & body]]
+            (let [test (list 'clojure.core/instance? (symbol (.getName (catch-class class))) thrown)
+                  [b yes] (add-block b nil [])
+                  [b no] (add-block b nil [])]
+              (-> b
+                  (leave [:branch test yes no])
+                  (enter yes) (bind (vary-meta sym assoc :tag class) thrown) (run-body body dest)
+                  (enter no))))
+          b clauses))
+
+(defn- start-region
+  "Enters a new block whose exceptions go to block `handler`."
+  [b handler]
+  (let [[b start] (add-block (assoc b :handler handler) nil [])]
+    (-> b (leave [:jump start []]) (enter start))))
+
+(defn- run-protected
+  "`body` and its catch clauses; `otherwise` ends the block that has an exception that none of them took."
+  [b body clauses dest otherwise]
+  (if (empty? clauses)
+    (run-body b body dest)
+    (let [thrown (gensym "thrown__")
+          [b handler] (add-block b :catch [thrown])]
+      (-> b
+          (start-region handler) (run-body body dest)
+          (enter handler) (local thrown) (run-catches clauses thrown dest)
+          (otherwise thrown)))))
+
+(defn- run-finally
+  "One copy of the finally clause serves all ways out: its block's parameters
+  say what to do after it, throw `problem` or go on with `result`."
+  [b body clauses [_ & cleanup] dest]
+  (let [[problem result thrown] (map gensym ["problem__" "result__" "thrown__"])
+        value? (or (= :return dest) (:value? dest))
+        [b after] (add-block b :boxed (if value? [problem result] [problem]))
+        [b guard] (add-block b :catch [thrown])
+        fail (fn fail [b sym] (leave b [:jump after (if value? [sym nil] [sym])]))
+        b (-> b
+              (start-region guard) (run-protected body clauses {:join after :args [nil] :value? value?} fail)
+              (enter guard) (local thrown) (fail thrown)
+              (enter after) (local problem) (local result))
+        b (reduce effect b cleanup)
+        [b failed] (add-block b nil [])
+        [b passed] (add-block b nil [])]
+    (-> b
+        (leave [:branch problem failed passed])
+        (enter failed) (rethrow problem)
+        (enter passed) (send-to (when value? result) dest))))
+
+(defn- run-try [b form dest]
+  (let [kind (fn kind [part] (when (seq? part) (#{'catch 'finally} (first part))))
+        {body nil, clauses 'catch, [cleanup] 'finally} (group-by kind (rest form))]
+    (if cleanup
+      (run-finally b body clauses cleanup dest)
+      (run-protected b body clauses dest rethrow))))
+
+;;;; Forms
+
+(defn- head [form] (when (seq? form) (first form)))
+
+(defn- run
+  "Writes blocks that send the value of `form` to `dest`; no block is current after that."
+  [b form dest]
+  (if-not (mark/transformed? form)
+    (send-to b form dest)
+    (case (head form)
+      (do let* letfn*) (let [[b last-form] (prefix b form)] (recur b last-form dest))
+      if (run-if b form dest)
+      case* (run-case b form dest)
+      try (run-try b form dest)
+      recur (run-recur b form)
+      loop* (if (::mark/loops (meta form))
+              (run-loop b form dest)
+              (let [[b v] (native-loop b form)] (send-to b v dest)))
+      (let [[b v] (rebuild b form)] (send-to b v dest)))))
+
+(defn- merged
+  "As `run`, with a new current block after it in which `sym`, or nothing, has the value.
+  What Clojure wraps in a function of its own, a loop or try as an argument, has an object as its value."
+  [b form sym]
+  (let [kind (if (#{'loop* 'try} (head form)) :boxed :join)
+        [b join] (add-block b kind (if sym [sym] []))]
+    (-> b
+        (run form {:join join :args [] :value? (some? sym)})
+        (enter join))))
+
+(defn- value
+  "[b form'] where form', evaluated next, has the value of `form` and doesn't park."
+  [b form]
+  (if-not (mark/transformed? form)
+    [b form]
+    (case (head form)
+      (do let* letfn*) (let [[b last-form] (prefix b form)] (recur b last-form))
+      (if case* try recur) (let [sym (gensym "v__")] [(local (merged b form sym) sym) sym])
+      loop* (if (::mark/loops (meta form))
+              (let [sym (gensym "v__")] [(local (merged b form sym) sym) sym])
+              (native-loop b form))
+      (rebuild b form))))
+
+(defn- effect
+  "b after `form` has been evaluated and its value dropped."
+  [b form]
+  (if-not (mark/transformed? form)
+    (if (constant? b form) b (emit b [nil form]))
+    (case (head form)
+      (do let* letfn*) (let [[b last-form] (prefix b form)] (recur b last-form))
+      (if case* try recur) (merged b form nil)
+      loop* (if (::mark/loops (meta form))
+              (merged b form nil)
+              (let [[b v] (native-loop b form)] (emit b [nil v])))
+      (let [[b v] (rebuild b form)] (if (constant? b v) b (emit b [nil v]))))))
+
+(defn blocks
+  "Returns the basic blocks of `form`, a marked form whose locals are the keys of `known`."
+  [form known]
+  (let [[b entry] (add-block {:blocks [], :locals known, :handler nil, :loop nil} nil [])]
+    {:entry entry, :blocks (:blocks (run (enter b entry) form :return))}))

@@ -1,0 +1,322 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.go.emit
+  "Blocks and slots -> the form that makes a skein.rt.Frame and starts it.
+
+  The arms of a program become the clauses of a `case` on the frame's state,
+  in a loop; a jump is a recur. An arm loads from its slots what it needs, runs
+  as ordinary code with ordinary locals, and at its end stores what the next arm
+  needs. The object slots of locals that die in an arm are emptied before its
+  code runs, so that the frame keeps nothing alive that the code no longer can.
+
+  A context is {:frame symbol, :states {block-id number}, :group #{block-id of
+  the arms in the method at hand}, ...program}."
+  (:require [skein.impl.go.slots :as slots]
+            [skein.impl.go.types :as types]))
+
+(set! *warn-on-reflection* true)
+
+(declare emit-block)
+
+;;;; Slots as forms
+
+(def ^:private n-object-fields 6)
+(def ^:private n-long-fields 2)
+
+(defn- dot [target method & args] (list '. target (list* method args)))
+
+(defn- object-ref [frame index]
+  (if (< (long index) (long n-object-fields))
+    (list '. frame (symbol (str "-o" index)))
+    (dot 'clojure.lang.RT 'aget (list '. frame '-more) (- (long index) (long n-object-fields)))))
+
+(defn- long-ref [frame index]
+  (if (< (long index) (long n-long-fields))
+    (list '. frame (symbol (str "-l" index)))
+    (dot 'clojure.lang.RT 'aget (list '. frame '-moreLongs) (- (long index) (long n-long-fields)))))
+
+(defn- load-form [frame {:keys [kind index ^Class primitive]}]
+  (if (= :object kind)
+    (cond->> (object-ref frame index)
+      primitive (dot 'clojure.lang.RT 'booleanCast))
+    (let [bits (long-ref frame index)]
+      (case (.getName primitive)
+        "long" bits
+        "double" (dot 'java.lang.Double 'longBitsToDouble bits)
+        "float" (dot 'clojure.lang.RT 'uncheckedFloatCast (dot 'java.lang.Double 'longBitsToDouble bits))
+        "int" (dot 'clojure.lang.RT 'uncheckedIntCast bits)
+        "short" (dot 'clojure.lang.RT 'uncheckedShortCast bits)
+        "byte" (dot 'clojure.lang.RT 'uncheckedByteCast bits)
+        "char" (dot 'clojure.lang.RT 'uncheckedCharCast bits)))))
+
+(defn- bits-form [^Class primitive form]
+  (case (.getName primitive)
+    ("long" "int") form
+    "double" (dot 'java.lang.Double 'doubleToRawLongBits form)
+    "float" (dot 'java.lang.Double 'doubleToRawLongBits (dot 'clojure.lang.RT 'doubleCast form))
+    (dot 'clojure.lang.RT 'uncheckedIntCast form)))
+
+(defn- store-form [frame {:keys [kind index primitive]} form]
+  (let [field? (< (long index) (long (if (= :object kind) n-object-fields n-long-fields)))]
+    (cond
+      (and field? (= :object kind)) (list 'set! (object-ref frame index) form)
+      field? (dot 'skein.rt.Slots (symbol (str "l" index)) frame (bits-form primitive form))
+      (= :object kind) (dot 'skein.rt.Slots 'more frame (- (long index) (long n-object-fields)) form)
+      :else (dot 'skein.rt.Slots 'moreLongs frame (- (long index) (long n-long-fields)) (bits-form primitive form)))))
+
+;;;; Entries: [symbol form], [nil form], [:letfn bindings], as in a block's code
+
+(defn- nest
+  "The form that evaluates `entries` in order and then `tail`."
+  [entries tail]
+  (reduce (fn wrap [tail group]
+            (let [[sym form] (first group)]
+              (cond
+                (= :letfn sym) (list 'letfn* form tail)
+                sym (list 'let* (into [] (mapcat identity) group) tail)
+                :else (list* 'do (concat (map second group) [tail])))))
+          tail
+          (reverse (partition-by (fn kind [[sym form]] (if (= :letfn sym) form (some? sym))) entries))))
+
+(defn- store [ctx sym form]
+  [nil (store-form (:frame ctx) (get-in ctx [:slots sym]) form)])
+
+(defn- bare [sym] (with-meta sym nil))
+
+(defn- object-slot? [ctx sym] (= :object (get-in ctx [:slots sym :kind])))
+
+(defn- clears
+  "Entries that empty the object slots of `syms`."
+  [ctx syms]
+  (for [sym syms :when (object-slot? ctx sym)] (store ctx sym nil)))
+
+(defn- handler [ctx id] (:handler (nth (:blocks ctx) id)))
+
+(defn- enter-handler
+  "Entries that make the frame's state tell the handler of block `to`, if that of `from` is another."
+  [ctx from to]
+  (when (not= (handler ctx from) (handler ctx to))
+    [[nil (dot 'skein.rt.Slots 'state (:frame ctx) ((:states ctx) to))]]))
+
+;;;; Edges
+
+(defn- arm? [ctx id] (contains? (:arm-set ctx) id))
+
+(defn- needed-in-slots
+  "What is still needed in the frame once block `id` has begun."
+  [ctx id]
+  (let [b (nth (:blocks ctx) id)
+        handler (:handler b)]
+    (reduce (fn target [needed to]
+              (into needed (if (arm? ctx to) (slots/in-frame ctx to) (needed-in-slots ctx to))))
+            (if handler (slots/in-frame ctx handler) #{})
+            (slots/targets b))))
+
+(defn- go-to [ctx id]
+  (if (contains? (:group ctx) id)
+    (list 'recur ((:states ctx) id))
+    (list '. 'skein.rt.Slots '-JUMP)))
+
+(defn- moves
+  "Entries that bring `args` into the slots of the parameters of block `to`. `held` are in their slots."
+  [ctx held to args]
+  (mapcat (fn move [param arg]
+            (let [sym (bare param)]
+              (cond
+                (not (contains? ((:live ctx) to) sym)) (when (seq? arg) [[nil arg]])
+                (and (= sym arg) (contains? held sym)) nil
+                :else [(store ctx sym arg)])))
+          (:params (nth (:blocks ctx) to)) args))
+
+(defn- spills
+  "Entries that leave in the frame what arm `to` needs, beside its parameters, and nothing else."
+  [ctx held to]
+  (let [needed (slots/in-frame ctx to)
+        params (set (map bare (:params (nth (:blocks ctx) to))))
+        place (fn place [sym] (select-keys (get-in ctx [:slots sym]) [:kind :index]))
+        filled (into #{} (map place) needed)]
+    (concat (for [sym needed :when (not (or (contains? held sym) (contains? params sym)))] (store ctx sym sym))
+            (clears ctx (remove (fn kept? [sym] (or (contains? needed sym) (contains? filled (place sym)))) held)))))
+
+(defn- jump [ctx held from to args]
+  (if (arm? ctx to)
+    (nest (concat (moves ctx held to args) (spills ctx held to) (enter-handler ctx from to)) (go-to ctx to))
+    (nest (map vector (:params (nth (:blocks ctx) to)) args) (emit-block ctx held from to))))
+
+(defn- park [ctx held [_ op args resume _]]
+  (let [{:keys [frame binds? states]} ctx
+        op-form (list* '. frame [(list* (:method op) (concat args [(states resume)]))])]
+    (nest (concat (spills ctx held resume) (when binds? [[nil (dot frame 'saveBindings)]]))
+          (list 'if op-form (go-to ctx resume) (list '. 'skein.rt.Frame '-PARKED)))))
+
+(defn- switch [ctx held from [_ form default arms]]
+  (let [[op ge shift mask _ clauses & more] form]
+    (list* op ge shift mask (jump ctx held from default [])
+           (reduce-kv (fn clause [m k [test id]] (assoc m k [test (jump ctx held from id [])])) (empty clauses) arms)
+           more)))
+
+(defn- exit-form [ctx held id]
+  (let [[op a b c :as exit] (:exit (nth (:blocks ctx) id))]
+    (case op
+      :return a
+      :jump (jump ctx held id a b)
+      :branch (list 'if a (jump ctx held id b []) (jump ctx held id c []))
+      :switch (switch ctx held id exit)
+      :park (park ctx held exit))))
+
+;;;; Arms
+
+(defn- body-form
+  "The code of a block and its exit, with `entries` before it."
+  [ctx held id entries]
+  (let [needed (needed-in-slots ctx id)
+        dying (remove needed held)]
+    (nest (concat entries (clears ctx dying) (:code (nth (:blocks ctx) id)))
+          (exit-form ctx (reduce disj held dying) id))))
+
+(defn- emit-block
+  "A block inside the arm of its only predecessor `from`."
+  [ctx held from id]
+  (body-form ctx held id (enter-handler ctx from id)))
+
+(defn- used-in-arm [ctx id]
+  (let [b (nth (:blocks ctx) id)]
+    (reduce (fn kid [used to] (if (arm? ctx to) used (into used (used-in-arm ctx to))))
+            (reduce (fn form [acc f] (types/locals-in acc f (:slots ctx)))
+                    #{} (concat (map second (:code b)) (slots/exit-forms b)))
+            (slots/targets b))))
+
+(defn- load-entry [ctx sym]
+  (let [{:keys [tag primitive] :as slot} (get-in ctx [:slots sym])]
+    [(with-meta sym (when (and tag (not primitive)) {:tag tag})) (load-form (:frame ctx) slot)]))
+
+(defn- held-value
+  "Entries for the parameter of a block that takes the frame's value."
+  [ctx id]
+  (let [{:keys [kind params]} (nth (:blocks ctx) id)]
+    (when (#{:resume :catch} kind)
+      [[(first params) (dot (:frame ctx) 'takeValue)]])))
+
+(defn- arm [ctx id]
+  (let [held (slots/in-frame ctx id)
+        used (used-in-arm ctx id)
+        loads (for [sym (sort-by name held) :when (contains? used sym)] (load-entry ctx sym))]
+    (body-form ctx held id (concat (held-value ctx id) loads))))
+
+;;;; Methods
+
+(def ^:private max-method-nodes
+  "Forms in one method: the JIT compiles no method of more than 8000 bytes."
+  600)
+
+(defn- size ^long [form]
+  (if (coll? form) (reduce (fn part [^long n x] (+ n (size x))) 1 (if (map? form) (mapcat identity form) form)) 1))
+
+(defn- by-range
+  "A form that finds the value for `n` in `table`, a sorted seq of [from value], by halving."
+  [n table]
+  (if (next table)
+    (let [[low high] (split-at (quot (count table) 2) table)]
+      (list 'if (dot 'clojure.lang.Numbers 'lt n (ffirst high)) (by-range n low) (by-range n high)))
+    (second (first table))))
+
+(defn- case-form [n clauses]
+  (list 'case* n 0 0 '(throw (new java.lang.IllegalStateException))
+        (into (sorted-map) (map (fn clause [[state form]] [state [state form]])) clauses)
+        :compact :int))
+
+(defn- loop-form
+  "Runs arms until one returns, parks or jumps out of `clauses`, [state form] pairs."
+  [frame clauses]
+  (let [state (gensym "state__")
+        n (gensym "n__")]
+    (list 'loop* [state (list '. frame '-state)]
+          (list 'let* [n (dot 'clojure.lang.RT 'uncheckedIntCast state)]
+                (case-form n clauses)))))
+
+(defn- groups
+  "The arms, cut into runs that fit a method each."
+  [ctx]
+  (let [step (fn place [[done group ^long total] id]
+               (let [n (size (arm (assoc ctx :group #{}) id))]
+                 (if (and (seq group) (< (long max-method-nodes) (+ total n)))
+                   [(conj done group) [id] n]
+                   [done (conj group id) (+ total n)])))
+        [done group] (reduce step [[] [] 0] (:arms ctx))]
+    (conj done group)))
+
+(defn- group-form [ctx group]
+  (let [ctx (assoc ctx :group (set group))]
+    (loop-form (:frame ctx) (map (fn clause [id] [((:states ctx) id) (arm ctx id)]) group))))
+
+(defn- run-form
+  "The body of Body.run. A large program runs group by group, each in a function of its own."
+  [{:keys [frame states] :as ctx}]
+  (let [groups (groups ctx)
+        result (gensym "result__")
+        call (fn call [group]
+               (let [f (gensym "frame__")]
+                 (list (list 'fn* (list [(with-meta f {:tag 'skein.rt.Frame})] (group-form (assoc ctx :frame f) group))) frame)))]
+    (if (next groups)
+      (list 'loop* []
+            (list 'let* [result (by-range (list '. frame '-state) (map (fn entry [g] [(states (first g)) (call g)]) groups))]
+                  (list 'if (dot 'clojure.lang.Util 'identical result '(. skein.rt.Slots -JUMP)) '(recur) result)))
+      (group-form ctx (first groups)))))
+
+(defn- handler-form [{:keys [states blocks]} n]
+  (let [table (sort (map (fn row [[id state]] [state (get states (:handler (nth blocks id)) -1)]) states))]
+    (by-range n (map first (partition-by second table)))))
+
+(defn- site-table [{:keys [blocks arms states]}]
+  (for [id arms
+        :let [{[op _ _ resume site] :exit} (nth blocks id)]
+        :when (= :park op)]
+    [(states resume) site]))
+
+(defn- sites-form
+  "{:file :sites} for Body.sites, kept as text until somebody asks."
+  [ctx]
+  (let [chunks (map (fn text [rows] (apply str (map (fn row [[state site]] (str state " " (pr-str site) " ")) rows)))
+                    (partition-all 100 (site-table ctx)))
+        text (if (next chunks) (list* 'clojure.core/str "{" (concat chunks ["}"])) (str "{" (first chunks) "}"))]
+    {:file *file*
+     :sites (dot 'clojure.lang.EdnReader 'readString (if (string? text) text (with-meta text {:tag 'String})) {})}))
+
+(defn- context [program]
+  (let [others (remove (set (:arms program)) (keys (:live program)))
+        park-call? (fn binds? [[_ form]]
+                     (and (seq? form) (symbol? (first form)) (= "push-thread-bindings" (name (first form)))))]
+    (assoc program
+           :frame (gensym "frame__")
+           :arm-set (set (:arms program))
+           :states (zipmap (concat (:arms program) (sort others)) (range))
+           :binds? (boolean (some (fn block [id] (some park-call? (:code (nth (:blocks program) id))))
+                                  (keys (:live program)))))))
+
+(defn- body-of [{:keys [frame] :as ctx}]
+  (let [this (gensym "this__")
+        n (gensym "n__")]
+    (list 'reify* ['skein.rt.Body]
+          (list 'run [this frame] (run-form ctx))
+          (list 'handler [this n] (handler-form ctx n))
+          (list 'sites [this] (sites-form ctx)))))
+
+(defn- arrays
+  "Entries that give the frame arrays for the slots beyond its fields."
+  [frame {n-objects :object n-longs :long}]
+  (concat
+   (when (< (long n-object-fields) (long n-objects))
+     [[nil (list 'set! (list '. frame '-more) (dot 'clojure.lang.RT 'object_array (- (long n-objects) (long n-object-fields))))]])
+   (when (< (long n-long-fields) (long n-longs))
+     [[nil (list 'set! (list '. frame '-moreLongs) (dot 'clojure.lang.Numbers 'long_array (- (long n-longs) (long n-long-fields))))]])))
+
+(defn emit
+  "Returns the form that creates a frame for `program`, stores in it the locals
+  `outer`, {symbol {:sym symbol-around}}, that it needs, and calls its method
+  `spawn`, go or async, whose value is the block's result port."
+  [program outer spawn]
+  (let [{:keys [entry sizes] :as ctx} (context program)
+        frame (with-meta (gensym "frame__") {:tag 'skein.rt.Frame})
+        inputs (for [sym (sort-by name (slots/in-frame ctx entry))]
+                 [nil (store-form frame (get-in ctx [:slots sym]) (:sym (outer sym)))])]
+    (nest (concat [[(bare frame) (list 'new 'skein.rt.Frame (body-of ctx))]] (arrays frame sizes) inputs)
+          (dot frame spawn))))

@@ -1,0 +1,184 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.go.slots
+  "Where blocks begin that can be resumed or jumped to, and which locals must be
+  in the frame there. `assign` adds to a program
+
+      :arms     [id ...]        blocks that begin an arm of the emitted case;
+                                the others are written inside their only predecessor
+      :live     {id #{symbol}}  for every reachable block: the locals, its
+                                parameters among them, whose values it needs
+      :slots    {symbol {:kind :object or :long, :index n, :primitive class or nil, :tag symbol or nil}}
+      :sizes    {:object n :long n}  slots in use
+
+  A local has a slot if it is live where an arm begins. Two locals share a slot
+  if they are never live in the same stretch of arms. What is live in a handler
+  is live in all that the handler protects."
+  (:require [skein.impl.go.types :as types]
+            [skein.impl.infer :as infer]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private max-arm-nodes
+  "Forms in one arm; more of them are cut at the next branch."
+  300)
+
+(defn targets
+  "The blocks that a block's exit may go to."
+  [{[op a b c] :exit}]
+  (case op
+    :jump [a]
+    :branch [b c]
+    :switch (cons b (map second (vals c)))
+    :park [c]
+    []))
+
+(defn exit-forms
+  "The forms that a block's exit evaluates."
+  [{[op a b c] :exit}]
+  (case op
+    :jump b
+    :branch [a]
+    :switch [(second a)]
+    :park b
+    :return [a]))
+
+(defn- handlers-of [block] (when-let [h (:handler block)] [h]))
+
+;;;; Arms
+
+(defn- reachable
+  "The ids of the blocks that can be reached, each before those that it alone
+  leads to (reverse postorder)."
+  [{:keys [blocks entry]}]
+  (loop [todo [[:visit entry]], seen #{}, order ()]
+    (if-let [[action id] (peek todo)]
+      (cond
+        (= :done action) (recur (pop todo) seen (conj order id))
+        (seen id) (recur (pop todo) seen order)
+        :else (let [b (nth blocks id)
+                    kids (concat (handlers-of b) (rseq (vec (targets b))))]
+                (recur (into (conj (pop todo) [:done id]) (map (fn visit [k] [:visit k])) kids) (conj seen id) order)))
+      (vec order))))
+
+(defn- size
+  ^long [form]
+  (cond
+    (and (seq? form) (= 'quote (first form))) 1
+    (coll? form) (reduce (fn part [^long n x] (+ n (size x))) 1 (if (map? form) (mapcat identity form) form))
+    :else 1))
+
+(defn- block-size [block]
+  (reduce (fn part [^long n form] (+ n (size form))) 4 (concat (map second (:code block)) (exit-forms block))))
+
+(defn- forced-arms
+  "Entry, blocks entered by the frame's driver, and blocks with several predecessors."
+  [{:keys [blocks entry]} ids]
+  (let [n-ins (frequencies (mapcat (fn outs [id] (targets (nth blocks id))) ids))]
+    (into #{entry}
+          (filter (fn arm? [id]
+                    (or (#{:resume :catch :boxed} (:kind (nth blocks id))) (< 1 (long (n-ins id 0))))))
+          ids)))
+
+(defn- arms
+  "The forced arms and those that are cut off because their predecessor's arm is full."
+  [{:keys [blocks] :as program} ids]
+  (let [forced (forced-arms program ids)
+        place (fn place [[arms sizes] id]
+                (let [kids (remove forced (targets (nth blocks id)))
+                      fit (fn fit [[arms ^long total] kid]
+                            (let [n (long (sizes kid))]
+                              (if (< (+ total n) (long max-arm-nodes))
+                                [arms (+ total n)]
+                                [(conj arms kid) total])))
+                      [arms total] (reduce fit [arms (block-size (nth blocks id))] kids)]
+                  [arms (assoc sizes id total)]))]
+    (first (reduce place [forced {}] (rseq ids)))))
+
+;;;; Liveness
+
+(defn- defined [block]
+  (into (vec (:params block))
+        (mapcat (fn defs [[sym form]] (if (= :letfn sym) (take-nth 2 form) (when sym [sym]))))
+        (:code block)))
+
+(defn- used [block locals]
+  (reduce (fn form [acc f] (types/locals-in acc f locals))
+          #{} (concat (map second (:code block)) (exit-forms block))))
+
+(defn- live-out [blocks live block]
+  (let [ins (map (fn in [id] (reduce disj (live id #{}) (:params (nth blocks id))))
+                 (concat (targets block) (handlers-of block)))]
+    (if (seq ins)
+      (let [[most & others] (sort-by (comp - count) ins)] (reduce into most others))
+      #{})))
+
+(defn- live-in
+  "The locals live at the start of a block, its parameters among them."
+  [block out uses]
+  (reduce conj (reduce disj out (drop (count (:params block)) (defined block))) uses))
+
+(defn- liveness [{:keys [blocks]} ids locals]
+  (let [uses (into {} (map (fn use [id]
+                             (let [b (nth blocks id)
+                                   own (drop (count (:params b)) (defined b))]
+                               [id (reduce disj (used b locals) own)])))
+                   ids)
+        step (fn step [live id]
+               (let [b (nth blocks id)]
+                 (assoc live id (live-in b (live-out blocks live b) (uses id)))))]
+    (loop [live {}]
+      (let [next-live (reduce step live (rseq ids))]
+        (if (= live next-live) live (recur next-live))))))
+
+(defn in-frame
+  "The locals that must be in slots when block `id` begins as an arm."
+  [{:keys [blocks live]} id]
+  (let [{:keys [kind params]} (nth blocks id)]
+    (if (#{:resume :catch} kind) (reduce disj (live id) params) (live id))))
+
+;;;; Slots
+
+(defn- stretches
+  "{symbol [first last]}: between which arms, by position, a local is live."
+  [program]
+  (reduce (fn arm [m [i id]]
+            (reduce (fn sym [m s] (assoc m s [(first (get m s [i])) i])) m (in-frame program id)))
+          {} (map-indexed vector (:arms program))))
+
+(defn- lowest-free [taken]
+  (first (remove (set taken) (range))))
+
+(defn- allot
+  "Gives each local the lowest slot of its kind that is free for its stretch: [symbol slot] pairs."
+  [stretches kind-of]
+  (let [step (fn place [[out active] [sym [from to]]]
+               (let [kind (kind-of sym)
+                     active (filterv (fn overlaps? [[_ until]] (<= (long from) (long until))) active)
+                     index (lowest-free (keep (fn [[[k i] _]] (when (= k kind) i)) active))]
+                 [(conj out [sym [kind index]]) (conj active [[kind index] to])]))]
+    (first (reduce step [[] []] (sort-by (fn [[s [from to]]] [from to (name s)]) stretches)))))
+
+(defn- slot [lb [kind index]]
+  {:kind kind, :index index, :primitive (infer/primitive-class lb), :tag (infer/class-tag lb)})
+
+(defn- kind [lb]
+  (let [p (infer/primitive-class lb)]
+    (if (and p (not= p Boolean/TYPE)) :long :object)))
+
+(defn assign
+  "Returns `program` with :arms, :live, :slots and :sizes; see above. `outer`
+  maps the locals of the code around the block to LocalBindings."
+  [{:keys [blocks] :as program} outer]
+  (let [ids (reachable program)
+        defs (types/definitions blocks ids)
+        arms (arms program ids)
+        program (assoc program
+                       :arms (filterv arms ids)
+                       :live (liveness program ids (merge outer defs)))
+        stretches (stretches program)
+        in-order (sort-by (comp first val) stretches)
+        types (types/types defs outer (map key in-order))
+        places (allot stretches (comp kind types))]
+    (assoc program
+           :slots (into {} (map (fn placed [[sym place]] [sym (slot (types sym) place)])) places)
+           :sizes (reduce (fn grow [m [_ [k i]]] (update m k max (inc (long i)))) {:object 0 :long 0} places))))
