@@ -92,6 +92,20 @@ public final class Scheduler {
     thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
   }
 
+  /** The workers, their threads and queues, in words: for a person who looks for what is stuck. */
+  public static String describe() {
+    StringBuilder text = new StringBuilder();
+    text.append("inbox ").append(INBOX.size()).append(", searching ").append(SEARCHING.get()).append('\n');
+    for (Worker worker : WORKERS) {
+      WorkerRunner r = worker.runner;
+      Thread thread = r == null ? null : r.thread;
+      text.append("worker ").append(worker.index).append(": queued ").append(worker.queue.size())
+          .append(r == null ? ", vacant" : ", step " + r.tick() + (r.virtual ? ", virtual " : ", platform ")
+              + (thread == null ? "not begun" : thread.getState())).append('\n');
+    }
+    return text.toString();
+  }
+
   /** How many workers there are: the system property skein.workers, by default one per processor. */
   public static int workers() {
     return WORKERS.length;
