@@ -8,7 +8,8 @@
 
       :params   [symbol ...]  set by whoever jumps here
       :code     [[symbol form] ...] bound in order; a nil symbol: for effect only;
-                [:letfn bindings]: local functions
+                [:letfn bindings]: local functions; [:frame method]: a call of
+                a method of the frame
       :handler  number of the block that gets exceptions thrown in here, or nil
       :kind     :loop, :join, :boxed (a join whose parameters are objects),
                 :resume (after a park), :catch, or nil; the one parameter of
@@ -396,8 +397,35 @@
               (let [[b v] (native-loop b form)] (emit b [nil v])))
       (let [[b v] (rebuild b form)] (if (constant? b v) b (emit b [nil v]))))))
 
+;;;; Thread bindings
+
+(def ^:private save [:frame 'saveBindings])
+
+(defn- moves-bindings? [[_ form]]
+  (contains? '#{clojure.core/push-thread-bindings clojure.core/pop-thread-bindings push-thread-bindings
+                pop-thread-bindings}
+             (head form)))
+
+(defn- keep-bindings
+  "Has the frame learn of every change of the thread's bindings, and its thread
+  own the bindings that the block has made; `base` are those that it found."
+  [base {:keys [kind] :as block}]
+  (let [code (into [] (mapcat (fn saved [entry] (if (moves-bindings? entry) [entry save] [entry]))) (:code block))]
+    (assoc block :code (if (= :resume kind)
+                         (into [[nil (list '. 'skein.rt.Bindings (list 'adopt base))] save] code)
+                         code))))
+
+(defn- with-bindings-kept [{:keys [blocks entry] :as program}]
+  (if (some (fn moves? [block] (some moves-bindings? (:code block))) blocks)
+    (let [base (gensym "base__")]
+      (-> program
+          (assoc :blocks (mapv (fn keep-in [block] (keep-bindings base block)) blocks))
+          (update-in [:blocks entry :code]
+                     (fn found [code] (into [[base '(. clojure.lang.Var getThreadBindingFrame)]] code)))))
+    program))
+
 (defn blocks
   "Returns the basic blocks of `form`, a marked form whose locals are the keys of `known`."
   [form known]
   (let [[b entry] (add-block {:blocks [], :locals known, :handler nil, :loop nil} nil [])]
-    {:entry entry, :blocks (:blocks (run (enter b entry) form :return))}))
+    (with-bindings-kept {:entry entry, :blocks (:blocks (run (enter b entry) form :return))})))

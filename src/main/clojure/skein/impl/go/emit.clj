@@ -143,9 +143,9 @@
     (nest (map vector (:params (nth (:blocks ctx) to)) args) (emit-block ctx held from to))))
 
 (defn- park [ctx held [_ op args resume _]]
-  (let [{:keys [frame binds? states]} ctx
+  (let [{:keys [frame states]} ctx
         op-form (list* '. frame [(list* (:method op) (concat args [(states resume)]))])]
-    (nest (concat (spills ctx held resume) (when binds? [[nil (dot frame 'saveBindings)]]))
+    (nest (spills ctx held resume)
           (list 'if op-form (go-to ctx resume) (list '. 'skein.rt.Frame '-PARKED)))))
 
 (defn- switch [ctx held from [_ form default arms]]
@@ -165,12 +165,15 @@
 
 ;;;; Arms
 
+(defn- code-entries [{:keys [frame blocks]} id]
+  (map (fn entry [[sym form :as e]] (if (= :frame sym) [nil (dot frame form)] e)) (:code (nth blocks id))))
+
 (defn- body-form
   "The code of a block and its exit, with `entries` before it."
   [ctx held id entries]
   (let [needed (needed-in-slots ctx id)
         dying (remove needed held)]
-    (nest (concat entries (clears ctx dying) (:code (nth (:blocks ctx) id)))
+    (nest (concat entries (clears ctx dying) (code-entries ctx id))
           (exit-form ctx (reduce disj held dying) id))))
 
 (defn- emit-block
@@ -282,15 +285,11 @@
      :sites (dot 'clojure.lang.EdnReader 'readString (if (string? text) text (with-meta text {:tag 'String})) {})}))
 
 (defn- context [program]
-  (let [others (remove (set (:arms program)) (keys (:live program)))
-        park-call? (fn binds? [[_ form]]
-                     (and (seq? form) (symbol? (first form)) (= "push-thread-bindings" (name (first form)))))]
+  (let [others (remove (set (:arms program)) (keys (:live program)))]
     (assoc program
            :frame (gensym "frame__")
            :arm-set (set (:arms program))
-           :states (zipmap (concat (:arms program) (sort others)) (range))
-           :binds? (boolean (some (fn block [id] (some park-call? (:code (nth (:blocks program) id))))
-                                  (keys (:live program)))))))
+           :states (zipmap (concat (:arms program) (sort others)) (range)))))
 
 (defn- body-of [{:keys [frame] :as ctx}]
   (let [this (gensym "this__")

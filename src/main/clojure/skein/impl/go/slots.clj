@@ -98,7 +98,7 @@
 
 (defn- defined [block]
   (into (vec (:params block))
-        (mapcat (fn defs [[sym form]] (if (= :letfn sym) (take-nth 2 form) (when sym [sym]))))
+        (mapcat (fn defs [[sym form]] (cond (= :letfn sym) (take-nth 2 form) (symbol? sym) [sym])))
         (:code block)))
 
 (defn- used [block locals]

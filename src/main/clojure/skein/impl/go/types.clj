@@ -29,7 +29,7 @@
 (defn- define-code [defs [sym form]]
   (cond
     (= :letfn sym) (reduce (fn f [m s] (assoc m (with-meta s nil) {:declared s})) defs (take-nth 2 form))
-    sym (update defs (with-meta sym nil) assoc :declared sym :form form :form? true)
+    (symbol? sym) (update defs (with-meta sym nil) assoc :declared sym :form form :form? true)
     :else defs))
 
 (defn- define-params [defs {:keys [params kind]}]
