@@ -32,8 +32,8 @@
       (preview {:put nil})
       ;=> \"{:put nil}\"
 
-      (count (preview (range)))
-      ;=> 36"
+      (preview (range))
+      ;=> \"(0 1 2 3 4 5 6 7 8 9 ...)\""
   [value]
   (binding [*print-length* 10
             *print-level* 4
