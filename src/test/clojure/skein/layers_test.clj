@@ -39,7 +39,7 @@
     [6 console    [skein.console skein.console.*]             [error inspect]]
     [6 lab        [skein.lab skein.lab.*]                     [error async scope virtual fold reducers
                                                                trace inspect]]
-    [7 cli        [skein.cli]                                 [error log-reader widefinder console lab]]])
+    [7 cli        [skein.cli skein.cli.*]                     [error log-reader widefinder console lab]]])
 
 (def ^:private unit->uses
   (into {} (map (fn [[_ unit _ uses]] [unit (set uses)])) units))
