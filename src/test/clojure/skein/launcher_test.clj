@@ -228,6 +228,13 @@
     (delete-tree! mac)
     (is (= (str newest) (chosen {})))))
 
+(deftest a-jdk-may-be-named-from-the-callers-folder
+  (let [project (project!)
+        home (jdk! "21.0.2")]
+    (is (= (str home "\n")
+           (:out (launch! {:dir (sandbox "jdks") :env {"SKEIN_JAVA_HOME" "21.0.2"}}
+                          (io/file project "skein") "java-home"))))))
+
 (deftest a-jdk-without-a-release-file-is-asked
   (let [project (project!)
         home (jdk! "21.0.2")]
