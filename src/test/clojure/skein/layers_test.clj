@@ -18,9 +18,10 @@
     [0 runtime    [skein.rt skein.rt.*]                       []]
     [0 log-reader [skein.wf skein.wf.*]                       []]
     [1 protocols  [skein.impl.protocols]                      [error runtime]]
-    [1 expand     [skein.impl.expand]                         [error]]
+    [1 expand     [skein.impl.expand skein.impl.infer]        [error runtime]]
     ;; The go compiler and the ports of a channel.
-    [2 ports      [skein.impl.channel skein.impl.alt]         [error runtime protocols]]
+    [2 ports      [skein.impl.channel skein.impl.alt
+                skein.impl.threads]                       [error runtime protocols]]
     [2 passes     [skein.impl.go.*]                           [error runtime expand]]
     [3 go         [skein.impl.go]                             [error runtime expand passes]]
     ;; The columns. None uses another but as said here; folds know no scheduler,
@@ -28,7 +29,7 @@
     [4 async      [skein.async skein.async.*]                 [error runtime protocols ports go]]
     [4 virtual    [skein.virtual skein.virtual.*]             [error runtime]]
     [4 fold       [skein.fold skein.fold.*]                   [error]]
-    [4 trace      [skein.trace skein.trace.*]                 [error expand]]
+    [4 trace      [skein.trace skein.trace.*]                 [error runtime expand]]
     [4 inspect    [skein.inspect skein.inspect.*]             [error runtime protocols]]
     [5 scope      [skein.scope skein.scope.*]                 [error runtime protocols ports go async]]
     [5 test       [skein.test skein.test.*]                   [error runtime protocols ports go async]]
@@ -81,9 +82,10 @@
     [(:line (meta form)) place]))
 
 (defn- code-lines
-  "Returns the lines of a Java file as [number text], its comments blanked."
+  "Returns the lines of a Java file as [number text], its comments and strings blanked."
   [file]
-  (->> (str/replace (:text file) #"(?s)/\*.*?\*/|//[^\n]*" #(str/replace % #"[^\n]" " "))
+  (->> (str/replace (:text file) #"(?s)/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\""
+                    #(str/replace % #"[^\n]" " "))
        (assoc file :text)
        project/lines))
 

@@ -44,6 +44,7 @@ public class ChoiceCheck {
 
   /** The obvious pair of channels: a list of choices that wait, oldest first. */
   public static class Model {
+    /** One choice that waits: to take from either, or from a and to put this on b. */
     private record Waiting(Integer putsOnB) {}
 
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
