@@ -90,7 +90,7 @@ final class Monitor implements Runnable {
   private void pause(boolean trouble, int idleLooks) {
     if (idleLooks > 5) {
       asleep = true;
-      if (allVacant()) LockSupport.park(this);
+      if (Scheduler.allVacant()) LockSupport.park(this);
       asleep = false;
       period = SHORTEST_NANOS;
       return;
@@ -101,11 +101,6 @@ final class Monitor implements Runnable {
     LockSupport.parkNanos(this, period);
     if (leisurely) leisurely = false;
     else if (!trouble && period > 4 * SHORTEST_NANOS) period = SHORTEST_NANOS; // hurried
-  }
-
-  private static boolean allVacant() {
-    for (Worker worker : Scheduler.WORKERS) if (!worker.vacant()) return false;
-    return true;
   }
 
   /** Returns whether there was something to do, so that it should look again soon. */

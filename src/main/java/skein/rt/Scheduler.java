@@ -20,6 +20,12 @@ public final class Scheduler {
     void schedule(Runnable work, long deadlineNanos);
   }
 
+  /**
+   * With less than this in the inbox one worker's thread is left to it, so that blocks that talk to each other
+   * stay together; if that thread is in a long step, the monitor soon hires another.
+   */
+  private static final int BACKLOG = 32;
+
   static final Worker[] WORKERS = new Worker[workerCount()];
   static final RunQueue INBOX = new RunQueue();
   static volatile Hooks hooks; // null unless a probe or a conveyor is installed
@@ -43,7 +49,13 @@ public final class Scheduler {
     }
     INBOX.push(work);
     VarHandle.fullFence(); // push before the look for vacant workers: they leave before they look for work
-    hire();
+    if (INBOX.size() > BACKLOG || allVacant()) hire();
+    else Monitor.hurry();
+  }
+
+  static boolean allVacant() {
+    for (Worker worker : WORKERS) if (!worker.vacant()) return false;
+    return true;
   }
 
   /** Sees to it that a thread looks for work soon, unless one does already. */

@@ -14,7 +14,7 @@ final class WorkerRunner extends Runner implements Runnable {
   private static final int BATCH = 64;
 
   /** How long it looks for work before it ends: somewhat longer than a thread takes to start. */
-  private static final long SEARCH_NANOS = 20_000;
+  private static final long SEARCH_NANOS = 40_000;
 
   /** How long it runs before it lets the process's other virtual threads have its processor. */
   private static final long YIELD_NANOS = 150_000;
