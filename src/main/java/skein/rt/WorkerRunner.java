@@ -73,6 +73,7 @@ final class WorkerRunner extends Runner implements Runnable {
     } catch (Throwable e) { // nothing but an Error of the JVM can get here; the worker must go on
       Scheduler.uncaught(e);
     }
+    if (thread.isInterrupted()) Thread.interrupted(); // meant for the block that has run, not for the next
     TICK.setOpaque(this, t + 2);
     if (--untilCheck <= 0) checkTime(t);
   }

@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.timeout-test
-  "Timeouts never fire early, belong to one caller each, and cost nothing once cancelled."
+  "Timeouts never fire early, belong to one caller each, and cost nothing once cancelled.
+  Bears H1, H2 and H3."
   (:require [clojure.test :refer [deftest is]]
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]])
@@ -62,3 +63,7 @@
 (deftest order-is-kept-when-timers-are-cancelled-from-the-middle
   (let [timers (mapv #(a/timeout (+ 50 (long %))) (shuffle (range 200)))]
     (is (fired-in-order? timers (take-nth 3 timers)))))
+
+(deftest a-deadline-that-passes-while-it-is-set-still-fires
+  (dotimes [_ 3000]
+    (is (nil? (await-port (a/timeout 0))))))
