@@ -225,6 +225,7 @@ example:
                           (str " (see: skein " (if (contains? commands command) (str command " ")) "--help)")))
       (instance? OutOfMemoryError e)
       (print-line err prefix "not enough memory for so many distinct keys; give Java more with -Xmx")
+      (instance? IOException e) (print-line err prefix "can't write to standard output: " (ex-message e))
       :else (print-line err prefix "failed: " e "; --trace shows where"))
     (if (and error (not= error :skein/file-unwritable)) 2 1)))
 

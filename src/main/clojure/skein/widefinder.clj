@@ -129,7 +129,7 @@
            :checksums?   whether tallies have a :checksum, default true; without, less is sorted
            :keep-going?  leave out inputs that fail, and list them in :failures, instead of throwing
            :workers      threads, default one per core
-           :slice-bytes  bytes read at a time, default 512 KiB
+           :slice-bytes  bytes read at a time, default 256 KiB
            :on-start     called once or more with {:total-bytes n-or-nil, :bytes-read (fn [] n)} as reading begins
 
   A key's bytes are the characters U+0000 to U+00FF, so nothing is lost. Entries are in order of value, descending,

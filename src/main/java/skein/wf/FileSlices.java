@@ -104,7 +104,7 @@ final class FileSlices implements SliceSource {
     private void fill(Slice slice, int at, long position, int n) throws ReadFailure {
         ByteBuffer buffer = ByteBuffer.wrap(slice.bytes);
         for (int end = at + n; at < end; ) {
-            buffer.limit(Math.min(end, at + MAX_READ_BYTES)).position(at);
+            buffer.limit(at + Math.min(end - at, MAX_READ_BYTES)).position(at);
             int read;
             try {
                 read = channel.read(buffer, position);

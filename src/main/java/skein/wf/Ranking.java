@@ -108,7 +108,7 @@ public final class Ranking {
             sorted = new Place[distinct];
             int n = 0;
             for (int at = present(table.first()); at < table.end(); at = present(table.next(at))) sorted[n++] = place(at);
-            Arrays.sort(sorted);
+            Arrays.parallelSort(sorted);
         }
         return sorted;
     }

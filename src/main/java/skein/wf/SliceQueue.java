@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class SliceQueue implements SliceSource {
     /** The default size of a slice: small enough to stay in a core's cache while it is copied and read. */
-    public static final int DEFAULT_SLICE_BYTES = 1 << 19;
+    public static final int DEFAULT_SLICE_BYTES = 1 << 18;
 
     private final List<String> inputs;
     private final int sliceBytes;
