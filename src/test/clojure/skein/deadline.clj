@@ -11,6 +11,7 @@
   30000)
 
 (defn- print-threads []
+  (println (skein.rt.Scheduler/describe))
   (doseq [[^Thread thread frames] (Thread/getAllStackTraces)
           :when (seq frames)]
     (println "Thread" (.getName thread) (str (.getState thread)))

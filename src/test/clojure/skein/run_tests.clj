@@ -65,8 +65,13 @@
   (binding [test/*report-counters* (ref test/*initial-report-counters*)]
     (into [] (mapcat run-namespace) namespaces)))
 
+(defn- asked-namespaces
+  "The namespaces on the command line. Maven's plugin adds a file's path, which is none."
+  []
+  (->> *command-line-args* (remove #(str/includes? % "/")) (map symbol) seq))
+
 (start-watchdog!)
-(let [outcomes (try (run-all (or (seq (map symbol *command-line-args*)) (test-namespaces)))
+(let [outcomes (try (run-all (or (asked-namespaces) (test-namespaces)))
                     (catch Throwable t
                       (.printStackTrace t)
                       [false]))

@@ -1,22 +1,64 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.error
-  "Errors as values: `ex-info` whose data names the error by a keyword.")
+  "How Skein reports what a caller did wrong: exceptions that are data.
+
+  * `fail!` throws one
+  * `preview` shows a value in its message, briefly
+
+  Every exception is an ex-info whose data has a keyword of namespace `skein`
+  under :skein/error; doc/errors.md says what each means and what to do.")
 
 (set! *warn-on-reflection* true)
 
-(def ^:private preview-chars 80)
+(def ^:const max-preview-chars
+  "The length of the longest text that `preview` returns."
+  80)
+
+(defn- bounded
+  "Returns `text`, cut to `max-preview-chars` with … as its last character."
+  [^String text]
+  (if (<= (.length text) (long max-preview-chars))
+    text
+    (str (subs text 0 (dec (long max-preview-chars))) \…)))
 
 (defn preview
-  "Returns `value` printed in at most 80 characters, however large or deep it is."
+  "Returns `value` as `pr-str` would print it, in `max-preview-chars` at most.
+
+  An infinite sequence and a deep or long collection are safe: what lies beyond
+  a few elements is neither realized nor printed. A value that can't be printed,
+  because printing it throws, shows as its class. The caller's print settings
+  have no influence.
+
+      (preview {:put nil})
+      ;=> \"{:put nil}\"
+
+      (preview (range))
+      ;=> \"(0 1 2 3 4 5 6 7 8 9 ...)\""
   [value]
-  (let [text (binding [*print-length* 16, *print-level* 6, *print-meta* false, *print-dup* false]
-               (pr-str value))]
-    (if (<= (count text) (long preview-chars))
-      text
-      (str (subs text 0 (- (long preview-chars) 3)) "..."))))
+  (binding [*print-length* 10
+            *print-level* 4
+            *print-meta* false
+            *print-namespace-maps* false
+            *print-dup* false
+            *print-readably* true]
+    ;; A long string is cut before it is escaped, so that a huge one costs nothing.
+    (let [value (if (string? value)
+                  (subs value 0 (min (count value) (long max-preview-chars)))
+                  value)]
+      (try
+        (bounded (pr-str value))
+        (catch Exception _
+          (bounded (str "#<" (.getName (class value)) ">")))))))
 
 (defn fail!
-  "Throws an `ex-info` with `message` and `data`, in which `error`, a keyword of
-  the namespace skein, stands under :skein/error. Each is told in doc/errors.md."
+  "Throws an ex-info with `message` and `data`, and `error` under :skein/error.
+
+  error    a keyword of namespace skein, an entry of doc/errors.md
+  message  what happened, why it matters, what to do, in a sentence or two
+  data     map of the offending values, as data
+
+      (try (fail! :skein/bad-size \"A size is a number.\" {:size :big})
+           (catch clojure.lang.ExceptionInfo e (ex-data e)))
+      ;=> {:skein/error :skein/bad-size, :size :big}"
   [error message data]
   (throw (ex-info message (assoc data :skein/error error))))

@@ -12,8 +12,9 @@ import java.lang.invoke.VarHandle;
  *   OPEN -> CLAIMED        the first arm to be claimed, under its channel's lock; or a withdrawal
  * </pre>
  *
- * The winner takes the other arms out of their channels before the owner goes on, so that nothing of a
- * finished alts stays behind in a channel that nobody uses.
+ * <p>C1: one arm is completed, or none if the alts is withdrawn. C2: when its owner goes on, no arm is left in a
+ * channel: the winner takes the others out, so that nothing of a finished alts stays behind in a channel that nobody
+ * uses.
  */
 final class Choice {
   private static final int OPEN = 0;

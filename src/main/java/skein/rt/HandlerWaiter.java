@@ -33,6 +33,7 @@ public final class HandlerWaiter extends Waiter {
     boolean onCaller(Object function);
   }
 
+  /** How two operations met. */
   private enum Meeting { BOTH, I_AM_INACTIVE, OTHER_IS_INACTIVE }
 
   private final Handle handle;

@@ -25,9 +25,9 @@ final class Monitor implements Runnable {
   private static final long IDLE_NANOS = 10_000_000;
   private static final long EXPOSE_NANOS = 100_000;
   private static final long SLICE_NANOS = 5_000_000;
-  private static final long NO_CARRIER_NANOS = 2_000_000;
-  private static final int MAX_SPILL = 64;
-  private static final int MAX_PLATFORM = 16;
+  private static final long NO_CARRIER_NANOS = 10_000_000;
+  private static final int MAX_SPILL = 32;
+  private static final int MAX_PLATFORM = 6;
 
   private static final Thread THREAD = Thread.ofPlatform().name("skein-monitor").daemon().unstarted(new Monitor());
   private static final AtomicInteger PLATFORM = new AtomicInteger();
@@ -90,7 +90,7 @@ final class Monitor implements Runnable {
   private void pause(boolean trouble, int idleLooks) {
     if (idleLooks > 5) {
       asleep = true;
-      if (allVacant()) LockSupport.park(this);
+      if (Scheduler.allVacant()) LockSupport.park(this);
       asleep = false;
       period = SHORTEST_NANOS;
       return;
@@ -101,11 +101,6 @@ final class Monitor implements Runnable {
     LockSupport.parkNanos(this, period);
     if (leisurely) leisurely = false;
     else if (!trouble && period > 4 * SHORTEST_NANOS) period = SHORTEST_NANOS; // hurried
-  }
-
-  private static boolean allVacant() {
-    for (Worker worker : Scheduler.WORKERS) if (!worker.vacant()) return false;
-    return true;
   }
 
   /** Returns whether there was something to do, so that it should look again soon. */
@@ -124,18 +119,17 @@ final class Monitor implements Runnable {
       return false;
     }
     Thread thread = runner.thread;
-    if (thread == null) return rescue(worker, runner, now - view.since > NO_CARRIER_NANOS);
-    if ((tick & 1) == 0) return false;
+    if (thread == null || (tick & 1) == 0) return rescue(worker, runner, now - view.since);
     return switch (thread.getState()) {
       case WAITING, TIMED_WAITING, BLOCKED -> blocked(worker, runner, view);
       default -> computing(worker, runner, now - view.since);
     };
   }
 
-  /** A runner that has not begun: no carrier is free, because virtual threads compute or are pinned. */
-  private static boolean rescue(Worker worker, WorkerRunner runner, boolean late) {
-    if (late && workWaits(worker)) toPlatform(worker, runner);
-    return true;
+  /** A runner that doesn't get on between steps: no carrier is free, because virtual threads compute or are pinned. */
+  private static boolean rescue(Worker worker, WorkerRunner runner, long nanos) {
+    if (nanos > NO_CARRIER_NANOS && workWaits(worker)) toPlatform(worker, runner);
+    return false;
   }
 
   private static boolean blocked(Worker worker, WorkerRunner runner, View view) {
@@ -152,12 +146,13 @@ final class Monitor implements Runnable {
     return true;
   }
 
+  /** Starts no more than the carriers keep up with, lest a hired runner wait behind them. */
   private static void spill(Worker worker, int n) {
-    for (int i = 0; i < n; i++) {
+    for (int i = Detached.notBegun(); i < n; i++) {
       Runnable work = worker.queue.pollQueued();
       if (work == null) work = Scheduler.INBOX.pollQueued();
       if (work == null) return;
-      Scheduler.start(new Detached(work), true, "skein-spilled");
+      Detached.start(work);
     }
   }
 
@@ -168,7 +163,9 @@ final class Monitor implements Runnable {
       Scheduler.hire();
     }
     if (nanos < SLICE_NANOS || anyVacant()) return nanos < SLICE_NANOS;
-    toPlatform(worker, runner);
+    // A platform thread holds no carrier, and seems to compute as well while it blocks in native code.
+    if (runner.virtual) toPlatform(worker, runner);
+    else Scheduler.hire(worker, runner, true);
     return true;
   }
 

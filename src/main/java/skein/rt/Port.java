@@ -8,6 +8,7 @@ import java.lang.ref.Cleaner;
  * when nobody waits for the value, and can carry the exception that ended the block.
  */
 public final class Port extends Channel {
+  /** Loaded, with its cleaner's thread, when the first block fails. */
   private static final class Reports {
     static final Cleaner CLEANER = Cleaner.create();
   }

@@ -9,7 +9,7 @@ package skein.rt;
  * <p>Invariants:
  * <ul>
  *   <li>Q1 What was pushed is polled, or stolen, once.
- *   <li>Q2 A frame in the next slot is not stolen before {@link #exposeNext} has moved it.
+ *   <li>Q2 Stealing leaves the next slot alone, until {@link #exposeNext} moves it to the queue.
  *   <li>Q3 The next slot passes the queue at most {@link #MAX_STREAK} times in a row, so nothing starves.
  * </ul>
  *

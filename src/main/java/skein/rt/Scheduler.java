@@ -20,6 +20,12 @@ public final class Scheduler {
     void schedule(Runnable work, long deadlineNanos);
   }
 
+  /**
+   * With less than this in the inbox one worker's thread is left to it, so that blocks that talk to each other
+   * stay together; if that thread is in a long step, the monitor soon hires another.
+   */
+  private static final int BACKLOG = 32;
+
   static final Worker[] WORKERS = new Worker[workerCount()];
   static final RunQueue INBOX = new RunQueue();
   static volatile Hooks hooks; // null unless a probe or a conveyor is installed
@@ -43,7 +49,13 @@ public final class Scheduler {
     }
     INBOX.push(work);
     VarHandle.fullFence(); // push before the look for vacant workers: they leave before they look for work
-    hire();
+    if (INBOX.size() > BACKLOG || allVacant()) hire();
+    else Monitor.hurry();
+  }
+
+  static boolean allVacant() {
+    for (Worker worker : WORKERS) if (!worker.vacant()) return false;
+    return true;
   }
 
   /** Sees to it that a thread looks for work soon, unless one does already. */
@@ -90,6 +102,20 @@ public final class Scheduler {
   public static void uncaught(Throwable thrown) {
     Thread thread = Thread.currentThread();
     thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+  }
+
+  /** The workers, their threads and queues, in words: for a person who looks for what is stuck. */
+  public static String describe() {
+    StringBuilder text = new StringBuilder();
+    text.append("inbox ").append(INBOX.size()).append(", searching ").append(SEARCHING.get()).append('\n');
+    for (Worker worker : WORKERS) {
+      WorkerRunner r = worker.runner;
+      Thread thread = r == null ? null : r.thread;
+      text.append("worker ").append(worker.index).append(": queued ").append(worker.queue.size())
+          .append(r == null ? ", vacant" : ", step " + r.tick() + (r.virtual ? ", virtual " : ", platform ")
+              + (thread == null ? "not begun" : thread.getState())).append('\n');
+    }
+    return text.toString();
   }
 
   /** How many workers there are: the system property skein.workers, by default one per processor. */

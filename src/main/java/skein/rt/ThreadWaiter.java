@@ -17,8 +17,8 @@ import java.util.function.BooleanSupplier;
  * operation has happened: the thread returns its result, with the interrupt flag set again.
  */
 final class ThreadWaiter extends Waiter {
-  /** How often the result is looked for before the thread parks: some 10 microseconds. */
-  private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 400 : 0;
+  /** How long a platform thread looks for the result before it parks: less than a wake-up costs. */
+  private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 25_000 : 0;
 
   private final Thread thread = Thread.currentThread();
   private BooleanSupplier withdrawal; // of an alts; set before it can be claimed
@@ -32,7 +32,7 @@ final class ThreadWaiter extends Waiter {
 
   /** Waits for the result; {@code withdraw} says whether an interrupted wait could still be undone. */
   Object await(BooleanSupplier withdraw) throws InterruptedException {
-    for (int i = 0; i < SPINS && !done; i++) Thread.onSpinWait();
+    if (!thread.isVirtual()) spin();
     if (!done) {
       Runner.beforeBlocking();
       while (!done) {
@@ -46,6 +46,13 @@ final class ThreadWaiter extends Waiter {
       }
     }
     return value;
+  }
+
+  private void spin() {
+    long start = System.nanoTime();
+    do {
+      for (int i = 0; i < 32 && !done; i++) Thread.onSpinWait();
+    } while (!done && System.nanoTime() - start < SPIN_NANOS);
   }
 
   /** Waits for the result of an alts. */

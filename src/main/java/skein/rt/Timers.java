@@ -14,6 +14,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * {@code heap[t.place] == t} for each t in the heap; H3 the thread wakes at the first deadline or before.
  */
 final class Timers implements Runnable {
+  /** Longer than anything waits, and short enough that two times so far apart can still be compared. */
+  private static final long FOR_EVER = Long.MAX_VALUE / 4;
+
   private static final ReentrantLock LOCK = new ReentrantLock();
   private static Timeout[] heap = new Timeout[64]; // guarded by LOCK
   private static int size; // guarded by LOCK
@@ -59,7 +62,7 @@ final class Timers implements Runnable {
   @Override public void run() {
     for (;;) {
       Timeout due = null;
-      long wait = Long.MAX_VALUE;
+      long wait = FOR_EVER;
       LOCK.lock();
       try {
         long now = System.nanoTime();

@@ -14,6 +14,14 @@ import java.lang.invoke.VarHandle;
  *   SERVED by r              -> SERVED by s     r hogs its processor while others wait
  * </pre>
  *
+ * <ul>
+ *   <li>W1 What is ready is run, however many blocks block: a vacant worker is hired when work arrives, and one whose
+ *       thread is stuck is handed off.
+ *   <li>W2 A thread that leaves a worker looks once more for work after it has left, and whoever brings work looks for
+ *       a vacant worker after it has been brought, so that one of them sees the other.
+ *   <li>W3 A frame runs on one thread at a time.
+ * </ul>
+ *
  * A runner that lost its worker finishes the step it is in, and then takes the worker back if it is vacant,
  * or ends. The design is that of Go's P and M (runtime/proc.go); here the M is a virtual thread.
  */

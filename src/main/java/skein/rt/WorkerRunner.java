@@ -14,10 +14,13 @@ final class WorkerRunner extends Runner implements Runnable {
   private static final int BATCH = 64;
 
   /** How long it looks for work before it ends: somewhat longer than a thread takes to start. */
-  private static final long SEARCH_NANOS = 20_000;
+  private static final long SEARCH_NANOS = 40_000;
 
   /** How long it runs before it lets the process's other virtual threads have its processor. */
   private static final long YIELD_NANOS = 150_000;
+
+  /** How long a platform thread serves before a virtual one is tried again. */
+  private static final long PLATFORM_NANOS = 100_000_000;
 
   private static final VarHandle TICK;
 
@@ -36,7 +39,8 @@ final class WorkerRunner extends Runner implements Runnable {
   private Object noBindings; // the Var binding frame of a fresh thread
   private int untilCheck = 64;
   private int checkEvery = 64;
-  private long lastCheck = System.nanoTime();
+  private long begun; // System.nanoTime
+  private long lastCheck;
 
   WorkerRunner(Worker worker, boolean virtual) {
     this.worker = worker;
@@ -50,12 +54,14 @@ final class WorkerRunner extends Runner implements Runnable {
 
   @Override public void run() {
     thread = Thread.currentThread();
+    begun = lastCheck = System.nanoTime();
     noBindings = Var.getThreadBindingFrame();
     installed = noBindings;
     enter();
     do {
       for (Runnable work; worker.runner == this && (work = findWork()) != null; ) step(work);
     } while (staysOrReturns());
+    if (!virtual) Monitor.platformEnded();
   }
 
   private void step(Runnable work) {
@@ -67,6 +73,7 @@ final class WorkerRunner extends Runner implements Runnable {
     } catch (Throwable e) { // nothing but an Error of the JVM can get here; the worker must go on
       Scheduler.uncaught(e);
     }
+    if (thread.isInterrupted()) Thread.interrupted(); // meant for the block that has run, not for the next
     TICK.setOpaque(this, t + 2);
     if (--untilCheck <= 0) checkTime(t);
   }
@@ -81,8 +88,7 @@ final class WorkerRunner extends Runner implements Runnable {
 
   /** Whether it goes on: it lost its worker and has got it back, or there is work after all. */
   private boolean staysOrReturns() {
-    if (worker.runner != this) return worker.change(null, this);
-    if (!worker.change(this, null)) return worker.change(null, this);
+    if (!worker.change(this, null)) return virtual && worker.change(null, this);
     // Others push first and look for a vacant worker then; so look once more after leaving.
     return Scheduler.anyWork() && worker.change(null, this);
   }
@@ -99,7 +105,8 @@ final class WorkerRunner extends Runner implements Runnable {
     Runnable work = worker.queue.stealHalf(Scheduler.INBOX, BATCH);
     for (int i = 1; work == null && i < Scheduler.WORKERS.length; i++) {
       Worker victim = Scheduler.WORKERS[(worker.index + i) % Scheduler.WORKERS.length];
-      work = worker.queue.stealHalf(victim.queue, BATCH);
+      // Nobody serves a vacant worker's next slot, so there it is for everyone.
+      work = victim.vacant() ? victim.queue.poll() : worker.queue.stealHalf(victim.queue, BATCH);
     }
     return work;
   }
@@ -128,6 +135,7 @@ final class WorkerRunner extends Runner implements Runnable {
     lastCheck = now;
     if (worker.queue.hasQueued()) Scheduler.hire();
     if (virtual) Thread.yield();
+    else if (now - begun > PLATFORM_NANOS) Scheduler.hire(worker, this, true);
   }
 
   @Override void ready(Frame frame) {

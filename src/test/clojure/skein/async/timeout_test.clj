@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.timeout-test
-  "Timeouts never fire early, belong to one caller each, and cost nothing once cancelled."
+  "Timeouts never fire early, belong to one caller each, and cost nothing once cancelled.
+  Bears H1, H2 and H3."
   (:require [clojure.test :refer [deftest is]]
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.util.concurrent CountDownLatch]
+  (:import [java.util.concurrent CountDownLatch TimeUnit]
            [skein.rt Timeout]))
 
 (set! *warn-on-reflection* true)
@@ -62,3 +63,11 @@
 (deftest order-is-kept-when-timers-are-cancelled-from-the-middle
   (let [timers (mapv #(a/timeout (+ 50 (long %))) (shuffle (range 200)))]
     (is (fired-in-order? timers (take-nth 3 timers)))))
+
+(deftest a-deadline-that-passes-while-it-is-set-still-fires
+  ;; No other timer may be outstanding, so the deadline of this test is a latch's.
+  (let [latch (CountDownLatch. 4)]
+    (dotimes [_ 4]
+      (.start (Thread/ofPlatform)
+              (fn [] (dotimes [_ 5000] (a/<!! (a/timeout 0))) (.countDown latch))))
+    (is (.await latch 20 TimeUnit/SECONDS))))

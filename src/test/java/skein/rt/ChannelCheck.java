@@ -7,8 +7,8 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 
 /**
- * Lincheck: whatever the schedule, a channel's answers are those of a queue used by one thread at a time. Bears
- * I1 to I5. {@code put} and {@code take} may leave a waiter behind and then answer "waits".
+ * Lincheck: whatever the schedule, a channel's answers are those of a queue used by one thread at a time.
+ * Bears I1 to I5. {@code put} and {@code take} may leave a waiter behind and then answer "waits".
  */
 @Param(name = "value", gen = IntGen.class, conf = "1:3")
 public class ChannelCheck {
@@ -18,6 +18,7 @@ public class ChannelCheck {
     channel = new Channel(capacity == 0 ? null : new Buffers.Fixed(capacity));
   }
 
+  /** A waiter that does nothing with its result. */
   static final class Ignored extends Waiter {
     @Override void complete(Object result, Runner runner) {}
   }
@@ -104,36 +105,42 @@ public class ChannelCheck {
     }
   }
 
+  /** Channels of capacity 0. */
   public static class Capacity0 extends ChannelCheck {
     public Capacity0() {
       super(0);
     }
   }
 
+  /** Channels of capacity 1. */
   public static class Capacity1 extends ChannelCheck {
     public Capacity1() {
       super(1);
     }
   }
 
+  /** Channels of capacity 2. */
   public static class Capacity2 extends ChannelCheck {
     public Capacity2() {
       super(2);
     }
   }
 
+  /** The model of capacity 0. */
   public static class Model0 extends Model {
     public Model0() {
       super(0);
     }
   }
 
+  /** The model of capacity 1. */
   public static class Model1 extends Model {
     public Model1() {
       super(1);
     }
   }
 
+  /** The model of capacity 2. */
   public static class Model2 extends Model {
     public Model2() {
       super(2);

@@ -9,7 +9,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 
 /**
- * Lincheck: an alts over two channels happens at one instant, wins at most once, and leaves no arm behind. Both
+ * Lincheck: an alts over two channels happens at one instant, wins at most once, and leaves no arm behind: Bears C1 and C2. Both
  * channels are unbuffered, so every value has to meet a take.
  */
 @Param(name = "value", gen = IntGen.class, conf = "1:2")
@@ -44,6 +44,7 @@ public class ChoiceCheck {
 
   /** The obvious pair of channels: a list of choices that wait, oldest first. */
   public static class Model {
+    /** One choice that waits: to take from either, or from a and to put this on b. */
     private record Waiting(Integer putsOnB) {}
 
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();

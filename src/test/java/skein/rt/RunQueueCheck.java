@@ -13,6 +13,7 @@ public class RunQueueCheck {
   private final RunQueue other = new RunQueue();
   private final AtomicInteger names = new AtomicInteger();
 
+  /** Something to be queued. */
   private record Work(int name) implements Runnable {
     @Override public void run() {}
   }

@@ -1,0 +1,254 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cli
+  "The commands of `./skein` that count and make logs.
+
+  - `run`    arguments -> exit code, on streams of the caller's
+  - `-main`  the same on the process's streams, then exits
+
+  Exit codes: 0 when all went well, 1 when Skein failed, 2 when the arguments or an input were wrong. Errors are one line each
+  on standard error; `--trace` adds the stack trace. A reader that closes the pipe early ends a command quietly."
+  (:require [skein.cli.options :as options]
+            [skein.cli.progress :as progress]
+            [skein.impl.error :as error]
+            [skein.widefinder :as widefinder]
+            [skein.widefinder.report :as report]
+            [skein.widefinder.sample-log :as sample-log])
+  (:import (java.io File FileDescriptor FileOutputStream IOException OutputStream PrintStream))
+  (:gen-class))
+
+(set! *warn-on-reflection* true)
+
+(def version
+  "The version of Skein; a test holds it equal to pom.xml's."
+  "0.1.0-SNAPSHOT")
+
+;;;; wf
+
+(def ^:private formats
+  {"text" report/text, "json" report/json, "edn" report/edn})
+
+(def ^:private wf-options
+  {"--preset" {:key :preset, :parse (options/one-of ["wf2"])}
+   "--format" {:key :format, :parse (options/one-of ["text" "json" "edn"])}
+   "--top" {:key :top, :parse (options/whole-number 1 Integer/MAX_VALUE)}
+   "--workers" {:key :workers, :parse (options/whole-number 1 1024)}
+   "--keep-going" {:key :keep-going?}
+   "--trace" {:key :trace?}
+   "--help" {:key :help?}})
+
+(def ^:private wf-help
+  "Counts web-server logs: hits by article, bytes and 404s by URL, clients, referrers.
+
+usage: skein wf [OPTION...] FILE...
+       FILE may be - for standard input
+
+  --preset NAME     the rules; wf2 (Wide Finder 2) is the default and the only one
+  --format FORMAT   text (default), json or edn
+  --top N           entries of each tally, default 10
+  --workers N       threads, default one per core
+  --keep-going      report the other files when one can't be read (the exit code is still 2)
+  --trace           show the stack trace of an error
+  --help            this text
+
+examples:
+  skein wf access.log
+  skein wf --top 3 --format json logs/*.log
+  zcat access.log.1.gz | skein wf -
+
+Lines are of the combined format. What counts is a GET answered with 200, 304 or 404; other lines
+are ignored, and lines with fewer than 11 fields, or without a size, are malformed. The report goes
+to standard output, a line about lines, bytes and speed to standard error.
+Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be read.
+")
+
+(defn- print-line [^PrintStream err & texts]
+  (.println err ^String (apply str texts)))
+
+(defn- write-text [^OutputStream out ^String text]
+  (.write out (.getBytes text "UTF-8"))
+  (.flush out))
+
+(defn- write-report [format data {:keys [out ^PrintStream err]}]
+  (write-text out ((formats format) data))
+  (doseq [{:keys [message]} (:failures data)] (print-line err "skein wf: " message))
+  (print-line err (report/summary data)))
+
+(defn- wf [{:keys [format] :or {format "text"} :as options} files {:keys [err] :as streams}]
+  (when (empty? files)
+    (options/fail! "no FILE given; name the logs to read, or - for standard input"))
+  (let [bar (progress/bar err)
+        data (try
+               (widefinder/report files (assoc options
+                                               :checksums? (not= format "text")
+                                               :on-start (fn start [reading] (progress/start! bar reading))))
+               (finally (progress/stop! bar)))]
+    (write-report format data streams)
+    (if (seq (:failures data)) 2 0)))
+
+;;;; sample-log
+
+(def ^:private sample-log-options
+  {"--output" {:key :output, :parse options/text}
+   "-o" {:key :output, :parse options/text}
+   "--seed" {:key :seed, :parse (options/whole-number Long/MIN_VALUE Long/MAX_VALUE)}
+   "--workers" {:key :workers, :parse (options/whole-number 1 1024)}
+   "--clean" {:key :clean?}
+   "--no-final-newline" {:key :no-final-newline?}
+   "--force" {:key :force?}
+   "--trace" {:key :trace?}
+   "--help" {:key :help?}})
+
+(def ^:private sample-log-help
+  "Writes a web-server log of any size to try things on; the same seed gives the same log.
+
+usage: skein sample-log SIZE [OPTION...]
+       SIZE is a number of bytes, or one with K, M, G or T: 500, 10M, 2.5G
+
+  -o, --output FILE    write to FILE instead of standard output
+  --force              replace FILE if it exists and is not empty
+  --seed N             any whole number, default 1
+  --clean              no odd lines; otherwise about 1 in 250 is cut short, empty, too long ...
+  --no-final-newline   leave out the last line feed
+  --workers N          threads, default one per core, at most 4; the log does not depend on it
+  --trace              show the stack trace of an error
+  --help               this text
+
+examples:
+  skein sample-log 1G --seed 7 -o access.log
+  skein sample-log 10M | skein wf -
+
+A log is whole lines up to the first that reaches SIZE, so a small log begins a large one.
+Without --force an existing FILE is left alone, unless it is empty or a device.
+")
+
+(defn- output-file
+  "Returns the file to write to. An existing one is replaced only by wish."
+  ^File [^String path {:keys [force?]}]
+  (let [file (File. path)]
+    (cond
+      (.isDirectory file)
+      (error/fail! :skein/file-is-directory (str path ": is a directory; name a file in it") {:input path})
+      (and (.isFile file) (pos? (.length file)) (not force?))
+      (error/fail! :skein/file-exists (str path ": exists; give --force to replace it") {:output path})
+      :else file)))
+
+(defn- write-failed! [path ^IOException e]
+  (error/fail! :skein/file-unwritable (str path ": can't be written: " (.getMessage e)) {:output path}))
+
+(defn- write-file
+  "Writes the log to a file; a file that could not be finished is removed."
+  [path options]
+  (let [file (output-file path options)
+        file? (or (not (.exists file)) (.isFile file))
+        ^OutputStream out (try (FileOutputStream. file) (catch IOException e (write-failed! path e)))]
+    (try
+      (with-open [out out] (sample-log/write! out options))
+      (catch IOException e
+        (when file? (.delete file))
+        (write-failed! path e)))))
+
+(defn- print-written [{:keys [err]} path n start]
+  (let [elapsed-ns (max 1 (- (System/nanoTime) (long start)))]
+    (print-line err path ": " (report/grouped n) " bytes in " (report/decimal elapsed-ns 1000000000 3) " s, "
+                (report/decimal n elapsed-ns 2) " GB/s")))
+
+(defn- sample-log [{:keys [output clean? no-final-newline?] :as options} sizes {:keys [^OutputStream out] :as streams}]
+  (when-not (= 1 (count sizes))
+    (options/fail! (if (empty? sizes)
+                     "no SIZE given; say how large the log shall be, such as 10M"
+                     (str "one SIZE, please, not " (count sizes) ": " (error/preview (vec sizes))))))
+  (let [options (assoc options
+                       :size-bytes (sample-log/parse-size (first sizes))
+                       :odd? (not clean?)
+                       :final-newline? (not no-final-newline?))
+        start (System/nanoTime)]
+    (if output
+      (print-written streams output (write-file output options) start)
+      (do (sample-log/write! out options)
+          (.flush out)))
+    0))
+
+;;;; All commands
+
+(def ^:private commands
+  {"wf" {:run wf, :options wf-options, :help wf-help}
+   "sample-log" {:run sample-log, :options sample-log-options, :help sample-log-help}})
+
+(def ^:private general-help
+  "Skein: concurrency for Clojure, and a fast counter of web-server logs.
+
+usage: skein COMMAND [ARGUMENT...]
+
+  wf FILE...        count web-server logs
+  sample-log SIZE   write a web-server log to try things on
+  help COMMAND      what a command does, with examples; likewise COMMAND --help
+  --version         the version
+
+example:
+  skein wf examples/access.log
+")
+
+(defn- run-command [command arguments {:keys [out] :as streams}]
+  (let [{:keys [run help] specs :options} (commands command)
+        [options arguments] (options/parse specs arguments)]
+    (if (:help? options)
+      (do (write-text out help) 0)
+      (run options arguments streams))))
+
+(defn- help [command {:keys [out]}]
+  (if-let [text (if command (:help (commands command)) general-help)]
+    (do (write-text out text) 0)
+    (options/fail! (str "no command " (error/preview command) " to help with; there are wf and sample-log"))))
+
+(defn- dispatch [command arguments {:keys [out] :as streams}]
+  (cond
+    (contains? commands command) (run-command command arguments streams)
+    (contains? #{nil "help" "--help" "-h"} command) (help (first arguments) streams)
+    (= command "--version") (do (write-text out (str "skein " version "\n")) 0)
+    :else (options/fail! (str "no command " (error/preview command) "; there are wf, sample-log and help"))))
+
+;;;; Failures
+
+(defn- broken-pipe? [^Throwable e]
+  (and (instance? IOException e)
+       (boolean (some-> (.getMessage e) (.contains "pipe")))))
+
+(defn- explain
+  "Prints what went wrong, and returns the exit code."
+  [command ^Throwable e {:keys [err]}]
+  (let [{:skein/keys [error] :keys [failures]} (ex-data e)
+        prefix (if (contains? commands command) (str "skein " command ": ") "skein: ")]
+    (cond
+      failures (doseq [{:keys [message]} failures] (print-line err prefix message))
+      error (print-line err prefix (ex-message e)
+                        (when (= error :skein/bad-option)
+                          (str " (see: skein " (if (contains? commands command) (str command " ")) "--help)")))
+      (instance? OutOfMemoryError e)
+      (print-line err prefix "not enough memory for so many distinct keys; give Java more with -Xmx")
+      (instance? IOException e) (print-line err prefix "can't write to standard output: " (ex-message e))
+      :else (print-line err prefix "failed: " e "; --trace shows where"))
+    (if (and error (not= error :skein/file-unwritable)) 2 1)))
+
+(defn run
+  "Runs one command and returns its exit code.
+
+  arguments  seq of strings, as on the command line
+  streams    {:out OutputStream, :err PrintStream}; neither is closed
+
+  Throws nothing: whatever fails is printed to :err as one line."
+  [[command & arguments] {:keys [^PrintStream err] :as streams}]
+  (try
+    (dispatch command arguments streams)
+    (catch Throwable e
+      ;; The frame boundary of a command: its user shall read a line, not a stack trace.
+      (if (broken-pipe? e)
+        0
+        (let [code (explain command e streams)]
+          (when (some #{"--trace"} arguments) (.printStackTrace e err))
+          code)))
+    (finally (.flush err))))
+
+(defn -main
+  "Runs a command on the process's own streams and ends the process with its exit code."
+  [& arguments]
+  (System/exit (run arguments {:out (FileOutputStream. FileDescriptor/out), :err System/err})))

@@ -1,0 +1,79 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cli.options
+  "Command-line options, as data.
+
+  - `parse`                            specs and arguments -> options and the other arguments
+  - `text`, `one-of`, `whole-number`   parsers for an option's value
+  - `fail!`                            throws :skein/bad-option"
+  (:require [skein.impl.error :as error]))
+
+(set! *warn-on-reflection* true)
+
+(defn fail!
+  "Throws :skein/bad-option with `message`."
+  [message]
+  (error/fail! :skein/bad-option message {}))
+
+(defn text
+  "Lets any value pass."
+  [text _option]
+  text)
+
+(defn one-of
+  "Returns a parser that lets only `choices` pass, a seq of strings."
+  [choices]
+  (fn parse-choice [text option]
+    (if (some #{text} choices)
+      text
+      (fail! (str option " must be " (apply str (interpose " or " choices)) ", not " (error/preview text))))))
+
+(defn whole-number
+  "Returns a parser for whole numbers from `least` to `most`."
+  [least most]
+  (fn parse-number [text option]
+    (let [n (parse-long text)]
+      (if (and n (<= least n most))
+        n
+        (fail! (str option " must be a whole number"
+                    (when (pos? least) (str " from " least " to " most)) ", not " (error/preview text)))))))
+
+(defn- split-option
+  "Returns `[option value-or-nil]` for an argument such as --top or --top=5."
+  [^String argument]
+  (let [at (.indexOf argument "=")]
+    (if (and (pos? at) (.startsWith argument "--"))
+      [(.substring argument 0 at) (.substring argument (inc at))]
+      [argument nil])))
+
+(defn- take-option
+  "Returns `[key value rest]` for the option that `arguments` begin with."
+  [specs [argument & more]]
+  (let [[option value] (split-option argument)
+        {:keys [key parse] :as spec} (specs option)]
+    (cond
+      (nil? spec) (fail! (str "unknown option " option))
+      (and value (nil? parse)) (fail! (str option " takes no value"))
+      (nil? parse) [key true more]
+      value [key (parse value option) more]
+      (empty? more) (fail! (str option " needs a value"))
+      :else [key (parse (first more) option) (rest more)])))
+
+(defn parse
+  "Returns `[options others]`: a map of the options found, and the other arguments, in order.
+
+  specs      map of option, such as \"--top\", to {:key :top, :parse (fn [text option])}; without :parse the option takes no value
+  arguments  seq of strings; options and others in any order, `--top 5` or `--top=5`; `--` ends the options
+
+  A lone `-` is no option. Throws :skein/bad-option.
+
+      (parse {\"--top\" {:key :top, :parse (whole-number 1 99)}} [\"a.log\" \"--top=5\"])
+      ;=> [{:top 5} [\"a.log\"]]"
+  [specs arguments]
+  (loop [options {}, others [], [^String argument & more :as arguments] (seq arguments)]
+    (cond
+      (nil? argument) [options others]
+      (= argument "--") [options (into others more)]
+      (and (.startsWith argument "-") (not= argument "-"))
+      (let [[key value more] (take-option specs arguments)]
+        (recur (assoc options key value) others (seq more)))
+      :else (recur options (conj others argument) more))))

@@ -1,0 +1,81 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cli.progress
+  "A progress bar on standard error, for commands that take longer than half a second at a terminal.
+
+  - `bar`              a bar that is not shown yet
+  - `start!`, `stop!`  shows it while something is read; wipes it away
+  - `line`             what it shows"
+  (:require [skein.widefinder.report :as report])
+  (:import (java.io IOException PrintStream)
+           (java.nio.file Files LinkOption Path)
+           (java.util.concurrent CountDownLatch TimeUnit)))
+
+(set! *warn-on-reflection* true)
+(set! *unchecked-math* :warn-on-boxed)
+
+(def ^:private delay-ms 500)
+(def ^:private period-ms 100)
+(def ^:private width 30)
+
+(defn- terminal?
+  "Whether standard error is a terminal: the launcher says so in a property; on Linux the process can see for itself."
+  []
+  (if-let [told (System/getProperty "skein.stderr.terminal")]
+    (= told "true")
+    (let [fd (Path/of "/proc/self/fd/2" (make-array String 0))]
+      (and (Files/isSymbolicLink fd)
+           (try
+             (let [target (str (Files/readSymbolicLink fd))]
+               (or (.startsWith target "/dev/pts/") (.startsWith target "/dev/tty")))
+             (catch IOException _ false))))))
+
+(defn line
+  "Returns the bar as text: how much of `total-bytes` (nil: unknown) is read, and how fast.
+
+      (line 512 1024 1000)
+      ;=> \"[===============               ]  50 %  0.00 GB  0.51 GB/s\""
+  [^long bytes-read total-bytes ^long elapsed-ns]
+  (let [speed (str (report/decimal bytes-read 1000000000 2) " GB  "
+                   (report/decimal bytes-read (max 1 elapsed-ns) 2) " GB/s")]
+    (if total-bytes
+      (let [part (/ (double bytes-read) (max 1.0 (double total-bytes)))
+            filled (long (* part (long width)))
+            percent (str (long (* 100 part)))]
+        (str "[" (.repeat "=" (int filled)) (.repeat " " (int (- (long width) filled))) "] "
+             (.repeat " " (int (- 3 (count percent)))) percent " %  " speed))
+      speed)))
+
+(defn- show-until-stopped [^PrintStream err ^CountDownLatch stopped {:keys [total-bytes bytes-read]}]
+  (let [start (System/nanoTime)]
+    (when (and (not (.await stopped delay-ms TimeUnit/MILLISECONDS)) (terminal?))
+      (loop []
+        (.print err (str "\r" (line (bytes-read) total-bytes (- (System/nanoTime) start)) "\u001B[K"))
+        (.flush err)
+        (when-not (.await stopped period-ms TimeUnit/MILLISECONDS) (recur)))
+      (.print err "\r\u001B[K")
+      (.flush err))))
+
+(defn bar
+  "Returns a bar that is not shown yet, for `err`, a PrintStream."
+  [err]
+  {:err err, :running (atom nil)})
+
+(defn stop!
+  "Takes the bar away, and waits until it is gone. No effect when it is not shown."
+  [{:keys [running]}]
+  (when-let [{:keys [^CountDownLatch stopped ^Thread thread]} @running]
+    (reset! running nil)
+    (.countDown stopped)
+    (.join thread)))
+
+(defn start!
+  "Shows the bar from half a second on, if standard error is a terminal, until `stop!`.
+
+  reading  {:total-bytes long or nil, :bytes-read (fn [] long)}, see `skein.widefinder/report`"
+  [{:keys [err running] :as bar} reading]
+  (stop! bar)
+  (let [stopped (CountDownLatch. 1)
+        thread (Thread. ^Runnable (fn show [] (show-until-stopped err stopped reading)) "skein-progress")]
+    (.setDaemon thread true)
+    (.start thread)
+    (reset! running {:stopped stopped, :thread thread})))

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.Arrays;
+
+/**
+ * Numbers by key, a key being bytes: a hash table for one thread.
+ *
+ * <p>Entries lie one after the other in one array, in the order in which their keys were first seen; so the keys that are
+ * seen most share few cache lines. A second array finds them, by open addressing:
+ * <pre>
+ *   slots   | hash (32 bits), position of the entry in cells (32 bits) | ...
+ *   cells   | value 0 | value 1 ... | length | key, eight bytes to a cell ... | value 0 of the next ...
+ * </pre>
+ *
+ * Invariants:
+ * <ul>
+ * <li>K1: a slot of 0 is free; no entry is at position 0.</li>
+ * <li>K2: at most half of the slots are taken, so every probe ends.</li>
+ * <li>K3: two keys are the same when their lengths and cells are; a key's last cell is filled up with zeros.</li>
+ * </ul>
+ */
+final class KeyTable {
+    private static final long MULTIPLIER = 0x9E3779B97F4A7C15L;
+    private static final int MAX_CELLS = Integer.MAX_VALUE - 16;
+
+    /** The entries; valid until the next {@code find}. Values are read and written here. */
+    long[] cells;
+    private final int width;
+    private int used = 1;
+    private long[] slots;
+    private int size;
+    private int[] hashes = {};
+    private long ignored;  // written so that the loads that it sums up are not optimised away
+
+    /** A table with {@code width} values to an entry, and {@code capacity} slots, a power of two, to begin with. */
+    KeyTable(int width, int capacity) {
+        this.width = width;
+        slots = new long[capacity];
+        cells = new long[2 * capacity];
+    }
+
+    /**
+     * Finds {@code n} keys at once, {@code bytes[from[i], to[i])}, and puts where in {@link #cells} their entries are
+     * into {@code entries}. A new entry has zeros for values.
+     *
+     * <p>Keys that are seldom seen are far away in memory. So a first pass looks at all slots and a second at all
+     * entries, each load independent of the one before, and the processor waits for many at a time; the third finds
+     * everything at hand.
+     */
+    void findAll(byte[] bytes, int[] from, int[] to, int n, int[] entries) {
+        if (hashes.length < n) hashes = new int[n];
+        int mask = slots.length - 1;
+        for (int i = 0; i < n; i++) {
+            int hash = hash(bytes, from[i], to[i]);
+            hashes[i] = hash;
+            entries[i] = (int) slots[hash & mask];
+        }
+        long touched = 0;
+        for (int i = 0; i < n; i++) touched += cells[entries[i] + width];
+        ignored = touched;
+        for (int i = 0; i < n; i++) entries[i] = find(bytes, from[i], to[i], hashes[i]);
+    }
+
+    private int find(byte[] bytes, int from, int to, int hash) {
+        int mask = slots.length - 1;
+        for (int at = hash & mask; ; at = (at + 1) & mask) {
+            long slot = slots[at];
+            if (slot == 0) return add(at, hash, bytes, from, to);
+            if ((int) (slot >>> 32) == hash && holds((int) slot, bytes, from, to)) return (int) slot;
+        }
+    }
+
+    private static int hash(byte[] bytes, int from, int to) {
+        long hash = 0;
+        for (; from + 8 < to; from += 8) hash = mix(hash, Words.load(bytes, from));
+        if (from < to) hash = mix(hash, Words.load(bytes, from, to - from));
+        return (int) (hash >>> 32);
+    }
+
+    private static long mix(long hash, long word) {
+        return (Long.rotateLeft(hash, 23) ^ word) * MULTIPLIER;
+    }
+
+    private boolean holds(int entry, byte[] bytes, int from, int to) {
+        int cell = entry + width;
+        if (cells[cell] != to - from) return false;
+        while (from + 8 < to) {
+            if (cells[++cell] != Words.load(bytes, from)) return false;
+            from += 8;
+        }
+        return from >= to || cells[cell + 1] == Words.load(bytes, from, to - from);
+    }
+
+    private int add(int at, int hash, byte[] bytes, int from, int to) {
+        int entry = newEntry(at, hash, to - from);
+        int cell = entry + width;
+        for (; from + 8 < to; from += 8) cells[++cell] = Words.load(bytes, from);
+        if (from < to) cells[cell + 1] = Words.load(bytes, from, to - from);
+        return entry;
+    }
+
+    /** Takes the free slot {@code at} for a new entry with everything but its key. */
+    private int newEntry(int at, int hash, int length) {
+        int entry = used;
+        reserve((long) entry + width + 1 + wordCount(length));
+        cells[entry + width] = length;
+        slots[at] = slot(hash, entry);
+        if (++size > slots.length >> 1) rehash();
+        return entry;
+    }
+
+    private static long slot(int hash, int entry) {
+        return (long) hash << 32 | entry;
+    }
+
+    private static int wordCount(int length) {
+        return (int) (length + 7L >>> 3);
+    }
+
+    private void reserve(long end) {
+        if (end > cells.length) {
+            if (end > MAX_CELLS) throw new OutOfMemoryError("distinct keys of 16 GiB");
+            cells = Arrays.copyOf(cells, (int) Math.min(MAX_CELLS, end + (end >>> 1)));
+        }
+        used = (int) end;
+    }
+
+    private void rehash() {
+        long[] old = slots;
+        if (old.length > 1 << 29) throw new OutOfMemoryError("half a billion distinct keys");
+        slots = new long[2 * old.length];
+        for (long slot : old) {
+            if (slot != 0) slots[free((int) (slot >>> 32))] = slot;
+        }
+    }
+
+    private int free(int hash) {
+        int at = hash & slots.length - 1;
+        while (slots[at] != 0) at = (at + 1) & slots.length - 1;
+        return at;
+    }
+
+    /** Where the entry is that has the same key as an entry of {@code other}; a new one has zeros for values. */
+    int find(KeyTable other, int otherEntry) {
+        int hash = other.hash(otherEntry);
+        int mask = slots.length - 1;
+        for (int at = hash & mask; ; at = (at + 1) & mask) {
+            long slot = slots[at];
+            if (slot == 0) return add(at, hash, other, otherEntry);
+            if ((int) (slot >>> 32) == hash && compareKeys((int) slot, other, otherEntry) == 0) return (int) slot;
+        }
+    }
+
+    /** The same hash as that of the key's bytes. */
+    private int hash(int entry) {
+        long hash = 0;
+        for (int cell = entry + width + 1, end = next(entry); cell < end; cell++) hash = mix(hash, cells[cell]);
+        return (int) (hash >>> 32);
+    }
+
+    private int add(int at, int hash, KeyTable other, int otherEntry) {
+        int length = other.keyLength(otherEntry);
+        int entry = newEntry(at, hash, length);
+        System.arraycopy(other.cells, otherEntry + other.width + 1, cells, entry + width + 1, wordCount(length));
+        return entry;
+    }
+
+    /** Where the first entry is, if there is one. */
+    int first() {
+        return 1;
+    }
+
+    /** Where the entry after this one is, if there is one. */
+    int next(int entry) {
+        return entry + width + 1 + wordCount(keyLength(entry));
+    }
+
+    /** Where the entries end. */
+    int end() {
+        return used;
+    }
+
+    /** How many bytes an entry's key has. */
+    int keyLength(int entry) {
+        return (int) cells[entry + width];
+    }
+
+    /** Compares the keys of an entry and of an entry of {@code other}, bytewise and unsigned. */
+    int compareKeys(int entry, KeyTable other, int otherEntry) {
+        int left = entry + width + 1;
+        int right = otherEntry + other.width + 1;
+        int length = keyLength(entry);
+        int otherLength = other.keyLength(otherEntry);
+        for (int n = wordCount(Math.min(length, otherLength)); n > 0; n--) {
+            long word = cells[left++];
+            long otherWord = other.cells[right++];
+            if (word != otherWord) return Long.compareUnsigned(Long.reverseBytes(word), Long.reverseBytes(otherWord));
+        }
+        // Equal so far, and zeros fill the last cell up: the shorter key is the beginning of the longer.
+        return Integer.compare(length, otherLength);
+    }
+
+    /** The first eight bytes of an entry's key as a number that orders, unsigned, as the bytes do. */
+    long keyPrefix(int entry) {
+        return keyLength(entry) == 0 ? 0 : Long.reverseBytes(cells[entry + width + 1]);
+    }
+
+    /** Writes an entry's key into {@code to} at {@code index}. */
+    void copyKey(int entry, byte[] to, int index) {
+        int cell = entry + width + 1;
+        for (int i = 0; i < keyLength(entry); i++) to[index + i] = (byte) (cells[cell + (i >>> 3)] >>> (i << 3));
+    }
+}

@@ -1,0 +1,86 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.async-block-test
+  "`async` starts at once on the caller's thread, gives a port like go's, and its errors arrive."
+  (:require [clojure.test :refer [deftest is]]
+            [skein.async :as a :refer [<! <!! <? <?? async go]]
+            [skein.deadline :refer [await-port within-deadline]])
+  (:import [java.util.concurrent CountDownLatch]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:dynamic *who* :root)
+
+(deftest it-runs-on-the-callers-thread-up-to-its-first-park
+  (let [gate (a/chan)
+        threads (atom [])
+        note #(swap! threads conj (Thread/currentThread))
+        result (async (note) (<! (go 1)) (note) :done)]
+    (is (identical? (Thread/currentThread) (first @threads)))
+    (is (= :done (await-port result)))
+    (let [events (atom [])]
+      (async (swap! events conj :before) (<! gate) (swap! events conj :after))
+      (is (= [:before] @events) "what stands before the park is done when async returns"))))
+
+(deftest a-result-that-is-ready-needs-no-worker
+  (let [p (async (+ 1 2))]
+    (is (= 3 (a/poll! p)))
+    (is (nil? (a/poll! p)) "it is taken once")
+    (is (nil? (<!! p)) "and the port is closed")))
+
+(deftest an-operation-that-is-ready-does-not-park
+  (let [c (doto (a/chan 1) (a/put! 5))]
+    (is (= [5 (Thread/currentThread)] (a/poll! (async [(<! c) (Thread/currentThread)]))))))
+
+(deftest the-same-exception-arrives
+  (let [boom (ex-info "boom" {:x 1})
+        fails #(async (throw boom))
+        fails-later #(async (<! (a/timeout 1)) (throw boom))
+        caught (fn [f] (try (f) (catch Exception e e)))]
+    (is (identical? boom (caught #(<?? (fails)))))
+    (is (identical? boom (caught #(<?? (fails-later)))))
+    (is (identical? boom (await-port (go (try (<? (fails)) (catch Exception e e))))))
+    (is (identical? boom (await-port (go (try (<? (fails-later)) (catch Exception e e))))))
+    (is (identical? boom (caught #(<?? (async (<? (async (<? (fails-later)))))))) "through several blocks")))
+
+(deftest as-a-plain-port-it-closes
+  (let [p (async (throw (ex-info "seen nowhere" {})))]
+    (is (nil? (await-port p)))
+    (is (= "seen nowhere" (try (<?? p) (catch Exception e (ex-message e)))))))
+
+(deftest a-failure-that-nobody-asks-for-is-reported-once
+  (let [seen (CountDownLatch. 1)
+        reports (atom [])
+        before (Thread/getDefaultUncaughtExceptionHandler)
+        boom (ex-info "nobody asks" {})]
+    (Thread/setDefaultUncaughtExceptionHandler
+     (reify Thread$UncaughtExceptionHandler
+       (uncaughtException [_ _ t]
+         (when (identical? t boom) (swap! reports conj t) (.countDown seen)))))
+    (try
+      ((fn [] (async (throw boom)) nil))
+      (within-deadline
+       (while (not (.await seen 10 java.util.concurrent.TimeUnit/MILLISECONDS)) (System/gc)))
+      (is (= [boom] @reports))
+      (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
+
+(defn- nested [n] (async (if (pos? (long n)) (inc (long (<! (nested (dec (long n)))))) 0)))
+(defn- nested-parking [n]
+  (async (if (pos? (long n)) (inc (long (<! (nested-parking (dec (long n)))))) (do (<! (a/timeout 1)) 0))))
+
+(deftest nesting-is-not-limited-by-the-stack
+  (is (= 100000 (await-port (nested 100000))))
+  (is (= 100000 (await-port (nested-parking 100000)))))
+
+(deftest bindings-are-the-callers-and-stay-the-callers
+  (binding [*who* :caller]
+    (let [gate (a/chan)
+          p (async (let [before *who*]
+                     (binding [*who* :inside]
+                       (<! gate)
+                       [before *who*])))]
+      (is (= :caller *who*) "after a park inside a binding of the block's own")
+      (a/close! gate)
+      (is (= [:caller :inside] (await-port p))))))
+
+(deftest blocks-inside-blocks
+  (is (= [1 2 3] (await-port (go [(<! (async 1)) (<! (go (<! (async (<! (go 2)))))) (<! (async (<! (a/timeout 1)) 3))])))))

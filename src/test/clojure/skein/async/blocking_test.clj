@@ -1,0 +1,124 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.blocking-test
+  "Go blocks may block: the others go on, on few platform threads."
+  (:require [clojure.test :refer [deftest is testing]]
+            [skein.async :as a :refer [<! <!! >! >!! go go-loop]]
+            [skein.deadline :refer [await-port within-deadline]])
+  (:import [java.lang.management ManagementFactory]
+           [java.net InetAddress ServerSocket Socket]
+           [java.util.concurrent CountDownLatch Semaphore]
+           [java.util.concurrent.atomic AtomicBoolean AtomicLong]))
+
+(set! *warn-on-reflection* true)
+
+(defn- platform-threads [] (.getThreadCount (ManagementFactory/getThreadMXBean)))
+
+(deftest a-block-may-wait-for-what-a-later-block-delivers
+  (dotimes [_ 100]
+    (let [p (promise)
+          waiting (go @p)]
+      (go (deliver p 1))
+      (is (= 1 (await-port waiting))))))
+
+(deftest a-block-handed-a-value-runs-although-its-waker-blocks
+  (let [c (a/chan) p (promise)
+        taker (go (deliver p (<! c)))
+        putter (go (>! c 1) @p)]
+    (is (= 1 (await-port putter)))
+    (await-port taker)))
+
+(defn- ping-pong
+  "Runs until `stop`; its port gives the longest pause between two rounds, in ns."
+  [^AtomicBoolean stop]
+  (let [there (a/chan) back (a/chan)]
+    (go-loop [] (when (some? (<! there)) (>! back 1) (recur)))
+    (go-loop [last-round (System/nanoTime) longest 0]
+      (if (.get stop)
+        (do (a/close! there) longest)
+        (do (>! there 1)
+            (<! back)
+            (let [now (System/nanoTime)]
+              (recur now (max longest (- now last-round)))))))))
+
+(defn- blocked-blocks
+  "Starts n blocks that each call `block`, waits for all; [platform threads added, rounds played]."
+  [n block]
+  (let [before (platform-threads)
+        stop (AtomicBoolean.)
+        played (ping-pong stop)
+        latch (CountDownLatch. n)
+        peak (AtomicLong.)]
+    (dotimes [i n]
+      (go (block i)
+          (.accumulateAndGet peak (platform-threads) (fn [^long x ^long y] (max x y)))
+          (.countDown latch)))
+    (within-deadline (.await latch))
+    (.set stop true)
+    (await-port played)
+    (- (.get peak) before)))
+
+(defn- check-blocks [how block]
+  (testing how
+    (is (<= (blocked-blocks 1000 block) 8) "platform threads added")))
+
+(deftest a-thousand-blocks-block-at-once
+  (check-blocks "sleep" (fn [_] (Thread/sleep 200)))
+  (let [p (promise)]
+    (a/take! (a/timeout 200) (fn [_] (deliver p 1)))
+    (check-blocks "deref" (fn [_] @p)))
+  (check-blocks "<!!" (fn [_] (<!! (a/timeout 200))))
+  (let [s (Semaphore. 0)]
+    (a/take! (a/timeout 200) (fn [_] (.release s 1000)))
+    (check-blocks "semaphore" (fn [_] (.acquire s))))
+  (let [monitor (Object.)]
+    (a/thread (locking monitor (Thread/sleep 200)))
+    (check-blocks "monitor" (fn [_] (locking monitor 1)))))
+
+(deftest a-thousand-blocks-read-sockets
+  (with-open [server (ServerSocket. 0 1100 (InetAddress/getLoopbackAddress))]
+    (a/io-thread
+     (let [sockets (vec (repeatedly 1000 #(.accept server)))]
+       (doseq [^Socket s sockets] (.write (.getOutputStream s) 7))
+       (run! #(.close ^Socket %) sockets)))
+    (check-blocks "socket"
+                  (fn [_]
+                    (with-open [s (Socket. (.getInetAddress server) (.getLocalPort server))]
+                      (.read (.getInputStream s)))))))
+
+(defn- spin-until [^AtomicBoolean stop]
+  (while (not (.get stop)) (Thread/onSpinWait)))
+
+(deftest computing-blocks-do-not-stop-the-others
+  (let [stop (AtomicBoolean.)
+        hogs (vec (repeatedly (* 2 (skein.rt.Scheduler/workers)) #(go (spin-until stop) :stopped)))
+        answers (vec (repeatedly 10 #(go (<! (a/timeout 1)) :answer)))]
+    (is (= (repeat 10 :answer) (map await-port answers)) "while all workers compute")
+    (.set stop true)
+    (is (every? #{:stopped} (map await-port hogs)))))
+
+(deftest timers-fire-while-workers-and-carriers-spin
+  (let [stop (AtomicBoolean.)
+        spinners (vec (repeatedly 4 #(Thread/startVirtualThread (fn [] (spin-until stop)))))
+        hogs (vec (repeatedly 4 #(go (spin-until stop))))
+        fired (promise)]
+    (a/take! (a/timeout 20) (fn [_] (deliver fired :fired)))
+    (is (= :fired (deref fired 20000 :late)))
+    (.set stop true)
+    (run! #(.join ^Thread %) spinners)
+    (run! await-port hogs)))
+
+(deftest ten-thousand-blocks-sleep
+  (let [before (platform-threads)
+        c (a/chan 10000)]
+    (dotimes [i 10000] (go (Thread/sleep 50) (>! c i)))
+    (is (= (quot (* 10000 9999) 2) (await-port (a/go (loop [s 0 n 0] (if (= n 10000) s (recur (+ s (long (<! c))) (inc n))))))))
+    (is (<= (- (platform-threads) before) 8))))
+
+(deftest blocking-and-parking-mix-in-one-block
+  (let [c (a/chan)]
+    (go (dotimes [i 50] (Thread/sleep 1) (>! c i)) (a/close! c))
+    (is (= (range 50)
+           (await-port (go (loop [seen []]
+                             (if-some [v (<!! c)]
+                               (do (<! (a/timeout 0)) (recur (conj seen v)))
+                               seen))))))))

@@ -1,0 +1,35 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cli.options-test
+  (:require [clojure.test :refer [deftest is]]
+            [skein.cli.options :as options])
+  (:import (clojure.lang ExceptionInfo)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private specs
+  {"--top" {:key :top, :parse (options/whole-number 1 9)}
+   "--kind" {:key :kind, :parse (options/one-of ["a" "b"])}
+   "-o" {:key :output, :parse options/text}
+   "--all" {:key :all?}})
+
+(deftest options-and-others-come-in-any-order
+  (is (= [{} []] (options/parse specs nil)))
+  (is (= [{:top 3, :all? true, :output "x=y"} ["f" "-" "g"]]
+         (options/parse specs ["f" "--top" "3" "-" "--all" "-o" "x=y" "g"])))
+  (is (= [{:top 4} ["a=b"]] (options/parse specs ["--top=3" "a=b" "--top=4"])) "the last one holds")
+  (is (= [{:all? true} ["--top" "-x"]] (options/parse specs ["--all" "--" "--top" "-x"]))))
+
+(defn- failure [& arguments]
+  (try (options/parse specs arguments)
+       (catch ExceptionInfo e
+         (assert (= {:skein/error :skein/bad-option} (ex-data e)))
+         (ex-message e))))
+
+(deftest what-does-not-fit-is-named
+  (is (= "unknown option --tpo" (failure "--tpo=3")))
+  (is (= "unknown option -x" (failure "-x")))
+  (is (= "--top needs a value" (failure "--top")))
+  (is (= "--all takes no value" (failure "--all=1")))
+  (is (= "--top must be a whole number from 1 to 9, not \"\"" (failure "--top=")))
+  (is (= "--top must be a whole number from 1 to 9, not \"10\"" (failure "--top" "10")))
+  (is (= "--kind must be a or b, not \"c\"" (failure "--kind" "c"))))

@@ -1,0 +1,178 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cli-test
+  "Commands as a user meets them: what they print where, and their exit codes."
+  (:require [clojure.edn :as edn]
+            [clojure.java.io :as io]
+            [clojure.string :as str]
+            [clojure.test :refer [deftest is testing]]
+            [skein.cli :as cli]
+            [skein.widefinder :as widefinder]
+            [skein.widefinder.report :as report])
+  (:import (java.io ByteArrayOutputStream File IOException OutputStream PrintStream)
+           (java.util.concurrent TimeUnit)))
+
+(set! *warn-on-reflection* true)
+
+(defn- run [& arguments]
+  (let [out (ByteArrayOutputStream.)
+        err (ByteArrayOutputStream.)
+        code (cli/run (map str arguments) {:out out, :err (PrintStream. err true "UTF-8")})]
+    {:code code, :out (.toString out "UTF-8"), :err (.toString err "UTF-8")}))
+
+(defn- temp-path ^String [suffix]
+  (let [file (File/createTempFile "skein-cli" suffix)]
+    (.deleteOnExit file)
+    (.delete file)
+    (str file)))
+
+(defn- sample-file []
+  (let [path (temp-path ".log")]
+    (assert (zero? (long (:code (run "sample-log" "50K" "-o" path)))))
+    path))
+
+(defn- failure-line
+  "Returns what a failing command says, if it says one line, and nothing on standard output."
+  [{:keys [out err]}]
+  (when (and (= "" out) (= 1 (count (str/split-lines err))))
+    (str/trim-newline err)))
+
+;;;; wf
+
+(deftest wf-prints-the-report-and-a-summary
+  (let [path (sample-file)
+        data (widefinder/report [path])]
+    (doseq [[arguments expected] {[path] (report/text data)
+                                  ["--preset" "wf2" path] (report/text data)
+                                  ["--format=json" path] (report/json data)
+                                  ["--format" "edn" "--workers" "1" path] (report/edn data)
+                                  ["--top" "2" path] (report/text (widefinder/report [path] {:top 2}))}
+            :let [{:keys [code out err]} (apply run "wf" arguments)]]
+      (is (= 0 code))
+      (is (= expected out))
+      (is (re-matches #"[\d,]+ lines: [\d,]+ counted, [\d,]+ ignored, [\d,]+ malformed; [\d,]+ bytes in [\d.]+ s, [\d.]+ GB/s\n" err)))))
+
+(deftest wf-names-every-file-it-cannot-read
+  (let [path (sample-file)
+        missing (temp-path ".log")
+        directory (System/getProperty "java.io.tmpdir")
+        lines [(str "skein wf: " missing ": no such file")
+               (str "skein wf: " directory ": is a directory; name the files in it, as in " directory "/*.log")]]
+    (is (= {:code 2, :out "", :err (str (str/join "\n" lines) "\n")} (run "wf" missing path directory)))
+    (testing "and reports the others on request"
+      (let [{:keys [code out err]} (run "wf" "--keep-going" missing path directory)]
+        (is (= 2 code))
+        (is (= (report/text (widefinder/report [path])) out))
+        (is (= lines (butlast (str/split-lines err))))))))
+
+(deftest an-empty-file-is-a-report-of-zeros
+  (let [path (temp-path ".log")]
+    (spit path "")
+    (let [{:keys [code out]} (run "wf" "--format" "edn" path)]
+      (is (= 0 code))
+      (is (= [0 0 0 0 0 0] ((juxt :lines :malformed :ignored :counted :bytes-read (comp :distinct :refs)) (edn/read-string out)))))))
+
+;;;; sample-log
+
+(deftest sample-log-writes-to-standard-output-or-a-file
+  (let [path (temp-path ".log")
+        {:keys [code out err]} (run "sample-log" "10K" "--seed" "7" "--clean")]
+    (is (= [0 ""] [code err]))
+    (is (= {:code 0, :out ""} (dissoc (run "sample-log" "10K" "--seed=7" "--clean" "-o" path) :err)))
+    (is (= out (slurp path)))))
+
+(deftest sample-log-replaces-a-file-only-by-wish
+  (let [path (sample-file)
+        before (slurp path :encoding "ISO-8859-1")
+        refused (run "sample-log" "1K" "-o" path)]
+    (is (= 2 (:code refused)))
+    (is (= (str "skein sample-log: " path ": exists; give --force to replace it") (failure-line refused)))
+    (is (= before (slurp path :encoding "ISO-8859-1")))
+    (is (= 0 (:code (run "sample-log" "1K" "-o" path "--force"))))
+    (is (< (.length (File. ^String path)) (count before)))))
+
+(deftest sample-log-says-what-it-cannot-write
+  (let [path (str (temp-path "") "/no/such/folder.log")
+        {:keys [code] :as failed} (run "sample-log" "1K" "-o" path)]
+    (is (= 1 code))
+    (is (str/starts-with? (failure-line failed) (str "skein sample-log: " path ": can't be written: ")))))
+
+;;;; Help
+
+(deftest help-teaches-with-examples
+  (doseq [[arguments part] {["wf" "--help"] "skein wf access.log"
+                            ["help" "wf"] "skein wf access.log"
+                            ["sample-log" "--help"] "skein sample-log 1G --seed 7 -o access.log"
+                            ["help" "sample-log"] "skein sample-log 1G --seed 7 -o access.log"
+                            ["--help"] "skein wf examples/access.log"
+                            ["help"] "skein wf examples/access.log"
+                            [] "skein wf examples/access.log"}
+          :let [{:keys [code out err]} (apply run arguments)]]
+    (is (= [0 ""] [code err]))
+    (is (str/includes? out part))
+    (is (every? #(<= (count %) 100) (str/split-lines out)))))
+
+(deftest version-is-that-of-the-build
+  (is (= {:code 0, :out (str "skein " cli/version "\n"), :err ""} (run "--version")))
+  (is (= cli/version (second (re-find #"<version>(.*?)</version>" (slurp (io/file "pom.xml")))))))
+
+;;;; Failures
+
+(deftest wrong-arguments-are-one-clear-line
+  (doseq [[arguments message]
+          {["wf"] "skein wf: no FILE given; name the logs to read, or - for standard input (see: skein wf --help)"
+           ["wf" "--frmat" "json" "x"] "skein wf: unknown option --frmat (see: skein wf --help)"
+           ["wf" "--format" "xml" "x"] "skein wf: --format must be text or json or edn, not \"xml\" (see: skein wf --help)"
+           ["wf" "--preset" "wf1" "x"] "skein wf: --preset must be wf2, not \"wf1\" (see: skein wf --help)"
+           ["wf" "x" "--top"] "skein wf: --top needs a value (see: skein wf --help)"
+           ["wf" "x" "--top" "0"] "skein wf: --top must be a whole number from 1 to 2147483647, not \"0\" (see: skein wf --help)"
+           ["wf" "x" "--top=many"] "skein wf: --top must be a whole number from 1 to 2147483647, not \"many\" (see: skein wf --help)"
+           ["wf" "x" "--workers" "-1"] "skein wf: --workers must be a whole number from 1 to 1024, not \"-1\" (see: skein wf --help)"
+           ["wf" "x" "--keep-going=yes"] "skein wf: --keep-going takes no value (see: skein wf --help)"
+           ["wf" ""] "skein wf: \"\": no such file"
+           ["sample-log"] "skein sample-log: no SIZE given; say how large the log shall be, such as 10M (see: skein sample-log --help)"
+           ["sample-log" "1" "2"] "skein sample-log: one SIZE, please, not 2: [\"1\" \"2\"] (see: skein sample-log --help)"
+           ["sample-log" "1" "--seed" "x"] "skein sample-log: --seed must be a whole number, not \"x\" (see: skein sample-log --help)"
+           ["sample-log" "10Q"] (str "skein sample-log: \"10Q\" is no size; write a number of bytes, or one with K, M, G or T,"
+                                     " such as 500, 10M or 2.5G, up to 1024T")
+           ["fw"] "skein: no command \"fw\"; there are wf, sample-log and help (see: skein --help)"
+           ["help" "fw"] "skein: no command \"fw\" to help with; there are wf and sample-log (see: skein --help)"}
+          :let [{:keys [code] :as failed} (apply run arguments)]]
+    (is (= [2 message] [code (failure-line failed)]) (pr-str arguments))))
+
+(defn- failing-stream [message]
+  (proxy [OutputStream] []
+    (write ([_] (throw (IOException. ^String message))) ([_ _ _] (throw (IOException. ^String message))))))
+
+(defn- run-into [message & arguments]
+  (let [err (ByteArrayOutputStream.)]
+    [(cli/run arguments {:out (failing-stream message), :err (PrintStream. err true "UTF-8")}) (.toString err "UTF-8")]))
+
+(deftest a-broken-pipe-ends-a-command-quietly
+  (is (= [0 ""] (run-into "Broken pipe" "sample-log" "10M")))
+  (is (= [0 ""] (run-into "Broken pipe" "wf" (sample-file)))))
+
+(deftest other-failures-are-one-line-and-on-request-a-trace
+  (let [[code text] (run-into "No space left on device" "sample-log" "10M")]
+    (is (= 1 code))
+    (is (= 1 (count (str/split-lines text))))
+    (is (str/includes? text "No space left on device")))
+  (let [[code text] (run-into "No space left on device" "sample-log" "10M" "--trace")]
+    (is (= 1 code))
+    (is (str/includes? text "\tat "))))
+
+;;;; A process of its own
+
+(defn- process [input & arguments]
+  (let [java (str (System/getProperty "java.home") "/bin/java")
+        command (into [java "-cp" (System/getProperty "java.class.path") "clojure.main" "-m" "skein.cli"] arguments)
+        process (.start (doto (ProcessBuilder. ^java.util.List command)
+                          (.redirectInput (File. ^String input))))
+        err (future (slurp (.getErrorStream process)))
+        out (slurp (.getInputStream process))]
+    (assert (.waitFor process 60 TimeUnit/SECONDS))
+    {:code (.exitValue process), :out out, :err (deref err 60000 :late)}))
+
+(deftest a-process-reads-standard-input-and-exits-with-a-code
+  (let [path (sample-file)]
+    (is (= {:code 0, :out (report/text (widefinder/report [path]))} (dissoc (process path "wf" "-") :err)))
+    (is (= {:code 2, :out ""} (dissoc (process path "wf" "no-such-file.log") :err)))))

@@ -1,0 +1,75 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.docstrings-test
+  (:require [clojure.string :as str]
+            [clojure.test :refer [deftest is]]
+            [skein.project :as project]))
+
+(set! *warn-on-reflection* true)
+
+(defn- namespace-faults
+  "What lacks a docstring in the loaded namespace `n`: itself or a public var, which
+  a macro, a protocol and a protocol's method are too."
+  [n]
+  (concat
+   (when (str/blank? (:doc (meta (the-ns n))))
+     [(str n ": the namespace has no docstring")])
+   (for [[_ v] (sort-by key (ns-publics n))
+         :let [{:keys [doc file line]} (meta v)]
+         :when (str/blank? doc)]
+     (str file ":" line ": " (symbol v) " has no docstring"))))
+
+(def ^:private type-declaration
+  #"\s*(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp)\s+)*(?:class|interface|enum|record|@interface)\s+([A-Z]\w*).*")
+
+(defn- documented?
+  "Whether a Javadoc comment ends just above a line, given the lines above it, last first."
+  [lines-above]
+  (let [[end & more] (drop-while #(or (str/blank? %) (str/starts-with? (str/trim %) "@"))
+                                 lines-above)]
+    (boolean
+     (and end
+          (str/ends-with? (str/trim end) "*/")
+          (->> (cons end more)
+               (drop-while #(not (str/includes? % "/*")))
+               first
+               (re-find #"/\*\*"))))))
+
+(defn- java-faults
+  "The types of a Java file that lack Javadoc; for package-info.java, the package."
+  [file]
+  (let [texts (mapv second (project/lines file))]
+    (for [[i text] (map-indexed vector texts)
+          :let [[_ type] (or (re-matches type-declaration text)
+                             (when (str/ends-with? (:path file) "package-info.java")
+                               (re-matches #"package ([a-z.]+);" text)))]
+          :when (and type (not (documented? (rseq (subvec texts 0 i)))))]
+      (str (:path file) ":" (inc (long i)) ": " type " has no Javadoc"))))
+
+(deftest everything-public-has-a-docstring
+  (let [names (project/main-namespaces)]
+    (apply require names)
+    (is (= [] (mapcat namespace-faults names)))))
+
+(deftest a-missing-docstring-is-found
+  (let [n (create-ns 'skein.docstrings-test.bare)]
+    (intern n (with-meta 'shown {:line 7 :file "bare.clj"}) 1)
+    (intern n (with-meta 'hidden {:private true}) 1)
+    (intern n (with-meta 'told {:doc "Says it."}) 1)
+    (is (= ["skein.docstrings-test.bare: the namespace has no docstring"
+            "bare.clj:7: skein.docstrings-test.bare/shown has no docstring"]
+           (namespace-faults (ns-name n))))
+    (remove-ns (ns-name n))))
+
+(deftest every-java-type-has-javadoc
+  (is (= [] (mapcat java-faults (project/java-files)))))
+
+(deftest missing-javadoc-is-found
+  (is (= ["A.java:2: A has no Javadoc" "A.java:8: C has no Javadoc"]
+         (java-faults {:path "A.java"
+                       :text (str/join "\n" ["/* no Javadoc */" "public final class A {"
+                                             "  /** Does." "   * More. */" "  @Deprecated"
+                                             "  record B(int i) {}" "  // of class"
+                                             "  private interface C {}" "}"])})))
+  (is (= ["package-info.java:1: skein.rt has no Javadoc"]
+         (java-faults {:path "package-info.java" :text "package skein.rt;"}))))
+

@@ -1,0 +1,43 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.error-test
+  (:require [clojure.string :as str]
+            [clojure.test :refer [deftest is]]
+            [clojure.test.check.clojure-test :refer [defspec]]
+            [clojure.test.check.generators :as gen]
+            [clojure.test.check.properties :as prop]
+            [skein.impl.error :as error]))
+
+(set! *warn-on-reflection* true)
+
+(defspec preview-is-what-pr-str-prints-or-begins-as-it-does 200
+  (prop/for-all [text gen/string]
+    (let [shown (error/preview text)]
+      (if (<= (count (pr-str text)) error/max-preview-chars)
+        (= shown (pr-str text))
+        (and (= error/max-preview-chars (count shown))
+             (str/ends-with? shown "…")
+             (str/starts-with? (pr-str text) (subs shown 0 (dec (count shown)))))))))
+
+(defspec preview-is-bounded-for-any-value 200
+  (prop/for-all [value gen/any]
+    (<= 1 (count (error/preview value)) error/max-preview-chars)))
+
+(deftest preview-realizes-no-more-than-it-shows
+  (let [realized (atom 0)
+        values (iterate (fn step [n] (swap! realized inc) (inc n)) 0)]
+    (is (= "(0 1 2 3 4 5 6 7 8 9 ...)" (error/preview values)))
+    (is (<= @realized 11))))
+
+(deftest preview-ignores-the-callers-print-settings
+  (binding [*print-length* 1 *print-meta* true *print-readably* false]
+    (is (= "[1 \"two\"]" (error/preview (with-meta [1 "two"] {:a 1}))))))
+
+(deftest preview-of-a-value-that-cannot-be-printed-is-its-class
+  (is (= "#<clojure.lang.LazySeq>"
+         (error/preview (map (fn break [_] (throw (IllegalStateException.))) [1])))))
+
+(deftest fail-throws-its-data-with-the-keyword
+  (let [thrown (try (error/fail! :skein/bad-size "Too big." {:size 9})
+                    (catch clojure.lang.ExceptionInfo e e))]
+    (is (= "Too big." (ex-message thrown)))
+    (is (= {:skein/error :skein/bad-size :size 9} (ex-data thrown)))))

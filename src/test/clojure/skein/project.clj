@@ -1,0 +1,78 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.project
+  "The checkout as data, for the tests of the house rules.
+
+  A file is a map {:path string, relative to the root :text string}. The rules
+  are functions from such files to lists of faults, which are sentences that
+  begin with path:line; so a test can feed them bad files too."
+  (:require [clojure.java.io :as io]
+            [clojure.string :as str])
+  (:import (clojure.lang LineNumberingPushbackReader LispReader$Resolver)
+           (java.io File StringReader)))
+
+(set! *warn-on-reflection* true)
+
+(defn files
+  "Returns the files below the folders or at the paths `roots` whose name ends in
+  one of `endings`, sorted by path. What isn't there is left out."
+  [roots endings]
+  (for [root roots
+        ^File file (sort (file-seq (io/file root)))
+        :when (and (.isFile file) (some #(str/ends-with? (.getName file) %) endings))]
+    {:path (str/replace (.getPath file) File/separatorChar \/), :text (slurp file)}))
+
+(defn main-clojure
+  "Returns the files of the library's Clojure sources."
+  []
+  (files ["src/main/clojure"] [".clj"]))
+
+(defn clojure-files
+  "Returns the files of all Clojure code: library, tests, build, benches, examples."
+  []
+  (files ["src" "build.clj" "bench" "examples"] [".clj"]))
+
+(defn java-files
+  "Returns the files of all Java code."
+  []
+  (files ["src" "bench"] [".java"]))
+
+(defn lines
+  "Returns the lines of `file` as [number text] pairs, from 1."
+  [file]
+  (map vector (rest (range)) (str/split-lines (:text file))))
+
+(def ^:private lenient-resolver
+  "Reads ::alias/name and `name without loading the file's namespace."
+  (reify LispReader$Resolver
+    (currentNS [_] 'unread)
+    (resolveClass [_ s] s)
+    (resolveAlias [_ s] s)
+    (resolveVar [_ s] s)))
+
+(defn forms
+  "Returns the top-level forms of `file`, with :line metadata, unevaluated."
+  [file]
+  (let [in (LineNumberingPushbackReader. (StringReader. (:text file)))
+        eof (Object.)]
+    (binding [*read-eval* false
+              *reader-resolver* lenient-resolver
+              *default-data-reader-fn* tagged-literal]
+      (into [] (take-while #(not (identical? eof %)))
+            (repeatedly #(read {:eof eof :read-cond :allow} in))))))
+
+(defn parts
+  "Returns `form` and all forms in it, metadata included, depth first."
+  [form]
+  (tree-seq #(or (coll? %) (some? (meta %)))
+            #(concat (when (coll? %) (seq %)) (some-> (meta %) (dissoc :line :column) seq))
+            form))
+
+(defn ns-name-of
+  "Returns the symbol that the ns form of `file` declares, or nil."
+  [file]
+  (some #(when (and (seq? %) (= 'ns (first %))) (second %)) (forms file)))
+
+(defn main-namespaces
+  "Returns the names of the library's namespaces, sorted."
+  []
+  (sort (keep ns-name-of (main-clojure))))
