@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import clojure.lang.IFn;
+
 /**
  * What the code of go blocks calls to write a frame's primitive fields and arrays: Clojure's own {@code set!}
  * of a primitive field makes an object on the way.
@@ -10,6 +12,11 @@ public final class Slots {
   public static final Object JUMP = new Object();
 
   private Slots() {}
+
+  /** {@code f}, which must be a function: a call checks that before its arguments are evaluated. */
+  public static IFn function(Object f) {
+    return (IFn) f;
+  }
 
   public static void state(Frame frame, int state) {
     frame.state = state;

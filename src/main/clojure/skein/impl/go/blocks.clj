@@ -140,10 +140,17 @@
 (defn- global-operator? [b op]
   (and (symbol? op) (not (contains? (:locals b) op))))
 
-(defn- rebuild-call [b [op & args :as form]]
-  (if (global-operator? b op) ; looked up when the call happens, which keeps it inlined, static, primitive
+(defn- rebuild-call
+  "A var is looked up when the call happens, which keeps the call inlined, static or
+  primitive. Any other operator must be a function before its arguments are evaluated."
+  [b [op & args :as form]]
+  (if (or (global-operator? b op) (keyword? op))
     (let [[b args] (operands b args)] [b (with-meta (list* op args) (meta form))])
-    (let [[b parts] (operands b form)] [b (with-meta (apply list parts) (meta form))])))
+    (let [checked (if (some mark/transformed? args)
+                    (with-meta (list '. 'skein.rt.Slots (list 'function op)) (select-keys (meta op) mark/flags))
+                    op)
+          [b parts] (operands b (cons checked args))]
+      [b (with-meta (apply list parts) (meta form))])))
 
 (defn- rebuild-args
   "`new`, `throw`, `def`: the first `n` parts are no expressions."
@@ -173,7 +180,7 @@
       [b (with-meta (list op (with-meta (list* dot object field) (meta target)) new-value) (meta form))])
     (let [[b v] (value b new-value)] [b (with-meta (list op target v) (meta form))])))
 
-(defn- unmarked [m] (not-empty (dissoc m ::mark/parks ::mark/recurs)))
+(defn- unmarked [m] (not-empty (apply dissoc m mark/flags)))
 
 (defn- rebuild-collection
   "Every part is held: a rebuilt map or set may iterate in another order."

@@ -89,13 +89,11 @@
   [ctx syms]
   (for [sym syms :when (object-slot? ctx sym)] (store ctx sym nil)))
 
-(defn- handler [ctx id] (:handler (nth (:blocks ctx) id)))
+(defn- same-handler? [{:keys [blocks]} a b]
+  (= (:handler (nth blocks a)) (:handler (nth blocks b))))
 
-(defn- enter-handler
-  "Entries that make the frame's state tell the handler of block `to`, if that of `from` is another."
-  [ctx from to]
-  (when (not= (handler ctx from) (handler ctx to))
-    [[nil (dot 'skein.rt.Slots 'state (:frame ctx) ((:states ctx) to))]]))
+(defn- set-state [ctx id]
+  [nil (dot 'skein.rt.Slots 'state (:frame ctx) ((:states ctx) id))])
 
 ;;;; Edges
 
@@ -111,8 +109,12 @@
             (if handler (slots/in-frame ctx handler) #{})
             (slots/targets b))))
 
-(defn- go-to [ctx id]
-  (if (contains? (:group ctx) id)
+(defn- here? [ctx id] (contains? (:group ctx) id))
+
+(defn- go-to
+  "Goes on with arm `id`; from another method by way of the frame's state, which has to be set."
+  [ctx id]
+  (if (here? ctx id)
     (list 'recur ((:states ctx) id))
     (list '. 'skein.rt.Slots '-JUMP)))
 
@@ -139,7 +141,10 @@
 
 (defn- jump [ctx held from to args]
   (if (arm? ctx to)
-    (nest (concat (moves ctx held to args) (spills ctx held to) (enter-handler ctx from to)) (go-to ctx to))
+    (nest (concat (moves ctx held to args)
+                  (spills ctx held to)
+                  (when-not (and (here? ctx to) (same-handler? ctx from to)) [(set-state ctx to)]))
+          (go-to ctx to))
     (nest (map vector (:params (nth (:blocks ctx) to)) args) (emit-block ctx held from to))))
 
 (defn- park [ctx held [_ op args resume _]]
@@ -177,9 +182,15 @@
           (exit-form ctx (reduce disj held dying) id))))
 
 (defn- emit-block
-  "A block inside the arm of its only predecessor `from`."
+  "A block inside the arm of its only predecessor `from`. If it is the first of a try,
+  what the handler needs goes into the frame before anything can be thrown."
   [ctx held from id]
-  (body-form ctx held id (enter-handler ctx from id)))
+  (if (same-handler? ctx from id)
+    (body-form ctx held id nil)
+    (let [handler (:handler (nth (:blocks ctx) id))
+          needed (if handler (remove held (slots/in-frame ctx handler)) [])]
+      (body-form ctx (into held needed) id
+                 (concat (map (fn spill [sym] (store ctx sym sym)) needed) [(set-state ctx id)])))))
 
 (defn- used-in-arm [ctx id]
   (let [b (nth (:blocks ctx) id)]
@@ -207,12 +218,9 @@
 
 ;;;; Methods
 
-(def ^:private max-method-nodes
-  "Forms in one method: the JIT compiles no method of more than 8000 bytes."
-  600)
-
-(defn- size ^long [form]
-  (if (coll? form) (reduce (fn part [^long n x] (+ n (size x))) 1 (if (map? form) (mapcat identity form) form)) 1))
+(def ^:private max-method-bytes
+  "Code in one method by `slots/size`: the JIT never compiles a method of more than 8000 bytes."
+  6000)
 
 (defn- by-range
   "A form that finds the value for `n` in `table`, a sorted seq of [from value], by halving."
@@ -240,8 +248,8 @@
   "The arms, cut into runs that fit a method each."
   [ctx]
   (let [step (fn place [[done group ^long total] id]
-               (let [n (size (arm (assoc ctx :group #{}) id))]
-                 (if (and (seq group) (< (long max-method-nodes) (+ total n)))
+               (let [n (slots/size (arm (assoc ctx :group #{}) id))]
+                 (if (and (seq group) (< (long max-method-bytes) (+ total n)))
                    [(conj done group) [id] n]
                    [done (conj group id) (+ total n)])))
         [done group] (reduce step [[] [] 0] (:arms ctx))]

@@ -15,6 +15,10 @@
 
 (set! *warn-on-reflection* true)
 
+(def flags
+  "The keys of the marks that go from a form to the forms around it."
+  [::parks ::recurs])
+
 (declare walk)
 
 (defn- parks? [form] (::parks (meta form)))

@@ -18,9 +18,21 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private max-arm-nodes
-  "Forms in one arm; more of them are cut at the next branch."
-  300)
+(def ^:private max-arm-bytes
+  "Code in one arm; what is more is cut at the next branch."
+  1200)
+
+(defn size
+  "About how many bytes of bytecode `form` becomes in the method where it stands."
+  ^long [form]
+  (cond
+    (seq? form) (case (first form)
+                  quote 2
+                  (fn* reify*) 30
+                  (reduce (fn part [^long n x] (+ n (size x))) (if (keyword? (first form)) 40 4) form))
+    (map? form) (reduce-kv (fn pair [^long n k v] (+ n (size k) (size v))) 5 form)
+    (coll? form) (reduce (fn part [^long n x] (+ n (size x))) 5 form)
+    :else 2))
 
 (defn targets
   "The blocks that a block's exit may go to."
@@ -60,15 +72,8 @@
                 (recur (into (conj (pop todo) [:done id]) (map (fn visit [k] [:visit k])) kids) (conj seen id) order)))
       (vec order))))
 
-(defn- size
-  ^long [form]
-  (cond
-    (and (seq? form) (= 'quote (first form))) 1
-    (coll? form) (reduce (fn part [^long n x] (+ n (size x))) 1 (if (map? form) (mapcat identity form) form))
-    :else 1))
-
 (defn- block-size [block]
-  (reduce (fn part [^long n form] (+ n (size form))) 4 (concat (map second (:code block)) (exit-forms block))))
+  (reduce (fn part [^long n form] (+ n (size form))) 30 (concat (map second (:code block)) (exit-forms block))))
 
 (defn- forced-arms
   "Entry, blocks entered by the frame's driver, and blocks with several predecessors."
@@ -87,7 +92,7 @@
                 (let [kids (remove forced (targets (nth blocks id)))
                       fit (fn fit [[arms ^long total] kid]
                             (let [n (long (sizes kid))]
-                              (if (< (+ total n) (long max-arm-nodes))
+                              (if (< (+ total n) (long max-arm-bytes))
                                 [arms (+ total n)]
                                 [(conj arms kid) total])))
                       [arms total] (reduce fit [arms (block-size (nth blocks id))] kids)]
