@@ -30,7 +30,7 @@
   (capacity [b] (let [n (.capacity b)] (when-not (neg? n) n))))
 
 (doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise]]
-  (extend c impl/UnblockingBuffer))
+  (extend c impl/UnblockingBuffer {}))
 
 (defn- foreign-buffer
   "A buffer that satisfies the protocol only, as one of ours."
