@@ -65,8 +65,8 @@
 (defn- this-symbol
   "The user's name for the object whose deftype method is being compiled, or nil."
   [env]
-  (let [stub (str "compile__stub." @Compiler/COMPILE_STUB_SYM)]
-    (some (fn this? [[sym ^Compiler$LocalBinding lb]] (when (= stub (str (.tag lb))) sym)) env)))
+  (when-let [stub ^Class @Compiler/COMPILE_STUB_CLASS]
+    (some (fn this? [[sym ^Compiler$LocalBinding lb]] (when (= (.getName stub) (str (.tag lb))) sym)) env)))
 
 (defn- mutable-field?
   [^Compiler$LocalBinding lb]

@@ -222,7 +222,7 @@
         f (compiled (list 'fn '[note] program-form))]
     (if f (outcome log (fn run [] (f (fn note [v] (swap! log conj v) v)))) [:invalid])))
 
-(defn- join
+(defn join
   "The value of a block, or the exception that ended it."
   [^Port p]
   (let [v (deref (future (.takeBlocking p)) 20000 ::late)]

@@ -118,16 +118,27 @@
     (list 'recur ((:states ctx) id))
     (list '. 'skein.rt.Slots '-JUMP)))
 
+(defn- evaluated
+  "[entries args']: where a handler could see a slot overwritten before a later
+  argument throws, the arguments are evaluated before any is stored."
+  [ctx from args]
+  (if (and (next args) (:handler (nth (:blocks ctx) from)))
+    (let [temps (map (fn temp [arg] (if (seq? arg) (gensym "arg__") arg)) args)]
+      [(filter (fn compound? [[_ arg]] (seq? arg)) (map vector temps args)) temps])
+    [nil args]))
+
 (defn- moves
   "Entries that bring `args` into the slots of the parameters of block `to`. `held` are in their slots."
-  [ctx held to args]
-  (mapcat (fn move [param arg]
-            (let [sym (bare param)]
-              (cond
-                (not (contains? ((:live ctx) to) sym)) (when (seq? arg) [[nil arg]])
-                (and (= sym arg) (contains? held sym)) nil
-                :else [(store ctx sym arg)])))
-          (:params (nth (:blocks ctx) to)) args))
+  [ctx held from to args]
+  (let [[entries args] (evaluated ctx from args)]
+    (into (vec entries)
+          (mapcat (fn move [[param arg]]
+                    (let [sym (bare param)]
+                      (cond
+                        (not (contains? ((:live ctx) to) sym)) (when (seq? arg) [[nil arg]])
+                        (and (= sym arg) (contains? held sym)) nil
+                        :else [(store ctx sym arg)]))))
+          (map list (:params (nth (:blocks ctx) to)) args))))
 
 (defn- spills
   "Entries that leave in the frame what arm `to` needs, beside its parameters, and nothing else."
@@ -141,7 +152,7 @@
 
 (defn- jump [ctx held from to args]
   (if (arm? ctx to)
-    (nest (concat (moves ctx held to args)
+    (nest (concat (moves ctx held from to args)
                   (spills ctx held to)
                   (when-not (and (here? ctx to) (same-handler? ctx from to)) [(set-state ctx to)]))
           (go-to ctx to))
