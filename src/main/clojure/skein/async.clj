@@ -220,6 +220,7 @@
 
       (<!! (go (mapv <! [(go 1) (go 2)])))
       ;=> [1 2]"
+  {:skein.impl.go/op '{:method take, :arity [1 1]}}
   [port]
   (check-in-block "<!")
   (<!! port))
@@ -227,6 +228,7 @@
 (defn >!
   "Puts `val`, parking the block until it is accepted. Returns true, or false if the port
   is closed. As core.async's; differs as `<!` does."
+  {:skein.impl.go/op '{:method put, :arity [2 2]}}
   [port val]
   (check-in-block ">!")
   (>!! port val))
@@ -240,6 +242,7 @@
   :priority  true: try in the given order; otherwise the choice is uniform
 
   As core.async's; differs as `<!` does."
+  {:skein.impl.go/op '{:method alts, :arity [1 nil]}}
   [ports & {:as opts}]
   (check-in-block "alts!")
   (Alts/chooseBlocking ports opts))

@@ -9,10 +9,10 @@
   (:require [skein.impl.protocols :as impl])
   (:import [clojure.lang IFn IPersistentVector]
            [java.util.concurrent ThreadLocalRandom]
-           [java.util.concurrent.atomic AtomicLong]
+           [java.util.concurrent.atomic AtomicBoolean AtomicLong]
            [java.util.concurrent.locks Lock ReentrantLock]
            [skein.rt Buffer Buffers$Fixed Buffers$Dropping Buffers$Sliding Buffers$Promise
-            Channel Foreign HandlerWaiter HandlerWaiter$Handle TransducedChannel Waiter]))
+            Channel Foreign HandlerWaiter HandlerWaiter$Handle Scheduler TransducedChannel Waiter]))
 
 (set! *warn-on-reflection* true)
 
@@ -30,7 +30,7 @@
   (capacity [b] (let [n (.capacity b)] (when-not (neg? n) n))))
 
 (doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise]]
-  (extend c impl/UnblockingBuffer))
+  (extend c impl/UnblockingBuffer {}))
 
 (defn- foreign-buffer
   "A buffer that satisfies the protocol only, as one of ours."
@@ -51,7 +51,8 @@
   ex-handler  a function of what the transducer throws, or nil"
   ^skein.rt.Channel [buffer xform ex-handler]
   (let [b (if (or (nil? buffer) (instance? Buffer buffer)) buffer (foreign-buffer buffer))]
-    (if (or xform ex-handler)
+    ;; A buffer of another kind may use the channel, as a transducer may.
+    (if (or xform ex-handler (not (identical? b buffer)))
       (TransducedChannel. b xform ex-handler)
       (Channel. b))))
 
@@ -119,7 +120,8 @@
   [port value waiter]
   (unboxed (impl/put! port value (fn-handler (delivering waiter) true))))
 
-(def ^:private ^AtomicLong next-lock-id (AtomicLong.))
+;; Far from core.async's, which count from 1: two handlers that meet must not have the same id.
+(def ^:private ^AtomicLong next-lock-id (AtomicLong. (bit-shift-left 1 62)))
 
 (definterface Flag
   (^boolean isOpen [])
@@ -175,20 +177,36 @@
     (when-some [b (if put? (impl/put! port (op 1) h) (impl/take! port h))]
       (impl/box [@b port]))))
 
+(defn- try-arms
+  "Starts the operations in order; the [value port] of one that is done at once, or nil.
+
+  `settle` answers true once: whoever gets that gives the waiter its result. An alts
+  that meets itself is done here and called back as well, like core.async's."
+  [ops ^ints idx flag settle ^Waiter waiter]
+  (let [deliver (fn [chosen] (when (settle) (.deliver waiter chosen)))
+        n (alength idx)]
+    (loop [i 0]
+      (when (< i n)
+        (if-some [b (try-arm (ops (aget idx i)) flag deliver)]
+          (when (settle) @b)
+          (recur (inc i)))))))
+
 (defn foreign-alts
   "As skein.rt.Alts/choose, for operations of which some are on foreign ports."
   [ops options ^Waiter waiter]
   (let [flag (OneShot. (ReentrantLock.) true (.incrementAndGet next-lock-id))
-        ops (vec ops)
-        ^ints idx (order (count ops) (:priority options))
-        n (alength idx)]
+        settled (AtomicBoolean.)
+        settle (fn settle [] (.compareAndSet settled false true))
+        ops (vec ops)]
     (.withdrawal waiter (fn withdraw [] (boolean (claim-flag flag))))
-    (loop [i 0]
-      (if (< i n)
-        (if-some [b (try-arm (ops (aget idx i)) flag (fn [r] (.deliver waiter r)))]
-          @b
-          (recur (inc i)))
-        (when (and (contains? options :default) (claim-flag flag))
-          [(:default options) :default])))))
+    (try
+      (or (try-arms ops (order (count ops) (:priority options)) flag settle waiter)
+          (when (and (contains? options :default) (claim-flag flag))
+            [(:default options) :default]))
+      (catch Throwable t
+        ;; An earlier operation may be done by now; then its result counts, and not this.
+        (if (claim-flag flag)
+          (throw t)
+          (do (Scheduler/uncaught t) nil))))))
 
 (Foreign/install foreign-take foreign-put foreign-alts)

@@ -7,6 +7,8 @@ import clojure.lang.Keyword;
 import clojure.lang.LazilyPersistentVector;
 import clojure.lang.PersistentArrayMap;
 import clojure.lang.RT;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -14,13 +16,14 @@ import java.util.concurrent.ThreadLocalRandom;
  * channels, see whether that is still so, and queue one arm in each; the first arm that is claimed wins.
  *
  * <p>The steps are those of Go's select (runtime/select.go). Differs: the first step takes one lock at a time
- * and mostly succeeds; locks are ordered by identity hash code, with a lock of its own for the ties; and the
- * winner, not the owner, takes the other arms out again.
+ * and mostly succeeds; the locks have no order that all keep, since transducers run under them, so all but one are
+ * only tried; and the winner, not the owner, takes the other arms out again.
  */
 public final class Alts {
   private static final Keyword PRIORITY = Keyword.intern(null, "priority");
   private static final Keyword DEFAULT = Keyword.intern(null, "default");
-  private static final Lock TIE = new Lock() {};
+  private static final Comparator<Channel> BY_HASH =
+      (c, d) -> Integer.compare(System.identityHashCode(c), System.identityHashCode(d));
 
   private Alts() {}
 
@@ -143,8 +146,7 @@ public final class Alts {
     int n = ops.count();
     Channel[] ordered = new Channel[n];
     for (int i = 0; i < n; i++) ordered[i] = channel(ops.nth(i));
-    boolean ties = n > 1 && sortForLocking(ordered);
-    if (ties) TIE.lock();
+    if (n > 1) Arrays.sort(ordered, BY_HASH);
     lockAll(ordered);
     try {
       if (anyReady(ops)) return false;
@@ -152,28 +154,32 @@ public final class Alts {
       return true;
     } finally {
       unlockAll(ordered);
-      if (ties) TIE.unlock();
     }
   }
 
-  /** Sorts by identity hash code; returns whether two different channels have the same. */
-  private static boolean sortForLocking(Channel[] channels) {
-    boolean ties = false;
-    for (int i = 1; i < channels.length; i++) {
-      Channel ch = channels[i];
-      int hash = System.identityHashCode(ch);
-      int j = i - 1;
-      for (; j >= 0 && System.identityHashCode(channels[j]) > hash; j--) channels[j + 1] = channels[j];
-      channels[j + 1] = ch;
-      ties |= j >= 0 && channels[j] != ch && System.identityHashCode(channels[j]) == hash;
+  /**
+   * Waits for one lock only while it holds none, since a transducer under another channel's lock may want one of
+   * these: if the rest can't be had at once, it lets all go and waits for the one that was taken.
+   */
+  private static void lockAll(Channel[] channels) {
+    int waitFor = 0;
+    while (waitFor >= 0) {
+      channels[waitFor].lock();
+      waitFor = lockOthers(channels, waitFor);
     }
-    return ties;
   }
 
-  private static void lockAll(Channel[] ordered) {
-    for (int i = 0; i < ordered.length; i++) {
-      if (isFirst(ordered, i)) ordered[i].lock();
+  /** Returns -1 when it holds all, or the index of one that was taken, and then it holds none. */
+  private static int lockOthers(Channel[] channels, int held) {
+    for (int i = 0; i < channels.length; i++) {
+      if (!isFirst(channels, i) || channels[i] == channels[held] || channels[i].tryLock()) continue;
+      for (int j = 0; j < i; j++) {
+        if (isFirst(channels, j) && channels[j] != channels[held]) channels[j].unlock();
+      }
+      channels[held].unlock();
+      return i;
     }
+    return -1;
   }
 
   private static void unlockAll(Channel[] ordered) {
@@ -212,10 +218,10 @@ public final class Alts {
         if (v == null) arm.channel.addTaker(arm);
         else arm.channel.addPutter(arm, v);
       }
-    } catch (AssertionError tooMany) {
+    } catch (Throwable t) { // too many wait, or no memory: the owner must not be left with arms that live
       choice.claim();
       for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);
-      throw tooMany;
+      throw t;
     }
   }
 }

@@ -204,8 +204,16 @@ public class Channel extends Lock {
       removeTaker(taker);
       if (taker.claim()) completed = append(completed, taker, b != null && b.count() > 0 ? b.remove() : null);
     }
-    if (b != null) b.close();
+    if (b != null) closeBuffer(b);
     return completed;
+  }
+
+  private static void closeBuffer(Buffer b) {
+    try {
+      b.close();
+    } catch (Throwable t) { // a custom buffer's: the takes must still be told
+      Scheduler.uncaught(t);
+    }
   }
 
   /** The transducer wants no more: every waiting put is done, and the channel closes. */

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Detached extends Runner implements Runnable {
   private static final AtomicInteger NOT_BEGUN = new AtomicInteger();
 
-  private final Runnable work;
+  private Runnable work;
 
   private Detached(Runnable work) {
     this.work = work;
@@ -26,8 +26,11 @@ final class Detached extends Runner implements Runnable {
   @Override public void run() {
     NOT_BEGUN.decrementAndGet();
     enter();
-    if (work instanceof Frame f) f.resume(this);
-    else work.run();
+    Runnable mine = work;
+    work = null; // a frame that parks still knows this runner
+    if (mine instanceof Frame f) f.resume(this);
+    else mine.run();
+    installed = null;
   }
 
   @Override void ready(Frame frame) {

@@ -74,10 +74,13 @@ public final class Frame extends Waiter implements Runnable {
     Object caller = bindings;
     Object installed = r.installed;
     r.depth++;
-    runOn(r);
-    r.depth--;
-    r.installed = installed;
-    if (Var.getThreadBindingFrame() != caller) Var.resetThreadBindingFrame(caller);
+    try {
+      runOn(r);
+    } finally {
+      r.depth--;
+      r.installed = installed;
+      if (Var.getThreadBindingFrame() != caller) Var.resetThreadBindingFrame(caller);
+    }
     return result;
   }
 
@@ -92,7 +95,16 @@ public final class Frame extends Waiter implements Runnable {
   /** Runs the block on this thread, for a dispatcher that has threads of its own. */
   @Override public void run() {
     Runner r = Runner.current();
-    resume(r == null ? Runner.inline() : r);
+    if (r == null) r = Runner.inline();
+    Object outer = Var.getThreadBindingFrame();
+    Object installed = r.installed;
+    r.installed = outer;
+    try {
+      resume(r);
+    } finally {
+      r.installed = installed;
+      Var.resetThreadBindingFrame(outer);
+    }
   }
 
   /** Runs the block on {@code r} from where it is to its next park or its end. */
@@ -109,9 +121,12 @@ public final class Frame extends Waiter implements Runnable {
     runner = r;
     Frame outer = r.frame;
     r.frame = this;
-    if (Scheduler.hooks == null) runBody(r);
-    else runWatched(r);
-    r.frame = outer;
+    try {
+      if (Scheduler.hooks == null) runBody(r);
+      else runWatched(r);
+    } finally {
+      r.frame = outer;
+    }
   }
 
   private void runWatched(Runner r) {

@@ -135,12 +135,16 @@ public final class HandlerWaiter extends Waiter {
     }
   }
 
+  /** A handler that throws counts as inactive: the channel whose lock is held must not suffer. */
   @Override boolean claim() {
     handle.lock();
     try {
       if (!handle.active()) return false;
       function = handle.commit();
       return true;
+    } catch (Throwable t) {
+      Scheduler.uncaught(t);
+      return false;
     } finally {
       handle.unlock();
     }

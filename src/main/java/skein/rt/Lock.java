@@ -36,6 +36,11 @@ abstract class Lock {
     if (!TAKEN.compareAndSet(this, 0, 1)) lockSlowly();
   }
 
+  /** Takes the lock if it is free. */
+  boolean tryLock() {
+    return TAKEN.compareAndSet(this, 0, 1);
+  }
+
   void unlock() {
     TAKEN.setRelease(this, 0);
   }
@@ -50,6 +55,7 @@ abstract class Lock {
         Thread.yield();
       } else {
         LockSupport.parkNanos(SLEEP_NANOS);
+        Thread.yield(); // an interrupted thread does not park
       }
       if (taken == 0 && TAKEN.compareAndSet(this, 0, 1)) return;
     }

@@ -27,10 +27,12 @@ final class Monitor implements Runnable {
   private static final long SLICE_NANOS = 5_000_000;
   private static final long NO_CARRIER_NANOS = 10_000_000;
   private static final int MAX_SPILL = 32;
-  private static final int MAX_PLATFORM = 6;
+  private static final int MAX_SERVING = 5;
+  private static final int MAX_ALIVE = 6;
 
-  private static final Thread THREAD = Thread.ofPlatform().name("skein-monitor").daemon().unstarted(new Monitor());
-  private static final AtomicInteger PLATFORM = new AtomicInteger();
+  private static final Thread THREAD = Scheduler.daemon(new Monitor(), "skein-monitor");
+  private static final AtomicInteger SERVING = new AtomicInteger(); // platform threads that serve a worker
+  private static final AtomicInteger ALIVE = new AtomicInteger(); // with those that block after they lost it
   private static volatile boolean asleep = true; // no worker has a thread
   private static volatile boolean leisurely; // it will not look again for a good while
   private static boolean started; // guarded by Monitor.class
@@ -74,23 +76,29 @@ final class Monitor implements Runnable {
   @Override public void run() {
     int idleLooks = 0;
     for (;;) {
-      boolean anyRunner = false;
       boolean trouble = false;
-      long now = System.nanoTime();
-      for (int i = 0; i < views.length; i++) {
-        Worker worker = Scheduler.WORKERS[i];
-        anyRunner |= !worker.vacant();
-        trouble |= look(worker, views[i], now);
+      try {
+        trouble = lookAtAll();
+      } catch (Throwable t) { // a probe's mistake, or no memory for a thread: the workers still need a monitor
+        Scheduler.uncaught(t);
       }
-      idleLooks = anyRunner ? 0 : idleLooks + 1;
+      idleLooks = Scheduler.allVacant() ? idleLooks + 1 : 0;
       pause(trouble, idleLooks);
     }
+  }
+
+  private boolean lookAtAll() {
+    boolean trouble = false;
+    long now = System.nanoTime();
+    for (int i = 0; i < views.length; i++) trouble |= look(Scheduler.WORKERS[i], views[i], now);
+    return trouble;
   }
 
   private void pause(boolean trouble, int idleLooks) {
     if (idleLooks > 5) {
       asleep = true;
-      if (Scheduler.allVacant()) LockSupport.park(this);
+      Thread.interrupted();
+      if (Scheduler.allVacant() && !Scheduler.anyWork()) LockSupport.park(this);
       asleep = false;
       period = SHORTEST_NANOS;
       return;
@@ -108,11 +116,14 @@ final class Monitor implements Runnable {
     WorkerRunner runner = worker.runner;
     if (runner == null) {
       view.runner = null;
-      return false;
+      return !worker.queue.isEmpty() && Scheduler.hire(worker, null, true);
     }
     long tick = runner.tick();
     if (runner != view.runner || tick != view.tick) {
-      if (runner == view.runner) view.spill = 0;
+      if (runner == view.runner) {
+        view.spill = 0;
+        if (worker.queue.hasQueued()) runner.checkSoon();
+      }
       view.runner = runner;
       view.tick = tick;
       view.since = now;
@@ -134,7 +145,9 @@ final class Monitor implements Runnable {
 
   private static boolean blocked(Worker worker, WorkerRunner runner, View view) {
     if (!workWaits(worker)) {
-      worker.change(runner, null);
+      runner.leaves();
+      // Work may have come just before the change, when its bringer still saw a runner.
+      if (worker.change(runner, null)) Scheduler.hireForLeftovers(worker);
       return false;
     }
     Hooks hooks = Scheduler.hooks;
@@ -170,14 +183,15 @@ final class Monitor implements Runnable {
   }
 
   private static void toPlatform(Worker worker, WorkerRunner runner) {
-    if (PLATFORM.incrementAndGet() > MAX_PLATFORM || !Scheduler.hire(worker, runner, false)) {
-      PLATFORM.decrementAndGet();
-    }
+    if (SERVING.get() < MAX_SERVING && ALIVE.get() < MAX_ALIVE) Scheduler.hire(worker, runner, false);
   }
 
-  /** A platform thread of a worker has ended. */
-  static void platformEnded() {
-    PLATFORM.decrementAndGet();
+  static void countServing(int difference) {
+    SERVING.addAndGet(difference);
+  }
+
+  static void countAlive(int difference) {
+    ALIVE.addAndGet(difference);
   }
 
   private static boolean anyVacant() {

@@ -29,18 +29,24 @@ final class RunQueue extends Lock {
   /** Puts {@code work} into the next slot; returns whether what stood there had to go to the queue. */
   boolean pushNext(Runnable work) {
     lock();
-    Runnable old = next;
-    next = work;
-    if (old == null) hasNext = true;
-    else append(old);
-    unlock();
-    return old != null;
+    try {
+      Runnable old = next;
+      if (old != null) append(old);
+      next = work;
+      hasNext = true;
+      return old != null;
+    } finally {
+      unlock();
+    }
   }
 
   void push(Runnable work) {
     lock();
-    append(work);
-    unlock();
+    try {
+      append(work);
+    } finally {
+      unlock();
+    }
   }
 
   private void append(Runnable work) {
@@ -119,8 +125,11 @@ final class RunQueue extends Lock {
     if (stolen.length == 0) return null;
     if (stolen.length > 1) {
       lock();
-      for (int i = 1; i < stolen.length; i++) append(stolen[i]);
-      unlock();
+      try {
+        for (int i = 1; i < stolen.length; i++) append(stolen[i]);
+      } finally {
+        unlock();
+      }
     }
     return stolen[0];
   }
@@ -129,12 +138,14 @@ final class RunQueue extends Lock {
   void exposeNext() {
     if (!hasNext) return;
     lock();
-    if (next != null) {
+    try {
+      if (next == null) return;
       append(next);
       next = null;
       hasNext = false;
+    } finally {
+      unlock();
     }
-    unlock();
   }
 
   /** Whether nothing is ready. */
@@ -143,6 +154,14 @@ final class RunQueue extends Lock {
     boolean empty = size == 0 && next == null;
     unlock();
     return empty;
+  }
+
+  /** Whether something stands in the queue, the next slot aside. */
+  boolean hasQueuedForSure() {
+    lock();
+    boolean queued = size != 0;
+    unlock();
+    return queued;
   }
 
   /** Whether nothing is ready, as far as can be told without the lock: next first, as it moves to the queue. */

@@ -67,19 +67,41 @@ public final class Scheduler {
     Monitor.hurry();
   }
 
+  /** A worker has become vacant: a thread for it if it has work, else for whoever has. */
+  static void hireForLeftovers(Worker worker) {
+    if (!worker.queue.isEmptyForSure()) hire(worker, null, true);
+    else if (anyWork()) hire();
+  }
+
   /** Gives {@code worker} a fresh thread in place of {@code current}. */
   static boolean hire(Worker worker, WorkerRunner current, boolean virtual) {
     WorkerRunner runner = new WorkerRunner(worker, virtual);
     if (!worker.change(current, runner)) return false;
-    start(runner, virtual, "skein-worker-" + worker.index);
+    if (current != null) current.leaves();
+    try {
+      start(runner, virtual, "skein-worker-" + worker.index);
+    } catch (Throwable t) { // no memory for a thread: the worker must not seem to be served
+      runner.leaves();
+      worker.change(runner, null);
+      throw t;
+    }
     Monitor.wake();
     return true;
   }
 
+  /** A daemon thread of the platform's that holds on to nothing of the thread that makes it. */
+  static Thread daemon(Runnable task, String name) {
+    Thread thread = Thread.ofPlatform().name(name).daemon().inheritInheritableThreadLocals(false).unstarted(task);
+    thread.setContextClassLoader(Scheduler.class.getClassLoader());
+    return thread;
+  }
+
   static void start(Runnable runner, boolean virtual, String name) {
-    Thread thread = virtual
-        ? Thread.ofVirtual().name(name).inheritInheritableThreadLocals(false).unstarted(runner)
-        : Thread.ofPlatform().name(name).daemon().inheritInheritableThreadLocals(false).unstarted(runner);
+    if (!virtual) {
+      daemon(runner, name).start();
+      return;
+    }
+    Thread thread = Thread.ofVirtual().name(name).inheritInheritableThreadLocals(false).unstarted(runner);
     thread.setContextClassLoader(Scheduler.class.getClassLoader());
     thread.start();
   }
@@ -88,20 +110,31 @@ public final class Scheduler {
     return SEARCHING.compareAndSet(false, true);
   }
 
-  static void endSearch() {
+  /** Ends a search, and sees to what else is there, for which nobody was hired while it went on. */
+  static void endSearch(boolean found) {
     SEARCHING.set(false);
+    if (!found) return;
+    if (INBOX.size() > BACKLOG) hire();
+    for (Worker worker : WORKERS) if (worker.vacant() && !worker.queue.isEmpty()) hire(worker, null, true);
   }
 
+  /** Whether something is ready that a runner without work could take. */
   static boolean anyWork() {
     if (!INBOX.isEmptyForSure()) return true;
-    for (Worker worker : WORKERS) if (!worker.queue.isEmptyForSure()) return true;
+    for (Worker worker : WORKERS) {
+      if (worker.vacant() ? !worker.queue.isEmptyForSure() : worker.queue.hasQueuedForSure()) return true;
+    }
     return false;
   }
 
   /** Gives an exception that nobody can catch to the thread's uncaught-exception handler. */
   public static void uncaught(Throwable thrown) {
     Thread thread = Thread.currentThread();
-    thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+    try {
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+    } catch (Throwable ignored) {
+      // What a handler throws is ignored, as by the JVM: it must not end the thread of a worker or of the timers.
+    }
   }
 
   /** The workers, their threads and queues, in words: for a person who looks for what is stuck. */

@@ -50,7 +50,7 @@ final class Timers implements Runnable {
 
   private static void wakeFor(long deadline) {
     if (thread == null) {
-      thread = Thread.ofPlatform().name("skein-timers").daemon().unstarted(new Timers());
+      thread = Scheduler.daemon(new Timers(), "skein-timers");
       wakesAt = deadline;
       thread.start();
     } else if (deadline - wakesAt < 0) {
@@ -77,8 +77,17 @@ final class Timers implements Runnable {
       } finally {
         LOCK.unlock();
       }
-      if (due != null) due.fire();
-      else LockSupport.parkNanos(this, wait);
+      Thread.interrupted(); // by a callback; it would keep the thread from parking
+      if (due == null) LockSupport.parkNanos(this, wait);
+      else fire(due);
+    }
+  }
+
+  private static void fire(Timeout due) {
+    try {
+      due.fire();
+    } catch (Throwable t) { // no memory, or a stack that ran over: the other timers must still fire
+      Scheduler.uncaught(t);
     }
   }
 

@@ -53,6 +53,16 @@ public final class TransducedChannel extends Channel {
     entries++;
   }
 
+  @Override boolean tryLock() {
+    Thread me = Thread.currentThread();
+    if (holder != me) {
+      if (!super.tryLock()) return false;
+      holder = me;
+    }
+    entries++;
+    return true;
+  }
+
   @Override void unlock() {
     if (--entries == 0) {
       holder = null;
@@ -84,12 +94,17 @@ public final class TransducedChannel extends Channel {
     }
   }
 
+  /** Lets nothing escape: whoever waits here must not pay for a handler that throws. */
   private void handle(Buffer b, Throwable thrown) {
     if (exceptionHandler == null) {
       Scheduler.uncaught(thrown);
       return;
     }
-    Object instead = exceptionHandler.invoke(thrown);
-    if (instead != null) b.add(instead);
+    try {
+      Object instead = exceptionHandler.invoke(thrown);
+      if (instead != null) b.add(instead);
+    } catch (Throwable t) {
+      Scheduler.uncaught(t);
+    }
   }
 }

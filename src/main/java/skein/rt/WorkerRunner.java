@@ -34,6 +34,7 @@ final class WorkerRunner extends Runner implements Runnable {
 
   private final Worker worker;
   final boolean virtual;
+  private boolean counted; // guarded by this; a platform thread that serves
   private long tick; // odd during a step; written by this thread, read by the monitor
   volatile Thread thread; // set when it has begun to run
   private Object noBindings; // the Var binding frame of a fresh thread
@@ -45,6 +46,11 @@ final class WorkerRunner extends Runner implements Runnable {
   WorkerRunner(Worker worker, boolean virtual) {
     this.worker = worker;
     this.virtual = virtual;
+    this.counted = !virtual;
+    if (!virtual) {
+      Monitor.countServing(1);
+      Monitor.countAlive(1);
+    }
   }
 
   /** Odd while a step runs; does not move while the same step goes on. */
@@ -58,10 +64,28 @@ final class WorkerRunner extends Runner implements Runnable {
     noBindings = Var.getThreadBindingFrame();
     installed = noBindings;
     enter();
-    do {
-      for (Runnable work; worker.runner == this && (work = findWork()) != null; ) step(work);
-    } while (staysOrReturns());
-    if (!virtual) Monitor.platformEnded();
+    try {
+      do {
+        for (Runnable work; worker.runner == this && (work = findWork()) != null; ) step(work);
+      } while (staysOrReturns());
+    } finally {
+      end();
+    }
+  }
+
+  /** A parked frame may still know this runner, which must hold nothing then. */
+  private void end() {
+    leaves();
+    if (!virtual) Monitor.countAlive(-1);
+    installed = null;
+    noBindings = null;
+    if (worker.change(this, null)) Scheduler.hireForLeftovers(worker); // only after an Error of the JVM
+  }
+
+  /** It serves its worker no longer, or is about to: counted once. */
+  synchronized void leaves() {
+    if (counted) Monitor.countServing(-1);
+    counted = false;
   }
 
   private void step(Runnable work) {
@@ -75,7 +99,7 @@ final class WorkerRunner extends Runner implements Runnable {
     }
     if (thread.isInterrupted()) Thread.interrupted(); // meant for the block that has run, not for the next
     TICK.setOpaque(this, t + 2);
-    if (--untilCheck <= 0) checkTime(t);
+    if (--untilCheck <= 0) checkTime();
   }
 
   private void runTask(Runnable work) {
@@ -88,9 +112,15 @@ final class WorkerRunner extends Runner implements Runnable {
 
   /** Whether it goes on: it lost its worker and has got it back, or there is work after all. */
   private boolean staysOrReturns() {
-    if (!worker.change(this, null)) return virtual && worker.change(null, this);
+    if (!worker.change(this, null)) return virtual && takesBack();
     // Others push first and look for a vacant worker then; so look once more after leaving.
-    return Scheduler.anyWork() && worker.change(null, this);
+    return Scheduler.anyWork() && takesBack();
+  }
+
+  private boolean takesBack() {
+    if (!worker.change(null, this)) return false;
+    Monitor.wake();
+    return true;
   }
 
   private Runnable findWork() {
@@ -115,18 +145,25 @@ final class WorkerRunner extends Runner implements Runnable {
   private Runnable search() {
     if (!Scheduler.beginSearch()) return null;
     Runnable work = null;
-    long start = System.nanoTime();
-    do {
-      for (int i = 0; i < 32; i++) Thread.onSpinWait();
-      if ((work = worker.queue.poll()) == null) work = elsewhere();
-    } while (work == null && System.nanoTime() - start < SEARCH_NANOS && worker.runner == this);
-    Scheduler.endSearch();
-    if (work != null && Scheduler.INBOX.hasQueued()) Scheduler.hire();
+    try {
+      long start = System.nanoTime();
+      do {
+        for (int i = 0; i < 32; i++) Thread.onSpinWait();
+        if ((work = worker.queue.poll()) == null) work = elsewhere();
+      } while (work == null && System.nanoTime() - start < SEARCH_NANOS && worker.runner == this);
+    } finally {
+      Scheduler.endSearch(work != null);
+    }
     return work;
   }
 
+  /** Makes it look at the time, and at what waits, after this step. A hint from the monitor. */
+  void checkSoon() {
+    untilCheck = 0;
+  }
+
   /** Every now and then, at intervals that follow the length of the steps. */
-  private void checkTime(long steps) {
+  private void checkTime() {
     long now = System.nanoTime();
     long elapsed = now - lastCheck;
     if (elapsed < YIELD_NANOS / 2) checkEvery = Math.min(checkEvery * 2, 4096);
@@ -145,11 +182,14 @@ final class WorkerRunner extends Runner implements Runnable {
     }
     worker.queue.pushNext(frame);
     // Lost the worker meanwhile: its next runner may have looked into the queue before this push.
-    if (worker.runner != this) Scheduler.hire();
+    if (worker.runner != this) Scheduler.hire(worker, null, true);
   }
 
   /** The worker is free for another thread for as long as this one blocks. */
   @Override void blocking() {
-    if (worker.change(this, null) && Scheduler.anyWork()) Scheduler.hire();
+    if (worker.change(this, null)) {
+      leaves();
+      Scheduler.hireForLeftovers(worker);
+    }
   }
 }

@@ -4,7 +4,7 @@ package skein.wf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The tallies of Wide Finder 2, as one worker counts them; {@link #merge} adds another worker's.
+ * The tallies of Wide Finder 2, as one worker counts them; {@link #merge} adds another worker's, part by part.
  *
  * <p>All that is asked about a URL is in one entry, so that a line costs one look-up, or three when it is an article's:
  * bytes, hits and 404s, and whether the URL is an article, which is found out once for each URL.
@@ -25,6 +25,9 @@ public final class Wf2 {
     /** What follows it: 0 stands for a digit. */
     private static final byte[] DATE = "000x/0000/00/00/".getBytes(StandardCharsets.ISO_8859_1);
     private static final byte[] OWN_PAGES = "http://www.tbray.org/ongoing/".getBytes(StandardCharsets.ISO_8859_1);
+
+    /** How many parts there are to merge; the largest comes first. */
+    static final int PARTS = 4;
 
     private final Line line = new Line();
     private final KeyTable urls = new KeyTable(4, CAPACITY);
@@ -160,14 +163,18 @@ public final class Wf2 {
         return true;
     }
 
-    /** Adds what {@code other} has counted. */
-    public void merge(Wf2 other) {
-        malformed += other.malformed;
-        ignored += other.ignored;
-        counted += other.counted;
-        mergeUrls(other.urls);
-        mergeCounts(clients, other.clients);
-        mergeCounts(referrers, other.referrers);
+    /** Adds one part, from 0 to {@link #PARTS} - 1, of what {@code other} has counted. Parts may be merged at the same time. */
+    void merge(Wf2 other, int part) {
+        switch (part) {
+            case 0 -> mergeCounts(clients, other.clients);
+            case 1 -> mergeUrls(other.urls);
+            case 2 -> mergeCounts(referrers, other.referrers);
+            default -> {
+                malformed += other.malformed;
+                ignored += other.ignored;
+                counted += other.counted;
+            }
+        }
     }
 
     private void mergeUrls(KeyTable other) {

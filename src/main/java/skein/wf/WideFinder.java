@@ -2,23 +2,29 @@
 package skein.wf;
 
 import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Runs one tally per worker over a source of slices, and merges them.
  *
  * <p>Workers are platform threads, because they never wait for anything but the disk. What a worker throws, its caller gets.
+ * When nothing is left to read, the workers merge: each takes a part of the tallies, and merges it over all workers.
  */
 public final class WideFinder {
     private final SliceSource source;
     private final Thread[] threads;
-    private final Wf2[] tallies;
-    private int running;        // guarded by this
-    private Throwable failure;  // guarded by this; the first one
+    private final Wf2[] tallies;     // written by its worker before it counts down `reading`
+    private final CountDownLatch reading;
+    private final AtomicInteger nextPart = new AtomicInteger();
+    private int running;             // guarded by this
+    private Throwable failure;       // guarded by this; the first one
 
     private WideFinder(SliceSource source, int workers) {
         this.source = source;
         threads = new Thread[workers];
         tallies = new Wf2[workers];
+        reading = new CountDownLatch(workers);
         running = workers;
     }
 
@@ -37,7 +43,7 @@ public final class WideFinder {
         } finally {
             run.stop();
         }
-        return run.merged();
+        return run.tallies[0];
     }
 
     private void start() {
@@ -51,18 +57,31 @@ public final class WideFinder {
 
     private void work(int n) {
         try {
-            Wf2 tally = new Wf2();
-            Slice slice = new Slice();
-            while (!Thread.currentThread().isInterrupted() && source.next(slice)) tally.add(slice);
-            finished(n, tally, null);
+            tallies[n] = read();
+            reading.countDown();
+            reading.await();  // for ever, if another worker fails; until stop() then
+            merge();
+            finished(null);
         } catch (Throwable e) {
             // The frame boundary of a worker: whatever it is, the caller shall see it.
-            finished(n, null, e);
+            finished(e);
         }
     }
 
-    private synchronized void finished(int n, Wf2 tally, Throwable thrown) {
-        tallies[n] = tally;
+    private Wf2 read() throws IOException {
+        Wf2 tally = new Wf2();
+        Slice slice = new Slice();
+        while (!Thread.currentThread().isInterrupted() && source.next(slice)) tally.add(slice);
+        return tally;
+    }
+
+    private void merge() {
+        for (int part; (part = nextPart.getAndIncrement()) < Wf2.PARTS; ) {
+            for (int i = 1; i < tallies.length; i++) tallies[0].merge(tallies[i], part);
+        }
+    }
+
+    private synchronized void finished(Throwable thrown) {
         if (failure == null) failure = thrown;
         running--;
         notifyAll();
@@ -79,11 +98,5 @@ public final class WideFinder {
     /** Has no effect on workers that are finished, that is on any run that went well. */
     private void stop() {
         for (Thread thread : threads) thread.interrupt();
-    }
-
-    private Wf2 merged() {
-        Wf2 all = tallies[0];
-        for (int i = 1; i < tallies.length; i++) all.merge(tallies[i]);
-        return all;
     }
 }
