@@ -151,7 +151,7 @@
         [fewest most] (:arity op)
         n (dec (count form))]
     (if op
-      (if (and (<= fewest n) (or (nil? most) (<= n most)))
+      (if (and (<= (long fewest) n) (or (nil? most) (<= n (long most))))
         (vary-meta (walk-args 1 form) assoc ::parks true ::op op)
         (bad-arity! form n (:arity op)))
       (walk-args 0 form))))
