@@ -66,6 +66,13 @@
     (is (= (map #(vector 50 %) (range 200)) (map await-port blocks)))
     (is (nil? *mine*))))
 
+(deftest a-binding-in-an-argument-of-a-park-has-ended-when-the-block-goes-on
+  (dotimes [i 500]
+    (let [c (if (even? i) (a/chan 2) (a/chan))]
+      (when (odd? i) (a/take! c identity) (a/io-thread (a/<!! c)))
+      (is (nil? (await-port (go (>! c (binding [*mine* (if (>! c 1) :inside :closed)] *mine*))
+                                *mine*)))))))
+
 (deftest the-next-slot-starves-nobody
   ;; Bears Q3: two blocks hand over to each other for ever, on one worker; others still run.
   (let [there (a/chan) back (a/chan) stop (CountDownLatch. 1)

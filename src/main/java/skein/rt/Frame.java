@@ -46,6 +46,7 @@ public final class Frame extends Waiter implements Runnable {
   private Port port;
   private Object bindings; // a Var binding frame
   private Runner runner; // what runs it, while it runs
+  private boolean movesBindings; // it may end a step with other bindings on its thread than it began with
   private boolean carriesFailure; // an async block: the port tells the exception
   private Object context; // what the context hook captured, or null
 
@@ -110,10 +111,8 @@ public final class Frame extends Waiter implements Runnable {
   /** Runs the block on {@code r} from where it is to its next park or its end. */
   void resume(Runner r) {
     Object b = bindings;
-    if (r.installed != b) {
-      r.installed = b;
-      Var.resetThreadBindingFrame(b);
-    }
+    if (r.installed != b) Var.resetThreadBindingFrame(b);
+    r.installed = movesBindings ? null : b;
     runOn(r);
   }
 
@@ -188,23 +187,24 @@ public final class Frame extends Waiter implements Runnable {
     return v;
   }
 
-  /** Before a park inside a {@code binding} region: the thread's bindings go with the frame. */
-  public void saveBindings() {
-    bindings = Var.getThreadBindingFrame();
-    runner.installed = bindings;
+  /** Called first by a block that makes bindings of its own: they go with it from thread to thread. */
+  public void ownBindings() {
+    movesBindings = true;
+    runner.installed = null; // the thread may have other bindings when the step ends
+  }
+
+  /** About to wait, perhaps. */
+  private void parking(Object port, int next) {
+    state = next;
+    if (movesBindings) bindings = Var.getThreadBindingFrame();
+    Hooks hooks = Scheduler.hooks;
+    if (hooks != null) hooks.parking(this, next, port);
   }
 
   /** Takes from {@code source}: true when {@link #takeValue} has the value, false when the frame waits. */
   public boolean take(Object source, int next) {
-    state = next;
-    Runner r = runner;
-    Object v;
-    if (source instanceof Channel channel) {
-      if (Scheduler.hooks != null) Scheduler.hooks.parking(this, next, source);
-      v = channel.take(this, r);
-    } else {
-      v = Foreign.take(source, this);
-    }
+    parking(source, next);
+    Object v = source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
     if (v == Channel.NONE) return false;
     value = v;
     return true;
@@ -212,14 +212,10 @@ public final class Frame extends Waiter implements Runnable {
 
   /** Puts on {@code target}: true when {@link #takeValue} has the outcome, false when the frame waits. */
   public boolean put(Object target, Object v, int next) {
-    state = next;
-    Object accepted;
-    if (target instanceof Channel channel) {
-      if (Scheduler.hooks != null) Scheduler.hooks.parking(this, next, target);
-      accepted = channel.put(v, this, runner);
-    } else {
-      accepted = Foreign.put(target, v, this);
-    }
+    parking(target, next);
+    Object accepted = target instanceof Channel channel
+        ? channel.put(v, this, runner)
+        : Foreign.put(target, v, this);
     if (accepted == Channel.NONE) return false;
     value = accepted;
     return true;
@@ -227,8 +223,7 @@ public final class Frame extends Waiter implements Runnable {
 
   /** Does one of several operations: true when {@link #takeValue} has {@code [value port]}. */
   public boolean alts(Object ports, Object options, int next) {
-    state = next;
-    if (Scheduler.hooks != null) Scheduler.hooks.parking(this, next, ports);
+    parking(ports, next);
     Object chosen = Alts.choose(ports, (IPersistentMap) options, this, runner);
     if (chosen == null) return false;
     value = chosen;

@@ -10,7 +10,7 @@ public abstract class Runner {
 
   Frame frame; // the block that runs on this thread now, or null; touched by this thread only
   int depth; // how many async blocks run inside one another on this thread
-  Object installed; // the Var binding frame that is on the thread between two steps
+  Object installed; // the Var binding frame that is on the thread between two steps, or null if that is not known
 
   /** The runner of this thread, or null when it has never run a block. */
   public static Runner current() {

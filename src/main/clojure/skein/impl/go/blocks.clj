@@ -406,29 +406,28 @@
 
 ;;;; Thread bindings
 
-(def ^:private save [:frame 'saveBindings])
-
 (defn- moves-bindings? [[_ form]]
   (contains? '#{clojure.core/push-thread-bindings clojure.core/pop-thread-bindings push-thread-bindings
                 pop-thread-bindings}
              (head form)))
 
-(defn- keep-bindings
-  "Has the frame learn of every change of the thread's bindings, and its thread
-  own the bindings that the block has made; `base` are those that it found."
+(defn- adopt-bindings
+  "Has a thread on which the block goes on own the bindings that the block has made;
+  `base` are those that it found."
   [base {:keys [kind] :as block}]
-  (let [code (into [] (mapcat (fn saved [entry] (if (moves-bindings? entry) [entry save] [entry]))) (:code block))]
-    (assoc block :code (if (= :resume kind)
-                         (into [[nil (list '. 'skein.rt.Bindings (list 'adopt base))] save] code)
-                         code))))
+  (if (= :resume kind)
+    (update block :code (fn adopting [code] (into [[nil (list '. 'skein.rt.Bindings (list 'adopt base))]] code)))
+    block))
 
-(defn- with-bindings-kept [{:keys [blocks entry] :as program}]
+(defn- with-bindings-kept
+  "If the block makes bindings, its frame takes them along from thread to thread."
+  [{:keys [blocks entry] :as program}]
   (if (some (fn moves? [block] (some moves-bindings? (:code block))) blocks)
-    (let [base (gensym "base__")]
+    (let [base (gensym "base__")
+          begin [[:frame 'ownBindings] [base '(. clojure.lang.Var getThreadBindingFrame)]]]
       (-> program
-          (assoc :blocks (mapv (fn keep-in [block] (keep-bindings base block)) blocks))
-          (update-in [:blocks entry :code]
-                     (fn found [code] (into [[base '(. clojure.lang.Var getThreadBindingFrame)]] code)))))
+          (assoc :blocks (mapv (fn adopt-in [block] (adopt-bindings base block)) blocks))
+          (update-in [:blocks entry :code] (fn found [code] (into begin code)))))
     program))
 
 (defn blocks
