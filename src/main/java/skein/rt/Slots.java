@@ -4,8 +4,8 @@ package skein.rt;
 import clojure.lang.IFn;
 
 /**
- * What the code of go blocks calls to write a frame's primitive fields and arrays: Clojure's own {@code set!}
- * of a primitive field makes an object on the way.
+ * What the code of go blocks calls, beside the frame's own methods: to write primitive fields, of which Clojure's
+ * {@code set!} makes objects on the way, and for what it would look up in classes with hundreds of methods.
  */
 public final class Slots {
   /** What a part of a large body returns to have the frame go on in another part, at {@code frame.state}. */
@@ -16,6 +16,16 @@ public final class Slots {
   /** {@code f}, which must be a function: a call checks that before its arguments are evaluated. */
   public static IFn function(Object f) {
     return (IFn) f;
+  }
+
+  /** The state in a loop's local, which is a long, as the int that a {@code case} wants. */
+  public static int number(long state) {
+    return (int) state;
+  }
+
+  /** Whether {@code state} is one of those before {@code limit}. */
+  public static boolean below(int state, int limit) {
+    return state < limit;
   }
 
   public static void state(Frame frame, int state) {

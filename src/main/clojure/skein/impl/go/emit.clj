@@ -10,8 +10,7 @@
 
   A context is {:frame symbol, :states {block-id number}, :group #{block-id of
   the arms in the method at hand}, ...program}."
-  (:require [skein.impl.go.slots :as slots]
-            [skein.impl.go.types :as types]))
+  (:require [skein.impl.go.slots :as slots]))
 
 (set! *warn-on-reflection* true)
 
@@ -19,19 +18,22 @@
 
 ;;;; Slots as forms
 
-(def ^:private n-object-fields 6)
-(def ^:private n-long-fields 2)
+(def ^:private object-fields '[-o0 -o1 -o2 -o3 -o4 -o5])
+(def ^:private long-fields '[-l0 -l1])
+(def ^:private long-setters '[l0 l1])
+(def ^:private n-object-fields (count object-fields))
+(def ^:private n-long-fields (count long-fields))
 
 (defn- dot [target method & args] (list '. target (list* method args)))
 
 (defn- object-ref [frame index]
   (if (< (long index) (long n-object-fields))
-    (list '. frame (symbol (str "-o" index)))
+    (list '. frame (object-fields index))
     (dot 'clojure.lang.RT 'aget (list '. frame '-more) (- (long index) (long n-object-fields)))))
 
 (defn- long-ref [frame index]
   (if (< (long index) (long n-long-fields))
-    (list '. frame (symbol (str "-l" index)))
+    (list '. frame (long-fields index))
     (dot 'clojure.lang.RT 'aget (list '. frame '-moreLongs) (- (long index) (long n-long-fields)))))
 
 (defn- load-form [frame {:keys [kind index ^Class primitive]}]
@@ -59,7 +61,7 @@
   (let [field? (< (long index) (long (if (= :object kind) n-object-fields n-long-fields)))]
     (cond
       (and field? (= :object kind)) (list 'set! (object-ref frame index) form)
-      field? (dot 'skein.rt.Slots (symbol (str "l" index)) frame (bits-form primitive form))
+      field? (dot 'skein.rt.Slots (long-setters index) frame (bits-form primitive form))
       (= :object kind) (dot 'skein.rt.Slots 'more frame (- (long index) (long n-object-fields)) form)
       :else (dot 'skein.rt.Slots 'moreLongs frame (- (long index) (long n-long-fields)) (bits-form primitive form)))))
 
@@ -68,14 +70,20 @@
 (defn- nest
   "The form that evaluates `entries` in order and then `tail`."
   [entries tail]
-  (reduce (fn wrap [tail group]
-            (let [[sym form] (first group)]
-              (cond
-                (= :letfn sym) (list 'letfn* form tail)
-                sym (list 'let* (into [] (mapcat identity) group) tail)
-                :else (list* 'do (concat (map second group) [tail])))))
-          tail
-          (reverse (partition-by (fn kind [[sym form]] (if (= :letfn sym) form (some? sym))) entries))))
+  (let [close (fn close [op parts tail]
+                (case op
+                  let* (list 'let* (vec parts) tail)
+                  do (cons 'do parts)
+                  tail))]
+    (loop [entries (vec entries), op nil, parts nil, tail tail]
+      (let [[sym form :as entry] (peek entries)]
+        (cond
+          (nil? entry) (close op parts tail)
+          (= :letfn sym) (recur (pop entries) nil nil (list 'letfn* form (close op parts tail)))
+          (and sym (= 'let* op)) (recur (pop entries) op (list* sym form parts) tail)
+          sym (recur (pop entries) 'let* (list sym form) (close op parts tail))
+          (= 'do op) (recur (pop entries) op (cons form parts) tail)
+          :else (recur (pop entries) 'do (list form (close op parts tail)) nil))))))
 
 (defn- store [ctx sym form]
   [nil (store-form (:frame ctx) (get-in ctx [:slots sym]) form)])
@@ -96,18 +104,6 @@
   [nil (dot 'skein.rt.Slots 'state (:frame ctx) ((:states ctx) id))])
 
 ;;;; Edges
-
-(defn- arm? [ctx id] (contains? (:arm-set ctx) id))
-
-(defn- needed-in-slots
-  "What is still needed in the frame once block `id` has begun."
-  [ctx id]
-  (let [b (nth (:blocks ctx) id)
-        handler (:handler b)]
-    (reduce (fn target [needed to]
-              (into needed (if (arm? ctx to) (slots/in-frame ctx to) (needed-in-slots ctx to))))
-            (if handler (slots/in-frame ctx handler) #{})
-            (slots/targets b))))
 
 (defn- here? [ctx id] (contains? (:group ctx) id))
 
@@ -151,7 +147,7 @@
             (clears ctx (remove (fn kept? [sym] (or (contains? needed sym) (contains? filled (place sym)))) held)))))
 
 (defn- jump [ctx held from to args]
-  (if (arm? ctx to)
+  (if ((:arm? ctx) to)
     (nest (concat (moves ctx held from to args)
                   (spills ctx held to)
                   (when-not (and (here? ctx to) (same-handler? ctx from to)) [(set-state ctx to)]))
@@ -187,8 +183,7 @@
 (defn- body-form
   "The code of a block and its exit, with `entries` before it."
   [ctx held id entries]
-  (let [needed (needed-in-slots ctx id)
-        dying (remove needed held)]
+  (let [dying (remove ((:needed ctx) id) held)]
     (nest (concat entries (clears ctx dying) (code-entries ctx id))
           (exit-form ctx (reduce disj held dying) id))))
 
@@ -203,13 +198,6 @@
       (body-form ctx (into held needed) id
                  (concat (map (fn spill [sym] (store ctx sym sym)) needed) [(set-state ctx id)])))))
 
-(defn- used-in-arm [ctx id]
-  (let [b (nth (:blocks ctx) id)]
-    (reduce (fn kid [used to] (if (arm? ctx to) used (into used (used-in-arm ctx to))))
-            (reduce (fn form [acc f] (types/locals-in acc f (:slots ctx)))
-                    #{} (concat (map second (:code b)) (slots/exit-forms b)))
-            (slots/targets b))))
-
 (defn- load-entry [ctx sym]
   (let [{:keys [tag primitive] :as slot} (get-in ctx [:slots sym])]
     [(with-meta sym (when (and tag (not primitive)) {:tag tag})) (load-form (:frame ctx) slot)]))
@@ -223,7 +211,7 @@
 
 (defn- arm [ctx id]
   (let [held (slots/in-frame ctx id)
-        used (used-in-arm ctx id)
+        used ((:used ctx) id)
         loads (for [sym (sort-by name held) :when (contains? used sym)] (load-entry ctx sym))]
     (body-form ctx held id (concat (held-value ctx id) loads))))
 
@@ -238,11 +226,11 @@
   [n table]
   (if (next table)
     (let [[low high] (split-at (quot (count table) 2) table)]
-      (list 'if (dot 'clojure.lang.Numbers 'lt n (ffirst high)) (by-range n low) (by-range n high)))
+      (list 'if (dot 'skein.rt.Slots 'below n (ffirst high)) (by-range n low) (by-range n high)))
     (second (first table))))
 
 (defn- case-form [n clauses]
-  (list 'case* n 0 0 '(throw (new java.lang.IllegalStateException))
+  (list 'case* n 0 0 nil
         (into (sorted-map) (map (fn clause [[state form]] [state [state form]])) clauses)
         :compact :int))
 
@@ -252,18 +240,18 @@
   (let [state (gensym "state__")
         n (gensym "n__")]
     (list 'loop* [state (list '. frame '-state)]
-          (list 'let* [n (dot 'clojure.lang.RT 'uncheckedIntCast state)]
+          (list 'let* [n (dot 'skein.rt.Slots 'number state)]
                 (case-form n clauses)))))
 
 (defn- groups
   "The arms, cut into runs that fit a method each."
-  [ctx]
+  [{:keys [arms bytes] :as ctx}]
   (let [step (fn place [[done group ^long total] id]
-               (let [n (slots/size (arm (assoc ctx :group #{}) id))]
+               (let [n (+ 40 (long (bytes id)) (* 15 (count (slots/in-frame ctx id))))]
                  (if (and (seq group) (< (long max-method-bytes) (+ total n)))
                    [(conj done group) [id] n]
                    [done (conj group id) (+ total n)])))
-        [done group] (reduce step [[] [] 0] (:arms ctx))]
+        [done group] (reduce step [[] [] 0] arms)]
     (conj done group)))
 
 (defn- group-form [ctx group]
@@ -288,11 +276,11 @@
   (let [table (sort (map (fn row [[id state]] [state (get states (:handler (nth blocks id)) -1)]) states))]
     (by-range n (map first (partition-by second table)))))
 
-(defn- site-table [{:keys [blocks arms states]}]
-  (for [id arms
-        :let [{[op _ _ resume site] :exit} (nth blocks id)]
-        :when (= :park op)]
-    [(states resume) site]))
+(defn- site-table [{:keys [blocks states]}]
+  (sort (keep (fn row [id]
+                (let [[op _ _ resume site] (:exit (nth blocks id))]
+                  (when (= :park op) [(states resume) site])))
+              (keys states))))
 
 (defn- sites-form
   "{:file :sites} for Body.sites, kept as text until somebody asks."
@@ -304,10 +292,9 @@
      :sites (dot 'clojure.lang.EdnReader 'readString (if (string? text) text (with-meta text {:tag 'String})) {})}))
 
 (defn- context [program]
-  (let [others (remove (set (:arms program)) (keys (:live program)))]
+  (let [others (remove (:arm? program) (keys (:live program)))]
     (assoc program
            :frame (gensym "frame__")
-           :arm-set (set (:arms program))
            :states (zipmap (concat (:arms program) (sort others)) (range)))))
 
 (defn- body-of [{:keys [frame] :as ctx}]

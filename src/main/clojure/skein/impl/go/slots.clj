@@ -3,10 +3,16 @@
   "Where blocks begin that can be resumed or jumped to, and which locals must be
   in the frame there. `assign` adds to a program
 
-      :arms     [id ...]        blocks that begin an arm of the emitted case;
-                                the others are written inside their only predecessor
+      :arms     [id ...]        blocks that begin an arm of the emitted case, also as
+                                the set :arm?; the others are written inside their only
+                                predecessor
       :live     {id #{symbol}}  for every reachable block: the locals, its
                                 parameters among them, whose values it needs
+      :needed   {id #{symbol}}  the locals that must stay in the frame while block id
+                                runs: for a later arm, or for its handler
+      :used     {id #{symbol}}  the locals that the code from block id to the end of its
+                                arm mentions
+      :bytes    {id n}          about how much bytecode that is
       :slots    {symbol {:kind :object or :long, :index n, :primitive class or nil, :tag symbol or nil}}
       :sizes    {:object n :long n}  slots in use
 
@@ -85,19 +91,20 @@
           ids)))
 
 (defn- arms
-  "The forced arms and those that are cut off because their predecessor's arm is full."
+  "[arms bytes]: the forced arms and those that are cut off because their
+  predecessor's arm is full; and how large the code from each block on is."
   [{:keys [blocks] :as program} ids]
   (let [forced (forced-arms program ids)
+        fit (fn fit [[arms sizes ^long total] kid]
+              (let [n (long (sizes kid))]
+                (if (< (+ total n) (long max-arm-bytes))
+                  [arms sizes (+ total n)]
+                  [(conj arms kid) sizes total])))
         place (fn place [[arms sizes] id]
-                (let [kids (remove forced (targets (nth blocks id)))
-                      fit (fn fit [[arms ^long total] kid]
-                            (let [n (long (sizes kid))]
-                              (if (< (+ total n) (long max-arm-bytes))
-                                [arms (+ total n)]
-                                [(conj arms kid) total])))
-                      [arms total] (reduce fit [arms (block-size (nth blocks id))] kids)]
+                (let [b (nth blocks id)
+                      [arms sizes total] (reduce fit [arms sizes (block-size b)] (remove forced (targets b)))]
                   [arms (assoc sizes id total)]))]
-    (first (reduce place [forced {}] (rseq ids)))))
+    (reduce place [forced {}] (rseq ids))))
 
 ;;;; Liveness
 
@@ -122,24 +129,48 @@
   [block out uses]
   (reduce conj (reduce disj out (drop (count (:params block)) (defined block))) uses))
 
-(defn- liveness [{:keys [blocks]} ids locals]
-  (let [uses (into {} (map (fn use [id]
-                             (let [b (nth blocks id)
-                                   own (drop (count (:params b)) (defined b))]
-                               [id (reduce disj (used b locals) own)])))
-                   ids)
+(defn- liveness [blocks ids uses]
+  (let [free (fn free [id]
+               (let [b (nth blocks id)] (reduce disj (uses id) (drop (count (:params b)) (defined b)))))
+        frees (zipmap ids (map free ids))
         step (fn step [live id]
                (let [b (nth blocks id)]
-                 (assoc live id (live-in b (live-out blocks live b) (uses id)))))]
+                 (assoc live id (live-in b (live-out blocks live b) (frees id)))))]
     (loop [live {}]
       (let [next-live (reduce step live (rseq ids))]
-        (if (= live next-live) live (recur next-live))))))
+        ;; Only a loop leads back to a block whose needs were not known yet.
+        (if (or (= live next-live) (not-any? (fn loop? [id] (= :loop (:kind (nth blocks id)))) ids))
+          next-live
+          (recur next-live))))))
 
 (defn in-frame
   "The locals that must be in slots when block `id` begins as an arm."
   [{:keys [blocks live]} id]
   (let [{:keys [kind params]} (nth blocks id)]
     (if (#{:resume :catch} kind) (reduce disj (live id) params) (live id))))
+
+(defn- kept-for
+  "The locals that a jump to the arm `to` finds in their slots: all but the
+  parameters that it sets anew."
+  [program [op _ args] to]
+  (let [params (:params (nth (:blocks program) to))]
+    (if (= :jump op)
+      (reduce disj (in-frame program to) (keep (fn anew [[p arg]] (when (not= p arg) p)) (map vector params args)))
+      (in-frame program to))))
+
+(defn- over-arms
+  "{id value}, where the value of a block is made by `f` from its id and the
+  values of the blocks that stand inside its arm after it."
+  [{:keys [blocks arm?]} ids f]
+  (reduce (fn block [m id] (assoc m id (f id (into [] (comp (remove arm?) (map m)) (targets (nth blocks id))))))
+          {} (rseq ids)))
+
+(defn- needed-in-frame [{:keys [blocks arm?] :as program} id inner]
+  (let [{:keys [handler exit] :as b} (nth blocks id)
+        kept (into (if handler [(in-frame program handler)] [])
+                   (comp (filter arm?) (map (fn kept [to] (kept-for program exit to))))
+                   (targets b))]
+    (reduce into #{} (concat kept inner))))
 
 ;;;; Slots
 
@@ -170,16 +201,25 @@
   (let [p (infer/primitive-class lb)]
     (if (and p (not= p Boolean/TYPE)) :long :object)))
 
+(defn- with-liveness
+  "`program` with all but the slots."
+  [{:keys [blocks] :as program} ids locals]
+  (let [[arm? bytes] (arms program ids)
+        uses (zipmap ids (map (fn use [id] (used (nth blocks id) locals)) ids))
+        program (assoc program
+                       :arm? arm?, :arms (filterv arm? ids), :bytes bytes
+                       :live (liveness blocks ids uses))]
+    (assoc program
+           :used (over-arms program ids (fn use [id inner] (reduce into (uses id) inner)))
+           :needed (over-arms program ids (fn need [id inner] (needed-in-frame program id inner))))))
+
 (defn assign
-  "Returns `program` with :arms, :live, :slots and :sizes; see above. `outer`
-  maps the locals of the code around the block to LocalBindings."
+  "Returns `program` with what is told above. `outer` maps the locals of the
+  code around the block to LocalBindings."
   [{:keys [blocks] :as program} outer]
   (let [ids (reachable program)
         defs (types/definitions blocks ids)
-        arms (arms program ids)
-        program (assoc program
-                       :arms (filterv arms ids)
-                       :live (liveness program ids (merge outer defs)))
+        program (with-liveness program ids (merge outer defs))
         stretches (stretches program)
         in-order (sort-by (comp first val) stretches)
         types (types/types defs outer (map key in-order))

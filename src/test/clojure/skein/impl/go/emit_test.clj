@@ -17,8 +17,8 @@
                              (reify* [skein.rt.Body]
                                (run [this2 frame3]
                                  (loop* [state4 (. frame3 -state)]
-                                   (let* [n5 (. clojure.lang.RT (uncheckedIntCast state4))]
-                                     (case* n5 0 0 (throw (new java.lang.IllegalStateException))
+                                   (let* [n5 (. skein.rt.Slots (number state4))]
+                                     (case* n5 0 0 nil
                                             {0 [0 (let* [c6 (. frame3 -o0)]
                                                     (do (set! (. frame3 -o0) nil)
                                                         (if (. frame3 (take c6 1))
