@@ -7,7 +7,7 @@ package skein.rt;
  * return soon and must not throw.
  */
 public interface Probe {
-  /** A block was made; {@code frame.site()} is not known yet. */
+  /** A block was made. */
   default void spawned(Frame frame) {}
 
   /** The block runs, for the first time or again. */

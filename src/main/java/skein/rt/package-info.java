@@ -26,7 +26,7 @@
  * <h2>Locks</h2>
  *
  * A channel's lock is short and innermost: under it nothing else is locked and no waiter is completed. Exceptions:
- * an alts locks several channels, in the order of their identity hash codes; a foreign handler's own lock is taken
+ * an alts locks several channels, but waits for one only while it holds none; a foreign handler's own lock is taken
  * under a channel's; a transducer runs under its channel's lock. A run queue's lock and the timers' lock are leaves.
  *
  * <h2>What happens before what</h2>
