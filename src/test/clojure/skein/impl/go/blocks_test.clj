@@ -73,8 +73,8 @@
          (blocks-of '(try (take-val c) (finally (f))) '[c]))))
 
 (deftest pushed-bindings-are-kept
-  (is (= '[[nil [] [[base1 (. clojure.lang.Var getThreadBindingFrame)]
-                    [nil (push-thread-bindings m)] [:frame saveBindings]]
+  (is (= '[[nil [] [[:frame ownBindings] [base1 (. clojure.lang.Var getThreadBindingFrame)]
+                    [nil (push-thread-bindings m)]]
             [:park take [c] 1] nil]
-           [:resume [v2] [[nil (. skein.rt.Bindings (adopt base1))] [:frame saveBindings]] [:return v2] nil]]
+           [:resume [v2] [[nil (. skein.rt.Bindings (adopt base1))]] [:return v2] nil]]
          (blocks-of '(do (push-thread-bindings m) (take-val c)) '[c m]))))
