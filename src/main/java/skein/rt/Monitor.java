@@ -116,7 +116,7 @@ final class Monitor implements Runnable {
     WorkerRunner runner = worker.runner;
     if (runner == null) {
       view.runner = null;
-      return !worker.queue.isEmpty() && Scheduler.hire(worker, null, true);
+      return workWaits(worker) && Scheduler.hire(worker, null, true);
     }
     long tick = runner.tick();
     if (runner != view.runner || tick != view.tick) {

@@ -113,7 +113,11 @@ public final class Scheduler {
   /** Ends a search, and sees to what else is there, for which nobody was hired while it went on. */
   static void endSearch(boolean found) {
     SEARCHING.set(false);
-    if (!found) return;
+    if (!found) {
+      // Whoever brought work meanwhile relied on this search; and this thread may have lost its worker.
+      if (anyWork()) hire();
+      return;
+    }
     if (INBOX.size() > BACKLOG) hire();
     for (Worker worker : WORKERS) if (worker.vacant() && !worker.queue.isEmpty()) hire(worker, null, true);
   }

@@ -116,20 +116,6 @@
   (is (fair? (shares (fn [ports] (alts!! ports :priority false)))) ":priority false")
   (is (fair? (shares (fn [ports] (alts!! (mapv #(vector % :put) ports))))) "puts"))
 
-(deftest no-ready-channel-is-starved-in-a-loop
-  (let [c (a/chan 10) d (a/chan 10)
-        seen (go (loop [seen {} n 0]
-                   (if (< n 2000)
-                     (let [[v _] (alts! [c d])] (recur (update seen v (fnil inc 0)) (inc n)))
-                     seen)))]
-    (a/go-loop [] (when (a/>! c :c) (recur)))
-    (a/go-loop [] (when (a/>! d :d) (recur)))
-    (let [{:keys [c d]} (await-port seen)]
-      (is (< 200 (long c)))
-      (is (< 200 (long d))))
-    (a/close! c)
-    (a/close! d)))
-
 (deftest priority-tries-in-order
   (both= [[1 0] [2 1] [true 2]]
          (let [c (filled 1) d (filled 2) e (a/chan 1)

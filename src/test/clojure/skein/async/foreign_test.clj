@@ -7,7 +7,7 @@
             [skein.deadline :refer [await-port within-deadline]]
             [skein.impl.protocols :as impl]
             [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= deftwin]])
+            [skein.upstream :refer [both= deftwin outcome]])
   (:import [clojure.lang Counted]
            [java.util ArrayDeque]
            [java.util.concurrent CountDownLatch]
@@ -322,3 +322,17 @@
                   failures [(message #(a/put! c 1)) (message #(a/poll! c))]]
               (reset! fails? false)
               (conj failures (a/put! c 1) (a/poll! c))))))))
+
+(deftest our-buffers-answer-the-protocol
+  (both= [[false 0 1] [true 1 :a] [false 0]]
+         (let [b (a/buffer 1) before [(boolean (impl/full? b)) (count b) (impl/capacity b)]]
+           (impl/add! b :a)
+           [before [(boolean (impl/full? b)) (count b) (impl/remove! b)] [(boolean (impl/full? b)) (count b)]]))
+  (both= [[:a :b] [:b :c] 2 false]
+         (let [dropping (a/dropping-buffer 2) sliding (a/sliding-buffer 2)]
+           (doseq [b [dropping sliding] v [:a :b :c]] (impl/add! b v))
+           [[(impl/remove! dropping) (impl/remove! dropping)] [(impl/remove! sliding) (impl/remove! sliding)]
+            (impl/capacity sliding) (boolean (impl/full? dropping))]))
+  (both= [:thrown "java.util.NoSuchElementException"] (pop (outcome #(impl/remove! (a/buffer 1)))))
+  (both= [:thrown "java.lang.AssertionError"] (pop (outcome #(impl/add! (a/buffer 1) nil))))
+  (both= true (let [b (a/buffer 1)] (and (identical? b (impl/add! b 1)) (identical? b (impl/add! b))))))

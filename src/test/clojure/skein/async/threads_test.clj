@@ -1,0 +1,105 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.threads-test
+  "thread, io-thread and thread-call: where the body runs, and what becomes of its value."
+  (:require [clojure.string :as str]
+            [clojure.test :refer [deftest is testing]]
+            [skein.async :as a]
+            [skein.deadline :refer [await-port within-deadline]]
+            [skein.uncaught :refer [await-uncaught]]
+            [skein.upstream :refer [both=]])
+  (:import [java.lang.ref WeakReference]
+           [java.util.concurrent CountDownLatch]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:dynamic *who* :root)
+
+(defn- this-thread []
+  (let [t (Thread/currentThread)]
+    {:virtual? (.isVirtual t) :daemon? (.isDaemon t) :name (str/replace (.getName t) #"\d+" "N")}))
+
+(deftest the-port-gives-the-value-and-closes
+  (both= [3 nil nil] (let [p (a/thread (+ 1 2))] [(a/<!! p) (a/<!! p) (a/poll! p)]))
+  (both= [3 nil] (let [p (a/io-thread (+ 1 2))] [(a/<!! p) (a/<!! p)]))
+  (both= [false nil] (let [p (a/thread false)] [(a/<!! p) (a/<!! p)]))
+  (both= [nil nil] (let [p (a/thread nil)] [(a/<!! p) (a/<!! p)]))
+  (both= [nil nil] [(a/<!! (a/thread)) (a/<!! (a/io-thread))])
+  (both= [1 true] (let [p (a/thread 1) [v port] (a/alts!! [p (a/chan)])] [v (identical? p port)])))
+
+(deftest the-workload-says-where
+  (both= {:virtual? false :daemon? true :name "async-mixed-N"} (a/<!! (a/thread (this-thread))))
+  (both= {:virtual? true :daemon? true :name ""} (a/<!! (a/io-thread (this-thread))))
+  (both= [{:virtual? false :daemon? true :name "async-mixed-N"}
+          {:virtual? false :daemon? true :name "async-mixed-N"}
+          {:virtual? false :daemon? true :name "async-compute-N"}
+          {:virtual? true :daemon? true :name ""}]
+         [(a/<!! (a/thread-call this-thread))
+          (a/<!! (a/thread-call this-thread :mixed))
+          (a/<!! (a/thread-call this-thread :compute))
+          (a/<!! (a/thread-call this-thread :io))]))
+
+(deftest an-unknown-workload-is-refused
+  (both= [:thrown "java.lang.IllegalArgumentException" "No matching clause: :cpu"]
+         (a/thread-call (fn []) :cpu)))
+
+(deftest each-body-has-a-thread-of-its-own
+  (doseq [start [(fn [f] (a/thread (f))) (fn [f] (a/io-thread (f)))]]
+    (let [n 50
+          all-there (CountDownLatch. n)
+          ports (vec (repeatedly n #(start (fn [] (.countDown all-there) (.await all-there) :done))))]
+      (is (= (repeat n :done) (map await-port ports))))))
+
+(deftest bindings-are-the-callers
+  (both= [:caller :caller :caller :root]
+         (conj (binding [*who* :caller]
+                 [(a/<!! (a/thread *who*)) (a/<!! (a/io-thread *who*)) (a/<!! (a/thread-call (fn [] *who*) :compute))])
+               (a/<!! (a/thread *who*))))
+  (both= [:changed :caller]
+         (binding [*who* :caller] [(a/<!! (a/thread (set! *who* :changed) *who*)) *who*])))
+
+(deftest an-exception-closes-the-port-and-reaches-the-uncaught-handler
+  (let [boom (ex-info "boom" {})]
+    (is (= [nil boom] (await-uncaught #(identical? boom %) #(a/<!! (a/thread (throw boom))))))
+    (is (= [nil boom] (await-uncaught #(identical? boom %) #(a/<!! (a/io-thread (throw boom))))))
+    (is (= [nil boom] (await-uncaught #(identical? boom %) #(a/<!! (a/thread-call (fn [] (throw boom)) :compute)))))))
+
+(deftest parking-is-for-blocks
+  (both= [:thrown "java.lang.AssertionError" "Assert failed: <! used not in (go ...) block\nnil"]
+         (a/<!! (a/io-thread (try (a/<! (a/chan 1)) (catch Throwable t [:thrown (.getName (class t)) (ex-message t)])))))
+  (both= [:thrown "java.lang.AssertionError" "Assert failed: >! used not in (go ...) block\nnil"]
+         (a/<!! (a/thread (try (a/>! (a/chan 1) 1) (catch Throwable t [:thrown (.getName (class t)) (ex-message t)])))))
+  (both= [:thrown "java.lang.AssertionError" "Assert failed: alts! used not in (go ...) block\nnil"]
+         (a/<!! (a/thread-call #(try (a/alts! [(a/chan)]) (catch Throwable t [:thrown (.getName (class t)) (ex-message t)])))))
+  (testing "also when a block starts the thread"
+    (both= :refused (a/<!! (a/go (a/<! (a/thread (try (a/<! (a/chan)) (catch AssertionError _ :refused)))))))))
+
+(deftest threads-and-blocks-talk
+  (doseq [start [(fn [f] (a/thread (f))) (fn [f] (a/io-thread (f)))]]
+    (let [there (a/chan) back (a/chan) n 2000
+          echo (start (fn [] (loop [i 0] (if-some [v (a/<!! there)] (do (a/>!! back (inc (long v))) (recur (inc i))) i))))
+          sum (a/go (loop [i 0 sum 0] (if (< i n) (do (a/>! there i) (recur (inc i) (+ sum (long (a/<! back))))) sum)))]
+      (is (= (quot (* n (inc n)) 2) (await-port sum)))
+      (a/close! there)
+      (is (= n (await-port echo))))))
+
+(deftest a-body-does-not-hold-what-it-needs-no-more
+  (doseq [start [(fn [ballast ref gate] (a/thread (deliver ref (WeakReference. ballast)) (a/<!! gate)))
+                 (fn [ballast ref gate] (a/io-thread (deliver ref (WeakReference. ballast)) (a/<!! gate)))]]
+    (let [gate (a/chan) ref (promise)
+          p (start (byte-array 1000000) ref gate)]
+      (is (= :cleared (within-deadline
+                       (while (some? (.get ^WeakReference @ref)) (System/gc))
+                       :cleared)))
+      (a/>!! gate :go)
+      (is (= :go (await-port p))))))
+
+(deftest defblockingop-defines-a-function
+  (a/defblockingop take-two
+    "Takes two values."
+    [port]
+    [(a/<!! port) (a/<!! port)])
+  (let [v (ns-resolve 'skein.async.threads-test 'take-two)
+        c (a/chan 2)]
+    (run! #(a/>!! c %) [1 2])
+    (is (= [1 2] (v c)))
+    (is (= ['([port]) "Takes two values."] ((juxt :arglists :doc) (meta v))))))
