@@ -23,10 +23,10 @@
 
 (defn join [p] (programs/join p))
 
-(defn- outcome [f]
+(defn outcome [f]
   (try [:value (f)] (catch Throwable t [:thrown (class t) (ex-message t)])))
 
-(defmacro ^:private same
+(defmacro same
   "Asserts that the body gives `expected`, and as a block, scheduled or started at
   once, the same value or exception as here."
   [expected & body]
@@ -190,6 +190,7 @@
   (testing "set! of a binding made in the block"
     (same [5 9] (binding [*d* 1] (take-val (later 1)) (set! *d* 5) (take-val (later 1))
                   [*d* (binding [*e* 7] (take-val (later 1)) (set! *e* (take-val (later 9))) (take-val (later 1)) *e*)])))
+  (same 3 (with-local-vars [v 1] (take-val (later 1)) (var-set v (take-val (later 3))) @v))
   (testing "exceptions restore"
     (same [:caught 0] [(try (binding [*d* 1] (take-val (later 1)) (throw (ex-info "" {}))) (catch Exception _ :caught)) *d*]))
   (testing "blocks made under a binding keep it, whoever ends first"

@@ -406,10 +406,12 @@
 
 ;;;; Thread bindings
 
-(defn- moves-bindings? [[_ form]]
-  (contains? '#{clojure.core/push-thread-bindings clojure.core/pop-thread-bindings push-thread-bindings
-                pop-thread-bindings}
-             (head form)))
+(defn- makes-bindings?
+  "Whether the code entry pushes bindings, by Clojure's function or by the method under it."
+  [[_ form]]
+  (let [op (head form)
+        op (if (= '. op) (let [member (nth form 2)] (if (seq? member) (first member) member)) op)]
+    (and (symbol? op) (contains? #{"push-thread-bindings" "pushThreadBindings"} (name op)))))
 
 (defn- adopt-bindings
   "Has a thread on which the block goes on own the bindings that the block has made;
@@ -422,7 +424,7 @@
 (defn- with-bindings-kept
   "If the block makes bindings, its frame takes them along from thread to thread."
   [{:keys [blocks entry] :as program}]
-  (if (some (fn moves? [block] (some moves-bindings? (:code block))) blocks)
+  (if (some (fn makes? [block] (some makes-bindings? (:code block))) blocks)
     (let [base (gensym "base__")
           begin [[:frame 'ownBindings] [base '(. clojure.lang.Var getThreadBindingFrame)]]]
       (-> program
