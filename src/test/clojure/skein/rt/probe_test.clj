@@ -6,7 +6,7 @@
             [skein.deadline :refer [await-port within-deadline]]
             [skein.uncaught :refer [await-uncaught]])
   (:import [java.util.concurrent CountDownLatch]
-           [skein.rt Frame Probe Scheduler]))
+           [skein.rt Channel Frame Probe Scheduler]))
 
 (set! *warn-on-reflection* true)
 
@@ -35,9 +35,10 @@
     (into [what] details)))
 
 (deftest a-probe-sees-a-block-from-spawn-to-end
-  (let [events (atom []) c (a/chan)
+  (let [events (atom []) ^Channel c (a/chan)
         port (with-probe events
                (let [port (go (inc (long (<! c))))]
+                 (within-deadline (while (zero? (.takerCount c)) (Thread/onSpinWait)))
                  (a/>!! c 41)
                  (is (= 42 (await-port port)))
                  port))
