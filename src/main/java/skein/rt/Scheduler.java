@@ -26,6 +26,7 @@ public final class Scheduler {
    */
   private static final int BACKLOG = 32;
 
+  private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
   static final Worker[] WORKERS = new Worker[workerCount()];
   static final RunQueue INBOX = new RunQueue();
   static volatile Hooks hooks; // null unless a probe or a conveyor is installed
@@ -37,7 +38,7 @@ public final class Scheduler {
   }
 
   private static int workerCount() {
-    return Math.max(1, Integer.getInteger("skein.workers", Runtime.getRuntime().availableProcessors()));
+    return Math.max(1, Integer.getInteger("skein.workers", PROCESSORS));
   }
 
   /** Runs {@code work} soon on a worker. It must not throw. */
@@ -56,6 +57,13 @@ public final class Scheduler {
   static boolean allVacant() {
     for (Worker worker : WORKERS) if (!worker.vacant()) return false;
     return true;
+  }
+
+  /** Whether the workers that have threads are fewer than the processors. */
+  static boolean leavesProcessor() {
+    int busy = 0;
+    for (Worker worker : WORKERS) if (!worker.vacant()) busy++;
+    return busy < PROCESSORS;
   }
 
   /** Sees to it that a thread looks for work soon, unless one does already. */
@@ -126,7 +134,7 @@ public final class Scheduler {
   static boolean anyWork() {
     if (!INBOX.isEmptyForSure()) return true;
     for (Worker worker : WORKERS) {
-      if (worker.vacant() ? !worker.queue.isEmptyForSure() : worker.queue.hasQueuedForSure()) return true;
+      if (worker.vacant() ? !worker.queue.isEmptyForSure() : worker.queue.backlogged()) return true;
     }
     return false;
   }
