@@ -21,7 +21,8 @@
   taken when all have accepted, so the slowest tap sets the pace; a buffer, perhaps a
   dropping one, helps it. Without taps values are dropped. A closed tap is removed.
 
-  As core.async's. Differs: a tap that throws, as one with too many pending puts does, is
+  As core.async's. Differs: it begins to take 5 ms after it was made, so that taps made at
+  once miss nothing; a tap that throws, as one with too many pending puts does, is
   reported to the uncaught-exception handler, and the others go on.
 
       (let [source (chan) m (mult source) c (tap m (chan 2)) d (tap m (chan 2))]

@@ -26,9 +26,14 @@
   (reduce-kv (fn each [_ ch _] (give m g ch v) nil) nil taps)
   (gather/pending? g))
 
-(defn mult
-  "See skein.async/mult."
-  [ch]
+(def ^:const grace-ms
+  "How long a mult waits before it takes its first value. A program makes a mult and then
+  taps it; a block that began at once would often be quicker, and drop what there is."
+  5)
+
+(defn hub
+  "A mult of `ch`, which begins to take when the port `begin` gives a value or closes."
+  [ch begin]
   (let [taps (atom {}) ; channel -> whether to close it with the source
         m (reify
             a/Mux
@@ -38,9 +43,15 @@
             (untap* [_ ch] (swap! taps dissoc ch) nil)
             (untap-all* [_] (reset! taps {}) nil))
         g (gather/gather)]
-    (go (loop []
+    (go (<! begin)
+        (loop []
           (if-some [v (<! ch)]
             (do (when (give-all m g @taps v) (<! (gather/signal g)))
                 (recur))
             (doseq [[tap close?] @taps :when close?] (close! tap)))))
     m))
+
+(defn mult
+  "See skein.async/mult."
+  [ch]
+  (hub ch (a/timeout grace-ms)))

@@ -1,9 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.pub
   "One channel's values for those who want their topic: see skein.async/pub."
-  (:require [skein.async :as a :refer [<! >! chan close! go]]))
+  (:require [skein.async :as a :refer [<! >! chan close! go]]
+            [skein.impl.async.mult :as mult]))
 
 (set! *warn-on-reflection* true)
+
+(def ^:private at-once
+  "When a topic begins to take: whoever makes it subscribes."
+  (doto (chan) close!))
 
 (defn- mult-of
   "The mult of `topic`, made if there is none."
@@ -11,7 +16,7 @@
   (or (get @mults topic)
       (get (swap! mults (fn [topics] (if (get topics topic)
                                        topics
-                                       (assoc topics topic (a/mult (chan (buf-fn topic)))))))
+                                       (assoc topics topic (mult/hub (chan (buf-fn topic)) at-once)))))
            topic)))
 
 (defn pub
