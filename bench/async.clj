@@ -120,6 +120,16 @@
   (let [c (a/chan 64 (comp (filter even?) (map inc))) sum (sum-of c)]
     (a/go (dotimes [i 300000] (a/>! c i)) (a/close! c))
     (a/<!! sum)))
+(bench "mult-4" 50000
+  (let [source (a/chan 64)
+        m (a/mult source)
+        sums (mapv (fn [_] (sum-of (a/tap m (a/chan 64)))) (range 4))]
+    (a/go (dotimes [i 50000] (a/>! source i)) (a/close! source))
+    (run! a/<!! sums)))
+(bench "pipeline-2" 20000
+  (let [out (a/chan 64)]
+    (a/pipeline 2 out (map inc) (a/to-chan! (range 20000)))
+    (a/<!! (a/reduce + 0 out))))
 (bench "threads-ping-pong" 20000
   (let [there (a/chan) back (a/chan)
         other (a/thread (dotimes [i 20000] (a/<!! there) (a/>!! back i)))]
