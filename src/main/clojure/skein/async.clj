@@ -8,19 +8,33 @@
   * in a block: `<!` `>!` `alts!` `alt!`; on any thread: `<!!` `>!!` `alts!!` `alt!!`
   * without waiting: `put!` `take!` `offer!` `poll!` `close!`
   * errors of an `async` block: `<?` `<??`
+  * between channels: `pipe` `pipeline` `split` `merge` `map` `take`; to and from values:
+    `to-chan!` `onto-chan!` `into` `reduce` `transduce`
+  * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
 
       (<!! (go (+ 1 (<! (go 2)))))
       ;=> 3
 
   Where a docstring says \"As core.async's\", behaviour is that of clojure.core.async
-  1.9.865, and what differs follows. Anything not named here is elsewhere."
+  1.9.865, and what differs follows; doc/migrating.md has it all in one table.
+
+  What few programs need at once, or at all, is loaded when it is first called: the go
+  compiler, the threads, and the blocks behind `pipe` and its kin. A namespace that is
+  named :as-alias below is such a one. Ahead-of-time compilation includes them."
   (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
-  (:require [skein.impl.alt :as alt]
+  (:require [skein.impl.alt :as-alias alt]
+            [skein.impl.async.filters :as-alias filters]
+            [skein.impl.async.mix :as-alias mix]
+            [skein.impl.async.mult :as-alias mult]
+            [skein.impl.async.ops :as-alias ops]
+            [skein.impl.async.pipeline :as-alias pipeline]
+            [skein.impl.async.pub :as-alias pub]
             [skein.impl.channel :as channel]
+            [skein.impl.go :as-alias compiler]
             [skein.impl.protocols :as impl]
-            [skein.impl.threads :as threads])
+            [skein.impl.threads :as-alias threads])
   (:import [skein.rt Alts Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
-            Callback Channel Runner Timeout]))
+            Callback Channel Runner Scheduler Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -111,7 +125,7 @@
 (defn- call-back [f value on-caller?]
   (if on-caller?
     (f value)
-    (.execute ^java.util.concurrent.Executor threads/dispatch (fn run [] (f value)))))
+    (Scheduler/submit (Callback/task (fn run [] (f value))))))
 
 (defn- start
   "Starts an operation on a port that is not a channel of ours; a box when it is done."
@@ -257,7 +271,7 @@
 (defn do-alt
   "Returns the form of an `alt!` by `alts`, a symbol. As core.async's."
   [alts clauses]
-  (alt/alt-form alts clauses))
+  ((requiring-resolve `alt/alt-form) alts clauses))
 
 (defmacro alt!!
   "As `alt!`, blocking this thread until an operation is done. As core.async's."
@@ -279,9 +293,6 @@
 
 ;;;; Blocks and threads
 
-(defn- compiler [fn-name]
-  (requiring-resolve (symbol "skein.impl.go" fn-name)))
-
 (defmacro go
   "Runs the body as a block of its own, started soon on a worker. Returns a channel that
   gets the body's value, if not nil, and closes.
@@ -290,7 +301,7 @@
   exception handler gets the exception. Differs: the body may block, and park in any
   function that it calls; any Clojure form compiles; there is no limit on its size."
   [& body]
-  ((compiler "compile-go") &env body &form))
+  ((requiring-resolve `compiler/compile-go) &env body &form))
 
 (defmacro go-loop
   "As (go (loop bindings body...)). As core.async's."
@@ -307,7 +318,7 @@
       (<!! (async (* 6 7)))
       ;=> 42"
   [& body]
-  ((compiler "compile-async") &env body &form))
+  ((requiring-resolve `compiler/compile-async) &env body &form))
 
 (defn rethrow
   "Returns `value`, taken from `port`, or throws the exception that ended the port if
@@ -340,7 +351,9 @@
   ([f workload]
    (let [c (chan 1)
          f (bound-fn* f)]
-     (threads/exec (fn run [] (try (when-some [v (f)] (>!! c v)) (finally (close! c)))) workload)
+     ((requiring-resolve `threads/exec)
+      (fn run [] (try (when-some [v (f)] (>!! c v)) (finally (close! c))))
+      workload)
      c)))
 
 (defmacro thread
@@ -352,3 +365,13 @@
   "Runs the body on a virtual thread; see `thread-call`. As core.async's."
   [& body]
   `(thread-call (^:once fn* [] ~@body) :io))
+
+;; The rest of this namespace: blocks between channels, hubs of many channels, and what
+;; core.async has deprecated.
+(load "async_ops")
+(load "async_hubs")
+(load "async_deprecated")
+
+(when *compile-files*
+  (require '[skein.impl alt go threads]
+           '[skein.impl.async filters mix mult ops pipeline pub]))

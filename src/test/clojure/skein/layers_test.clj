@@ -26,7 +26,8 @@
     [3 go         [skein.impl.go]                             [error runtime expand passes]]
     ;; The columns. None uses another but as said here; folds know no scheduler,
     ;; so that one can travel to a cluster.
-    [4 async      [skein.async skein.async.*]                 [error runtime protocols ports go]]
+    [4 async      [skein.async skein.async.*
+                skein.impl.async.*]                       [error runtime protocols ports go]]
     [4 virtual    [skein.virtual skein.virtual.*]             [error runtime]]
     [4 fold       [skein.fold skein.fold.*]                   [error]]
     [4 trace      [skein.trace skein.trace.*]                 [error runtime expand]]
