@@ -118,12 +118,12 @@
 
 (defn- receive
   "Puts `value`; asks for more when half a window has been accepted."
-  [port value ^Flow$Subscription upstream ^AtomicLong accepted ^long batch]
+  [port value ^Flow$Subscription upstream ^AtomicLong accepted batch]
   (try
     (a/put! port value
             (fn done [accepted?]
               (if accepted?
-                (when (zero? (rem (.incrementAndGet accepted) batch)) (.request upstream batch))
+                (when (zero? (rem (.incrementAndGet accepted) (long batch))) (.request upstream (long batch)))
                 (.cancel upstream))))
     (catch Throwable t ; too many others wait in the channel; onNext must not throw (rule 2.13)
       (.cancel upstream)
