@@ -20,6 +20,7 @@
   first take that must wait until the result is there; a delay runs on it, with the
   bindings of that take. For java.util.concurrent.Flow see skein.async.reactive."
   (:require [skein.async :as a]
+            [skein.impl.argument :as argument]
             [skein.impl.error :as error]
             [skein.impl.protocols :as impl])
   (:import [clojure.lang Delay IDeref IPending IReduceInit Seqable]
@@ -131,12 +132,6 @@
 
 ;;;; Ports as something else
 
-(defn- check-port [port]
-  (when-not (or (instance? Channel port) (satisfies? impl/ReadPort port))
-    (error/fail! :skein/not-a-port
-                 (str "Values are taken from a channel, but this is " (error/preview port) ".")
-                 {:value (error/preview port)})))
-
 (defn stage
   "Takes once from `port`; returns a java.util.concurrent.CompletableFuture of the value.
 
@@ -148,7 +143,7 @@
       (.join (.thenApply (stage (a/go 1)) inc))
       ;=> 2"
   ^java.util.concurrent.CompletableFuture [port]
-  (check-port port)
+  (argument/source port)
   (TakeFuture/start port impl/failure))
 
 (defn- take-seq [port]
@@ -188,7 +183,7 @@
         [(first (values c)) (into [] (map inc) (values c))])
       ;=> [1 [3 4]]"
   [port]
-  (check-port port)
+  (argument/source port)
   (reify
     Iterable
     (iterator [_] (take-iterator port))

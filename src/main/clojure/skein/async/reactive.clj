@@ -12,7 +12,7 @@
 
   Both keep the rules of the Reactive Streams specification 1.0.4."
   (:require [skein.async :as a]
-            [skein.impl.error :as error]
+            [skein.impl.argument :as argument]
             [skein.impl.protocols :as impl])
   (:import [java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription]
            [java.util.concurrent.atomic AtomicLong AtomicReference]
@@ -83,10 +83,7 @@
 
   Throws :skein/not-a-port."
   ^java.util.concurrent.Flow$Publisher [port]
-  (when-not (or (instance? Channel port) (satisfies? impl/ReadPort port))
-    (error/fail! :skein/not-a-port
-                 (str "A publisher takes from a channel, but this is " (error/preview port) ".")
-                 {:value (error/preview port)}))
+  (argument/source port)
   (reify Flow$Publisher
     (subscribe [_ subscriber]
       (when (nil? subscriber) (throw (NullPointerException. "The subscriber is null (rule 1.9).")))
@@ -102,13 +99,6 @@
 (def ^:const default-window
   "How many values `subscriber` lets be under way when it is not told."
   16)
-
-(defn- check-window [window]
-  (when-not (and (int? window) (<= 1 (long window) Channel/MAX_WAITING))
-    (error/fail! :skein/bad-window
-                 (str "A window is a whole number from 1 to " Channel/MAX_WAITING ", as many as a channel lets "
-                      "wait, but this is " (error/preview window) ".")
-                 {:window window})))
 
 (defn- close-with! [port ^Throwable cause]
   (if (instance? Channel port) (.close ^Channel port cause) (a/close! port)))
@@ -137,14 +127,12 @@
 
   onComplete closes the port; onError closes it with the exception, which `<?` rethrows.
   When the port has been closed, the next value is dropped and the subscription cancelled.
-  Throws :skein/bad-window, :skein/not-a-port."
+  Throws :skein/bad-number, :skein/not-a-port."
   (^java.util.concurrent.Flow$Subscriber [port] (subscriber port nil))
   (^java.util.concurrent.Flow$Subscriber [port {:keys [window] :or {window default-window}}]
-   (check-window window)
-   (when-not (or (instance? Channel port) (satisfies? impl/WritePort port))
-     (error/fail! :skein/not-a-port
-                  (str "A subscriber puts on a channel, but this is " (error/preview port) ".")
-                  {:value (error/preview port)}))
+   (argument/target port)
+   (argument/number :window window (str "a whole number from 1 to " Channel/MAX_WAITING)
+                    (fn [n] (and (int? n) (<= 1 (long n) Channel/MAX_WAITING))))
    (let [window (long window)
          batch (max 1 (quot window 2))
          accepted (AtomicLong.)

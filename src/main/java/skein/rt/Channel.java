@@ -102,7 +102,7 @@ public class Channel extends Lock {
     } finally {
       unlock();
     }
-    if (completed != null) completeAll(completed, runner);
+    if (completed != null) Ring.completeAll(completed, runner);
     return v;
   }
 
@@ -114,8 +114,8 @@ public class Channel extends Lock {
       removePutter(putter);
       if (!putter.claim()) continue;
       Object v = putter.value;
-      completed = append(completed, putter, Boolean.TRUE);
-      if (add(b, v)) return appendAll(abort(), completed);
+      completed = Ring.append(completed, putter, Boolean.TRUE);
+      if (add(b, v)) return Ring.appendAll(abort(), completed);
     }
     if (isClosed() && putters == null) finish(b);
     return completed;
@@ -162,11 +162,11 @@ public class Channel extends Lock {
     try {
       boolean last = add(b, value);
       if (takers != null) completed = serveTakers(b);
-      if (last) completed = appendAll(abort(), completed);
+      if (last) completed = Ring.appendAll(abort(), completed);
     } finally {
       unlock();
     }
-    if (completed != null) completeAll(completed, runner);
+    if (completed != null) Ring.completeAll(completed, runner);
     return Boolean.TRUE;
   }
 
@@ -176,7 +176,7 @@ public class Channel extends Lock {
     while (takers != null && b.count() > 0) {
       Waiter taker = takers;
       removeTaker(taker);
-      if (taker.claim()) completed = append(completed, taker, b.remove());
+      if (taker.claim()) completed = Ring.append(completed, taker, b.remove());
     }
     return completed;
   }
@@ -203,7 +203,7 @@ public class Channel extends Lock {
     } finally {
       unlock();
     }
-    if (completed != null) completeAll(completed, runner);
+    if (completed != null) Ring.completeAll(completed, runner);
   }
 
   /** Closes under the lock; returns the takes that this ends. */
@@ -215,7 +215,7 @@ public class Channel extends Lock {
     Waiter completed = null;
     for (Waiter taker; (taker = takers) != null; ) {
       removeTaker(taker);
-      if (taker.claim()) completed = append(completed, taker, b != null && b.count() > 0 ? b.remove() : null);
+      if (taker.claim()) completed = Ring.append(completed, taker, b != null && b.count() > 0 ? b.remove() : null);
     }
     if (b != null) closeBuffer(b);
     return completed;
@@ -234,9 +234,9 @@ public class Channel extends Lock {
     Waiter completed = null;
     for (Waiter putter; (putter = putters) != null; ) {
       removePutter(putter);
-      if (putter.claim()) completed = append(completed, putter, Boolean.TRUE);
+      if (putter.claim()) completed = Ring.append(completed, putter, Boolean.TRUE);
     }
-    return appendAll(completed, closeLocked(CLOSED));
+    return Ring.appendAll(completed, closeLocked(CLOSED));
   }
 
   /** Whether the channel has been closed. Values may still be there to be taken. */
@@ -359,7 +359,7 @@ public class Channel extends Lock {
           + " pending takes are allowed on a single channel.");
     }
     waiter.waits = Waiter.TO_TAKE;
-    takers = link(takers, waiter);
+    takers = Ring.link(takers, waiter);
     takerCount++;
   }
 
@@ -370,19 +370,19 @@ public class Channel extends Lock {
     }
     waiter.value = value;
     waiter.waits = Waiter.TO_PUT;
-    putters = link(putters, waiter);
+    putters = Ring.link(putters, waiter);
     putterCount++;
   }
 
   private void removeTaker(Waiter waiter) {
     waiter.waits = Waiter.NOWHERE;
-    takers = unlink(takers, waiter);
+    takers = Ring.unlink(takers, waiter);
     takerCount--;
   }
 
   private void removePutter(Waiter waiter) {
     waiter.waits = Waiter.NOWHERE;
-    putters = unlink(putters, waiter);
+    putters = Ring.unlink(putters, waiter);
     putterCount--;
   }
 
@@ -405,59 +405,6 @@ public class Channel extends Lock {
       else removePutter(dead);
     }
     return inactive.size();
-  }
-
-  private static Waiter link(Waiter first, Waiter waiter) {
-    if (first == null) {
-      waiter.next = waiter;
-      waiter.prev = waiter;
-      return waiter;
-    }
-    Waiter last = first.prev;
-    last.next = waiter;
-    waiter.prev = last;
-    waiter.next = first;
-    first.prev = waiter;
-    return first;
-  }
-
-  /** Returns the new first of the list. */
-  private static Waiter unlink(Waiter first, Waiter waiter) {
-    Waiter next = waiter.next;
-    Waiter prev = waiter.prev;
-    waiter.next = null;
-    waiter.prev = null;
-    if (next == waiter) return null;
-    prev.next = next;
-    next.prev = prev;
-    return waiter == first ? next : first;
-  }
-
-  /** Appends a claimed waiter, with its result, to a list of those to be completed after the lock. */
-  private static Waiter append(Waiter completed, Waiter waiter, Object result) {
-    waiter.value = result;
-    return link(completed, waiter);
-  }
-
-  private static Waiter appendAll(Waiter completed, Waiter more) {
-    if (completed == null) return more;
-    if (more == null) return completed;
-    Waiter last = completed.prev;
-    Waiter lastMore = more.prev;
-    last.next = more;
-    more.prev = last;
-    lastMore.next = completed;
-    completed.prev = lastMore;
-    return completed;
-  }
-
-  private static void completeAll(Waiter completed, Runner runner) {
-    while (completed != null) {
-      Waiter w = completed;
-      completed = unlink(completed, w);
-      Object result = w.value;
-      w.complete(result, runner);
-    }
   }
 
   /** Blocks the thread until a value is there: nil when the channel is closed and empty. */

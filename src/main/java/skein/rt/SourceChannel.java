@@ -38,11 +38,8 @@ public final class SourceChannel extends UnlimitedChannel {
   private static final ConcurrentHashMap<Key, WeakReference<SourceChannel>> PENDING = new ConcurrentHashMap<>();
   private static final ReferenceQueue<Object> GONE = new ReferenceQueue<>();
 
-  private final Object source;
-
   private SourceChannel(Object source) {
-    super(new Buffers.Promise());
-    this.source = source;
+    super(new Buffers.Promise(), source);
   }
 
   /** A channel for a {@code source} whose result is there; see {@link #settle}. */
@@ -86,6 +83,6 @@ public final class SourceChannel extends UnlimitedChannel {
   }
 
   @Override Object asPort() {
-    return source;
+    return label();
   }
 }

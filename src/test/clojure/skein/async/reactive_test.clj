@@ -145,7 +145,7 @@
 
 (deftest bad-arguments-are-refused
   (let [error (fn [f] (try (f) (catch Exception e (:skein/error (ex-data e)))))]
-    (is (= [:skein/not-a-port :skein/not-a-port :skein/bad-window :skein/bad-window :skein/bad-window]
+    (is (= [:skein/not-a-port :skein/not-a-port :skein/bad-number :skein/bad-number :skein/bad-number]
            (mapv error [#(reactive/publisher 1)
                         #(reactive/subscriber nil)
                         #(reactive/subscriber (a/chan) {:window 0})
