@@ -34,7 +34,7 @@
             [skein.impl.protocols :as impl]
             [skein.impl.threads :as-alias threads])
   (:import [skein.rt Alts Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
-            Callback Channel Port Runner Scheduler Timeout]))
+            Callback Channel Runner Scheduler Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -321,22 +321,22 @@
   ((requiring-resolve `compiler/compile-async) &env body &form))
 
 (defn rethrow
-  "Returns `value`, or throws the exception that ended the block of `port` if `value` is
-  nil and there is one."
+  "Returns `value`, taken from `port`, or throws the exception that ended the port if
+  `value` is nil and there is one."
   [port value]
-  (when (and (nil? value) (instance? Port port))
-    (when-some [thrown (.thrown ^Port port)] (throw thrown)))
+  (when (nil? value)
+    (when-some [thrown (if (instance? Channel port) (.thrown ^Channel port) (impl/failure port))]
+      (throw thrown)))
   value)
 
 (defmacro <?
-  "As `<!`, and throws the exception, the same object, that ended the `async` block of
-  `port`."
+  "As `<!`, and throws the exception, the same object, that ended `port`: that of an
+  `async` block, or the cause with which a channel was closed."
   [port]
   `(let [port# ~port] (rethrow port# (<! port#))))
 
 (defn <??
-  "As `<!!`, and throws the exception, the same object, that ended the `async` block of
-  `port`.
+  "As `<!!`, and throws the exception, the same object, that ended `port`; see `<?`.
 
       (try (<?? (async (throw (ex-info \"no\" {})))) (catch Exception e (ex-message e)))
       ;=> \"no\""

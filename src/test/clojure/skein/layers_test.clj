@@ -21,7 +21,7 @@
     [1 expand     [skein.impl.expand skein.impl.infer]        [error runtime]]
     ;; The go compiler and the ports of a channel.
     [2 ports      [skein.impl.channel skein.impl.alt
-                skein.impl.threads]                       [error runtime protocols]]
+                skein.impl.threads skein.impl.argument]                       [error runtime protocols]]
     [2 passes     [skein.impl.go.*]                           [error runtime expand]]
     [3 go         [skein.impl.go]                             [error runtime expand passes]]
     ;; The columns. None uses another but as said here; folds know no scheduler,

@@ -81,7 +81,7 @@ final class Choice {
 
     @Override void complete(Object result, Runner runner) {
       choice.withdrawAllBut(this);
-      choice.owner.complete(LazilyPersistentVector.createOwning(result, channel), runner);
+      choice.owner.complete(LazilyPersistentVector.createOwning(result, channel.asPort()), runner);
     }
 
     @Override public Frame frame() {

@@ -63,9 +63,9 @@ public final class Port extends Channel {
   }
 
   /** The exception that ended the block, or null. Asking makes it observed. */
-  public Throwable thrown() {
+  @Override public Throwable thrown() {
     Failure f = failure;
-    if (f == null) return null;
+    if (f == null) return super.thrown();
     f.observed = true;
     return f.thrown;
   }

@@ -168,6 +168,12 @@ public final class Scheduler {
     return WORKERS.length;
   }
 
+  /** The time on the clock of timers, in nanoseconds from some origin. */
+  public static long nanoTime() {
+    Dispatcher d = dispatcher;
+    return d == null ? System.nanoTime() : d.nanoTime();
+  }
+
   /** Installs a probe, or with null takes it out. */
   public static synchronized void probe(Probe probe) {
     Conveyor conveyor = hooks == null ? null : hooks.conveyor;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import clojure.lang.IFn;
-import clojure.lang.RT;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -61,12 +59,8 @@ final class ThreadWaiter extends Waiter {
     return await(withdrawal);
   }
 
-  void withdrawal(BooleanSupplier withdraw) {
+  @Override public void withdrawal(BooleanSupplier withdraw) {
     withdrawal = withdraw;
-  }
-
-  @Override public void withdrawal(IFn withdraw) {
-    withdrawal = () -> RT.booleanCast(withdraw.invoke());
   }
 
   /** Whoever claimed the operation is about to complete it. */
