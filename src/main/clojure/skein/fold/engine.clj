@@ -43,7 +43,9 @@
   (or (instance? Fn f) (instance? Var f) (instance? MultiFn f)
       (and (instance? IFn f) (not (keyword? f)) (not (symbol? f)) (not (coll? f)))))
 
-(defn- check-functions [combine step]
+(defn check-functions
+  "Throws :skein/bad-combine or :skein/bad-step unless both are functions."
+  [combine step]
   (when-not (function? combine)
     (error/fail! :skein/bad-combine
                  (str "The fold's combine is " (error/preview combine) ", not a function. It gives the identity when called "
@@ -67,7 +69,7 @@
 
 (defn- check-unordered [^Plan plan stages]
   (let [i (.firstThatNeedsOrder plan)]
-    (when (<= 0 i)
+    (when (<= i (count stages))
       (let [stage (if (< i (count stages)) (stage-name (nth stages i)) "the step")]
         (error/fail! :skein/stateful-unordered
                      (str stage " needs its elements in order, and :unordered true gives up the order. Leave out one of them.")
@@ -88,6 +90,13 @@
       (run! #(add-stages stages %) outer)
       (when xform (add-stages stages xform))
       (.toArray stages))))
+
+(defn needs-order?
+  "Whether the fold `f` gives a value only if it sees all its elements in order, from the first one on."
+  [f]
+  (let [stages (stages-of nil (:xform f))]
+    (<= (.firstThatNeedsOrder (Plan. (:identity f) stages (:step f) (:combine f) (boolean (:in-order? f))))
+        (count stages))))
 
 (defn- progress [on-progress source]
   (let [span (when (instance? Span source) source)

@@ -21,6 +21,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * </ul>
  */
 final class Crew {
+    /** How many processors there were when the engine was loaded; to ask costs more than a small fold. */
+    static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
     static final Crew OWN = new Crew();
     private static final long KEEP_SECONDS = 20;
     private static final int MAX_THREADS = 256;
@@ -29,7 +31,7 @@ final class Crew {
     private final List<Run> runs = new ArrayList<>();              // guarded by lock
     private final ArrayDeque<Condition> idle = new ArrayDeque<>(); // guarded by lock
     private int threads;                                           // guarded by lock
-    private int maxThreads = Runtime.getRuntime().availableProcessors();  // guarded by lock
+    private int maxThreads = PROCESSORS;  // guarded by lock
     private int born;                                              // guarded by lock
 
     private Crew() { }

@@ -17,7 +17,7 @@ public final class Plan {
     private final int inOrderFrom;
     private final boolean completes;
 
-    int parallelism = Runtime.getRuntime().availableProcessors();
+    int parallelism = Crew.PROCESSORS;
     long grain;
     boolean unordered;
     Executor pool;
@@ -36,8 +36,9 @@ public final class Plan {
         this.combine = combine;
         this.stages = new IFn[stages.length];
         for (int i = 0; i < stages.length; i++) this.stages[i] = (IFn) stages[i];
-        completes = stages.length > 0 || Stages.hasArityOne(step);
-        this.step = Stages.hasArityOne(step) || stages.length == 0 ? step : new CompletingStep(step);
+        boolean completing = Stages.hasArityOne(step);
+        completes = stages.length > 0 || completing;
+        this.step = completing || stages.length == 0 ? step : new CompletingStep(step);
         inOrderFrom = stepInOrder ? stages.length : Integer.MAX_VALUE;
     }
 
@@ -116,13 +117,16 @@ public final class Plan {
         return inOrderFrom;
     }
 
-    /** The first stage that depends on order or stops early, for which there is no unordered answer; or -1. */
+    /**
+     * The first stage that depends on order or stops early, for which there is no unordered answer; how many stages there
+     * are for the step, or more for none.
+     */
     public int firstThatNeedsOrder() {
         IFn[] chain = chain();
         for (int i = 0; i < stages.length; i++) {
             if (Stages.stopsEarly(stages[i]) || Stages.isOrderDependent(stages[i], chain[i], chain[i + 1])) return i;
         }
-        return inOrderFrom == stages.length ? inOrderFrom : -1;
+        return inOrderFrom;
     }
 
     /** Why a chain that needs order from its very beginning is serial. */

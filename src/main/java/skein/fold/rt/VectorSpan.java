@@ -3,7 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.PersistentVector;
-import clojure.lang.Reduced;
+import clojure.lang.RT;
 
 /** A part of a persistent vector, leaf by leaf. */
 public final class VectorSpan implements Span {
@@ -31,10 +31,12 @@ public final class VectorSpan implements Span {
         for (int i = start + (int) from; i < end; ) {
             Object[] leaf = vector.arrayFor(i);
             int first = i & LEAF_MASK;
-            int n = Math.min(leaf.length - first, end - i);
-            acc = ArraySpan.reduce(step, acc, leaf, first, first + n);
-            if (acc instanceof Reduced) return acc;
-            i += n;
+            int last = Math.min(leaf.length, first + end - i);
+            for (int j = first; j < last; j++) {
+                acc = step.invoke(acc, leaf[j]);
+                if (RT.isReduced(acc)) return acc;
+            }
+            i += last - first;
         }
         return acc;
     }
