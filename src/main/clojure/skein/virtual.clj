@@ -16,7 +16,8 @@
   For children that can't outlive their parent see skein.scope."
   (:refer-clojure :exclude [for future map pmap pvalues])
   (:require [skein.virtual.check :as check]
-            [skein.virtual.descriptors :as descriptors])
+            [skein.virtual.descriptors :as descriptors]
+            [skein.virtual.window :as window])
   (:import [clojure.lang IFn]
            [java.util.concurrent Executor ExecutorService Executors RejectedExecutionException]
            [skein.rt VirtualFuture]))
@@ -175,3 +176,50 @@
       ;=> (11 21 12 22)"
   [bindings & body]
   `(call-each (clojure.core/for ~bindings (^:once fn* [] ~@body))))
+
+;;;; The sliding window
+
+(defn wmap
+  "Returns a lazy seq of `f` of the items at each place of `colls`, up to the shortest,
+  called on virtual threads: `n` at a time while input remains and results are wanted,
+  and never more. Without `colls`, a transducer that does so.
+
+  n    a number from 1, or a map of options:
+    :n         the number; by default half of the files that the process may still open,
+               1024 at most
+    :ordered?  true: results come in the order of the input; false: as they are done
+    :on-error  :throw: the first exception ends all: no item is begun after it, the other
+               calls are interrupted, and it is thrown, the same object, when they have
+               ended and what precedes it has been read
+               :collect: each result is {:value x} or {:error exception}
+    :ahead     how many items may be begun and not read while the reader waits for a slow
+               one, by default 4n; while the reader does not wait, n may
+
+  Nothing is called before the seq is read, and no item is read before its turn, so that
+  the input may be infinite or block; a thread pulls it, one item at a time. A seq that
+  nobody reads on holds no thread. Throws :skein/too-many-open-files when the system
+  refuses a socket.
+
+      (wmap 4 inc (range 5))
+      ;=> (1 2 3 4 5)
+
+      (into [] (comp (wmap 4 inc) (filter even?)) (range 5))
+      ;=> [2 4]"
+  ([n f] (window/transducer (window/options n) (check/function f)))
+  ([n f coll] (window/lazily (window/options n) (check/function f) (check/collection coll)))
+  ([n f coll & colls]
+   (let [colls (mapv check/collection (cons coll colls))]
+     (wmap n (partial apply (check/function f)) (apply clojure.core/map list colls)))))
+
+(defn wrun!
+  "Calls `f` on the items of `coll` on virtual threads, `n` at a time, for effect. Returns nil
+  when all have ended; with :on-error :collect, a vector of the exceptions. For `n` see
+  `wmap`.
+
+  The first exception ends all and is thrown when they have ended, with other failures
+  suppressed. An interrupted caller interrupts the calls and waits for them.
+
+      (let [sum (atom 0)] (wrun! 4 #(swap! sum + %) (range 5)) @sum)
+      ;=> 10"
+  [n f coll]
+  (window/run-all (window/options n) (check/function f) (check/collection coll)))

@@ -28,7 +28,7 @@ public final class Window extends Lock {
    *   OPEN -> CLOSED         a call threw, or cancel()
    *
    * A thread serves item after item, so that an item costs no thread of its own, and ends when the window is full
-   * or the input has ended. Whoever gets an item starts one more thread if there is room, and so does the reader
+   * or the input has ended; before that one thread at a time lingers, in case that the reader soon makes room. Whoever gets an item starts one more thread if there is room, and so does the reader
    * when it has made room. So a window that nobody reads holds no thread, and is garbage when its reader is.
    *
    * The input is read under a lock of its own, since it is the user's code and may block; that lock comes first.
@@ -38,6 +38,8 @@ public final class Window extends Lock {
   public static final Object END = new Object();
 
   private static final ThreadFactory THREADS = Thread.ofVirtual().name("skein-window").factory();
+
+  /** How long the reader and one thread look for each other before they give up: less than to wake one costs. */
   private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 25_000 : 0;
 
   /** An item that is begun, and its result. */
@@ -70,14 +72,15 @@ public final class Window extends Lock {
   private final ArrayDeque<Cell> offered = new ArrayDeque<>();
   private Cell first; // ordered: of all that are not read, in order; else of those that are done
   private Cell last;
-  private int unread; // begun or offered, and not read
-  private int calls; // begun, and not done
+  private volatile int unread; // begun or offered, and not read; volatile: a lingering thread looks at it
+  private volatile int calls; // begun, and not done; volatile as above
   private boolean exhausted; // the input has ended, or failed
   private boolean closed;
   private Throwable inputFailure;
   private Throwable failure; // of the first call that threw
-  private Thread reader; // waits for something to read
+  private volatile Thread reader; // waits for something to read; volatile as above
   private boolean offers; // the reader waits for room as well
+  private boolean lingers; // a thread does
   private volatile boolean signalled; // volatile: read by the reader without the lock
 
   /**
@@ -111,23 +114,27 @@ public final class Window extends Lock {
   /** The next item for {@code server}, or null when its thread is not needed any more. */
   private Cell begin(Server server) {
     if (input == null) return beginOffered(server);
+    if (mayLinger()) linger();
     inputLock.lock();
     try {
-      if (!stays(server)) return null;
-      Cell cell = new Cell();
-      boolean more = false;
-      Throwable thrown = null;
-      try {
-        more = input.hasNext();
-        if (more) cell.value = input.next();
-      } catch (Throwable t) { // the user's code; the reader gets it after the results before it
-        thrown = t;
-        more = false;
-      }
-      return began(server, more ? cell : null, thrown);
+      return stays(server) ? pull(server) : null;
     } finally {
       inputLock.unlock();
     }
+  }
+
+  private Cell pull(Server server) {
+    Cell cell = new Cell();
+    boolean more = false;
+    Throwable thrown = null;
+    try {
+      more = input.hasNext();
+      if (more) cell.value = input.next();
+    } catch (Throwable t) { // the user's code; the reader gets it after the results before it
+      thrown = t;
+      more = false;
+    }
+    return began(server, more ? cell : null, thrown);
   }
 
   private boolean stays(Server server) {
@@ -138,6 +145,30 @@ public final class Window extends Lock {
     unlock();
     LockSupport.unpark(wake);
     return stays;
+  }
+
+  private boolean mayLinger() {
+    lock();
+    boolean may = SPIN_NANOS > 0 && !lingers && !closed && !exhausted && !hasRoom();
+    if (may) lingers = true;
+    unlock();
+    return may;
+  }
+
+  private void linger() {
+    long start = System.nanoTime();
+    do {
+      for (int i = 0; i < 32 && full(); i++) Thread.onSpinWait();
+      Thread.yield(); // others may want the carrier
+    } while (full() && System.nanoTime() - start < SPIN_NANOS);
+    lock();
+    lingers = false;
+    unlock();
+  }
+
+  /** No room to speak of, as seen without the lock. */
+  private boolean full() {
+    return unread >= (reader != null ? ahead : n) || !enoughRoom();
   }
 
   private Cell began(Server server, Cell cell, Throwable thrown) {
@@ -293,7 +324,7 @@ public final class Window extends Lock {
     }
   }
 
-  /** While results lie ready, threads are started for half a window at a time. */
+  /** While results lie ready, room is made use of for half a window at a time. */
   private boolean enoughRoom() {
     return reader != null || 2 * (unread - calls) <= n;
   }
