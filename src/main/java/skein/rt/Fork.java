@@ -7,6 +7,7 @@ import java.util.concurrent.CancellationException;
 /** The future of a child of a scope, which a virtual thread runs. To cancel it cancels its region. */
 public final class Fork extends VirtualFuture {
   private final Region region;
+  private Thread thread; // written before anybody has the fork
   private Object value; // touched by the child's thread only
   private Throwable thrown; // likewise
 
@@ -18,8 +19,13 @@ public final class Fork extends VirtualFuture {
   /** Starts a virtual thread that calls {@code function} as the child that {@code region} is. */
   public static Fork start(IFn function, Region region) {
     Fork fork = new Fork(function, region);
-    fork.start();
+    fork.thread = fork.start();
     return fork;
+  }
+
+  /** The thread, which ends soon after the child has. */
+  public Thread thread() {
+    return thread;
   }
 
   @Override public void run() {
@@ -38,6 +44,7 @@ public final class Fork extends VirtualFuture {
 
   @Override void fail(Throwable t) {
     thrown = t;
+    region.strand.failed(t);
     if (region.isCancelled() && Region.isInterruption(t)) super.cancel(false);
     else super.fail(t);
     observe(); // the scope tells

@@ -205,6 +205,7 @@ public final class Frame extends Waiter implements Runnable {
   private void fail(Throwable thrown) {
     Hooks hooks = Scheduler.hooks;
     if (hooks != null) hooks.failed(this, thrown);
+    if (strand != null) strand.failed(thrown);
     if (carriesFailure) {
       port.fail(thrown);
     } else {

@@ -17,7 +17,10 @@ public final class Region {
     /** The region was cancelled. Adds to {@code more} the regions that must be cancelled likewise. */
     default void cancelled(Region region, Collection<Region> more) {}
 
-    /** The child that the region is has ended, by {@code thrown} if that is not null. */
+    /** The child that the region is throws; told before anybody can see its result. */
+    default void failed(Region region, Throwable thrown) {}
+
+    /** The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. */
     default void ended(Region region, Object value, Throwable thrown) {}
   }
 
@@ -49,7 +52,17 @@ public final class Region {
 
   /** Ends the region, on the strand that entered it. */
   public void leave() {
-    strand.pop(this);
+    strand.pop(this, false);
+  }
+
+  /** As {@link #leave}, by an exception that tells the region outside, if it is cancelled too. */
+  public void leaveCancelled() {
+    strand.pop(this, true);
+  }
+
+  /** What the region belongs to, or null. */
+  public Owner owner() {
+    return owner;
   }
 
   /** Cancels the region, all inside it, and what their owners add. Any thread may; again has no effect. */

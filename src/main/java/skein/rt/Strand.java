@@ -88,14 +88,20 @@ public final class Strand {
   }
 
   /** Ends {@code region}, and those in it; what is left of its interrupt goes with it. */
-  synchronized void pop(Region region) {
+  synchronized void pop(Region region, boolean tellsOuter) {
     while (top != null && !region.left) {
       top.left = true;
       if (interruptedFor == top) takeInterrupt();
       top = top.outer;
     }
-    if (top == null && shields == 0 && frame != null) frame.strand = null;
+    if (tellsOuter && top != null && top.requested) top.delivered = true;
     deliver();
+    detach();
+  }
+
+  /** A block that is in no region any more goes without a strand. */
+  private void detach() {
+    if (top == null && shields == 0 && frame != null) frame.strand = null;
   }
 
   private boolean takeInterrupt() {
@@ -114,6 +120,7 @@ public final class Strand {
   public synchronized void unshield() {
     shields--;
     deliver();
+    detach();
   }
 
   /**
@@ -182,12 +189,23 @@ public final class Strand {
     thread = null;
   }
 
+  /** The child throws. */
+  void failed(Throwable thrown) {
+    Region child = child();
+    if (child != null && child.owner != null) child.owner.failed(child, thrown);
+  }
+
+  /** The outermost region. */
+  private synchronized Region child() {
+    Region child = top;
+    while (child != null && child.outer != null) child = child.outer;
+    return child;
+  }
+
   /** The child has ended, and its result is where it belongs. */
   void ended(Object value, Throwable thrown) {
-    Region child;
+    Region child = child();
     synchronized (this) {
-      child = top;
-      while (child != null && child.outer != null) child = child.outer;
       for (Region r = top; r != null; r = r.outer) r.left = true;
       top = null;
     }
