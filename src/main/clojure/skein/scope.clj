@@ -140,8 +140,10 @@
   (let [{:keys [deadline-ms on-error]} options
         collect? (= :collect on-error)
         s (Scope. (atom (cond-> fresh collect? (assoc :outcomes {} :order [])))
-                  (a/chan) collect? (deadline-of deadline-ms))]
-    (swap! (.-state s) assoc :region (Region/enter s))
+                  (a/chan) collect? (deadline-of deadline-ms))
+        region (Region/enter s)]
+    (swap! (.-state s) #(cond-> (assoc % :region region)
+                          (.isCancelled region) (assoc :cancelled? true :reason :outside)))
     (when deadline-ms
       (swap! (.-state s) assoc :timer (start-timer s deadline-ms)))
     s))

@@ -77,11 +77,14 @@ public final class Frame extends Waiter implements Runnable {
     }
     Object caller = bindings;
     Object installed = r.installed;
+    Strand outer = strand == null ? null : Strand.of(r);
+    if (outer != null) outer.shield(); // an interrupt of this thread is now the child's
     r.depth++;
     try {
       runOn(r);
     } finally {
       r.depth--;
+      if (outer != null) outer.unshield();
       r.installed = installed;
       if (Var.getThreadBindingFrame() != caller) Var.resetThreadBindingFrame(caller);
     }

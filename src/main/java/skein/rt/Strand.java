@@ -25,7 +25,8 @@ public final class Strand {
    *
    *   S1  A cancelled wait is never completed, and a completed one never cancelled: claiming it decides. So a
    *       value that has been taken reaches its block, and a put that was withdrawn is never delivered.
-   *   S2  A region's cancellation is delivered once, when it is the strand's top and no shield is up.
+   *   S2  A region's cancellation is delivered once, when it is the strand's top and no shield is up. If it has not
+   *       been noticed, the regions inside are cancelled too, but for those that a shield keeps.
    *   S3  The thread is interrupted only while it runs the strand, and an interrupt that nobody has noticed goes
    *       when the region is left or the step ends.
    *   S4  A strand that was cancelled before it began is not run.
@@ -68,11 +69,14 @@ public final class Strand {
     return strand;
   }
 
+  /** The strand of the block that {@code runner} runs on this thread, or else of the thread, or null. */
+  static Strand of(Runner runner) {
+    return runner == null || runner.frame == null ? OF_THREAD.get() : runner.frame.strand;
+  }
+
   /** The innermost region that this thread or its block is in, or null. */
   public static Region innermost() {
-    Runner runner = Runner.current();
-    Frame frame = runner == null ? null : runner.frame;
-    Strand strand = frame == null ? OF_THREAD.get() : frame.strand;
+    Strand strand = of(Runner.current());
     return strand == null ? null : strand.top();
   }
 
@@ -82,9 +86,18 @@ public final class Strand {
 
   // Regions
 
+  /** A region entered while an interrupt for the one around it has not been noticed is itself cancelled. */
   synchronized void push(Region region) {
-    region.outer = top;
+    Region outer = top;
+    region.outer = outer;
     top = region;
+    if (outer == null || interruptedFor != outer) return;
+    interruptedFor = null;
+    if (!Thread.currentThread().isInterrupted()) return;
+    outer.delivered = false;
+    region.requested = true;
+    region.delivered = true;
+    interruptedFor = region;
   }
 
   /** Ends {@code region}, and those in it; what is left of its interrupt goes with it. */
