@@ -218,7 +218,9 @@ public final class Alts {
         if (v == null) arm.channel.addTaker(arm);
         else arm.channel.addPutter(arm, v);
       }
-    } catch (Throwable t) { // too many wait, or no memory: the owner must not be left with arms that live
+      // Last, since who cancels the block from then on looks at all arms, as soon as it gets their locks.
+      if (owner instanceof Frame frame && frame.strand != null) frame.strand.parks(choice);
+    } catch (Throwable t) { // too many wait, no memory, or cancelled: the owner must not be left with arms that live
       choice.claim();
       for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);
       throw t;

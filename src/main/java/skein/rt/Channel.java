@@ -299,6 +299,19 @@ public class Channel extends Lock {
     return true;
   }
 
+  /** Lets {@code waiter} wait, to put {@code value} or, if null, to take. False when it need not or is not active. */
+  final boolean enlist(Waiter waiter, Object value) {
+    lock();
+    try {
+      if (!waiter.active() || (value == null ? readyToTake() : readyToPut())) return false;
+      if (value == null) addTaker(waiter);
+      else addPutter(waiter, value);
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
   /** Takes, under the lock, what is ready; releases the lock. */
   final Object takeLocked(Runner runner) {
     Buffer b = buffer;

@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import java.lang.ref.Cleaner;
-
 /**
  * The result of a block: a channel for one value that closes when the block ends. It makes its buffer only
  * when nobody waits for the value, and can carry the exception that ended the block.
  */
 public final class Port extends Channel {
-  /** Loaded, with its cleaner's thread, when the first block fails. */
-  private static final class Reports {
-    static final Cleaner CLEANER = Cleaner.create();
-  }
-
-  /** What becomes of an exception: it is observed, or reported once its port is garbage. */
-  private static final class Failure implements Runnable {
-    private final Throwable thrown;
-    private volatile boolean observed; // written by any taker, read by the cleaner's thread
-
-    Failure(Throwable thrown) {
-      this.thrown = thrown;
-    }
-
-    @Override public void run() {
-      if (!observed) Scheduler.uncaught(thrown);
-    }
-  }
-
   private volatile Failure failure; // written before the port closes
 
   Port() {
@@ -56,17 +35,13 @@ public final class Port extends Channel {
 
   /** Closes; {@link #thrown} tells takers why. If nobody asks, the exception is reported by and by. */
   void fail(Throwable thrown) {
-    Failure f = new Failure(thrown);
-    failure = f;
-    Reports.CLEANER.register(this, f);
+    failure = Failure.of(this, thrown);
     close();
   }
 
   /** The exception that ended the block, or null. Asking makes it observed. */
   @Override public Throwable thrown() {
     Failure f = failure;
-    if (f == null) return super.thrown();
-    f.observed = true;
-    return f.thrown;
+    return f == null ? super.thrown() : f.observe();
   }
 }
