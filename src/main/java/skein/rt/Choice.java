@@ -84,6 +84,10 @@ final class Choice {
       choice.owner.complete(LazilyPersistentVector.createOwning(result, channel), runner);
     }
 
+    @Override public Thread thread() {
+      return choice.owner.thread();
+    }
+
     @Override public Frame frame() {
       return choice.owner.frame();
     }

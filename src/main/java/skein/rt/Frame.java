@@ -163,6 +163,7 @@ public final class Frame extends Waiter implements Runnable {
   }
 
   private void fail(Throwable thrown) {
+    Failures.failed(this, thrown);
     Hooks hooks = Scheduler.hooks;
     if (hooks != null) hooks.failed(this, thrown);
     if (carriesFailure) {
@@ -206,6 +207,7 @@ public final class Frame extends Waiter implements Runnable {
     parking(source, next);
     Object v = source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
     if (v == Channel.NONE) return false;
+    if (v == null) Failures.tookNil(this, source);
     value = v;
     return true;
   }

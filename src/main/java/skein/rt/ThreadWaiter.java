@@ -55,6 +55,10 @@ final class ThreadWaiter extends Waiter {
     } while (!done && System.nanoTime() - start < SPIN_NANOS);
   }
 
+  @Override public Thread thread() {
+    return thread;
+  }
+
   /** Waits for the result of an alts. */
   Object await() throws InterruptedException {
     return await(withdrawal);
