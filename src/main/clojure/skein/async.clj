@@ -289,6 +289,7 @@
   As core.async's, exceptions included: the channel closes and the thread's uncaught-
   exception handler gets the exception. Differs: the body may block, and park in any
   function that it calls; any Clojure form compiles; there is no limit on its size."
+  {:skein.impl.go/block true}
   [& body]
   ((compiler "compile-go") &env body &form))
 
@@ -306,6 +307,7 @@
 
       (<!! (async (* 6 7)))
       ;=> 42"
+  {:skein.impl.go/block true}
   [& body]
   ((compiler "compile-async") &env body &form))
 
