@@ -55,11 +55,21 @@
        (map-indexed (fn renumber [i k] (assoc (nth rows k) 0 (when (pos? (long i)) (dec (long i))))))
        vec))
 
+(defn- sugar?
+  "Whether a macro call is only another way to write a dot form or `new`."
+  [call]
+  (let [op (first call)]
+    (and (symbol? op)
+         (or (str/starts-with? (name op) ".") (str/ends-with? (name op) ".")))))
+
 (defn- with-rows
   "The context for what is in `form`: rows for the macro calls that became it, the outermost
   first, and for itself."
   [ctx form]
   (let [{::expand/keys [source macros]} (meta form)
+        [source macros] (if (and (seq macros) (sugar? (first macros)))
+                          [(first macros) (rest macros)]
+                          [source macros])
         parent (reduce (fn row [parent call] (add-row ctx parent call)) (:parent ctx) (reverse macros))]
     (assoc ctx :parent (add-row ctx parent (or source form)))))
 
@@ -100,7 +110,7 @@
   [{:keys [trail parent]} form parts n-skipped build]
   (let [held (mapv (fn hold [part] (if (simple? part) [nil part] [(gensym "v__") part])) parts)
         values (mapv (fn value [[sym part]] (or sym part)) held)]
-    (list 'let* (into [] (filter first) (into [] cat (map (fn b [[s p]] (when s [s p])) held)))
+    (list 'let* (into [] cat (filter first held))
           (call-static 'mark trail parent (vec (drop n-skipped values)))
           (with-meta (build values) (code-meta form)))))
 
@@ -265,31 +275,34 @@
       (mark-call ctx form (rest parts) 0 (fn build [args] (list* op args)))
       (mark-call ctx form parts 1 (fn build [parts] (apply list parts))))))
 
-(defn- rebuilt
-  "A literal like `form` of other parts, with metadata that is evaluated."
-  [form parts m]
-  (cond-> (cond
-            (map? form) (apply array-map parts)
-            (set? form) (set parts)
-            :else (into (empty (with-meta form nil)) parts))
-    m (with-meta m)))
-
 (defn- constant? [form]
   (and (simple? form) (not (symbol? form))))
+
+(defn- rebuilt
+  "A literal like `form` of other parts, with its metadata, which is evaluated after them."
+  [ctx form parts]
+  (let [literal (cond
+                  (map? form) (apply array-map parts)
+                  (set? form) (set parts)
+                  :else (into (empty (with-meta form nil)) parts))
+        m (meta form)]
+    (cond
+      (nil? m) literal
+      (every? constant? (vals m)) (with-meta literal m)
+      :else (list 'clojure.core/with-meta literal (walk ctx m)))))
 
 (defn- walk-collection
   "The parts of a map or set are evaluated in the order in which they stand now; it fails
   when two are equal."
   [ctx form]
-  (let [m (when (seq (meta form)) (walk ctx (meta form)))
-        ctx (if (vector? form) ctx (with-rows ctx (with-meta form nil)))
+  (let [ctx (if (vector? form) ctx (with-rows ctx (with-meta form nil)))
         parts (walk-all ctx (if (map? form) (mapcat identity form) form))
         mark (call-static 'mark (:trail ctx) (:parent ctx))]
     (cond
-      (or (vector? form) (every? constant? parts)) (rebuilt form parts m)
-      (every? simple? parts) (list 'do mark (rebuilt form parts m))
+      (or (vector? form) (every? constant? parts)) (rebuilt ctx form parts)
+      (every? simple? parts) (list 'do mark (rebuilt ctx form parts))
       :else (let [syms (mapv (fn sym [_] (gensym "v__")) parts)]
-              (list 'let* (into [] (interleave syms parts)) mark (rebuilt form syms m))))))
+              (list 'let* (into [] (interleave syms parts)) mark (rebuilt ctx form syms))))))
 
 (defn- walk-seq [ctx form]
   (let [op (first form)
