@@ -211,13 +211,15 @@
          (reduce-kv (fn clause [m k [test then]] (assoc m k [test (walk ctx then)])) clauses clauses)
          more))
 
+;; Not static calls: Clojure emits the load of a local that is used for the last time in such a call before
+;; the label of the call's line, and then the JVM's verifier may find the local's type inconsistent.
 (defn- walk-clause [{:keys [trail] :as ctx} form]
   (case (when (seq? form) (first form))
     catch (let [[op class sym & body] form]
-            (list* op class sym (call-static 'caught trail sym) (walk-all ctx body)))
+            (list* op class sym (list 'skein.trace.report/caught! trail sym) (walk-all ctx body)))
     finally (let [saved (gensym "saved__")]
               (list 'finally (list* 'let* [saved (call-static 'save trail)]
-                                    (concat (walk-all ctx (rest form)) [(call-static 'restore trail saved)]))))
+                                    (concat (walk-all ctx (rest form)) [(list 'skein.trace.report/restore! trail saved)]))))
     (walk ctx form)))
 
 (defn- walk-try [ctx [op & clauses]]
@@ -268,10 +270,22 @@
   {'fn* walk-fn, 'reify* walk-reify, 'deftype* walk-deftype, 'quote walk-as-is, 'var walk-as-is
    'clojure.core/import* walk-as-is, 'monitor-enter walk-as-is, 'monitor-exit walk-as-is})
 
+(defn- local? [op]
+  (and (simple-symbol? op)
+       (not (var? (try (resolve op) (catch ClassNotFoundException _ nil))))))
+
+(defn- checked
+  "An operator that Clojure makes sure is a function before it evaluates arguments."
+  [ctx op]
+  (if (and (:args? ctx) (or (local? op) (not (simple? op))))
+    (list '. 'skein.rt.Slots (list 'function op))
+    op))
+
 (defn- walk-call [ctx form]
-  (let [[op :as parts] (walk-all ctx form)
-        simple-op? (simple? op)]
-    (if simple-op?
+  (let [[op & args] (walk-all ctx form)
+        op (checked ctx op)
+        parts (cons op args)]
+    (if (simple? op)
       (mark-call ctx form (rest parts) 0 (fn build [args] (list* op args)))
       (mark-call ctx form parts 1 (fn build [parts] (apply list parts))))))
 

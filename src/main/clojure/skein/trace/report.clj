@@ -53,6 +53,16 @@
             top (StackTraceElement. "skein.FORM" form (or name-part "NO_SOURCE_FILE") (int (or line -1)))]
         (.setStackTrace error (into-array StackTraceElement (cons top trace)))))))
 
+(defn caught!
+  "Notes that traced code has caught `error`; see skein.rt.Trail."
+  [trail error]
+  (Trail/caught trail error))
+
+(defn restore!
+  "Ends a finally clause of traced code; see skein.rt.Trail."
+  [trail saved]
+  (Trail/restore trail saved))
+
 (defn failed!
   "Reports that the code which noted its forms in `trail` threw `error`, unless a function
   further in has done so.
