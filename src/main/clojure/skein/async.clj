@@ -300,6 +300,7 @@
   As core.async's, exceptions included: the channel closes and the thread's uncaught-
   exception handler gets the exception. Differs: the body may block, and park in any
   function that it calls; any Clojure form compiles; there is no limit on its size."
+  {:skein.impl.go/block true}
   [& body]
   ((requiring-resolve `compiler/compile-go) &env body &form))
 
@@ -317,6 +318,7 @@
 
       (<!! (async (* 6 7)))
       ;=> 42"
+  {:skein.impl.go/block true}
   [& body]
   ((requiring-resolve `compiler/compile-async) &env body &form))
 

@@ -84,6 +84,10 @@ final class Choice implements Withdrawable {
       choice.owner.complete(LazilyPersistentVector.createOwning(result, channel.asPort()), runner);
     }
 
+    @Override public Thread thread() {
+      return choice.owner.thread();
+    }
+
     @Override public Frame frame() {
       return choice.owner.frame();
     }

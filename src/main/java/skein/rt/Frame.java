@@ -206,6 +206,7 @@ public final class Frame extends Waiter implements Runnable {
   }
 
   private void fail(Throwable thrown) {
+    Failures.failed(this, thrown);
     Hooks hooks = Scheduler.hooks;
     if (hooks != null) hooks.failed(this, thrown);
     if (strand != null) strand.failed(thrown);
@@ -266,6 +267,7 @@ public final class Frame extends Waiter implements Runnable {
     Object v = strand != null ? strand.take(source, runner)
         : source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
     if (v == Channel.NONE) return false;
+    if (v == null) Failures.tookNil(this, source);
     value = v;
     return true;
   }

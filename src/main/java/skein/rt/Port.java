@@ -33,6 +33,29 @@ public final class Port extends Channel {
     close(runner);
   }
 
+  /** The take that has waited longest, or null. */
+  Waiter firstWaiting() {
+    lock();
+    try {
+      Waiter first = firstTaker();
+      Waiter w = first;
+      while (w != null && !w.active()) w = w.next == first ? null : w.next;
+      return w;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** The value that nobody has taken yet, or null. For inspection: the block may still run. */
+  public Object kept() {
+    lock();
+    try {
+      return buffer instanceof Buffers.Result result ? result.peek() : null;
+    } finally {
+      unlock();
+    }
+  }
+
   /** Closes; {@link #thrown} tells takers why. If nobody asks, the exception is reported by and by. */
   void fail(Throwable thrown) {
     failure = Failure.of(this, thrown);

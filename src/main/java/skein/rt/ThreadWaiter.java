@@ -54,6 +54,10 @@ final class ThreadWaiter extends Waiter {
     }
   }
 
+  @Override public Thread thread() {
+    return thread;
+  }
+
   /** Waits for the result of an alts. */
   Object await() throws InterruptedException {
     return await(withdrawal);

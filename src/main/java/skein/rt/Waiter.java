@@ -45,6 +45,11 @@ public abstract class Waiter {
   /** How to undo the operation where it waits in several ports, or in one of another kind; tells success. */
   public void withdrawal(BooleanSupplier withdraw) {}
 
+  /** The thread that blocks here, or null when a frame or a callback waits. */
+  public Thread thread() {
+    return null;
+  }
+
   /** The frame that waits here, or null when a thread or a callback does. */
   public Frame frame() {
     return null;
