@@ -65,9 +65,9 @@ usage: skein wf [OPTION...] FILE...
        FILE may be compressed (gzip, bzip2, Zstandard), a pattern such as 'logs/*.gz', or - for
        standard input
 
-  --preset NAME        site: the general report; wf2: that of Wide Finder 2, the default for its logs
-  --log-format FORMAT  combined, common, vhost, json ..., json:client=ip,url=req.path, or the string of
-                       Apache's LogFormat or nginx's log_format; by default each file's is found out
+  --preset NAME        site: the general report; wf2: Wide Finder 2's, the default for its logs
+  --log-format FORMAT  combined, common, vhost, json ..., json:client=ip,url=req.path, or the string
+                       of Apache's LogFormat or nginx's log_format; else each file's is found out
 
 what to count:
   --by NAME,...        url path client referrer agent status class method host user protocol hour

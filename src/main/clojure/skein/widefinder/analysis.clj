@@ -134,7 +134,7 @@
   command began."
   [prepared failures start query {:keys [log-format on-formats] :as options}]
   (let [[prepared formats] (with-formats prepared log-format)
-        formats (if (seq formats) formats [(first format/built-in)])
+        formats (if (seq formats) formats [(format/parse "combined")])
         query (if (:site? query) (update query :tallies having-fields formats) query)
         _ (check-fields! query formats)
         plan (query/plan query formats options)

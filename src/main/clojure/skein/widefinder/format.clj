@@ -61,11 +61,11 @@
     "H" {:field "protocol"}
     "s" {:field "status", :kind :status}
     ("b" "B" "O") {:field "bytes", :kind :size}
-    "I" {:field "bytes-in"}
+    "I" {:field "bytes-in", :kind :number}
     "D" (duration "us")
     "T" (duration argument)
     ("v" "V") {:field "host"}
-    "p" {:field "port"}
+    "p" {:field "port", :kind :number}
     "i" (header (or argument ""))
     ("C" "e" "n" "o") {:field (str/lower-case (str argument))}
     {:field letter}))
@@ -131,9 +131,9 @@
   "Gives a field that was logged before no name, so that the first one counts."
   [fields]
   (let [request? (some #(= "request" (:field %)) fields)]
-    (first (reduce (fn keep-first [[kept seen] {:keys [field] :as f}]
+    (first (reduce (fn keep-first [[kept seen] {:keys [field kind] :as f}]
                      (if (or (seen field) (and request? (given-by-request field)))
-                       [(conj kept {:field (str "other " field)}) seen]
+                       [(conj kept (cond-> {:field (str "other-" field)} (= kind :size) (assoc :kind :number))) seen]
                        [(conj kept f) (conj seen field)]))
                    [[] #{}]
                    fields))))
@@ -185,17 +185,18 @@
 (def ^:private common "%h %l %u %t \"%r\" %>s %b")
 
 (def ^:private named
-  "In the order in which they are tried: of two that fit as many lines the first one is taken."
+  "In the order in which they are tried: of two that fit as many lines the first one is taken, so the longer ones come first,
+  whose lines the shorter ones fit with odd users and agents."
   (array-map
-   "combined" combined
    "vhost" (str "%v:%p " combined)
-   "vhost-without-port" (str "%v " combined)
-   "common" common
-   "vhost-common" (str "%v " common)
-   "combinedio" (str combined " %I %{out}n")
    "nginx-main" (str combined " \"%{X-Forwarded-For}i\"")
+   "combined-forwarded-seconds" (str combined " \"%{X-Forwarded-For}i\" %T")
    "combined-seconds" (str combined " %T")
-   "combined-forwarded-seconds" (str combined " \"%{X-Forwarded-For}i\" %T")))
+   "combinedio" (str combined " %I %O")
+   "vhost-without-port" (str "%v " combined)
+   "combined" combined
+   "vhost-common" (str "%v " common)
+   "common" common))
 
 (def built-in
   "The formats that have names, in the order in which they are tried. The last two let anything follow after a space."
@@ -240,7 +241,7 @@
 
 (def ^:private kinds
   {:text TextFormat$Kind/TEXT, :request TextFormat$Kind/REQUEST, :time TextFormat$Kind/TIME
-   :status TextFormat$Kind/STATUS, :size TextFormat$Kind/SIZE, :duration TextFormat$Kind/DURATION})
+   :status TextFormat$Kind/STATUS, :number TextFormat$Kind/NUMBER, :size TextFormat$Kind/SIZE, :duration TextFormat$Kind/DURATION})
 
 (defn- ->field [extra {:keys [field kind pattern nanos path] :or {kind :text, pattern "", nanos 0}}]
   (TextFormat$Field. (or path field) (kinds kind) (int (column field extra)) pattern (long nanos)))

@@ -163,9 +163,10 @@
            :malformed  a LineSink for malformed lines, or nil
            :sinks      a Supplier of RowSinks, or nil
            :extra      names of fields that get a column although no tally asks for them
+           :memory-bytes  what all tables may take together, by default most of the heap
 
   Throws :skein/bad-filter and :skein/bad-option."
-  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra]}]
+  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra memory-bytes]}]
   (let [extra (own-columns query extra)]
     (AnalysisPlan. (mapv #(format/compiled % extra) formats)
                    (int (count extra))
@@ -173,7 +174,7 @@
                    (mapv #(tally-plan % extra approx) tallies)
                    malformed
                    sinks
-                   (Budget/ofHeap))))
+                   (if memory-bytes (Budget. (long memory-bytes)) (Budget/ofHeap)))))
 
 (defn tally-of
   "Returns the tally that --by asks for: one field, or several with + between, as in \"host+day\"."

@@ -279,7 +279,7 @@ final class JsonScanner extends Scanner {
 
     private static int place(TextFormat.Field field) {
         return switch (field.kind()) {
-            case TEXT -> field.column() < Batch.COLUMNS ? field.column() : field.column() + PLACES - Batch.COLUMNS;
+            case TEXT, NUMBER -> field.column() < Batch.COLUMNS ? field.column() : field.column() + PLACES - Batch.COLUMNS;
             case REQUEST -> REQUEST;
             case TIME -> TIME;
             case STATUS -> STATUS;
@@ -328,7 +328,7 @@ final class JsonScanner extends Scanner {
 
     private int putUtf8(int out, int code) {
         int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-        bytes[out++] = (byte) (more == 0 ? code : 0xF00 >>> more & 0xFF | code >>> 6 * more);
+        bytes[out++] = (byte) (more == 0 ? code : 0xF0 << 3 - more & 0xFF | code >>> 6 * more);
         for (int shift = 6 * (more - 1); shift >= 0; shift -= 6) bytes[out++] = (byte) (0x80 | code >>> shift & 0x3F);
         return out;
     }

@@ -29,6 +29,8 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
         STATUS,
         /** Digits, or a minus sign. */
         SIZE,
+        /** Digits, or a minus sign, that mean none of the numbers that a {@link Batch} has. */
+        NUMBER,
         /** A decimal number in a unit of the field's nanoseconds, or a minus sign. */
         DURATION
     }
@@ -44,7 +46,7 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
      */
     public record Field(String name, Kind kind, int column, String pattern, long nanos) {
         boolean isNumber() {
-            return kind == Kind.STATUS || kind == Kind.SIZE || kind == Kind.DURATION;
+            return kind == Kind.STATUS || kind == Kind.SIZE || kind == Kind.NUMBER || kind == Kind.DURATION;
         }
     }
 

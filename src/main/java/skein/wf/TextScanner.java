@@ -5,6 +5,7 @@ package skein.wf;
 final class TextScanner extends Scanner {
     private static final long HTTP = Words.load(Text.literal("HTTP/\0\0\0"), 0);
     private static final int LONGEST_PROTOCOL = 10;
+    private static final int MAX_TIME_BYTES = 100;
 
     private final TextFormat.Field[] fields;
     private final TextFormat.Kind[] kinds;
@@ -101,27 +102,37 @@ final class TextScanner extends Scanner {
                 batch.size[row] = Math.max(0, numbers.value);
                 return followed(i, bytes, numbers.end, end);
             }
+            case NUMBER -> {
+                return numbers.whole(bytes, at, end) ? followed(i, bytes, numbers.end, end) : -1;
+            }
             case DURATION -> {
                 if (!numbers.micros(bytes, at, end, fields[i].nanos())) return -1;
                 batch.micros[row] = numbers.value;
                 return followed(i, bytes, numbers.end, end);
             }
+            case TIME -> {
+                return time(i, bytes, at, end, batch, row);
+            }
             default -> {
-                int to = textEnd(i, bytes, at, end);
+                int to = textEnd(i, bytes, at, at, end);
                 if (to < 0 || to == at && !quoted[i]) return -1;
                 if (kinds[i] == TextFormat.Kind.REQUEST) request(bytes, at, to, batch, row);
-                else if (kinds[i] == TextFormat.Kind.TIME && !time(i, bytes, at, to, batch, row)) return -1;
                 return to;
             }
         }
     }
 
-    private boolean time(int i, byte[] bytes, int at, int to, Batch batch, int row) {
+    /** A time may hold the text that follows it, as one with a space in it, so the first end at which it is a time counts. */
+    private int time(int i, byte[] bytes, int at, int end, Batch batch, int row) {
         TimeText time = times[i];
-        if (!time.parse(bytes, at, to)) return false;
-        batch.second[row] = time.second;
-        batch.zone[row] = time.zone;
-        return true;
+        int last = Math.min(end, at + MAX_TIME_BYTES);
+        for (int to = at; (to = textEnd(i, bytes, at, to, end)) >= 0 && to <= last; to++) {
+            if (!time.parse(bytes, at, to)) continue;
+            batch.second[row] = time.second;
+            batch.zone[row] = time.zone;
+            return to;
+        }
+        return -1;
     }
 
     private int followed(int i, byte[] bytes, int to, int end) {
@@ -137,12 +148,12 @@ final class TextScanner extends Scanner {
         return i < kinds.length || after == end || open && bytes[after] == ' ';
     }
 
-    /** Where the first place from {@code at} on is at which literal {@code i + 1} ends field {@code i}, or -1. */
-    private int textEnd(int i, byte[] bytes, int at, int end) {
+    /** Where the first place from {@code start} on is at which literal {@code i + 1} ends field {@code i}, which begins at {@code at}; or -1. */
+    private int textEnd(int i, byte[] bytes, int at, int start, int end) {
         byte[] literal = literals[i + 1];
-        if (literal.length == 0) return open ? spaceOrEnd(bytes, at, end) : end;
+        if (literal.length == 0) return start > end ? -1 : open ? spaceOrEnd(bytes, start, end) : end;
         long pattern = firstByte[i + 1];
-        for (int to = at; (to = Words.indexOf(bytes, to, end, pattern)) >= 0; to++) {
+        for (int to = start; (to = Words.indexOf(bytes, to, end, pattern)) >= 0; to++) {
             if (literalAt(i + 1, bytes, to, end)
                 && (!numberNext[i] || isNumberStart(bytes[to + literal.length]))
                 && (!quoted[i] || !isEscaped(bytes, at, to))) return to;
@@ -189,8 +200,8 @@ final class TextScanner extends Scanner {
 
     /** Where {@code HTTP/} begins after the last space of {@code bytes[from, to)}, or -1. */
     private static int protocol(byte[] bytes, int from, int to) {
-        for (int at = to - 5; at > from && to - at <= LONGEST_PROTOCOL; at--) {
-            if (bytes[at - 1] == ' ') return ((Words.load(bytes, at) ^ HTTP) & 0xFFFFFFFFFFL) == 0 ? at : -1;
+        for (int at = to; at > from && to - at <= LONGEST_PROTOCOL; at--) {
+            if (bytes[at - 1] == ' ') return to - at >= 5 && ((Words.load(bytes, at) ^ HTTP) & 0xFFFFFFFFFFL) == 0 ? at : -1;
         }
         return -1;
     }

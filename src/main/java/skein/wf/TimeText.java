@@ -139,9 +139,14 @@ final class TimeText {
     }
 
     private boolean finish() {
-        if (month < 1 || month > 12 || day < 1 || day > 31 || secondOfDay > DAY_SECONDS) return false;
+        if (month < 1 || month > 12 || day < 1 || day > daysOfMonth() || secondOfDay > DAY_SECONDS) return false;
         second = epochSecond >= 0 ? epochSecond : daysFromCivil(year, month, day) * DAY_SECONDS + secondOfDay;
         return true;
+    }
+
+    private int daysOfMonth() {
+        if (month == 2) return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28;
+        return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
     }
 
     /** The number of days from 1970-01-01; after H. Hinnant, "chrono-compatible low-level date algorithms". */

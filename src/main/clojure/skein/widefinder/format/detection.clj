@@ -44,7 +44,7 @@
 
 (defn detect
   "Returns `{:format format, :lines n, :matches n}`: of the formats that have names the first one that fits about as many of
-  the first `sample-lines` lines of an input, of which `head` is the beginning, as any; of an input without a line, the first.
+  the first `sample-lines` lines of an input, of which `head` is the beginning, as any; of an input without a line, combined.
 
   Throws :skein/unknown-format when none fits a fifth of them."
   [name head]
@@ -52,5 +52,7 @@
         outcomes (mapv #(trial head %) format/built-in)
         most (double (reduce max (map :matches outcomes)))]
     (when (< most (* (double least-part) (long (:lines (first outcomes))))) (unknown-format! name head))
-    (some (fn near [{:keys [matches] :as outcome}] (when (>= (double matches) (* (double near-best) most)) outcome))
-          outcomes)))
+    (if (zero? most)
+      {:format (format/parse "combined"), :lines 0, :matches 0}
+      (some (fn near [{:keys [matches] :as outcome}] (when (>= (double matches) (* (double near-best) most)) outcome))
+            outcomes))))
