@@ -74,7 +74,9 @@
   [result]
   (data/csv result))
 
-(defn- color? [{:keys [color]}]
+(defn color?
+  "Whether text is to be in color."
+  [{:keys [color]}]
   (case color "always" true, "never" false, (terminal/output?)))
 
 (defn- write-result [result {:keys [format] :or {format "text"} :as options} ^OutputStream out]
@@ -114,31 +116,39 @@
   (when (or form tallies)
     ((requiring-resolve 'skein.widefinder.own/tallies) {:form form, :file tallies, :top top})))
 
-(defn- analyse [prepared failures start query {:keys [approx? malformed] :as options} err]
-  (let [{:keys [sinks extra add-to]} (own options)]
+(defn with-plan-options
+  "Calls `f` with the options that `skein.widefinder.analysis/analyse` takes, and with a function that puts the user's own
+  tallies into a result. The file for malformed lines is open meanwhile."
+  [{:keys [approx? malformed] :as options} err f]
+  (let [{:keys [sinks add-to]} (own options)]
     (with-malformed malformed
       (fn run [sink]
-        (cond-> (analysis/analyse-prepared
-                 prepared failures start query
-                 (assoc options
-                        :malformed sink, :sinks sinks, :extra extra
-                        :approx (when approx? approx-keys)
-                        :on-formats (fn say [formats] (doseq [line (text/format-notes formats)] (print-line err line)))))
-          add-to add-to)))))
+        (f (assoc options
+                  :malformed sink, :sinks sinks
+                  :approx (when approx? approx-keys)
+                  :on-formats (fn say [formats] (doseq [line (text/format-notes formats)] (print-line err line))))
+           (or add-to identity))))))
+
+(defn write-all!
+  "Writes a result to standard output and, if asked for, as a page, and what is to be said about it to standard error."
+  [result {:keys [html] :as options} out err]
+  (write-result result options out)
+  (when html (write-html! html result options))
+  (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
+  (some->> (text/malformed-note result) (print-line err))
+  (print-line err (text/summary result)))
 
 (defn answer
   "Answers the question that `options` ask about prepared inputs; returns the exit code."
-  [prepared failures start {:keys [html] :as options} {:keys [out err]} bar]
-  (let [{:keys [site?] :as query} (query options)]
-    (when site? (print-line err "preset site: the general report"))
-    (let [result (try (analyse prepared failures start query options err)
-                      (finally (progress/stop! bar)))]
-      (write-result result options out)
-      (when html (write-html! html result options))
-      (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
-      (some->> (text/malformed-note result) (print-line err))
-      (print-line err (text/summary result))
-      (if (seq (:failures result)) 2 0))))
+  [prepared failures start options {:keys [out err]} bar]
+  (let [{:keys [site?] :as query} (query options)
+        _ (when site? (print-line err "preset site: the general report"))
+        result (try (with-plan-options options err
+                      (fn analyse [plan-options add-own]
+                        (add-own (analysis/analyse-prepared prepared failures start query plan-options))))
+                    (finally (progress/stop! bar)))]
+    (write-all! result options out err)
+    (if (seq (:failures result)) 2 0)))
 
 (defn follow
   "Keeps the answer to the question that `options` ask on the terminal, until the process is told to stop."

@@ -129,25 +129,35 @@
           :lines (reduce + (keep (comp :lines :fit) its))
           :matches (reduce + (keep (comp :matches :fit) its))})))
 
+(defn planned
+  "Returns {:prepared, :formats, :query, :plan} for prepared inputs and a query: the inputs with the number of their format, the
+  query without what no format has the fields for, if it is the general one, and the engine's plan. Options as for `analyse`."
+  [prepared query {:keys [log-format on-formats] :as options}]
+  (let [[prepared formats] (with-formats prepared log-format)
+        formats (if (seq formats) formats [(format/parse "combined")])
+        query (if (:site? query) (update query :tallies having-fields formats) query)]
+    (check-fields! query formats)
+    (when on-formats (on-formats (format-report prepared formats)))
+    {:prepared prepared, :formats formats, :query query, :plan (query/plan query formats options)}))
+
+(defn finished
+  "Returns what `analysis` has counted, as `analyse` does; `counted` holds :bytes-read and :failures."
+  [^Analysis analysis {:keys [prepared formats query plan]} counted start]
+  (cond-> (assoc (result analysis plan query)
+                 :preset (when (:site? query) "site")
+                 :formats (format-report prepared formats)
+                 :bytes-read (:bytes-read counted)
+                 :failures (vec (:failures counted))
+                 :elapsed-ns (- (System/nanoTime) (long start)))
+    (.sink analysis) (assoc :sink (.sink analysis))))
+
 (defn analyse-prepared
   "As `analyse`, of inputs that `skein.widefinder.driver/prepare-all` has prepared; `start` is the System/nanoTime at which the
   command began."
-  [prepared failures start query {:keys [log-format on-formats] :as options}]
-  (let [[prepared formats] (with-formats prepared log-format)
-        formats (if (seq formats) formats [(format/parse "combined")])
-        query (if (:site? query) (update query :tallies having-fields formats) query)
-        _ (check-fields! query formats)
-        plan (query/plan query formats options)
-        _ (when on-formats (on-formats (format-report prepared formats)))
-        counted (driver/run prepared (fn new-analysis [] (Analysis. plan)) options)
-        ^Analysis analysis (:result counted)]
-    (cond-> (assoc (result analysis plan query)
-                   :preset (when (:site? query) "site")
-                   :formats (format-report prepared formats)
-                   :bytes-read (:bytes-read counted)
-                   :failures (into failures (:failures counted))
-                   :elapsed-ns (- (System/nanoTime) (long start)))
-      (.sink analysis) (assoc :sink (.sink analysis)))))
+  [prepared failures start query options]
+  (let [{:keys [prepared ^AnalysisPlan plan] :as planned} (planned prepared query options)
+        counted (driver/run prepared (fn new-analysis [] (Analysis. plan)) options)]
+    (finished (:result counted) planned (update counted :failures #(into failures %)) start)))
 
 (defn analyse
   "Returns the answers to a query (see `skein.widefinder.query`) about the logs at `paths`:

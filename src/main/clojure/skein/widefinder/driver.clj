@@ -68,7 +68,7 @@
   "Returns `{:result accumulator, :bytes-read n}`, or a failure when an input can't be read to its end."
   [prepared new-accumulator {:keys [workers slice-bytes on-start]}]
   (try
-    (with-open [queue (SliceQueue. (mapv #(inputs/->input % (:format % 0)) prepared)
+    (with-open [queue (SliceQueue. (mapv inputs/->input prepared)
                                    (int (or slice-bytes SliceQueue/DEFAULT_SLICE_BYTES)))]
       (when on-start
         (on-start {:total-bytes (total-bytes prepared), :bytes-read (fn bytes-read [] (.inputBytes queue))}))

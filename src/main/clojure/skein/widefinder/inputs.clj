@@ -163,6 +163,6 @@
   (if (regular? path) (prepare-file path) (prepare-stream path)))
 
 (defn ->input
-  "Returns a prepared input for the engine, with the number of its format."
-  ^Input [{:keys [name opener]} format]
-  (Input. name (int format) opener))
+  "Returns a prepared input for the engine: {:name, :opener, :format number, :limit bytes}, the last two if need be."
+  ^Input [{:keys [name opener format limit] :or {format 0, limit Long/MAX_VALUE}}]
+  (Input. name (int format) opener (long limit)))

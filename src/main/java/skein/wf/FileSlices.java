@@ -37,13 +37,13 @@ final class FileSlices implements InputSlices {
     private final AtomicLong cursor = new AtomicLong();
     private final AtomicLong finished = new AtomicLong();
 
-    FileSlices(String input, int format, int sliceBytes) throws ReadFailure {
-        this.input = input;
-        this.format = format;
+    FileSlices(Input source, int sliceBytes) throws ReadFailure {
+        input = source.name();
+        format = source.format();
         this.sliceBytes = sliceBytes;
         try {
             channel = FileChannel.open(Path.of(input), StandardOpenOption.READ);
-            fileBytes = channel.size();
+            fileBytes = Math.min(channel.size(), source.limit());
         } catch (IOException | InvalidPathException e) {
             throw new ReadFailure(ReadFailure.Kind.UNREADABLE, input, 0, e);
         }

@@ -50,6 +50,11 @@ public final class Slice {
         return Words.indexOfLineFeed(bytes, at);
     }
 
+    /** How many bytes of the input this slice stands for. */
+    public long inputBytes() {
+        return inputBytes;
+    }
+
     /** The lines' bytes, as a copy, for tests and slow consumers. */
     public byte[] lines() {
         return Arrays.copyOfRange(bytes, from, to);

@@ -76,7 +76,7 @@ public final class SliceQueue implements SliceSource {
         if (opened.size() == inputs.size()) return false;
         Input input = inputs.get(opened.size());
         InputSlices source = input.stream() == null
-            ? new FileSlices(input.name(), input.format(), sliceBytes)
+            ? new FileSlices(input, sliceBytes)
             : new StreamSlices(input, sliceBytes);
         opened.add(source);
         List<InputSlices> more = new ArrayList<>(open);
