@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import clojure.lang.IFn;
 import clojure.lang.IPersistentMap;
 import clojure.lang.Var;
+import java.util.function.BooleanSupplier;
 import java.util.concurrent.CancellationException;
 
 /**
@@ -302,8 +302,8 @@ public final class Frame extends Waiter implements Runnable {
     return body;
   }
 
-  @Override public void withdrawal(IFn withdraw) {
-    if (strand != null) strand.parks(withdraw);
+  @Override public void withdrawal(BooleanSupplier withdraw) {
+    if (strand != null) strand.parks(withdraw::getAsBoolean);
   }
 
   @Override public Frame frame() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import clojure.lang.IFn;
 import clojure.lang.IPersistentMap;
 import clojure.lang.IPersistentVector;
 import clojure.lang.LazilyPersistentVector;
@@ -9,6 +8,7 @@ import clojure.lang.PersistentArrayMap;
 import clojure.lang.RT;
 import java.util.Collection;
 import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
 
 /**
  * A thread or a block, as something that can be cancelled. It is in a stack of {@link Region}s; a frame without any
@@ -305,10 +305,6 @@ public final class Strand {
     return chosen == null ? Channel.NONE : RT.nth(chosen, 0);
   }
 
-  void parks(IFn withdraw) {
-    parks(() -> RT.booleanCast(withdraw.invoke()));
-  }
-
   /** Waits for {@code [value port]} and gives the block the value. */
   private static final class ForeignWait extends Waiter {
     private final Frame owner;
@@ -321,7 +317,7 @@ public final class Strand {
       owner.complete(RT.nth(result, 0), runner);
     }
 
-    @Override public void withdrawal(IFn withdraw) {
+    @Override public void withdrawal(BooleanSupplier withdraw) {
       owner.withdrawal(withdraw);
     }
 
