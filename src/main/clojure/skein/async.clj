@@ -22,7 +22,9 @@
   compiler, the threads, and the blocks behind `pipe` and its kin. A namespace that is
   named :as-alias below is such a one. Ahead-of-time compilation includes them."
   (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
-  (:require [skein.impl.alt :as-alias alt]
+  (:require [clojure.core.protocols :as core-protocols]
+            [skein.impl.alt :as-alias alt]
+            [skein.impl.async.describe :as-alias describe]
             [skein.impl.async.filters :as-alias filters]
             [skein.impl.async.mix :as-alias mix]
             [skein.impl.async.mult :as-alias mult]
@@ -34,7 +36,7 @@
             [skein.impl.protocols :as impl]
             [skein.impl.threads :as-alias threads])
   (:import [skein.rt Alts Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
-            Callback Channel Runner Scheduler Timeout]))
+            Callback Channel Frame Runner Scheduler Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -368,6 +370,17 @@
   [& body]
   `(thread-call (^:once fn* [] ~@body) :io))
 
+;;;; Channels and blocks as data
+
+(extend Channel core-protocols/Datafiable
+        {:datafy (fn datafy [ch] ((requiring-resolve `describe/channel) ch))})
+
+(extend Frame core-protocols/Datafiable
+        {:datafy (fn datafy [frame] ((requiring-resolve `describe/frame) frame))})
+
+(defmethod print-method Channel [ch writer]
+  ((requiring-resolve `describe/print-channel) ch writer))
+
 ;; The rest of this namespace: blocks between channels, hubs of many channels, and what
 ;; core.async has deprecated.
 (load "async_ops")
@@ -376,4 +389,4 @@
 
 (when *compile-files*
   (require '[skein.impl alt go threads]
-           '[skein.impl.async filters mix mult ops pipeline pub]))
+           '[skein.impl.async describe filters mix mult ops pipeline pub]))

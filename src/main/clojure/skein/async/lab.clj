@@ -37,14 +37,23 @@
   [h]
   (with-lock h (when (impl/active? h) (impl/commit h))))
 
+;; Among the ports of a multiplexing port: holds values that were taken for an operation which
+;; had completed otherwise by then. Every take waits here too, so that none is left lying.
+(deftype ^:private Kept [ch]
+  impl/ReadPort
+  (take! [_ h] (impl/take! ch h)))
+
+(alter-meta! #'->Kept assoc :private true)
+
+(defn- kept? [port] (instance? Kept port))
+
 (defn- give
   "Ends the take of `h` with `v`: [function v]. The function is nil if `h` has completed
-  otherwise, and then the value waits in a port of its own."
-  [mutex ^Set ports h v]
+  otherwise, and then the value is kept."
+  [ports h v]
   (let [f (commit h)]
     (when (and (nil? f) (some? v))
-      (let [kept (doto (a/chan 1) (a/put! v) a/close!)]
-        (with-lock mutex (.add ports kept))))
+      (run! (fn keep-here [port] (when (kept? port) (a/put! (.-ch ^Kept port) v))) ports))
     [f v]))
 
 (defn- take-one
@@ -55,19 +64,19 @@
         late (fn late [[v port]]
                (when-some [[f v] (if (nil? v)
                                    (do (forget port) (take-one mutex ports h))
-                                   (give mutex ports h v))]
+                                   (give (with-lock mutex (vec ports)) h v))]
                  (when f (call-back f v))))]
     (loop []
       (let [open (with-lock mutex (vec ports))]
-        (if (empty? open)
-          (give mutex ports h nil)
+        (if (every? kept? open)
+          (give open h (some (fn poll [^Kept port] (a/poll! (.-ch port))) open))
           (when-some [chosen (a/do-alts (with-meta late {:on-caller? true}) open
                                         (if (impl/blockable? h) {} {:default nil}))]
             (let [[v port] @chosen]
               (cond
                 (identical? port :default) nil
                 (nil? v) (do (forget port) (recur))
-                :else (give mutex ports h v)))))))))
+                :else (give open h v)))))))))
 
 (deftype MultiplexingReadPort [mutex read-ports]
   impl/ReadPort
@@ -79,7 +88,7 @@
   "Returns a port that gives a value of one of `ports`, whichever has one; nil when all are
   closed. As clojure.core.async.lab's."
   [& ports]
-  (->MultiplexingReadPort (ReentrantLock.) (HashSet. ^Collection ports)))
+  (->MultiplexingReadPort (ReentrantLock.) (HashSet. ^Collection (cons (Kept. (a/chan 8)) ports))))
 
 (defn- put-on-all
   "Puts `v` on all ports and calls `done` with whether one accepted it, when all have ended."

@@ -25,6 +25,8 @@
 ;; of the turn on `turns`, the other takes it; a machine that waits takes from `wakes`.
 (deftype ^:private Turns [^SynchronousQueue turns ^SynchronousQueue wakes])
 
+(alter-meta! #'->Turns assoc :private true)
+
 (defn transition
   "Called by the body of a machine: does the operation `run`, a function of the machine, a
   block number and `args`, and returns its value, perhaps after a wait."
