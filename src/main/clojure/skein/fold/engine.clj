@@ -4,7 +4,8 @@
 
   A fold's xform and the eductions around its source become one list of stages; skein.fold.rt decides, while it runs,
   whether they are shared by several threads."
-  (:require [skein.fold.source :as source]
+  (:require [skein.fold.primitive]
+            [skein.fold.source :as source]
             [skein.impl.error :as error])
   (:import (clojure.lang Fn IFn IReduceInit MultiFn Var)
            (java.util ArrayList)

@@ -15,7 +15,7 @@
            (java.util Iterator List Map RandomAccess Spliterator Spliterators)
            (java.util.function IntFunction)
            (java.util.stream BaseStream)
-           (skein.fold.rt Feed IndexedSpan IteratorFeed RangeSpan SeqFeed Span Spans VectorSpan)))
+           (skein.fold.rt Feed IndexedSpan IteratorFeed SeqFeed Span Spans VectorSpan)))
 
 (set! *warn-on-reflection* true)
 
@@ -59,7 +59,7 @@
 (defn- range-span [^LongRange r]
   (let [start (long (.first r))
         after (.next r)]
-    (RangeSpan. start (if after (- (long (.first after)) start) 0) (.count r))))
+    (Spans/ofRange start (if after (- (long (.first after)) start) 0) (.count r))))
 
 (defn- subvec-span [^APersistentVector$SubVector v]
   (if (instance? PersistentVector (.v v))

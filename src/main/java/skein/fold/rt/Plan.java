@@ -106,7 +106,10 @@ public final class Plan {
     /** A fresh chain for one strand, for the elements of {@code span}, or of any kind if that is null. */
     Chain newChain(Span span) {
         IFn[] steps = chain();
-        return new Chain(steps, steps[0]);
+        PrimitiveStep step = span instanceof PrimitiveSpan numbers && numbers.size() >= Primitives.MIN_ELEMENTS
+            ? Primitives.stepFor(this, steps, numbers.doubles, numbers.exact)
+            : null;
+        return new Chain(steps, step == null ? steps[0] : step);
     }
 
     /** The first stage that has to see its elements in order; {@code stageCount()} for the step, or more for none. */

@@ -3,7 +3,7 @@ package skein.fold.rt;
 
 import java.util.List;
 
-/** Spans of what gives its elements by index. */
+/** Spans of what gives its elements by index: arrays, ranges, lists, text. */
 public final class Spans {
     private Spans() { }
 
@@ -11,9 +11,9 @@ public final class Spans {
     public static Span ofArray(Object array) {
         return switch (array) {
             case Object[] a -> new ArraySpan(a, a.length);
-            case long[] a -> new IndexedSpan(a.length, i -> a[i]);
-            case double[] a -> new IndexedSpan(a.length, i -> a[i]);
-            case int[] a -> new IndexedSpan(a.length, i -> a[i]);
+            case long[] a -> PrimitiveSpan.of(a);
+            case double[] a -> PrimitiveSpan.of(a);
+            case int[] a -> PrimitiveSpan.of(a);
             case float[] a -> new IndexedSpan(a.length, i -> a[i]);
             case byte[] a -> new IndexedSpan(a.length, i -> a[i]);
             case short[] a -> new IndexedSpan(a.length, i -> a[i]);
@@ -21,6 +21,11 @@ public final class Spans {
             case boolean[] a -> new IndexedSpan(a.length, i -> a[i]);
             default -> null;
         };
+    }
+
+    /** The longs {@code start}, {@code start + distance} and so on, {@code size} of them. */
+    public static Span ofRange(long start, long distance, long size) {
+        return PrimitiveSpan.range(start, distance, size);
     }
 
     /** The elements of a list with random access. */
