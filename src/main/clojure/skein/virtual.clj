@@ -15,11 +15,14 @@
   virtuoso's\", behaviour is that of virtuoso.v3 0.1.2, and what differs follows.
   For children that can't outlive their parent see skein.scope."
   (:refer-clojure :exclude [for future map pmap pvalues])
-  (:require [skein.virtual.check :as check]
+  (:require [skein.impl.error :as error]
+            [skein.virtual.check :as check]
+            [skein.virtual.contest :as contest]
             [skein.virtual.descriptors :as descriptors]
+            [skein.virtual.timing :as timing]
             [skein.virtual.window :as window])
   (:import [clojure.lang IFn]
-           [java.util.concurrent Executor ExecutorService Executors RejectedExecutionException]
+           [java.util.concurrent Executor ExecutorService Executors RejectedExecutionException Semaphore]
            [skein.rt VirtualFuture]))
 
 (set! *warn-on-reflection* true)
@@ -223,3 +226,106 @@
       ;=> 10"
   [n f coll]
   (window/run-all (window/options n) (check/function f) (check/collection coll)))
+
+;;;; Several functions at once
+
+(defn race
+  "Returns the value of the first of the functions to end, or throws its exception. Each runs on
+  a virtual thread; the others are interrupted, and have ended when it returns.
+
+      (race (fn [] (Thread/sleep 60000) :slow) (fn [] :fast))
+      ;=> :fast"
+  [f & fs]
+  (contest/race (cons f fs)))
+
+(defn any
+  "Returns the value of the first of the functions that succeeds; if none does, throws the
+  first exception, with the others suppressed. Otherwise as `race`.
+
+      (any (fn [] (/ 1 0)) (fn [] :good))
+      ;=> :good"
+  [f & fs]
+  (contest/any (cons f fs)))
+
+(defn all
+  "Returns a vector of the values of the functions, or throws the first exception, whose
+  others are then interrupted. Otherwise as `race`.
+
+      (all (fn [] 1) (fn [] 2))
+      ;=> [1 2]"
+  [& fs]
+  (contest/all fs))
+
+;;;; Time and limits
+
+(defmacro with-timeout
+  "Returns the value of the body, or throws :skein/timeout if it has not ended after
+  `delay-ms`: the body is interrupted where it blocks, or in a block where it is parked.
+
+  It runs on this thread, so that it sees all bindings and locks, and is waited for. A
+  body that ends in spite of the interrupt returns its value. Throws :skein/bad-delay.
+
+      (try (with-timeout 1 (Thread/sleep 60000))
+           (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
+      ;=> :skein/timeout"
+  [delay-ms & body]
+  `(let [limit# (timing/begin ~delay-ms)]
+     (timing/end limit# (try (do ~@body) (catch Throwable t# (timing/failed limit# t#))))))
+
+(defn retry
+  "Returns the value of `(f)`, called again after a pause when it throws.
+
+  options, a map:
+    :attempts        how many calls at most, by default 3
+    :backoff-ms      the pause after the first failure, by default 100
+    :factor          by which each pause is longer than the one before, by default 2
+    :max-backoff-ms  the longest pause, by default 10000
+    :jitter          the part of a pause that is random, from 0 to 1, by default 0.5
+    :deadline-ms     how long all may take: a call is interrupted then, and no pause is
+                     begun that would not end before
+    :retry?          function of the exception, whether to try again; by default it is
+                     true of every Exception. An interrupt is never tried again.
+
+  Throws the last exception, with earlier ones suppressed, or :skein/timeout with it as
+  the cause.
+
+      (let [calls (atom 0)]
+        (retry {:attempts 5 :backoff-ms 1} #(if (< (swap! calls inc) 3) (throw (ex-info \"no\" {})) @calls)))
+      ;=> 3
+
+  Source: exponential backoff with jitter, M. Brooker, AWS Architecture Blog, 2015."
+  [options f]
+  (timing/retry options f))
+
+(defn semaphore
+  "Returns a java.util.concurrent.Semaphore of `n` permits, given in the order of asking, for
+  `with-permit`."
+  ^Semaphore [n]
+  (Semaphore. (int (check/window n)) true))
+
+(defn acquire
+  "Takes a permit of the semaphore, blocking until there is one; see `with-permit`."
+  [semaphore]
+  (when-not (instance? Semaphore semaphore)
+    (error/fail! :skein/bad-semaphore
+                 (str "This must be a semaphore, but is " (error/preview semaphore) ".")
+                 {:semaphore semaphore}))
+  (.acquire ^Semaphore semaphore))
+
+(defn release
+  "Gives a permit of the semaphore back; see `with-permit`."
+  [semaphore]
+  (.release ^Semaphore semaphore))
+
+(defmacro with-permit
+  "Evaluates the body while it holds a permit of `semaphore`, which is given back however
+  the body ends. Blocks until there is one.
+
+      (let [s (semaphore 2)]
+        (wrun! 4 (fn [_] (with-permit s :used)) (range 10))
+        (.availablePermits s))
+      ;=> 2"
+  [semaphore & body]
+  `(let [s# ~semaphore]
+     (acquire s#)
+     (try ~@body (finally (release s#)))))
