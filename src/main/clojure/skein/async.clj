@@ -77,7 +77,7 @@
   put or the take; a number must be positive; without a handler what the transducer
   throws goes to the thread's uncaught-exception handler and the value is dropped.
 
-      (let [c (chan 2 (map inc))] (>!! c 1) (<!! c))
+      (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
       ;=> 2"
   ([] (Channel. nil))
   ([buf-or-n] (chan buf-or-n nil nil))
@@ -388,5 +388,7 @@
 (load "async_deprecated")
 
 (when *compile-files*
-  (require '[skein.impl alt go threads]
-           '[skein.impl.async describe filters mix mult ops pipeline pub]))
+  (require 'skein.impl.alt 'skein.impl.go 'skein.impl.threads
+           'skein.impl.async.describe 'skein.impl.async.filters 'skein.impl.async.mix
+           'skein.impl.async.mult 'skein.impl.async.ops 'skein.impl.async.pipeline
+           'skein.impl.async.pub))

@@ -23,8 +23,8 @@
   As core.async's. Differs: stops taking when `to` closes. Work is done in blocks, and goes
   on on :compute threads once a value has taken more than 1 ms.
 
-      (<!! (into [] (let [out (chan)] (pipeline 2 out (map inc) (to-chan! [1 2 3])) out)))
-      ;=> [2 3 4]"
+      (<!! (into [] (let [out (chan)] (pipeline 2 out (filter odd?) (to-chan! [1 2 3])) out)))
+      ;=> [1 3]"
   ([n to xf from] (pipeline n to xf from true))
   ([n to xf from close?] (pipeline n to xf from close? nil))
   ([n to xf from close? ex-handler]

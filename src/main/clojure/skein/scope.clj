@@ -217,7 +217,7 @@
   throws a CancellationException. A thread that is interrupted while it waits cancels the
   scope, waits on, and stays interrupted.
 
-      (try (scope [s {:deadline-ms 5}] (go s (<! (a/chan))))
+      (try (scope [s {:deadline-ms 5}] (go s (a/<! (a/chan))))
            (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
       ;=> :skein/deadline-passed
 

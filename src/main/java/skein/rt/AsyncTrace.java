@@ -24,7 +24,7 @@ import java.util.WeakHashMap;
  * </pre>
  *
  * <p>Nothing is stored beforehand: who waits stands in the result port's queue. Follows the zero-cost async stack
- * traces of V8 and the stack trace recovery of Kotlin's coroutines; differs from the latter in that no
+ * traces of JavaScript engines and the stack trace recovery of Kotlin's coroutines; differs from the latter in that no
  * exception is copied. {@code -Dskein.async-trace=off} turns it off.
  */
 final class AsyncTrace {
