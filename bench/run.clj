@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; ./skein bench [--only PROGRAM,...] [--workers N,...] [--rounds N]
+;; ./skein bench [async] [--only PROGRAM,...] [--workers N,...] [--rounds N]
 (ns bench.run
   "Runs the programs of async.clj on Skein and on two releases of core.async, each in a
   JVM of its own, one after the other, and prints a table of ratios."
@@ -76,11 +76,12 @@
 (defn- parse-args [args]
   (when (or (odd? (count args)) (not-every? #{"--only" "--workers" "--rounds"} (take-nth 2 args)))
     (binding [*out* *err*]
-      (println "bench: usage: bench [--only PROGRAM,...] [--workers N,...] [--rounds N]"))
+      (println "bench: usage: bench [async] [--only PROGRAM,...] [--workers N,...] [--rounds N]"))
     (System/exit 2))
   (apply hash-map args))
 
-(let [options (parse-args *command-line-args*)
+(let [[subject & others :as args] *command-line-args*
+      options (parse-args (if (= "async" subject) others args))
       workers (or (some->> (options "--workers") (#(str/split % #",")) (map parse-long)) [nil])
       rounds (or (some-> (options "--rounds") parse-long) 1)
       who (vec (contestants workers))

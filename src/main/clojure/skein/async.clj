@@ -188,13 +188,36 @@
 
 ;;;; Operations that block the thread
 
-(defmacro defblockingop
-  "Defines a function that blocks its thread. As core.async's, without its check for go
-  blocks, in which blocking is allowed here."
-  [op doc arglist & body]
-  `(defn ~op ~doc ~arglist ~@body))
+(defn- checked
+  "The function in the var `v`, refusing to be called in a block."
+  [f v]
+  (fn checked [& args]
+    (when (Runner/inBlock)
+      (throw (IllegalStateException.
+              (str (:name (meta v)) " was called in a block, which clojure.core.async.go-checking forbids."
+                   " Park instead, or unset the property: here blocks may block."))))
+    (apply f args)))
 
-(declare alts!!)
+(defmacro defblockingop
+  "Defines a function that blocks its thread. As core.async's: if the system property
+  clojure.core.async.go-checking is true now, it throws in a block. Differs: always so, and
+  not only up to a block's first park."
+  [op doc arglist & body]
+  `(do (defn ~op ~doc ~arglist ~@body)
+       (when (Boolean/getBoolean "clojure.core.async.go-checking")
+         (alter-var-root (var ~op) @#'checked (var ~op)))
+       (var ~op)))
+
+(defn- take-blocking [port]
+  (if (instance? Channel port)
+    (.takeBlocking ^Channel port)
+    (nth (Alts/chooseBlocking [port] nil) 0)))
+
+(defn- put-blocking [port val]
+  (cond
+    (instance? Channel port) (.putBlocking ^Channel port val)
+    (nil? val) (throw (IllegalArgumentException. "Can't put nil on channel"))
+    :else (nth (Alts/chooseBlocking [[port val]] nil) 0)))
 
 (defblockingop <!!
   "Takes a value, blocking this thread until there is one; nil if the port is closed.
@@ -202,18 +225,13 @@
   As core.async's. Differs: may be called in a go block; an interrupted thread withdraws
   its take, so that no value is lost."
   [port]
-  (if (instance? Channel port)
-    (.takeBlocking ^Channel port)
-    (nth (alts!! [port]) 0)))
+  (take-blocking port))
 
 (defblockingop >!!
   "Puts `val`, blocking this thread until it is accepted. Returns true, or false if the
   port is closed. As core.async's; differs as `<!!` does."
   [port val]
-  (cond
-    (instance? Channel port) (.putBlocking ^Channel port val)
-    (nil? val) (throw (IllegalArgumentException. "Can't put nil on channel"))
-    :else (nth (alts!! [[port val]]) 0)))
+  (put-blocking port val))
 
 (defblockingop alts!!
   "Does one of several operations, blocking this thread until one is done; see `alts!`.
@@ -239,7 +257,7 @@
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
   [port]
   (check-in-block "<!")
-  (<!! port))
+  (take-blocking port))
 
 (defn >!
   "Puts `val`, parking the block until it is accepted. Returns true, or false if the port
@@ -247,7 +265,7 @@
   {:skein.impl.go/op '{:method put, :arity [2 2]}}
   [port val]
   (check-in-block ">!")
-  (>!! port val))
+  (put-blocking port val))
 
 (defn alts!
   "Does one of several operations, parking the block until one is done. Returns

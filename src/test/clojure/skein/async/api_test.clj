@@ -55,11 +55,12 @@
     (is (pos-int? line) (str sym))))
 
 (defn- fresh-jvm
-  "What a new JVM prints for the form."
-  [form]
-  (let [^List command [(str (System/getProperty "java.home") "/bin/java")
-                       "-cp" (System/getProperty "java.class.path")
-                       "clojure.main" "-e" (pr-str form)]
+  "What a new JVM, with these options, prints for the form."
+  [form & options]
+  (let [^List command (concat [(str (System/getProperty "java.home") "/bin/java")]
+                              options
+                              ["-cp" (System/getProperty "java.class.path")
+                               "clojure.main" "-e" (pr-str form)])
         process (-> (ProcessBuilder. command)
                     (.redirectErrorStream true)
                     .start)
@@ -78,3 +79,18 @@
                          :when (contains? (loaded-libs) n)]
                      n)
                    (= before (threads))]))))))
+
+(deftest go-checking-refuses-to-block-in-a-block
+  (is (= "[java.lang.IllegalStateException java.lang.IllegalStateException [2 3] [1] nil]"
+         (fresh-jvm
+          '(do
+             (require '[skein.async :as a])
+             (let [refusal (fn [f] (try (f) (catch Throwable t (class t))))]
+               (prn [(a/<!! (a/go (refusal (fn [] (a/<!! (a/chan))))))
+                     (a/<!! (a/go (a/<! (a/timeout 1)) (refusal (fn [] (a/alts!! [(a/chan)])))))
+                     (a/<!! (a/go (mapv (fn [c] (inc (a/<! c))) [(a/go 1) (a/go 2)])))
+                     (a/<!! (a/into [] (let [out (a/chan)]
+                                         (a/pipeline 1 out (map (fn [c] (a/<!! c))) (a/to-chan! [(a/go 1)]))
+                                         out)))
+                     (a/<!! (a/thread (a/<!! (a/thread nil))))])))
+          "-Dclojure.core.async.go-checking=true"))))

@@ -80,8 +80,8 @@
   [xf ex-handler [v item]]
   (let [start (System/nanoTime)]
     (try
-      (let [results (chan 1 xf ex-handler)]
-        (a/>!! results v)
+      (let [^Channel results (chan 1 xf ex-handler)]
+        (.putBlocking results v)
         (close! results)
         (a/put! item results))
       (catch Throwable t (fails item t)))
@@ -101,6 +101,14 @@
             (recur)
             (work-on-thread jobs do-job workload))))))
 
+(defn- begin-work
+  "A program that wants no block to block, see skein.async/defblockingop, may well want the
+  transducer of a pipeline to: it never runs in a block then."
+  [jobs do-job workload]
+  (if (Boolean/getBoolean "clojure.core.async.go-checking")
+    (work-on-thread jobs do-job workload)
+    (work jobs do-job workload)))
+
 (defn pipeline
   "See skein.async/pipeline; `workload` says what threads slow work goes to."
   [n to xf from close? ex-handler workload]
@@ -110,7 +118,7 @@
         jobs (chan (+ n 2))
         do-job (fn do-job [job] (quick? xf ex-handler job))
         begin (fn begin [v item] (a/put! jobs [v item]))]
-    (dotimes [_ n] (work jobs do-job workload))
+    (dotimes [_ n] (begin-work jobs do-job workload))
     (let [fed (feed from to items begin)]
       (a/take! fed (fn no-more-jobs [_] (close! jobs))))
     (drain items to close? true)))
