@@ -19,8 +19,9 @@
   1.9.865, and what differs follows; doc/migrating.md has it all in one table.
 
   What few programs need at once, or at all, is loaded when it is first called: the go
-  compiler, the threads, and the blocks behind `pipe` and its kin. A namespace that is
-  named :as-alias below is such a one. Ahead-of-time compilation includes them."
+  compiler, the threads, ports of other kinds, and the blocks behind `pipe` and its kin. A
+  namespace that is named :as-alias below is such a one. Ahead-of-time compilation includes
+  them."
   (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
   (:require [clojure.core.protocols :as core-protocols]
             [skein.impl.alt :as-alias alt]
@@ -31,12 +32,12 @@
             [skein.impl.async.ops :as-alias ops]
             [skein.impl.async.pipeline :as-alias pipeline]
             [skein.impl.async.pub :as-alias pub]
-            [skein.impl.channel :as channel]
+            [skein.impl.channel :as-alias channel]
             [skein.impl.go :as-alias compiler]
-            [skein.impl.protocols :as impl]
+            [skein.impl.protocols :as-alias impl]
             [skein.impl.threads :as-alias threads])
-  (:import [skein.rt Alts Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
-            Callback Channel Frame Runner Scheduler Timeout]))
+  (:import [skein.rt Alts Box Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise
+            Buffers$Sliding Callback Channel Frame Runner Scheduler Timeout TransducedChannel]))
 
 (set! *warn-on-reflection* true)
 
@@ -63,7 +64,12 @@
 (defn unblocking-buffer?
   "Returns whether puts never wait on a channel with this buffer. As core.async's."
   [buff]
-  (extends? impl/UnblockingBuffer (class buff)))
+  (extends? @(requiring-resolve `impl/UnblockingBuffer) (class buff)))
+
+(defn- own-buffer [b]
+  (if (or (nil? b) (instance? Buffer b))
+    b
+    ((requiring-resolve `channel/foreign-buffer) b)))
 
 (defn chan
   "Returns a channel.
@@ -84,7 +90,12 @@
   ([buf-or-n xform] (chan buf-or-n xform nil))
   ([buf-or-n xform ex-handler]
    (when xform (assert buf-or-n "buffer must be supplied when transducer is"))
-   (channel/make (if (number? buf-or-n) (buffer buf-or-n) buf-or-n) xform ex-handler)))
+   (let [given (if (number? buf-or-n) (buffer buf-or-n) buf-or-n)
+         b (own-buffer given)]
+     ;; A buffer of another kind may use the channel, as a transducer may.
+     (if (or xform ex-handler (not (identical? b given)))
+       (TransducedChannel. b xform ex-handler)
+       (Channel. b)))))
 
 (defn promise-chan
   "Returns a channel that takes one value and gives it to every taker for ever; closed
@@ -110,7 +121,7 @@
   [chan]
   (if (instance? Channel chan)
     (.close ^Channel chan)
-    (impl/close! chan))
+    ((requiring-resolve `impl/close!) chan))
   nil)
 
 ;;;; Operations that never wait
@@ -119,7 +130,7 @@
   "Returns a handler, always active, whose commit gives `f`; for use with the port
   protocols. As core.async's."
   ([f] (fn-handler f true))
-  ([f blockable] (channel/fn-handler f blockable)))
+  ([f blockable] ((requiring-resolve `channel/fn-handler) f blockable)))
 
 (defn- on-caller [f]
   (with-meta f {:on-caller? true}))
@@ -129,10 +140,8 @@
     (f value)
     (Scheduler/submit (Callback/task (fn run [] (f value))))))
 
-(defn- start
-  "Starts an operation on a port that is not a channel of ours; a box when it is done."
-  [operation f on-caller?]
-  (operation (fn-handler (if on-caller? (on-caller f) f))))
+(defn- handler [f on-caller?]
+  (fn-handler (if on-caller? (on-caller f) f)))
 
 (defn take!
   "Takes a value and passes it to `fn1`, nil if the port is closed. Returns nil.
@@ -145,7 +154,7 @@
    (if (instance? Channel port)
      (let [v (.take ^Channel port (Callback. fn1 (boolean on-caller?)) nil)]
        (when-not (identical? v Channel/NONE) (call-back fn1 v on-caller?)))
-     (when-some [b (start (fn take [h] (impl/take! port h)) fn1 on-caller?)]
+     (when-some [b ((requiring-resolve `impl/take!) port (handler fn1 on-caller?))]
        (call-back fn1 @b on-caller?)))
    nil))
 
@@ -165,7 +174,7 @@
        (if (identical? accepted Channel/NONE)
          true
          (do (call-back fn1 accepted on-caller?) accepted)))
-     (if-some [b (start (fn put [h] (impl/put! port val h)) fn1 on-caller?)]
+     (if-some [b ((requiring-resolve `impl/put!) port val (handler fn1 on-caller?))]
        (do (call-back fn1 @b on-caller?) @b)
        true))))
 
@@ -176,7 +185,7 @@
   (if (instance? Channel port)
     (let [accepted (.put ^Channel port val nil nil)]
       (when-not (identical? accepted Channel/NONE) accepted))
-    (when-some [b (impl/put! port val (fn-handler nop false))] @b)))
+    (when-some [b ((requiring-resolve `impl/put!) port val (fn-handler nop false))] @b)))
 
 (defn poll!
   "Returns a value if one is there, else nil. As core.async's."
@@ -184,7 +193,7 @@
   (if (instance? Channel port)
     (let [v (.take ^Channel port nil nil)]
       (when-not (identical? v Channel/NONE) v))
-    (when-some [b (impl/take! port (fn-handler nop false))] @b)))
+    (when-some [b ((requiring-resolve `impl/take!) port (fn-handler nop false))] @b)))
 
 ;;;; Operations that block the thread
 
@@ -286,7 +295,7 @@
   then `fret` is called with that later. As core.async's; for `opts` see `alts!`."
   [fret ports opts]
   (when-some [chosen (Alts/choose ports opts (Callback. fret (boolean (:on-caller? (meta fret)))) nil)]
-    (impl/box chosen)))
+    (Box. chosen)))
 
 (defn do-alt
   "Returns the form of an `alt!` by `alts`, a symbol. As core.async's."
@@ -347,7 +356,9 @@
   `value` is nil and there is one."
   [port value]
   (when (nil? value)
-    (when-some [thrown (if (instance? Channel port) (.thrown ^Channel port) (impl/failure port))]
+    (when-some [thrown (if (instance? Channel port)
+                         (.thrown ^Channel port)
+                         ((requiring-resolve `impl/failure) port))]
       (throw thrown)))
   value)
 
@@ -406,7 +417,7 @@
 (load "async_deprecated")
 
 (when *compile-files*
-  (require 'skein.impl.alt 'skein.impl.go 'skein.impl.threads
+  (require 'skein.impl.alt 'skein.impl.channel 'skein.impl.go 'skein.impl.threads
            'skein.impl.async.describe 'skein.impl.async.filters 'skein.impl.async.mix
            'skein.impl.async.mult 'skein.impl.async.ops 'skein.impl.async.pipeline
            'skein.impl.async.pub))

@@ -1,40 +1,26 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.channel
-  "Joins the channels of skein.rt to the port protocols, in both directions.
+  "Joins the runtime's channels and waiters to ports, buffers and handlers that somebody else
+  made. skein.rt.Foreign loads it when the first of those turns up.
 
-  * foreign handlers on our channels: the protocols are extended to skein.rt.Channel
   * our frames, threads and callbacks on foreign ports: `foreign-take`, `foreign-put`
     and `foreign-alts`, installed in skein.rt.Foreign
-  * `make` - a channel from a buffer, a transducer and an exception handler"
+  * foreign buffers in our channels: `foreign-buffer`
+
+  The other direction, foreign handlers on our channels, is in skein.impl.protocols."
   (:require [skein.impl.protocols :as impl])
-  (:import [clojure.lang IFn IPersistentVector]
-           [java.util.concurrent ThreadLocalRandom]
+  (:import [java.util.concurrent ThreadLocalRandom]
            [java.util.concurrent.atomic AtomicBoolean AtomicLong]
            [java.util.concurrent.locks Lock ReentrantLock]
            [java.util.function BooleanSupplier]
-           [skein.rt Alts Buffer Buffers$Fixed Buffers$Dropping Buffers$Sliding Buffers$Promise
-            Channel Foreign HandlerWaiter HandlerWaiter$Handle Scheduler TransducedChannel Waiter]))
+           [skein.rt Alts Buffer Channel Foreign Scheduler Waiter]))
 
 (set! *warn-on-reflection* true)
 
 ;;;; Buffers
 
-(extend-protocol impl/Buffer
-  Buffer
-  (full? [b] (.full b))
-  (remove! [b] (.remove b))
-  (add!* [b value] (.add b value) b)
-  (close-buf! [b] (.close b)))
-
-(extend-protocol impl/Capacity
-  Buffer
-  (capacity [b] (let [n (.capacity b)] (when-not (neg? n) n))))
-
-(doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise]]
-  (extend c impl/UnblockingBuffer {}))
-
-(defn- foreign-buffer
-  "A buffer that satisfies the protocol only, as one of ours."
+(defn foreign-buffer
+  "Returns one of our buffers that stands for `b`, which satisfies the protocol only."
   [b]
   (reify Buffer
     (full [_] (boolean (impl/full? b)))
@@ -43,52 +29,6 @@
     (close [_] (impl/close-buf! b))
     (capacity [_] (int (or (when (satisfies? impl/Capacity b) (impl/capacity b)) -1)))
     (count [_] (count b))))
-
-(defn make
-  "Returns a channel.
-
-  buffer      one of ours, one that satisfies impl/Buffer, or nil for none
-  xform       a transducer, or nil
-  ex-handler  a function of what the transducer throws, or nil"
-  ^skein.rt.Channel [buffer xform ex-handler]
-  (let [b (if (or (nil? buffer) (instance? Buffer buffer)) buffer (foreign-buffer buffer))]
-    ;; A buffer of another kind may use the channel, as a transducer may.
-    (if (or xform ex-handler (not (identical? b buffer)))
-      (TransducedChannel. b xform ex-handler)
-      (Channel. b))))
-
-;;;; Foreign handlers on our channels
-
-(defn- handle ^HandlerWaiter$Handle [h]
-  (let [^Lock lock (when (instance? Lock h) h)]
-    (reify HandlerWaiter$Handle
-      (lock [_] (when lock (.lock lock)))
-      (unlock [_] (when lock (.unlock lock)))
-      (lockId [_] (long (impl/lock-id h)))
-      (active [_] (boolean (impl/active? h)))
-      (blockable [_] (boolean (impl/blockable? h)))
-      (commit [_] (impl/commit h))
-      (onCaller [_ f] (boolean (:on-caller? (meta f)))))))
-
-(defn- boxed [result]
-  (when-not (identical? result Channel/NONE) (impl/box result)))
-
-(extend-protocol impl/ReadPort
-  Channel
-  (take! [ch handler] (boxed (HandlerWaiter/take ch (handle handler)))))
-
-(extend-protocol impl/Failing
-  Channel
-  (failure [ch] (.thrown ch)))
-
-(extend-protocol impl/WritePort
-  Channel
-  (put! [ch value handler] (boxed (HandlerWaiter/put ch value (handle handler)))))
-
-(extend-protocol impl/Channel
-  Channel
-  (close! [ch] (.close ch) nil)
-  (closed? [ch] (.isClosed ch)))
 
 ;;;; Our waiters on foreign ports
 

@@ -5,7 +5,9 @@
   The protocols are core.async's, method for method, so that ports, handlers and
   buffers written for it work here. Skein's own channels implement them too, but
   its operations reach those directly."
-  (:refer-clojure :exclude [take!]))
+  (:import [java.util.concurrent.locks Lock]
+           [skein.rt Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter
+            HandlerWaiter$Handle]))
 
 (set! *warn-on-reflection* true)
 
@@ -83,11 +85,54 @@
    (assert (some? value) "a buffer can't hold nil")
    (add!* buffer value)))
 
-(deftype Box [value]
-  clojure.lang.IDeref
-  (deref [_] value))
-
 (defn box
   "Returns a derefable `value`, as ports do for an operation that is done at once."
   [value]
   (Box. value))
+
+;;;; What the runtime has: its buffers, and its channels for everybody's handlers
+
+(extend-protocol Buffer
+  skein.rt.Buffer
+  (full? [b] (.full b))
+  (remove! [b] (.remove b))
+  (add!* [b value] (.add b value) b)
+  (close-buf! [b] (.close b)))
+
+(extend-protocol Capacity
+  skein.rt.Buffer
+  (capacity [b] (let [n (.capacity b)] (when-not (neg? n) n))))
+
+(doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise]]
+  (extend c UnblockingBuffer {}))
+
+(defn- handle ^HandlerWaiter$Handle [h]
+  (let [^Lock lock (when (instance? Lock h) h)]
+    (reify HandlerWaiter$Handle
+      (lock [_] (when lock (.lock lock)))
+      (unlock [_] (when lock (.unlock lock)))
+      (lockId [_] (long (lock-id h)))
+      (active [_] (boolean (active? h)))
+      (blockable [_] (boolean (blockable? h)))
+      (commit [_] (commit h))
+      (onCaller [_ f] (boolean (:on-caller? (meta f)))))))
+
+(defn- boxed [result]
+  (when-not (identical? result skein.rt.Channel/NONE) (box result)))
+
+(extend-protocol ReadPort
+  skein.rt.Channel
+  (take! [ch handler] (boxed (HandlerWaiter/take ch (handle handler)))))
+
+(extend-protocol WritePort
+  skein.rt.Channel
+  (put! [ch value handler] (boxed (HandlerWaiter/put ch value (handle handler)))))
+
+(extend-protocol Channel
+  skein.rt.Channel
+  (close! [ch] (.close ch) nil)
+  (closed? [ch] (.isClosed ch)))
+
+(extend-protocol Failing
+  skein.rt.Channel
+  (failure [ch] (.thrown ch)))

@@ -74,7 +74,7 @@
           '(let [threads (fn [] (set (map (fn [^Thread t] (.getName t)) (keys (Thread/getAllStackTraces)))))
                  before (threads)]
              (require 'skein.async)
-             (prn [(for [n '[skein.impl.go skein.impl.threads skein.impl.alt skein.impl.async.ops
+             (prn [(for [n '[skein.impl.go skein.impl.channel skein.impl.protocols skein.impl.threads skein.impl.alt skein.impl.async.ops
                              skein.impl.async.mult skein.impl.async.pipeline clojure.core.async]
                          :when (contains? (loaded-libs) n)]
                      n)

@@ -2,7 +2,7 @@
 (ns skein.async.impl.channels
   "Channels under the names of clojure.core.async.impl.channels, for code that knows those
   and makes ports of its own."
-  (:require [skein.impl.channel :as channel]
+  (:require [skein.async :as a]
             [skein.impl.protocols :as impl]))
 
 (set! *warn-on-reflection* true)
@@ -16,4 +16,4 @@
   "Returns a channel with the buffer `buf`, or none if that is nil; see `skein.async/chan`."
   ([buf] (chan buf nil))
   ([buf xform] (chan buf xform nil))
-  ([buf xform exh] (channel/make buf xform exh)))
+  ([buf xform exh] (a/chan buf xform exh)))

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.IDeref;
+
+/** A value that is there: what a port returns for an operation that is done at once. */
+public record Box(Object value) implements IDeref {
+  @Override public Object deref() {
+    return value;
+  }
+}
