@@ -9,7 +9,7 @@
 
       (let [double (process (lift1->step (fn [x] (* 2 x))))
             tell (process (map->step {:describe (fn [] {:ins {:in \"a number\"}})
-                                      :transform (fn [s _ x] [s {::report [x]}])}))
+                                      :transform (fn [s _ x] [s {::flow/report [x]}])}))
             g (create-flow {:procs {:double {:proc double} :tell {:proc tell}}
                             :conns [[[:double :out] [:tell :in]]]})
             {:keys [report-chan]} (start g)]
