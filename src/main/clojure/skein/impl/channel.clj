@@ -227,10 +227,14 @@
 
 (defn foreign-alts
   "As skein.rt.Alts/choose, for operations of which some are on foreign ports."
-  [ops options ^Waiter waiter]
-  (let [on-channels (into [] (map on-channel) ops)]
-    (if (every? some? on-channels)
-      (Alts/choose on-channels options waiter nil)
-      (foreign-alts-by-handlers ops options waiter))))
+  [^IPersistentVector ops options ^Waiter waiter]
+  (let [n (.count ops)]
+    (loop [i 0, on-channels ops]
+      (if (< i n)
+        (let [op (.nth ops i)]
+          (if-some [known (on-channel op)]
+            (recur (inc i) (if (identical? op known) on-channels (.assocN on-channels i known)))
+            (foreign-alts-by-handlers ops options waiter)))
+        (Alts/choose on-channels options waiter nil)))))
 
 (Foreign/install foreign-take foreign-put foreign-alts)
