@@ -7,7 +7,8 @@
             [clojure.java.io :as io]
             [clojure.string :as str]
             [clojure.test :refer [deftest is]])
-  (:import [java.io File]
+  (:import [clojure.lang Compiler]
+           [java.io File]
            [java.util List]
            [java.util.concurrent TimeUnit]))
 
@@ -51,9 +52,11 @@
     (str/join File/pathSeparator ["src/bridge/clojure" "src/main/clojure" "target/classes" (slurp libraries)])))
 
 (defn- run-script
-  "Runs a script; returns what it printed last, read as EDN, or all output if it failed."
-  [script]
-  (let [[code output] (run-process [(str (System/getProperty "java.home") "/bin/java") "-cp" @class-path
+  "Runs a script, with more on its class path if wanted; returns what it printed last, read
+  as EDN, or all output if it failed."
+  [script & more]
+  (let [[code output] (run-process [(str (System/getProperty "java.home") "/bin/java")
+                                    "-cp" (str/join File/pathSeparator (cons @class-path more))
                                     "clojure.main" (str "src/test/bridge/" script)])]
     (if (= 0 code)
       (edn/read-string {:default tagged-literal} (last (str/split-lines output)))
@@ -77,6 +80,28 @@
             :timer nil
             :executor :ran}
            (run-script "names.clj")))))
+
+(defn- compile-with-core-async!
+  "Compiles a file of src/test/bridge, by core.async, into classes below `folder`."
+  [folder file]
+  (with-open [in (io/reader (io/file "src/test/bridge" file))]
+    (binding [*compile-path* (str folder), *compile-files* true, *ns* *ns*]
+      (Compiler/compile in file file))))
+
+(deftest what-core-async-compiled-runs
+  (let [folder (io/file "target" "bridge-machines")]
+    (.mkdirs folder)
+    (compile-with-core-async! folder "machines.clj")
+    (is (= {:source false
+            :channels "skein.rt.Channel"
+            :sum 499500
+            :ping-pong 1000
+            :choices [1 :none :time]
+            :caught [2 1 3]
+            :nested [:caller :inner :caller]
+            :failing [nil "unheard"]
+            :many 500500}
+           (run-script "compiled.clj" (str folder))))))
 
 (deftest the-aws-api-calls-a-service
   (is (= {:channels "skein.rt.Channel"

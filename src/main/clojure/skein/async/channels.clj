@@ -17,7 +17,7 @@
             [skein.impl.error :as error]
             [skein.impl.protocols :as impl])
   (:import [java.util.concurrent.locks Lock]
-           [skein.rt Channel]))
+           [skein.rt Channel Scheduler]))
 
 (set! *warn-on-reflection* true)
 
@@ -25,11 +25,15 @@
 
 (defn closed?
   "Returns whether `ch` has been closed: it accepts no put any more. What was put before
-  can still be taken.
+  can still be taken. Throws :skein/not-a-channel.
 
       (let [c (a/chan)] [(closed? c) (do (a/close! c) (closed? c))])
       ;=> [false true]"
   [ch]
+  (when-not (or (instance? Channel ch) (satisfies? impl/Channel ch))
+    (error/fail! :skein/not-a-channel
+                 (str "Only a channel is open or closed, but this is " (error/preview ch) ".")
+                 {:value (error/preview ch)}))
   (boolean (impl/closed? ch)))
 
 (defn close-with!
@@ -58,14 +62,20 @@
 
 ;;;; Takes with a time limit
 
+(defn time-limit
+  "Returns a timeout of `ms`, a number. Throws :skein/bad-number. For `<!within`."
+  [ms]
+  (a/timeout (argument/number :ms ms "a number of milliseconds" number?)))
+
 (defmacro <!within
   "Takes a value from `port`, parking the block for at most `ms` milliseconds; gives
-  `default` when the time is up, and then nothing has been taken. For blocks.
+  `default` when the time is up, and then nothing has been taken. For blocks. Throws
+  :skein/bad-number.
 
       (a/<!! (a/go (<!within 5 (a/chan) :late)))
       ;=> :late"
   [ms port default]
-  `(let [limit# (a/timeout ~ms)
+  `(let [limit# (time-limit ~ms)
          [v# p#] (a/alts! [~port limit#] :priority true)]
      (if (identical? p# limit#)
        ~default
@@ -77,7 +87,7 @@
       (<!!within 60000 (a/go 1) :late)
       ;=> 1"
   [ms port default]
-  (let [limit (a/timeout ms)
+  (let [limit (time-limit ms)
         [v p] (a/alts!! [port limit] :priority true)]
     (if (identical? p limit)
       default
@@ -166,6 +176,16 @@
       (if (impl/active? handler) (do (impl/commit handler) true) false)
       (finally (when lock (.unlock lock))))))
 
+(defn- guarded
+  "`on-drop`, but what it throws goes to the uncaught-exception handler: whoever puts, a
+  mult for one, must go on."
+  [on-drop]
+  (when-not (ifn? on-drop)
+    (error/fail! :skein/not-a-function (str "on-drop must be a function, but is " (error/preview on-drop) ".")
+                 {:value (error/preview on-drop)}))
+  (fn dropped [value]
+    (try (on-drop value) (catch Throwable t (Scheduler/uncaught t)))))
+
 (defn gate
   "Returns a port to put on in place of `ch`, which says what becomes of a value that `ch`
   can't accept at once:
@@ -176,12 +196,13 @@
   :disconnect  `ch` is closed with an exception of :skein/slow-taker, so that its taker
                knows that something is missing
 
-  :on-drop     called with each value that is dropped; must not block
+  :on-drop     called with each value that is dropped; must not block. What it throws goes
+               to the uncaught-exception handler
 
   With any but :block a put never waits; it is false once `ch` is closed. Made for `tap`
   and `sub`, where one slow taker would hold up all: each tap or subscription has a gate
   of its own, and a disconnected one is removed. Closing the gate closes `ch`. Throws
-  :skein/bad-policy, :skein/not-a-port.
+  :skein/bad-policy, :skein/not-a-function, :skein/not-a-port.
 
       (let [source (a/chan), slow (a/chan 1), quick (a/chan 3)
             m (a/mult source)]
@@ -194,13 +215,14 @@
   [ch policy & {:keys [on-drop] :or {on-drop (fn [_])}}]
   (argument/target ch)
   (argument/policy policy ":block, :drop, :slide or :disconnect" #{:block :drop :slide :disconnect})
-  (reify
-    impl/WritePort
-    (put! [_ value handler]
-      (cond
-        (nil? value) (throw (IllegalArgumentException. "Can't put nil on channel"))
-        (= :block policy) (impl/put! ch value handler)
-        (commit handler) (impl/box (accept ch policy value on-drop))))
-    impl/Channel
-    (close! [_] (a/close! ch))
-    (closed? [_] (impl/closed? ch))))
+  (let [dropped (guarded on-drop)]
+    (reify
+      impl/WritePort
+      (put! [_ value handler]
+        (cond
+          (nil? value) (throw (IllegalArgumentException. "Can't put nil on channel"))
+          (= :block policy) (impl/put! ch value handler)
+          (commit handler) (impl/box (accept ch policy value dropped))))
+      impl/Channel
+      (close! [_] (a/close! ch))
+      (closed? [_] (impl/closed? ch)))))

@@ -75,6 +75,15 @@
                            (accept [_ value thrown] (vreset! seen [value (some-> thrown unwrapped)]))))
     @seen))
 
+(defn- completable-outcome
+  "As `stage-outcome`, without a callback while the future is not done. A subclass may refuse
+  to tell its state: then nil, and whoever waits is called back."
+  [^CompletableFuture f]
+  (when (and (identical? CompletableFuture (class f)) (.isDone f))
+    (if (identical? Future$State/SUCCESS (.state f))
+      [(.resultNow f) nil]
+      (stage-outcome f))))
+
 (defn- pending-outcome
   "The outcome of a promise or delay that has one; nil before that."
   [source]
@@ -99,8 +108,13 @@
                 future-outcome)
 
 ;; A stage need not tell its state, so even one that is done is asked by a callback.
-(doseq [c [CompletionStage CompletableFuture]]
-  (extend-source! c (fn [stage] (SourceChannel/pending stage (by-callback stage))) stage-outcome))
+(extend-source! CompletionStage
+                (fn [stage] (SourceChannel/pending stage (by-callback stage)))
+                stage-outcome)
+
+(extend-source! CompletableFuture
+                (fn [f] (channel-for f (completable-outcome f) (by-callback f)))
+                stage-outcome)
 
 (doseq [c [Delay (class (promise))]]
   (extend-source! c
@@ -174,7 +188,7 @@
   iterate, or to make an `eduction` of.
 
   They are taken when they are asked for, one at a time, and each is taken once: whoever
-  asks next gets the next one. Asking blocks the thread (in a block that is fine), and
+  asks next gets the next one. A port that never ends, as a future, never ends here. Asking blocks the thread (in a block that is fine), and
   rethrows the cause with which the port was closed. Throws :skein/not-a-port.
 
       (let [c (a/chan 3)]

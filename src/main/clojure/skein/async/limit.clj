@@ -20,7 +20,7 @@
             [skein.impl.argument :as argument]
             [skein.impl.error :as error])
   (:import [java.util.concurrent.atomic AtomicBoolean]
-           [skein.rt Buffers$Fixed Channel Runner Scheduler Timeout UnlimitedChannel]))
+           [skein.rt Buffer Channel Runner Scheduler Timeout UnlimitedChannel]))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -51,11 +51,15 @@
             (recur (+ earliest whole) (- step whole))
             (recur (+ due whole) (- step whole))))))))
 
-(defn- positive? [n]
-  (and (number? n) (pos? (double n)) (< (double n) Double/POSITIVE_INFINITY)))
+(def ^:private ^:const slowest
+  "A permit in 31 years; the clock does not count much farther."
+  1e-9)
+
+(defn- rate? [n]
+  (and (number? n) (<= slowest (double n)) (< (double n) Double/POSITIVE_INFINITY)))
 
 (defn rate-limiter
-  "Returns a limiter with `rate` permits a second, any number above 0; a permit is true.
+  "Returns a limiter with `rate` permits a second, any number from 1e-9; a permit is true.
 
   :burst  how many permits gather while nobody takes any; by default as many as fall into
           10 ms, one at least, which makes up for timers and takers that are late
@@ -70,12 +74,14 @@
         (status limiter))
       ;=> {:name nil, :rate 1000, :waiting 0}"
   [rate & {:keys [burst] limiter-name :name}]
-  (argument/number :rate rate "a number above 0" positive?)
-  (when (some? burst) (argument/number :burst burst "a number, 1 or more" (fn [n] (and (number? n) (<= 1.0 (double n))))))
+  (argument/number :rate rate "a number from 1e-9" rate?)
+  (when (some? burst)
+    (argument/number :burst burst "a number from 1 to 2147483647"
+                     (fn [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE)))))
   (let [out (UnlimitedChannel. nil {:name limiter-name :rate rate})
         interval (/ 1e9 (double rate))
         tolerance (if burst
-                    (long (* interval (- (double burst) 1.0)))
+                    (long (min 4e18 (* interval (- (double burst) 1.0))))
                     (long catch-up-nanos))]
       (produce out interval tolerance)
     out))
@@ -84,11 +90,18 @@
 
 (deftype ^:private Permit [^Channel limiter ^AtomicBoolean released])
 
-(defn- add-permit [^Channel limiter]
-  (.put limiter (Permit. limiter (AtomicBoolean.)) nil nil))
+;; Counts the permits that are free; one is an object from when it is taken. `limiter` is a
+;; cell with the channel that owns this buffer.
+(deftype ^:private Permits [^objects limiter ^long n ^:unsynchronized-mutable ^long free]
+  Buffer
+  (full [_] (>= free n))
+  (count [_] (int free))
+  (capacity [_] (int n))
+  (add [_ _] (set! free (inc free)))
+  (remove [_] (set! free (dec free)) (Permit. (aget limiter 0) (AtomicBoolean.))))
 
 (defn concurrency-limiter
-  "Returns a limiter with `n` permits, a whole number above 0, each to be given back by
+  "Returns a limiter with `n` permits, from 1 to 2147483647, each to be given back by
   `release!`; `with-permit` sees to that.
 
   :name  for `status`
@@ -101,9 +114,10 @@
          (do (release! permit) (some? (a/poll! limiter)))])
       ;=> [nil true]"
   [n & {limiter-name :name}]
-  (argument/whole :n n)
-  (let [out (UnlimitedChannel. (Buffers$Fixed. n) {:name limiter-name :limit n})]
-    (dotimes [_ n] (add-permit out))
+  (argument/number :n n "a whole number from 1 to 2147483647" (fn [n] (and (int? n) (<= 1 (long n) Integer/MAX_VALUE))))
+  (let [limiter (object-array 1)
+        out (UnlimitedChannel. (Permits. limiter (long n) (long n)) {:name limiter-name :limit n})]
+    (aset limiter 0 out)
     out))
 
 (defn release!
@@ -115,7 +129,7 @@
       (error/fail! :skein/released
                    "This permit was given back before; to let more than one pass, take more than one."
                    {:limiter (description (.-limiter ^Permit permit))}))
-    (add-permit (.-limiter ^Permit permit)))
+    (.put ^Channel (.-limiter ^Permit permit) permit nil nil))
   nil)
 
 (defn check-permit
@@ -148,11 +162,16 @@
 
 (defn status
   "Returns a limiter's description and counts, exact when nothing runs: {:name :rate
-  :waiting} or {:name :limit :in-use :waiting}. `:waiting` is the number of takes.
+  :waiting} or {:name :limit :in-use :waiting}. `:waiting` is the number of takes. Throws
+  :skein/not-a-limiter.
 
       (status (concurrency-limiter 3 :name \"database\"))
       ;=> {:name \"database\", :limit 3, :in-use 0, :waiting 0}"
-  [^Channel limiter]
-  (let [{:keys [limit] :as known} (description limiter)]
-    (cond-> (assoc known :waiting (.takerCount limiter))
-      limit (assoc :in-use (- (long limit) (count (.buffer limiter)))))))
+  [limiter]
+  (let [{:keys [limit rate] :as known} (description limiter)]
+    (when-not (or limit rate)
+      (error/fail! :skein/not-a-limiter
+                   (str "A limiter is wanted here, but this is " (error/preview limiter) ".")
+                   {:value (error/preview limiter)}))
+    (cond-> (assoc known :waiting (.takerCount ^Channel limiter))
+      limit (assoc :in-use (- (long limit) (count (.buffer ^Channel limiter)))))))

@@ -34,16 +34,22 @@
     (.close out ^Throwable cause)
     (a/close! out)))
 
+;; Of the n permits, those that were never used are a number; the rest are in `permits`, or
+;; with a value that is under way.
+
 (defn- take-while-permitted
-  "Takes a value whenever there is a permit, and calls `launch` with it, or with nil when
-  there are no more."
-  [{:keys [in permits stop]} launch]
-  (a/go-loop []
-    (a/<! permits)
-    (let [[value port] (a/alts! [stop in] :priority true)
+  "Takes a value whenever there is a permit, and calls `launch` with it and the number of
+  permits that were never used, or with nil and that when there are no more."
+  [{:keys [n in permits stop]} launch]
+  (a/go-loop [unused n]
+    (let [unused (cond
+                   (a/poll! permits) unused
+                   (pos? unused) (dec unused)
+                   :else (do (a/<! permits) unused))
+          [value port] (a/alts! [stop in] :priority true)
           value (when-not (identical? port stop) value)]
-      (launch value)
-      (when (some? value) (recur)))))
+      (launch value unused)
+      (when (some? value) (recur unused)))))
 
 (defn- deliver-in-order
   [{:keys [in out permits stop]} jobs]
@@ -57,7 +63,7 @@
 
 (defn- map-in-order [{:keys [n f on-error] :as work}]
   (let [jobs (a/chan n)]
-    (take-while-permitted work (fn launch [value]
+    (take-while-permitted work (fn launch [value _]
                                  (if (some? value)
                                    (a/put! jobs (a/go (run-job f on-error value)))
                                    (a/close! jobs))))
@@ -72,15 +78,16 @@
       (a/>! permits true))))
 
 (defn- await-all
-  "Ends the work when all calls are done: when every permit but that of the taker is back."
-  [{:keys [n in out permits]}]
+  "Ends the work when all calls are done: when every permit that was used is back but the
+  taker's."
+  [{:keys [n in out permits]} unused]
   (a/go
-    (dotimes [_ (dec (long n))] (a/<! permits))
+    (dotimes [_ (- (long n) (long unused) 1)] (a/<! permits))
     (finish out in nil)))
 
 (defn- map-as-completed [work]
-  (take-while-permitted work (fn launch [value]
-                               (if (some? value) (run-and-deliver work value) (await-all work)))))
+  (take-while-permitted work (fn launch [value unused]
+                               (if (some? value) (run-and-deliver work value) (await-all work unused)))))
 
 (defn- check-arguments [n f in on-error]
   (argument/whole :n n)
@@ -113,8 +120,8 @@
       ;=> #{6 2 :none}"
   [n f in & {:keys [ordered? on-error] :or {ordered? true on-error :stop}}]
   (check-arguments n f in on-error)
-  (let [permits (a/chan n)
+  (let [n (min (long n) Integer/MAX_VALUE)
+        permits (a/chan n)
         work {:n n :f f :in in :out (a/chan) :permits permits :stop (a/chan) :on-error on-error}]
-    (dotimes [_ n] (a/offer! permits true))
     (if ordered? (map-in-order work) (map-as-completed work))
     (:out work)))

@@ -60,10 +60,15 @@
   (a/go-loop []
     (let [wanted? (pos? (.get demand))]
       (cond
+        (impl/closed? cancelled) nil
         (.get refused) (.onError subscriber (.get refused))
         (and (not wanted?) (exhausted? port)) (signal-end port subscriber)
         :else
-        (let [[v from] (a/alts! (if wanted? [cancelled wake port] [cancelled wake]) :priority true)]
+        (let [at-once (when wanted? (a/poll! port))
+              [v from] (cond
+                         (some? at-once) [at-once port]
+                         wanted? (a/alts! [cancelled wake port] :priority true)
+                         :else (a/alts! [cancelled wake] :priority true))]
           (cond
             (identical? from cancelled) nil
             (identical? from wake) (recur)
@@ -79,7 +84,8 @@
   only when that one has requested it. Cancelling leaves what was not delivered in the
   port. After the last value a subscriber gets onComplete, or onError with the cause of
   the close; one that has nothing on request learns of a later close at its next request.
-  Signals come from a block, one at a time, so a subscriber may block.
+  Signals come from a block, one at a time, so a subscriber may block. What it throws
+  against the rules ends its subscription, and goes to the uncaught-exception handler.
 
   Throws :skein/not-a-port."
   ^java.util.concurrent.Flow$Publisher [port]

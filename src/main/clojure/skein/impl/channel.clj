@@ -72,12 +72,14 @@
 
 (definterface Flag
   (^boolean isOpen [])
-  (close []))
+  (closer [])
+  (close [by]))
 
-(deftype ^:private OneShot [^ReentrantLock lock ^:volatile-mutable open ^long id]
+(deftype ^:private OneShot [^ReentrantLock lock ^:volatile-mutable by ^long id]
   Flag
-  (isOpen [_] open)
-  (close [_] (set! open false)))
+  (isOpen [_] (nil? by))
+  (closer [_] by)
+  (close [_ closer] (set! by closer)))
 
 (defn- arm
   "The handler of one operation of an alts: all share a flag, and the first to commit wins."
@@ -90,7 +92,7 @@
     (active? [_] (.isOpen flag))
     (blockable? [_] true)
     (lock-id [_] (.-id flag))
-    (commit [_] (.close flag) f)))
+    (commit [this] (.close flag this) f)))
 
 (defn- claim-flag
   "Ends the alts of `flag`; false when an operation has won before."
@@ -98,7 +100,7 @@
   (let [^ReentrantLock lock (.-lock flag)]
     (.lock lock)
     (try
-      (when (.isOpen flag) (.close flag) true)
+      (when (.isOpen flag) (.close flag :nobody) true)
       (finally (.unlock lock)))))
 
 (defn- order
@@ -116,13 +118,19 @@
     a))
 
 (defn- try-arm
-  "Starts one operation; a box of [value port] if that ends the alts."
-  [op flag deliver]
+  "Starts one operation; a box of [value port] if that ends the alts. Throws what the port
+  throws, unless another operation is done by then: its result counts."
+  [op ^OneShot flag deliver]
   (let [put? (vector? op)
         port (if put? (op 0) op)
         h (arm flag (with-meta (fn won [v] (deliver [v port])) {:on-caller? true}))]
-    (when-some [b (if put? (impl/put! port (op 1) h) (impl/take! port h))]
-      (impl/box [@b port]))))
+    (try
+      (when-some [b (if put? (impl/put! port (op 1) h) (impl/take! port h))]
+        (impl/box [@b port]))
+      (catch Throwable t
+        (if (or (claim-flag flag) (identical? h (.closer flag)))
+          (throw t)
+          (Scheduler/uncaught t))))))
 
 (defn- try-arms
   "Starts the operations in order; the [value port] of one that is done at once, or nil.
@@ -141,20 +149,14 @@
 (defn- foreign-alts-by-handlers
   "As `foreign-alts`, by one handler an operation."
   [ops options ^Waiter waiter]
-  (let [flag (OneShot. (ReentrantLock.) true (.incrementAndGet next-lock-id))
+  (let [flag (OneShot. (ReentrantLock.) nil (.incrementAndGet next-lock-id))
         settled (AtomicBoolean.)
         settle (fn settle [] (.compareAndSet settled false true))
         ops (vec ops)]
     (.withdrawal waiter (reify BooleanSupplier (getAsBoolean [_] (boolean (claim-flag flag)))))
-    (try
-      (or (try-arms ops (order (count ops) (:priority options)) flag settle waiter)
-          (when (and (contains? options :default) (claim-flag flag))
-            [(:default options) :default]))
-      (catch Throwable t
-        ;; An earlier operation may be done by now; then its result counts, and not this.
-        (if (claim-flag flag)
-          (throw t)
-          (do (Scheduler/uncaught t) nil))))))
+    (or (try-arms ops (order (count ops) (:priority options)) flag settle waiter)
+        (when (and (contains? options :default) (claim-flag flag))
+          [(:default options) :default]))))
 
 (defn- on-channel
   "`op` on the channel that stands for its port; nil when it has none."
@@ -165,10 +167,14 @@
 
 (defn foreign-alts
   "As skein.rt.Alts/choose, for operations of which some are on foreign ports."
-  [ops options ^Waiter waiter]
-  (let [on-channels (into [] (map on-channel) ops)]
-    (if (every? some? on-channels)
-      (Alts/choose on-channels options waiter nil)
-      (foreign-alts-by-handlers ops options waiter))))
+  [^IPersistentVector ops options ^Waiter waiter]
+  (let [n (.count ops)]
+    (loop [i 0, on-channels ops]
+      (if (< i n)
+        (let [op (.nth ops i)]
+          (if-some [known (on-channel op)]
+            (recur (inc i) (if (identical? op known) on-channels (.assocN on-channels i known)))
+            (foreign-alts-by-handlers ops options waiter)))
+        (Alts/choose on-channels options waiter nil)))))
 
 (Foreign/install foreign-take foreign-put foreign-alts)

@@ -35,8 +35,21 @@ public final class SourceChannel extends UnlimitedChannel {
     }
   }
 
-  private static final ConcurrentHashMap<Key, WeakReference<SourceChannel>> PENDING = new ConcurrentHashMap<>();
+  /** Finds the key of a thing, without being one more reference for the garbage collector to look after. */
+  private record Lookup(Object source) {
+    @Override public int hashCode() {
+      return System.identityHashCode(source);
+    }
+
+    @Override public boolean equals(Object other) {
+      return other instanceof Key key && key.refersTo(source);
+    }
+  }
+
+  private static final ConcurrentHashMap<Object, WeakReference<SourceChannel>> PENDING = new ConcurrentHashMap<>();
   private static final ReferenceQueue<Object> GONE = new ReferenceQueue<>();
+
+  private Key key; // of the entry with this channel; null when there never was one. Written before it is there
 
   private SourceChannel(Object source) {
     super(new Buffers.Promise(), source);
@@ -57,15 +70,18 @@ public final class SourceChannel extends UnlimitedChannel {
    */
   public static SourceChannel pending(Object source, IFn start) {
     for (Reference<?> gone; (gone = GONE.poll()) != null; ) PENDING.remove(gone);
-    Key key = new Key(source, GONE);
+    WeakReference<SourceChannel> known = PENDING.get(new Lookup(source));
+    SourceChannel existing = known == null ? null : known.get();
+    if (existing != null) return existing;
     SourceChannel channel = new SourceChannel(source);
     WeakReference<SourceChannel> mine = new WeakReference<>(channel);
+    channel.key = new Key(source, GONE);
     for (;;) {
-      WeakReference<SourceChannel> theirs = PENDING.putIfAbsent(key, mine);
+      WeakReference<SourceChannel> theirs = PENDING.putIfAbsent(channel.key, mine);
       if (theirs == null) break;
-      SourceChannel existing = theirs.get();
+      existing = theirs.get();
       if (existing != null) return existing;
-      if (PENDING.replace(key, theirs, mine)) break;
+      if (PENDING.replace(channel.key, theirs, mine)) break;
     }
     try {
       start.invoke(channel);
@@ -80,6 +96,7 @@ public final class SourceChannel extends UnlimitedChannel {
     if (value != null) put(value, null, null);
     if (thrown == null) close();
     else close(thrown);
+    if (key != null) PENDING.computeIfPresent(key, (k, held) -> held.refersTo(this) ? null : held);
   }
 
   @Override Object asPort() {

@@ -6,7 +6,8 @@
             [clojure.test.check.properties :as prop]
             [skein.async :as a]
             [skein.async.channels :as channels]
-            [skein.deadline :refer [await-port within-deadline]])
+            [skein.deadline :refer [await-port within-deadline]]
+            [skein.uncaught :refer [await-uncaught]])
   (:import [clojure.lang ExceptionInfo]))
 
 (set! *warn-on-reflection* true)
@@ -57,7 +58,8 @@
   (is (= [:skein/bad-cause :skein/bad-cause :skein/not-a-channel]
          [(error-of #(channels/close-with! (a/chan) nil))
           (error-of #(channels/close-with! (a/chan) "why"))
-          (error-of #(channels/close-with! 1 boom))])))
+          (error-of #(channels/close-with! 1 boom))]))
+  (is (= [:skein/not-a-channel :skein/not-a-channel] [(error-of #(channels/closed? 1)) (error-of #(channels/closed? nil))])))
 
 ;;;; Takes with a time limit
 
@@ -72,6 +74,14 @@
     (is (false? (within-deadline (channels/<!!within 60000 c :late))))
     (a/close! c)
     (is (nil? (within-deadline (channels/<!!within 60000 c :late))))))
+
+(deftest a-time-limit-is-a-number
+  (is (= [:skein/bad-number :skein/bad-number]
+         [(error-of #(channels/<!!within "1" (a/chan) :late))
+          (within-deadline (error-of #(a/<?? (a/async (channels/<!within nil (a/chan) :late)))))]))
+  (is (= [:late 1 :late] (within-deadline [(channels/<!!within -1 (a/chan) :late)
+                                           (channels/<!!within Long/MAX_VALUE (a/go 1) :late)
+                                           (channels/<!!within 1/2 (a/chan) :late)]))))
 
 (deftest a-take-in-time-leaves-no-timer
   (let [before (skein.rt.Timeout/outstanding)]
@@ -163,6 +173,13 @@
     (is (false? (a/>!! g 4)))
     (is (= [:skein/bad-policy :skein/not-a-port]
            [(error-of #(channels/gate c :hope)) (error-of #(channels/gate 1 :drop))]))))
+
+(deftest a-gate-survives-its-on-drop
+  (let [g (channels/gate (a/chan) :drop :on-drop (fn [_] (throw boom)))]
+    (doseq [put [#(a/put! g 1) #(a/>!! g 1) #(first (a/alts!! [[g 1]])) #(a/<!! (a/go (a/>! g 1)))
+                 #(a/<!! (a/go (first (a/alts! [[g 1] (a/chan)]))))]]
+      (is (= [true boom] (await-uncaught #(identical? boom %) (fn [] (within-deadline (put)))))))
+    (is (= :skein/not-a-function (error-of #(channels/gate (a/chan) :drop :on-drop nil))))))
 
 (deftest slow-taps-hold-nobody-up
   (doseq [policy [:drop :slide :disconnect]]

@@ -94,6 +94,20 @@
             (caught #(a/alts!! [(a/chan) p] :priority true))
             (a/<!! (a/go (try (a/<! p) (catch Exception _ :caught))))])))
 
+(deftest an-exception-of-a-port-that-has-committed-hits-who-uses-it-too
+  (both= (repeat 6 "too late")
+         (let [fail (fn [h] (impl/commit h) (throw (ex-info "too late" {})))
+               p (reify
+                   impl/ReadPort (take! [_ h] (fail h))
+                   impl/WritePort (put! [_ _ h] (fail h)))
+               caught (fn [f] (try (f) (catch Exception e (ex-message e))))]
+           [(caught #(a/<!! p))
+            (caught #(a/>!! p 1))
+            (caught #(a/alts!! [(a/chan) p] :priority true))
+            (caught #(a/alts!! [p] :default 1))
+            (a/<!! (a/go (try (a/<! p) (catch Exception e (ex-message e)))))
+            (a/<!! (a/go (try (a/alts! [[p 1] (a/chan)] :priority true) (catch Exception e (ex-message e)))))])))
+
 (deftest what-is-no-port-is-refused
   (is (= IllegalArgumentException
          (try (a/<!! 1) (catch Exception e (class e)))

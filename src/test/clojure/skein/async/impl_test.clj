@@ -114,6 +114,27 @@
     (binding [*who* :caller] (machine done [(later 1) *who*]))
     (is (= [1 :caller] (await-port done)))))
 
+(defmacro ^:private go-machine
+  "As `go`, by a machine with its operations."
+  [& body]
+  `(let [done# (a/chan 1)]
+     (-> (~(go/state-machine `(do ~@body) 1 [nil nil] ioc/async-custom-terminators))
+         (ioc/aset-all! ioc/USER-START-IDX done#)
+         ioc/run-state-machine-wrapped)
+     done#))
+
+(deftest a-machine-with-a-blocks-operations-is-a-block
+  (let [c (a/chan 1), d (a/chan), never (a/chan)]
+    (is (= [true 1 [1 true] nil]
+           (await-port (go-machine [(>! c 1)
+                                    (<! c)
+                                    (do (a/put! d 1) (let [[v port] (alts! [never d])] [v (identical? port d)]))
+                                    (do (a/close! c) (<! c))]))))
+    (is (= [7 nil nil] (let [waiting (go-machine (<! d))
+                             nothing (go-machine nil)]
+                         (a/>!! d 7)
+                         [(await-port waiting) (await-port waiting) (await-port nothing)])))))
+
 (deftest a-machine-that-throws-closes-its-channel
   (let [done (a/chan 1)]
     (is (thrown-with-msg? Exception #"boom" (machine done (now 1) (throw (ex-info "boom" {})))))

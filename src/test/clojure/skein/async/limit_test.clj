@@ -94,7 +94,25 @@
     (is (= (range 10000) (map await-port waiting)))
     (is (= {:name nil :limit 1 :in-use 0 :waiting 0} (limit/status limiter)))))
 
+(deftest the-slowest-and-the-fastest-rate
+  (is (= [true nil] (within-deadline (let [limiter (limit/rate-limiter 1e-9 :burst 2147483647)]
+                                       [(a/<!! limiter) (limit/release! true)]))))
+  (is (every? true? (within-deadline (let [limiter (limit/rate-limiter 1e300)]
+                                       (mapv (fn [_] (a/<!! limiter)) (range 1000)))))))
+
+(deftest only-a-limiter-has-a-status
+  (is (= (repeat 4 :skein/not-a-limiter)
+         (mapv (fn [x] (error-of #(limit/status x))) [nil 1 (a/chan) (a/go 1)]))))
+
 ;;;; Concurrency
+
+(deftest a-limiter-may-have-any-number-of-permits
+  (let [limiter (limit/concurrency-limiter Integer/MAX_VALUE)
+        permits (mapv (fn [_] (a/<!! limiter)) (range 3))]
+    (is (= 3 (:in-use (limit/status limiter))))
+    (is (apply distinct? permits))
+    (run! limit/release! permits)
+    (is (= 0 (:in-use (limit/status limiter))))))
 
 (deftest no-more-than-n-at-once
   (let [limiter (limit/concurrency-limiter 3 :name "three")
@@ -162,7 +180,10 @@
            [(await-port waiting) (error-of #(limit/with-permit limiter 1))]))))
 
 (deftest a-limiter-without-permits-is-refused
-  (is (= (repeat 6 :skein/bad-number)
-         (mapv error-of [#(limit/rate-limiter 0) #(limit/rate-limiter -1) #(limit/rate-limiter nil)
+  (is (= (repeat 12 :skein/bad-number)
+         (mapv error-of [#(limit/rate-limiter 1e-300) #(limit/rate-limiter ##Inf) #(limit/rate-limiter ##NaN)
+                         #(limit/rate-limiter 1 :burst ##Inf) #(limit/rate-limiter 1 :burst 1e300)
+                         #(limit/concurrency-limiter 2147483648)
+                         #(limit/rate-limiter 0) #(limit/rate-limiter -1) #(limit/rate-limiter nil)
                          #(limit/rate-limiter 1 :burst 0) #(limit/concurrency-limiter 0)
                          #(limit/concurrency-limiter 1.5)]))))

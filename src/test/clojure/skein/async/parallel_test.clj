@@ -50,6 +50,10 @@
       (is (= (range 60) (sort got)))
       (is (= {:now 0 :most n} @state) "as many as allowed, and no more"))))
 
+(deftest n-may-be-any-number
+  (doseq [n [1000000 Integer/MAX_VALUE Long/MAX_VALUE], ordered? [true false]]
+    (is (= (range 1 101) (sort (all (parallel-map n inc (a/to-chan! (range 100)) :ordered? ordered?)))))))
+
 (deftest nothing-is-taken-that-cant-start
   (doseq [ordered? [true false]]
     (let [in (a/chan)

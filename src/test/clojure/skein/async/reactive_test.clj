@@ -5,7 +5,8 @@
   (:require [clojure.test :refer [deftest is testing]]
             [skein.async :as a]
             [skein.async.reactive :as reactive]
-            [skein.deadline :refer [await-port within-deadline]])
+            [skein.deadline :refer [await-port within-deadline]]
+            [skein.uncaught :refer [await-uncaught]])
   (:import [java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription SubmissionPublisher]
            [org.testng ITestResult TestListenerAdapter TestNG]
            [skein.rt Channel]))
@@ -96,6 +97,20 @@
     (.cancel s)
     (within-deadline (while (pos? (.takerCount ^Channel c)) (Thread/onSpinWait)))
     (is (nil? (a/offer! c 2)))))
+
+(deftest a-subscriber-that-throws-gets-nothing-more
+  (let [boom (ex-info "boom" {})
+        signals (a/chan 10)
+        c (doto (a/chan 3) (a/put! 1) (a/put! 2) (a/put! 3))
+        subscriber (reify Flow$Subscriber
+                     (onSubscribe [_ s] (.request s 10))
+                     (onNext [_ v] (a/put! signals v) (throw boom))
+                     (onError [_ t] (a/put! signals t))
+                     (onComplete [_] (a/put! signals :complete)))]
+    (is (= [nil boom] (await-uncaught #(identical? boom %)
+                                      (fn [] (.subscribe (reactive/publisher c) subscriber)))))
+    (a/close! c)
+    (is (= [1 [2 3] nil] [(await-port signals) (await-port (a/into [] c)) (a/poll! signals)]))))
 
 (deftest subscribers-share-a-channel
   (let [c (a/to-chan! (range 100))

@@ -67,13 +67,15 @@
 (defn state-machine
   "Returns a form of a function that makes a machine running `body`. In the body, calls of
   the symbols that are keys of `user-transitions`, by their names without a namespace, are
-  operations: a value names the function that does one; see `transition`."
+  operations: a value names the function that does one; see `transition`. The one of :Return
+  is called with the machine and the body's value, and gives the machine's."
   [body num-user-params [_crossing-env _env] user-transitions]
   (let [state (gensym "state")
-        turns (gensym "turns")]
+        turns (gensym "turns")
+        operations (mapcat (fn [[op run]]
+                             [(symbol (name op)) `(fn [& args#] (transition ~state ~turns ~run args#))])
+                           (dissoc user-transitions :Return))
+        form `(let [~@operations] ~body)]
     `(fn [] (machine ~num-user-params
                      (fn [~state ~turns]
-                       (let [~@(mapcat (fn [[op run]]
-                                         [(symbol (name op)) `(fn [& args#] (transition ~state ~turns ~run args#))])
-                                       user-transitions)]
-                         ~body))))))
+                       ~(if-some [return (:Return user-transitions)] `(~return ~state ~form) form))))))

@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.impl.ioc-macros
   "State machines under the names of clojure.core.async.impl.ioc-macros, for code that drives
-  some of its own. A machine is an array: its function, which takes the array, its state,
-  the value of the last operation, its bindings. Skein's own blocks are not made like this."
-  (:require [skein.async :as a])
+  some of its own, and for go blocks that core.async compiled ahead of time. A machine is an
+  array: its function, which takes the array, its state, the value of the last operation,
+  its bindings. Skein's own blocks are not made like this."
+  (:require [skein.async :as a]
+            [skein.impl.protocols :as impl])
   (:import [java.util.concurrent.atomic AtomicReferenceArray]))
 
 (set! *warn-on-reflection* true)
@@ -60,6 +62,32 @@
   (when-some [box (start (fn later [value] (go-on state value)))]
     (aset-object state VALUE-IDX @box)
     :recur))
+
+(defn take!
+  "The step of a take from `port`."
+  [state blk port]
+  (step state blk (fn start [later] (impl/take! port (a/fn-handler later)))))
+
+(defn put!
+  "The step of a put of `value` on `port`."
+  [state blk port value]
+  (step state blk (fn start [later] (impl/put! port value (a/fn-handler later)))))
+
+(defn return-chan
+  "Ends the machine: its channel gets `value`, unless that is nil, and closes. Returns the
+  channel."
+  [state value]
+  (let [ch (aget-object state USER-START-IDX)]
+    (when (some? value) (a/put! ch value))
+    (a/close! ch)
+    ch))
+
+(def async-custom-terminators
+  "The operations of a go block, for `skein.async.impl.go/state-machine`."
+  {'skein.async/<! `take!
+   'skein.async/>! `put!
+   'skein.async/alts! 'skein.async/ioc-alts!
+   :Return `return-chan})
 
 (defn alts
   "The step of an alts; see `skein.async/ioc-alts!`."

@@ -1,0 +1,176 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.flow
+  "Processes made of plain functions, joined by channels, and controlled from one place. As
+  clojure.core.async.flow, of core.async 1.10.870-alpha2, an alpha; what differs is said.
+
+  * steps: `process`, from a function, `map->step`, `lift*->step`, `lift1->step`
+  * a flow: `create-flow`, `start`, `stop`, `pause`, `resume`, `pause-proc`, `resume-proc`
+  * in and out: `inject`, `ping`, `ping-proc`, and the channels that `start` returns
+
+      (let [double (process (lift1->step (fn [x] (* 2 x))))
+            tell (process (map->step {:describe (fn [] {:ins {:in \"a number\"}})
+                                      :transform (fn [s _ x] [s {::flow/report [x]}])}))
+            g (create-flow {:procs {:double {:proc double} :tell {:proc tell}}
+                            :conns [[[:double :out] [:tell :in]]]})
+            {:keys [report-chan]} (start g)]
+        (resume g)
+        (inject g [:double :in] [21])
+        (try (skein.async/<!! report-chan) (finally (stop g))))
+      ;=> 42
+
+  Keys of the library are in this namespace: ::flow/stop is :skein.async.flow/stop."
+  (:require [skein.async.flow.graph :as graph]
+            [skein.async.flow.process :as process]
+            [skein.impl.error :as error]))
+
+(set! *warn-on-reflection* true)
+
+(defn create-flow
+  "Returns a flow, not started, from a map:
+
+  :procs  {pid {:proc      a process
+                :args      {param value}, for its step
+                :chan-opts {id {:buf-or-n, :xform}}, as for `chan`; the default holds 10}}
+  :conns  [[[pid out] [pid in]]...]; an output that is connected several times gives each
+          message to all, an input gets those of all its outputs
+  :mixed-exec, :io-exec, :compute-exec  java.util.concurrent.Executors, in place of those
+          of `thread` and `io-thread`
+
+  Throws :skein/bad-flow."
+  [config]
+  (graph/create config))
+
+(defn start
+  "Starts the flow, all processes paused. Returns {:report-chan, :error-chan}, channels that
+  keep the last 100 messages, with :already-running true if it runs. What a step throws
+  while it is initialized is thrown here, and nothing runs."
+  [g]
+  (graph/start g))
+
+(defn stop
+  "Ends all processes once they are done with the message in hand, and closes the report and
+  error channels. The flow can be started again, from the beginning. Returns true, or nil if
+  it did not run."
+  [g]
+  (graph/stop g))
+
+(defn pause
+  "Pauses all processes: they take no message and put none. Throws :skein/flow-not-running,
+  as all that follow do."
+  [g]
+  (graph/command g ::all ::pause))
+
+(defn resume
+  "Lets all processes go on."
+  [g]
+  (graph/command g ::all ::resume))
+
+(defn pause-proc
+  "Pauses one process. Throws :skein/no-such-process."
+  [g pid]
+  (graph/command g pid ::pause))
+
+(defn resume-proc
+  "Lets one process go on. Throws :skein/no-such-process."
+  [g pid]
+  (graph/command g pid ::resume))
+
+(defn ping
+  "Asks all processes how they are; waits `timeout-ms` at most, by default 1000. Returns
+  {pid answer} of those that answered, each a map:
+
+  ::pid, ::status  the process's id; :paused or :running
+  ::state          the step's state, through the step's :ping-map-fn if it has one
+  ::count          how many messages it has had
+  ::ins, ::outs    {id channel-as-data}"
+  [g & {:keys [timeout-ms] :or {timeout-ms 1000}}]
+  (graph/ping g ::all timeout-ms))
+
+(defn ping-proc
+  "Asks one process how it is; see `ping`. Returns the answer, or nil if there is none in
+  time. Throws :skein/no-such-process."
+  [g pid & {:keys [timeout-ms] :or {timeout-ms 1000}}]
+  (get (graph/ping g pid timeout-ms) pid))
+
+(defn inject
+  "Puts messages on an input or output of a process, or, with [::cast signal-id], gives them
+  to all processes that select the signal. Returns a future that is done when all were
+  accepted, and fails with :skein/flow-not-running if the flow is stopped before. Throws
+  :skein/no-such-port."
+  [g [_pid _io-id :as coord] msgs]
+  (graph/inject g coord msgs))
+
+(defn process
+  "Returns a process for `create-flow`, from a step: a function of four arities that knows
+  no channels.
+
+  ()              describes it: {:params {name doc}, :ins {id doc}, :outs {id doc}}; also
+                  :workload as below, :signal-select, a set or predicate of signal ids, and
+                  :ping-map-fn, which makes of the state what `ping` shows
+  (args)          the first state; args are the :args of the definition, with ::pid
+  (state change)  the state after a change, ::resume, ::pause or ::stop
+  (state id msg)  [state outputs], for a message on an input or of a signal; outputs is
+                  {id messages}, where id is an output, [pid input], ::report, or
+                  [::cast signal-id]. No message is nil
+
+  A state that is a map may have ::in-ports and ::out-ports, {id channel}, which are added
+  to the process's when it begins, and ::input-filter, a predicate of ids: only those inputs
+  are read.
+
+  :workload            :mixed (the default) and :io steps run on the process's own thread, a
+                       platform thread or a virtual one; :compute steps run on the executor
+                       for computing, each message by itself, and must not block
+  :compute-timeout-ms  the longest that one may take, by default 5000
+
+  What a step throws goes to the error channel, in a map with ::ex, ::pid, ::cid, ::msg and
+  ::state, and the process goes on in the state that it had; what a lazy output throws, in
+  the new one. A process whose thread is interrupted is told ::stop and ends. Differs from
+  core.async's: inputs are read in turn; a paused process finishes no output. Throws
+  :skein/not-a-function, :skein/bad-workload, :skein/bad-number."
+  ([step-fn] (process step-fn nil))
+  ([step-fn opts] (process/launcher step-fn opts)))
+
+(defn map->step
+  "Returns a step from a map of its parts: :describe and :transform, and if wanted :init and
+  :transition; see `process`. Throws :skein/bad-step."
+  [{:keys [describe init transition transform]}]
+  (when-not (and describe transform)
+    (error/fail! :skein/bad-step "A step needs at least :describe and :transform." {}))
+  (fn
+    ([] (describe))
+    ([args] (when init (init args)))
+    ([state change] (if transition (transition state change) state))
+    ([state id msg] (transform state id msg))))
+
+(defn lift*->step
+  "Returns a step that calls `f` with each message of its input :in, and gives the values in
+  the collection that `f` returns to its output :out.
+
+      ((lift*->step range) nil :in 2)
+      ;=> [nil {:out (0 1)}]"
+  [f]
+  (map->step {:describe (fn [] {:ins {:in "what the function is called with"}
+                                :outs {:out "what it returns, one by one"}})
+              :transform (fn [_ _ msg] [nil {:out (f msg)}])}))
+
+(defn lift1->step
+  "As `lift*->step`, for a function that returns one value, or nil for none.
+
+      ((lift1->step inc) nil :in 2)
+      ;=> [nil {:out (3)}]"
+  [f]
+  (lift*->step (fn [msg] (when-some [v (f msg)] (list v)))))
+
+(defn futurize
+  "Returns a function that calls `f` on another thread and returns a future of the result.
+
+  :exec  :mixed (the default), :io, :compute, or an Executor
+
+  The future throws what `f` throws, as futures do, in an ExecutionException. Throws
+  :skein/bad-workload.
+
+      @((futurize + :exec :io) 1 2)
+      ;=> 3"
+  [f & {:keys [exec] :or {exec :mixed}}]
+  (let [executor (process/executor exec)]
+    (fn [& args] (process/task executor (fn [] (apply f args))))))
