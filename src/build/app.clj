@@ -32,11 +32,15 @@
           (for [^File file (file-seq folder) :when (.isFile file)]
             [(str/replace (str (.relativize prefix (.toPath file))) File/separatorChar \/) file]))))
 
+(def ^:private late
+  "Namespaces that `skein.cli` loads only when a command needs them."
+  '[skein.cli.questions skein.cli.follow skein.widefinder.html skein.widefinder.own])
+
 (defn- compile-cli! [^File classes]
   (.mkdirs classes)
   (binding [*compile-path* (str classes)
             *compiler-options* (assoc *compiler-options* :direct-linking true)]
-    (compile 'skein.cli)))
+    (run! compile (cons 'skein.cli late))))
 
 (defn- compiled?
   "Whether the Clojure source at `path` has its class among `entries`. Such a source

@@ -8,9 +8,8 @@
   Exit codes: 0 when all went well, 1 when Skein failed, 2 when the arguments or an input were wrong. Errors are one line each
   on standard error; `--trace` adds the stack trace. A reader that closes the pipe early ends a command quietly."
   (:require [skein.cli.options :as options]
-            [skein.cli.progress :as progress]
+            [skein.cli.wf :as wf]
             [skein.impl.error :as error]
-            [skein.widefinder :as widefinder]
             [skein.widefinder.report :as report]
             [skein.widefinder.sample-log :as sample-log])
   (:import (java.io File FileDescriptor FileOutputStream IOException OutputStream PrintStream))
@@ -22,44 +21,7 @@
   "The version of Skein; a test holds it equal to pom.xml's."
   "0.1.0-SNAPSHOT")
 
-;;;; wf
-
-(def ^:private formats
-  {"text" report/text, "json" report/json, "edn" report/edn})
-
-(def ^:private wf-options
-  {"--preset" {:key :preset, :parse (options/one-of ["wf2"])}
-   "--format" {:key :format, :parse (options/one-of ["text" "json" "edn"])}
-   "--top" {:key :top, :parse (options/whole-number 1 Integer/MAX_VALUE)}
-   "--workers" {:key :workers, :parse (options/whole-number 1 1024)}
-   "--keep-going" {:key :keep-going?}
-   "--trace" {:key :trace?}
-   "--help" {:key :help?}})
-
-(def ^:private wf-help
-  "Counts web-server logs: hits by article, bytes and 404s by URL, clients, referrers.
-
-usage: skein wf [OPTION...] FILE...
-       FILE may be - for standard input
-
-  --preset NAME     the rules; wf2 (Wide Finder 2) is the default and the only one
-  --format FORMAT   text (default), json or edn
-  --top N           entries of each tally, default 10
-  --workers N       threads, default one per core
-  --keep-going      report the other files when one can't be read (the exit code is still 2)
-  --trace           show the stack trace of an error
-  --help            this text
-
-examples:
-  skein wf access.log
-  skein wf --top 3 --format json logs/*.log
-  zcat access.log.1.gz | skein wf -
-
-Lines are of the combined format. What counts is a GET answered with 200, 304 or 404; other lines
-are ignored, and lines with fewer than 11 fields, or without a size, are malformed. The report goes
-to standard output, a line about lines, bytes and speed to standard error.
-Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be read.
-")
+;;;; sample-log
 
 (defn- print-line [^PrintStream err & texts]
   (.println err ^String (apply str texts)))
@@ -67,25 +29,6 @@ Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be re
 (defn- write-text [^OutputStream out ^String text]
   (.write out (.getBytes text "UTF-8"))
   (.flush out))
-
-(defn- write-report [format data {:keys [out ^PrintStream err]}]
-  (write-text out ((formats format) data))
-  (doseq [{:keys [message]} (:failures data)] (print-line err "skein wf: " message))
-  (print-line err (report/summary data)))
-
-(defn- wf [{:keys [format] :or {format "text"} :as options} files {:keys [err] :as streams}]
-  (when (empty? files)
-    (options/fail! "no FILE given; name the logs to read, or - for standard input"))
-  (let [bar (progress/bar err)
-        data (try
-               (widefinder/report files (assoc options
-                                               :checksums? (not= format "text")
-                                               :on-start (fn start [reading] (progress/start! bar reading))))
-               (finally (progress/stop! bar)))]
-    (write-report format data streams)
-    (if (seq (:failures data)) 2 0)))
-
-;;;; sample-log
 
 (def ^:private sample-log-options
   {"--output" {:key :output, :parse options/text}
@@ -171,7 +114,7 @@ Without --force an existing FILE is left alone, unless it is empty or a device.
 ;;;; All commands
 
 (def ^:private commands
-  {"wf" {:run wf, :options wf-options, :help wf-help}
+  {"wf" {:run wf/run, :options wf/option-specs, :help wf/help}
    "sample-log" {:run sample-log, :options sample-log-options, :help sample-log-help}})
 
 (def ^:private general-help
@@ -223,8 +166,6 @@ example:
       error (print-line err prefix (ex-message e)
                         (when (= error :skein/bad-option)
                           (str " (see: skein " (if (contains? commands command) (str command " ")) "--help)")))
-      (instance? OutOfMemoryError e)
-      (print-line err prefix "not enough memory for so many distinct keys; give Java more with -Xmx")
       (instance? IOException e) (print-line err prefix "can't write to standard output: " (ex-message e))
       :else (print-line err prefix "failed: " e "; --trace shows where"))
     (if (and error (not= error :skein/file-unwritable)) 2 1)))

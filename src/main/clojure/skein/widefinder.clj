@@ -10,84 +10,14 @@
       (report [\"examples/access.log\"] {:top 3})
 
   `skein.widefinder.report` prints a report; `skein.wf` (Java) does the counting."
-  (:require [skein.impl.error :as error])
-  (:import (java.io File)
-           (java.util List)
-           (skein.wf Ranking Ranking$Entry ReadFailure ReadFailure$Kind SliceQueue Wf2 WideFinder)))
+  (:require [skein.widefinder.driver :as driver])
+  (:import (skein.wf Budget Ranking Ranking$Entry Wf2)))
 
 (set! *warn-on-reflection* true)
 
 (def ^:const default-top
   "How many entries of each tally a report shows."
   10)
-
-(def ^:private default-slice-bytes SliceQueue/DEFAULT_SLICE_BYTES)
-
-;;;; Inputs that can't be read
-
-(defn- failure [keyword input message]
-  {:skein/error keyword, :input input, :message message})
-
-(defn- check-input
-  "Returns what is wrong with an input, or nil."
-  [^String input]
-  (let [file (File. input)]
-    (cond
-      (= input "-") nil
-      (= input "") (failure :skein/file-missing input "\"\": no such file")
-      (not (.exists file)) (failure :skein/file-missing input (str input ": no such file"))
-      (.isDirectory file) (failure :skein/file-is-directory input
-                                   (str input ": is a directory; name the files in it, as in " input "/*.log"))
-      (not (.canRead file)) (failure :skein/file-unreadable input (str input ": no permission to read it")))))
-
-(defn- read-failure [^ReadFailure e]
-  (let [input (.-input e)
-        position (.-position e)]
-    (condp identical? (.-kind e)
-      ReadFailure$Kind/TRUNCATED
-      (failure :skein/file-truncated input
-               (str input ": became shorter while it was read, at byte " position "; try again when nobody writes to it"))
-      ReadFailure$Kind/LINE_TOO_LONG
-      (failure :skein/line-too-long input
-               (str input ": the line at byte " position " is longer than memory allows; is it a text file?"))
-      (failure :skein/file-unreadable input (str input ": can't be read: " (some-> (.getCause e) .getMessage))))))
-
-(defn- fail-inputs! [failures]
-  (let [{:keys [message] :as worst} (first failures)]
-    (error/fail! (:skein/error worst) message {:input (:input worst), :failures (vec failures)})))
-
-;;;; Counting
-
-(defn- total-bytes
-  "Returns the size of all inputs together, or nil when one of them is a stream."
-  [inputs]
-  (reduce (fn add [^long total ^String input]
-            (let [file (File. input)]
-              (if (.isFile file) (+ total (.length file)) (reduced nil))))
-          0
-          inputs))
-
-(defn- count-lines
-  "Returns `[tally bytes-read]`, or a failure map when an input can't be read to its end."
-  [inputs {:keys [workers slice-bytes on-start]}]
-  (try
-    (with-open [queue (SliceQueue. ^List inputs (int (or slice-bytes default-slice-bytes)))]
-      (when on-start
-        (on-start {:total-bytes (total-bytes inputs), :bytes-read (fn bytes-read [] (.inputBytes queue))}))
-      [(WideFinder/run queue (int (or workers (.availableProcessors (Runtime/getRuntime))))) (.inputBytes queue)])
-    (catch ReadFailure e (read-failure e))
-    (catch ArithmeticException _
-      (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
-
-(defn- count-readable
-  "Counts the inputs, without those that fail. An input that fails half-way has been counted in part, so the others
-  are counted anew. Returns `[tally bytes-read failures]`."
-  [inputs failures {:keys [keep-going?] :as options}]
-  (when (and (seq failures) (not keep-going?)) (fail-inputs! failures))
-  (let [counted (count-lines inputs options)]
-    (if (map? counted)
-      (recur (filterv #(not= % (:input counted)) inputs) (conj failures counted) options)
-      (conj counted failures))))
 
 ;;;; The report
 
@@ -116,6 +46,18 @@
      :clients (data (.clients tally))
      :refs (data (.referrers tally))}))
 
+(defn report-of
+  "As `report`, of inputs that `skein.widefinder.driver/prepare-all` has prepared; `start` is the System/nanoTime at which
+  the command began."
+  [prepared failures start {:keys [top checksums?] :or {top default-top, checksums? true} :as options}]
+  (let [budget (Budget/ofHeap)
+        new-tally (fn new-tally [] (Wf2. budget))
+        {:keys [result bytes-read] :as counted} (driver/run prepared new-tally options)]
+    (assoc (tally->data result top checksums?)
+           :bytes-read bytes-read
+           :failures (into failures (:failures counted))
+           :elapsed-ns (- (System/nanoTime) (long start)))))
+
 (defn report
   "Returns the Wide Finder 2 report over `inputs`, as data:
 
@@ -133,18 +75,13 @@
            :on-start     called once or more with {:total-bytes n-or-nil, :bytes-read (fn [] n)} as reading begins
 
   A key's bytes are the characters U+0000 to U+00FF, so nothing is lost. Entries are in order of value, descending,
-  then key, ascending. :checksum is the SHA-256 of `VALUE TAB KEY LF` over all entries in that order. Gzip files are
-  not unpacked. A failure in :failures is {:skein/error keyword, :input path, :message text}.
+  then key, ascending. :checksum is the SHA-256 of `VALUE TAB KEY LF` over all entries in that order. Compressed files
+  are unpacked. A failure in :failures is {:skein/error keyword, :input path, :message text}.
 
   Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable, :skein/file-truncated,
-  :skein/line-too-long, each with :failures, and :skein/count-overflow."
+  :skein/line-too-long, each with :failures, :skein/too-many-keys and :skein/count-overflow."
   ([inputs] (report inputs {}))
-  ([inputs {:keys [top checksums?] :or {top default-top, checksums? true} :as options}]
+  ([inputs options]
    (let [start (System/nanoTime)
-         failures (into [] (keep check-input) inputs)
-         failed? (into #{} (map :input) failures)
-         [tally bytes-read failures] (count-readable (into [] (remove failed?) inputs) failures options)]
-     (assoc (tally->data tally top checksums?)
-            :bytes-read bytes-read
-            :failures failures
-            :elapsed-ns (- (System/nanoTime) start)))))
+         [prepared failures] (driver/prepare-all inputs options)]
+     (report-of prepared failures start options))))

@@ -76,6 +76,7 @@
   (let [pom-deps (pom-dependencies (read-pom (slurp "pom.xml")))
         deps (edn/read-string (slurp "deps.edn"))]
     (is (= [] (version-faults pom-deps "compile" (:deps deps))))
+    (is (= [] (version-faults pom-deps "provided" (get-in deps [:aliases :app :extra-deps]))))
     (is (= [] (version-faults pom-deps "test" (get-in deps [:aliases :test :extra-deps]))))))
 
 (deftest a-differing-version-is-found

@@ -46,22 +46,23 @@
       [argument nil])))
 
 (defn- take-option
-  "Returns `[key value rest]` for the option that `arguments` begin with."
+  "Returns `[key value rest many?]` for the option that `arguments` begin with."
   [specs [argument & more]]
   (let [[option value] (split-option argument)
-        {:keys [key parse] :as spec} (specs option)]
+        {:keys [key parse many?] :as spec} (specs option)]
     (cond
       (nil? spec) (fail! (str "unknown option " option))
       (and value (nil? parse)) (fail! (str option " takes no value"))
       (nil? parse) [key true more]
-      value [key (parse value option) more]
+      value [key (parse value option) more many?]
       (empty? more) (fail! (str option " needs a value"))
-      :else [key (parse (first more) option) (rest more)])))
+      :else [key (parse (first more) option) (rest more) many?])))
 
 (defn parse
   "Returns `[options others]`: a map of the options found, and the other arguments, in order.
 
-  specs      map of option, such as \"--top\", to {:key :top, :parse (fn [text option])}; without :parse the option takes no value
+  specs      map of option, such as \"--top\", to {:key :top, :parse (fn [text option])}; without :parse the option takes no value;
+             with :many? true it may be given several times, and its values come in a vector
   arguments  seq of strings; options and others in any order, `--top 5` or `--top=5`; `--` ends the options
 
   A lone `-` is no option. Throws :skein/bad-option.
@@ -74,6 +75,6 @@
       (nil? argument) [options others]
       (= argument "--") [options (into others more)]
       (and (.startsWith argument "-") (not= argument "-"))
-      (let [[key value more] (take-option specs arguments)]
-        (recur (assoc options key value) others (seq more)))
+      (let [[key value more many?] (take-option specs arguments)]
+        (recur (if many? (update options key (fnil conj []) value) (assoc options key value)) others (seq more)))
       :else (recur options (conj others argument) more))))

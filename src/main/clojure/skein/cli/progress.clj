@@ -5,9 +5,9 @@
   - `bar`              a bar that is not shown yet
   - `start!`, `stop!`  shows it while something is read; wipes it away
   - `line`             what it shows"
-  (:require [skein.widefinder.report :as report])
-  (:import (java.io IOException PrintStream)
-           (java.nio.file Files LinkOption Path)
+  (:require [skein.cli.terminal :as terminal]
+            [skein.widefinder.report :as report])
+  (:import (java.io PrintStream)
            (java.util.concurrent CountDownLatch TimeUnit)))
 
 (set! *warn-on-reflection* true)
@@ -16,18 +16,6 @@
 (def ^:private delay-ms 500)
 (def ^:private period-ms 100)
 (def ^:private width 30)
-
-(defn- terminal?
-  "Whether standard error is a terminal: the launcher says so in a property; on Linux the process can see for itself."
-  []
-  (if-let [told (System/getProperty "skein.stderr.terminal")]
-    (= told "true")
-    (let [fd (Path/of "/proc/self/fd/2" (make-array String 0))]
-      (and (Files/isSymbolicLink fd)
-           (try
-             (let [target (str (Files/readSymbolicLink fd))]
-               (or (.startsWith target "/dev/pts/") (.startsWith target "/dev/tty")))
-             (catch IOException _ false))))))
 
 (defn line
   "Returns the bar as text: how much of `total-bytes` (nil: unknown) is read, and how fast.
@@ -47,7 +35,7 @@
 
 (defn- show-until-stopped [^PrintStream err ^CountDownLatch stopped {:keys [total-bytes bytes-read]}]
   (let [start (System/nanoTime)]
-    (when (and (not (.await stopped delay-ms TimeUnit/MILLISECONDS)) (terminal?))
+    (when (and (not (.await stopped delay-ms TimeUnit/MILLISECONDS)) (terminal/error?))
       (loop []
         (.print err (str "\r" (line (bytes-read) total-bytes (- (System/nanoTime) start)) "\u001B[K"))
         (.flush err)

@@ -5,6 +5,7 @@
   - `text`, `json`, `edn`   report -> string
   - `summary`               report -> the one line about lines, bytes and speed
   - `grouped`, `decimal`    numbers for people
+  - `printable`, `quoted`   a key for a terminal, and as JSON and EDN write it
 
   Pure: data in, strings out. JSON and EDN are ASCII, with all other characters escaped.")
 
@@ -68,7 +69,7 @@
   (let [decoded (String. (.getBytes bytes "ISO-8859-1") "UTF-8")]
     (when (neg? (.indexOf decoded "\uFFFD")) decoded)))
 
-(defn- printable
+(defn printable
   "Returns a key for a terminal: control characters, and bytes that are not UTF-8, as \\xHH."
   [^String bytes]
   (let [decoded (utf-8 bytes)
@@ -133,7 +134,7 @@
               (.append to (.repeat "0" (- 4 (.length hex))))
               (.append to hex)))))
 
-(defn- quoted
+(defn quoted
   "Returns a string as JSON and EDN both write it."
   [text]
   (let [to (StringBuilder. "\"")]

@@ -4,6 +4,7 @@ package skein.wf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,13 +22,14 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Reads go into a reused {@code byte[]} rather than through a mapping: faster for one pass over one file, and a
  * truncated file gives an exception instead of a fault.
  */
-final class FileSlices implements SliceSource {
+final class FileSlices implements InputSlices {
     /** The most bytes of a line's tail that are read along with a slice, to spare most slices a second read. */
     private static final int MAX_TAIL_BYTES = 4096;
     /** The most bytes asked for in one read, because the JDK copies through a buffer of that size. */
     private static final int MAX_READ_BYTES = 1 << 20;
 
     private final String input;
+    private final int format;
     private final FileChannel channel;
     private final long fileBytes;
     private final int sliceBytes;
@@ -35,16 +37,22 @@ final class FileSlices implements SliceSource {
     private final AtomicLong cursor = new AtomicLong();
     private final AtomicLong finished = new AtomicLong();
 
-    FileSlices(String input, Path path, int sliceBytes) throws ReadFailure {
-        this.input = input;
+    FileSlices(Input source, int sliceBytes) throws ReadFailure {
+        input = source.name();
+        format = source.format();
         this.sliceBytes = sliceBytes;
         try {
-            channel = FileChannel.open(path, StandardOpenOption.READ);
-            fileBytes = channel.size();
-        } catch (IOException e) {
+            channel = FileChannel.open(Path.of(input), StandardOpenOption.READ);
+            fileBytes = Math.min(channel.size(), source.limit());
+        } catch (IOException | InvalidPathException e) {
             throw new ReadFailure(ReadFailure.Kind.UNREADABLE, input, 0, e);
         }
         sliceCount = Math.ceilDiv(fileBytes, (long) sliceBytes);
+    }
+
+    @Override
+    public Answer tryNext(Slice slice) throws IOException {
+        return next(slice) ? Answer.FILLED : Answer.NOTHING_LEFT;
     }
 
     @Override
@@ -64,6 +72,7 @@ final class FileSlices implements SliceSource {
         int owned = (int) (end - base);
         int wanted = (int) Math.min(owned + (long) Math.min(sliceBytes, MAX_TAIL_BYTES), fileBytes - base);
         slice.inputBytes = end - start;
+        slice.format = format;
         slice.reserve(wanted + 1, 0);
         fill(slice, 0, base, wanted);
         int lineFeed = start == 0 ? -1 : Math.min(slice.indexOfLineFeed(0, wanted), owned - 1);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Numbers by key, a key being bytes: a hash table for one thread.
@@ -27,15 +29,21 @@ final class KeyTable {
     /** The entries; valid until the next {@code find}. Values are read and written here. */
     long[] cells;
     private final int width;
+    private final Budget budget;
     private int used = 1;
     private long[] slots;
     private int size;
     private int[] hashes = {};
     private long ignored;  // written so that the loads that it sums up are not optimised away
 
-    /** A table with {@code width} values to an entry, and {@code capacity} slots, a power of two, to begin with. */
-    KeyTable(int width, int capacity) {
+    /**
+     * A table with {@code width} values to an entry, and {@code capacity} slots, a power of two, to begin with, whose memory
+     * comes out of {@code budget}.
+     */
+    KeyTable(int width, int capacity, Budget budget) {
         this.width = width;
+        this.budget = budget;
+        budget.takeLongs(3L * capacity);
         slots = new long[capacity];
         cells = new long[2 * capacity];
     }
@@ -68,6 +76,16 @@ final class KeyTable {
             long slot = slots[at];
             if (slot == 0) return add(at, hash, bytes, from, to);
             if ((int) (slot >>> 32) == hash && holds((int) slot, bytes, from, to)) return (int) slot;
+        }
+    }
+
+    /** Where the entry of a key is, or 0 when there is none. */
+    int lookUp(byte[] bytes, int from, int to) {
+        int hash = hash(bytes, from, to);
+        int mask = slots.length - 1;
+        for (int at = hash & mask; ; at = (at + 1) & mask) {
+            long slot = slots[at];
+            if (slot == 0 || (int) (slot >>> 32) == hash && holds((int) slot, bytes, from, to)) return (int) slot;
         }
     }
 
@@ -120,19 +138,37 @@ final class KeyTable {
 
     private void reserve(long end) {
         if (end > cells.length) {
-            if (end > MAX_CELLS) throw new OutOfMemoryError("distinct keys of 16 GiB");
-            cells = Arrays.copyOf(cells, (int) Math.min(MAX_CELLS, end + (end >>> 1)));
+            if (end > MAX_CELLS) throw new TooManyKeys((long) MAX_CELLS << 3);
+            int length = (int) Math.min(MAX_CELLS, end + (end >>> 1));
+            int before = cells.length;
+            budget.takeLongs(length);
+            cells = Arrays.copyOf(cells, length);
+            budget.releaseLongs(before);
         }
         used = (int) end;
     }
 
     private void rehash() {
         long[] old = slots;
-        if (old.length > 1 << 29) throw new OutOfMemoryError("half a billion distinct keys");
+        if (old.length > 1 << 29) throw new TooManyKeys((long) old.length << 3);
+        budget.takeLongs(2L * old.length);
         slots = new long[2 * old.length];
         for (long slot : old) {
             if (slot != 0) slots[free((int) (slot >>> 32))] = slot;
         }
+        budget.releaseLongs(old.length);
+    }
+
+    /** Gives the table's memory back; the table must not be used any more. */
+    void close() {
+        budget.releaseLongs((long) cells.length + slots.length);
+        cells = null;
+        slots = null;
+    }
+
+    /** How many entries there are. */
+    int size() {
+        return size;
     }
 
     private int free(int hash) {
@@ -199,6 +235,29 @@ final class KeyTable {
         }
         // Equal so far, and zeros fill the last cell up: the shorter key is the beginning of the longer.
         return Integer.compare(length, otherLength);
+    }
+
+    /** A hash of all 64 bits of an entry's key, unlike the one by which it is found. */
+    long longHash(int entry) {
+        long hash = keyLength(entry);
+        for (int cell = entry + width + 1, end = next(entry); cell < end; cell++) hash = mix(hash, cells[cell]) ^ hash >>> 29;
+        hash = (hash ^ hash >>> 32) * MULTIPLIER;
+        return hash ^ hash >>> 29;
+    }
+
+    /** An entry's key. */
+    byte[] key(int entry) {
+        byte[] key = new byte[keyLength(entry)];
+        copyKey(entry, key, 0);
+        return key;
+    }
+
+    /** Where all entries are, in the order of their keys, bytewise and unsigned. */
+    List<Integer> entriesByKey() {
+        List<Integer> entries = new ArrayList<>(size);
+        for (int at = first(); at < end(); at = next(at)) entries.add(at);
+        entries.sort((a, b) -> compareKeys(a, this, b));
+        return entries;
     }
 
     /** The first eight bytes of an entry's key as a number that orders, unsigned, as the bytes do. */

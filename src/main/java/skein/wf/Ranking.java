@@ -40,7 +40,6 @@ public final class Ranking {
     private final int presence;
     private final long mask;
     private int distinct;
-    private long total;
     private Place[] sorted;  // null until somebody wants them all
 
     Ranking(KeyTable table, int value, int presence, long mask) {
@@ -50,7 +49,6 @@ public final class Ranking {
         this.mask = mask;
         for (int at = present(table.first()); at < table.end(); at = present(table.next(at))) {
             distinct++;
-            total = Math.addExact(total, table.cells[at + value]);
         }
     }
 
@@ -65,24 +63,36 @@ public final class Ranking {
         return distinct;
     }
 
-    /** The sum of the values. */
+    /**
+     * The sum of the values.
+     *
+     * @throws ArithmeticException when it is more than 2^63 - 1
+     */
     public long total() {
+        long total = 0;
+        for (int at = present(table.first()); at < table.end(); at = present(table.next(at))) {
+            total = Math.addExact(total, table.cells[at + value]);
+        }
         return total;
     }
 
     /** The first {@code limit} entries, or all there are. */
     public Entry[] top(long limit) {
-        int n = (int) Math.min(limit, distinct);
-        Place[] places = n <= MAX_INSERTED && sorted == null ? first(n) : sorted();
-        Entry[] entries = new Entry[n];
-        for (int i = 0; i < n; i++) entries[i] = new Entry(key(places[i]), places[i].value);
+        int[] at = topEntries(limit);
+        Entry[] entries = new Entry[at.length];
+        for (int i = 0; i < at.length; i++) {
+            entries[i] = new Entry(new String(table.key(at[i]), StandardCharsets.ISO_8859_1), table.cells[at[i] + value]);
+        }
         return entries;
     }
 
-    private String key(Place place) {
-        byte[] key = new byte[table.keyLength(place.at)];
-        table.copyKey(place.at, key, 0);
-        return new String(key, StandardCharsets.ISO_8859_1);
+    /** Where the first {@code limit} entries are in the table, or all there are. */
+    int[] topEntries(long limit) {
+        int n = (int) Math.min(limit, distinct);
+        Place[] places = n <= MAX_INSERTED && sorted == null ? first(n) : sorted();
+        int[] at = new int[n];
+        for (int i = 0; i < n; i++) at[i] = places[i].at;
+        return at;
     }
 
     private Place place(int at) {

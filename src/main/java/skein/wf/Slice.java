@@ -23,6 +23,8 @@ public final class Slice {
     int to;
     /** How many bytes of the input this slice stands for; over all slices they add up to the input's size. */
     long inputBytes;
+    /** The number of the format that the lines are in, as the input's was given. */
+    int format;
 
     /** An empty slice. */
     public Slice() { }
@@ -46,6 +48,11 @@ public final class Slice {
     int indexOfLineFeed(int at, int end) {
         bytes[end] = '\n';
         return Words.indexOfLineFeed(bytes, at);
+    }
+
+    /** How many bytes of the input this slice stands for. */
+    public long inputBytes() {
+        return inputBytes;
     }
 
     /** The lines' bytes, as a copy, for tests and slow consumers. */

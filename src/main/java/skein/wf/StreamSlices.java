@@ -3,6 +3,7 @@ package skein.wf;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A stream (standard input, a pipe, a device) as slices: reading is one worker's turn at a time, what is done with
@@ -10,28 +11,49 @@ import java.io.InputStream;
  *
  * <p>A slice ends after the last line feed among the bytes read; what follows it is carried over to the next slice.
  */
-final class StreamSlices implements SliceSource {
+final class StreamSlices implements InputSlices {
+    private final ReentrantLock lock = new ReentrantLock();
     private final String input;
+    private final int format;
     private final InputStream stream;
     private final int sliceBytes;
-    private final Slice carry = new Slice();  // guarded by this; its lines are the start of a line without its end
-    private long position;                    // guarded by this
-    private boolean ended;                    // guarded by this
+    private final Slice carry = new Slice();  // guarded by lock; its lines are the start of a line without its end
+    private long position;                    // guarded by lock
+    private boolean ended;                    // guarded by lock
 
-    StreamSlices(String input, InputStream stream, int sliceBytes) {
-        this.input = input;
-        this.stream = stream;
+    StreamSlices(Input input, int sliceBytes) throws ReadFailure {
+        this.input = input.name();
+        this.format = input.format();
+        try {
+            stream = input.stream().open();
+        } catch (IOException e) {
+            throw new ReadFailure(ReadFailure.Kind.UNREADABLE, this.input, 0, e);
+        }
         this.sliceBytes = sliceBytes;
     }
 
     @Override
-    public synchronized boolean next(Slice slice) throws ReadFailure {
-        if (ended && carry.to == 0) return false;
+    public Answer tryNext(Slice slice) throws IOException {
+        if (!lock.tryLock()) return Answer.BUSY;
         try {
+            return next(slice) ? Answer.FILLED : Answer.NOTHING_LEFT;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean next(Slice slice) throws IOException {
+        lock.lock();
+        try {
+            if (ended && carry.to == 0) return false;
             fill(slice);
+            if (ended && carry.to == 0) stream.close();
             return true;
         } catch (OutOfMemoryError e) {
             throw new ReadFailure(ReadFailure.Kind.LINE_TOO_LONG, input, position, e);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -40,6 +62,7 @@ final class StreamSlices implements SliceSource {
         slice.reserve(have + sliceBytes + 1, 0);
         System.arraycopy(carry.bytes, 0, slice.bytes, 0, have);
         slice.from = 0;
+        slice.format = format;
         slice.inputBytes = 0;
         int end = 0;
         for (int room = have + sliceBytes; end == 0; room = grow(slice, have)) {

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
  * <p>All that is asked about a URL is in one entry, so that a line costs one look-up, or three when it is an article's:
  * bytes, hits and 404s, and whether the URL is an article, which is found out once for each URL.
  */
-public final class Wf2 {
+public final class Wf2 implements Accumulator<Wf2> {
     /* Values of a URL's entry. */
     private static final int BYTES = 0;
     private static final int HITS = 1;
@@ -26,13 +26,12 @@ public final class Wf2 {
     private static final byte[] DATE = "000x/0000/00/00/".getBytes(StandardCharsets.ISO_8859_1);
     private static final byte[] OWN_PAGES = "http://www.tbray.org/ongoing/".getBytes(StandardCharsets.ISO_8859_1);
 
-    /** How many parts there are to merge; the largest comes first. */
-    static final int PARTS = 4;
+    private static final int PARTS = 4;
 
     private final Line line = new Line();
-    private final KeyTable urls = new KeyTable(4, CAPACITY);
-    private final KeyTable clients = new KeyTable(1, CAPACITY);
-    private final KeyTable referrers = new KeyTable(1, CAPACITY);
+    private final KeyTable urls;
+    private final KeyTable clients;
+    private final KeyTable referrers;
     /* The batch: the lines that count among the last ones parsed, a column for each part. */
     private int batchLines;
     private final int[] urlFrom = new int[BATCH_LINES];
@@ -51,14 +50,14 @@ public final class Wf2 {
     private long ignored;
     private long counted;
 
-    /** Nothing counted yet. */
-    public Wf2() { }
+    /** Nothing counted yet; the tables' memory comes out of {@code budget}. */
+    public Wf2(Budget budget) {
+        urls = new KeyTable(4, CAPACITY, budget);
+        clients = new KeyTable(1, CAPACITY, budget);
+        referrers = new KeyTable(1, CAPACITY, budget);
+    }
 
-    /**
-     * Counts the lines of a slice.
-     *
-     * @throws ArithmeticException when a URL's bytes come to more than 2^63 - 1
-     */
+    @Override
     public void add(Slice slice) {
         for (int at = slice.from; at < slice.to; ) {
             at = parse(slice.bytes, at, slice.to);
@@ -163,8 +162,13 @@ public final class Wf2 {
         return true;
     }
 
-    /** Adds one part, from 0 to {@link #PARTS} - 1, of what {@code other} has counted. Parts may be merged at the same time. */
-    void merge(Wf2 other, int part) {
+    @Override
+    public int parts() {
+        return PARTS;
+    }
+
+    @Override
+    public void merge(Wf2 other, int part) {
         switch (part) {
             case 0 -> mergeCounts(clients, other.clients);
             case 1 -> mergeUrls(other.urls);

@@ -2,48 +2,58 @@
 package skein.wf;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 /**
- * Runs one tally per worker over a source of slices, and merges them.
+ * Runs one accumulator per worker over a source of slices, and merges them: the parallel driver, and the only place that knows
+ * of threads.
  *
  * <p>Workers are platform threads, because they never wait for anything but the disk. What a worker throws, its caller gets.
  * When nothing is left to read, the workers merge: each takes a part of the tallies, and merges it over all workers.
+ *
+ * @param <A> the accumulators
  */
-public final class WideFinder {
+public final class WideFinder<A extends Accumulator<A>> {
     private final SliceSource source;
+    private final Supplier<A> newAccumulator;
     private final Thread[] threads;
-    private final Wf2[] tallies;     // written by its worker before it counts down `reading`
+    private final List<A> results;   // each written by its worker before it counts down `reading`
     private final CountDownLatch reading;
     private final AtomicInteger nextPart = new AtomicInteger();
     private int running;             // guarded by this
     private Throwable failure;       // guarded by this; the first one
 
-    private WideFinder(SliceSource source, int workers) {
+    private WideFinder(SliceSource source, int workers, Supplier<A> newAccumulator) {
         this.source = source;
+        this.newAccumulator = newAccumulator;
         threads = new Thread[workers];
-        tallies = new Wf2[workers];
+        results = new ArrayList<>(Collections.nCopies(workers, null));
         reading = new CountDownLatch(workers);
         running = workers;
     }
 
     /**
-     * Counts every line of {@code source} with {@code workers} threads.
+     * Counts every line of {@code source} with {@code workers} threads, each with an accumulator of its own.
      *
      * @throws IOException what a worker got from the source; likewise errors and unchecked exceptions
      * @throws InterruptedException when the calling thread is interrupted; the workers then stop by themselves
      */
-    public static Wf2 run(SliceSource source, int workers) throws IOException, InterruptedException {
+    public static <A extends Accumulator<A>> A run(SliceSource source, int workers, Supplier<A> newAccumulator)
+        throws IOException, InterruptedException {
         if (workers < 1) throw new IllegalArgumentException("workers is " + workers + ", but must be 1 or more");
-        WideFinder run = new WideFinder(source, workers);
+        WideFinder<A> run = new WideFinder<>(source, workers, newAccumulator);
         run.start();
         try {
             run.await();
         } finally {
             run.stop();
         }
-        return run.tallies[0];
+        return run.results.get(0);
     }
 
     private void start() {
@@ -57,7 +67,7 @@ public final class WideFinder {
 
     private void work(int n) {
         try {
-            tallies[n] = read();
+            results.set(n, read());
             reading.countDown();
             reading.await();  // for ever, if another worker fails; until stop() then
             merge();
@@ -68,16 +78,17 @@ public final class WideFinder {
         }
     }
 
-    private Wf2 read() throws IOException {
-        Wf2 tally = new Wf2();
+    private A read() throws IOException {
+        A accumulator = newAccumulator.get();
         Slice slice = new Slice();
-        while (!Thread.currentThread().isInterrupted() && source.next(slice)) tally.add(slice);
-        return tally;
+        while (!Thread.currentThread().isInterrupted() && source.next(slice)) accumulator.add(slice);
+        return accumulator;
     }
 
     private void merge() {
-        for (int part; (part = nextPart.getAndIncrement()) < Wf2.PARTS; ) {
-            for (int i = 1; i < tallies.length; i++) tallies[0].merge(tallies[i], part);
+        A first = results.get(0);
+        for (int part; (part = nextPart.getAndIncrement()) < first.parts(); ) {
+            for (int i = 1; i < results.size(); i++) first.merge(results.get(i), part);
         }
     }
 

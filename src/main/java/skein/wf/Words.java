@@ -16,7 +16,8 @@ final class Words {
     static final int PAD = 64;
 
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final long ONES = 0x0101010101010101L;
+    /** A one in every byte: times a byte, that byte in every byte. */
+    static final long ONES = 0x0101010101010101L;
     private static final long HIGHS = 0x8080808080808080L;
     private static final long LINE_FEEDS = 0x0A * ONES;
     private static final long LOW_LIMITS = 0x21 * ONES;
@@ -56,5 +57,18 @@ final class Words {
             long found = (word - ONES) & ~word & HIGHS;
             if (found != 0) return at + (Long.numberOfTrailingZeros(found) >>> 3);
         }
+    }
+
+    /** Where the first byte of {@code pattern}, the same byte eight times, is in {@code bytes[at, end)}; -1: nowhere. */
+    static int indexOf(byte[] bytes, int at, int end, long pattern) {
+        for (; at < end; at += 8) {
+            long word = load(bytes, at) ^ pattern;
+            long found = (word - ONES) & ~word & HIGHS;
+            if (found != 0) {
+                at += Long.numberOfTrailingZeros(found) >>> 3;
+                return at < end ? at : -1;
+            }
+        }
+        return -1;
     }
 }

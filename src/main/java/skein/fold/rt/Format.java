@@ -42,6 +42,7 @@ public abstract class Format {
         return new Slices(delimiter);
     }
 
+    /** Text lines, which end with \n, \r\n or \r. */
     private static final class Lines extends Format {
         private final Charset charset;
 
@@ -99,6 +100,7 @@ public abstract class Format {
         }
     }
 
+    /** What stands between delimiters, as strings or, without a charset, byte arrays. */
     private static final class Records extends Delimited {
         private final Charset charset;
 
@@ -122,6 +124,7 @@ public abstract class Format {
         }
     }
 
+    /** All that a part has, whole records only, in one piece. */
     private static final class Slices extends Delimited {
         Slices(byte[] delimiter) {
             super(delimiter);

@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
  * is full, so does the caller. Always ordered.
  */
 final class PushRun extends Run {
+    /** Elements, and the strand that they belong to. */
     private record Block(Strand strand, Span span) { }
 
     private final ArrayDeque<Block> queue = new ArrayDeque<>();  // guarded by lock

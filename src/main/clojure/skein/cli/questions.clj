@@ -1,0 +1,173 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cli.questions
+  "What `skein wf` does beyond the report of Wide Finder 2: from its options to a query, and from the result to text.
+
+  - `query`                answer's options -> query
+  - `answer`               reads, and writes the result
+  - `follow`               the same, live
+  - `wide-finder-result`   a report of Wide Finder 2 -> a result that `csv` and `write-html!` take"
+  (:require [clojure.string :as str]
+            [skein.cli.options :as options]
+            [skein.cli.progress :as progress]
+            [skein.cli.terminal :as terminal]
+            [skein.impl.error :as error]
+            [skein.widefinder.analysis :as analysis]
+            [skein.widefinder.data :as data]
+            [skein.widefinder.filter :as filter]
+            [skein.widefinder.query :as query]
+            [skein.widefinder.text :as text])
+  (:import (java.io BufferedOutputStream FileOutputStream IOException OutputStream PrintStream)
+           (skein.wf LineSink)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const approx-keys
+  "How many keys --approx keeps for each tally."
+  100000)
+
+;;;; From options to a query
+
+(defn- where-condition [text]
+  (let [[_ field operator pattern] (re-matches #"(?s)([A-Za-z0-9_-]+)(!?=)(.*)" text)]
+    (when-not field (options/fail! (str "--where must be FIELD=REGEX or FIELD!=REGEX, not " (error/preview text))))
+    [(if (= operator "=") :match :no-match) field pattern]))
+
+(defn- conditions [{:keys [path where] :as options}]
+  (concat (for [kind [:status :method :client :from :to :slower] :when (kind options)] [kind (kind options)])
+          (when path [[:match "url" path]])
+          (map where-condition where)))
+
+(defn- percentiles [text]
+  (let [names (set (str/split (or text "") #","))]
+    (when-let [wrong (first (remove #{"bytes" "time" ""} names))]
+      (options/fail! (str "--percentiles must be bytes, time or both, not " (error/preview wrong))))
+    (disj names "")))
+
+(defn- own-tallies [{:keys [by every distinct sum rank top] :as options}]
+  (let [common (cond-> {:percentiles (percentiles (:percentiles options))}
+                 top (assoc :top top)
+                 distinct (assoc :distinct distinct)
+                 (or rank sum) (assoc :rank (or rank sum)))
+        shape-alone? (some options [:distinct :percentiles :sum :rank])]
+    (concat (for [text (when by (str/split by #","))] (query/tally-of text common))
+            (when every
+              [(query/tally-of (str "every-" (filter/seconds every)) (assoc common :title (str "Every " every) :name (str "every-" every)))])
+            (when (and shape-alone? (not (or by every)))
+              [(merge {:name "all", :title "All lines", :by []} common)]))))
+
+(defn query
+  "Returns the query that the options of `skein wf` ask: the general report where no tally is asked for."
+  [{:keys [top form tallies preset] :as options}]
+  (let [own (own-tallies options)
+        site? (or (= preset "site") (and (empty? own) (not form) (not tallies)))]
+    {:where (vec (conditions options))
+     :site? site?
+     :tallies (into (if site? (mapv #(cond-> % top (assoc :top top)) query/site) []) own)}))
+
+;;;; Output
+
+(defn- print-line [^PrintStream err & texts]
+  (.println err ^String (apply str texts)))
+
+(defn csv
+  "Returns a result as CSV, to be written in ISO-8859-1."
+  [result]
+  (data/csv result))
+
+(defn color?
+  "Whether text is to be in color."
+  [{:keys [color]}]
+  (case color "always" true, "never" false, (terminal/output?)))
+
+(defn- write-result [result {:keys [format] :or {format "text"} :as options} ^OutputStream out]
+  (let [[^String text ^String encoding] (case format
+                                          "text" [(text/text result (color? options)) "UTF-8"]
+                                          "json" [(data/json result) "UTF-8"]
+                                          "edn" [(data/edn result) "UTF-8"]
+                                          "csv" [(data/csv result) "ISO-8859-1"])]
+    (.write out (.getBytes text encoding))
+    (.flush out)))
+
+(defn- unwritable! [path ^IOException e]
+  (error/fail! :skein/file-unwritable (str path ": can't be written: " (.getMessage e)) {:output path}))
+
+(defn write-html!
+  "Writes a result as a page into the file `path`. Throws :skein/file-unwritable."
+  [path result options]
+  (try (spit path ((requiring-resolve 'skein.widefinder.html/page) result) :encoding "UTF-8")
+       (catch IOException e (unwritable! path e))))
+
+(defn- line-sink ^LineSink [path]
+  (try (LineSink. (BufferedOutputStream. (FileOutputStream. ^String path)))
+       (catch IOException e (unwritable! path e))))
+
+(defn- with-malformed
+  "Calls `f` with a sink for malformed lines, or with nil when nobody asked for them."
+  [path f]
+  (if path
+    (with-open [sink (line-sink path)] (f sink))
+    (f nil)))
+
+;;;; The command
+
+(defn- own
+  "Returns what the user's own tallies need: {:sinks, :extra, :result}, or nil."
+  [{:keys [form tallies top]}]
+  (when (or form tallies)
+    ((requiring-resolve 'skein.widefinder.own/tallies) {:form form, :file tallies, :top top})))
+
+(defn with-plan-options
+  "Calls `f` with the options that `skein.widefinder.analysis/analyse` takes, and with a function that puts the user's own
+  tallies into a result. The file for malformed lines is open meanwhile."
+  [{:keys [approx? malformed] :as options} err f]
+  (let [{:keys [sinks add-to]} (own options)]
+    (with-malformed malformed
+      (fn run [sink]
+        (f (assoc options
+                  :malformed sink, :sinks sinks
+                  :approx (when approx? approx-keys)
+                  :on-formats (fn say [formats] (doseq [line (text/format-notes formats)] (print-line err line))))
+           (or add-to identity))))))
+
+(defn write-all!
+  "Writes a result to standard output and, if asked for, as a page, and what is to be said about it to standard error."
+  [result {:keys [html] :as options} out err]
+  (write-result result options out)
+  (when html (write-html! html result options))
+  (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
+  (some->> (text/malformed-note result) (print-line err))
+  (print-line err (text/summary result)))
+
+(defn answer
+  "Answers the question that `options` ask about prepared inputs; returns the exit code."
+  [prepared failures start options {:keys [out err]} bar]
+  (let [{:keys [site?] :as query} (query options)
+        _ (when site? (print-line err "preset site: the general report"))
+        result (try (with-plan-options options err
+                      (fn analyse [plan-options add-own]
+                        (add-own (analysis/analyse-prepared prepared failures start query plan-options))))
+                    (finally (progress/stop! bar)))]
+    (write-all! result options out err)
+    (if (seq (:failures result)) 2 0)))
+
+(defn follow
+  "Keeps the answer to the question that `options` ask on the terminal, until the process is told to stop."
+  [paths options streams]
+  ((requiring-resolve 'skein.cli.follow/run) paths (query options) options streams))
+
+;;;; Wide Finder 2
+
+(defn- wide-finder-tally [report [key title column]]
+  (let [{:keys [distinct top]} (report key)]
+    {:name (name key), :title title, :by ["key"], :rank column, :columns [column], :distinct distinct
+     :rows (mapv (fn row [[k n]] {:key [k], :numbers [n]}) top)}))
+
+(defn wide-finder-result
+  "Returns a report of `skein.widefinder` in the shape of a result of `skein.widefinder.analysis`."
+  [{:keys [ignored url-bytes] :as report}]
+  (-> (select-keys report [:lines :counted :malformed :bytes-read :elapsed-ns :failures])
+      (assoc :preset "wf2", :filtered ignored, :bytes (:total url-bytes), :malformed-kinds {}, :formats []
+             :tallies (mapv #(wide-finder-tally report %)
+                            [[:url-hits "Articles by hits" "hits"] [:url-bytes "URLs by bytes" "bytes"]
+                             [:s404s "Not found (404)" "hits"] [:clients "Clients of articles" "hits"]
+                             [:refs "Referrers of articles" "hits"]]))))

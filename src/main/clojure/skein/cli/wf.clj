@@ -1,0 +1,190 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cli.wf
+  "The command `skein wf`: its options, its help, and the choice of the report.
+
+  - `run`            options, paths, streams -> exit code
+  - `option-specs`   the options, as `skein.cli.options/parse` takes them
+  - `help`           the text of --help
+
+  The Wide Finder report needs nothing but what this namespace loads, because it is over in half a second; all else is
+  loaded when it is asked for, see `skein.cli.questions`."
+  (:require [skein.cli.options :as options]
+            [skein.cli.progress :as progress]
+            [skein.widefinder :as widefinder]
+            [skein.widefinder.driver :as driver]
+            [skein.widefinder.inputs :as inputs]
+            [skein.widefinder.report :as report])
+  (:import (java.io OutputStream PrintStream)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private text-option {:parse options/text})
+
+(defn- question
+  "An option that asks something of its own, which the Wide Finder report can't answer."
+  [key parse]
+  {:key key, :parse parse, :question? true})
+
+(def option-specs
+  "The options of `skein wf`."
+  {"--preset" {:key :preset, :parse (options/one-of ["wf2" "site"])}
+   "--log-format" (question :log-format options/text)
+   "--by" (question :by options/text)
+   "--top" {:key :top, :parse (options/whole-number 1 Integer/MAX_VALUE)}
+   "--sum" (question :sum (options/one-of ["bytes" "time"]))
+   "--rank" (question :rank options/text)
+   "--every" (question :every options/text)
+   "--distinct" (question :distinct options/text)
+   "--percentiles" (question :percentiles options/text)
+   "--status" (question :status options/text)
+   "--method" (question :method options/text)
+   "--client" (question :client options/text)
+   "--path" (question :path options/text)
+   "--where" (assoc (question :where options/text) :many? true)
+   "--from" (question :from options/text)
+   "--to" (question :to options/text)
+   "--slower" (question :slower options/text)
+   "-e" (question :form options/text)
+   "--tallies" (question :tallies options/text)
+   "--approx" {:key :approx?, :question? true}
+   "--malformed" (question :malformed options/text)
+   "--follow" {:key :follow?, :question? true}
+   "--html" (assoc text-option :key :html)
+   "--format" {:key :format, :parse (options/one-of ["text" "json" "edn" "csv"])}
+   "--color" {:key :color, :parse (options/one-of ["auto" "always" "never"])}
+   "--workers" {:key :workers, :parse (options/whole-number 1 1024)}
+   "--keep-going" {:key :keep-going?}
+   "--trace" {:key :trace?}
+   "--help" {:key :help?}})
+
+(def help
+  "What --help prints."
+  "Reports on web-server logs: what is asked for, bytes, clients, referrers, times.
+
+usage: skein wf [OPTION...] FILE...
+       FILE may be compressed (gzip, bzip2, Zstandard), a pattern such as 'logs/*.gz', or - for
+       standard input
+
+  --preset NAME        site: the general report; wf2: Wide Finder 2's, the default for its logs
+  --log-format FORMAT  combined, common, vhost, json ..., json:client=ip,url=req.path, or the string
+                       of Apache's LogFormat or nginx's log_format; else each file's is found out
+
+what to count:
+  --by NAME,...        url path client referrer agent status class method host user protocol hour
+                       weekday day month minute, any field of the format, several at once: host+day
+  --every DURATION     over time, in steps of 10s, 5m, 1h, 1d ...
+  --top N              rows of each tally, default 10
+  --sum bytes|time     order by that sum
+  --rank NAME          order by hits bytes time mean slowest distinct p95-time p50-bytes ...
+  --distinct FIELD     how many different ones each row has, as in --by day --distinct client
+  --percentiles bytes,time
+  -e FORM              a Clojure function from a line's fields to a key, as in
+                       -e '(fn [{:keys [url]}] (count url))'
+  --tallies FILE       the same from a Clojure file
+
+which lines (all of these together):
+  --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
+  --path REGEX         of the URL
+  --where CONDITION    FIELD=REGEX or FIELD!=REGEX, of any field, as often as needed
+  --from, --to TIME    2025-03-30 or '2025-03-30 12:00' on the log's clock, 2025-03-30T12:00:00Z, or
+                       7d, 24h, 90m ago; what --to names is still in
+
+what comes out:
+  --format FORMAT      text (default), json, edn or csv
+  --html FILE          one page with plots, as well
+  --color WHEN         auto (default), always or never
+  --malformed FILE     writes the lines that are in no format
+  --follow             keeps the report on the terminal up to date as the log grows
+  --approx             bounded memory for any number of keys; says how far off a number can be
+  --workers N          threads, default one per core
+  --keep-going         report the other files when one can't be read (the exit code is still 2)
+  --trace              show the stack trace of an error
+  --help               this text
+
+examples:
+  skein wf access.log
+  skein wf --status 404 --from 7d --by url,referrer logs/*.gz
+  skein wf --by path --rank p95-time --top 20 access.log
+  skein wf --by host+day --sum bytes --format csv logs/*.log
+  zcat access.log.1.gz | skein wf -
+
+The report goes to standard output; the preset, the formats, and a line about lines, bytes and speed
+to standard error. Lines are counted, filtered or malformed. doc/widefinder.md is the guide.
+Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be read.
+")
+
+(defn- print-line [^PrintStream err & texts]
+  (.println err ^String (apply str texts)))
+
+(defn- write-text [^OutputStream out ^String text ^String encoding]
+  (.write out (.getBytes text encoding))
+  (.flush out))
+
+;;;; Which report
+
+(defn- question-options
+  "Returns the options given that the Wide Finder report can't answer."
+  [options]
+  (for [[option {:keys [key question?]}] option-specs
+        :when (and question? (contains? options key))]
+    option))
+
+(defn- wide-finder-log?
+  "Whether an input begins like the logs of Wide Finder, whose articles are below /ongoing/When/."
+  [{:keys [^bytes head]}]
+  (.contains (String. head "ISO-8859-1") "\"GET /ongoing/When/"))
+
+(defn- preset [{:keys [preset] :as options} prepared]
+  (let [questions (sort (question-options options))]
+    (when (and (= preset "wf2") (seq questions))
+      (options/fail! (str "--preset wf2 has its own questions, so it can't be combined with " (first questions))))
+    (or preset
+        (if (and (empty? questions) (seq prepared) (every? wide-finder-log? prepared)) "wf2" "site"))))
+
+;;;; Wide Finder 2
+
+(def ^:private wf2-formats
+  {"text" report/text, "json" report/json, "edn" report/edn})
+
+(defn- load-questions
+  "Returns a public function of the namespace that answers everything else, which takes a while to load."
+  [function]
+  (requiring-resolve (symbol "skein.cli.questions" function)))
+
+(defn- wide-finder-report [prepared failures start {:keys [format html] :or {format "text"} :as options}]
+  (widefinder/report-of prepared failures start (assoc options :checksums? (contains? #{"json" "edn"} format))))
+
+(defn- wf2 [prepared failures start {:keys [format html] :or {format "text"} :as options} {:keys [out err]} bar]
+  (print-line err "preset wf2: the rules of Wide Finder 2 (--preset site: the general report)")
+  (let [data (try (wide-finder-report prepared failures start options)
+                  (finally (progress/stop! bar)))
+        result (when (or html (= format "csv")) ((load-questions "wide-finder-result") data))]
+    (if (= format "csv")
+      (write-text out ((load-questions "csv") result) "ISO-8859-1")
+      (write-text out ((wf2-formats format) data) "UTF-8"))
+    (when html ((load-questions "write-html!") html result options))
+    (doseq [{:keys [message]} (:failures data)] (print-line err "skein wf: " message))
+    (print-line err (report/summary data))
+    (if (seq (:failures data)) 2 0)))
+
+;;;; The command
+
+(defn run
+  "Runs `skein wf` and returns its exit code.
+
+  options  as `option-specs` parse them
+  paths    what to read
+  streams  {:out OutputStream, :err PrintStream}"
+  [options paths {:keys [err] :as streams}]
+  (when (empty? paths)
+    (options/fail! "no FILE given; name the logs to read, or - for standard input"))
+  (let [start (System/nanoTime)
+        paths (inputs/expand paths)]
+    (if (:follow? options)
+      ((load-questions "follow") paths options streams)
+      (let [[prepared failures] (driver/prepare-all paths options)
+            bar (progress/bar err)
+            options (assoc options :on-start (fn on-start [reading] (progress/start! bar reading)))]
+        (if (= "wf2" (preset options prepared))
+          (wf2 prepared failures start options streams bar)
+          ((load-questions "answer") prepared failures start options streams bar))))))

@@ -1,0 +1,88 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.widefinder.data
+  "A result of `skein.widefinder.analysis` for programs.
+
+  - `json`, `edn`, `csv`   result -> string
+
+  JSON and EDN are ASCII. A key's bytes are the characters U+0000 to U+00FF, escaped where need be; CSV has them as they are, so
+  it must be written in ISO-8859-1."
+  (:require [clojure.string :as str]
+            [skein.widefinder.report :as report]
+            [skein.widefinder.units :as units]))
+
+(set! *warn-on-reflection* true)
+
+(defn- for-programs
+  "What of a result depends on the log and the question alone."
+  [{:keys [seconds tallies] :as result}]
+  (-> (select-keys result [:preset :lines :counted :filtered :malformed :malformed-kinds :bytes :bytes-read :formats :tallies])
+      (assoc :from (some-> (first seconds) units/clock), :to (some-> (second seconds) units/clock))
+      (update :formats (fn names [formats] (mapv #(select-keys % [:name :inputs]) formats)))
+      (assoc :tallies (mapv (fn tally [t]
+                              (-> (dissoc t :columns :title)
+                                  (update :rows (fn rows [rows]
+                                                  (mapv (fn row [{:keys [key numbers error]}]
+                                                          (cond-> (into {:key key} (map vector (map keyword (:columns t)) numbers))
+                                                            error (assoc :error error)))
+                                                        rows)))))
+                            tallies))))
+
+;;;; JSON
+
+(defn- json-name [k]
+  (report/quoted (str/replace (if (keyword? k) (name k) (str k)) "-" "_")))
+
+(defn- write-json [value indent]
+  (let [inner (str indent " ")
+        block (fn block [open texts close]
+                (str open (str/join (str ",\n" inner) texts) close))]
+    (cond
+      (and (map? value) (not-any? (some-fn map? (every-pred coll? #(some map? %))) (vals value)))
+      (str "{" (str/join ", " (for [[k v] (sort-by (comp str key) value)] (str (json-name k) ": " (write-json v inner)))) "}")
+      (map? value) (block "{" (for [[k v] (sort-by (comp str key) value)] (str (json-name k) ": " (write-json v inner))) "}")
+      (and (sequential? value) (some map? value)) (block "[" (map #(write-json % inner) value) "]")
+      (coll? value) (str "[" (str/join ", " (map #(write-json % inner) value)) "]")
+      (nil? value) "null"
+      (number? value) (str value)
+      :else (report/quoted (if (keyword? value) (name value) value)))))
+
+(defn json
+  "Returns a result as JSON, keys in the order of the alphabet."
+  [result]
+  (str (write-json (for-programs result) "") "\n"))
+
+;;;; EDN
+
+(defn- write-edn [value]
+  (cond
+    (map? value) (str "{" (str/join ", " (for [[k v] (sort-by (comp str key) value)] (str (write-edn k) " " (write-edn v)))) "}")
+    (coll? value) (str "[" (str/join " " (map write-edn value)) "]")
+    (nil? value) "nil"
+    (string? value) (report/quoted value)
+    :else (str value)))
+
+(defn edn
+  "Returns a result as EDN."
+  [result]
+  (str (write-edn (for-programs result)) "\n"))
+
+;;;; CSV
+
+(defn- cell [value]
+  (let [text (str value)]
+    (if (re-find #"[\",\r\n]" text)
+      (str "\"" (str/replace text "\"" "\"\"") "\"")
+      text)))
+
+(defn- csv-line [cells]
+  (str (str/join "," (map cell cells)) "\r\n"))
+
+(defn csv
+  "Returns the tallies of a result as one table of comma-separated values (RFC 4180): the tally's name, its key with a slash
+  between several parts, then its numbers. Tallies with other numbers than the one before have a heading of their own."
+  [{:keys [tallies]}]
+  (apply str
+         (mapcat (fn lines [[before {:keys [name columns rows]}]]
+                   (concat (when (not= columns (:columns before)) [(csv-line (concat ["tally" "key"] columns))])
+                           (for [{:keys [key numbers]} rows] (csv-line (concat [name (str/join "/" key)] numbers)))))
+                 (map vector (cons nil tallies) tallies))))

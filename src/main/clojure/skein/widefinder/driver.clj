@@ -1,0 +1,103 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.widefinder.driver
+  "Runs accumulators over inputs, in parallel, and says clearly what can't be read.
+
+  - `prepare-all`   paths -> prepared inputs and failures
+  - `run`           prepared inputs -> one accumulator
+
+  This is the one place that starts the engine: a slice source, a function that makes accumulators, and their combine."
+  (:require [skein.impl.error :as error]
+            [skein.widefinder.inputs :as inputs])
+  (:import (java.io File IOException)
+           (java.util.function Supplier)
+           (skein.wf Accumulator ReadFailure ReadFailure$Kind SliceQueue TooManyKeys WideFinder)))
+
+(set! *warn-on-reflection* true)
+
+;;;; What can't be read
+
+(defn- failure [keyword input message]
+  {:skein/error keyword, :input input, :message message})
+
+(defn- read-failure [^ReadFailure e]
+  (let [input (.-input e)
+        position (.-position e)]
+    (condp identical? (.-kind e)
+      ReadFailure$Kind/TRUNCATED
+      (failure :skein/file-truncated input
+               (str input ": became shorter while it was read, at byte " position "; try again when nobody writes to it"))
+      ReadFailure$Kind/LINE_TOO_LONG
+      (failure :skein/line-too-long input
+               (str input ": the line at byte " position " is longer than memory allows; is it a text file?"))
+      (failure :skein/file-unreadable input (str input ": can't be read: " (or (some-> (.getCause e) .getMessage) "no reason given"))))))
+
+(defn- fail-inputs! [failures]
+  (let [{:keys [message] :as worst} (first failures)]
+    (error/fail! (:skein/error worst) message {:input (:input worst), :failures (vec failures)})))
+
+(defn- prepare [path]
+  (or (inputs/check path)
+      (try (inputs/prepare path)
+           (catch IOException e
+             (failure :skein/file-unreadable path (str path ": can't be read: " (.getMessage e)))))))
+
+(defn prepare-all
+  "Returns `[prepared failures]` for a seq of paths. Throws the first failure, with all under :failures, unless :keep-going?."
+  [paths {:keys [keep-going?]}]
+  (let [{failures true, prepared false} (group-by (comp some? :skein/error) (map prepare paths))]
+    (when (and (seq failures) (not keep-going?)) (fail-inputs! failures))
+    [(vec prepared) (vec failures)]))
+
+;;;; Running
+
+(defn- total-bytes
+  "Returns the size of all inputs together, or nil when one of them is a stream."
+  [prepared]
+  (reduce (fn add [^long total {:keys [^String name opener]}]
+            (if opener (reduced nil) (+ total (.length (File. name)))))
+          0
+          prepared))
+
+(defn- too-many-keys! [bytes]
+  (error/fail! :skein/too-many-keys
+               (str "so many different keys need more memory than there is; give --approx for counts with a known error, filter, "
+                    "or give Java more with JAVA_OPTS=-Xmx" (when bytes (str " (the limit now: " bytes " bytes)")))
+               (if bytes {:limit-bytes bytes} {})))
+
+(defn- run-once
+  "Returns `{:result accumulator, :bytes-read n}`, or a failure when an input can't be read to its end."
+  [prepared new-accumulator {:keys [workers slice-bytes on-start]}]
+  (try
+    (with-open [queue (SliceQueue. (mapv inputs/->input prepared)
+                                   (int (or slice-bytes SliceQueue/DEFAULT_SLICE_BYTES)))]
+      (when on-start
+        (on-start {:total-bytes (total-bytes prepared), :bytes-read (fn bytes-read [] (.inputBytes queue))}))
+      (let [workers (int (or workers (.availableProcessors (Runtime/getRuntime))))
+            ^Accumulator result (WideFinder/run queue workers (reify Supplier (get [_] (new-accumulator))))]
+        {:result result, :bytes-read (.inputBytes queue)}))
+    (catch ReadFailure e (read-failure e))
+    (catch TooManyKeys e (too-many-keys! (.-limitBytes e)))
+    (catch OutOfMemoryError _ (too-many-keys! nil))
+    (catch ArithmeticException _
+      (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
+
+(defn run
+  "Returns `{:result accumulator, :bytes-read n, :failures []}`: all prepared inputs, counted by accumulators that
+  `new-accumulator`, a function of no arguments, makes, one for each worker, and that are then merged.
+
+  With :keep-going?, an input that fails half-way has been counted in part, so the others are counted anew. That is
+  impossible if one of them is a stream; then the failure is thrown after all.
+
+  options  :workers, :slice-bytes, :keep-going?, :on-start as in `skein.widefinder/report`
+
+  Throws :skein/file-unreadable, :skein/file-truncated, :skein/line-too-long, each with :failures, :skein/too-many-keys and
+  :skein/count-overflow."
+  [prepared new-accumulator {:keys [keep-going?] :as options}]
+  (loop [prepared prepared, failures []]
+    (let [{:keys [input] :as counted} (run-once prepared new-accumulator options)]
+      (if-not (:skein/error counted)
+        (assoc counted :failures failures)
+        (let [failures (conj failures counted)
+              others (filterv #(not= input (:name %)) prepared)]
+          (when (or (not keep-going?) (not-every? :repeatable? others)) (fail-inputs! failures))
+          (recur others failures))))))

@@ -1,0 +1,111 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.widefinder.text
+  "A result of `skein.widefinder.analysis` for people, in a terminal.
+
+  - `text`      result -> string
+  - `summary`   result -> the line about lines, bytes and speed
+  - `notes`     result -> lines about formats and lines that are in none"
+  (:require [clojure.string :as str]
+            [skein.widefinder.report :as report]
+            [skein.widefinder.units :as units]))
+
+(set! *warn-on-reflection* true)
+(set! *unchecked-math* :warn-on-boxed)
+
+(def ^:private max-key-chars 80)
+(def ^:private bar-chars 16)
+
+(def ^:private codes
+  {:bold "\u001B[1m", :dim "\u001B[2m", :bar "\u001B[36m", :reset "\u001B[0m"})
+
+(defn- styled [color? style text]
+  (if color? (str (codes style) text (codes :reset)) text))
+
+(defn- left [^String text ^long width]
+  (str (.repeat " " (int (max 0 (- width (.length text))))) text))
+
+(defn- cut [^String text]
+  (if (> (.length text) (long max-key-chars)) (str (subs text 0 (long max-key-chars)) "...") text))
+
+(defn bar
+  "Returns a bar of at most `width` characters for `n` of `most`, in eighths of a character.
+
+      (bar 5 10 4)
+      ;=> \"██\""
+  [n most width]
+  (let [eighths (if (pos? (double most)) (long (Math/round (/ (* 8.0 (long width) (double n)) (double most)))) 0)
+        rest (rem eighths 8)]
+    (str (.repeat "█" (int (quot eighths 8)))
+         (when (pos? rest) (nth "▏▎▍▌▋▊▉" (dec rest))))))
+
+(defn- padded-bar [n most]
+  (let [^String text (bar n most bar-chars)]
+    (str text (.repeat " " (int (- (long bar-chars) (.length text)))))))
+
+(defn- column-widths [columns rows]
+  (map-indexed (fn width [i ^String column]
+                 (reduce (fn widest [^long n row] (max n (count (units/shown column (nth (:numbers row) i)))))
+                         (count column)
+                         rows))
+               columns))
+
+(defn- error-note [{:keys [error rank]}]
+  (when error
+    (str "  approximate: each " rank " may be up to " (units/shown rank error) " more; a key that is not shown has at most that many,"
+         " or less than the last row")))
+
+(defn- heading [{:keys [title distinct rows rank error]} color?]
+  (str (styled color? :bold title) "  "
+       (styled color? :dim (str (when (< (count rows) (long distinct)) (str (report/grouped (count rows)) " of "))
+                                (when error "about ") (report/grouped distinct)
+                                (when-not (= rank "hits") (str ", by " rank))))))
+
+(defn- tally-lines [{:keys [columns rows rank] :as tally} color?]
+  (let [widths (column-widths columns rows)
+        ranked (max 0 (.indexOf ^java.util.List columns rank))
+        value (fn value [row] (double (or (nth (:numbers row) ranked) 0)))
+        most (reduce max 0.0 (map value rows))
+        cells (fn cells [texts] (str/join "  " (map left texts widths)))
+        line (fn line [{:keys [key numbers] :as row}]
+               (str "  " (cells (map units/shown columns numbers)) "  "
+                    (styled color? :bar (padded-bar (value row) most)) "  " (cut (units/label key))))]
+    (concat ["" (heading tally color?) (styled color? :dim (str "  " (cells columns)))]
+            (if (seq rows) (map line rows) ["  none"])
+            (some-> (error-note tally) list))))
+
+(defn- head-line [{:keys [lines counted filtered malformed bytes]}]
+  (str (report/grouped lines) " lines: " (report/grouped counted) " counted, " (report/grouped filtered) " filtered, "
+       (report/grouped malformed) " malformed; " (units/size bytes) " sent"))
+
+(defn text
+  "Returns a result for people: what was counted, then each tally, aligned, with bars. `color?` is for terminals."
+  [{:keys [seconds tallies] :as result} color?]
+  (let [[from to] seconds]
+    (str (str/join "\n"
+                   (concat [(head-line result)]
+                           (when seconds [(str "from " (units/clock from) " to " (units/clock to))])
+                           (mapcat #(tally-lines % color?) tallies)))
+         "\n")))
+
+(defn summary
+  "Returns the line that goes with a result: lines, counted, filtered, malformed, bytes, seconds, GB/s (of 10^9)."
+  [{:keys [lines counted filtered malformed bytes-read elapsed-ns]}]
+  (str (report/grouped lines) " lines: " (report/grouped counted) " counted, " (report/grouped filtered) " filtered, "
+       (report/grouped malformed) " malformed; " (report/grouped bytes-read) " bytes in "
+       (report/decimal elapsed-ns 1000000000 3) " s, " (report/decimal bytes-read (max 1 (long elapsed-ns)) 2) " GB/s"))
+
+(defn format-notes
+  "Returns a line for each format that was found: its name, the inputs, and how many of the first lines are in it."
+  [formats]
+  (for [{:keys [name inputs lines matches]} formats]
+    (str "format " name ": " (str/join ", " (take 3 inputs))
+         (when (> (count inputs) 3) (str " and " (- (count inputs) 3) " more"))
+         (when (pos? (long lines)) (str " (" matches " of the first " lines " lines)")))))
+
+(defn malformed-note
+  "Returns a line about malformed lines by kind, or nil when there are none."
+  [{:keys [^long malformed malformed-kinds]}]
+  (when (pos? malformed)
+    (str (report/grouped malformed) " malformed lines, by the field at which they depart from the format: "
+         (str/join ", " (map (fn kind [[k n]] (str k " " (report/grouped n))) (sort-by (comp - val) malformed-kinds)))
+         " (--malformed FILE writes them)")))

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+/** Reads addresses of IPv4 and IPv6 in place, without ever asking a name server. For one thread. */
+public final class Address {
+    private static final int GROUPS = 8;
+
+    private final byte[] bytes = new byte[16];
+    private int length;
+
+    /** No address yet. */
+    public Address() { }
+
+    /** The bytes of an address, 4 or 16 of them (an IPv4 address written as ::ffff:1.2.3.4 has 4), or null when it is none. */
+    public static byte[] of(String text) {
+        Address address = new Address();
+        byte[] latin1 = Text.literal(text);
+        return address.parse(latin1, 0, latin1.length) ? java.util.Arrays.copyOf(address.bytes, address.length) : null;
+    }
+
+    /** Reads {@code text[from, to)}; false when it is no address. */
+    boolean parse(byte[] text, int from, int to) {
+        if (to - from >= 2 && text[from] == '[' && text[to - 1] == ']') return parse(text, from + 1, to - 1);
+        length = 4;
+        if (parseV4(text, from, to, 0)) return true;
+        length = 16;
+        if (!parseV6(text, from, to)) return false;
+        for (int i = 0; i < 12; i++) if (bytes[i] != (i < 10 ? 0 : -1)) return true;
+        System.arraycopy(bytes, 12, bytes, 0, 4);
+        length = 4;
+        return true;
+    }
+
+    private boolean parseV4(byte[] text, int from, int to, int index) {
+        int number = -1;
+        int parts = 0;
+        for (int at = from; at <= to; at++) {
+            if (at == to || text[at] == '.') {
+                if (number < 0 || parts == 4) return false;
+                bytes[index + parts++] = (byte) number;
+                number = -1;
+            } else if (text[at] >= '0' && text[at] <= '9') {
+                number = 10 * Math.max(number, 0) + text[at] - '0';
+                if (number > 255) return false;
+            } else {
+                return false;
+            }
+        }
+        return parts == 4;
+    }
+
+    private boolean parseV6(byte[] text, int from, int to) {
+        int groups = 0;
+        int gap = -1;
+        int at = from;
+        if (to - at >= 2 && text[at] == ':' && text[at + 1] == ':') {
+            gap = 0;
+            at += 2;
+        }
+        while (at < to) {
+            int end = at;
+            while (end < to && text[end] != ':') end++;
+            if (end == to && groups <= GROUPS - 2 && parseV4(text, at, to, 2 * groups)) {
+                groups += 2;
+                break;
+            }
+            int group = hex(text, at, end);
+            if (group < 0 || groups == GROUPS) return false;
+            bytes[2 * groups] = (byte) (group >>> 8);
+            bytes[2 * groups++ + 1] = (byte) group;
+            if (end == to) break;
+            at = end + 1;
+            if (at == to) return false;
+            if (text[at] == ':') {
+                if (gap >= 0) return false;
+                gap = groups;
+                at++;
+            }
+        }
+        return gap < 0 ? groups == GROUPS : groups < GROUPS && spread(gap, groups);
+    }
+
+    private static int hex(byte[] text, int from, int to) {
+        if (to == from || to - from > 4) return -1;
+        int group = 0;
+        for (int i = from; i < to; i++) {
+            int digit = Character.digit(text[i], 16);
+            if (digit < 0) return -1;
+            group = group << 4 | digit;
+        }
+        return group;
+    }
+
+    /** Moves the groups after the {@code ::} to the end. */
+    private boolean spread(int gap, int groups) {
+        int moved = 2 * (groups - gap);
+        System.arraycopy(bytes, 2 * gap, bytes, 16 - moved, moved);
+        java.util.Arrays.fill(bytes, 2 * gap, 16 - moved, (byte) 0);
+        return true;
+    }
+
+    /** Whether the first {@code bits} bits are those of {@code network}, and the kind is the same. */
+    boolean isIn(byte[] network, int bits) {
+        if (network.length != length) return false;
+        for (int i = 0; i < bits >> 3; i++) if (bytes[i] != network[i]) return false;
+        int rest = bits & 7;
+        return rest == 0 || ((bytes[bits >> 3] ^ network[bits >> 3]) & 0xFF) >>> 8 - rest == 0;
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.io.IOException;
+
+/**
+ * Carries out an {@link AnalysisPlan}, as one worker.
+ *
+ * <p>Lines are taken apart a batch at a time; each filter and each tally then goes over the batch. Every line is counted once, as
+ * malformed, filtered or counted.
+ */
+public final class Analysis implements Accumulator<Analysis> {
+    private final AnalysisPlan plan;
+    private final Batch batch;
+    private final Scanner[] scanners;
+    private final RowFilter[] filters;
+    private final Tally[] tallies;
+    private final RowSink sink;
+    private final Text malformedLines = new Text(1 << 10);
+    private final long[][] malformed;  // [format][fault]
+    private final long[] lines;        // by format
+    private final int[] rows = new int[Batch.ROWS];
+    private int format = -1;           // whose columns the batch has
+    private int next;                  // where parse goes on
+    private long counted;
+    private long filtered;
+    private long bytes;
+    private long firstSecond = Long.MAX_VALUE;
+    private long lastSecond = Long.MIN_VALUE;
+
+    /** Nothing counted yet. */
+    public Analysis(AnalysisPlan plan) {
+        this.plan = plan;
+        batch = new Batch(plan.extraColumns());
+        scanners = plan.formats().stream().map(Format::scanner).toArray(Scanner[]::new);
+        filters = plan.filters().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
+        tallies = plan.tallies().stream().map(tally -> new Tally(tally, plan.budget())).toArray(Tally[]::new);
+        sink = plan.sinks() == null ? null : plan.sinks().get();
+        malformed = plan.formats().stream().map(format -> new long[format.faults().size()]).toArray(long[][]::new);
+        lines = new long[scanners.length];
+    }
+
+    @Override
+    public void add(Slice slice) throws IOException {
+        if (slice.from == slice.to) return;
+        if (slice.format != format) {
+            format = slice.format;
+            batch.clear(scanners[format].filled());
+        }
+        batch.bytes = slice.bytes;
+        for (next = slice.from; next < slice.to; ) {
+            parse(slice);
+            count();
+        }
+        if (plan.malformed() != null) plan.malformed().write(malformedLines);
+    }
+
+    /** Puts the next lines that are in the format into the batch. */
+    private void parse(Slice slice) {
+        byte[] bytes = slice.bytes;
+        Scanner scanner = scanners[format];
+        int at = next;
+        int n = 0;
+        long seen = 0;
+        for (; at < slice.to && n < Batch.ROWS; seen++) {
+            int lineFeed = Words.indexOfLineFeed(bytes, at);
+            int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
+            int fault = scanner.scan(bytes, at, end, batch, n);
+            if (fault == Scanner.OK) {
+                batch.lineFrom[n] = at;
+                batch.lineTo[n++] = end;
+            } else {
+                malformed[format][fault]++;
+                if (plan.malformed() != null) malformedLines.add(bytes, at, lineFeed + 1 - at);
+            }
+            at = lineFeed + 1;
+        }
+        lines[format] += seen;
+        batch.rows = n;
+        next = at;
+    }
+
+    private void count() {
+        int n = batch.rows;
+        for (int i = 0; i < n; i++) rows[i] = i;
+        for (RowFilter filter : filters) n = filter.select(batch, rows, n);
+        filtered += batch.rows - n;
+        counted += n;
+        total(n);
+        for (Tally tally : tallies) tally.add(batch, rows, n);
+        if (sink != null) sink.add(batch, rows, n);
+    }
+
+    private void total(int n) {
+        for (int i = 0; i < n; i++) {
+            long size = batch.size[rows[i]];
+            if (size > 0) bytes = Math.addExact(bytes, size);
+            long second = batch.second[rows[i]];
+            if (second == Batch.NONE) continue;
+            if (second < firstSecond) firstSecond = second;
+            if (second > lastSecond) lastSecond = second;
+        }
+    }
+
+    @Override
+    public int parts() {
+        return tallies.length + 1;
+    }
+
+    @Override
+    public void merge(Analysis other, int part) {
+        if (part < tallies.length) {
+            tallies[part].merge(other.tallies[part]);
+            return;
+        }
+        counted += other.counted;
+        filtered += other.filtered;
+        bytes = Math.addExact(bytes, other.bytes);
+        firstSecond = Math.min(firstSecond, other.firstSecond);
+        lastSecond = Math.max(lastSecond, other.lastSecond);
+        for (int i = 0; i < malformed.length; i++) {
+            lines[i] += other.lines[i];
+            for (int k = 0; k < malformed[i].length; k++) malformed[i][k] += other.malformed[i][k];
+        }
+        if (sink != null) sink.merge(other.sink);
+    }
+
+    /** How many lines of each format there were. */
+    public long[] lines() {
+        return lines.clone();
+    }
+
+    /** How many lines of a format had each of its faults. */
+    public long[] malformed(int format) {
+        return malformed[format].clone();
+    }
+
+    /** Lines that did not pass the filters. */
+    public long filtered() {
+        return filtered;
+    }
+
+    /** Lines that were counted. */
+    public long counted() {
+        return counted;
+    }
+
+    /** The bytes sent of the lines that were counted. */
+    public long bytes() {
+        return bytes;
+    }
+
+    /** The earliest time of a counted line, on the log's clock; more than {@link #lastSecond} when there is none. */
+    public long firstSecond() {
+        return firstSecond;
+    }
+
+    /** The latest time of a counted line. */
+    public long lastSecond() {
+        return lastSecond;
+    }
+
+    /** A tally, by its number in the plan. */
+    public Tally tally(int i) {
+        return tallies[i];
+    }
+
+    /** The worker's sink, or null. */
+    public RowSink sink() {
+        return sink;
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * What an {@link Analysis} does.
+ *
+ * @param formats the formats of the inputs, by the number that a {@link Slice} has
+ * @param extraColumns how many columns there are beyond those that every {@link Batch} has
+ * @param filters which lines count; the others are filtered
+ * @param tallies what is counted
+ * @param malformed where lines go that are not in their format, or null
+ * @param sinks makes a sink for each worker, or null
+ * @param budget the memory for all tables
+ */
+public record AnalysisPlan(List<Format> formats, int extraColumns, List<RowFilter> filters, List<TallyPlan> tallies,
+                           LineSink malformed, Supplier<RowSink> sinks, Budget budget) {
+    /** Copies the lists. */
+    public AnalysisPlan {
+        formats = List.copyOf(formats);
+        filters = List.copyOf(filters);
+        tallies = List.copyOf(tallies);
+    }
+}

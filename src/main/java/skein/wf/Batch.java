@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Parsed lines of one slice, column by column: where each field is in the slice's bytes, and the numbers that were read
+ * along the way. Nothing is copied.
+ *
+ * <p>A {@link Scanner} fills a row; filters and tallies then go over one column of all rows at a time, in loops that
+ * are short and whose loads don't wait for one another.
+ */
+public final class Batch {
+    /** How many rows there are at most. */
+    public static final int ROWS = 128;
+    /* The columns that every batch has; those of a format's own fields follow. */
+    public static final int CLIENT = 0;
+    public static final int USER = 1;
+    public static final int METHOD = 2;
+    public static final int URL = 3;
+    public static final int PROTOCOL = 4;
+    public static final int STATUS = 5;
+    public static final int REFERRER = 6;
+    public static final int AGENT = 7;
+    public static final int HOST = 8;
+    /** How many columns every batch has. */
+    public static final int COLUMNS = 9;
+    /** Instead of a number: the line has none. */
+    public static final long NONE = Long.MIN_VALUE;
+
+    /** The slice's bytes. */
+    byte[] bytes;
+    int rows;
+    /** [column][row]: where the field begins, or -1 when the line has no such field. */
+    final int[][] from;
+    final int[][] to;
+    final int[] lineFrom = new int[ROWS];
+    final int[] lineTo = new int[ROWS];
+    /** The status as a number, 0 for none. */
+    final int[] status = new int[ROWS];
+    /** Bytes sent, or {@link #NONE}; a {@code -} is 0. */
+    final long[] size = new long[ROWS];
+    /** How long the answer took, in microseconds, or {@link #NONE}. */
+    final long[] micros = new long[ROWS];
+    /** The time as the log's clock showed it, in seconds since 1970 on that clock, or {@link #NONE}. */
+    final long[] second = new long[ROWS];
+    /** How far that clock is ahead of UTC, in seconds. */
+    final int[] zone = new int[ROWS];
+
+    /** A batch with {@code extraColumns} beyond the ones that every batch has. */
+    public Batch(int extraColumns) {
+        from = new int[COLUMNS + extraColumns][ROWS];
+        to = new int[COLUMNS + extraColumns][ROWS];
+    }
+
+    /** Makes the columns empty that a scanner does not fill. */
+    void clear(boolean[] filled) {
+        for (int column = 0; column < from.length; column++) {
+            if (column >= filled.length || !filled[column]) Arrays.fill(from[column], -1);
+        }
+        Arrays.fill(status, 0);
+        Arrays.fill(size, NONE);
+        Arrays.fill(micros, NONE);
+        Arrays.fill(second, NONE);
+        Arrays.fill(zone, 0);
+    }
+
+    /** How many rows there are. */
+    public int rows() {
+        return rows;
+    }
+
+    /** A field as text, its bytes read as UTF-8; null when the line has none. */
+    public String text(int column, int row) {
+        int at = from[column][row];
+        return at < 0 ? null : new String(bytes, at, to[column][row] - at, StandardCharsets.UTF_8);
+    }
+
+    /** The whole line as text. */
+    public String line(int row) {
+        return new String(bytes, lineFrom[row], lineTo[row] - lineFrom[row], StandardCharsets.UTF_8);
+    }
+
+    /** The status, 0 for none. */
+    public int status(int row) {
+        return status[row];
+    }
+
+    /** Bytes sent, or {@link #NONE}. */
+    public long size(int row) {
+        return size[row];
+    }
+
+    /** Microseconds, or {@link #NONE}. */
+    public long micros(int row) {
+        return micros[row];
+    }
+
+    /** Seconds since 1970 on the log's clock, or {@link #NONE}. */
+    public long second(int row) {
+        return second[row];
+    }
+
+    /** How far the log's clock is ahead of UTC, in seconds. */
+    public int zone(int row) {
+        return zone[row];
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.List;
+
+/**
+ * A format of one JSON object a line. A field's name is the path of its key, with dots between: {@code request.uri}.
+ *
+ * @param fields where values go; of several that mean the same, the first one that a line has counts
+ */
+public record JsonFormat(List<TextFormat.Field> fields) implements Format {
+    private static final List<String> FAULTS = List.of("empty", "json", "time", "status", "bytes", "duration");
+
+    /** Copies the list. */
+    public JsonFormat {
+        fields = List.copyOf(fields);
+    }
+
+    @Override
+    public Scanner scanner() {
+        return new JsonScanner(this);
+    }
+
+    @Override
+    public List<String> faults() {
+        return FAULTS;
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+/**
+ * What a tally counts by, or a part of that.
+ *
+ * @param kind what it is made from
+ * @param column for a field and for a path, the column of a {@link Batch}
+ * @param seconds for a time, the length of a bin
+ */
+public record KeyPart(Kind kind, int column, long seconds) {
+    /** Where a key comes from. */
+    public enum Kind {
+        /** The bytes of a field. */
+        FIELD,
+        /** A field up to its first question mark. */
+        PATH,
+        /** {@code 2xx} and so on; no status, no key. */
+        STATUS_CLASS,
+        /** {@code 00} to {@code 23}, by the log's clock. */
+        HOUR_OF_DAY,
+        /** {@code Mon} to {@code Sun}, as a digit from 1 and the name. */
+        WEEKDAY,
+        /** {@code 2006-03}. */
+        MONTH,
+        /** The time at which a bin begins: {@code 2006-03-30 10:20:00}, as much of it as the bin's length asks for. */
+        TIME
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.Arrays;
+
+/** Counts by number, for one thread: open addressing, at most half full. A key is not 0. */
+final class LongTable {
+    private static final long MULTIPLIER = 0x9E3779B97F4A7C15L;
+
+    private final Budget budget;
+    private long[] keys;
+    private long[] counts;
+    private int size;
+
+    LongTable(Budget budget, int capacity) {
+        this.budget = budget;
+        budget.takeLongs(2L * capacity);
+        keys = new long[capacity];
+        counts = new long[capacity];
+    }
+
+    /** Adds {@code n} to the count of {@code key}; returns whether the key is new. */
+    boolean add(long key, long n) {
+        int at = slot(key);
+        counts[at] += n;
+        if (keys[at] == key) return false;
+        keys[at] = key;
+        if (++size > keys.length >> 1) rehash();
+        return true;
+    }
+
+    /** How often a key was counted. */
+    long count(long key) {
+        int at = slot(key);
+        return keys[at] == key ? counts[at] : 0;
+    }
+
+    private int slot(long key) {
+        int mask = keys.length - 1;
+        int at = (int) ((key * MULTIPLIER) >>> 32) & mask;
+        while (keys[at] != 0 && keys[at] != key) at = (at + 1) & mask;
+        return at;
+    }
+
+    private void rehash() {
+        if (keys.length > 1 << 29) throw new TooManyKeys(8L << 30);
+        long[] oldKeys = keys;
+        long[] oldCounts = counts;
+        budget.takeLongs(4L * oldKeys.length);
+        keys = new long[2 * oldKeys.length];
+        counts = new long[2 * oldKeys.length];
+        for (int i = 0; i < oldKeys.length; i++) {
+            if (oldKeys[i] == 0) continue;
+            int at = slot(oldKeys[i]);
+            keys[at] = oldKeys[i];
+            counts[at] = oldCounts[i];
+        }
+        budget.releaseLongs(2L * oldKeys.length);
+    }
+
+    /** All keys, in order. */
+    long[] sortedKeys() {
+        long[] sorted = new long[size];
+        int n = 0;
+        for (long key : keys) if (key != 0) sorted[n++] = key;
+        Arrays.sort(sorted);
+        return sorted;
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+/** Reads numbers in place: a cursor for one thread. */
+final class Numbers {
+    private static final int MAX_DIGITS = 18;
+    private static final int FRACTION_DIGITS = 9;
+
+    /** The number that was read, or {@link Batch#NONE} for a {@code -}. */
+    long value;
+    /** Where it ended. */
+    int end;
+
+    /** Reads {@code -} or 1 to 18 digits at {@code at}, before {@code to}; false when there are none. */
+    boolean whole(byte[] bytes, int at, int to) {
+        value = 0;
+        int i = at;
+        if (i < to && bytes[i] == '-') {
+            value = Batch.NONE;
+            end = i + 1;
+            return true;
+        }
+        long number = 0;
+        for (int digit; i < to && (digit = bytes[i] - '0') >= 0 && digit <= 9; i++) number = 10 * number + digit;
+        value = number;
+        end = i;
+        return i > at && i - at <= MAX_DIGITS;
+    }
+
+    /**
+     * Reads {@code -} or a decimal number of {@code nanos} nanoseconds each at {@code at}, as microseconds. What comes
+     * after the first number of a list such as {@code 0.010, 0.250} is added.
+     */
+    boolean micros(byte[] bytes, int at, int to, long nanos) {
+        if (!decimal(bytes, at, to, nanos)) return false;
+        long sum = value;
+        while (end + 2 < to && (bytes[end] == ',' && bytes[end + 1] == ' ' || bytes[end] == ' ' && bytes[end + 1] == ':')) {
+            int next = end + 2;
+            while (next < to && bytes[next] == ' ') next++;
+            if (!decimal(bytes, next, to, nanos)) return false;
+            if (value != Batch.NONE) sum = sum == Batch.NONE ? value : sum + value;
+        }
+        value = sum;
+        return true;
+    }
+
+    private boolean decimal(byte[] bytes, int at, int to, long nanos) {
+        if (!whole(bytes, at, to)) return false;
+        if (value == Batch.NONE) return true;
+        long scaled = value > Long.MAX_VALUE / nanos ? Long.MAX_VALUE : value * nanos;
+        if (end < to && bytes[end] == '.') {
+            int start = ++end;
+            long fraction = 0;
+            for (; end < to && bytes[end] >= '0' && bytes[end] <= '9'; end++) {
+                if (end - start < FRACTION_DIGITS) fraction = 10 * fraction + bytes[end] - '0';
+            }
+            for (int digits = Math.min(end - start, FRACTION_DIGITS); digits < FRACTION_DIGITS; digits++) fraction *= 10;
+            scaled = Math.max(scaled, scaled + (long) (fraction * (nanos / 1e9)));
+        }
+        value = scaled / 1000;
+        return true;
+    }
+
+    /** Reads a status of three digits, or {@code -} as 0; false when it is neither. */
+    boolean status(byte[] bytes, int at, int to) {
+        if (at < to && bytes[at] == '-') {
+            value = 0;
+            end = at + 1;
+            return true;
+        }
+        if (to - at < 3) return false;
+        int hundreds = bytes[at] - '0';
+        int tens = bytes[at + 1] - '0';
+        int ones = bytes[at + 2] - '0';
+        value = 100L * hundreds + 10L * tens + ones;
+        end = at + 3;
+        return hundreds >= 1 && hundreds <= 9 && tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9;
+    }
+}

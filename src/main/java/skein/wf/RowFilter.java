@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.BitSet;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Decides which rows of a batch pass. Each worker has its own, because a matcher has state. */
+public abstract class RowFilter {
+    /** Whether a row passes. */
+    abstract boolean test(Batch batch, int row);
+
+    /** Another one for another thread. */
+    abstract RowFilter copy();
+
+    /** Keeps of {@code rows[0, n)} those that pass, in order; returns how many. */
+    int select(Batch batch, int[] rows, int n) {
+        int kept = 0;
+        for (int i = 0; i < n; i++) if (test(batch, rows[i])) rows[kept++] = rows[i];
+        return kept;
+    }
+
+    /** Passes what {@code filter} doesn't. */
+    public static RowFilter not(RowFilter filter) {
+        return new RowFilter() {
+            @Override
+            boolean test(Batch batch, int row) {
+                return !filter.test(batch, row);
+            }
+
+            @Override
+            RowFilter copy() {
+                return not(filter.copy());
+            }
+        };
+    }
+
+    /** Passes what one of {@code filters} passes. */
+    public static RowFilter any(List<RowFilter> filters) {
+        return new RowFilter() {
+            @Override
+            boolean test(Batch batch, int row) {
+                for (RowFilter filter : filters) if (filter.test(batch, row)) return true;
+                return false;
+            }
+
+            @Override
+            RowFilter copy() {
+                return any(filters.stream().map(RowFilter::copy).toList());
+            }
+        };
+    }
+
+    /** A filter without state. */
+    private abstract static class Stateless extends RowFilter {
+        @Override
+        final RowFilter copy() {
+            return this;
+        }
+    }
+
+    /** Passes the statuses from {@code least} to {@code most}. */
+    public static RowFilter status(int least, int most) {
+        return new Stateless() {
+            @Override
+            boolean test(Batch batch, int row) {
+                int status = batch.status[row];
+                return status >= least && status <= most;
+            }
+        };
+    }
+
+    /** Passes times from {@code least} on and before {@code end}: on the log's clock, or on that of UTC if {@code utc}. */
+    public static RowFilter time(long least, long end, boolean utc) {
+        return new Stateless() {
+            @Override
+            boolean test(Batch batch, int row) {
+                long second = batch.second[row];
+                if (second == Batch.NONE) return false;
+                if (utc) second -= batch.zone[row];
+                return second >= least && second < end;
+            }
+        };
+    }
+
+    /** Passes durations from {@code least} microseconds on. */
+    public static RowFilter slower(long least) {
+        return new Stateless() {
+            @Override
+            boolean test(Batch batch, int row) {
+                return batch.micros[row] >= least;
+            }
+        };
+    }
+
+    /** Passes fields that are one of {@code texts}. */
+    public static RowFilter oneOf(int column, List<String> texts) {
+        byte[][] bytes = Text.literals(texts.toArray(String[]::new));
+        return new Stateless() {
+            @Override
+            boolean test(Batch batch, int row) {
+                int from = batch.from[column][row];
+                int to = batch.to[column][row];
+                if (from < 0) return false;
+                for (byte[] text : bytes) {
+                    if (java.util.Arrays.equals(text, 0, text.length, batch.bytes, from, to)) return true;
+                }
+                return false;
+            }
+        };
+    }
+
+    /** Passes fields in which {@code pattern} is found; the pattern sees bytes as the characters U+0000 to U+00FF. */
+    public static RowFilter matches(int column, Pattern pattern) {
+        Latin1 text = new Latin1();
+        Matcher matcher = pattern.matcher(text);
+        return new RowFilter() {
+            @Override
+            boolean test(Batch batch, int row) {
+                int from = batch.from[column][row];
+                if (from < 0) return false;
+                text.set(batch.bytes, from, batch.to[column][row]);
+                return matcher.reset().find();
+            }
+
+            @Override
+            RowFilter copy() {
+                return matches(column, pattern);
+            }
+        };
+    }
+
+    /** Passes addresses whose first {@code bits} bits are those of {@code address}, of 4 or 16 bytes. */
+    public static RowFilter network(int column, byte[] address, int bits) {
+        byte[] wanted = address.clone();
+        return new RowFilter() {
+            private final Address found = new Address();
+
+            @Override
+            boolean test(Batch batch, int row) {
+                int from = batch.from[column][row];
+                return from >= 0 && found.parse(batch.bytes, from, batch.to[column][row]) && found.isIn(wanted, bits);
+            }
+
+            @Override
+            RowFilter copy() {
+                return network(column, wanted, bits);
+            }
+        };
+    }
+
+    /** A set of statuses as one filter, the usual case of {@link #any}. */
+    public static RowFilter statuses(BitSet statuses) {
+        BitSet set = (BitSet) statuses.clone();
+        return new Stateless() {
+            @Override
+            boolean test(Batch batch, int row) {
+                return set.get(batch.status[row]);
+            }
+        };
+    }
+
+    /** Bytes of a slice as characters. */
+    private static final class Latin1 implements CharSequence {
+        private byte[] bytes;
+        private int from;
+        private int to;
+
+        void set(byte[] bytes, int from, int to) {
+            this.bytes = bytes;
+            this.from = from;
+            this.to = to;
+        }
+
+        @Override
+        public int length() {
+            return to - from;
+        }
+
+        @Override
+        public char charAt(int i) {
+            return (char) (bytes[from + i] & 0xFF);
+        }
+
+        @Override
+        public CharSequence subSequence(int start, int end) {
+            return toString().substring(start, end);
+        }
+
+        @Override
+        public String toString() {
+            return new String(bytes, from, to - from, java.nio.charset.StandardCharsets.ISO_8859_1);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+/**
+ * Takes lines of one format apart; each worker has its own. Made by {@link TextFormat} and {@link JsonFormat}.
+ */
+public abstract class Scanner {
+    /** The line is in the format; every other answer of {@link #scan} is the number of a fault. */
+    static final int OK = -1;
+
+    /** Which columns {@link #scan} fills in every row. */
+    abstract boolean[] filled();
+
+    /**
+     * Takes the line {@code bytes[at, end)}, without its line end, apart into a row of {@code batch}.
+     * {@link Words#PAD} readable bytes follow it. Only a line that is in the format may be changed.
+     *
+     * @return {@link #OK}, or the number of the fault that keeps the line out of the format; the row then means nothing
+     */
+    abstract int scan(byte[] bytes, int at, int end, Batch batch, int row);
+}

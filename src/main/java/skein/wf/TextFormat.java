@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A format of fields with fixed text between them, such as Apache's and nginx's:
+ * <pre>
+ *   literal 0, field 0, literal 1, field 1, ... field n, literal n + 1, end of line
+ * </pre>
+ * A field is as short as it can be so that the literal after it follows, and a number if the next field is one. Where
+ * quotes stand around a field, a quote after a backslash doesn't end it.
+ *
+ * @param literals the texts, one more than fields; only the first and the last may be empty
+ * @param fields the fields
+ * @param open whether a space and more text may follow the end
+ */
+public record TextFormat(List<String> literals, List<Field> fields, boolean open) implements Format {
+    /** What a field's text must be. */
+    public enum Kind {
+        /** Any text; not empty, unless quotes stand around it. */
+        TEXT,
+        /** Method, URL and protocol, or any text, which is then the URL. */
+        REQUEST,
+        /** A time by the field's pattern. */
+        TIME,
+        /** Three digits, or a minus sign. */
+        STATUS,
+        /** Digits, or a minus sign. */
+        SIZE,
+        /** Digits, or a minus sign, that mean none of the numbers that a {@link Batch} has. */
+        NUMBER,
+        /** A decimal number in a unit of the field's nanoseconds, or a minus sign. */
+        DURATION
+    }
+
+    /**
+     * A field.
+     *
+     * @param name what it is called where a line departs from the format
+     * @param kind what it must be
+     * @param column where it goes in a {@link Batch}; -1: nowhere
+     * @param pattern for a time, see {@link TimeText}
+     * @param nanos for a duration, the unit in nanoseconds
+     */
+    public record Field(String name, Kind kind, int column, String pattern, long nanos) {
+        boolean isNumber() {
+            return kind == Kind.STATUS || kind == Kind.SIZE || kind == Kind.NUMBER || kind == Kind.DURATION;
+        }
+    }
+
+    /** Checks that literals and fields alternate. */
+    public TextFormat {
+        literals = List.copyOf(literals);
+        fields = List.copyOf(fields);
+        if (literals.size() != fields.size() + 1) throw new IllegalArgumentException("one literal more than fields");
+    }
+
+    /** Whether times can be read by a pattern of {@code strftime}; an empty one is for the usual forms. */
+    public static boolean isTimePattern(String pattern) {
+        return TimeText.isKnown(pattern);
+    }
+
+    @Override
+    public Scanner scanner() {
+        return new TextScanner(this);
+    }
+
+    @Override
+    public List<String> faults() {
+        List<String> faults = new ArrayList<>();
+        faults.add("empty");
+        for (Field field : fields) faults.add(field.name);
+        faults.add("end");
+        return faults;
+    }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+/** Scans lines of a {@link TextFormat}. Fault 0 is an empty line, fault n the n-th field, the last one the line's end. */
+final class TextScanner extends Scanner {
+    private static final long HTTP = Words.load(Text.literal("HTTP/\0\0\0"), 0);
+    private static final int LONGEST_PROTOCOL = 10;
+    private static final int MAX_TIME_BYTES = 100;
+
+    private final TextFormat.Field[] fields;
+    private final TextFormat.Kind[] kinds;
+    private final int[] columns;
+    private final boolean open;
+    /* Literal i stands before field i; the first eight bytes are compared as a word. */
+    private final byte[][] literals;
+    private final long[] firstByte;
+    private final long[] word;
+    private final long[] mask;
+    private final boolean[] quoted;
+    private final boolean[] numberNext;
+    private final TimeText[] times;
+    private final Numbers numbers = new Numbers();
+
+    TextScanner(TextFormat format) {
+        fields = format.fields().toArray(TextFormat.Field[]::new);
+        int n = fields.length;
+        kinds = new TextFormat.Kind[n];
+        columns = new int[n];
+        open = format.open();
+        literals = new byte[n + 1][];
+        firstByte = new long[n + 1];
+        word = new long[n + 1];
+        mask = new long[n + 1];
+        quoted = new boolean[n];
+        numberNext = new boolean[n];
+        times = new TimeText[n];
+        for (int i = 0; i <= n; i++) setLiteral(i, Text.literal(format.literals().get(i)));
+        for (int i = 0; i < n; i++) setField(i);
+    }
+
+    private void setLiteral(int i, byte[] literal) {
+        literals[i] = literal;
+        int head = Math.min(8, literal.length);
+        for (int k = 0; k < head; k++) word[i] |= (literal[k] & 0xFFL) << (k << 3);
+        mask[i] = head == 0 ? 0 : -1L >>> -(head << 3);
+        firstByte[i] = head == 0 ? 0 : (literal[0] & 0xFFL) * Words.ONES;
+    }
+
+    private void setField(int i) {
+        kinds[i] = fields[i].kind();
+        columns[i] = fields[i].column();
+        quoted[i] = literals[i].length > 0 && literals[i][literals[i].length - 1] == '"'
+            && literals[i + 1].length > 0 && literals[i + 1][0] == '"';
+        numberNext[i] = i + 1 < fields.length && fields[i + 1].isNumber();
+        if (kinds[i] == TextFormat.Kind.TIME) times[i] = new TimeText(fields[i].pattern());
+    }
+
+    @Override
+    boolean[] filled() {
+        boolean[] filled = new boolean[Batch.COLUMNS + columns.length];
+        for (int i = 0; i < columns.length; i++) {
+            if (kinds[i] == TextFormat.Kind.REQUEST) filled[Batch.METHOD] = filled[Batch.URL] = filled[Batch.PROTOCOL] = true;
+            else if (columns[i] >= 0) filled = fill(filled, columns[i]);
+        }
+        return filled;
+    }
+
+    private static boolean[] fill(boolean[] filled, int column) {
+        boolean[] wide = column < filled.length ? filled : java.util.Arrays.copyOf(filled, column + 1);
+        wide[column] = true;
+        return wide;
+    }
+
+    @Override
+    int scan(byte[] bytes, int at, int end, Batch batch, int row) {
+        if (at == end) return 0;
+        if (!literalAt(0, bytes, at, end)) return 1;
+        at += literals[0].length;
+        int n = kinds.length;
+        for (int i = 0; i < n; i++) {
+            int to = field(i, bytes, at, end, batch, row);
+            if (to < 0) return i + 1;
+            if (columns[i] >= 0) {
+                batch.from[columns[i]][row] = at;
+                batch.to[columns[i]][row] = to;
+            }
+            at = to + literals[i + 1].length;
+        }
+        return at == end || open && bytes[at] == ' ' ? OK : n + 1;
+    }
+
+    /** Where field {@code i} ends, which begins at {@code at}; -1 when it is not in the format. */
+    private int field(int i, byte[] bytes, int at, int end, Batch batch, int row) {
+        switch (kinds[i]) {
+            case STATUS -> {
+                if (!numbers.status(bytes, at, end)) return -1;
+                batch.status[row] = (int) numbers.value;
+                return followed(i, bytes, numbers.end, end);
+            }
+            case SIZE -> {
+                if (!numbers.whole(bytes, at, end)) return -1;
+                batch.size[row] = Math.max(0, numbers.value);
+                return followed(i, bytes, numbers.end, end);
+            }
+            case NUMBER -> {
+                return numbers.whole(bytes, at, end) ? followed(i, bytes, numbers.end, end) : -1;
+            }
+            case DURATION -> {
+                if (!numbers.micros(bytes, at, end, fields[i].nanos())) return -1;
+                batch.micros[row] = numbers.value;
+                return followed(i, bytes, numbers.end, end);
+            }
+            case TIME -> {
+                return time(i, bytes, at, end, batch, row);
+            }
+            default -> {
+                int to = textEnd(i, bytes, at, at, end);
+                if (to < 0 || to == at && !quoted[i]) return -1;
+                if (kinds[i] == TextFormat.Kind.REQUEST) request(bytes, at, to, batch, row);
+                return to;
+            }
+        }
+    }
+
+    /** A time may hold the text that follows it, as one with a space in it, so the first end at which it is a time counts. */
+    private int time(int i, byte[] bytes, int at, int end, Batch batch, int row) {
+        TimeText time = times[i];
+        int last = Math.min(end, at + MAX_TIME_BYTES);
+        for (int to = at; (to = textEnd(i, bytes, at, to, end)) >= 0 && to <= last; to++) {
+            if (!time.parse(bytes, at, to)) continue;
+            batch.second[row] = time.second;
+            batch.zone[row] = time.zone;
+            return to;
+        }
+        return -1;
+    }
+
+    private int followed(int i, byte[] bytes, int to, int end) {
+        return literalAt(i + 1, bytes, to, end) ? to : -1;
+    }
+
+    /** Whether literal {@code i} is at {@code at}; the last one must also be where the line ends. */
+    private boolean literalAt(int i, byte[] bytes, int at, int end) {
+        byte[] literal = literals[i];
+        int after = at + literal.length;
+        if (after > end || ((Words.load(bytes, at) ^ word[i]) & mask[i]) != 0) return false;
+        for (int k = 8; k < literal.length; k++) if (bytes[at + k] != literal[k]) return false;
+        return i < kinds.length || after == end || open && bytes[after] == ' ';
+    }
+
+    /** Where the first place from {@code start} on is at which literal {@code i + 1} ends field {@code i}, which begins at {@code at}; or -1. */
+    private int textEnd(int i, byte[] bytes, int at, int start, int end) {
+        byte[] literal = literals[i + 1];
+        if (literal.length == 0) return start > end ? -1 : open ? spaceOrEnd(bytes, start, end) : end;
+        long pattern = firstByte[i + 1];
+        for (int to = start; (to = Words.indexOf(bytes, to, end, pattern)) >= 0; to++) {
+            if (literalAt(i + 1, bytes, to, end)
+                && (!numberNext[i] || isNumberStart(bytes[to + literal.length]))
+                && (!quoted[i] || !isEscaped(bytes, at, to))) return to;
+        }
+        return -1;
+    }
+
+    private static int spaceOrEnd(byte[] bytes, int at, int end) {
+        while (at < end && bytes[at] != ' ') at++;
+        return at;
+    }
+
+    private static boolean isNumberStart(byte b) {
+        return b >= '0' && b <= '9' || b == '-';
+    }
+
+    private static boolean isEscaped(byte[] bytes, int from, int at) {
+        int backslash = at;
+        while (backslash > from && bytes[backslash - 1] == '\\') backslash--;
+        return (at - backslash & 1) != 0;
+    }
+
+    /** Puts method, URL and protocol of the request {@code bytes[at, to)} into a row. */
+    static void request(byte[] bytes, int at, int to, Batch batch, int row) {
+        int methodTo = at;
+        while (methodTo < to && (bytes[methodTo] | 0x20) >= 'a' && (bytes[methodTo] | 0x20) <= 'z') methodTo++;
+        if (methodTo == at || methodTo == to || bytes[methodTo] != ' ') {
+            put(batch, Batch.METHOD, row, -1, -1);
+            put(batch, Batch.URL, row, at, to);
+            put(batch, Batch.PROTOCOL, row, -1, -1);
+            return;
+        }
+        int url = methodTo + 1;
+        int protocol = protocol(bytes, url, to);
+        put(batch, Batch.METHOD, row, at, methodTo);
+        put(batch, Batch.URL, row, url, protocol < 0 ? to : protocol - 1);
+        put(batch, Batch.PROTOCOL, row, protocol, to);
+    }
+
+    private static void put(Batch batch, int column, int row, int from, int to) {
+        batch.from[column][row] = from;
+        batch.to[column][row] = to;
+    }
+
+    /** Where {@code HTTP/} begins after the last space of {@code bytes[from, to)}, or -1. */
+    private static int protocol(byte[] bytes, int from, int to) {
+        for (int at = to; at > from && to - at <= LONGEST_PROTOCOL; at--) {
+            if (bytes[at - 1] == ' ') return to - at >= 5 && ((Words.load(bytes, at) ^ HTTP) & 0xFFFFFFFFFFL) == 0 ? at : -1;
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.Arrays;
+
+/** Tries formats on the first lines of an input. */
+public final class Trial {
+    /** How many lines there were that are not empty, and how many of them are in the format. */
+    public record Outcome(int lines, int matches) { }
+
+    private Trial() { }
+
+    /** Tries {@code format} on the whole lines of {@code head}, at most {@code limit} of them that are not empty. */
+    public static Outcome run(Format format, byte[] head, int limit) {
+        byte[] bytes = Arrays.copyOf(head, head.length + 1 + Words.PAD);
+        bytes[head.length] = '\n';
+        Scanner scanner = format.scanner();
+        Batch batch = new Batch(scanner.filled().length);
+        batch.bytes = bytes;
+        int lines = 0;
+        int matches = 0;
+        for (int at = 0; at < head.length && lines < limit; ) {
+            int lineFeed = Words.indexOfLineFeed(bytes, at);
+            int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
+            if (end > at) {
+                lines++;
+                if (scanner.scan(bytes, at, end, batch, 0) == Scanner.OK) matches++;
+            }
+            at = lineFeed + 1;
+        }
+        return new Outcome(lines, matches);
+    }
+}

@@ -1,0 +1,230 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.widefinder.analysis-test
+  "Queries against the plain model: all tallies in full, on every kind of log, in slices and with workers of every number."
+  (:require [clojure.java.io :as io]
+            [clojure.string :as str]
+            [clojure.test :refer [deftest is testing]]
+            [clojure.test.check :as check]
+            [clojure.test.check.generators :as gen]
+            [clojure.test.check.properties :as prop]
+            [skein.widefinder.analysis :as analysis]
+            [skein.widefinder.plain-analysis :as plain]
+            [skein.widefinder.sample-log :as sample-log])
+  (:import (clojure.lang ExceptionInfo)
+           (java.io ByteArrayOutputStream File FileOutputStream)
+           (java.nio.file Files)))
+
+(set! *warn-on-reflection* true)
+
+(defn- temp-file ^File []
+  (doto (File/createTempFile "skein-analysis" ".log") .deleteOnExit))
+
+(defn- spit-bytes! [^File file ^bytes content]
+  (with-open [out (FileOutputStream. file)] (.write out content)))
+
+(defn- latin-1 ^bytes [^String text]
+  (.getBytes text "ISO-8859-1"))
+
+(defn- full [query]
+  (update query :tallies (fn all [tallies] (mapv #(assoc % :top Integer/MAX_VALUE) tallies))))
+
+(defn- analysed [files query options]
+  (let [result (analysis/analyse (mapv str files) (full query) options)]
+    (assert (= (:lines result) (+ (long (:counted result)) (long (:filtered result)) (long (:malformed result)))))
+    result))
+
+(def ^:private every-tally
+  (mapv (fn tally [by] {:name (str/join "+" by), :title "", :by by})
+        [["url"] ["path"] ["client"] ["user"] ["referrer"] ["agent"] ["status"] ["class"] ["method"] ["protocol"]
+         ["hour"] ["weekday"] ["day"] ["month"] ["minute"] [] ["client" "url"] ["day" "status" "path"]]))
+
+(def ^:private common-tallies
+  (into [] (remove #(some #{"referrer" "agent"} (:by %))) every-tally))
+
+;;;; Real and generated logs
+
+(deftest real-logs-count-as-in-the-model
+  (doseq [[file format parser tallies] [["widefinder1-o10k.log" "combined" plain/combined every-tally]
+                                        ["elastic-apache-combined.log" "combined" plain/combined every-tally]
+                                        ["nasa-aug95-common.log" "common" plain/common common-tallies]]
+          :let [file (io/file "../shared/data" file)]
+          :when (.isFile file)
+          :let [content (Files/readAllBytes (.toPath file))
+                expected (plain/analyse [content] parser {:tallies tallies})
+                result (analysed [file] {:tallies tallies} {})]]
+    (is (= [format] (map :name (:formats result))) (str file))
+    (is (= expected (plain/comparable result)) (str file))
+    (is (= expected (plain/comparable (analysed [file] {:tallies tallies} {:slice-bytes 777, :workers 3}))) (str file))))
+
+(defn- sample ^bytes [options]
+  (let [out (ByteArrayOutputStream.)]
+    (sample-log/write! out options)
+    (.toByteArray out)))
+
+(deftest generated-logs-count-as-in-the-model
+  (let [file (temp-file)
+        contents [(sample {:size-bytes 2000000, :seed 5}) (sample {:size-bytes 300000, :seed 6, :final-newline? false})]
+        files (mapv (fn [content] (doto (temp-file) (spit-bytes! content))) contents)
+        expected (plain/analyse contents plain/combined {:tallies every-tally})]
+    (is (pos? (long (reduce + (vals (:malformed-kinds expected))))))
+    (doseq [options [{} {:workers 1} {:workers 5, :slice-bytes 10000}]]
+      (is (= expected (plain/comparable (analysed files {:tallies every-tally} (assoc options :log-format "combined"))))
+          (str options)))
+    (.delete file)))
+
+;;;; Lines by hand
+
+(defn- line [& {:keys [client user time request status size ref agent]
+                :or {client "10.0.0.1", user "-", time "30/Mar/2006:10:00:00 -0700", request "GET /a?b HTTP/1.1",
+                     status "200", size "123", ref "http://example.com/", agent "Agent/1.0 (x)"}}]
+  (str client " - " user " [" time "] \"" request "\" " status " " size " \"" ref "\" \"" agent "\""))
+
+(def ^:private nasty-lines
+  (concat
+   ["" " " "\r" "\r\r" "\t" "-" "\"" "[]" (line) (str (line) "\r") (str (line) "\r\r") (str " " (line)) (str (line) " ")
+    (str (line) " more") (subs (line) 0 40) (str/replace (line) "] " "]") (apply str (repeat 70000 "x"))
+    (line :client "") (line :client "2001:db8::1") (line :client "a b") (line :user "frank miller") (line :user "")
+    (line :user "a [b") (str "\u0000" (line)) (str (line) (line)) (line :agent (apply str (repeat 70000 "a")))]
+   (for [time ["" "-" "31/Feb/2006:10:00:00 -0700" "29/Feb/2004:23:59:59 +0000" "30/Mar/2006:24:00:00 +0000" "30/mar/2006:10:00:00 +0530"
+               "30/Foo/2006:10:00:00 +0000" "30/Mar/2006:10:00:00" "30/Mar/2006:10:00:00 0000" "01/Jan/1970:00:00:00 +0000"
+               "31/Dec/1969:23:59:59 +0000" "30/Mar/2006:10:61:00 +0000" "30/Mar/2006 10:00:00 +0000"]]
+     (line :time time))
+   (for [request ["" "-" "GET" "GET " "GET /" "GET / HTTP/1.0" "GET  / HTTP/1.0" "GET /a b HTTP/1.1" "GET / HTTP/1.1 " "G3T / HTTP/1.1"
+                  "\\x16\\x03\\x01" "\u0016\u0003" "GET /\\\"q\\\" HTTP/1.0" "GET /\" HTTP/1.0" "GET /a\" 2 HTTP/1.0" "GET /\\\\" "GET /? HTTP/2"
+                  "GET /?? HTTP/2.0" "PROPFIND /\u00E9 HTTP/1.1" "GET /\u0000 HTTP/1.1" "get / http/1.1"]]
+     (line :request request))
+   (for [status ["" "-" "99" "099" "1000" "404" "2xx" "600" "999"]] (line :status status))
+   (for [size ["" "-" "0" "-1" "1.5" "007" "999999999999999999" "9999999999999999999" "1a"]] (line :size size))
+   (for [ref ["" "-" "\"" "a\"b" "a\" b" "a\\" "a\\\\" "\u00FF"], agent ["" "-" "\"" "x\" \"y" "z\\\"" "z\\"]] (line :ref ref :agent agent))))
+
+(deftest nasty-lines-count-as-in-the-model
+  (let [file (temp-file)]
+    (doseq [text nasty-lines]
+      (spit-bytes! file (latin-1 text))
+      (is (= (plain/analyse [(latin-1 text)] plain/combined {:tallies every-tally})
+             (plain/comparable (analysed [file] {:tallies every-tally} {:log-format "combined", :workers 1})))
+          (pr-str (subs text 0 (min 300 (count text))))))))
+
+(deftest every-slice-size-gives-the-same-result
+  (let [content (latin-1 (str/join "\n" (remove #(> (count %) 10000) (take-nth 3 nasty-lines))))
+        query {:tallies (subvec every-tally 0 4)}
+        expected (plain/analyse [content] plain/combined query)
+        file (doto (temp-file) (spit-bytes! content))]
+    (doseq [slice-bytes (concat (range 1 400) [(dec (alength content)) (alength content) (inc (alength content))])]
+      (is (= expected (plain/comparable (analysed [file] query {:log-format "combined", :slice-bytes slice-bytes,
+                                                                :workers (inc (long (mod slice-bytes 3)))})))
+          (str "slices of " slice-bytes)))))
+
+;;;; Properties
+
+(def ^:private gen-line
+  (gen/fmap (fn [[client time request status size ref ending]]
+              (str (line :client client :time time :request request :status status :size size :ref ref) ending))
+            (gen/tuple (gen/elements ["10.0.0.1" "10.0.0.2" "10.1.0.1" "192.168.7.9" "h.example.org" "1.2.3"])
+                       (gen/elements ["30/Mar/2006:10:00:00 -0700" "30/Mar/2006:11:59:59 +0200" "31/Mar/2006:00:00:00 +0000" "x"])
+                       (gen/elements ["GET /a HTTP/1.1" "GET /a?x HTTP/1.1" "HEAD /b HTTP/1.0" "POST /c HTTP/1.1" "-" "\\x16"])
+                       (gen/elements ["200" "304" "404" "403" "500" "-" "x"])
+                       (gen/elements ["-" "1" "22" "100" "y"])
+                       (gen/elements ["-" "r" "" "\"" "http://example.com/"])
+                       (gen/elements ["\n" "\r\n" "" " " "\n\n"]))))
+
+(def ^:private gen-piece
+  (gen/one-of [(gen/elements [" " "\n" "\r\n" "\"" "-" "\r" "[" "] \"" "\" " "\\" "200" "\u0000"])
+               (gen/fmap #(String. (byte-array %) "ISO-8859-1") (gen/vector (gen/choose -128 127) 0 12))]))
+
+(def ^:private gen-log
+  (gen/fmap (fn [pieces] (latin-1 (apply str pieces)))
+            (gen/vector (gen/frequency [[5 gen-line] [1 gen-piece]]) 0 40)))
+
+(def ^:private gen-where
+  (gen/vector (gen/elements [[:status "404"] [:status "4xx,500"] [:status "200-304"] [:method "GET,HEAD"] [:method "POST"]
+                             [:client "10.0.0.0/8"] [:client "10.0.0.2,192.168.0.0/17"] [:client "0.0.0.0/0"]
+                             [:from "2006-03-30T10:00:00"] [:from "2006-03-30T11:00:00"] [:from "2006-03-30T10:00:00Z"]
+                             [:match "url" "^/[ab]"] [:no-match "url" "x"] [:match "referrer" "r"] [:no-match "agent" "x"]])
+              0 2))
+
+(defn- holds? [trials property]
+  (let [{:keys [pass? seed shrunk]} (check/quick-check trials property)]
+    (is pass? (str "seed " seed ", smallest: " (some->> shrunk :smallest (mapv #(if (bytes? %) (String. ^bytes % "ISO-8859-1") %)) pr-str)))))
+
+(deftest any-bytes-in-any-slices-count-as-in-the-model
+  (let [file (temp-file)]
+    (holds? 600 (prop/for-all [content gen-log, slice-bytes (gen/choose 1 400), workers (gen/choose 1 3), where gen-where, inner gen-where]
+                  (spit-bytes! file content)
+                  (let [query {:where where
+                               :tallies (conj every-tally {:name "some", :title "", :by ["url"], :where inner}
+                                              {:name "clients", :title "", :by ["day"], :distinct "client"})}]
+                    (= (plain/analyse [content] plain/combined query)
+                       (plain/comparable (analysed [file] query {:log-format "combined", :slice-bytes slice-bytes, :workers workers}))))))))
+
+(deftest approximate-counts-keep-what-they-promise
+  (let [file (temp-file)
+        gen-keys (gen/vector (gen/fmap (fn [n] (long (Math/sqrt n))) (gen/choose 0 900)) 0 400)]
+    (holds? 200 (prop/for-all [ks gen-keys, limit (gen/choose 1 12), workers (gen/choose 1 3), rank (gen/elements ["hits" "bytes"])]
+                  (spit-bytes! file (latin-1 (apply str (for [k ks] (str (line :client (str "c" k) :size (str (inc (mod k 7)))) "\n")))))
+                  (let [weight (fn [k] (if (= rank "hits") 1 (inc (mod k 7))))
+                        truth (reduce (fn [sums k] (update sums (str "c" k) (fnil + 0) (weight k))) {} ks)
+                        {[{:keys [rows error]}] :tallies} (analysed [file] {:tallies [{:name "c", :title "", :by ["client"], :rank rank}]}
+                                                                    {:log-format "combined", :approx limit, :workers workers, :slice-bytes 500})
+                        shown (into {} (map (fn [{[k] :key, [hits bytes] :numbers, e :error}] [k [(if (= rank "hits") hits bytes) (or e 0)]])) rows)
+                        error (long (or error 0))]
+                    (and (<= (count rows) (* 2 limit))
+                         (<= error (/ (reduce + (vals truth)) limit))
+                         (every? (fn [[k [n e]]] (<= n (truth k) (+ n e))) shown)
+                         (every? (fn [[k n]] (or (contains? shown k) (<= n error))) truth)))))))
+
+;;;; Percentiles and time
+
+(deftest percentiles-are-near
+  (let [file (temp-file)
+        sizes (shuffle (concat (range 1 101) (map #(* 1000 %) (range 101 201))))]
+    (spit-bytes! file (latin-1 (apply str (for [n sizes] (str (line :size (str n)) "\n")))))
+    (let [{[{:keys [columns rows]}] :tallies} (analysed [file] {:tallies [{:name "all", :title "", :by [], :percentiles #{"bytes"}}]} {})
+          {:strs [p50-bytes p90-bytes p95-bytes p99-bytes]} (zipmap columns (:numbers (first rows)))]
+      (is (= 100 p50-bytes))
+      (doseq [[shown exact] {p90-bytes 180000, p95-bytes 190000, p99-bytes 198000}]
+        (is (< (abs (- (double shown) exact)) (* 0.008 exact)))))))
+
+(deftest durations-are-summed-and-ranked
+  (let [file (temp-file)
+        lines (for [[url seconds] [["/slow" "2.5"] ["/slow" "1.5"] ["/fast" "0.001"] ["/often" "0.5"] ["/often" "0.25"] ["/none" "-"]]]
+                (str (line :request (str "GET " url " HTTP/1.1")) " " seconds "\n"))
+        rows (fn [rank options]
+               (spit-bytes! file (latin-1 (apply str lines)))
+               (-> (analysed [file] {:tallies [{:name "u", :title "", :by ["url"], :rank rank}]} options) :tallies first :rows))
+        own {:log-format "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-agent}i\" %T"}]
+    (is (= [[["/slow"] [2 246 4000000 2000000 2500000]] [["/often"] [2 246 750000 375000 500000]]
+            [["/fast"] [1 123 1000 1000 1000]] [["/none"] [1 123 0 0 0]]]
+           (map (juxt :key :numbers) (rows "time" own))
+           (map (juxt :key :numbers) (rows "mean" {}))))
+    (is (= ["/slow" "/often" "/fast" "/none"] (map (comp first :key) (rows "p95-time" {}))))))
+
+;;;; Limits and failures
+
+(defn- failure-of [f]
+  (try (f) nil (catch ExceptionInfo e (:skein/error (ex-data e)))))
+
+(deftest too-many-keys-are-an-error-and-approximately-none
+  (let [file (temp-file)
+        query {:tallies [{:name "c", :title "", :by ["client"]}]}]
+    (spit-bytes! file (latin-1 (apply str (for [i (range 60000)] (str (line :client (str "client-" i)) "\n")))))
+    (is (= :skein/too-many-keys (failure-of #(analysed [file] query {:memory-bytes 4000000}))))
+    (let [{[{:keys [distinct error]}] :tallies} (analysed [file] query {:memory-bytes 4000000, :approx 1000})]
+      (is (< 57000 distinct 63000))
+      (is (<= error 60)))))
+
+(deftest what-makes-no-sense-is-refused
+  (let [file (doto (temp-file) (spit-bytes! (latin-1 (str (line) "\n"))))
+        ask (fn [query options] (failure-of #(analysed [file] query options)))
+        tally {:name "x", :title "", :by ["url"]}]
+    (is (= :skein/no-such-field (ask {:tallies [(assoc tally :by ["upstream"])]} {})))
+    (is (= :skein/no-such-field (ask {:tallies [tally], :where [[:slower "1s"]]} {})))
+    (is (= :skein/bad-option (ask {:tallies [(assoc tally :rank "size")]} {})))
+    (is (= :skein/bad-option (ask {:tallies [(assoc tally :distinct "client")]} {:approx 10})))
+    (doseq [where [[:status "4x"] [:client "10.0.0.0/33"] [:client "example.org"] [:from "yesterday"] [:match "url" "("]]]
+      (is (= :skein/bad-filter (ask {:tallies [tally], :where [where]} {})) (pr-str where)))
+    (spit-bytes! file (latin-1 "one\ntwo\nthree\n"))
+    (is (= :skein/unknown-format (ask {:tallies [tally]} {})))
+    (testing "but not an empty log"
+      (spit-bytes! file (latin-1 ""))
+      (is (nil? (ask {:tallies [tally]} {}))))))
