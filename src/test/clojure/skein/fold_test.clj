@@ -5,7 +5,7 @@
             [skein.deadline :refer [within-deadline]]
             [skein.fold :as fold])
   (:import (clojure.lang ExceptionInfo IReduceInit)
-           (java.util.concurrent CountDownLatch Executors ExecutorService TimeUnit)))
+           (java.util.concurrent CountDownLatch Executor Executors ExecutorService TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
@@ -28,6 +28,11 @@
         (.countDown latch)
         (await-latch latch))
       (conj acc x))))
+
+(defn- spin
+  "Computes for some microseconds."
+  []
+  (dotimes [_ 2000] (Math/sin 1.5)))
 
 ;;;; Parallel, in order
 
@@ -61,6 +66,13 @@
   (let [pool (doto (Executors/newFixedThreadPool 1) .shutdown)]
     (is (= 499500 (within-deadline (fold/fold {:pool pool, :grain 1, :parallelism 3} + + xs))))))
 
+(deftest a-pool-that-runs-its-tasks-at-once-is-no-help
+  (let [at-once (reify Executor (execute [_ task] (.run task)))]
+    (doseq [coll [xs (apply list xs) (reducible xs)]
+            opts [{} {:grain 10}]]
+      (is (= 499500 (within-deadline (fold/fold (assoc opts :pool at-once :parallelism 3) +
+                                                (fn step [acc x] (spin) (+ acc x)) coll)))))))
+
 (deftest parallelism-of-one-runs-on-the-caller-alone
   (let [threads (atom #{})]
     (fold/fold {:parallelism 1, :grain 1} + (fn step [acc x] (swap! threads conj (Thread/currentThread)) (+ acc x)) xs)
@@ -78,16 +90,27 @@
            (within-deadline
             (fold/fold {:grain 10, :parallelism 4} into (fn step [acc x] (if (= x 500) (reduced (conj acc x)) (conj acc x))) coll))))))
 
+(deftest a-fold-may-end-in-the-very-block-that-tells-whether-to-share
+  (let [slow-start (fn [x] (when (zero? (long x)) (Thread/sleep 2)) x)
+        step (fn step [acc x] (if (= 1 (slow-start x)) (reduced (conj acc :end)) (conj acc x)))]
+    (doseq [coll [(list 0 1 2 3) (vec (range 4)) (reducible (range 4))]]
+      (is (= [0 :end] (within-deadline (fold/fold {:parallelism 2} into step coll))))
+      (is (= [0 1] (within-deadline (fold/fold {:parallelism 2} (comp (map slow-start) (take 2)) into conj coll)))))))
+
 (deftest a-reduced-combination-ends-the-fold
-  (is (= :enough (within-deadline (fold/fold {:grain 10, :parallelism 2} (fn ([] 0) ([_ _] (reduced :enough)))
-                                             (let [meet (meeting 2)] (fn step [acc x] (meet [] x) acc)) xs)))))
+  (doseq [coll [xs (iterate inc 0) (reducible (iterate inc 0))]]
+    (is (= :enough (within-deadline (fold/fold {:grain 10, :parallelism 2} (fn ([] 0) ([_ _] (reduced :enough)))
+                                               (let [meet (meeting 2)] (fn step [acc x] (meet [] x) acc)) coll))))))
 
 (deftest a-producer-that-waits-for-ever-does-not-hold-up-a-fold-that-has-ended
   (let [never (CountDownLatch. 1)
         waiting (CountDownLatch. 1)
-        source (concat (range 10) (lazy-seq (.countDown waiting) (.await never) nil))
+        wait (fn [] (.countDown waiting) (.await never))
         step (fn step [acc x] (if (= x 9) (do (await-latch waiting) (reduced (conj acc x))) (conj acc x)))]
-    (is (= (range 10) (within-deadline (fold/fold {:grain 1, :parallelism 2} into step source))))))
+    (doseq [source [(concat (range 10) (lazy-seq (wait) nil))
+                    (reify IReduceInit (reduce [_ f init] (let [acc (reduce f init (range 10))] (wait) acc)))]]
+      (is (= (range 10) (within-deadline (fold/fold {:grain 1, :parallelism 2} into step source)))))
+    (is (not (.isInterrupted (Thread/currentThread))))))
 
 (deftest exceptions-come-out-as-they-are
   (let [boom (Exception. "boom")
@@ -110,6 +133,44 @@
                  (do (await-latch stuck) (throw (ex-info "boom" {:boom x})))
                  (do (.countDown stuck) (.await never) acc)))]
     (is (contains? (data-of #(fold/fold {:grain 1, :parallelism 2} + step xs)) :boom))))
+
+(deftest an-exception-interrupts-the-caller-s-step-and-its-source
+  (let [never (CountDownLatch. 1)
+        stuck-caller (fn []
+                       (let [stuck (CountDownLatch. 1)
+                             caller (Thread/currentThread)
+                             wait (fn [] (when (= caller (Thread/currentThread)) (.countDown stuck) (.await never)))]
+                         [stuck wait]))
+        boom (fn [^CountDownLatch stuck x] (await-latch stuck) (throw (ex-info "boom" {:boom x})))]
+    (testing "in a step"
+      (doseq [coll [xs (apply list xs)]]
+        (is (contains? (data-of #(within-deadline (let [[stuck wait] (stuck-caller)]
+                                                    (fold/fold {:grain 1, :parallelism 2} +
+                                                               (fn step [_ x] (wait) (boom stuck x)) coll)))) :boom))))
+    (testing "in the production of elements"
+      (is (contains? (data-of #(within-deadline (let [[stuck wait] (stuck-caller)]
+                                                  (fold/fold {:grain 1, :parallelism 2} + (fn step [_ x] (boom stuck x))
+                                                             (reify IReduceInit (reduce [_ f init] (f init 1) (wait))))))) :boom)))
+    (is (not (.isInterrupted (Thread/currentThread))))))
+
+(deftest interrupting-a-caller-that-waits-for-an-element-cancels
+  (let [never (CountDownLatch. 1)
+        waiting (CountDownLatch. 1)
+        outcome (promise)
+        source (lazy-seq (.countDown waiting) (.await never) nil)
+        caller (doto (Thread. (fn run []
+                                (deliver outcome (try (fold/fold {:grain 1, :parallelism 3} + + source)
+                                                      (catch InterruptedException _ :interrupted)))))
+                 .start)]
+    (await-latch waiting)
+    (.interrupt caller)
+    (is (= :interrupted (deref outcome 20000 :late)))))
+
+(deftest a-step-that-interrupts-its-own-thread-harms-no-later-fold
+  (dotimes [_ 20]
+    (try (within-deadline (fold/fold {:grain 1, :parallelism 3} + (fn step [acc x] (.interrupt (Thread/currentThread)) (+ acc x)) xs))
+         (catch InterruptedException _)))
+  (is (= xs (within-deadline (fold/fold {:grain 10, :parallelism 2} into (meeting 2) xs)))))
 
 (deftest no-step-runs-when-the-fold-has-ended
   (let [running (atom 0)
@@ -184,9 +245,11 @@
     (within-deadline (fold/fold {:grain 5, :parallelism 2} (map inc) + (fn step [acc x] (if (= x 100) (reduced acc) (+ acc x))) coll))
     (is (<= 98 (long @realized) 130))
     (reset! realized 0)
-    (is (= (range 1 11) (within-deadline (fold/fold {:parallelism 2} (fold/through (comp (map inc) (take 10)) (fold/into []))
-                                                    (iterate (fn next-one [x] (swap! realized inc) (inc x)) 0)))))
-    (is (<= 9 (long @realized) 10))))
+    (doseq [[opts most] {{:parallelism 1} 10, {:parallelism 2, :grain 5} 60}]
+      (reset! realized 0)
+      (is (= (range 1 11) (within-deadline (fold/fold opts (fold/through (comp (map inc) (take 10)) (fold/into []))
+                                                      (iterate (fn next-one [x] (swap! realized inc) (inc x)) 0)))))
+      (is (<= 9 (long @realized) (long most))))))
 
 (deftest progress-goes-up-to-the-total
   (let [reports (atom [])]
@@ -199,13 +262,14 @@
 
 (deftest explain-tells-the-path
   (let [path #(:path (fold/explain %1 %2 xs))]
-    (is (= :serial (path nil fold/sum) (path {:grain 10, :parallelism 1} fold/sum)))
+    (is (= :serial (path {:grain 10, :parallelism 1} fold/sum)))
     (is (= :parallel (path {:grain 10, :parallelism 2} fold/sum)))
     (is (= :in-order (path {:grain 10, :parallelism 2} (fold/through (comp (map inc) (take 5)) fold/sum))))
     (is (= [:serial "the first transducer needs its elements in order"]
            ((juxt :path :reason) (fold/explain {:grain 10, :parallelism 2} (fold/through (take 5) fold/sum) xs)))))
   (let [{:keys [value pieces grain]} (fold/explain {:grain 10, :parallelism 2} fold/sum xs)]
-    (is (= [499500 1000 10] [value (reduce + (map :units pieces)) grain]))))
+    (is (= [499500 1000] [value (reduce + (map :units pieces))]))
+    (is (<= 1 grain 10))))
 
 ;;;; Folds as values
 

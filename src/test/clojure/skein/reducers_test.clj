@@ -3,6 +3,7 @@
   "The same expression in clojure.core.reducers and in skein.reducers."
   (:require [clojure.core.reducers :as theirs]
             [clojure.test :refer [deftest is testing]]
+            [clojure.walk :as walk]
             [skein.deadline :refer [within-deadline]]
             [skein.reducers :as r]))
 
@@ -11,7 +12,7 @@
 (defmacro ^:private same
   "Asserts that `expr`, in which r/ names a namespace of reducers, gives the same in both."
   [expr]
-  (let [upstream (clojure.walk/postwalk #(if (and (symbol? %) (= "r" (namespace %))) (symbol "theirs" (name %)) %) expr)]
+  (let [upstream (walk/postwalk #(if (and (symbol? %) (= "r" (namespace %))) (symbol "theirs" (name %)) %) expr)]
     `(is (= ~upstream (within-deadline ~expr)) ~(pr-str expr))))
 
 (def ^:private xs (vec (range 10000)))
@@ -54,7 +55,6 @@
   (same (r/fold + (r/foldcat xs)))
   (same (into [] (r/cat [1 2] [3])))
   (same (reduce + (r/cat [1 2] [3])))
-  (same (reduce (fn [a x] (if (= x 2) (reduced a) (+ a x))) 0 (r/cat [1 2] [3])))
   (same (r/fold + (r/cat (r/cat [1 2] [3]) [4])))
   (same (reduce + (r/foldcat (r/map inc xs)))))
 
@@ -65,6 +65,8 @@
 (deftest what-is-wrong-upstream-is-right
   (testing "reduced ends the fold"
     (is (= 10 (within-deadline (r/fold 1 + (fn [a x] (if (= x 5) (reduced a) (+ a x))) xs)))))
+  (testing "reduced ends the reduction of both halves of a cat"
+    (is (= 1 (reduce (fn [a x] (if (= x 2) (reduced a) (+ a x))) 0 (r/cat [1 2] [3])))))
   (testing "a step's other arity is not a completion"
     (is (= 3 (r/fold + (fn ([] 0) ([_] :wrong) ([a x] (+ a x))) [1 2]))))
   (testing "a transducer's last group is not lost"
