@@ -17,6 +17,7 @@
     [0 error      [skein.impl.error]                          []]
     [0 runtime    [skein.rt skein.rt.*]                       []]
     [0 log-reader [skein.wf skein.wf.*]                       []]
+    [0 fold-rt    [skein.fold.rt]                             []]
     [1 protocols  [skein.impl.protocols]                      [error runtime]]
     [1 expand     [skein.impl.expand skein.impl.infer]        [error runtime]]
     ;; The go compiler and the ports of a channel.
@@ -29,15 +30,15 @@
     [4 async      [skein.async skein.async.*
                 skein.impl.async.*]                       [error runtime protocols ports go]]
     [4 virtual    [skein.virtual skein.virtual.*]             [error runtime]]
-    [4 fold       [skein.fold skein.fold.*]                   [error]]
+    [4 fold       [skein.fold skein.fold.*]                   [error fold-rt]]
     [4 trace      [skein.trace skein.trace.*]                 [error runtime expand]]
     [4 inspect    [skein.inspect skein.inspect.*]             [error runtime protocols]]
     [5 scope      [skein.scope skein.scope.*]                 [error runtime protocols ports go async]]
     [5 test       [skein.test skein.test.*]                   [error runtime protocols ports go async]]
     [5 reducers   [skein.reducers]                            [error fold]]
-    [5 fold-lines [skein.fold.lines]                          [error runtime fold]]
+    [5 fold-lines [skein.fold.lines]                          [error runtime fold-rt fold]]
     ;; The applications.
-    [6 widefinder [skein.widefinder skein.widefinder.*]       [error log-reader fold fold-lines]]
+    [6 widefinder [skein.widefinder skein.widefinder.*]       [error log-reader fold-rt fold fold-lines]]
     [6 console    [skein.console skein.console.*]             [error inspect]]
     [6 lab        [skein.lab skein.lab.*]                     [error async scope virtual fold reducers
                                                                trace inspect]]

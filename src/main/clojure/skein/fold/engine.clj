@@ -126,7 +126,8 @@
   "Returns the fold of `coll`, not yet post-processed.
 
   opts  see `skein.fold/fold`, or nil; :trace may hold a skein.fold.rt.Trace
-  f     {:identity :xform :step :combine :in-order?}; without :identity, combine's value for no argument"
+  f     {:identity :xform :step :combine :in-order? :completes?}; without :identity, combine's value for no argument;
+        :completes? false says that step's arity of one, if there is one, has another meaning"
   [opts f coll]
   (let [step (:step f)
         combine (:combine f)
@@ -139,6 +140,7 @@
           plan (Plan. (or (:identity f) combine) stages step combine (boolean (:in-order? f)))
           source (source/source coll)]
       (when trace (.trace plan trace))
+      (when (false? (:completes? f)) (.neverComplete plan))
       (when opts (with-options plan opts source stages))
       (run-source plan source))))
 

@@ -73,7 +73,6 @@ final class Crew {
         if (sleeper != null) {
             sleeper.signal();
         } else if (threads < maxThreads) {
-            threads++;
             start();
         }
     }
@@ -83,7 +82,12 @@ final class Crew {
         thread.setDaemon(true);
         // Not the class loader of whoever happened to be the first to fold.
         thread.setContextClassLoader(RT.class.getClassLoader());
-        thread.start();
+        try {
+            thread.start();
+            threads++;
+        } catch (OutOfMemoryError e) {
+            // The system has no thread left for us. Whoever asked does the work.
+        }
     }
 
     private void serve() {
@@ -99,21 +103,27 @@ final class Crew {
                 for (int i = runs.size() - 1; i >= 0; i--) {
                     if (runs.get(i).wantsHelp()) return runs.get(i);
                 }
-                Condition turn = lock.newCondition();
-                idle.addLast(turn);
-                boolean woken = turn.await(KEEP_SECONDS, TimeUnit.SECONDS);
-                // Still listed: nobody has called, neither now nor while this thread woke up.
-                if (idle.remove(turn) && !woken) {
+                if (!rest()) {
                     threads--;
                     return null;
                 }
             }
-        } catch (InterruptedException e) {
-            // A late interrupt, meant for a run that is over. The thread goes; another one will come.
-            threads--;
-            return null;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Waits to be called; false if nobody has for long. */
+    private boolean rest() {
+        Condition turn = lock.newCondition();
+        idle.addLast(turn);
+        boolean woken = true;
+        try {
+            woken = turn.await(KEEP_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            // A step has interrupted its own thread. That was a matter between it and the run that it was in.
+        }
+        // Not listed any more: somebody has called, even if this thread woke up by itself.
+        return !idle.remove(turn) || woken;
     }
 }

@@ -46,8 +46,8 @@ final class FeedRun extends Run {
         while (!failed && worker.advance()) checkInterrupt();
     }
 
-    /** Nobody wants what follows {@code strand}. */
-    private void endAfter(Strand strand) {
+    @Override
+    void endAfter(Strand strand) {
         synchronized (lock) {
             tap.shut();
             if (!plan.unordered) dropAfter(strand);
@@ -81,7 +81,7 @@ final class FeedRun extends Run {
         }
 
         private Span takeBlock() {
-            turn.lock();
+            Turns.await(turn);
             try {
                 Span block = tap.next(blockSize());
                 if (block != null && (strand == null || !plan.unordered && !isTail(strand))) {

@@ -28,6 +28,8 @@ final class FeedStart extends Start {
             if (strand.acc instanceof Reduced) break;
             checkInterrupt();
             if (questionable(now) && share(now)) return result;
+            // The block that told whether to share may have been the last one.
+            if (strand.acc instanceof Reduced) break;
         }
         return plan.complete(strand.step, unreduced(strand.acc));
     }

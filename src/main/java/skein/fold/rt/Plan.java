@@ -13,9 +13,9 @@ public final class Plan {
     final IFn identity;
     final IFn combine;
     private final IFn[] stages;
-    private final IFn step;
+    private IFn step;
     private final int inOrderFrom;
-    private final boolean completes;
+    private boolean completes;
 
     int parallelism = Crew.PROCESSORS;
     long grain;
@@ -51,6 +51,12 @@ public final class Plan {
     /** Blocks of {@code n} units, and no serial start; 0 for measured blocks. */
     public Plan grain(long n) {
         grain = n;
+        return this;
+    }
+
+    /** The step's arity of one, if it has one, means something else than completion. */
+    public Plan neverComplete() {
+        if (stages.length > 0) step = new CompletingStep(rawStep()); else completes = false;
         return this;
     }
 

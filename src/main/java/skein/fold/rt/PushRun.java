@@ -14,12 +14,27 @@ final class PushRun extends Run {
 
     private final ArrayDeque<Block> queue = new ArrayDeque<>();  // guarded by lock
     private boolean closed;                                     // guarded by lock
+    private boolean producing = true;                           // guarded by lock; the caller is in the source's code
     private volatile boolean ended;                             // a strand was reduced: nobody wants more
 
     PushRun(Plan plan, Strand root) {
         super(plan);
         append(root);
         keepRoot();
+        callerWorks(true);
+    }
+
+    /** The source has thrown {@code t}: that is the fold's failure, unless nobody wanted more of the source. */
+    void producerFailed(Throwable t) {
+        if (!ended) fail(t);
+    }
+
+    /** The caller leaves the source's code or comes back to it. */
+    void producing(boolean yes) {
+        synchronized (lock) {
+            producing = yes;
+            if (!failed) forgetInterrupt();
+        }
     }
 
     /** Whether the producer should stop. */
@@ -29,6 +44,12 @@ final class PushRun extends Run {
 
     /** Puts a block behind what there is. By the caller's thread only, which may then have to reduce one. */
     void push(Span block, Pace pace) {
+        producing(false);
+        append(block, pace);
+        producing(true);
+    }
+
+    private void append(Span block, Pace pace) {
         Strand strand = new Strand(pace.copy(), -1, -1);
         boolean full;
         synchronized (lock) {
@@ -68,11 +89,19 @@ final class PushRun extends Run {
         plan.note(strand, block.span.size(), before, System.nanoTime());
         if (strand.acc instanceof Reduced reduced) {
             strand.acc = reduced.deref();
-            ended = true;
-            dropAfter(strand);
+            endAfter(strand);
         }
         if (!stopped(strand)) finish(strand, plan.complete(strand.step, strand.acc));
         return true;
+    }
+
+    @Override
+    void endAfter(Strand strand) {
+        synchronized (lock) {
+            ended = true;
+            dropAfter(strand);
+            if (producing) interruptCaller();
+        }
     }
 
     private Block poll(boolean wait) {

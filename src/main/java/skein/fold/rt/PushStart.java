@@ -45,9 +45,12 @@ final class PushStart extends Start {
             flush();
         } catch (Throwable t) {  // the helpers must leave before anybody hears of it
             if (run == null) throw t;
-            run.fail(t);
+            run.producerFailed(t);
         }
-        if (run != null) return run.execute();
+        if (run != null) {
+            run.producing(false);
+            return run.execute();
+        }
         return plan.complete(strand.step, unreduced(strand.acc));
     }
 

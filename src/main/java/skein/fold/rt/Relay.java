@@ -117,7 +117,7 @@ final class Relay extends Run {
     }
 
     private Basket take() {
-        turn.lock();
+        Turns.await(turn);
         try {
             synchronized (lock) {
                 while (taken - emptied >= window && !ended && !failed) lock.wait();

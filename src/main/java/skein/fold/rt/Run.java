@@ -43,7 +43,9 @@ abstract class Run {
     private Throwable failure;               // guarded by lock
     private volatile int helperCount;        // as joined, for a look without the lock
     volatile boolean failed;                 // written under lock; workers look at every block
-    private volatile boolean over;           // no more helpers; written under lock
+    private volatile boolean over;           // no more helpers are wanted
+    private boolean callerWorks;             // guarded by lock; the caller is in user code that may wait
+    private boolean callerInterrupted;       // guarded by lock; by us
 
     Run(Plan plan) {
         this.plan = plan;
@@ -125,17 +127,42 @@ abstract class Run {
     }
 
     private void participate() {
+        callerWorks(true);
         try {
             workOnRoot();
             workOnOthers();
         } catch (Throwable t) {  // whatever a step throws is the caller's; Errors too
             fail(t);
+        } finally {
+            callerWorks(false);
         }
+    }
+
+    /** The caller, which calls this, begins or ends what {@link #fail} may interrupt. */
+    final void callerWorks(boolean yes) {
+        synchronized (lock) {
+            callerWorks = yes;
+            forgetInterrupt();
+        }
+    }
+
+    /** Interrupts the caller, since nobody wants what it does. Under the lock. */
+    final void interruptCaller() {
+        if (callerInterrupted || Thread.currentThread() == caller) return;
+        callerInterrupted = true;
+        caller.interrupt();
+    }
+
+    /** Takes back an interrupt of ours. By the caller, under the lock. */
+    final void forgetInterrupt() {
+        if (callerInterrupted) Thread.interrupted();
+        callerInterrupted = false;
     }
 
     /** A helper's whole visit. */
     final void help() {
-        if (!join()) return;
+        // A pool that runs its tasks at once, on the thread that brings them, is no help.
+        if (Thread.currentThread() == caller || !join()) return;
         Object before = Var.getThreadBindingFrame();
         Var.resetThreadBindingFrame(bindings);
         try {
@@ -144,6 +171,8 @@ abstract class Run {
                 workOnRoot();
             }
             workOnOthers();
+            // Nothing is left to take, and nothing will be: others need not come to see that.
+            over = true;
         } catch (Throwable t) {  // as in participate
             fail(t);
         } finally {
@@ -180,6 +209,8 @@ abstract class Run {
             for (Thread helper : helpers) {
                 if (helper != Thread.currentThread()) helper.interrupt();
             }
+            if (callerWorks) interruptCaller();
+            lock.notifyAll();
         }
     }
 
@@ -289,7 +320,7 @@ abstract class Run {
     }
 
     /** Nobody wants what is right of {@code strand}. */
-    void dropAfter(Strand strand) {
+    final void dropAfter(Strand strand) {
         synchronized (lock) {
             if (strand.dropped) return;
             for (Strand s = strand.right; s != null; s = s.right) {
@@ -299,6 +330,11 @@ abstract class Run {
             strand.right = null;
             tail = strand;
         }
+    }
+
+    /** The value is known from {@code strand} on: no more of the source is wanted. */
+    void endAfter(Strand strand) {
+        dropAfter(strand);
     }
 
     /** Whether the owner of {@code strand} should stop. */
@@ -331,7 +367,7 @@ abstract class Run {
             combineNanos = System.nanoTime() - start;
             if (acc instanceof Reduced reduced) {
                 acc = reduced.deref();
-                dropAfter(strand);
+                endAfter(strand);
             }
         }
     }

@@ -67,14 +67,15 @@ final class SpanRun extends Run {
             plan.note(strand, end - strand.from, before, now);
             if (strand.acc instanceof Reduced reduced) {
                 strand.acc = reduced.deref();
-                stop(strand);
+                strand.close();
+                endAfter(strand);
             }
             checkInterrupt();
         }
     }
 
-    private void stop(Strand strand) {
-        strand.close();
+    @Override
+    void endAfter(Strand strand) {
         if (plan.unordered) closeAll(); else dropAfter(strand);
     }
 

@@ -1,0 +1,213 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.reducers
+  "As clojure.core.reducers, on the engine of `skein.fold`: parallel over every source that it knows.
+
+  Differs: a `reduced` value ends the whole fold; n is the grain if it is given, and measured if not; a fold over what
+  `reducer`, `take`, `take-while` or `drop` returns is serial, as there.
+
+      (fold + (filter even? (map inc [1 2 3])))
+      ;=> 6"
+  (:refer-clojure :exclude [cat drop filter flatten map mapcat reduce remove take take-while])
+  (:require [clojure.core :as clj]
+            [clojure.core.protocols :as protocols]
+            [skein.fold.engine :as engine]
+            [skein.fold.source :as source])
+  (:import (clojure.lang Counted IReduce IReduceInit Seqable)
+           (java.util ArrayList Collection Map)))
+
+(set! *warn-on-reflection* true)
+
+(defprotocol CollFold
+  "What `fold` calls; extend it to fold a type in a way of its own."
+  (coll-fold [coll n combinef reducef]
+    "Returns the fold of `coll` in groups of about `n` elements; 0 leaves that to the engine."))
+
+(defn reduce
+  "As clojure.core.reducers/reduce: a map's elements reach `f` as key and value, two arguments."
+  ([f coll] (reduce f (f) coll))
+  ([f init coll]
+   (if (instance? Map coll)
+     (reduce-kv f init coll)
+     (protocols/coll-reduce coll f init))))
+
+(defn fold
+  "As clojure.core.reducers/fold.
+
+      (fold 100 + + (range 10))
+      ;=> 45"
+  ([reducef coll] (fold reducef reducef coll))
+  ([combinef reducef coll] (coll-fold coll 0 combinef reducef))
+  ([n combinef reducef coll] (coll-fold coll n combinef reducef)))
+
+(defn- run [coll n combinef reducef]
+  (engine/run (when (pos? (long n)) {:grain n})
+              {:combine combinef, :step reducef, :completes? false}
+              coll))
+
+(extend-protocol CollFold
+  nil
+  (coll-fold [_ _ combinef _] (combinef))
+  Map
+  (coll-fold [coll n combinef reducef]
+    (run coll n combinef (fn step [acc e] (reducef acc (key e) (val e)))))
+  Object
+  (coll-fold [coll n combinef reducef]
+    (run coll n combinef reducef)))
+
+;;;; Collections with a reducing function's transformation
+
+(defn reducer
+  "As clojure.core.reducers/reducer."
+  [coll xf]
+  (reify
+    protocols/CollReduce
+    (coll-reduce [this f] (protocols/coll-reduce this f (f)))
+    (coll-reduce [_ f init] (reduce (xf f) init coll))
+    IReduceInit
+    (reduce [_ f init] (reduce (xf f) init coll))
+    CollFold
+    (coll-fold [_ _ combinef reducef] (reduce (xf reducef) (combinef) coll))))
+
+(defn folder
+  "As clojure.core.reducers/folder."
+  [coll xf]
+  (reify
+    protocols/CollReduce
+    (coll-reduce [this f] (protocols/coll-reduce this f (f)))
+    (coll-reduce [_ f init] (reduce (xf f) init coll))
+    IReduceInit
+    (reduce [_ f init] (reduce (xf f) init coll))
+    CollFold
+    (coll-fold [_ n combinef reducef] (coll-fold coll n combinef (xf reducef)))))
+
+(defn- nested
+  "Returns `f` for a reduction within one: a reduced value passes through both."
+  [f]
+  (fn step
+    ([acc x] (let [acc (f acc x)] (if (reduced? acc) (reduced acc) acc)))
+    ([acc k v] (let [acc (f acc k v)] (if (reduced? acc) (reduced acc) acc)))))
+
+(defn map
+  "As clojure.core.reducers/map."
+  ([f] (fn on [coll] (map f coll)))
+  ([f coll]
+   (folder coll (fn xf [f1]
+                  (fn step
+                    ([] (f1))
+                    ([acc x] (f1 acc (f x)))
+                    ([acc k v] (f1 acc (f k v))))))))
+
+(defn mapcat
+  "As clojure.core.reducers/mapcat."
+  ([f] (fn on [coll] (mapcat f coll)))
+  ([f coll]
+   (folder coll (fn xf [f1]
+                  (let [inner (nested f1)]
+                    (fn step
+                      ([] (f1))
+                      ([acc x] (reduce inner acc (f x)))
+                      ([acc k v] (reduce inner acc (f k v)))))))))
+
+(defn filter
+  "As clojure.core.reducers/filter."
+  ([pred] (fn on [coll] (filter pred coll)))
+  ([pred coll]
+   (folder coll (fn xf [f1]
+                  (fn step
+                    ([] (f1))
+                    ([acc x] (if (pred x) (f1 acc x) acc))
+                    ([acc k v] (if (pred k v) (f1 acc k v) acc)))))))
+
+(defn remove
+  "As clojure.core.reducers/remove."
+  ([pred] (fn on [coll] (remove pred coll)))
+  ([pred coll] (filter (complement pred) coll)))
+
+(defn flatten
+  "As clojure.core.reducers/flatten."
+  ([] (fn on [coll] (flatten coll)))
+  ([coll]
+   (folder coll (fn xf [f1]
+                  (let [inner (nested f1)]
+                    (fn step
+                      ([] (f1))
+                      ([acc x] (if (sequential? x) (reduce inner acc (flatten x)) (f1 acc x)))))))))
+
+(defn take-while
+  "As clojure.core.reducers/take-while."
+  ([pred] (fn on [coll] (take-while pred coll)))
+  ([pred coll]
+   (reducer coll (fn xf [f1]
+                   (fn step
+                     ([] (f1))
+                     ([acc x] (if (pred x) (f1 acc x) (reduced acc)))
+                     ([acc k v] (if (pred k v) (f1 acc k v) (reduced acc))))))))
+
+(defn- counted
+  "Returns a transformation whose step asks (choose i f1 acc args) for the element that is the i-th, from 0, of one reduction."
+  [choose]
+  (fn xf [f1]
+    (let [seen (volatile! -1)
+          place (fn place [] (long (vswap! seen inc)))]
+      (fn step
+        ([] (f1))
+        ([acc x] (choose (place) acc #(f1 acc x)))
+        ([acc k v] (choose (place) acc #(f1 acc k v)))))))
+
+(defn take
+  "As clojure.core.reducers/take."
+  ([n] (fn on [coll] (take n coll)))
+  ([n coll]
+   (reducer coll (counted (fn choose [i acc step] (if (< (long i) (long n)) (step) (reduced acc)))))))
+
+(defn drop
+  "As clojure.core.reducers/drop."
+  ([n] (fn on [coll] (drop n coll)))
+  ([n coll]
+   (reducer coll (counted (fn choose [i acc step] (if (< (long i) (long n)) acc (step)))))))
+
+;;;; Collecting
+
+(deftype Cat [n left right]
+  Counted
+  (count [_] (int n))
+  Seqable
+  (seq [_] (concat (seq left) (seq right)))
+  IReduce
+  (reduce [this f] (.reduce this f (f)))
+  (reduce [_ f init]
+    (let [acc (clj/reduce (fn step [acc x] (let [acc (f acc x)] (if (reduced? acc) (reduced acc) acc))) init left)]
+      (if (reduced? acc) (unreduced acc) (clj/reduce f acc right))))
+  source/Source
+  (-source [this]
+    (object-array (seq this))))
+
+(defn cat
+  "As clojure.core.reducers/cat."
+  ([] (ArrayList.))
+  ([ctor] (fn combine ([] (ctor)) ([left right] (cat left right))))
+  ([left right]
+   (cond
+     (zero? (count left)) right
+     (zero? (count right)) left
+     :else (Cat. (+ (count left) (count right)) left right))))
+
+(defn append!
+  "As clojure.core.reducers/append!."
+  [^Collection acc x]
+  (doto acc (.add x)))
+
+(defn foldcat
+  "As clojure.core.reducers/foldcat.
+
+      (into [] (foldcat (map inc [1 2 3])))
+      ;=> [2 3 4]"
+  [coll]
+  (fold cat append! coll))
+
+(defn monoid
+  "As clojure.core.reducers/monoid."
+  [op ctor]
+  (fn combine
+    ([] (ctor))
+    ([a b] (op a b))))

@@ -1,0 +1,359 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold-test
+  (:require [clojure.test :refer [deftest is testing]]
+            [skein.async :as a]
+            [skein.deadline :refer [within-deadline]]
+            [skein.fold :as fold])
+  (:import (clojure.lang ExceptionInfo IReduceInit)
+           (java.util.concurrent CountDownLatch Executor Executors ExecutorService TimeUnit)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private xs (vec (range 1000)))
+
+(defn- data-of [f] (try (f) nil (catch ExceptionInfo e (ex-data e))))
+(defn- error-of [f] (:skein/error (data-of f)))
+
+(defn- await-latch [^CountDownLatch latch]
+  (when-not (.await latch 20 TimeUnit/SECONDS) (throw (ex-info "nobody came" {}))))
+
+(defn- meeting
+  "A step that lets no thread through until `n` of them are in it."
+  [n]
+  (let [latch (CountDownLatch. n)
+        here (ThreadLocal.)]
+    (fn step [acc x]
+      (when-not (.get here)
+        (.set here true)
+        (.countDown latch)
+        (await-latch latch))
+      (conj acc x))))
+
+(defn- spin
+  "Computes for some microseconds."
+  []
+  (dotimes [_ 2000] (Math/sin 1.5)))
+
+;;;; Parallel, in order
+
+(defn- reducible [coll]
+  (reify IReduceInit (reduce [_ f init] (reduce f init coll))))
+
+(deftest sources-are-folded-by-several-threads-at-once
+  (doseq [[kind coll] {:vector xs, :subvec (subvec xs 1), :range (range 1000), :list (apply list xs), :lazy (map identity xs)
+                       :hash-map (zipmap xs xs), :hash-set (set xs), :sorted-set (into (sorted-set) xs)
+                       :array-list (java.util.ArrayList. ^java.util.Collection xs), :longs (long-array xs), :doubles (double-array xs)
+                       :ints (int-array xs), :objects (object-array xs), :bytes (byte-array 1000), :string (apply str xs)
+                       :eduction (eduction (map inc) xs), :reducible (reducible xs)
+                       :iterator (.iterator ^Iterable xs), :stream (.stream ^java.util.Collection xs)}]
+    (testing kind
+      (is (= (if (contains? #{:iterator :stream} kind) xs (into [] coll))
+             (within-deadline (fold/fold {:grain 10, :parallelism 3} into (meeting 3) coll)))))))
+
+(deftest a-user's-executor-is-used
+  (let [^ExecutorService pool (Executors/newFixedThreadPool 2)
+        threads (atom #{})]
+    (try
+      (is (= 499500 (within-deadline
+                     (fold/fold {:pool pool, :grain 1, :parallelism 3} +
+                                (let [meet (meeting 3)]
+                                  (fn step [acc x] (swap! threads conj (.getName (Thread/currentThread))) (meet [] x) (+ acc x)))
+                                xs))))
+      (is (some #(re-find #"^pool-" %) @threads))
+      (finally (.shutdown pool)))))
+
+(deftest a-pool-that-is-shut-down-leaves-the-work-to-the-caller
+  (let [pool (doto (Executors/newFixedThreadPool 1) .shutdown)]
+    (is (= 499500 (within-deadline (fold/fold {:pool pool, :grain 1, :parallelism 3} + + xs))))))
+
+(deftest a-pool-that-runs-its-tasks-at-once-is-no-help
+  (let [at-once (reify Executor (execute [_ task] (.run task)))]
+    (doseq [coll [xs (apply list xs) (reducible xs)]
+            opts [{} {:grain 10}]]
+      (is (= 499500 (within-deadline (fold/fold (assoc opts :pool at-once :parallelism 3) +
+                                                (fn step [acc x] (spin) (+ acc x)) coll)))))))
+
+(deftest parallelism-of-one-runs-on-the-caller-alone
+  (let [threads (atom #{})]
+    (fold/fold {:parallelism 1, :grain 1} + (fn step [acc x] (swap! threads conj (Thread/currentThread)) (+ acc x)) xs)
+    (is (= #{(Thread/currentThread)} @threads))))
+
+(deftest unordered-gives-the-same-sum
+  (is (= 499500 (within-deadline (fold/fold {:unordered true, :grain 7, :parallelism 4} + + xs))))
+  (is (= 499500 (within-deadline (fold/fold {:unordered true, :grain 7, :parallelism 4} + + (map identity xs))))))
+
+;;;; How a fold ends
+
+(deftest reduced-ends-the-fold-where-it-stands
+  (doseq [coll [xs (map identity xs) (reducible xs) (range)]]
+    (is (= (range 501)
+           (within-deadline
+            (fold/fold {:grain 10, :parallelism 4} into (fn step [acc x] (if (= x 500) (reduced (conj acc x)) (conj acc x))) coll))))))
+
+(deftest a-fold-may-end-in-the-very-block-that-tells-whether-to-share
+  (let [slow-start (fn [x] (when (zero? (long x)) (Thread/sleep 2)) x)
+        step (fn step [acc x] (if (= 1 (slow-start x)) (reduced (conj acc :end)) (conj acc x)))]
+    (doseq [coll [(list 0 1 2 3) (vec (range 4)) (reducible (range 4))]]
+      (is (= [0 :end] (within-deadline (fold/fold {:parallelism 2} into step coll))))
+      (is (= [0 1] (within-deadline (fold/fold {:parallelism 2} (comp (map slow-start) (take 2)) into conj coll)))))))
+
+(deftest a-reduced-combination-ends-the-fold
+  (doseq [coll [xs (iterate inc 0) (reducible (iterate inc 0))]]
+    (is (= :enough (within-deadline (fold/fold {:grain 10, :parallelism 2} (fn ([] 0) ([_ _] (reduced :enough)))
+                                               (let [meet (meeting 2)] (fn step [acc x] (meet [] x) acc)) coll))))))
+
+(deftest a-producer-that-waits-for-ever-does-not-hold-up-a-fold-that-has-ended
+  (let [never (CountDownLatch. 1)
+        waiting (CountDownLatch. 1)
+        wait (fn [] (.countDown waiting) (.await never))
+        step (fn step [acc x] (if (= x 9) (do (await-latch waiting) (reduced (conj acc x))) (conj acc x)))]
+    (doseq [source [(concat (range 10) (lazy-seq (wait) nil))
+                    (reify IReduceInit (reduce [_ f init] (let [acc (reduce f init (range 10))] (wait) acc)))]]
+      (is (= (range 10) (within-deadline (fold/fold {:grain 1, :parallelism 2} into step source)))))
+    (is (not (.isInterrupted (Thread/currentThread))))))
+
+(deftest exceptions-come-out-as-they-are
+  (let [boom (Exception. "boom")
+        step (fn step [acc x] (if (= x 700) (throw boom) (+ acc x)))]
+    (doseq [coll [xs (map identity xs) (reducible xs) (set xs)]
+            opts [{:parallelism 1} {:grain 10, :parallelism 4}]]
+      (is (identical? boom (try (within-deadline (fold/fold opts + step coll)) (catch Exception e e)))))
+    (is (identical? boom (try (within-deadline (fold/fold {:grain 10} + + (map #(if (= % 700) (throw boom) %) xs)))
+                              (catch Exception e e))))
+    (is (identical? boom (try (within-deadline (fold/fold {:grain 10, :parallelism 2} (fn ([] 0) ([_ _] (throw boom)))
+                                                          (let [meet (meeting 2)] (fn step [acc x] (meet [] x) acc)) xs))
+                              (catch Exception e e))))))
+
+(deftest an-exception-interrupts-the-others
+  (let [stuck (CountDownLatch. 1)
+        never (CountDownLatch. 1)
+        caller (Thread/currentThread)
+        step (fn step [acc x]
+               (if (= caller (Thread/currentThread))
+                 (do (await-latch stuck) (throw (ex-info "boom" {:boom x})))
+                 (do (.countDown stuck) (.await never) acc)))]
+    (is (contains? (data-of #(fold/fold {:grain 1, :parallelism 2} + step xs)) :boom))))
+
+(deftest an-exception-interrupts-the-caller-s-step-and-its-source
+  (let [never (CountDownLatch. 1)
+        stuck-caller (fn []
+                       (let [stuck (CountDownLatch. 1)
+                             caller (Thread/currentThread)
+                             wait (fn [] (when (= caller (Thread/currentThread)) (.countDown stuck) (.await never)))]
+                         [stuck wait]))
+        boom (fn [^CountDownLatch stuck x] (await-latch stuck) (throw (ex-info "boom" {:boom x})))]
+    (testing "in a step"
+      (doseq [coll [xs (apply list xs)]]
+        (is (contains? (data-of #(within-deadline (let [[stuck wait] (stuck-caller)]
+                                                    (fold/fold {:grain 1, :parallelism 2} +
+                                                               (fn step [_ x] (wait) (boom stuck x)) coll)))) :boom))))
+    (testing "in the production of elements"
+      (is (contains? (data-of #(within-deadline (let [[stuck wait] (stuck-caller)]
+                                                  (fold/fold {:grain 1, :parallelism 2} + (fn step [_ x] (boom stuck x))
+                                                             (reify IReduceInit (reduce [_ f init] (f init 1) (wait))))))) :boom)))
+    (is (not (.isInterrupted (Thread/currentThread))))))
+
+(deftest interrupting-a-caller-that-waits-for-an-element-cancels
+  (let [never (CountDownLatch. 1)
+        waiting (CountDownLatch. 1)
+        outcome (promise)
+        source (lazy-seq (.countDown waiting) (.await never) nil)
+        caller (doto (Thread. (fn run []
+                                (deliver outcome (try (fold/fold {:grain 1, :parallelism 3} + + source)
+                                                      (catch InterruptedException _ :interrupted)))))
+                 .start)]
+    (await-latch waiting)
+    (.interrupt caller)
+    (is (= :interrupted (deref outcome 20000 :late)))))
+
+(deftest a-step-that-interrupts-its-own-thread-harms-no-later-fold
+  (dotimes [_ 20]
+    (try (within-deadline (fold/fold {:grain 1, :parallelism 3} + (fn step [acc x] (.interrupt (Thread/currentThread)) (+ acc x)) xs))
+         (catch InterruptedException _)))
+  (is (= xs (within-deadline (fold/fold {:grain 10, :parallelism 2} into (meeting 2) xs)))))
+
+(deftest no-step-runs-when-the-fold-has-ended
+  (let [running (atom 0)
+        step (fn step [acc x]
+               (swap! running inc)
+               (try (when (= x 600) (throw (ex-info "boom" {}))) (+ acc x)
+                    (finally (swap! running dec))))]
+    (dotimes [_ 50]
+      (try (within-deadline (fold/fold {:grain 5, :parallelism 4} + step xs)) (catch ExceptionInfo _))
+      (is (zero? (long @running))))))
+
+(deftest interrupting-the-caller-cancels
+  (let [started (CountDownLatch. 1)
+        outcome (promise)
+        caller (doto (Thread. (fn run []
+                                (deliver outcome
+                                         (try (fold/fold {:grain 1, :parallelism 2} + (fn step [acc _] (.countDown started) acc)
+                                                         (repeat 1))
+                                              (catch InterruptedException _ [:interrupted (.isInterrupted (Thread/currentThread))])))))
+                 .start)]
+    (await-latch started)
+    (.interrupt caller)
+    (is (= [:interrupted false] (deref outcome 20000 :late)))))
+
+;;;; Where it is called from
+
+(defn- nested [^long depth coll]
+  (if (zero? depth)
+    (fold/fold {:grain 1, :parallelism 3} + + coll)
+    (fold/fold {:grain 1, :parallelism 3} + (fn step [acc _] (+ acc (nested (dec depth) coll))) coll)))
+
+(deftest nested-folds-end
+  (is (= (* 4 4 4 6) (within-deadline (nested 3 [0 1 2 3])))))
+
+(deftest folds-from-many-threads-at-once-end
+  (is (= (repeat 20 499500)
+         (within-deadline (mapv deref (mapv (fn [_] (future (fold/fold {:grain 3, :parallelism 4} + + xs))) (range 20)))))))
+
+(defn- on-virtual [f]
+  (let [result (promise)]
+    (Thread/startVirtualThread (fn run [] (deliver result (try (f) (catch Throwable t t)))))
+    (deref result 20000 :late)))
+
+(deftest a-virtual-thread-lets-platform-threads-do-the-work
+  (let [virtual (atom #{})]
+    (is (= 499500 (on-virtual #(fold/fold {:grain 10, :parallelism 2} +
+                                          (fn step [acc x] (swap! virtual conj (.isVirtual (Thread/currentThread))) (+ acc x)) xs))))
+    (is (contains? @virtual false))))
+
+(deftest virtual-threads-fold-even-when-they-are-what-the-crew-waits-for
+  (is (= (* 8 499500)
+         (within-deadline
+          (fold/fold {:grain 1, :parallelism 4} +
+                     (fn step [acc _] (+ acc (on-virtual #(fold/fold {:grain 10, :parallelism 4} + + xs))))
+                     (range 8))))))
+
+(deftest a-go-block-may-fold
+  (is (= 499500 (within-deadline (a/<!! (a/go (fold/fold {:grain 10, :parallelism 2} + + xs)))))))
+
+(def ^:dynamic *offset* 0)
+
+(deftest steps-see-the-caller's-bindings
+  (binding [*offset* 1]
+    (is (= 1000 (within-deadline (fold/fold {:grain 10, :parallelism 3} +
+                                            (let [meet (meeting 3)] (fn step [acc x] (meet [] x) (+ acc (long *offset*)))) xs))))))
+
+;;;; Laziness, progress, explanation
+
+(deftest a-sequence-is-not-realized-far-ahead
+  (let [realized (atom 0)
+        coll (iterate (fn next-one [x] (swap! realized inc) (inc x)) 0)]
+    (within-deadline (fold/fold {:grain 5, :parallelism 2} (map inc) + (fn step [acc x] (if (= x 100) (reduced acc) (+ acc x))) coll))
+    (is (<= 98 (long @realized) 130))
+    (reset! realized 0)
+    (doseq [[opts most] {{:parallelism 1} 10, {:parallelism 2, :grain 5} 60}]
+      (reset! realized 0)
+      (is (= (range 1 11) (within-deadline (fold/fold opts (fold/through (comp (map inc) (take 10)) (fold/into []))
+                                                      (iterate (fn next-one [x] (swap! realized inc) (inc x)) 0)))))
+      (is (<= 9 (long @realized) (long most))))))
+
+(deftest progress-goes-up-to-the-total
+  (let [reports (atom [])]
+    (within-deadline (fold/fold {:on-progress #(swap! reports conj %), :grain 10, :parallelism 3} fold/sum xs))
+    (is (= {:done 1000, :total 1000, :unit :elements} (peek @reports)))
+    (is (apply <= (map :done @reports)))))
+
+(deftest an-exception-of-the-callback-ends-the-fold
+  (is (= {:stop true} (data-of #(fold/fold {:on-progress (fn [_] (throw (ex-info "stop" {:stop true})))} fold/sum xs)))))
+
+(deftest explain-tells-the-path
+  (let [path #(:path (fold/explain %1 %2 xs))]
+    (is (= :serial (path {:grain 10, :parallelism 1} fold/sum)))
+    (is (= :parallel (path {:grain 10, :parallelism 2} fold/sum)))
+    (is (= :in-order (path {:grain 10, :parallelism 2} (fold/through (comp (map inc) (take 5)) fold/sum))))
+    (is (= [:serial "the first transducer needs its elements in order"]
+           ((juxt :path :reason) (fold/explain {:grain 10, :parallelism 2} (fold/through (take 5) fold/sum) xs)))))
+  (let [{:keys [value pieces grain]} (fold/explain {:grain 10, :parallelism 2} fold/sum xs)]
+    (is (= [499500 1000] [value (reduce + (map :units pieces))]))
+    (is (<= 1 grain 10))))
+
+;;;; Folds as values
+
+(defn- both
+  "The value of `f` for one piece and for many."
+  [f coll]
+  (let [whole (fold/fold {:parallelism 1} f coll)
+        parts (within-deadline (fold/fold {:grain 3, :parallelism 4} f coll))]
+    (is (= whole parts))
+    parts))
+
+(deftest ready-folds-are-what-their-names-say
+  (let [words (mapv #(str "w" (mod (* 7 (long %)) 13)) xs)]
+    (is (= 1000 (both fold/count xs)))
+    (is (= 499500 (both fold/sum xs)))
+    (is (= [0 999] (both (fold/fuse [fold/min fold/max]) xs)))
+    (is (= [nil nil nil nil] (both (fold/fuse [fold/min fold/max fold/mean fold/variance]) [])))
+    (is (= (frequencies words) (both fold/frequencies words)))
+    (is (= (distinct words) (both fold/distinct words)))
+    (is (= (group-by count words) (both (fold/group-by count (fold/into [])) words)))
+    (is (= [999 998 997] (both (fold/top 3) xs)))
+    (is (= [[3 3] [3 7] [3 11]] (both (fold/top 3 first) (mapv #(vector (mod (long %) 4) %) xs))))
+    (is (= [100 900] (both (fold/histogram [100]) xs)))
+    (is (= (into (sorted-set) words) (both (fold/into (sorted-set)) words)))
+    (is (= (into '() xs) (both (fold/into '()) xs)))
+    (is (= {:a 1, :b 1} (fold/fold (fold/then fold/frequencies #(dissoc % :c)) [:a :b :c])))))
+
+(deftest frequencies-tell-keys-apart-as-clojure-does
+  (is (= {1 2, [1] 2, nil 1} (fold/fold fold/frequencies [1 1N [1] '(1) nil]))))
+
+(deftest moments-are-near-the-definition
+  (let [[mean variance] (within-deadline (fold/fold {:grain 3, :parallelism 4} (fold/fuse [fold/mean fold/variance]) xs))]
+    (is (< (Math/abs (- 499.5 (double mean))) 1e-9))
+    (is (< (Math/abs (- 83416.66666666667 (double variance))) 1e-6))))
+
+(deftest quantiles-are-within-one-percent
+  (let [quantiles (both (fold/quantiles [0 0.1 0.5 0.99 1]) (range -1000 10000))]
+    (doseq [[p q] quantiles
+            :let [exact (+ -1000 (* (double p) 10999))]]
+      (is (<= (Math/abs (- (double q) exact)) (+ 1 (* 0.01 (Math/abs exact))))))))
+
+(deftest parts-of-a-fold-stop-on-their-own
+  (let [first-over (fn [n] {:combine (fn ([] nil) ([a b] (or a b))), :step (fn step [_ x] (when (< n x) (reduced x)))})]
+    (is (= {:over-10 11, :over-500 501, :n 1000}
+           (both (fold/fuse {:over-10 (first-over 10), :over-500 (first-over 500), :n fold/count}) xs)))
+    (is (= [11 501] (both (fold/fuse [(first-over 10) (first-over 500)]) xs)))
+    (is (= {true 12, false 11} (both (fold/group-by even? (first-over 10)) xs)))))
+
+(deftest parts-that-need-order-get-it
+  (is (= {:first [0 1 2], :pairs 500}
+         (both (fold/fuse {:first (fold/through (take 3) (fold/into []))
+                           :pairs (fold/through (partition-all 2) fold/count)}) xs)))
+  (is (= {true [0 2 4], false [1 3 5]}
+         (both (fold/group-by even? (fold/through (take 3) (fold/into []))) xs))))
+
+(deftest partial-values-are-data
+  (let [parts (atom [])
+        watched (fn [f] (update f :combine (fn [combine] (fn [l r] (swap! parts conj l r) (combine l r)))))]
+    (within-deadline
+     (fold/fold {:grain 3, :parallelism 4}
+                (watched (fold/group-by even? (fold/fuse {:f fold/frequencies, :top (fold/top 2), :into (fold/into [])}))) xs))
+    (is (every? map? @parts))
+    (is (= @parts (read-string (pr-str @parts))))))
+
+;;;; Errors
+
+(deftest what-is-wrong-has-a-name
+  (is (= :skein/bad-combine
+         (error-of #(fold/fold nil + xs)) (error-of #(fold/fold :k + xs)) (error-of #(fold/fold {:step +} xs))
+         (error-of #(fold/fold (map inc) nil + xs))))
+  (is (= :skein/bad-step (error-of #(fold/fold + nil xs)) (error-of #(fold/fold + 7 xs))))
+  (is (= :skein/bad-xform (error-of #(fold/fold 512 + + xs))))
+  (is (= :skein/bad-fold (error-of #(fold/fold 7 xs)) (error-of #(fold/fold {:combine +} xs))))
+  (is (= {:skein/error :skein/bad-grain, :option :grain, :value -1} (data-of #(fold/fold {:grain -1} + + xs))))
+  (is (= :skein/bad-option
+         (error-of #(fold/fold {:parallelism 0} + + xs)) (error-of #(fold/fold {:paralelism 2} + + xs))
+         (error-of #(fold/fold {:pool 7} + + xs))))
+  (is (= {:skein/error :skein/not-foldable, :class "java.lang.Long", :value "7"} (data-of #(fold/fold + + 7)))))
+
+(deftest a-stateful-transducer-without-order-is-refused
+  (doseq [[stage xform] {"clojure.core/take" (take 3), "clojure.core/distinct" (distinct), "clojure.core/partition-by" (partition-by odd?)
+                         "clojure.core/take-while" (take-while odd?), "clojure.core/halt-when" (halt-when odd?)
+                         "clojure.core/map-indexed" (comp (map inc) (map-indexed vector))}]
+    (is (= [:skein/stateful-unordered stage]
+           ((juxt :skein/error :stage) (data-of #(fold/fold {:unordered true} xform + + xs))))))
+  (is (= :skein/stateful-unordered
+         (error-of #(fold/fold {:unordered true} (fold/fuse [(fold/through (take 2) fold/sum)]) xs)))))
