@@ -30,6 +30,7 @@ public final class Region {
   final Owner owner; // or null
   // All of these are guarded by the strand's monitor.
   Region outer;
+  int shields; // how many the strand had up when this was entered: they do not keep it
   volatile boolean requested; // volatile: read without the monitor
   boolean delivered;
   boolean left;

@@ -195,15 +195,15 @@
   (is (<= 1 (window/default-n) (long window/max-default-n)))
   (is (= (window/default-n) (:n (window/options {}))))
   (are [error options] (= error (:skein/error (ex-data (caught (v/wmap options inc [1])))))
-    :skein/bad-window 0
-    :skein/bad-window nil
-    :skein/bad-window {:n 1.5}
+    :skein/bad-number 0
+    :skein/bad-number nil
+    :skein/bad-number {:n 1.5}
     :skein/bad-option {:n 1 :order :done}
     :skein/bad-option {:n 1 :on-error :ignore})
   (are [error call] (= error (:skein/error (ex-data (caught call))))
-    :skein/bad-function (v/wmap 1 "inc" [1])
-    :skein/bad-function (v/wmap 1 nil)
+    :skein/not-a-function (v/wmap 1 "inc" [1])
+    :skein/not-a-function (v/wmap 1 nil)
     :skein/bad-collection (v/wmap 1 inc nil)
     :skein/bad-collection (v/wmap 1 + [1] nil)
     :skein/bad-collection (v/wrun! 1 inc 5)
-    :skein/bad-function (v/wrun! 1 5 [])))
+    :skein/not-a-function (v/wrun! 1 5 [])))
