@@ -6,7 +6,8 @@
             [skein.impl.protocols :as impl]
             [skein.scope :as s]
             [skein.scope-trees :as trees])
-  (:import [java.net InetAddress ServerSocket Socket]
+  (:import [java.io PipedInputStream PipedOutputStream]
+           [java.net InetAddress ServerSocket Socket]
            [java.util.concurrent CancellationException CountDownLatch]
            [java.util.concurrent.atomic AtomicInteger]
            [skein.rt Channel Fork]))
@@ -125,7 +126,12 @@
                 (with-open [server (ServerSocket. 0 1 (InetAddress/getLoopbackAddress))
                             socket (Socket. (InetAddress/getLoopbackAddress) (.getLocalPort server))]
                   (.countDown l)
-                  (try (.read (.getInputStream socket)) (catch Throwable t (told t))))))})
+                  (try (.read (.getInputStream socket)) (catch Throwable t (told t))))))
+   :pipe    (fn [s ^CountDownLatch l told]
+              (s/fork s
+                (with-open [to (PipedOutputStream.) from (PipedInputStream. to)]
+                  (.countDown l)
+                  (try (.read from) (catch Throwable t (told t) (throw t))))))})
 
 (deftest a-cancellation-reaches-whoever-waits
   ;; Bears S3.

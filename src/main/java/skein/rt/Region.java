@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import java.io.InterruptedIOException;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileLockInterruptionException;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.concurrent.CancellationException;
@@ -88,6 +91,8 @@ public final class Region {
       if (t instanceof InterruptedException
           || t instanceof CancellationException
           || t instanceof ClosedByInterruptException
+          || t instanceof FileLockInterruptionException
+          || t instanceof InterruptedIOException && !(t instanceof SocketTimeoutException)
           || t instanceof SocketException && "Closed by interrupt".equals(t.getMessage())) {
         return true;
       }

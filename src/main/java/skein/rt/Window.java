@@ -390,8 +390,9 @@ public final class Window extends Lock {
     for (;;) {
       lock();
       boolean ended = servers.isEmpty();
+      first = null;
+      last = null;
       if (!ended) {
-        first = null;
         offers = false;
         waits();
       }
