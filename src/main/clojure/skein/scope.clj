@@ -15,10 +15,10 @@
   an InterruptedException; its finally clauses run, and may park or block. `locking`, a
   class initializer and code that computes can't be told: ask `cancelled?` there."
   (:require [skein.async :as a]
+            [skein.impl.argument :as argument]
             [skein.impl.error :as error])
-  (:import [clojure.lang IFn]
-           [java.util.concurrent CancellationException]
-           [skein.rt Callback Channel Fork Region Region$Owner Strand Timeout]))
+  (:import [java.util.concurrent CancellationException]
+           [skein.rt Callback Channel Fork Region Region$Owner Scheduler Strand Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -118,7 +118,7 @@
   [deadline-ms]
   (let [outer (some-> (innermost-scope) .-deadline-ns)]
     (if deadline-ms
-      (nearer outer (+ (System/nanoTime) (* 1000000 (min (long deadline-ms) (long 1e12)))))
+      (nearer outer (+ (Scheduler/nanoTime) (* 1000000 (min (long deadline-ms) (long 1e12)))))
       outer)))
 
 ;;;; The life of a scope, as `scope` lays it out
@@ -255,8 +255,7 @@
 (defn fork*
   "Calls `f` on a virtual thread as a child of the scope. See `fork`."
   ^Fork [^Scope s f]
-  (when-not (ifn? f)
-    (error/fail! :skein/bad-function (str "This must be a function, but is " (error/preview f) ".") {:function f}))
+  (argument/function f)
   (let [region (child s)]
     (try
       (let [fork (Fork/start f region)]
@@ -330,7 +329,7 @@
   it has passed, or nil when there is none."
   []
   (when-some [deadline-ns (some-> (innermost-scope) .-deadline-ns)]
-    (max 0 (quot (- (long deadline-ns) (System/nanoTime)) 1000000))))
+    (max 0 (quot (- (long deadline-ns) (Scheduler/nanoTime)) 1000000))))
 
 (defn outcomes
   "Returns a vector of how the children of the scope so far have ended, in the order in

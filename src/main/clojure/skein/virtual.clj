@@ -263,7 +263,7 @@
   `delay-ms`: the body is interrupted where it blocks, or in a block where it is parked.
 
   It runs on this thread, so that it sees all bindings and locks, and is waited for. A
-  body that ends in spite of the interrupt returns its value. Throws :skein/bad-delay.
+  body that ends in spite of the interrupt returns its value. Throws :skein/bad-number.
 
       (try (with-timeout 1 (Thread/sleep 60000))
            (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))

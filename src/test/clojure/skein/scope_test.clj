@@ -6,7 +6,8 @@
             [skein.impl.protocols :as impl]
             [skein.scope :as s]
             [skein.scope-trees :as trees])
-  (:import [java.net InetAddress ServerSocket Socket]
+  (:import [java.io PipedInputStream PipedOutputStream]
+           [java.net InetAddress ServerSocket Socket]
            [java.util.concurrent CancellationException CountDownLatch]
            [java.util.concurrent.atomic AtomicInteger]
            [skein.rt Channel Fork]))
@@ -125,7 +126,12 @@
                 (with-open [server (ServerSocket. 0 1 (InetAddress/getLoopbackAddress))
                             socket (Socket. (InetAddress/getLoopbackAddress) (.getLocalPort server))]
                   (.countDown l)
-                  (try (.read (.getInputStream socket)) (catch Throwable t (told t))))))})
+                  (try (.read (.getInputStream socket)) (catch Throwable t (told t))))))
+   :pipe    (fn [s ^CountDownLatch l told]
+              (s/fork s
+                (with-open [to (PipedOutputStream.) from (PipedInputStream. to)]
+                  (.countDown l)
+                  (try (.read from) (catch Throwable t (told t) (throw t))))))})
 
 (deftest a-cancellation-reaches-whoever-waits
   ;; Bears S3.
@@ -256,6 +262,27 @@
       (within-deadline (s/scope [s] (start s latch log) (.await latch) (s/cancel! s)))
       (is (= [:shielded] @log)))))
 
+(deftest a-shield-keeps-the-scopes-in-it
+  (let [gate (promise) log (atom []) shielded (CountDownLatch. 1)]
+    (within-deadline
+     (s/scope [s]
+       (s/fork s
+         (s/shield
+          (s/scope [t]
+            (s/fork t (.countDown shielded) @gate (swap! log conj :child))
+            (s/go t (a/<! (a/timeout 1)) (swap! log conj :block))))
+         (swap! log conj :after)
+         (Thread/sleep 60000))
+       (.await shielded)
+       (s/cancel! s)
+       (deliver gate true)))
+    (is (= #{:child :block :after} (set @log)))))
+
+(deftest a-deadline-counts-inside-a-shield
+  (doseq [run [#(s/shield (s/scope [s {:deadline-ms 5}] (Thread/sleep 60000)))
+               #(a/<?? (a/async (s/shield (s/scope [s {:deadline-ms 5}] (a/<! (a/chan))))))]]
+    (is (= :skein/deadline-passed (:skein/error (ex-data (within-deadline (caught (run)))))))))
+
 (deftest code-that-computes-can-ask
   (let [begun (CountDownLatch. 1)]
     (is (false? (s/cancelled?)))
@@ -331,7 +358,7 @@
     :skein/bad-option (s/scope [s {:deadline 1}] 1)
     :skein/bad-scope (s/fork nil 1)
     :skein/bad-scope (s/go :s 1)
-    :skein/bad-function (s/scope [s] (s/fork* s 1))
+    :skein/not-a-function (s/scope [s] (s/fork* s 1))
     :skein/scope-closed (s/fork (s/scope [s] s) 1)
     :skein/scope-closed (s/async (s/scope [s] s) 1))
   (testing "a child may have siblings made after the body has ended"

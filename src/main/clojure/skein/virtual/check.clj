@@ -2,18 +2,18 @@
 (ns skein.virtual.check
   "What the functions of skein.virtual refuse, at the call.
 
-  * `function` `collection` `window` return their argument or throw"
+  * `function` `collection` `whole` `window` return their argument or throw"
   (:require [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
 
 (defn function
-  "Returns `f`, or throws :skein/bad-function if it can't be called."
+  "Returns `f`, or throws :skein/not-a-function if it can't be called."
   [f]
   (when-not (ifn? f)
-    (error/fail! :skein/bad-function
-                 (str "This must be a function, but is " (error/preview f) ".")
-                 {:function f}))
+    (error/fail! :skein/not-a-function
+                 (str "A function is wanted here, but this is " (error/preview f) ".")
+                 {:value (error/preview f)}))
   f)
 
 (defn collection
@@ -26,11 +26,19 @@
                  {:collection coll}))
   coll)
 
+(defn whole
+  "Returns `x`, or throws :skein/bad-number if it is no whole number from `least` to `most`.
+  `option` names it, as :n does."
+  ([option x least] (whole option x least Long/MAX_VALUE))
+  ([option x least most]
+   (when-not (and (int? x) (<= (long least) (long x) (long most)))
+     (error/fail! :skein/bad-number
+                  (str (name option) " must be a whole number from " least
+                       (when (< (long most) Long/MAX_VALUE) (str " to " most)) ", but is " (error/preview x) ".")
+                  {:option option :value x}))
+   x))
+
 (defn window
-  "Returns `n`, or throws :skein/bad-window if it is no whole number from 1."
+  "Returns `n`, or throws :skein/bad-number if so many can't be at once."
   [n]
-  (when-not (and (int? n) (<= 1 (long n) Integer/MAX_VALUE))
-    (error/fail! :skein/bad-window
-                 (str "So many at once must be a whole number from 1, but is " (error/preview n) ".")
-                 {:n n}))
-  n)
+  (whole :n n 1 Integer/MAX_VALUE))

@@ -11,6 +11,9 @@
 
 (set! *warn-on-reflection* true)
 
+;; As good as for ever: some thirty years, which as nanoseconds fit into a long.
+(def ^:const ^:private longest-ms 1000000000000)
+
 ;;;; Timeouts
 
 (deftype ^:private Limit [^Region region ^Timeout timer fired? delay-ms])
@@ -18,10 +21,7 @@
 (defn begin
   "Begins a stretch of this thread or block that is interrupted after `delay-ms`."
   [delay-ms]
-  (when-not (and (int? delay-ms) (<= 0 (long delay-ms)))
-    (error/fail! :skein/bad-delay
-                 (str "A delay is a whole number of milliseconds from 0, but this is " (error/preview delay-ms) ".")
-                 {:delay-ms delay-ms}))
+  (check/whole :delay-ms delay-ms 0)
   (let [region (Region/enter nil)
         fired? (volatile! false)
         timer (Timeout/after (long delay-ms))]
@@ -83,6 +83,12 @@
                  (str "retry has no such option: " (error/preview [k v]) ". There are " (pr-str (vec (keys known))) ".")
                  {:option k :value v})))
 
+(defn- check-options [options]
+  (when-not (or (nil? options) (map? options))
+    (error/fail! :skein/bad-option (str "The options of retry are a map, but this is " (error/preview options) ".")
+                 {:value (error/preview options)}))
+  (run! check-option options))
+
 (defn- pause-ms
   "How long to wait after the failure of attempt `n`, from 1."
   ^long [{:keys [backoff-ms factor max-backoff-ms jitter]} n]
@@ -130,10 +136,10 @@
 (defn retry
   "Calls `f` until it returns; see skein.virtual."
   [options f]
-  (run! check-option options)
+  (check-options options)
   (check/function f)
   (let [{:keys [deadline-ms] :as options} (merge defaults options)
-        deadline-ns (when deadline-ms (+ (System/nanoTime) (* 1000000 (long deadline-ms))))]
+        deadline-ns (when deadline-ms (+ (System/nanoTime) (* 1000000 (min (long deadline-ms) longest-ms))))]
     (loop [n 1, earlier []]
       (let [{:keys [value error]} (attempt f (remaining-ms deadline-ns))
             pause (pause-ms options n)]

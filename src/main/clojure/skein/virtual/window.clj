@@ -26,9 +26,9 @@
       max-default-n)))
 
 (def ^:private known
-  "Option -> what its value must satisfy."
+  "Option -> what its value must satisfy, unless that is a number."
   {:n any?
-   :ahead pos-int?
+   :ahead any?
    :ordered? boolean?
    :on-error #{:throw :collect}})
 
@@ -48,6 +48,7 @@
   (let [given (if (map? n-or-options) n-or-options {:n n-or-options})
         _ (run! check-option given)
         n (long (check/window (if (contains? given :n) (:n given) (default-n))))]
+    (when (contains? given :ahead) (check/whole :ahead (:ahead given) 1 Integer/MAX_VALUE))
     (merge {:ahead (min (* 4 n) Integer/MAX_VALUE) :ordered? true :on-error :throw}
            given
            {:n n})))

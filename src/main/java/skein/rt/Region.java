@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import java.io.InterruptedIOException;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileLockInterruptionException;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.concurrent.CancellationException;
@@ -30,6 +33,7 @@ public final class Region {
   final Owner owner; // or null
   // All of these are guarded by the strand's monitor.
   Region outer;
+  int shields; // how many the strand had up when this was entered: they do not keep it
   volatile boolean requested; // volatile: read without the monitor
   boolean delivered;
   boolean left;
@@ -87,6 +91,8 @@ public final class Region {
       if (t instanceof InterruptedException
           || t instanceof CancellationException
           || t instanceof ClosedByInterruptException
+          || t instanceof FileLockInterruptionException
+          || t instanceof InterruptedIOException && !(t instanceof SocketTimeoutException)
           || t instanceof SocketException && "Closed by interrupt".equals(t.getMessage())) {
         return true;
       }

@@ -25,8 +25,9 @@ public final class Strand {
    *
    *   S1  A cancelled wait is never completed, and a completed one never cancelled: claiming it decides. So a
    *       value that has been taken reaches its block, and a put that was withdrawn is never delivered.
-   *   S2  A region's cancellation is delivered once, when it is the strand's top and no shield is up. If it has not
-   *       been noticed, the regions inside are cancelled too, but for those that a shield keeps.
+   *   S2  A region's cancellation is delivered once, when it is the strand's top and no shield is up inside it. The
+   *       regions inside are cancelled with it, but for those that such a shield keeps; and so is one that is entered
+   *       before the cancellation has been noticed.
    *   S3  The thread is interrupted only while it runs the strand, and an interrupt that nobody has noticed goes
    *       when the region is left or the step ends.
    *   S4  A strand that was cancelled before it began is not run.
@@ -90,6 +91,7 @@ public final class Strand {
   synchronized void push(Region region) {
     Region outer = top;
     region.outer = outer;
+    region.shields = shields;
     top = region;
     if (outer == null || interruptedFor != outer) return;
     interruptedFor = null;
@@ -137,15 +139,17 @@ public final class Strand {
   }
 
   /**
-   * Marks {@code region} cancelled, and adds to {@code inner} those inside it, which are cancelled with it. False when
-   * it has been already, or has ended.
+   * Marks {@code region} cancelled, and adds to {@code inner} those inside it that are cancelled with it: all but those
+   * entered behind a shield. False when it has been already, or has ended.
    */
   boolean cancel(Region region, Collection<Region> inner) {
     Withdrawable withdrawn;
     synchronized (this) {
       if (region.requested || region.left) return false;
       region.requested = true;
-      for (Region r = top; r != null && r != region; r = r.outer) inner.add(r);
+      for (Region r = top; r != null && r != region; r = r.outer) {
+        if (r.shields == region.shields) inner.add(r);
+      }
       withdrawn = deliver();
     }
     if (withdrawn != null && withdrawn.withdraw()) resumeCancelled();
@@ -155,7 +159,7 @@ public final class Strand {
   /** Under the monitor. Returns a wait for the caller to withdraw outside of it, or null. */
   private Withdrawable deliver() {
     Region region = top;
-    if (region == null || !region.requested || region.delivered || shields > 0) return null;
+    if (region == null || !region.requested || region.delivered || shields > region.shields) return null;
     if (thread == null) return wait;
     region.delivered = true;
     interruptedFor = region;

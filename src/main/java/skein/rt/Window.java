@@ -27,9 +27,10 @@ public final class Window extends Lock {
    *
    *   OPEN -> CLOSED         a call threw, or cancel()
    *
-   * A thread serves item after item, so that an item costs no thread of its own, and ends when the window is full
-   * or the input has ended; before that one thread at a time lingers, in case that the reader soon makes room. Whoever gets an item starts one more thread if there is room, and so does the reader
-   * when it has made room. So a window that nobody reads holds no thread, and is garbage when its reader is.
+   * A thread serves item after item, so that an item costs no thread of its own, and ends when the window is full or
+   * the input has ended; before that one thread at a time lingers, in case that the reader soon makes room. Whoever
+   * gets an item starts one more thread if there is room, and so does the reader when it has made room. So a window
+   * that nobody reads holds no thread, and is garbage when its reader is.
    *
    * The input is read under a lock of its own, since it is the user's code and may block; that lock comes first.
    */
@@ -287,11 +288,12 @@ public final class Window extends Lock {
   private void start(Server server) {
     try {
       server.thread.start();
-    } catch (Throwable t) { // no memory for a thread: the reader must not wait for it
+    } catch (Throwable t) { // no memory for a thread: the others go on without it, and nobody waits for it
       lock();
       servers.remove(server);
+      boolean alone = servers.isEmpty();
       unlock();
-      throw t;
+      if (alone) throw t;
     }
   }
 
@@ -310,6 +312,7 @@ public final class Window extends Lock {
       if (ready) {
         result = first.value;
         first = first.next;
+        if (first == null) last = null; // which holds its result
         unread--;
       } else if (!ended) {
         offers = false;
@@ -387,8 +390,9 @@ public final class Window extends Lock {
     for (;;) {
       lock();
       boolean ended = servers.isEmpty();
+      first = null;
+      last = null;
       if (!ended) {
-        first = null;
         offers = false;
         waits();
       }

@@ -15,7 +15,7 @@
   (is (= 1 (check/window 1))))
 
 (deftest what-is-wrong-is-told
-  (is (= {:skein/error :skein/bad-function :function 1} (refusal check/function 1)))
+  (is (= {:skein/error :skein/not-a-function :value "1"} (refusal check/function 1)))
   (is (= {:skein/error :skein/bad-collection :collection nil} (refusal check/collection nil)))
   (is (= {:skein/error :skein/bad-collection :collection 1} (refusal check/collection 1)))
-  (are [n] (= {:skein/error :skein/bad-window :n n} (refusal check/window n)) 0 -1 nil 1.5 :n 3000000000))
+  (are [n] (= {:skein/error :skein/bad-number :option :n :value n} (refusal check/window n)) 0 -1 nil 1.5 :n 3000000000))

@@ -51,5 +51,5 @@
 
 (deftest what-is-no-function-is-refused-before-any-is-called
   (let [called (atom false)]
-    (is (= :skein/bad-function (:skein/error (ex-data (caught (v/all #(reset! called true) 1))))))
+    (is (= :skein/not-a-function (:skein/error (ex-data (caught (v/all #(reset! called true) 1))))))
     (is (false? @called))))

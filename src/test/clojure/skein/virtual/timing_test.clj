@@ -141,13 +141,19 @@
 
 (deftest what-is-wrong-is-told
   (are [error form] (= error (refusal form))
-    :skein/bad-delay (v/with-timeout -1 1)
-    :skein/bad-delay (v/with-timeout nil 1)
-    :skein/bad-delay (v/with-timeout 1.5 1)
+    :skein/bad-number (v/with-timeout -1 1)
+    :skein/bad-number (v/with-timeout nil 1)
+    :skein/bad-number (v/with-timeout 1.5 1)
     :skein/bad-option (v/retry {:attempts 0} #(do 1))
     :skein/bad-option (v/retry {:times 3} #(do 1))
     :skein/bad-option (v/retry {:jitter 2} #(do 1))
-    :skein/bad-function (v/retry {} 1)
-    :skein/bad-window (v/semaphore 0)
+    :skein/bad-option (v/retry 3 #(do 1))
+    :skein/bad-option (v/retry [:attempts 3] #(do 1))
+    :skein/not-a-function (v/retry {} 1)
+    :skein/bad-number (v/semaphore 0)
     :skein/bad-semaphore (v/with-permit nil 1)
     :skein/bad-semaphore (v/with-permit 3 1)))
+
+(deftest the-longest-time-is-for-ever
+  (is (= 1 (v/with-timeout Long/MAX_VALUE 1)))
+  (is (= 1 (v/retry {:deadline-ms Long/MAX_VALUE :max-backoff-ms Long/MAX_VALUE} (fn [] 1)))))

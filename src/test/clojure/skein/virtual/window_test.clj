@@ -156,6 +156,16 @@
     (is (= [0] (into [] (comp (v/wmap 2 identity) (map (fn [x] (if (= 1 x) (reduced x) x))) (take 1)) (range))))
     (is (= "rf" (ex-message (caught (transduce (v/wmap 2 identity) (fn ([]) ([_]) ([_ _] (throw (ex-info "rf" {})))) (range))))))))
 
+(deftest nothing-is-read-after-reduced
+  (let [others (CountDownLatch. 7)
+        threads (atom #{})
+        f (fn [x] (swap! threads conj (Thread/currentThread)) (if (= 0 x) (.await others) (.countDown others)) x)
+        rf (completing (fn [acc x]
+                         (run! (fn [^Thread t] (.join t)) @threads)
+                         (if (= 1 x) (reduced acc) (conj acc x))))]
+    (is (= [0] (within-deadline (transduce (v/wmap 2 f) rf [] (range 20))))
+        "though what follows is done")))
+
 (deftest an-interrupted-reader-may-read-on
   (let [gate (promise) waits (promise)
         xs (v/wmap 2 (fn [x] (deliver waits true) @gate x) [1 2])
@@ -192,18 +202,21 @@
   (is (= {:n 3 :ahead 12 :ordered? true :on-error :throw} (window/options 3)))
   (is (= {:n 3 :ahead 5 :ordered? false :on-error :collect}
          (window/options {:n 3 :ahead 5 :ordered? false :on-error :collect})))
+  (is (= [1] (v/wmap {:n Integer/MAX_VALUE :ahead Integer/MAX_VALUE} inc [0])))
   (is (<= 1 (window/default-n) (long window/max-default-n)))
   (is (= (window/default-n) (:n (window/options {}))))
   (are [error options] (= error (:skein/error (ex-data (caught (v/wmap options inc [1])))))
-    :skein/bad-window 0
-    :skein/bad-window nil
-    :skein/bad-window {:n 1.5}
+    :skein/bad-number 0
+    :skein/bad-number nil
+    :skein/bad-number {:n 1.5}
+    :skein/bad-number {:n 1 :ahead 0}
+    :skein/bad-number {:n 1 :ahead 1e9}
     :skein/bad-option {:n 1 :order :done}
     :skein/bad-option {:n 1 :on-error :ignore})
   (are [error call] (= error (:skein/error (ex-data (caught call))))
-    :skein/bad-function (v/wmap 1 "inc" [1])
-    :skein/bad-function (v/wmap 1 nil)
+    :skein/not-a-function (v/wmap 1 "inc" [1])
+    :skein/not-a-function (v/wmap 1 nil)
     :skein/bad-collection (v/wmap 1 inc nil)
     :skein/bad-collection (v/wmap 1 + [1] nil)
     :skein/bad-collection (v/wrun! 1 inc 5)
-    :skein/bad-function (v/wrun! 1 5 [])))
+    :skein/not-a-function (v/wrun! 1 5 [])))

@@ -1,0 +1,119 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.window
+  "A sliding window of blocking calls between two channels: `wmap`, which is what
+  skein.virtual's `wmap` is for collections.
+
+      (let [to (a/chan)]
+        (wmap 2 inc (a/to-chan! [1 2 3]) to)
+        (a/<!! (a/into [] to)))
+      ;=> [2 3 4]
+
+  Unlike skein.async's `pipeline` and skein.async.parallel's `parallel-map` it begins further
+  calls while it waits for a slow one, and interrupts calls whose results nobody will take."
+  (:require [skein.async :as a]
+            [skein.impl.argument :as argument]
+            [skein.impl.error :as error]
+            [skein.impl.protocols :as impl])
+  (:import [java.util Iterator]
+           [skein.rt Channel VirtualFuture Window]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private defaults {:ordered? true :on-error :throw :close? true})
+
+(def ^:private known
+  "Option -> what its value must satisfy."
+  {:ordered? boolean?
+   :close? boolean?
+   :on-error #{:throw :collect}})
+
+(defn- check-arguments [n f from to options]
+  (argument/number :n n "a whole number from 1" (fn window? [n] (and (int? n) (<= 1 (long n) Integer/MAX_VALUE))))
+  (argument/function f)
+  (argument/source from)
+  (argument/target to)
+  (when-not (and (map? options) (every? (fn fits? [[k v]] (and (contains? known k) ((known k) v))) options))
+    (error/fail! :skein/bad-option
+                 (str "The options of wmap are a map of :ordered? and :close?, true or false, and :on-error, :throw or "
+                      ":collect; this is " (error/preview options) ".")
+                 {:value (error/preview options)})))
+
+(defn- values-of
+  "An Iterator of what is taken from `from`, by whatever thread asks; one asks at a time."
+  ^Iterator [from]
+  (let [taken (volatile! nil)]
+    (reify Iterator
+      (hasNext [_]
+        (when (nil? (vreset! taken (a/<!! from)))
+          (when-some [cause (impl/failure from)] (throw cause)))
+        (some? @taken))
+      (next [_] @taken))))
+
+(defn- collecting [f]
+  (fn collected [x] (try {:value (f x)} (catch Throwable t {:error t}))))
+
+(defn- transfer
+  "Puts the results of the window on `to` until either ends. Returns how many."
+  [^Window window to]
+  (loop [n 0]
+    (let [x (.read window)]
+      (cond
+        (identical? Window/END x) n
+        (nil? x) (recur n)
+        (a/>!! to x) (recur (inc n))
+        :else n))))
+
+(defn- carry
+  "Carries everything over; {:count n} or {:error throwable}."
+  [^Window window to]
+  (try
+    {:count (transfer window to)}
+    (catch Throwable t {:error t})
+    (finally (.cancel window))))
+
+(defn- finish [to error]
+  (if (and error (instance? Channel to))
+    (.close ^Channel to ^Throwable error)
+    (a/close! to)))
+
+(defn wmap
+  "Takes values from the channel `from` and puts `f` of them on the channel `to`. `f` is
+  called on virtual threads and may block: `n` calls at a time while values are there and
+  results are taken, and never more. Returns a port of how many results were put, for
+  `<?` and `<??`, which throw what ended it too soon.
+
+  options, a map:
+    :ordered?  true, the default: results come in the order of their values; false: as
+               they are done
+    :on-error  :throw, the default: the first exception ends all, as with skein.virtual's
+               `wmap`; :collect: each result is {:value x} or {:error exception}
+    :close?    true, the default: `to` is closed when all is done, and with the exception
+               that ended it too soon
+
+  A result nil is left out. When `from` was closed with a cause, that ends it, after the
+  results. When `to` is closed, no value is taken once a result has shown that, and calls
+  are interrupted. At most n values are taken and not yet put, or 4n while a slow one is
+  waited for. While it waits for a value, a thread is blocked, which is not collected with
+  its channel. Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port,
+  :skein/bad-option.
+
+      (let [to (a/chan 3)
+            n (wmap 2 (fn [x] (/ 6 x)) (a/to-chan! [1 0 3]) to {:on-error :collect})]
+        [(a/<?? n) (:value (a/<!! to)) (ex-message (:error (a/<!! to)))])
+      ;=> [3 6 \"Divide by zero\"]"
+  ([n f from to] (wmap n f from to {}))
+  ([n f from to options]
+   (check-arguments n f from to options)
+   (let [{:keys [ordered? on-error close?]} (merge defaults options)
+         window (Window. (if (= :collect on-error) (collecting f) f) (values-of from)
+                         (int n) (int (min Integer/MAX_VALUE (* 4 (long n)))) (boolean ordered?))
+         done (a/promise-chan)]
+     (.start (VirtualFuture/thread
+              (fn run []
+                (let [{:keys [error] :as outcome} (carry window to)]
+                  (when close? (finish to error))
+                  (a/>!! done outcome)))))
+     (a/async (let [outcome (a/<! done)]
+                (if-some [error (:error outcome)]
+                  (throw error)
+                  (:count outcome)))))))
