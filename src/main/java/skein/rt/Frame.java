@@ -202,6 +202,7 @@ public final class Frame extends Waiter implements Runnable {
     Hooks hooks = Scheduler.hooks;
     if (hooks != null) hooks.finished(this, result);
     port.deliver(result, r);
+    port.ended(result, null);
     if (strand != null) strand.ended(result, null);
   }
 
@@ -216,6 +217,7 @@ public final class Frame extends Waiter implements Runnable {
       port.close();
       Scheduler.uncaught(thrown);
     }
+    port.ended(null, thrown);
     if (strand != null) {
       port.thrown(); // its scope tells
       strand.ended(null, thrown);
