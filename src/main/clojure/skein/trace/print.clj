@@ -108,7 +108,7 @@
   (within! sheet m level
            (fn write-entries [level]
              (add! sheet opening)
-             (series! sheet (.entrySet m) ", "
+             (series! sheet (if (instance? Iterable m) m (.entrySet m)) ", " ; a record has its fields in order
                       (fn entry [^Map$Entry e]
                         (write! sheet (.getKey e) level)
                         (add! sheet " ")
