@@ -53,10 +53,14 @@
     line
     (str (subs line 0 (dec (long chars))) "…")))
 
+(defn- message ^String [^Throwable error]
+  (try (.getMessage error)
+       (catch Throwable _ "whose message can't be had"))) ; an exception's class may override it
+
 (defn error-text
   "Returns class and message of an exception on one line, the message in 200 characters at most."
   [^Throwable error]
-  (let [message (.getMessage error)]
+  (let [message (message error)]
     (str (.getSimpleName (class error))
          (when message
            (str " " (cut (str/replace (subs message 0 (min 300 (.length message))) "\n" "\\n") 200))))))
@@ -122,7 +126,7 @@
     (.toString out)))
 
 (defn- failed-forms [{:keys [chain error]}]
-  (let [message (or (ex-message error) (str ": No message attached to throwable " (class error)))]
+  (let [message (or (message error) (str ": No message attached to throwable " (.getName (class error))))]
     (str/join "\n" (cons message (map (fn failed [form] (str "  Form failed: " form)) chain)))))
 
 (defn- old-line
