@@ -214,8 +214,9 @@ public final class Frame extends Waiter implements Runnable {
     if (carriesFailure) {
       port.fail(thrown);
     } else {
+      Failures.uncaught(thrown); // before takers are given nil, who may ask why
       port.close();
-      Scheduler.uncaught(thrown);
+      Scheduler.tellHandler(thrown);
     }
     port.ended(null, thrown);
     if (strand != null) {

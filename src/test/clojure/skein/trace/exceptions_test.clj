@@ -77,6 +77,17 @@
     (is (some #{"Caused by: Exception its cause"} lines))
     (is (some #{"ExceptionInfo newest"} (pst-lines :all)))))
 
+(deftest who-is-given-nil-can-ask-why-at-once
+  (let [quiet (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _]))
+        before (Thread/getDefaultUncaughtExceptionHandler)]
+    (Thread/setDefaultUncaughtExceptionHandler quiet)
+    (try
+      (is (= [] (remove (fn told? [i]
+                          (<!! (go (throw (ex-info (str "why " i) {}))))
+                          (= (str "why " i) (ex-message (:error (last (trace/exceptions))))))
+                        (range 2000))))
+      (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
+
 (deftest a-second-failure-names-the-first
   (let [[_ second-error] (with-uncaught (fn null? [e] (instance? NullPointerException e)) run-demo)
         {:keys [because]} (first (filter (comp #{second-error} :error) (trace/exceptions)))]
