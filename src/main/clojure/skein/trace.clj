@@ -54,10 +54,7 @@
 (defn set-format!
   "Sets the format of text where none is named: :skein or :tools.trace. Returns it."
   [format]
-  (when-not (#{:skein :tools.trace} format)
-    (error/fail! :skein/bad-format
-                 (str "There is no format " (error/preview format) ". Lines are in :skein or :tools.trace.")
-                 {:format format}))
+  (sink/check-format! format)
   (reset! sink/standard-format format))
 
 (defmacro with-limits
@@ -68,7 +65,8 @@
   :rate     [n ms]: calls that are shown in ms milliseconds
   :length :level :chars   of a value: elements, nesting, characters; default 20, 5, 400
 
-  Calls beyond a limit are made, but not shown; `dropped` counts them."
+  Calls beyond a limit are made, but not shown; `dropped` counts them. Throws :skein/bad-option
+  and :skein/bad-number."
   [limits & body]
   `(binding [call/*limits* (call/limits ~limits)] ~@body))
 
@@ -103,9 +101,13 @@
   (records/tree (records)))
 
 (defn print-tree
-  "Prints `tree`, a line a call. Returns nil."
-  []
-  (run! println (records/lines (tree))))
+  "Prints the last `n` trees of `tree`, a line a call. Returns nil. `n` is 20 by default."
+  ([] (print-tree 20))
+  ([n]
+   (let [roots (tree)
+         n-left (- (count roots) (long n))]
+     (when (pos? n-left) (println (str "… " n-left " earlier calls")))
+     (run! println (records/lines (take-last n roots))))))
 
 ;;;; Values
 
@@ -118,7 +120,7 @@
   ([tag value]
    (event/quietly
     (fn tell-value []
-      (event/emit! (sink/standard-sinks) (event/about :value {:name tag, :value (call/text value)}))))
+      (event/emit! (sink/standard-sinks) (call/told :value {:name tag, :value (call/text value)}))))
    value))
 
 (defmacro p
@@ -148,20 +150,21 @@
     (and (seq? x) (#{'var 'quote} (first x))) (list 'quote (second x))
     :else x))
 
-(defn- traced-var! [v token options]
-  (vars/trace! v token (sink/from-options options))
-  (when-some [note (vars/note v)]
-    (event/quietly (fn tell-note []
-                     (event/emit! ((sink/from-options options))
-                                  (event/about :note {:value (str (symbol ^clojure.lang.Var v) ": " note)})))))
-  v)
+(defn- trace-all! [vs token options]
+  (let [sinks-fn (sink/from-options options)]
+    (run! vars/check! vs)
+    (doseq [v vs]
+      (vars/trace! v token sinks-fn)
+      (when-some [note (vars/note v)]
+        (event/quietly
+         (fn tell-note []
+           (event/emit! (sinks-fn) (call/told :note {:value (str (symbol ^clojure.lang.Var v) ": " note)}))))))))
 
 (defn trace-vars*
   "As `trace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n options names]
   (let [vs (mapv (fn var-of [x] (vars/resolve-var n x)) names)]
-    (run! vars/check! vs)
-    (run! (fn trace-one [v] (traced-var! v :always options)) vs)
+    (trace-all! vs :always options)
     vs))
 
 (defn untrace-vars*
@@ -177,7 +180,8 @@
 
   Functions, primitive ones too, multimethods and protocol functions; they stay traced when
   they are defined anew, get another method or are extended. What calls do not go through
-  the var is not seen; a :note tells of it. Throws :skein/not-traceable."
+  the var is not seen; a :note tells of it. Throws :skein/not-traceable, :skein/bad-sink,
+  :skein/bad-format, :skein/bad-option."
   [& vars]
   (let [[options names] (options-and-names vars)]
     `(trace-vars* '~(ns-name *ns*) ~options [~@(map name-form names)])))
@@ -225,6 +229,7 @@
 (defn trace-ns*
   "Traces what can be traced in the namespace `n`, a namespace or its name; see `trace-ns`."
   [n {:keys [match except] :as options}]
+  (when options (sink/check-keys! options #{:match :except :sink :format}))
   (let [n (the-ns n)
         hit? (fn hit? [x sym] (if (set? x) (contains? x sym) (re-find x (name sym))))]
     (when (own-namespace? n)
@@ -234,7 +239,7 @@
                    {:ns (ns-name n)}))
     (let [vs (vars/namespace-vars n (fn wanted? [sym] (and (or (nil? match) (hit? match sym))
                                                            (not (and except (hit? except sym))))))]
-      (run! (fn trace-one [v] (traced-var! v :always options)) vs)
+      (trace-all! vs :always (dissoc options :match :except))
       (vec vs))))
 
 (defn untrace-ns*
@@ -279,9 +284,8 @@
   [n options names f]
   (let [token (Object.)
         vs (mapv (fn var-of [x] (vars/resolve-var n x)) names)]
-    (run! vars/check! vs)
     (try
-      (run! (fn trace-one [v] (traced-var! v token options)) vs)
+      (trace-all! vs token options)
       (binding [call/*tokens* (conj call/*tokens* token)]
         (f))
       (finally (run! (fn untrace-one [v] (vars/untrace! v token)) vs)))))

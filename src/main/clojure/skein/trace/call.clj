@@ -5,8 +5,10 @@
   The call that a thread or block is in is a thread binding, and so goes along into
   go blocks, futures and whatever else conveys bindings: calls made there are its
   children. Limits are thread bindings too."
-  (:require [skein.trace.event :as event]
-            [skein.trace.print :as print])
+  (:require [skein.impl.error :as error]
+            [skein.trace.event :as event]
+            [skein.trace.print :as print]
+            [skein.trace.sink :as sink])
   (:import (clojure.lang Var)
            (java.util.concurrent.atomic AtomicBoolean AtomicLong)
            (skein.rt Port)))
@@ -19,14 +21,29 @@
 (deftype ^:private Limits [^long depth ^long calls rate print
                            ^AtomicLong n-calls window])
 
+(def ^:private limit-keys #{:depth :calls :rate :length :level :chars})
+
+(defn- check-limits! [{:keys [rate] :as options}]
+  (sink/check-keys! options limit-keys)
+  (let [fault (fn fault [k x]
+                (error/fail! :skein/bad-number
+                             (str "The limit " k " is " (error/preview x) ". It is a positive integer,"
+                                  " or for :rate two of them: calls, milliseconds.")
+                             {:option k, :value x}))
+        rate? (and (vector? rate) (= 2 (count rate)) (every? pos-int? rate))]
+    (when-not (or (nil? rate) rate?) (fault :rate rate))
+    (doseq [[k x] (dissoc options :rate) :when (not (pos-int? x))] (fault k x))))
+
 (defn limits
-  "Returns the limits that the map `options` describes, with counters at zero.
+  "Returns the limits that the map `options` describes, with counters at zero. Throws :skein/bad-option
+  and :skein/bad-number.
 
   :depth   calls inside one another that are shown, default 64
-  :calls   calls that are shown in all; nil: any number
-  :rate    [n ms]: n calls in ms milliseconds; nil: any number
+  :calls   calls that are shown in all, by default any number
+  :rate    [n ms]: n calls in ms milliseconds, by default any number
   :length :level :chars   see `skein.trace.print/default-limits`"
   [{:keys [depth calls rate] :or {depth 64} :as options}]
+  (check-limits! options)
   (Limits. (long depth) (long (or calls Long/MAX_VALUE)) rate
            (merge print/default-limits (select-keys options [:length :level :chars]))
            (AtomicLong.) (atom [0 0])))
@@ -85,10 +102,18 @@
       (assoc event :away? true)
       event)))
 
+(defn- with-max-line [event]
+  (let [chars (:chars (print-limits))]
+    (if (= chars (:chars print/default-limits)) event (assoc event :max-line chars))))
+
 (defn- emit! [^Call call phase args value error elapsed-ns]
-  (let [chars (:chars (print-limits))
-        event (event-of phase call args value error elapsed-ns)]
-    (event/emit! ((.sinks call)) (if (= 400 chars) event (assoc event :max-line chars)))))
+  (event/emit! ((.sinks call)) (with-max-line (event-of phase call args value error elapsed-ns))))
+
+(defn told
+  "Returns an event of this moment with `fields`, told in the midst of the current call if there is one."
+  [phase fields]
+  (let [^Call c *call*]
+    (with-max-line (event/about phase (cond-> fields c (assoc :id (.id c), :depth (inc (.depth c))))))))
 
 (defn- args-text
   "The texts of the arguments in an array and of those in a seq after it, which may be infinite."
@@ -114,11 +139,10 @@
           (let [over (- (rate-used l) (long (first (.rate l))))]
             (when (pos? over) (hit (= 1 over))))))))
 
-(defn- tell-limit! [^Target target ^Call parent sinks]
+(defn- tell-limit! [^Target target sinks]
   (event/emit! (sinks)
-               (event/about :limit {:name (.name target), :depth (if parent (inc (.depth parent)) 0)
-                                    :parent (when parent (.id parent))
-                                    :value (str "calls of " (.name target) " beyond the limit are not shown")})))
+               (told :limit {:name (.name target)
+                             :value (str "calls of " (.name target) " beyond the limit are not shown")})))
 
 (defn- new-call [target ^Call parent sinks]
   (let [depth (if parent (inc (.depth parent)) 0)
@@ -135,7 +159,7 @@
           hit (limit-hit parent)]
       (if hit
         (do (.incrementAndGet n-dropped)
-            (when (= :first hit) (tell-limit! target parent sinks)))
+            (when (= :first hit) (tell-limit! target sinks)))
         (let [call (new-call target parent sinks)]
           (emit! call :call (args-text args more) nil nil nil)
           call)))))

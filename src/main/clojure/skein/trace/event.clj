@@ -53,12 +53,15 @@
 
 ;;;; To the sinks
 
-(def ^:private ^ThreadLocal busy (ThreadLocal.))
+;; Of each thread an array with whether it is in the tracer itself.
+(def ^:private ^ThreadLocal busy
+  (proxy [ThreadLocal] []
+    (initialValue [] (boolean-array 1))))
 
 (defn busy?
   "Returns whether this thread is in the tracer itself, so that calls must not be traced."
   []
-  (some? (.get busy)))
+  (aget ^booleans (.get busy) 0))
 
 (def ^AtomicLong sink-failures
   "How often a sink has thrown."
@@ -68,16 +71,17 @@
   "Calls `f`, the tracer's own work, which must not be traced, and may throw without
   harm to the program. Returns its value, or nil when it threw."
   [f]
-  (if (busy?)
-    (f)
-    (do
-      (.set busy true)
-      (try
-        (f)
-        (catch Throwable _ ; a user's sink, or a stack that is nearly used up
-          (.incrementAndGet sink-failures)
-          nil)
-        (finally (.remove busy))))))
+  (let [^booleans flag (.get busy)]
+    (if (aget flag 0)
+      (f)
+      (do
+        (aset flag 0 true)
+        (try
+          (f)
+          (catch Throwable _ ; a user's sink, or a stack that is nearly used up
+            (.incrementAndGet sink-failures)
+            nil)
+          (finally (aset flag 0 false)))))))
 
 (defn emit!
   "Gives `event` to each of `sinks`, a seq of functions. Called within `quietly`."

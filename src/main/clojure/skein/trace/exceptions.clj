@@ -12,7 +12,6 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private marks {"awaited-by" :awaited-by, "spawned-by" :spawned-by})
-(def ^:private given-nil "given-nil-by: ")
 
 (defn- mark? [^StackTraceElement e] (= "skein.ASYNC" (.getClassName e)))
 (defn- failed-form? [^StackTraceElement e] (= "skein.FORM" (.getClassName e)))
@@ -44,19 +43,11 @@
            [[] :frame]
            (.getStackTrace error))))
 
-(defn- because
-  "What is said of the block that gave this one nil, or nil."
-  [^Throwable error]
-  (some (fn words [^StackTraceElement e]
-          (when (and (mark? e) (str/starts-with? (.getMethodName e) given-nil))
-            (subs (.getMethodName e) (count given-nil))))
-        (.getStackTrace error)))
-
 (defn- describe [^Failures$Uncaught u]
   (let [error (.thrown u)
         trace (async-trace error)
         form (report/of error)
-        because (because error)]
+        because (Failures/because error)]
     (cond-> {:error error, :at (.at u), :thread (.thread u), :trace trace
              :site (some (fn own [{:keys [ns file line]}] (when ns {:ns ns, :file file, :line line})) trace)}
       form (assoc :form (dissoc form :chain))
@@ -98,7 +89,7 @@
         [own others] (split-with (comp #{:frame} :via) trace)]
     (concat [(text/error-text error)]
             (some-> (form-line error) list)
-            (when-some [words (because error)]
+            (when-some [words (Failures/because error)]
               [(str "\tafter nil from a block that failed: " words)])
             (map frame-line (take depth own))
             (map frame-line (take depth others))

@@ -108,7 +108,7 @@
   (within! sheet m level
            (fn write-entries [level]
              (add! sheet opening)
-             (series! sheet (.entrySet m) ", "
+             (series! sheet (if (instance? Iterable m) m (.entrySet m)) ", " ; a record has its fields in order
                       (fn entry [^Map$Entry e]
                         (write! sheet (.getKey e) level)
                         (add! sheet " ")
@@ -271,6 +271,28 @@
     (number? x) (if (.startsWith (.getName (class x)) "java.util.concurrent.") (opaque! sheet x) (number! sheet x))
     :else (object! sheet x level)))
 
+(defn- brief
+  "A value that has no parts, as text, or nil if it is another or a long one."
+  [value ^long chars]
+  (cond
+    (nil? value) "nil"
+    (or (instance? Long value) (instance? Boolean value) (instance? Keyword value) (instance? Symbol value))
+    (let [s (.toString ^Object value)]
+      (when (<= (.length s) chars) s))))
+
+(defn- written ^String [value ^long chars length level]
+  (let [out (StringBuilder.)
+        sheet (Sheet. out (inc chars) (long length) (long level) (IdentityHashMap.))]
+    (try
+      (write! sheet value 0)
+      (catch Throwable _ ; a collection that changes meanwhile, a stack that is nearly used up
+        (.setLength out 0)
+        (opaque! sheet value)))
+    (when (< chars (.length out))
+      (.setLength out (dec chars))
+      (.append out "…"))
+    (.toString out)))
+
 (def default-limits
   "How much of a value is shown: `:length` elements of a collection, `:level` of nesting,
   `:chars` in all."
@@ -283,16 +305,7 @@
       (text {:a (map inc (range 3)), :b [1 \"x\"]} default-limits)
       ;=> \"{:a (…), :b [1 \\\"x\\\"]}\""
   ^String [value {:keys [length level chars]}]
-  (let [chars (long chars)
-        out (StringBuilder.)
-        sheet (Sheet. out (inc chars) (long length) (long level) (IdentityHashMap.))]
-    (try
-      (write! sheet value 0)
-      (catch Throwable _ ; a collection that changes meanwhile, a stack that is nearly used up
-        (.setLength out 0)
-        (opaque! sheet value)))
-    (when (< chars (.length out))
-      (.setLength out (dec chars))
-      (.append out "…"))
-    (let [s (.toString out)]
-      (if (neg? (.indexOf s "\n")) s (.replace s "\n" "\\n")))))
+  (let [chars (long chars)]
+    (or (brief value chars)
+        (let [^String s (written value chars length level)]
+          (if (neg? (.indexOf s "\n")) s (.replace s "\n" "\\n"))))))

@@ -79,4 +79,4 @@
            (.put thrown->report error r)
            (add-frame! error r)
            (event/emit! ((sink/from-options options))
-                        (event/about :form (assoc r :error error)))))))))
+                        (call/told :form (assoc r :error error)))))))))

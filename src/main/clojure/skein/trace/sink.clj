@@ -11,7 +11,9 @@
       a vector       each of these
 
   A line is one write, so that lines of many threads do not mix."
-  (:require [skein.impl.error :as error]
+  (:require [clojure.string :as str]
+            [skein.impl.error :as error]
+            [skein.trace.print :as print]
             [skein.trace.text :as text])
   (:import (java.io File Writer)
            (java.nio.file Files OpenOption StandardOpenOption)
@@ -49,15 +51,8 @@
 
 ;;;; Text
 
-(def ^:private ^:dynamic *max-line* nil)
-
-(defmacro with-max-line
-  "Evaluates the body with lines of at most `chars` characters."
-  [chars & body]
-  `(binding [*max-line* ~chars] ~@body))
-
 (defn- line-of [event format]
-  (some-> (text/line event (or format @standard-format) (or (:max-line event) 400))
+  (some-> (text/line event (or format @standard-format) (or (:max-line event) (:chars print/default-limits)))
           (str "\n")))
 
 (defn- write-line! [^Writer writer ^String line]
@@ -71,7 +66,7 @@
   (let [captured (deref v)]
     (fn print-event [event]
       (when-some [line (line-of event format)]
-        (write-line! (if (thread-bound? v) (deref v) captured) line)))))
+        (write-line! (if (.getThreadBinding v) (deref v) captured) line)))))
 
 (defn- file-sink [path format]
   (let [path (.toPath (File. (str path)))
@@ -129,10 +124,33 @@
   []
   (mapcat val @standard))
 
+(defn check-format!
+  "Throws :skein/bad-format for what is no format of text."
+  [format]
+  (when-not (#{:skein :tools.trace} format)
+    (error/fail! :skein/bad-format
+                 (str "There is no format " (error/preview format) ". Lines are in :skein or :tools.trace.")
+                 {:format format})))
+
+(defn check-keys!
+  "Throws :skein/bad-option if `options` is no map, or has a key that is not in the set `known`."
+  [options known]
+  (when-not (map? options)
+    (error/fail! :skein/bad-option
+                 (str "Options are a map, but there is " (error/preview options) ".")
+                 {:options options}))
+  (when-some [unknown (first (remove known (keys options)))]
+    (error/fail! :skein/bad-option
+                 (str "There is no option " (error/preview unknown) " here, only " (str/join " " (sort known)) ".")
+                 {:option unknown, :known (vec (sort known))})))
+
 (defn from-options
   "Returns a function that gives the sinks which {:sink x :format f} names: fixed ones if
-  it names one, else the standard sinks of the moment."
-  [{:keys [sink format]}]
+  it names one, else the standard sinks of the moment. Throws :skein/bad-sink, :skein/bad-format
+  and :skein/bad-option."
+  [{:keys [sink format] :as options}]
+  (when options (check-keys! options #{:sink :format}))
+  (when (some? format) (check-format! format))
   (cond
     sink (constantly (sinks sink format))
     format (constantly (sinks :out format))

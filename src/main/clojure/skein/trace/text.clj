@@ -2,24 +2,44 @@
 (ns skein.trace.text
   "Events as lines of text, in Skein's format and in that of tools.trace."
   (:require [clojure.string :as str])
-  (:import (java.time Instant LocalTime ZoneId)
-           (java.time.format DateTimeFormatter)))
+  (:import (java.util TimeZone)))
 
 (set! *warn-on-reflection* true)
+(set! *unchecked-math* :warn-on-boxed)
 
-(def ^:private ^DateTimeFormatter clock (DateTimeFormatter/ofPattern "HH:mm:ss.SSS"))
+(defn- add-digits! [^StringBuilder out ^long n ^long width]
+  (loop [unit (long (case width 3 100, 2 10))]
+    (when (pos? unit)
+      (.append out (char (+ 48 (rem (quot n unit) 10))))
+      (recur (quot unit 10)))))
 
-(defn- time-text [t]
-  (.format clock (LocalTime/ofInstant (Instant/ofEpochMilli t) (ZoneId/systemDefault))))
+(defn- add-time!
+  "Writes the time of day at `t` milliseconds since 1970 as 14:03:22.118. By hand, since there is
+  one on each line, and java.time takes longer than all the rest."
+  [^StringBuilder out ^long t]
+  (let [ms (Math/floorMod (+ t (.getOffset (TimeZone/getDefault) t)) 86400000)]
+    (add-digits! out (quot ms 3600000) 2)
+    (.append out \:)
+    (add-digits! out (rem (quot ms 60000) 60) 2)
+    (.append out \:)
+    (add-digits! out (rem (quot ms 1000) 60) 2)
+    (.append out \.)
+    (add-digits! out (rem ms 1000) 3)))
+
+(defn- tenths
+  "A number of `unit`s with one digit after the point."
+  [^long n ^long unit name]
+  (let [tenths (quot (+ (* 10 n) (quot unit 2)) unit)]
+    (str (quot tenths 10) "." (rem tenths 10) name)))
 
 (defn elapsed-text
   "Returns a duration in nanoseconds as a person reads it: 12.0µs."
   [ns]
-  (let [ns (double ns)]
+  (let [ns (long ns)]
     (cond
-      (< ns 1e6) (format "%.1fµs" (/ ns 1e3))
-      (< ns 1e9) (format "%.1fms" (/ ns 1e6))
-      :else (format "%.1fs" (/ ns 1e9)))))
+      (< ns 1000000) (tenths ns 1000 "µs")
+      (< ns 1000000000) (tenths ns 1000000 "ms")
+      :else (tenths ns 1000000000 "s"))))
 
 (defn place
   "Returns the block or thread of an event: \"go-42/skein-worker-0\", \"main\"."
@@ -33,16 +53,23 @@
     line
     (str (subs line 0 (dec (long chars))) "…")))
 
+(defn- message ^String [^Throwable error]
+  (try (.getMessage error)
+       (catch Throwable _ "whose message can't be had"))) ; an exception's class may override it
+
 (defn error-text
   "Returns class and message of an exception on one line, the message in 200 characters at most."
   [^Throwable error]
-  (let [message (.getMessage error)]
+  (let [message (message error)]
     (str (.getSimpleName (class error))
          (when message
-           (str " " (cut (str/replace (subs message 0 (min 300 (count message))) "\n" "\\n") 200))))))
+           (str " " (cut (str/replace (subs message 0 (min 300 (.length message))) "\n" "\\n") 200))))))
 
 (defn- call-text [{:keys [name args]}]
-  (str "(" (str/join " " (cons name args)) ")"))
+  (let [out (StringBuilder. "(")]
+    (.append out (str name))
+    (run! (fn add [^String arg] (.append (.append out \space) arg)) args)
+    (.toString (.append out \)))))
 
 (defn site-text
   "Returns file and place of an event: demo.clj:12:9."
@@ -72,18 +99,34 @@
     :limit (str "… " value)
     :note (str "note: " value)
     :form (form-text event)
-    :value (value-text event)))
+    :value (value-text event)
+    :verbose value))
 
-(defn- own-line [{:keys [phase id depth parent away? t value] :as event}]
-  (if (= :verbose phase)
-    (str (site-text event) " " value)
-    (str (time-text t) " " (format "%-10s" (place event)) " "
-         (when id (str "#" id (when away? (str "<" parent)) "  "))
-         (apply str (repeat (or depth 0) "│ "))
-         (what event))))
+(def ^:private ^:const place-width 10)
+
+(defn- add-place! [^StringBuilder out event]
+  (let [^String place (place event)]
+    (.append out place)
+    (dotimes [_ (- (long place-width) (.length place))] (.append out \space))))
+
+(defn- own-line [{:keys [phase id depth parent away? t] :as event}]
+  (let [out (StringBuilder. 100)]
+    (if (= :verbose phase)
+      (.append out (site-text event))
+      (do (add-time! out t)
+          (.append out \space)
+          (add-place! out event)))
+    (.append out \space)
+    (when id
+      (.append (.append out \#) (str id))
+      (when away? (.append (.append out \<) (str parent)))
+      (.append out "  "))
+    (dotimes [_ (long (or depth 0))] (.append out "│ "))
+    (.append out ^String (what event))
+    (.toString out)))
 
 (defn- failed-forms [{:keys [chain error]}]
-  (let [message (or (ex-message error) (str ": No message attached to throwable " (class error)))]
+  (let [message (or (message error) (str ": No message attached to throwable " (.getName (class error))))]
     (str/join "\n" (cons message (map (fn failed [form] (str "  Form failed: " form)) chain)))))
 
 (defn- old-line
@@ -95,15 +138,15 @@
       :return (str head "=> " value)
       :value (str "TRACE" (when name (str " " name)) ": " value)
       :form (failed-forms event)
-      :verbose (own-line event)
       nil)))
 
 (defn line
   "Returns an event as a line, without its end, or nil if the format does not show it.
 
   format   :skein or :tools.trace
-  chars    the length of the longest line"
+  chars    the length of the longest line; what `printfv` says may be longer"
   [event format chars]
-  (case format
-    :skein (cut (own-line event) chars)
-    :tools.trace (old-line event)))
+  (cond
+    (= :verbose (:phase event)) (own-line event)
+    (= :tools.trace format) (old-line event)
+    :else (cut (own-line event) chars)))

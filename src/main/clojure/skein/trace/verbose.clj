@@ -18,10 +18,11 @@
              :else level)))
 
 (defn say!
-  "Gives a line of text, said at the place `site`, {:file :line}, to the sinks. Returns nil."
-  [site text]
-  (event/quietly
-   (fn say [] (event/emit! (sink/standard-sinks) (event/about :verbose (assoc site :value text)))))
+  "Gives text, said at the place `site`, {:file :line}, to the sinks as a line. Returns nil."
+  [site ^String text]
+  (let [line (if (.endsWith text "\n") (subs text 0 (dec (.length text))) text)]
+    (event/quietly
+     (fn say [] (event/emit! (sink/standard-sinks) (event/about :verbose (assoc site :value line))))))
   nil)
 
 (defn fired!

@@ -36,6 +36,8 @@ final class AsyncTrace {
   private static final int MAX_OF_THREAD = 8; // frames of a waiting thread, or of a spawner
   private static final boolean ON = !"off".equals(System.getProperty("skein.async-trace"));
   private static final StackTraceElement AWAITED = new StackTraceElement(MARK, "awaited-by", null, -1);
+  // Known by its identity: the trace has the stack of a waiting thread already, which takes longest to get.
+  private static final StackTraceElement AWAITED_BY_THREAD = new StackTraceElement(MARK, "awaited-by", null, -1);
   private static final StackTraceElement SPAWNED = new StackTraceElement(MARK, "spawned-by", null, -1);
   private static final Keyword FILE = Keyword.intern(null, "file");
   private static final Keyword SITES = Keyword.intern(null, "sites");
@@ -127,7 +129,9 @@ final class AsyncTrace {
   }
 
   private static int addThread(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical, Thread thread) {
-    return thread == null ? logical : addAll(trace, known, logical, AWAITED, thread.getStackTrace());
+    if (thread == null) return logical;
+    for (StackTraceElement e : trace) if (e == AWAITED_BY_THREAD) return logical;
+    return addAll(trace, known, logical, AWAITED_BY_THREAD, thread.getStackTrace());
   }
 
   private static int addAll(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical,

@@ -26,6 +26,7 @@ public final class Failures {
   private static final ArrayDeque<Uncaught> LAST = new ArrayDeque<>(); // guarded by itself
   private static final Map<Port, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
   private static final Map<Frame, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
+  private static final Map<Throwable, String> BECAUSE = Collections.synchronizedMap(new WeakHashMap<>());
   private static boolean any; // a hint: set before the first port that a failure closes, read by takers of nil
 
   private Failures() {}
@@ -35,6 +36,7 @@ public final class Failures {
     try {
       Told cause = GIVEN_NIL.get(frame);
       boolean another = cause != null && cause.thrown.get() != thrown;
+      if (another) BECAUSE.put(thrown, cause.words);
       AsyncTrace.extend(thrown, frame, another ? cause.words : null);
       Told told = new Told(AsyncTrace.words(thrown), new WeakReference<>(thrown));
       any = true;
@@ -58,10 +60,15 @@ public final class Failures {
     return told == null ? null : told.thrown.get();
   }
 
+  /** What failed and so gave nil to the block that {@code thrown} ended, in words, or null. */
+  public static String because(Throwable thrown) {
+    return BECAUSE.get(thrown);
+  }
+
   /** Keeps an exception that goes to an uncaught-exception handler. */
   static void uncaught(Throwable thrown) {
     synchronized (LAST) {
-      for (Uncaught u : LAST) if (u.thrown == thrown) return;
+      LAST.removeIf(u -> u.thrown == thrown); // the JVM may throw one and the same object often
       if (LAST.size() == KEPT) LAST.removeFirst();
       LAST.addLast(new Uncaught(thrown, System.currentTimeMillis(), Thread.currentThread().getName()));
     }

@@ -202,6 +202,7 @@ public final class Frame extends Waiter implements Runnable {
     Hooks hooks = Scheduler.hooks;
     if (hooks != null) hooks.finished(this, result);
     port.deliver(result, r);
+    port.ended(result, null);
     if (strand != null) strand.ended(result, null);
   }
 
@@ -213,9 +214,11 @@ public final class Frame extends Waiter implements Runnable {
     if (carriesFailure) {
       port.fail(thrown);
     } else {
+      Failures.uncaught(thrown); // before takers are given nil, who may ask why
       port.close();
-      Scheduler.uncaught(thrown);
+      Scheduler.tellHandler(thrown);
     }
+    port.ended(null, thrown);
     if (strand != null) {
       port.thrown(); // its scope tells
       strand.ended(null, thrown);

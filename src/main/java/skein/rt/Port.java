@@ -6,7 +6,14 @@ package skein.rt;
  * when nobody waits for the value, and can carry the exception that ended the block.
  */
 public final class Port extends Channel {
+  /** Sees how a block ends, on the thread on which that happens, after the port has closed. */
+  public interface Watcher {
+    /** The block ended with {@code value}, or by {@code thrown} if that is not null. Returns soon and does not throw. */
+    void ended(Object value, Throwable thrown);
+  }
+
   private volatile Failure failure; // written before the port closes
+  private Watcher watcher; // written under lock while open; read by the block's runner when it has closed the port
 
   Port() {
     super(null);
@@ -44,6 +51,30 @@ public final class Port extends Channel {
     } finally {
       unlock();
     }
+  }
+
+  /** Has {@code w} told how the block ends, which takes nothing from the port. False if the port is closed already. */
+  public boolean watch(Watcher w) {
+    lock();
+    try {
+      if (isClosed()) return false;
+      Watcher first = watcher;
+      watcher = first == null ? w : (value, thrown) -> {
+        first.ended(value, thrown);
+        w.ended(value, thrown);
+      };
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** The block has ended and has closed this port. */
+  void ended(Object value, Throwable thrown) {
+    Watcher w = watcher;
+    if (w == null) return;
+    watcher = null;
+    w.ended(value, thrown);
   }
 
   /** The value that nobody has taken yet, or null. For inspection: the block may still run. */

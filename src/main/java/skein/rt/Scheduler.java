@@ -147,6 +147,10 @@ public final class Scheduler {
   /** Gives an exception that nobody can catch to the thread's uncaught-exception handler. */
   public static void uncaught(Throwable thrown) {
     Failures.uncaught(thrown);
+    tellHandler(thrown);
+  }
+
+  static void tellHandler(Throwable thrown) {
     Thread thread = Thread.currentThread();
     try {
       thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);

@@ -1,0 +1,136 @@
+;; SPDX-License-Identifier: Apache-2.0
+;; ./skein bench trace [--rounds N]
+(ns bench.trace
+  "What tracing costs, beside no tracing and beside tools.trace, in one process, taking turns."
+  (:require [clojure.tools.trace :as old]
+            [skein.async :as a]
+            [skein.trace :as trace])
+  (:import [com.sun.management OperatingSystemMXBean]
+           [java.io Writer]
+           [java.lang.management ManagementFactory ThreadMXBean]))
+
+(set! *warn-on-reflection* true)
+
+;;;; Taking turns
+
+(def ^:private ^ThreadMXBean threads (ManagementFactory/getThreadMXBean))
+(def ^:private ^OperatingSystemMXBean process (ManagementFactory/getOperatingSystemMXBean))
+
+(defn- thread-ns
+  "Processor time of this thread, which other programs disturb less than they do a clock."
+  ^long []
+  (.getCurrentThreadCpuTime threads))
+
+(defn- process-ns
+  "Processor time of all threads, for what blocks do; it comes in steps of 10 ms."
+  ^long []
+  (.getProcessCpuTime process))
+
+(defn- ns-per
+  "Nanoseconds on `clock` for each of `n` operations that `f` does."
+  [clock n f]
+  (let [start (long (clock))]
+    (f)
+    (/ (double (- (long (clock)) start)) (double n))))
+
+(defn- median [xs]
+  (nth (sort xs) (quot (count xs) 2)))
+
+(defn- in-turns
+  "The median of `rounds` rounds of each contestant, [name f], after some to warm up; `f` does `n` operations."
+  [clock rounds n contestants]
+  (let [round (fn round [] (mapv (fn one [[_ f]] (ns-per clock n f)) contestants))]
+    (dotimes [_ (max 5 (quot (long rounds) 2))] (round))
+    (apply mapv (fn middle [& times] (median times)) (repeatedly rounds round))))
+
+(defn- print-table
+  "A line for each contestant with its ratio to the first one. Returns the figures."
+  [title clock rounds n contestants]
+  (println title)
+  (let [figures (in-turns clock rounds n contestants)]
+    (doseq [[[contestant] ns] (map vector contestants figures)]
+      (println (format "  %-44s %10.1f ns  x%.2f" contestant ns (/ (double ns) (double (first figures))))))
+    figures))
+
+;;;; Calls
+
+(defn- add [x y] (+ (long x) (long y)))
+(defn- add-ring [x y] (+ (long x) (long y)))
+(defn- add-out [x y] (+ (long x) (long y)))
+(defn- add-old [x y] (+ (long x) (long y)))
+
+(def ^:private ^:const n-calls 10000)
+
+(defmacro ^:private calls-of [f]
+  `(fn [] (binding [*out* (Writer/nullWriter)]
+            (dotimes [i# n-calls] (~f i# 2)))))
+
+(defn- trace-vars [rounds]
+  (trace/trace-vars {:sink :ring} add-ring)
+  (trace/trace-vars {:sink :out} add-out)
+  (old/trace-vars #'add-old)
+  (print-table "trace-vars: a call of a function of two numbers" thread-ns rounds n-calls
+               [["tools.trace, to a writer that drops all" (calls-of add-old)]
+                ["skein, :out to a writer that drops all" (calls-of add-out)]
+                ["skein, :ring" (calls-of add-ring)]
+                ["not traced" (calls-of add)]])
+  (old/untrace-vars #'add-old)
+  (trace/untrace-all))
+
+;;;; Forms
+
+(def ^:private ^:const iterations 1000000)
+
+(defmacro ^:private sum-loop []
+  `(loop [i# 0 sum# 0]
+     (if (< i# iterations)
+       (recur (inc i#) (+ sum# (bit-and i# 3)))
+       sum#)))
+
+(defn- plain [] (sum-loop))
+(defn- traced [] (trace/trace-forms (sum-loop)))
+(defn- traced-by-old [] (old/trace-forms (sum-loop)))
+
+(defn- trace-forms [rounds]
+  (print-table "trace-forms: an iteration of a primitive loop in which nothing fails" thread-ns rounds iterations
+               [["not traced" plain]
+                ["skein" traced]
+                ["tools.trace" traced-by-old]]))
+
+;;;; Exceptions
+
+(defn- fail-through-blocks
+  "A block fails that others await, one the next, `depth` in all; this thread awaits the last."
+  [depth make-error]
+  (let [in (a/chan)
+        innermost (a/async (a/<! in) (throw (make-error)))
+        outermost (nth (iterate (fn awaiting [inner] (a/async (a/<? inner))) innermost) (dec (long depth)))]
+    (a/>!! in 1)
+    (try (a/<?? outermost) (catch Throwable e e))))
+
+(def ^:private ^:const n-failures 2000)
+
+(defn- failures-of [depth make-error]
+  (fn fail-often [] (dotimes [_ n-failures] (fail-through-blocks depth make-error))))
+
+(defn- async-trace-through [depth rounds]
+  (let [bare (fn bare [] (proxy [RuntimeException] ["x" nil false false]))
+        full (fn full [] (proxy [RuntimeException] ["x" nil false true]))
+        [without with]
+        (print-table (str "async trace: an exception that ends " depth (if (= 1 depth) " block" " blocks, each awaiting the one before")) process-ns rounds n-failures
+                     [["without a stack trace" (failures-of depth bare)]
+                      ["with one, which each block extends" (failures-of depth full)]])]
+    (println (format "  %-44s %10.1f ns" "the trace, the exception's own included" (- (double with) (double without))))))
+
+(defn- async-traces [rounds]
+  (run! (fn through [depth] (async-trace-through depth rounds)) [1 3]))
+
+(let [[option n] *command-line-args*
+      rounds (or (some-> n parse-long) 15)]
+  (when-not (contains? #{nil "--rounds"} option)
+    (binding [*out* *err*] (println "bench: usage: bench trace [--rounds N]"))
+    (System/exit 2))
+  (println "Java" (System/getProperty "java.version") "," (.availableProcessors (Runtime/getRuntime))
+           "processors; median of" rounds "rounds; ratios to the first line")
+  (run! (fn measure [program] (program rounds)) [trace-vars trace-forms async-traces])
+  (shutdown-agents))

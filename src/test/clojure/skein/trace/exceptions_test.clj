@@ -1,0 +1,181 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.trace.exceptions-test
+  "What an exception of a block says when it reaches a person."
+  (:require [clojure.string :as str]
+            [clojure.test :refer [deftest is testing]]
+            [skein.async :as a :refer [<! <!! <? <?? async go]]
+            [skein.deadline :refer [within-deadline]]
+            [skein.trace :as trace]
+            [skein.uncaught :refer [await-uncaught]])
+  (:import (java.io StringReader StringWriter)
+           (skein.rt Failures)))
+
+(set! *warn-on-reflection* true)
+
+(defn- with-uncaught
+  "[value exception] of `f` and of the uncaught exception that satisfies `expected?`."
+  [expected? f]
+  (await-uncaught expected? f))
+
+(defn- number-format? [e] (instance? NumberFormatException e))
+
+;; A program in a file of its own, so that its lines are known.
+(Compiler/load (StringReader. (str/join "\n" ["(ns skein.trace.exceptions-test.demo (:require [skein.async :refer [<! <!! >!! chan go]]))"
+                                              "(defn parse [s] (Long/parseLong s))"
+                                              "(defn fetch [in] (go (parse (<! in))))"
+                                              "(defn handler [in] (go (inc (<! (fetch in)))))"
+                                              "(defn feed [in waits?]"
+                                              "  (future (while (not (waits?)) (Thread/onSpinWait)) (>!! in \"x1\")))"
+                                              "(defn main [waits?] (let [in (chan)] (feed in waits?) (<!! (handler in))))"]))
+               "demo/async.clj" "async.clj")
+
+(defn- blocked?
+  "Whether `thread` waits, which the main program does once its block is parked."
+  [^Thread thread]
+  (contains? #{Thread$State/WAITING Thread$State/TIMED_WAITING} (.getState thread)))
+
+(defn- run-demo []
+  (let [main (promise)
+        caller (Thread. (fn run [] ((resolve 'skein.trace.exceptions-test.demo/main) (fn waits? [] (blocked? @main)))))]
+    (deliver main caller)
+    (.start caller)
+    (.join caller)))
+
+(defn- demo-error [] (second (with-uncaught number-format? run-demo)))
+
+(defn- lines-of [trace]
+  (dedupe (keep (fn [{:keys [file line]}] (when (= "async.clj" file) line)) trace)))
+
+(deftest the-trace-tells-who-awaited-whom
+  (let [^Throwable e (demo-error)
+        trace (trace/async-trace e)]
+    (is (= [2 3 4 7] (lines-of trace)))
+    (is (= "(<! (fetch in))" (:op (first (filter (comp #{:awaited-by} :via) trace)))))
+    (is (every? #{'skein.trace.exceptions-test.demo 'skein.trace.exceptions-test} (keep :ns trace)) "no machinery")
+    (testing "in the exception itself, which is otherwise as it was"
+      (is (= NumberFormatException (class e)))
+      (is (= "For input string: \"x1\"" (ex-message e)))
+      (is (nil? (ex-cause e)))
+      (is (some (fn [^StackTraceElement el] (= "awaited-by" (.getMethodName el))) (.getStackTrace e))))))
+
+(defn- pst-lines [& args]
+  (let [out (StringWriter.)]
+    (binding [*err* out, *e nil] (apply trace/pst args))
+    (str/split-lines (str out))))
+
+(deftest pst-shows-user-frames-and-who-awaited
+  (let [lines (pst-lines (demo-error))]
+    (is (= "NumberFormatException For input string: \"x1\"" (first lines)))
+    (is (some #(str/includes? % "demo/parse (async.clj:2)") (take 12 lines)))
+    (is (some #(str/includes? % "awaited by skein.trace.exceptions-test.demo/handler (async.clj:4)  (<! (fetch in))") lines))))
+
+(deftest pst-shows-the-newest-exception-of-a-block
+  (with-uncaught (fn mine? [e] (= "newest" (ex-message e)))
+    (fn [] (go (throw (ex-info "newest" {} (Exception. "its cause"))))))
+  (let [lines (pst-lines)]
+    (is (= "ExceptionInfo newest" (first lines)))
+    (is (some #{"Caused by: Exception its cause"} lines))
+    (is (some #{"ExceptionInfo newest"} (pst-lines :all)))))
+
+(deftest who-is-given-nil-can-ask-why-at-once
+  (let [quiet (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _]))
+        before (Thread/getDefaultUncaughtExceptionHandler)]
+    (Thread/setDefaultUncaughtExceptionHandler quiet)
+    (try
+      (is (= [] (remove (fn told? [i]
+                          (<!! (go (throw (ex-info (str "why " i) {}))))
+                          (= (str "why " i) (ex-message (:error (last (trace/exceptions))))))
+                        (range 2000))))
+      (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
+
+(deftest a-second-failure-names-the-first
+  (let [[_ second-error] (with-uncaught (fn null? [e] (instance? NullPointerException e)) run-demo)
+        {:keys [because]} (first (filter (comp #{second-error} :error) (trace/exceptions)))]
+    (is (= "NumberFormatException For input string: \"x1\" (async.clj:2)" because))
+    (is (str/includes? (with-out-str (binding [*err* *out*] (trace/pst second-error)))
+                       "after nil from a block that failed: NumberFormatException")))
+  (testing "also when the first had failed before its value was asked for"
+    (let [port (promise)
+          _ (with-uncaught (fn mine? [e] (= "early" (ex-message e)))
+              (fn [] (deliver port (go (throw (ex-info "early" {}))))))
+          [_ late] (with-uncaught (fn mine? [e] (= "late" (ex-message e)))
+                     (fn [] (go (when (nil? (<! @port)) (throw (ex-info "late" {}))))))]
+      (is (some (fn [^StackTraceElement el] (str/includes? (.getMethodName el) "ExceptionInfo early"))
+                (.getStackTrace ^Throwable late))))))
+
+(defn- hops [n e]
+  (if (zero? (long n))
+    (async (<! (a/timeout 1)) (throw e))
+    (let [inner (hops (dec (long n)) e)] (async (<? inner)))))
+
+(deftest many-hops-stay-bounded-and-identical
+  (let [e (ex-info "far" {:a 1})
+        thrown (try (<?? (hops 100 e)) (catch Throwable t t))
+        trace (trace/async-trace e)]
+    (is (identical? e thrown))
+    (is (= {:a 1} (ex-data e)))
+    (let [logical (remove (comp #{:frame} :via) trace)]
+      (is (<= 1 (count logical) 64))
+      (is (apply distinct? logical)))))
+
+(deftest an-exception-without-a-stack-is-left-alone
+  (let [e (proxy [RuntimeException] ["none" nil false false])]
+    (is (identical? e (try (<?? (async (<! (a/timeout 1)) (throw e))) (catch Throwable t t))))
+    (is (= [] (trace/async-trace e)))))
+
+(deftest an-exception-without-a-stack-names-what-failed-before
+  (let [e (proxy [RuntimeException] ["bare" nil false false])
+        fails (fn fails [] (let [first-one (go (throw (ex-info "first" {})))]
+                             (go (when (nil? (<! first-one)) (throw e)))))]
+    (dotimes [_ 2] (with-uncaught #{e} fails))
+    (is (str/includes? (:because (last (trace/exceptions))) "ExceptionInfo first"))
+    (is (= 1 (count (filter (comp #{e} :error) (trace/exceptions)))))
+    (is (str/includes? (second (pst-lines e)) "after nil from a block that failed: ExceptionInfo first"))))
+
+(deftest a-block-that-starts-at-once-tells-its-spawner
+  (let [e (try (<?? (async (throw (ex-info "at once" {})))) (catch Throwable t t))]
+    (is (= [:frame :spawned-by] (dedupe (map :via (trace/async-trace e)))))))
+
+(defn- spawn-orphan []
+  (go (<! (a/timeout 1)) (throw (ex-info "orphan" {})))
+  nil)
+
+(deftest spawners-are-told-if-asked-for
+  (trace/set-spawn-traces! true)
+  (try
+    (let [[_ e] (with-uncaught (fn mine? [e] (= "orphan" (ex-message e)))
+                  spawn-orphan)]
+      (is (some #{[:spawned-by 'spawn-orphan]} (map (juxt :via :fn) (trace/async-trace e)))))
+    (finally (trace/set-spawn-traces! false))))
+
+(deftest the-form-that-failed-is-in-the-report
+  (let [[_ e] (with-uncaught (fn mine? [e] (instance? ArithmeticException e))
+                (fn [] (go (trace/trace-forms {:sink []} (let [x (<! (go 0))] (/ 6 x))))))]
+    (is (= "(/ 6 x)" (:form (:form (last (filter (comp #{e} :error) (trace/exceptions)))))))
+    (is (str/includes? (with-out-str (binding [*err* *out*] (trace/pst e))) "(/ 6 x) failed"))))
+
+(defn- kept [message]
+  (count (filter (fn mine? [{:keys [error]}] (= message (ex-message error))) (trace/exceptions))))
+
+(defn- collect-until [done?]
+  (within-deadline (while (not (done?)) (System/gc) (Thread/yield))))
+
+(deftest a-failure-that-nobody-takes-is-kept-once
+  (testing "of an async block, when its port is garbage"
+    (a/async (throw (ex-info "dropped" {})))
+    (collect-until (fn [] (= 1 (kept "dropped"))))
+    (is (= 1 (kept "dropped"))))
+  (testing "not one that was taken"
+    (is (thrown? clojure.lang.ExceptionInfo (<?? (async (throw (ex-info "taken" {}))))))
+    (a/async (throw (ex-info "dropped later" {})))
+    (collect-until (fn [] (= 1 (kept "dropped later"))))
+    (is (= 0 (kept "taken"))))
+  (testing "of a go block, at once"
+    (with-uncaught (fn mine? [e] (= "gone" (ex-message e))) (fn [] (go (throw (ex-info "gone" {})))))
+    (is (= 1 (kept "gone")))))
+
+(deftest only-so-many-are-kept
+  (dotimes [i 20]
+    (with-uncaught (fn mine? [e] (= (str "n" i) (ex-message e))) (fn [] (go (throw (ex-info (str "n" i) {}))))))
+  (is (= Failures/KEPT (count (trace/exceptions))))
+  (is (= "n19" (ex-message (:error (last (trace/exceptions)))))))
