@@ -5,8 +5,8 @@
   - `tallies`   forms or a file -> what `skein.widefinder.query/plan` and the result need
   - `sinks`     tallies -> a Supplier of the engine's row sinks
 
-  A tally is {:name text, :key (fn [record] key-or-nil), :value (fn [record] number)}; a function alone is its :key, and
-  the default :value is 1. nil as the key leaves a line out. A record is a map with :client :user :method :url :protocol :status
+  A tally is {:name text, :key (fn [record] key-or-nil), :value (fn [record] number)}; a function or a keyword alone is its
+  :key, and the default :value is 1. nil as the key leaves a line out. A record is a map with :client :user :method :url :protocol :status
   (a number) :bytes :micros :referrer :agent :host :time (a java.time.LocalDateTime of the log's clock) and :line, of which
   those are there that the line has.
 
@@ -82,7 +82,7 @@
 
 (defn- normal [i tally]
   (cond
-    (fn? tally) {:name (str "own-" (inc (long i))), :key tally, :value (constantly 1)}
+    (or (fn? tally) (keyword? tally)) {:name (str "own-" (inc (long i))), :key tally, :value (constantly 1)}
     (and (map? tally) (ifn? (:key tally)))
     {:name (str (or (:name tally) (str "own-" (inc (long i))))), :key (:key tally), :value (or (:value tally) (constantly 1))}
     :else
