@@ -120,6 +120,16 @@
   (let [c (a/chan 64 (comp (filter even?) (map inc))) sum (sum-of c)]
     (a/go (dotimes [i 300000] (a/>! c i)) (a/close! c))
     (a/<!! sum)))
+(bench "mult-4" 50000
+  (let [source (a/chan 64)
+        m (a/mult source)
+        sums (mapv (fn [_] (sum-of (a/tap m (a/chan 64)))) (range 4))]
+    (a/go (dotimes [i 50000] (a/>! source i)) (a/close! source))
+    (run! a/<!! sums)))
+(bench "pipeline-2" 20000
+  (let [out (a/chan 64)]
+    (a/pipeline 2 out (map inc) (a/to-chan! (range 20000)))
+    (a/<!! (a/reduce + 0 out))))
 (bench "threads-ping-pong" 20000
   (let [there (a/chan) back (a/chan)
         other (a/thread (dotimes [i 20000] (a/<!! there) (a/>!! back i)))]
@@ -146,6 +156,58 @@
   (let [before (platform-threads) peak (atom 0)
         ms (median (repeatedly 3 #(timed (swap! peak max (sleepers n ms)))))]
     (record! program {:ms ms :threads (- @peak before)})))
+
+;; How long a game of ping-pong has to pause while a thousand blocks block for 100 ms.
+
+(defn- play-until [stop]
+  (let [there (a/chan) back (a/chan)]
+    (a/go-loop [] (when (some? (a/<! there)) (a/>! back 1) (recur)))
+    (a/go-loop [last-round (now-ms) longest 0.0]
+      (if @stop
+        (do (a/close! there) longest)
+        (do (a/>! there 1)
+            (a/<! back)
+            (let [now (now-ms)] (recur now (max longest (- now last-round)))))))))
+
+(defn- longest-pause [block]
+  (let [stop (atom false) game (play-until stop)
+        ports (mapv (fn [_] (a/go (block) 1)) (range 1000))]
+    (run! a/<!! ports)
+    (reset! stop true)
+    (a/<!! game)))
+
+(defn- in-100-ms [f] (a/take! (a/timeout 100) (fn [_] (f))))
+
+(def ^:private blockers
+  "What makes a function by which a thousand blocks block."
+  {"sleep" (fn [] #(Thread/sleep 100))
+   "deref" (fn [] (let [p (promise)] (in-100-ms #(deliver p 1)) #(deref p)))
+   "take" (fn [] #(a/<!! (a/timeout 100)))
+   "semaphore" (fn [] (let [s (java.util.concurrent.Semaphore. 0)] (in-100-ms #(.release s 1000)) #(.acquire s)))
+   "monitor" (fn [] (let [o (Object.)] (a/thread (locking o (Thread/sleep 100))) #(locking o 1)))})
+
+(doseq [[how blocker] blockers
+        :let [program (str "pause-beside-" how)]
+        :when (and (wanted? program) (< (:ms (@results "1000-sleeps-100") 0) 2000))]
+  (longest-pause (blocker))
+  (record! program {:ms (median (repeatedly 5 #(longest-pause (blocker))))}))
+
+(defn- compute
+  "Some 40 ms of work: xorshift numbers (Marsaglia 2003)."
+  []
+  (loop [i 0 x 88172645463325252]
+    (if (< i 20000000)
+      (let [x (bit-xor x (bit-shift-left x 13)) x (bit-xor x (unsigned-bit-shift-right x 7))]
+        (recur (inc i) (bit-xor x (bit-shift-left x 17))))
+      x)))
+
+(when (and (wanted? "16-compute-10000-sleep") (< (:ms (@results "1000-sleeps-100") 0) 2000))
+  (let [computing #(mapv (fn [_] (a/go (compute))) (range 16))
+        sleeping #(mapv (fn [_] (a/go (Thread/sleep 250) 1)) (range 10000))
+        together #(run! a/<!! (into (computing) (sleeping)))]
+    (together)
+    (record! "16-compute" {:ms (median (repeatedly 3 #(timed (run! a/<!! (computing)))))})
+    (record! "16-compute-10000-sleep" {:ms (median (repeatedly 3 #(timed (together))))})))
 
 (when (wanted? "bytes-per-parked")
   (let [used #(do (dotimes [_ 4] (System/gc) (Thread/sleep 50))

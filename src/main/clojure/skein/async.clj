@@ -8,19 +8,35 @@
   * in a block: `<!` `>!` `alts!` `alt!`; on any thread: `<!!` `>!!` `alts!!` `alt!!`
   * without waiting: `put!` `take!` `offer!` `poll!` `close!`
   * errors of an `async` block: `<?` `<??`
+  * between channels: `pipe` `pipeline` `split` `merge` `map` `take`; to and from values:
+    `to-chan!` `onto-chan!` `into` `reduce` `transduce`
+  * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
 
       (<!! (go (+ 1 (<! (go 2)))))
       ;=> 3
 
   Where a docstring says \"As core.async's\", behaviour is that of clojure.core.async
-  1.9.865, and what differs follows. Anything not named here is elsewhere."
+  1.9.865, and what differs follows; doc/migrating.md has it all in one table.
+
+  What few programs need at once, or at all, is loaded when it is first called: the go
+  compiler, the threads, and the blocks behind `pipe` and its kin. A namespace that is
+  named :as-alias below is such a one. Ahead-of-time compilation includes them."
   (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
-  (:require [skein.impl.alt :as alt]
+  (:require [clojure.core.protocols :as core-protocols]
+            [skein.impl.alt :as-alias alt]
+            [skein.impl.async.describe :as-alias describe]
+            [skein.impl.async.filters :as-alias filters]
+            [skein.impl.async.mix :as-alias mix]
+            [skein.impl.async.mult :as-alias mult]
+            [skein.impl.async.ops :as-alias ops]
+            [skein.impl.async.pipeline :as-alias pipeline]
+            [skein.impl.async.pub :as-alias pub]
             [skein.impl.channel :as channel]
+            [skein.impl.go :as-alias compiler]
             [skein.impl.protocols :as impl]
-            [skein.impl.threads :as threads])
+            [skein.impl.threads :as-alias threads])
   (:import [skein.rt Alts Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
-            Callback Channel Port Runner Timeout]))
+            Callback Channel Frame Runner Scheduler Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -61,7 +77,7 @@
   put or the take; a number must be positive; without a handler what the transducer
   throws goes to the thread's uncaught-exception handler and the value is dropped.
 
-      (let [c (chan 2 (map inc))] (>!! c 1) (<!! c))
+      (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
       ;=> 2"
   ([] (Channel. nil))
   ([buf-or-n] (chan buf-or-n nil nil))
@@ -111,7 +127,7 @@
 (defn- call-back [f value on-caller?]
   (if on-caller?
     (f value)
-    (.execute ^java.util.concurrent.Executor threads/dispatch (fn run [] (f value)))))
+    (Scheduler/submit (Callback/task (fn run [] (f value))))))
 
 (defn- start
   "Starts an operation on a port that is not a channel of ours; a box when it is done."
@@ -257,7 +273,7 @@
 (defn do-alt
   "Returns the form of an `alt!` by `alts`, a symbol. As core.async's."
   [alts clauses]
-  (alt/alt-form alts clauses))
+  ((requiring-resolve `alt/alt-form) alts clauses))
 
 (defmacro alt!!
   "As `alt!`, blocking this thread until an operation is done. As core.async's."
@@ -279,9 +295,6 @@
 
 ;;;; Blocks and threads
 
-(defn- compiler [fn-name]
-  (requiring-resolve (symbol "skein.impl.go" fn-name)))
-
 (defmacro go
   "Runs the body as a block of its own, started soon on a worker. Returns a channel that
   gets the body's value, if not nil, and closes.
@@ -289,8 +302,9 @@
   As core.async's, exceptions included: the channel closes and the thread's uncaught-
   exception handler gets the exception. Differs: the body may block, and park in any
   function that it calls; any Clojure form compiles; there is no limit on its size."
+  {:skein.impl.go/block true}
   [& body]
-  ((compiler "compile-go") &env body &form))
+  ((requiring-resolve `compiler/compile-go) &env body &form))
 
 (defmacro go-loop
   "As (go (loop bindings body...)). As core.async's."
@@ -306,26 +320,27 @@
 
       (<!! (async (* 6 7)))
       ;=> 42"
+  {:skein.impl.go/block true}
   [& body]
-  ((compiler "compile-async") &env body &form))
+  ((requiring-resolve `compiler/compile-async) &env body &form))
 
 (defn rethrow
-  "Returns `value`, or throws the exception that ended the block of `port` if `value` is
-  nil and there is one."
+  "Returns `value`, taken from `port`, or throws the exception that ended the port if
+  `value` is nil and there is one."
   [port value]
-  (when (and (nil? value) (instance? Port port))
-    (when-some [thrown (.thrown ^Port port)] (throw thrown)))
+  (when (nil? value)
+    (when-some [thrown (if (instance? Channel port) (.thrown ^Channel port) (impl/failure port))]
+      (throw thrown)))
   value)
 
 (defmacro <?
-  "As `<!`, and throws the exception, the same object, that ended the `async` block of
-  `port`."
+  "As `<!`, and throws the exception, the same object, that ended `port`: that of an
+  `async` block, or the cause with which a channel was closed."
   [port]
   `(let [port# ~port] (rethrow port# (<! port#))))
 
 (defn <??
-  "As `<!!`, and throws the exception, the same object, that ended the `async` block of
-  `port`.
+  "As `<!!`, and throws the exception, the same object, that ended `port`; see `<?`.
 
       (try (<?? (async (throw (ex-info \"no\" {})))) (catch Exception e (ex-message e)))
       ;=> \"no\""
@@ -340,7 +355,9 @@
   ([f workload]
    (let [c (chan 1)
          f (bound-fn* f)]
-     (threads/exec (fn run [] (try (when-some [v (f)] (>!! c v)) (finally (close! c)))) workload)
+     ((requiring-resolve `threads/exec)
+      (fn run [] (try (when-some [v (f)] (>!! c v)) (finally (close! c))))
+      workload)
      c)))
 
 (defmacro thread
@@ -352,3 +369,26 @@
   "Runs the body on a virtual thread; see `thread-call`. As core.async's."
   [& body]
   `(thread-call (^:once fn* [] ~@body) :io))
+
+;;;; Channels and blocks as data
+
+(extend Channel core-protocols/Datafiable
+        {:datafy (fn datafy [ch] ((requiring-resolve `describe/channel) ch))})
+
+(extend Frame core-protocols/Datafiable
+        {:datafy (fn datafy [frame] ((requiring-resolve `describe/frame) frame))})
+
+(defmethod print-method Channel [ch writer]
+  ((requiring-resolve `describe/print-channel) ch writer))
+
+;; The rest of this namespace: blocks between channels, hubs of many channels, and what
+;; core.async has deprecated.
+(load "async_ops")
+(load "async_hubs")
+(load "async_deprecated")
+
+(when *compile-files*
+  (require 'skein.impl.alt 'skein.impl.go 'skein.impl.threads
+           'skein.impl.async.describe 'skein.impl.async.filters 'skein.impl.async.mix
+           'skein.impl.async.mult 'skein.impl.async.ops 'skein.impl.async.pipeline
+           'skein.impl.async.pub))

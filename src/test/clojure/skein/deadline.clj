@@ -1,8 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.deadline
   "Deadlines for concurrency tests: what is stuck is dumped, then the test fails."
-  (:require [clojure.test :as test]
-            [skein.async :as a]))
+  (:require [clojure.string :as str]
+            [clojure.test :as test]
+            [skein.async :as a])
+  (:import [com.sun.management HotSpotDiagnosticMXBean HotSpotDiagnosticMXBean$ThreadDumpFormat]
+           [java.io File]
+           [java.lang.management ManagementFactory]))
 
 (set! *warn-on-reflection* true)
 
@@ -10,12 +14,26 @@
   "Generous, because it is reached only by a test that hangs."
   30000)
 
-(defn- print-threads []
+(defn- all-threads
+  "Returns the JDK's dump of all threads, virtual ones too, which Thread knows nothing of."
+  []
+  (let [file (File/createTempFile "threads" ".txt")
+        path (.getPath file)]
+    (.delete file) ; the JDK writes to new files only
+    (try
+      (.dumpThreads ^HotSpotDiagnosticMXBean (ManagementFactory/getPlatformMXBean HotSpotDiagnosticMXBean)
+                    path HotSpotDiagnosticMXBean$ThreadDumpFormat/TEXT_PLAIN)
+      (slurp path)
+      (finally (.delete file)))))
+
+(defn- print-threads
+  "Prints the workers, and the threads that wait at one place together, fewest first."
+  []
   (println (skein.rt.Scheduler/describe))
-  (doseq [[^Thread thread frames] (Thread/getAllStackTraces)
-          :when (seq frames)]
-    (println "Thread" (.getName thread) (str (.getState thread)))
-    (doseq [frame frames] (println "   " (str frame)))))
+  (let [stack #(str/replace % #"#\d+ \"|[0-9a-f]{8,}|\d{4}-\d\d-\d\dT\S+" "")]
+    (doseq [[_ alike] (sort-by (comp count val) (group-by (comp str/join rest str/split-lines stack)
+                                                          (str/split (all-threads) #"\n\n")))]
+      (println (count alike) "x" (first alike)))))
 
 (defn await-port
   "Takes from `port` on this thread; at the deadline prints all threads, fails the test

@@ -12,7 +12,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private named #"\b[ICFQHW][1-9]\b")
+(def ^:private named #"\b[ICFQHSVW][1-9]\b")
 
 (defn- names-in
   "The invariants that `texts` name; a range such as I1 to I5 names all between."
@@ -20,7 +20,7 @@
   (let [text (apply str texts)]
     (into (set (re-seq named text))
           (mapcat (fn [[_ letter from to]] (map #(str letter %) (range (parse-long from) (inc (long (parse-long to)))))))
-          (re-seq #"\b([ICFQHW])([1-9]) to [ICFQHW]([1-9])\b" text))))
+          (re-seq #"\b([ICFQHSVW])([1-9]) to [ICFQHSVW]([1-9])\b" text))))
 
 (deftest every-invariant-is-borne-by-a-test
   (let [declared (names-in (map :text (project/files ["src/main/java/skein/rt"] [".java"])))

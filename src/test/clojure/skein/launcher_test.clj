@@ -99,6 +99,7 @@
                    "if [ -f ../mvn-says ]; then cat ../mvn-says; exit 1; fi"
                    "mkdir -p target/classpath target/classes"
                    (str "printf %s '" jars "' >target/classpath/runtime")
+                   "cp target/classpath/runtime target/classpath/app"
                    "cp target/classpath/runtime target/classpath/test")
     project))
 
@@ -110,6 +111,9 @@
      (doseq [path ["skein" "pom.xml" "src/build/app.clj"]]
        (copy! path (io/file project path)))
      (apply write! (io/file project "src/main/clojure/skein/cli.clj") application)
+     (doseq [loaded-late ["cli.questions" "cli.follow" "widefinder.html" "widefinder.own"]]
+       (write! (io/file project (str "src/main/clojure/skein/" (str/replace loaded-late "." "/") ".clj"))
+               (str "(ns skein." loaded-late ")")))
      (write! (io/file project "src/main/java/skein/rt/A.java") "class A {}")
      (write! (io/file project "src/main/java/skein/rt/B.java") "class B {}")
      (write! (io/file project "examples/access.log") "a line")

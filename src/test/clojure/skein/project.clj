@@ -68,11 +68,17 @@
             form))
 
 (defn ns-name-of
-  "Returns the symbol that the ns form of `file` declares, or nil."
+  "Returns the symbol that the ns form of `file` declares, or that its in-ns form goes on
+  with, or nil."
   [file]
-  (some #(when (and (seq? %) (= 'ns (first %))) (second %)) (forms file)))
+  (some (fn [form]
+          (case (when (seq? form) (first form))
+            ns (second form)
+            in-ns (second (second form))
+            nil))
+        (forms file)))
 
 (defn main-namespaces
   "Returns the names of the library's namespaces, sorted."
   []
-  (sort (keep ns-name-of (main-clojure))))
+  (sort (distinct (keep ns-name-of (main-clojure)))))

@@ -14,14 +14,14 @@
 
 (defn- compiler-output
   "Returns what a fresh JVM prints while it loads the Clojure files at `paths`, one
-  after the other, with reflection warnings on."
-  [paths]
+  after the other, with reflection warnings on. `folders` precede its class path."
+  [paths & folders]
   (let [out (File/createTempFile "skein-warnings" ".txt")
         form (pr-str (list 'do '(set! *warn-on-reflection* true)
                            (list 'run! 'load-file (vec paths))
                            '(println "loaded all")))
         command [(str (System/getProperty "java.home") "/bin/java")
-                 "-cp" (System/getProperty "java.class.path")
+                 "-cp" (str/join File/pathSeparator (concat folders [(System/getProperty "java.class.path")]))
                  "clojure.main" "-e" form]
         process (-> (ProcessBuilder. ^List command)
                     (.redirectErrorStream true)
@@ -42,20 +42,23 @@
         :when (and file (some #(str/ends-with? % file) paths))]
     line))
 
-(defn- loadable-files
-  "All Clojure code but for scripts, which do their work when they are loaded."
-  []
-  (remove #(re-find #"run_tests\.clj$|^src/build/" (:path %))
-          (project/files ["src"] [".clj"])))
+(defn- loadable-paths
+  "The Clojure files in `folders` but for scripts, which do their work when they are loaded."
+  [& folders]
+  (for [{:keys [path]} (project/files folders [".clj"])
+        :when (not (re-find #"run_tests\.clj$" path))]
+    (.getAbsolutePath (io/file path))))
 
 (defn- switch-faults [file]
   (when-not (some #{'(set! *warn-on-reflection* true)} (project/forms file))
     [(str (:path file) ":1: does not (set! *warn-on-reflection* true)")]))
 
 (deftest no-code-of-ours-is-reflective-or-boxed
-  (let [paths (map #(.getAbsolutePath (io/file (:path %))) (loadable-files))
-        output (compiler-output paths)]
-    (is (str/includes? output "loaded all"))
+  (doseq [[paths & class-path] [[(loadable-paths "src/main" "src/test/clojure")]
+                                [(loadable-paths "src/bridge/clojure") "src/bridge/clojure"]]
+          :let [output (apply compiler-output paths class-path)]]
+    (is (seq paths))
+    (is (str/includes? output "loaded all") output)
     (is (= [] (warnings-about paths output)))))
 
 (deftest reflection-and-boxing-are-found

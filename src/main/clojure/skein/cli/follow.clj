@@ -20,7 +20,7 @@
   5)
 
 (def ^:private home "\u001B[H")
-(def ^:private to-end-of-line "\u001B[K\n")
+(def ^:private ^String to-end-of-line "\u001B[K\n")
 (def ^:private clear-below "\u001B[J")
 
 (defn- screen

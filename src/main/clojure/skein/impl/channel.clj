@@ -11,7 +11,8 @@
            [java.util.concurrent ThreadLocalRandom]
            [java.util.concurrent.atomic AtomicBoolean AtomicLong]
            [java.util.concurrent.locks Lock ReentrantLock]
-           [skein.rt Buffer Buffers$Fixed Buffers$Dropping Buffers$Sliding Buffers$Promise
+           [java.util.function BooleanSupplier]
+           [skein.rt Alts Buffer Buffers$Fixed Buffers$Dropping Buffers$Sliding Buffers$Promise
             Channel Foreign HandlerWaiter HandlerWaiter$Handle Scheduler TransducedChannel Waiter]))
 
 (set! *warn-on-reflection* true)
@@ -76,6 +77,10 @@
   Channel
   (take! [ch handler] (boxed (HandlerWaiter/take ch (handle handler)))))
 
+(extend-protocol impl/Failing
+  Channel
+  (failure [ch] (.thrown ch)))
+
 (extend-protocol impl/WritePort
   Channel
   (put! [ch value handler] (boxed (HandlerWaiter/put ch value (handle handler)))))
@@ -111,8 +116,10 @@
 (defn foreign-take
   "Takes from a port that is not a skein.rt.Channel for `waiter`: the value, or
   Channel/NONE when it waits."
-  [port waiter]
-  (unboxed (impl/take! port (fn-handler (delivering waiter) true))))
+  [port ^Waiter waiter]
+  (if-some [^Channel ch (impl/source-channel port)]
+    (.take ch waiter nil)
+    (unboxed (impl/take! port (fn-handler (delivering waiter) true)))))
 
 (defn foreign-put
   "Puts on a port that is not a skein.rt.Channel for `waiter`: true, false, or
@@ -191,14 +198,14 @@
           (when (settle) @b)
           (recur (inc i)))))))
 
-(defn foreign-alts
-  "As skein.rt.Alts/choose, for operations of which some are on foreign ports."
+(defn- foreign-alts-by-handlers
+  "As `foreign-alts`, by one handler an operation."
   [ops options ^Waiter waiter]
   (let [flag (OneShot. (ReentrantLock.) true (.incrementAndGet next-lock-id))
         settled (AtomicBoolean.)
         settle (fn settle [] (.compareAndSet settled false true))
         ops (vec ops)]
-    (.withdrawal waiter (fn withdraw [] (boolean (claim-flag flag))))
+    (.withdrawal waiter (reify BooleanSupplier (getAsBoolean [_] (boolean (claim-flag flag)))))
     (try
       (or (try-arms ops (order (count ops) (:priority options)) flag settle waiter)
           (when (and (contains? options :default) (claim-flag flag))
@@ -208,5 +215,20 @@
         (if (claim-flag flag)
           (throw t)
           (do (Scheduler/uncaught t) nil))))))
+
+(defn- on-channel
+  "`op` on the channel that stands for its port; nil when it has none."
+  [op]
+  (if (vector? op)
+    (when (instance? Channel (op 0)) op)
+    (if (instance? Channel op) op (impl/source-channel op))))
+
+(defn foreign-alts
+  "As skein.rt.Alts/choose, for operations of which some are on foreign ports."
+  [ops options ^Waiter waiter]
+  (let [on-channels (into [] (map on-channel) ops)]
+    (if (every? some? on-channels)
+      (Alts/choose on-channels options waiter nil)
+      (foreign-alts-by-handlers ops options waiter))))
 
 (Foreign/install foreign-take foreign-put foreign-alts)

@@ -10,7 +10,11 @@
       :names  {symbol symbol}         the user's name of a local -> its new name,
                                       or a map for a mutable field of a deftype
       :known  volatile {symbol LocalBinding}, all new names, for inference
-      :line   {:line l :column c}     of the nearest form that tells it"
+      :line   {:line l :column c}     of the nearest form that tells it
+      :leave  function, see `expand`
+
+  The metadata of an expanded form tells where it comes from: ::source is the form
+  as it was, ::macros the macro calls that became it, the outermost last."
   (:require [skein.impl.error :as error]
             [skein.impl.infer :as infer])
   (:import (clojure.lang Compiler Compiler$HostExpr Compiler$LocalBinding IObj IRecord IType)))
@@ -66,7 +70,11 @@
   "The user's name for the object whose deftype method is being compiled, or nil."
   [env]
   (when-let [stub ^Class @Compiler/COMPILE_STUB_CLASS]
-    (some (fn this? [[sym ^Compiler$LocalBinding lb]] (when (= (.getName stub) (str (.tag lb))) sym)) env)))
+    (some (fn this? [[sym lb]]
+            (when (and (instance? Compiler$LocalBinding lb)
+                       (= (.getName stub) (str (.tag ^Compiler$LocalBinding lb))))
+              sym))
+          env)))
 
 (defn- mutable-field?
   [^Compiler$LocalBinding lb]
@@ -210,7 +218,8 @@
 (defn- with-source
   "`expanded` with the metadata of `form`, and a line even if a macro made it."
   [scope form expanded]
-  (with-meta expanded (merge (:line scope) (meta form) {::source form})))
+  (let [m (meta form)]
+    (with-meta expanded (merge (:line scope) m {::source (::source m form)}))))
 
 (defn- expand-core
   "A form that is no macro call."
@@ -219,19 +228,38 @@
     (let [expander (special-forms op)
           expanded (if expander (expander scope form) form)]
       (case op
-        (fn* reify*) (with-meta expanded (expand-form scope (meta form))) ; their metadata is evaluated
+        (fn* reify*) (with-meta expanded (expand-form scope (dissoc (meta form) ::macros ::source))) ; it is evaluated
         (quote deftype*) expanded
         (with-source scope form expanded)))
     (with-source scope form (list* (expand-form scope op)
                                    (expand-all scope args)))))
 
+(defn- from-macro
+  "`expanded` with a note of the macro call `form` that it comes from."
+  [expanded form]
+  (if (seq? expanded)
+    (vary-meta expanded assoc ::macros (conj (or (::macros (meta form)) ()) form))
+    expanded))
+
+(defn- left-form
+  "`form`, not to be expanded, under the names that its locals have outside of it."
+  [{:keys [names]} form]
+  (let [used (into #{} (filter symbol?) (tree-seq coll? seq form))
+        bindings (for [[sym renamed] names :when (and (used sym) (symbol? renamed) (not= sym renamed))]
+                   [sym (with-meta renamed nil)])
+        form (vary-meta form assoc ::left true)]
+    (if (seq bindings) (list 'let* (into [] cat bindings) form) form)))
+
 (defn- expand-seq [scope form]
   (let [m (meta form)
         scope (if (:line m) (assoc scope :line (select-keys m [:line :column])) scope)
-        expanded (macroexpand-once scope form)]
-    (if (identical? expanded form)
-      (expand-core scope form)
-      (expand-form scope expanded))))
+        op (first form)
+        instead (when (and (symbol? op) (not (contains? (:names scope) op))) ((:leave scope) form))
+        expanded (if instead form (macroexpand-once scope form))]
+    (cond
+      instead (left-form scope instead)
+      (identical? expanded form) (expand-core scope form)
+      :else (expand-form scope (from-macro expanded form)))))
 
 (defn- expand-symbol [scope sym]
   (let [entry ((:names scope) sym)]
@@ -257,31 +285,43 @@
     :else form))
 
 (defn- outer-local
-  "What the block knows of a local of the code around it."
-  [[sym ^Compiler$LocalBinding lb]]
-  (if (mutable-field? lb)
-    {:sym sym, :field {:field sym, :tag (:tag (meta (.sym lb)))}, :binding (infer/renamed lb sym)}
-    {:sym sym, :renamed (gensym (str (name sym) "__")), :binding (infer/renamed lb sym)}))
+  "What the block knows of a local of the code around it. Compilers other than Clojure's own,
+  such as that of core.async, put something else into &env."
+  [[sym lb]]
+  (let [^Compiler$LocalBinding lb (if (instance? Compiler$LocalBinding lb) lb (infer/tagged sym nil))]
+    (if (mutable-field? lb)
+      {:sym sym, :field {:field sym, :tag (:tag (meta (.sym lb)))}, :binding (infer/renamed lb sym)}
+      {:sym sym, :renamed (gensym (str (name sym) "__")), :binding (infer/renamed lb sym)})))
 
-(defn expand
-  "Expands `form` as it stands in the local environment `env`, the value of &env.
-
-  Returns {:form, :outer, :known}: the expanded form; the locals of `env` as
-  {new-symbol {:sym symbol-in-env, :binding LocalBinding}}; and a LocalBinding
-  for each new symbol that the form binds. Macros may throw what they like."
-  [env form]
+(defn- outer-scope
+  "The scope of a form that stands in `env`."
+  [env leave]
   (let [this (this-symbol env)
         locals (map outer-local env)
         names (into {} (map (juxt :sym (fn [l] (or (:field l) (:renamed l))))) locals)
         names (reduce (fn this-renamed [m {:keys [sym field]}]
                         (if field (assoc m sym (assoc field :this (names this))) m))
                       names locals)
-        outer (into {} (comp (filter :renamed) (map (juxt :renamed identity))) locals)
-        known (volatile! (update-vals outer :binding))
-        scope {:env (into {} (map (juxt :sym :binding)) locals), :names names, :known known, :line nil}]
-    (push-thread-bindings {Compiler/LOCAL_ENV (:env scope), Compiler/METHOD nil, Compiler/LOOP_LOCALS nil
-                           Compiler/LINE @Compiler/LINE, Compiler/COLUMN @Compiler/COLUMN})
-    (try
-      (let [expanded (expand-form scope form)]
-        {:form expanded, :outer outer, :known @known})
-      (finally (pop-thread-bindings)))))
+        outer (into {} (comp (filter :renamed) (map (juxt :renamed identity))) locals)]
+    {:env (into {} (map (juxt :sym :binding)) locals), :names names, :outer outer, :leave leave, :line nil
+     :known (volatile! (update-vals outer :binding))}))
+
+(defn- expand-in [{:keys [outer known] :as scope} form]
+  (push-thread-bindings {Compiler/LOCAL_ENV (:env scope), Compiler/METHOD nil, Compiler/LOOP_LOCALS nil
+                         Compiler/LINE @Compiler/LINE, Compiler/COLUMN @Compiler/COLUMN})
+  (try
+    (let [expanded (expand-form scope form)]
+      {:form expanded, :outer outer, :known @known})
+    (finally (pop-thread-bindings))))
+
+(defn expand
+  "Expands `form` as it stands in the local environment `env`, the value of &env.
+
+  Returns {:form, :outer, :known}: the expanded form; the locals of `env` as
+  {new-symbol {:sym symbol-in-env, :binding LocalBinding}}; and a LocalBinding
+  for each new symbol that the form binds. Macros may throw what they like.
+
+  leave   function of a call whose operator is no local: nil, or the call that stands
+          in its place and is not expanded. By default everything is expanded."
+  ([env form] (expand env form (constantly nil)))
+  ([env form leave] (expand-in (outer-scope env leave) form)))

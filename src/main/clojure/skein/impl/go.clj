@@ -10,12 +10,12 @@
 
 (set! *warn-on-reflection* true)
 
-(defn- compile-block [env body form spawn]
+(defn- compile-block [env body form & spawn]
   (let [{:keys [form outer known]} (expand/expand env (with-meta (list* 'do body) (meta form)))]
     (-> (mark/mark form)
         (blocks/blocks known)
         (slots/assign (update-vals outer :binding))
-        (emit/emit outer spawn))))
+        (as-> program (apply emit/emit program outer spawn)))))
 
 (defn compile-go
   "Returns a form that creates a frame running `body`, a seq of forms, and
@@ -33,3 +33,9 @@
   "As `compile-go`, but the block starts at once on the caller's thread."
   [env body form]
   (compile-block env body form 'async))
+
+(defn compile-child
+  "As `compile-go`, but the block is started by `spawn`, goIn or asyncIn, as the child that
+  `region` is, a local of the code around the block."
+  [env body form spawn region]
+  (compile-block env body form spawn region))

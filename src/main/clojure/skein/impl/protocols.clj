@@ -30,6 +30,27 @@
   (close! [port] "Closes the port; nothing happens the second time.")
   (closed? [port] "Whether the port has been closed."))
 
+(defprotocol Failing
+  "Something that may end with an exception."
+  (failure [port] "The exception with which the port was closed, or nil. Anything else: nil."))
+
+(defprotocol Source
+  "Something that has one result, sooner or later, and can be taken from like a port."
+  (source-channel [source]
+    "The skein.rt.Channel that stands for it, in which takes wait. Anything else: nil."))
+
+(extend-protocol Failing
+  Object
+  (failure [_] nil)
+  nil
+  (failure [_] nil))
+
+(extend-protocol Source
+  Object
+  (source-channel [_] nil)
+  nil
+  (source-channel [_] nil))
+
 (defprotocol Handler
   "One pending operation. A handler that may lose to another is also a
   java.util.concurrent.locks.Lock, which is held around active? and commit."

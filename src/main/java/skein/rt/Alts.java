@@ -106,7 +106,7 @@ public final class Alts {
       Channel ch = channel(op);
       Object toPut = putValue(op);
       Object v = toPut == null ? ch.take(null, runner) : ch.put(toPut, null, runner);
-      if (v != Channel.NONE) return result(v, ch);
+      if (v != Channel.NONE) return result(v, ch.asPort());
       if (meetsItself(ops, order, i, ch, toPut == null)) return result(toPut == null ? valueFor(ops, ch) : true, ch);
     }
     return null;
@@ -208,7 +208,7 @@ public final class Alts {
 
   private static void addArms(IPersistentVector ops, Waiter owner) {
     Choice choice = new Choice(owner, ops.count());
-    if (owner instanceof ThreadWaiter thread) thread.withdrawal(choice::withdraw);
+    if (!(owner instanceof Frame)) owner.withdrawal(choice::withdraw);
     try {
       for (int i = 0; i < ops.count(); i++) {
         Object op = ops.nth(i);
@@ -218,7 +218,9 @@ public final class Alts {
         if (v == null) arm.channel.addTaker(arm);
         else arm.channel.addPutter(arm, v);
       }
-    } catch (Throwable t) { // too many wait, or no memory: the owner must not be left with arms that live
+      // Last, since who cancels the block from then on looks at all arms, as soon as it gets their locks.
+      if (owner instanceof Frame frame && frame.strand != null) frame.strand.parks(choice);
+    } catch (Throwable t) { // too many wait, no memory, or cancelled: the owner must not be left with arms that live
       choice.claim();
       for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);
       throw t;

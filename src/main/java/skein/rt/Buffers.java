@@ -143,6 +143,11 @@ public final class Buffers {
       return 1;
     }
 
+    /** The value, which stays. */
+    Object peek() {
+      return value;
+    }
+
     @Override public Object remove() {
       Object v = value;
       value = null;

@@ -3,6 +3,7 @@ package skein.rt;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Moves values from puts to takes, in order, with or without a buffer between them. What waits here is a
@@ -18,7 +19,7 @@ public class Channel extends Lock {
    *   I4  A closed channel has no waiting take, and accepts no put; puts that waited stay until taken.
    *   I5  A value whose put returned true is taken once, or is in the buffer, or was dropped by the
    *       buffer's policy or by the transducer.
-   *   I6  At most MAX_WAITING takes and as many puts wait.
+   *   I6  At most MAX_WAITING takes and as many puts wait, unless the channel is unlimited.
    *
    * User code never runs under the lock, except a transducer's (see TransducedChannel) and a
    * custom buffer's, as core.async's contract says. Waiters are completed after the lock is released.
@@ -37,12 +38,15 @@ public class Channel extends Lock {
   /** What {@link #take} and {@link #put} return when the operation could not be done at once. */
   public static final Object NONE = new Object();
 
+  /** Why most channels are closed: no reason was given. */
+  private static final Object CLOSED = new Object();
+
   Buffer buffer; // guarded by lock; null: every put meets its take
   private Waiter takers; // guarded by lock; the first of a circular list, or null
   private Waiter putters; // guarded by lock; the first of a circular list, or null
-  private short takerCount; // guarded by lock
-  private short putterCount; // guarded by lock
-  private volatile boolean closed; // written under lock, read by anyone
+  private int takerCount; // guarded by lock
+  private int putterCount; // guarded by lock
+  private volatile Object end; // null while open, then CLOSED or why; written under lock, read by anyone
 
   /** @param buffer where values wait, or null for none */
   public Channel(Buffer buffer) {
@@ -70,7 +74,7 @@ public class Channel extends Lock {
         return v;
       }
     }
-    if (closed) return takeLast(b, runner);
+    if (isClosed()) return takeLast(b, runner);
     try {
       if (waiter != null) addTaker(waiter);
     } finally {
@@ -98,7 +102,7 @@ public class Channel extends Lock {
     } finally {
       unlock();
     }
-    if (completed != null) completeAll(completed, runner);
+    if (completed != null) Ring.completeAll(completed, runner);
     return v;
   }
 
@@ -110,10 +114,10 @@ public class Channel extends Lock {
       removePutter(putter);
       if (!putter.claim()) continue;
       Object v = putter.value;
-      completed = append(completed, putter, Boolean.TRUE);
-      if (add(b, v)) return appendAll(abort(), completed);
+      completed = Ring.append(completed, putter, Boolean.TRUE);
+      if (add(b, v)) return Ring.appendAll(abort(), completed);
     }
-    if (closed && putters == null) finish(b);
+    if (isClosed() && putters == null) finish(b);
     return completed;
   }
 
@@ -129,7 +133,7 @@ public class Channel extends Lock {
   public final Object put(Object value, Waiter waiter, Runner runner) {
     if (value == null) throw new IllegalArgumentException("Can't put nil on channel");
     lock();
-    if (closed) {
+    if (isClosed()) {
       unlock();
       return Boolean.FALSE;
     }
@@ -158,11 +162,11 @@ public class Channel extends Lock {
     try {
       boolean last = add(b, value);
       if (takers != null) completed = serveTakers(b);
-      if (last) completed = appendAll(abort(), completed);
+      if (last) completed = Ring.appendAll(abort(), completed);
     } finally {
       unlock();
     }
-    if (completed != null) completeAll(completed, runner);
+    if (completed != null) Ring.completeAll(completed, runner);
     return Boolean.TRUE;
   }
 
@@ -172,37 +176,46 @@ public class Channel extends Lock {
     while (takers != null && b.count() > 0) {
       Waiter taker = takers;
       removeTaker(taker);
-      if (taker.claim()) completed = append(completed, taker, b.remove());
+      if (taker.claim()) completed = Ring.append(completed, taker, b.remove());
     }
     return completed;
   }
 
   /** Closes the channel: takes that wait get what is buffered, then nil; no put is accepted any more. */
   public void close() {
-    close(null);
+    close(CLOSED, null);
+  }
+
+  /** As {@link #close()}; {@link #thrown} then tells why. The first reason counts. */
+  public void close(Throwable cause) {
+    close(Objects.requireNonNull(cause), null);
   }
 
   final void close(Runner runner) {
+    close(CLOSED, runner);
+  }
+
+  private void close(Object why, Runner runner) {
     Waiter completed;
     lock();
     try {
-      completed = closeLocked();
+      completed = closeLocked(why);
     } finally {
       unlock();
     }
-    if (completed != null) completeAll(completed, runner);
+    if (completed != null) Ring.completeAll(completed, runner);
   }
 
   /** Closes under the lock; returns the takes that this ends. */
-  private Waiter closeLocked() {
-    if (closed) return null;
-    closed = true;
+  private Waiter closeLocked(Object why) {
+    if (isClosed()) return null;
+    end = why;
     Buffer b = buffer;
     if (b != null && putters == null) finish(b);
     Waiter completed = null;
     for (Waiter taker; (taker = takers) != null; ) {
       removeTaker(taker);
-      if (taker.claim()) completed = append(completed, taker, b != null && b.count() > 0 ? b.remove() : null);
+      if (taker.claim()) completed = Ring.append(completed, taker, b != null && b.count() > 0 ? b.remove() : null);
     }
     if (b != null) closeBuffer(b);
     return completed;
@@ -221,14 +234,29 @@ public class Channel extends Lock {
     Waiter completed = null;
     for (Waiter putter; (putter = putters) != null; ) {
       removePutter(putter);
-      if (putter.claim()) completed = append(completed, putter, Boolean.TRUE);
+      if (putter.claim()) completed = Ring.append(completed, putter, Boolean.TRUE);
     }
-    return appendAll(completed, closeLocked());
+    return Ring.appendAll(completed, closeLocked(CLOSED));
   }
 
   /** Whether the channel has been closed. Values may still be there to be taken. */
   public final boolean isClosed() {
-    return closed;
+    return end != null;
+  }
+
+  /** The exception with which the channel was closed, or null. Values may still be there to be taken. */
+  public Throwable thrown() {
+    return end instanceof Throwable cause ? cause : null;
+  }
+
+  /** What an alts names as the port that was chosen. */
+  Object asPort() {
+    return this;
+  }
+
+  /** Whether any number of takes and puts may wait. */
+  boolean unlimited() {
+    return false;
   }
 
   /** The buffer, for a put. Under the lock, like all that subclasses do differently. */
@@ -271,6 +299,19 @@ public class Channel extends Lock {
     return true;
   }
 
+  /** Lets {@code waiter} wait, to put {@code value} or, if null, to take. False when it need not or is not active. */
+  final boolean enlist(Waiter waiter, Object value) {
+    lock();
+    try {
+      if (!waiter.active() || (value == null ? readyToTake() : readyToPut())) return false;
+      if (value == null) addTaker(waiter);
+      else addPutter(waiter, value);
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
   /** Takes, under the lock, what is ready; releases the lock. */
   final Object takeLocked(Runner runner) {
     Buffer b = buffer;
@@ -279,7 +320,7 @@ public class Channel extends Lock {
 
   /** Puts, under the lock, into a buffer with room or on a closed channel; releases the lock. */
   final Object putLocked(Object value, Runner runner) {
-    if (!closed) return putBuffered(bufferForPut(), value, runner);
+    if (!isClosed()) return putBuffered(bufferForPut(), value, runner);
     unlock();
     return Boolean.FALSE;
   }
@@ -292,7 +333,7 @@ public class Channel extends Lock {
   /** Whether a put goes to a waiting take rather than into the buffer. */
   final boolean meetsDirectly() {
     Buffer b = bufferForPut();
-    return !closed && (b == null || handsOver(b));
+    return !isClosed() && (b == null || handsOver(b));
   }
 
   final Waiter firstTaker() {
@@ -305,12 +346,12 @@ public class Channel extends Lock {
 
   /** Whether a take would be done at once. Under the lock. */
   final boolean readyToTake() {
-    return closed || buffer != null && buffer.count() > 0 || anyActive(putters);
+    return isClosed() || buffer != null && buffer.count() > 0 || anyActive(putters);
   }
 
   /** Whether a put would be done at once. Under the lock. */
   final boolean readyToPut() {
-    if (closed) return true;
+    if (isClosed()) return true;
     Buffer b = bufferForPut();
     return b == null ? anyActive(takers) : !b.full();
   }
@@ -326,36 +367,42 @@ public class Channel extends Lock {
   }
 
   final void addTaker(Waiter waiter) {
-    if (takerCount >= MAX_WAITING && dropInactive(takers, true) == 0) {
+    if (takerCount >= MAX_WAITING && overfull(takerCount, true)) {
       throw new AssertionError("Assert failed: No more than " + MAX_WAITING
           + " pending takes are allowed on a single channel.");
     }
     waiter.waits = Waiter.TO_TAKE;
-    takers = link(takers, waiter);
+    takers = Ring.link(takers, waiter);
     takerCount++;
   }
 
   final void addPutter(Waiter waiter, Object value) {
-    if (putterCount >= MAX_WAITING && dropInactive(putters, false) == 0) {
+    if (putterCount >= MAX_WAITING && overfull(putterCount, false)) {
       throw new AssertionError("Assert failed: No more than " + MAX_WAITING
           + " pending puts are allowed on a single channel. Consider using a windowed buffer.");
     }
     waiter.value = value;
     waiter.waits = Waiter.TO_PUT;
-    putters = link(putters, waiter);
+    putters = Ring.link(putters, waiter);
     putterCount++;
   }
 
   private void removeTaker(Waiter waiter) {
     waiter.waits = Waiter.NOWHERE;
-    takers = unlink(takers, waiter);
+    takers = Ring.unlink(takers, waiter);
     takerCount--;
   }
 
   private void removePutter(Waiter waiter) {
     waiter.waits = Waiter.NOWHERE;
-    putters = unlink(putters, waiter);
+    putters = Ring.unlink(putters, waiter);
     putterCount--;
+  }
+
+  /** Whether I6 forbids another waiter. An unlimited channel is swept each time that its queue has doubled. */
+  private boolean overfull(int count, boolean ofTakers) {
+    if (unlimited() && Integer.bitCount(count) != 1) return false;
+    return dropInactive(ofTakers ? takers : putters, ofTakers) == 0 && !unlimited();
   }
 
   /** Arms that lost, and whose winner has not come round to withdraw them yet, don't count for I6. */
@@ -371,59 +418,6 @@ public class Channel extends Lock {
       else removePutter(dead);
     }
     return inactive.size();
-  }
-
-  private static Waiter link(Waiter first, Waiter waiter) {
-    if (first == null) {
-      waiter.next = waiter;
-      waiter.prev = waiter;
-      return waiter;
-    }
-    Waiter last = first.prev;
-    last.next = waiter;
-    waiter.prev = last;
-    waiter.next = first;
-    first.prev = waiter;
-    return first;
-  }
-
-  /** Returns the new first of the list. */
-  private static Waiter unlink(Waiter first, Waiter waiter) {
-    Waiter next = waiter.next;
-    Waiter prev = waiter.prev;
-    waiter.next = null;
-    waiter.prev = null;
-    if (next == waiter) return null;
-    prev.next = next;
-    next.prev = prev;
-    return waiter == first ? next : first;
-  }
-
-  /** Appends a claimed waiter, with its result, to a list of those to be completed after the lock. */
-  private static Waiter append(Waiter completed, Waiter waiter, Object result) {
-    waiter.value = result;
-    return link(completed, waiter);
-  }
-
-  private static Waiter appendAll(Waiter completed, Waiter more) {
-    if (completed == null) return more;
-    if (more == null) return completed;
-    Waiter last = completed.prev;
-    Waiter lastMore = more.prev;
-    last.next = more;
-    more.prev = last;
-    lastMore.next = completed;
-    completed.prev = lastMore;
-    return completed;
-  }
-
-  private static void completeAll(Waiter completed, Runner runner) {
-    while (completed != null) {
-      Waiter w = completed;
-      completed = unlink(completed, w);
-      Object result = w.value;
-      w.complete(result, runner);
-    }
   }
 
   /** Blocks the thread until a value is there: nil when the channel is closed and empty. */

@@ -16,7 +16,7 @@ import java.lang.invoke.VarHandle;
  * channel: the winner takes the others out, so that nothing of a finished alts stays behind in a channel that nobody
  * uses.
  */
-final class Choice {
+final class Choice implements Withdrawable {
   private static final int OPEN = 0;
   private static final int CLAIMED = 1;
   private static final VarHandle STATE;
@@ -53,8 +53,8 @@ final class Choice {
     }
   }
 
-  /** Ends an alts that was interrupted. False when an arm has won before. */
-  boolean withdraw() {
+  /** Ends an alts that was interrupted or cancelled. False when an arm has won before. */
+  @Override public boolean withdraw() {
     if (!claim()) return false;
     withdrawAllBut(null);
     return true;
@@ -81,7 +81,11 @@ final class Choice {
 
     @Override void complete(Object result, Runner runner) {
       choice.withdrawAllBut(this);
-      choice.owner.complete(LazilyPersistentVector.createOwning(result, channel), runner);
+      choice.owner.complete(LazilyPersistentVector.createOwning(result, channel.asPort()), runner);
+    }
+
+    @Override public Thread thread() {
+      return choice.owner.thread();
     }
 
     @Override public Frame frame() {

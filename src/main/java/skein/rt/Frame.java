@@ -3,6 +3,8 @@ package skein.rt;
 
 import clojure.lang.IPersistentMap;
 import clojure.lang.Var;
+import java.util.function.BooleanSupplier;
+import java.util.concurrent.CancellationException;
 
 /**
  * One running go block: where it is, the locals that live across a park, and what it waits for. It is itself
@@ -49,6 +51,7 @@ public final class Frame extends Waiter implements Runnable {
   private boolean movesBindings; // it may end a step with other bindings on its thread than it began with
   private boolean carriesFailure; // an async block: the port tells the exception
   private Object context; // what the context hook captured, or null
+  Strand strand; // null unless the block can be cancelled; changed only while it runs
 
   public Frame(Body body) {
     this.body = body;
@@ -74,15 +77,36 @@ public final class Frame extends Waiter implements Runnable {
     }
     Object caller = bindings;
     Object installed = r.installed;
+    Strand outer = strand == null ? null : Strand.of(r);
+    if (outer != null) outer.shield(); // an interrupt of this thread is now the child's
     r.depth++;
     try {
       runOn(r);
     } finally {
       r.depth--;
+      if (outer != null) outer.unshield();
       r.installed = installed;
       if (Var.getThreadBindingFrame() != caller) Var.resetThreadBindingFrame(caller);
     }
     return result;
+  }
+
+  /** As {@link #go}, as the child that {@code region} is; its port tells the exception. */
+  public Object goIn(Region region) {
+    become(region);
+    return go();
+  }
+
+  /** As {@link #async}, as the child that {@code region} is. */
+  public Object asyncIn(Region region) {
+    become(region);
+    return async();
+  }
+
+  private void become(Region region) {
+    strand = region.strand;
+    strand.bind(this);
+    carriesFailure = true;
   }
 
   private Runner prepare() {
@@ -121,11 +145,29 @@ public final class Frame extends Waiter implements Runnable {
     Frame outer = r.frame;
     r.frame = this;
     try {
-      if (Scheduler.hooks == null) runBody(r);
-      else runWatched(r);
+      if (strand == null) runStep(r);
+      else runCancellable(r);
     } finally {
       r.frame = outer;
     }
+  }
+
+  private void runCancellable(Runner r) {
+    Strand mine = strand; // when the step has parked, the frame is another's
+    if (!mine.enter()) {
+      fail(new CancellationException("Cancelled before it began."));
+      return;
+    }
+    try {
+      runStep(r);
+    } finally {
+      mine.exit();
+    }
+  }
+
+  private void runStep(Runner r) {
+    if (Scheduler.hooks == null) runBody(r);
+    else runWatched(r);
   }
 
   private void runWatched(Runner r) {
@@ -160,16 +202,34 @@ public final class Frame extends Waiter implements Runnable {
     Hooks hooks = Scheduler.hooks;
     if (hooks != null) hooks.finished(this, result);
     port.deliver(result, r);
+    if (strand != null) strand.ended(result, null);
   }
 
   private void fail(Throwable thrown) {
+    Failures.failed(this, thrown);
     Hooks hooks = Scheduler.hooks;
     if (hooks != null) hooks.failed(this, thrown);
+    if (strand != null) strand.failed(thrown);
     if (carriesFailure) {
       port.fail(thrown);
     } else {
       port.close();
       Scheduler.uncaught(thrown);
+    }
+    if (strand != null) {
+      port.thrown(); // its scope tells
+      strand.ended(null, thrown);
+    }
+  }
+
+  /** Called by who has withdrawn the operation by which the frame waited, and so holds it. */
+  void throwAtPark(Throwable thrown) {
+    int handler = body.handler(state);
+    if (handler < 0) {
+      fail(thrown);
+    } else {
+      state = handler;
+      complete(thrown, null);
     }
   }
 
@@ -204,8 +264,10 @@ public final class Frame extends Waiter implements Runnable {
   /** Takes from {@code source}: true when {@link #takeValue} has the value, false when the frame waits. */
   public boolean take(Object source, int next) {
     parking(source, next);
-    Object v = source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
+    Object v = strand != null ? strand.take(source, runner)
+        : source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
     if (v == Channel.NONE) return false;
+    if (v == null) Failures.tookNil(this, source);
     value = v;
     return true;
   }
@@ -213,9 +275,8 @@ public final class Frame extends Waiter implements Runnable {
   /** Puts on {@code target}: true when {@link #takeValue} has the outcome, false when the frame waits. */
   public boolean put(Object target, Object v, int next) {
     parking(target, next);
-    Object accepted = target instanceof Channel channel
-        ? channel.put(v, this, runner)
-        : Foreign.put(target, v, this);
+    Object accepted = strand != null ? strand.put(target, v, runner)
+        : target instanceof Channel channel ? channel.put(v, this, runner) : Foreign.put(target, v, this);
     if (accepted == Channel.NONE) return false;
     value = accepted;
     return true;
@@ -224,7 +285,8 @@ public final class Frame extends Waiter implements Runnable {
   /** Does one of several operations: true when {@link #takeValue} has {@code [value port]}. */
   public boolean alts(Object ports, Object options, int next) {
     parking(ports, next);
-    Object chosen = Alts.choose(ports, (IPersistentMap) options, this, runner);
+    Object chosen = strand != null ? strand.alts(ports, (IPersistentMap) options, runner)
+        : Alts.choose(ports, (IPersistentMap) options, this, runner);
     if (chosen == null) return false;
     value = chosen;
     return true;
@@ -238,6 +300,10 @@ public final class Frame extends Waiter implements Runnable {
   /** The block's code, which tells where it parks. */
   public Body body() {
     return body;
+  }
+
+  @Override public void withdrawal(BooleanSupplier withdraw) {
+    if (strand != null) strand.parks(withdraw::getAsBoolean);
   }
 
   @Override public Frame frame() {

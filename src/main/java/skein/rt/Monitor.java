@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <ul>
  *   <li>its thread waits: the worker becomes vacant, and gets a fresh virtual thread if work waits;
- *   <li>many blocks in a row do so: the queue is spilled, one virtual thread for each, twice as many each time;
+ *   <li>many blocks in a row do so: the queue is spilled, one virtual thread for each, ever more each time;
  *   <li>its thread computes while others wait: another worker is hired for them, and after a slice, when all
  *       workers compute, a platform thread takes the worker over, since the JDK does not preempt.
  * </ul>
@@ -42,7 +42,7 @@ final class Monitor implements Runnable {
     WorkerRunner runner;
     long tick;
     long since; // when this runner was first seen with this tick
-    int spill; // how many to spill when it is found blocked again
+    int spill; // how many to spill when it is found blocked again; 0 once it was seen to get on
   }
 
   private final View[] views = new View[Scheduler.WORKERS.length];
@@ -119,7 +119,8 @@ final class Monitor implements Runnable {
       return workWaits(worker) && Scheduler.hire(worker, null, true);
     }
     long tick = runner.tick();
-    if (runner != view.runner || tick != view.tick) {
+    boolean sameStep = runner == view.runner && tick == view.tick;
+    if (!sameStep) {
       if (runner == view.runner) {
         view.spill = 0;
         if (worker.queue.hasQueued()) runner.checkSoon();
@@ -127,13 +128,19 @@ final class Monitor implements Runnable {
       view.runner = runner;
       view.tick = tick;
       view.since = now;
-      return false;
+      if (view.spill == 0) return false;
     }
     Thread thread = runner.thread;
-    if (thread == null || (tick & 1) == 0) return rescue(worker, runner, now - view.since);
+    boolean inStep = thread != null && (tick & 1) == 1;
+    if (inStep && waits(thread)) return blocked(worker, runner, view); // amid many that block, at first sight
+    if (!sameStep) return false;
+    return inStep ? computing(worker, runner, now - view.since) : rescue(worker, runner, now - view.since);
+  }
+
+  private static boolean waits(Thread thread) {
     return switch (thread.getState()) {
-      case WAITING, TIMED_WAITING, BLOCKED -> blocked(worker, runner, view);
-      default -> computing(worker, runner, now - view.since);
+      case WAITING, TIMED_WAITING, BLOCKED -> true;
+      default -> false;
     };
   }
 
@@ -154,7 +161,7 @@ final class Monitor implements Runnable {
     if (hooks != null) hooks.handedOff(runner);
     if (Scheduler.hire(worker, runner, true)) {
       spill(worker, view.spill);
-      view.spill = Math.min(MAX_SPILL, view.spill * 2 + 1);
+      view.spill = Math.min(MAX_SPILL, view.spill * 4 + 3);
     }
     return true;
   }

@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import java.lang.ref.Cleaner;
-
 /**
  * The result of a block: a channel for one value that closes when the block ends. It makes its buffer only
  * when nobody waits for the value, and can carry the exception that ended the block.
  */
 public final class Port extends Channel {
-  /** Loaded, with its cleaner's thread, when the first block fails. */
-  private static final class Reports {
-    static final Cleaner CLEANER = Cleaner.create();
-  }
-
-  /** What becomes of an exception: it is observed, or reported once its port is garbage. */
-  private static final class Failure implements Runnable {
-    private final Throwable thrown;
-    private volatile boolean observed; // written by any taker, read by the cleaner's thread
-
-    Failure(Throwable thrown) {
-      this.thrown = thrown;
-    }
-
-    @Override public void run() {
-      if (!observed) Scheduler.uncaught(thrown);
-    }
-  }
-
   private volatile Failure failure; // written before the port closes
 
   Port() {
@@ -54,19 +33,38 @@ public final class Port extends Channel {
     close(runner);
   }
 
+  /** The take that has waited longest, or null. */
+  Waiter firstWaiting() {
+    lock();
+    try {
+      Waiter first = firstTaker();
+      Waiter w = first;
+      while (w != null && !w.active()) w = w.next == first ? null : w.next;
+      return w;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** The value that nobody has taken yet, or null. For inspection: the block may still run. */
+  public Object kept() {
+    lock();
+    try {
+      return buffer instanceof Buffers.Result result ? result.peek() : null;
+    } finally {
+      unlock();
+    }
+  }
+
   /** Closes; {@link #thrown} tells takers why. If nobody asks, the exception is reported by and by. */
   void fail(Throwable thrown) {
-    Failure f = new Failure(thrown);
-    failure = f;
-    Reports.CLEANER.register(this, f);
+    failure = Failure.of(this, thrown);
     close();
   }
 
   /** The exception that ended the block, or null. Asking makes it observed. */
-  public Throwable thrown() {
+  @Override public Throwable thrown() {
     Failure f = failure;
-    if (f == null) return null;
-    f.observed = true;
-    return f.thrown;
+    return f == null ? super.thrown() : f.observe();
   }
 }

@@ -18,6 +18,7 @@ package skein.rt;
  */
 final class RunQueue extends Lock {
   static final int MAX_STREAK = 64;
+  private static final int BACKLOG = 16;
 
   private Runnable next; // guarded by lock
   private Runnable[] ring = new Runnable[64]; // guarded by lock; length is a power of two
@@ -25,6 +26,7 @@ final class RunQueue extends Lock {
   private int size; // of the ring; written under lock; read without it as a hint only
   private boolean hasNext; // written under lock; read without it as a hint only
   private int streak; // guarded by lock; how often next has passed a queue that is not empty
+  private int served; // how often its own worker has polled the ring; written under lock, read without it as a hint
 
   /** Puts {@code work} into the next slot; returns whether what stood there had to go to the queue. */
   boolean pushNext(Runnable work) {
@@ -79,6 +81,7 @@ final class RunQueue extends Lock {
     } else {
       streak = 0;
       work = pollRing();
+      if (work != null) served++;
     }
     unlock();
     return work;
@@ -156,14 +159,6 @@ final class RunQueue extends Lock {
     return empty;
   }
 
-  /** Whether something stands in the queue, the next slot aside. */
-  boolean hasQueuedForSure() {
-    lock();
-    boolean queued = size != 0;
-    unlock();
-    return queued;
-  }
-
   /** Whether nothing is ready, as far as can be told without the lock: next first, as it moves to the queue. */
   boolean isEmpty() {
     return !hasNext && size == 0;
@@ -174,7 +169,26 @@ final class RunQueue extends Lock {
     return size + (hasNext ? 1 : 0);
   }
 
+  /** Whether something stands in the queue, the next slot aside. */
   boolean hasQueued() {
     return size != 0;
+  }
+
+  /** Whether so much waits that another worker should help at once; see {@link #overdue}. */
+  boolean backlogged() {
+    return size > BACKLOG;
+  }
+
+  /** For {@link #overdue}: how much of the queue its worker has served so far. */
+  int served() {
+    return served;
+  }
+
+  /**
+   * Whether something waits that has waited since {@link #served} was {@code before}. A few blocks that talk to each
+   * other wait as well, but for an instant only, and would lose by being spread over processors.
+   */
+  boolean overdue(int before) {
+    return size > served - before;
   }
 }

@@ -2,6 +2,8 @@
 package skein.rt;
 
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Runs frames and callbacks on the workers; hires threads for workers that have none. */
@@ -26,9 +28,13 @@ public final class Scheduler {
    */
   private static final int BACKLOG = 32;
 
+  private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
   static final Worker[] WORKERS = new Worker[workerCount()];
   static final RunQueue INBOX = new RunQueue();
   static volatile Hooks hooks; // null unless a probe or a conveyor is installed
+  private static final List<Probe> PROBES = new ArrayList<>(); // guarded by the class
+  private static Probe single; // guarded by the class; the one of PROBES that probe() has installed
+  private static Conveyor conveyor; // guarded by the class
   static volatile Dispatcher dispatcher; // null: the workers
   private static final AtomicBoolean SEARCHING = new AtomicBoolean();
 
@@ -37,7 +43,7 @@ public final class Scheduler {
   }
 
   private static int workerCount() {
-    return Math.max(1, Integer.getInteger("skein.workers", Runtime.getRuntime().availableProcessors()));
+    return Math.max(1, Integer.getInteger("skein.workers", PROCESSORS));
   }
 
   /** Runs {@code work} soon on a worker. It must not throw. */
@@ -56,6 +62,13 @@ public final class Scheduler {
   static boolean allVacant() {
     for (Worker worker : WORKERS) if (!worker.vacant()) return false;
     return true;
+  }
+
+  /** Whether the workers that have threads are fewer than the processors. */
+  static boolean leavesProcessor() {
+    int busy = 0;
+    for (Worker worker : WORKERS) if (!worker.vacant()) busy++;
+    return busy < PROCESSORS;
   }
 
   /** Sees to it that a thread looks for work soon, unless one does already. */
@@ -126,13 +139,14 @@ public final class Scheduler {
   static boolean anyWork() {
     if (!INBOX.isEmptyForSure()) return true;
     for (Worker worker : WORKERS) {
-      if (worker.vacant() ? !worker.queue.isEmptyForSure() : worker.queue.hasQueuedForSure()) return true;
+      if (worker.vacant() ? !worker.queue.isEmptyForSure() : worker.queue.backlogged()) return true;
     }
     return false;
   }
 
   /** Gives an exception that nobody can catch to the thread's uncaught-exception handler. */
   public static void uncaught(Throwable thrown) {
+    Failures.uncaught(thrown);
     Thread thread = Thread.currentThread();
     try {
       thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
@@ -160,16 +174,41 @@ public final class Scheduler {
     return WORKERS.length;
   }
 
-  /** Installs a probe, or with null takes it out. */
+  /** The time on the clock of timers, in nanoseconds from some origin. */
+  public static long nanoTime() {
+    Dispatcher d = dispatcher;
+    return d == null ? System.nanoTime() : d.nanoTime();
+  }
+
+  /** Installs a probe beside those that {@link #addProbe} has installed, or with null takes it out. */
   public static synchronized void probe(Probe probe) {
-    Conveyor conveyor = hooks == null ? null : hooks.conveyor;
-    hooks = probe == null && conveyor == null ? null : new Hooks(probe == null ? Hooks.NO_PROBE : probe, conveyor);
+    if (single != null) PROBES.remove(single);
+    single = probe;
+    if (probe != null) PROBES.add(probe);
+    renewHooks();
+  }
+
+  /** Installs one more probe. */
+  public static synchronized void addProbe(Probe probe) {
+    PROBES.add(probe);
+    renewHooks();
+  }
+
+  /** Takes out a probe. */
+  public static synchronized void removeProbe(Probe probe) {
+    PROBES.remove(probe);
+    renewHooks();
   }
 
   /** Installs what carries thread context along with blocks, or with null takes it out. */
-  public static synchronized void conveyor(Conveyor conveyor) {
-    Probe probe = hooks == null ? Hooks.NO_PROBE : hooks.probe;
-    hooks = probe == Hooks.NO_PROBE && conveyor == null ? null : new Hooks(probe, conveyor);
+  public static synchronized void conveyor(Conveyor c) {
+    conveyor = c;
+    renewHooks();
+  }
+
+  private static void renewHooks() {
+    Probe probe = PROBES.isEmpty() ? Hooks.NO_PROBE : PROBES.size() == 1 ? PROBES.get(0) : new Probes(PROBES);
+    hooks = PROBES.isEmpty() && conveyor == null ? null : new Hooks(probe, conveyor);
   }
 
   /** Hands scheduling and time to {@code d}, or with null back to the workers. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import clojure.lang.IFn;
-import clojure.lang.RT;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -18,7 +16,7 @@ import java.util.function.BooleanSupplier;
  */
 final class ThreadWaiter extends Waiter {
   /** How long a platform thread looks for the result before it parks: less than a wake-up costs. */
-  private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 25_000 : 0;
+  private static final long SPIN_NANOS = 25_000;
 
   private final Thread thread = Thread.currentThread();
   private BooleanSupplier withdrawal; // of an alts; set before it can be claimed
@@ -48,11 +46,16 @@ final class ThreadWaiter extends Waiter {
     return value;
   }
 
+  /** As long as it takes no processor from the workers. */
   private void spin() {
     long start = System.nanoTime();
-    do {
+    while (!done && Scheduler.leavesProcessor() && System.nanoTime() - start < SPIN_NANOS) {
       for (int i = 0; i < 32 && !done; i++) Thread.onSpinWait();
-    } while (!done && System.nanoTime() - start < SPIN_NANOS);
+    }
+  }
+
+  @Override public Thread thread() {
+    return thread;
   }
 
   /** Waits for the result of an alts. */
@@ -60,12 +63,8 @@ final class ThreadWaiter extends Waiter {
     return await(withdrawal);
   }
 
-  void withdrawal(BooleanSupplier withdraw) {
+  @Override public void withdrawal(BooleanSupplier withdraw) {
     withdrawal = withdraw;
-  }
-
-  @Override public void withdrawal(IFn withdraw) {
-    withdrawal = () -> RT.booleanCast(withdraw.invoke());
   }
 
   /** Whoever claimed the operation is about to complete it. */

@@ -15,15 +15,16 @@ public final class Timeout extends Channel {
 
   /** Starts a timeout; it never fires early. */
   public static Timeout after(long millis) {
-    long nanos = TimeUnit.MILLISECONDS.toNanos(Math.max(0, Math.min(millis, Long.MAX_VALUE / 4_000_000)));
+    return at(Scheduler.nanoTime()
+        + TimeUnit.MILLISECONDS.toNanos(Math.max(0, Math.min(millis, Long.MAX_VALUE / 4_000_000))));
+  }
+
+  /** Starts a timeout that fires when {@link Scheduler#nanoTime} has reached {@code deadlineNanos}. */
+  public static Timeout at(long deadlineNanos) {
+    Timeout timeout = new Timeout(deadlineNanos);
     Scheduler.Dispatcher d = Scheduler.dispatcher;
-    if (d != null) {
-      Timeout simulated = new Timeout(d.nanoTime() + nanos);
-      d.schedule(simulated::fire, simulated.deadline);
-      return simulated;
-    }
-    Timeout timeout = new Timeout(System.nanoTime() + nanos);
-    Timers.add(timeout);
+    if (d != null) d.schedule(timeout::fire, deadlineNanos);
+    else Timers.add(timeout);
     return timeout;
   }
 
@@ -35,6 +36,11 @@ public final class Timeout extends Channel {
   @Override public void close() {
     if (!isClosed()) Timers.remove(this);
     super.close();
+  }
+
+  @Override public void close(Throwable cause) {
+    if (!isClosed()) Timers.remove(this);
+    super.close(cause);
   }
 
   /** When it fires, on the clock of {@link System#nanoTime}. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import java.util.function.BooleanSupplier;
+
 /**
  * A take or a put that waits in a channel: a parked frame, a blocked thread, a callback, one arm of an
  * alts. The channel moves values between waiters and does not know which kind it meets.
@@ -40,8 +42,13 @@ public abstract class Waiter {
     complete(result, null);
   }
 
-  /** How to undo the operation, where it waits in ports of another kind: a function that tells success. */
-  public void withdrawal(clojure.lang.IFn withdraw) {}
+  /** How to undo the operation where it waits in several ports, or in one of another kind; tells success. */
+  public void withdrawal(BooleanSupplier withdraw) {}
+
+  /** The thread that blocks here, or null when a frame or a callback waits. */
+  public Thread thread() {
+    return null;
+  }
 
   /** The frame that waits here, or null when a thread or a callback does. */
   public Frame frame() {

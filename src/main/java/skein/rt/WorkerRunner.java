@@ -16,6 +16,9 @@ final class WorkerRunner extends Runner implements Runnable {
   /** How long it looks for work before it ends: somewhat longer than a thread takes to start. */
   private static final long SEARCH_NANOS = 40_000;
 
+  /** How long what is ready may wait for its own worker before another, that has nothing to do, takes it. */
+  private static final long PATIENCE_NANOS = 15_000;
+
   /** How long it runs before it lets the process's other virtual threads have its processor. */
   private static final long YIELD_NANOS = 150_000;
 
@@ -42,6 +45,7 @@ final class WorkerRunner extends Runner implements Runnable {
   private int checkEvery = 64;
   private long begun; // System.nanoTime
   private long lastCheck;
+  private int lastServed; // of the queue, at the last check
 
   WorkerRunner(Worker worker, boolean virtual) {
     this.worker = worker;
@@ -61,6 +65,7 @@ final class WorkerRunner extends Runner implements Runnable {
   @Override public void run() {
     thread = Thread.currentThread();
     begun = lastCheck = System.nanoTime();
+    lastServed = worker.queue.served();
     noBindings = Var.getThreadBindingFrame();
     installed = noBindings;
     enter();
@@ -134,11 +139,16 @@ final class WorkerRunner extends Runner implements Runnable {
   private Runnable elsewhere() {
     Runnable work = worker.queue.stealHalf(Scheduler.INBOX, BATCH);
     for (int i = 1; work == null && i < Scheduler.WORKERS.length; i++) {
-      Worker victim = Scheduler.WORKERS[(worker.index + i) % Scheduler.WORKERS.length];
+      Worker victim = other(i);
       // Nobody serves a vacant worker's next slot, so there it is for everyone.
-      work = victim.vacant() ? victim.queue.poll() : worker.queue.stealHalf(victim.queue, BATCH);
+      if (victim.vacant()) work = victim.queue.poll();
+      else if (victim.queue.backlogged()) work = worker.queue.stealHalf(victim.queue, BATCH);
     }
     return work;
+  }
+
+  private Worker other(int i) {
+    return Scheduler.WORKERS[(worker.index + i) % Scheduler.WORKERS.length];
   }
 
   /** Looks about for a while; one runner at a time does. */
@@ -147,14 +157,37 @@ final class WorkerRunner extends Runner implements Runnable {
     Runnable work = null;
     try {
       long start = System.nanoTime();
-      do {
+      long glanced = start;
+      int[] served = new int[Scheduler.WORKERS.length];
+      glance(served);
+      for (long now = start; now - start < SEARCH_NANOS && worker.runner == this; now = System.nanoTime()) {
         for (int i = 0; i < 32; i++) Thread.onSpinWait();
-        if ((work = worker.queue.poll()) == null) work = elsewhere();
-      } while (work == null && System.nanoTime() - start < SEARCH_NANOS && worker.runner == this);
+        if ((work = worker.queue.poll()) != null || (work = elsewhere()) != null) break;
+        if (now - glanced > PATIENCE_NANOS) {
+          if ((work = overdue(served)) != null) break;
+          glance(served);
+          glanced = now;
+        }
+      }
     } finally {
       Scheduler.endSearch(work != null);
     }
     return work;
+  }
+
+  private void glance(int[] served) {
+    for (int i = 1; i < served.length; i++) served[i] = other(i).queue.served();
+  }
+
+  /** Takes over from a worker that has not come to what was in its queue at the last glance. */
+  private Runnable overdue(int[] served) {
+    for (int i = 1; i < served.length; i++) {
+      RunQueue queue = other(i).queue;
+      if (!queue.overdue(served[i])) continue;
+      Runnable work = worker.queue.stealHalf(queue, BATCH);
+      if (work != null) return work;
+    }
+    return null;
   }
 
   /** Makes it look at the time, and at what waits, after this step. A hint from the monitor. */
@@ -170,7 +203,8 @@ final class WorkerRunner extends Runner implements Runnable {
     else if (elapsed > YIELD_NANOS * 2) checkEvery = Math.max(checkEvery / 2, 1);
     untilCheck = checkEvery;
     lastCheck = now;
-    if (worker.queue.hasQueued()) Scheduler.hire();
+    if (worker.queue.overdue(lastServed)) Scheduler.hire();
+    lastServed = worker.queue.served();
     if (virtual) Thread.yield();
     else if (now - begun > PLATFORM_NANOS) Scheduler.hire(worker, this, true);
   }

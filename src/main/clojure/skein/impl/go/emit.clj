@@ -317,11 +317,11 @@
 (defn emit
   "Returns the form that creates a frame for `program`, stores in it the locals
   `outer`, {symbol {:sym symbol-around}}, that it needs, and calls its method
-  `spawn`, go or async, whose value is the block's result port."
-  [program outer spawn]
+  `spawn`, such as go, with `args`; the value is the block's result port."
+  [program outer spawn & args]
   (let [{:keys [entry sizes] :as ctx} (context program)
         frame (with-meta (gensym "frame__") {:tag 'skein.rt.Frame})
         inputs (for [sym (sort-by name (slots/in-frame ctx entry))]
                  [nil (store-form frame (get-in ctx [:slots sym]) (:sym (outer sym)))])]
     (nest (concat [[(bare frame) (list 'new 'skein.rt.Frame (body-of ctx))]] (arrays frame sizes) inputs)
-          (dot frame spawn))))
+          (apply dot frame spawn args))))

@@ -1,0 +1,206 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.channels
+  "What users of channels ask for, beyond core.async's operations.
+
+  * `closed?`, `close-with!` - the end of a channel, and why
+  * `<!within`, `<!!within` - a take with a time limit and a default
+  * `batch` - values in vectors, by number and by time
+  * `gate` - what a slow taker does to whoever puts: block, drop, slide, disconnect
+
+      (let [in (a/to-chan! [1 2 3])]
+        (a/<!! (a/into [] (batch in {:size 2}))))
+      ;=> [[1 2] [3]]
+
+  For limits see skein.async.limit, for parallel work skein.async.parallel."
+  (:require [skein.async :as a]
+            [skein.impl.argument :as argument]
+            [skein.impl.error :as error]
+            [skein.impl.protocols :as impl])
+  (:import [java.util.concurrent.locks Lock]
+           [skein.rt Channel]))
+
+(set! *warn-on-reflection* true)
+
+;;;; The end of a channel
+
+(defn closed?
+  "Returns whether `ch` has been closed: it accepts no put any more. What was put before
+  can still be taken.
+
+      (let [c (a/chan)] [(closed? c) (do (a/close! c) (closed? c))])
+      ;=> [false true]"
+  [ch]
+  (boolean (impl/closed? ch)))
+
+(defn close-with!
+  "Closes the channel `ch` because of `cause`, a Throwable; nothing happens if it is closed.
+  Returns nil.
+
+  Takes give what is there and then nil, as after `close!`; `<?` and `<??` rethrow the
+  cause, the same object, where they would give nil. Throws :skein/bad-cause, and
+  :skein/not-a-channel if `ch` is a port of another kind, which can't keep a cause.
+
+      (let [c (a/chan)]
+        (close-with! c (ex-info \"out of paper\" {}))
+        (try (a/<?? c) (catch Exception e (ex-message e))))
+      ;=> \"out of paper\""
+  [ch cause]
+  (when-not (instance? Throwable cause)
+    (error/fail! :skein/bad-cause
+                 (str "The cause of a close is an exception, to be thrown by takes, but this is "
+                      (error/preview cause) ". Without one, use close!.")
+                 {:cause (error/preview cause)}))
+  (when-not (instance? Channel ch)
+    (error/fail! :skein/not-a-channel
+                 (str "Only Skein's channels keep a cause, but this is " (error/preview ch) ".")
+                 {:value (error/preview ch)}))
+  (.close ^Channel ch ^Throwable cause))
+
+;;;; Takes with a time limit
+
+(defmacro <!within
+  "Takes a value from `port`, parking the block for at most `ms` milliseconds; gives
+  `default` when the time is up, and then nothing has been taken. For blocks.
+
+      (a/<!! (a/go (<!within 5 (a/chan) :late)))
+      ;=> :late"
+  [ms port default]
+  `(let [limit# (a/timeout ~ms)
+         [v# p#] (a/alts! [~port limit#] :priority true)]
+     (if (identical? p# limit#)
+       ~default
+       (do (a/close! limit#) v#))))
+
+(defn <!!within
+  "As `<!within`, blocking this thread.
+
+      (<!!within 60000 (a/go 1) :late)
+      ;=> 1"
+  [ms port default]
+  (let [limit (a/timeout ms)
+        [v p] (a/alts!! [port limit] :priority true)]
+    (if (identical? p limit)
+      default
+      (do (a/close! limit) v))))
+
+;;;; Batches
+
+(defn- end-with
+  "Closes `out` as `in` was closed."
+  [out in]
+  (if-some [cause (impl/failure in)]
+    (close-with! out cause)
+    (a/close! out)))
+
+(defn batch
+  "Returns a channel of the values of `in` in vectors.
+
+  :size    the most values in a vector, 1 or more; required
+  :within  the longest time in milliseconds from the first value of a vector to when it
+           is put; by default a vector waits until it is full or `in` closes
+
+  No vector is empty, and none waits behind another's time. What is left when `in` closes
+  comes last; the returned channel then closes, with the cause that `in` closed with. If it
+  is closed first, nothing is taken once a put has shown that. Throws :skein/bad-number,
+  :skein/not-a-port.
+
+      (a/<!! (batch (doto (a/chan 1) (a/put! :only)) {:size 100 :within 5}))
+      ;=> [:only]"
+  [in {:keys [size within]}]
+  (argument/source in)
+  (argument/whole :size size)
+  (when (some? within) (argument/whole :within within))
+  (let [out (a/chan)
+        size (long size)]
+    (a/go-loop [gathered [] limit nil]
+      (let [[v port] (if limit (a/alts! [limit in] :priority true) [(a/<! in) in])]
+        (cond
+          (identical? port limit)
+          (when (a/>! out gathered) (recur [] nil))
+          (nil? v)
+          (do (some-> limit a/close!)
+              (when (seq gathered) (a/>! out gathered))
+              (end-with out in))
+          :else
+          (let [gathered (conj gathered v)]
+            (if (< (count gathered) size)
+              (recur gathered (or limit (when within (a/timeout within))))
+              (do (some-> limit a/close!)
+                  (when (a/>! out gathered) (recur [] nil))))))))
+    out))
+
+;;;; Slow takers
+
+(defn- slow-taker []
+  (ex-info "This channel's taker was too slow, and its gate has disconnected it."
+           {:skein/error :skein/slow-taker}))
+
+(defn- disconnect [ch]
+  (if (instance? Channel ch) (.close ^Channel ch ^Throwable (slow-taker)) (a/close! ch))
+  false)
+
+(defn- slide
+  "Drops the oldest value of `ch` for `value`; the value itself where the channel keeps none."
+  [ch value dropped]
+  (when-some [oldest (a/poll! ch)] (dropped oldest))
+  (let [accepted (a/offer! ch value)]
+    (when (nil? accepted) (dropped value))
+    (if (nil? accepted) true accepted)))
+
+(defn- accept
+  "Puts without waiting: true, or false when the channel is closed, or is now."
+  [ch policy value dropped]
+  (let [accepted (a/offer! ch value)]
+    (cond
+      (some? accepted) accepted
+      (= :drop policy) (do (dropped value) true)
+      (= :slide policy) (slide ch value dropped)
+      :else (do (dropped value) (disconnect ch)))))
+
+(defn- commit
+  "Ends the operation of `handler`; false when it can't complete any more."
+  [handler]
+  (let [^Lock lock (when (instance? Lock handler) handler)]
+    (when lock (.lock lock))
+    (try
+      (if (impl/active? handler) (do (impl/commit handler) true) false)
+      (finally (when lock (.unlock lock))))))
+
+(defn gate
+  "Returns a port to put on in place of `ch`, which says what becomes of a value that `ch`
+  can't accept at once:
+
+  :block       the put waits, as on `ch` itself
+  :drop        the value is dropped
+  :slide       the oldest value in the buffer of `ch` is dropped for it
+  :disconnect  `ch` is closed with an exception of :skein/slow-taker, so that its taker
+               knows that something is missing
+
+  :on-drop     called with each value that is dropped; must not block
+
+  With any but :block a put never waits; it is false once `ch` is closed. Made for `tap`
+  and `sub`, where one slow taker would hold up all: each tap or subscription has a gate
+  of its own, and a disconnected one is removed. Closing the gate closes `ch`. Throws
+  :skein/bad-policy, :skein/not-a-port.
+
+      (let [source (a/chan), slow (a/chan 1), quick (a/chan 3)
+            m (a/mult source)]
+        (a/tap m (gate slow :drop))
+        (a/tap m quick)
+        (run! (fn [n] (a/>!! source n)) [1 2 3])
+        (a/close! source)
+        [(a/<!! (a/into [] quick)) (a/<!! (a/into [] slow))])
+      ;=> [[1 2 3] [1]]"
+  [ch policy & {:keys [on-drop] :or {on-drop (fn [_])}}]
+  (argument/target ch)
+  (argument/policy policy ":block, :drop, :slide or :disconnect" #{:block :drop :slide :disconnect})
+  (reify
+    impl/WritePort
+    (put! [_ value handler]
+      (cond
+        (nil? value) (throw (IllegalArgumentException. "Can't put nil on channel"))
+        (= :block policy) (impl/put! ch value handler)
+        (commit handler) (impl/box (accept ch policy value on-drop))))
+    impl/Channel
+    (close! [_] (a/close! ch))
+    (closed? [_] (impl/closed? ch))))

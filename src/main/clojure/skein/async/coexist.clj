@@ -1,0 +1,73 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.coexist
+  "Lets Skein and core.async use each other's channels in one program. Load it to have that;
+  it needs core.async on the class path, of a release whose protocols are those of 1.9.
+
+  The operations of both then work on the channels of both, `alts!` on a mixture too, and
+  so do ports, handlers and buffers that somebody made for either. There is nothing to call.
+
+  A value, a close and a wait mean the same on both sides; what core.async's operations do
+  not know of Skein's channels is the cause of a close. Where core.async is only wanted by a
+  library, the bridge in its place is faster: see doc/interop.md."
+  (:require [clojure.core.async.impl.buffers]
+            [clojure.core.async.impl.protocols :as theirs]
+            [skein.impl.protocols :as ours])
+  (:import [skein.rt Buffers$Dropping Buffers$Promise Buffers$Sliding]))
+
+(set! *warn-on-reflection* true)
+
+;;;; Theirs, to ours
+
+(extend clojure.core.async.impl.protocols.ReadPort
+  ours/ReadPort {:take! (fn [port handler] (theirs/take! port handler))})
+
+(extend clojure.core.async.impl.protocols.WritePort
+  ours/WritePort {:put! (fn [port value handler] (theirs/put! port value handler))})
+
+(extend clojure.core.async.impl.protocols.Channel
+  ours/Channel {:close! (fn [port] (theirs/close! port))
+                :closed? (fn [port] (theirs/closed? port))})
+
+(extend clojure.core.async.impl.protocols.Handler
+  ours/Handler {:active? (fn [handler] (theirs/active? handler))
+                :blockable? (fn [handler] (theirs/blockable? handler))
+                :lock-id (fn [handler] (theirs/lock-id handler))
+                :commit (fn [handler] (theirs/commit handler))})
+
+(extend clojure.core.async.impl.protocols.Buffer
+  ours/Buffer {:full? (fn [buffer] (theirs/full? buffer))
+               :remove! (fn [buffer] (theirs/remove! buffer))
+               :add!* (fn [buffer value] (theirs/add!* buffer value))
+               :close-buf! (fn [buffer] (theirs/close-buf! buffer))})
+
+(doseq [c [clojure.core.async.impl.buffers.DroppingBuffer
+           clojure.core.async.impl.buffers.SlidingBuffer
+           clojure.core.async.impl.buffers.PromiseBuffer]]
+  (extend c ours/UnblockingBuffer {}))
+
+;;;; Ours, to theirs: of the runtime and of whoever implements the protocols
+
+(doseq [c [skein.rt.Channel skein.impl.protocols.ReadPort]]
+  (extend c theirs/ReadPort {:take! (fn [port handler] (ours/take! port handler))}))
+
+(doseq [c [skein.rt.Channel skein.impl.protocols.WritePort]]
+  (extend c theirs/WritePort {:put! (fn [port value handler] (ours/put! port value handler))}))
+
+(doseq [c [skein.rt.Channel skein.impl.protocols.Channel]]
+  (extend c theirs/Channel {:close! (fn [port] (ours/close! port))
+                            :closed? (fn [port] (ours/closed? port))}))
+
+(extend skein.impl.protocols.Handler
+  theirs/Handler {:active? (fn [handler] (ours/active? handler))
+                  :blockable? (fn [handler] (ours/blockable? handler))
+                  :lock-id (fn [handler] (ours/lock-id handler))
+                  :commit (fn [handler] (ours/commit handler))})
+
+(doseq [c [skein.rt.Buffer skein.impl.protocols.Buffer]]
+  (extend c theirs/Buffer {:full? (fn [buffer] (ours/full? buffer))
+                           :remove! (fn [buffer] (ours/remove! buffer))
+                           :add!* (fn [buffer value] (ours/add!* buffer value))
+                           :close-buf! (fn [buffer] (ours/close-buf! buffer))}))
+
+(doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise skein.impl.protocols.UnblockingBuffer]]
+  (extend c theirs/UnblockingBuffer {}))

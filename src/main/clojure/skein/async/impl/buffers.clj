@@ -1,0 +1,27 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.impl.buffers
+  "Buffers under the names of clojure.core.async.impl.buffers, for code that knows those."
+  (:require [skein.async :as a])
+  (:import [skein.rt Buffers$Promise]))
+
+(set! *warn-on-reflection* true)
+
+(defn fixed-buffer
+  "See `skein.async/buffer`."
+  [n]
+  (a/buffer n))
+
+(defn dropping-buffer
+  "See `skein.async/dropping-buffer`."
+  [n]
+  (a/dropping-buffer n))
+
+(defn sliding-buffer
+  "See `skein.async/sliding-buffer`."
+  [n]
+  (a/sliding-buffer n))
+
+(defn promise-buffer
+  "Returns the buffer of a `skein.async/promise-chan`."
+  []
+  (Buffers$Promise.))

@@ -1,0 +1,11 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.impl.timers
+  "Timeouts under the name of clojure.core.async.impl.timers, for code that knows that."
+  (:require [skein.async :as a]))
+
+(set! *warn-on-reflection* true)
+
+(defn timeout
+  "See `skein.async/timeout`."
+  [^long msecs]
+  (a/timeout msecs))

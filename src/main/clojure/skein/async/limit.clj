@@ -1,0 +1,158 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.limit
+  "Limits on how often, and on how many at once.
+
+  A limiter is a channel of permits: whoever takes one may go on. Takes are served in
+  order, any number may wait, and all that works on a channel works on a limiter: `<!` in a
+  block, `<!!` on a thread, `alts!` with a timeout, `poll!` to go on only if that is
+  possible now. After `close!` the permits that are there can be taken, and then none.
+
+  * `rate-limiter` - so many permits a second
+  * `concurrency-limiter` - so many permits at once, to be given back by `release!`
+  * `with-permit` - evaluates its body with a permit, and gives that back whatever happens
+  * `status` - a limiter's counts
+
+      (let [two (concurrency-limiter 2)]
+        (a/<!! (a/into [] (a/merge (for [i (range 3)] (a/go (with-permit two (inc i)))))))
+        (:in-use (status two)))
+      ;=> 0"
+  (:require [skein.async :as a]
+            [skein.impl.argument :as argument]
+            [skein.impl.error :as error])
+  (:import [java.util.concurrent.atomic AtomicBoolean]
+           [skein.rt Buffers$Fixed Channel Runner Scheduler Timeout UnlimitedChannel]))
+
+(set! *warn-on-reflection* true)
+(set! *unchecked-math* :warn-on-boxed)
+
+(defn- description [limiter]
+  (when (instance? UnlimitedChannel limiter) (.label ^UnlimitedChannel limiter)))
+
+;;;; Rate
+
+(def ^:private ^:const catch-up-nanos
+  "By how much a permit that was late may be made up for; more than timers are late."
+  10000000)
+
+(defn- produce
+  "Puts permits on `out` at the times of a schedule that falls behind the clock by
+  `tolerance` nanoseconds at most. The block is garbage when `out` is."
+  [^Channel out ^double interval ^long tolerance]
+  (a/go-loop [due (Scheduler/nanoTime)
+              rest 0.0]
+    (let [wait (- due (Scheduler/nanoTime))]
+      (when (pos? wait) (a/<! (Timeout/at due)))
+      (when (a/>! out true)
+        (let [now (Scheduler/nanoTime)
+              earliest (- now tolerance)
+              step (+ interval rest)
+              whole (long step)]
+          (if (neg? (- due earliest))
+            (recur (+ earliest whole) (- step whole))
+            (recur (+ due whole) (- step whole))))))))
+
+(defn- positive? [n]
+  (and (number? n) (pos? (double n)) (< (double n) Double/POSITIVE_INFINITY)))
+
+(defn rate-limiter
+  "Returns a limiter with `rate` permits a second, any number above 0; a permit is true.
+
+  :burst  how many permits gather while nobody takes any; by default as many as fall into
+          10 ms, one at least, which makes up for timers and takers that are late
+  :name   for `status`
+
+  Permits are due on the clock of System/nanoTime (on the simulated one in a simulation), so
+  the rate is exact on average. Nothing is ever dropped: takers wait. Throws
+  :skein/bad-number.
+
+      (let [limiter (rate-limiter 1000)]
+        (dotimes [_ 5] (a/<!! limiter))
+        (status limiter))
+      ;=> {:name nil, :rate 1000, :waiting 0}"
+  [rate & {:keys [burst] limiter-name :name}]
+  (argument/number :rate rate "a number above 0" positive?)
+  (when (some? burst) (argument/number :burst burst "a number, 1 or more" (fn [n] (and (number? n) (<= 1.0 (double n))))))
+  (let [out (UnlimitedChannel. nil {:name limiter-name :rate rate})
+        interval (/ 1e9 (double rate))
+        tolerance (if burst
+                    (long (* interval (- (double burst) 1.0)))
+                    (long catch-up-nanos))]
+      (produce out interval tolerance)
+    out))
+
+;;;; Concurrency
+
+(deftype ^:private Permit [^Channel limiter ^AtomicBoolean released])
+
+(defn- add-permit [^Channel limiter]
+  (.put limiter (Permit. limiter (AtomicBoolean.)) nil nil))
+
+(defn concurrency-limiter
+  "Returns a limiter with `n` permits, a whole number above 0, each to be given back by
+  `release!`; `with-permit` sees to that.
+
+  :name  for `status`
+
+  Throws :skein/bad-number.
+
+      (let [limiter (concurrency-limiter 1)
+            permit (a/<!! limiter)]
+        [(a/poll! limiter)
+         (do (release! permit) (some? (a/poll! limiter)))])
+      ;=> [nil true]"
+  [n & {limiter-name :name}]
+  (argument/whole :n n)
+  (let [out (UnlimitedChannel. (Buffers$Fixed. n) {:name limiter-name :limit n})]
+    (dotimes [_ n] (add-permit out))
+    out))
+
+(defn release!
+  "Gives `permit` back to its limiter; nothing happens with the permit of a rate limiter,
+  which is used up. Throws :skein/released when it was given back before."
+  [permit]
+  (when (instance? Permit permit)
+    (when-not (.compareAndSet ^AtomicBoolean (.-released ^Permit permit) false true)
+      (error/fail! :skein/released
+                   "This permit was given back before; to let more than one pass, take more than one."
+                   {:limiter (description (.-limiter ^Permit permit))}))
+    (add-permit (.-limiter ^Permit permit)))
+  nil)
+
+(defn check-permit
+  "Returns `permit`, taken from `limiter`. Throws :skein/limiter-closed when it is nil. For
+  `with-permit`."
+  [permit limiter]
+  (if (nil? permit)
+    (error/fail! :skein/limiter-closed "The limiter has been closed, so nobody may pass any more."
+                 {:limiter (description limiter)})
+    permit))
+
+(defn in-block?
+  "Returns whether this thread runs a block. For `with-permit`."
+  []
+  (Runner/inBlock))
+
+(defmacro with-permit
+  "Takes a permit from `limiter`, parking a block or blocking a thread until there is one,
+  and evaluates the body; then gives the permit back, also when the body throws. Returns
+  the body's value. Throws :skein/limiter-closed.
+
+      (with-permit (rate-limiter 100) :passed)
+      ;=> :passed"
+  [limiter & body]
+  `(let [limiter# ~limiter
+         permit# (check-permit (if (in-block?) (a/<! limiter#) (a/<!! limiter#)) limiter#)]
+     (try
+       ~@body
+       (finally (release! permit#)))))
+
+(defn status
+  "Returns a limiter's description and counts, exact when nothing runs: {:name :rate
+  :waiting} or {:name :limit :in-use :waiting}. `:waiting` is the number of takes.
+
+      (status (concurrency-limiter 3 :name \"database\"))
+      ;=> {:name \"database\", :limit 3, :in-use 0, :waiting 0}"
+  [^Channel limiter]
+  (let [{:keys [limit] :as known} (description limiter)]
+    (cond-> (assoc known :waiting (.takerCount limiter))
+      limit (assoc :in-use (- (long limit) (count (.buffer limiter)))))))

@@ -1,0 +1,120 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.parallel
+  "A function over the values of a channel, several at a time: `parallel-map`.
+
+      (a/<!! (a/into [] (parallel-map 4 inc (a/to-chan! [1 2 3]))))
+      ;=> [2 3 4]
+
+  Unlike skein.async's `pipeline` it calls a function, which may block or park, knows an
+  unordered form and a policy for exceptions, and never has more than n values under way."
+  (:require [skein.async :as a]
+            [skein.impl.argument :as argument]
+            [skein.impl.error :as error]
+            [skein.impl.protocols :as impl])
+  (:import [skein.rt Channel]))
+
+(set! *warn-on-reflection* true)
+
+;; A job is what becomes of one value: [result nil], [nil nil] if it has none, [nil exception] if
+;; that ends the whole.
+
+(defn- handled
+  "The job of a value whose call threw."
+  [on-error thrown value]
+  (cond
+    (= :stop on-error) [nil thrown]
+    (= :skip on-error) [nil nil]
+    :else (try [(on-error thrown value) nil] (catch Throwable t [nil t]))))
+
+(defn- run-job [f on-error value]
+  (try [(f value) nil] (catch Throwable t (handled on-error t value))))
+
+(defn- finish [^Channel out in thrown]
+  (if-some [cause (or thrown (impl/failure in))]
+    (.close out ^Throwable cause)
+    (a/close! out)))
+
+(defn- take-while-permitted
+  "Takes a value whenever there is a permit, and calls `launch` with it, or with nil when
+  there are no more."
+  [{:keys [in permits stop]} launch]
+  (a/go-loop []
+    (a/<! permits)
+    (let [[value port] (a/alts! [stop in] :priority true)
+          value (when-not (identical? port stop) value)]
+      (launch value)
+      (when (some? value) (recur)))))
+
+(defn- deliver-in-order
+  [{:keys [in out permits stop]} jobs]
+  (a/go-loop []
+    (if-some [job (a/<! jobs)]
+      (let [[result thrown] (a/<! job)]
+        (if (or (some? thrown) (and (some? result) (not (a/>! out result))))
+          (do (a/close! stop) (finish out in thrown))
+          (do (a/>! permits true) (recur))))
+      (finish out in nil))))
+
+(defn- map-in-order [{:keys [n f on-error] :as work}]
+  (let [jobs (a/chan n)]
+    (take-while-permitted work (fn launch [value]
+                                 (if (some? value)
+                                   (a/put! jobs (a/go (run-job f on-error value)))
+                                   (a/close! jobs))))
+    (deliver-in-order work jobs)))
+
+(defn- run-and-deliver [{:keys [f in out permits stop on-error]} value]
+  (a/go
+    (let [[result thrown] (run-job f on-error value)]
+      (when (or (some? thrown) (and (some? result) (not (a/>! out result))))
+        (a/close! stop)
+        (finish out in thrown))
+      (a/>! permits true))))
+
+(defn- await-all
+  "Ends the work when all calls are done: when every permit but that of the taker is back."
+  [{:keys [n in out permits]}]
+  (a/go
+    (dotimes [_ (dec (long n))] (a/<! permits))
+    (finish out in nil)))
+
+(defn- map-as-completed [work]
+  (take-while-permitted work (fn launch [value]
+                               (if (some? value) (run-and-deliver work value) (await-all work)))))
+
+(defn- check-arguments [n f in on-error]
+  (argument/whole :n n)
+  (argument/source in)
+  (argument/policy on-error ":stop, :skip or a function of the exception and the value" (some-fn #{:stop :skip} fn?))
+  (when-not (ifn? f)
+    (error/fail! :skein/not-a-function (str "A function is wanted here, but this is " (error/preview f) ".")
+                 {:value (error/preview f)})))
+
+(defn parallel-map
+  "Returns a channel of the results of calling `f` with each value of the channel `in`, up
+  to `n` at a time, n > 0. Each call is a block: it may park or block.
+
+  :ordered?  whether results come in the order of the values; default true. If not, they
+             come as they are done
+  :on-error  what an exception does: :stop (the default) closes the returned channel with
+             it, and nothing more is taken; :skip gives no result; a function of the
+             exception and the value gives a result instead
+
+  From when it is taken to when its result has been accepted a value is under way; at most
+  `n` are, and none is taken that can't start at once. A nil result is no result. When `in`
+  closes, the returned channel does after the last result, and with the same cause. When
+  the returned channel is closed, nothing is taken once a result has shown that. Calls under
+  way go on to their end.
+
+  Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port, :skein/bad-policy.
+
+      (a/<!! (a/into #{} (parallel-map 2 (fn [x] (/ 6 x)) (a/to-chan! [1 0 3])
+                                       :ordered? false :on-error (fn [_ _] :none))))
+      ;=> #{6 2 :none}"
+  [n f in & {:keys [ordered? on-error] :or {ordered? true on-error :stop}}]
+  (check-arguments n f in on-error)
+  (let [permits (a/chan n)
+        work {:n n :f f :in in :out (a/chan) :permits permits :stop (a/chan) :on-error on-error}]
+    (dotimes [_ n] (a/offer! permits true))
+    (if ordered? (map-in-order work) (map-as-completed work))
+    (:out work)))

@@ -1,0 +1,152 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.reactive
+  "Channels and java.util.concurrent.Flow, with back-pressure in both directions.
+
+  * `publisher` - a Flow.Publisher of a channel's values
+  * `subscriber` - a Flow.Subscriber that puts what it receives on a channel
+
+      (let [from (a/to-chan! [1 2 3]), to (a/chan)]
+        (.subscribe (publisher from) (subscriber to))
+        (a/<!! (a/into [] to)))
+      ;=> [1 2 3]
+
+  Both keep the rules of the Reactive Streams specification 1.0.4."
+  (:require [skein.async :as a]
+            [skein.impl.argument :as argument]
+            [skein.impl.protocols :as impl])
+  (:import [java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription]
+           [java.util.concurrent.atomic AtomicLong AtomicReference]
+           [java.util.function LongBinaryOperator]
+           [skein.rt Channel]))
+
+(set! *warn-on-reflection* true)
+
+;;;; From a channel
+
+(def ^:private add-demand
+  "Demand of Long/MAX_VALUE stands for all there is."
+  (reify LongBinaryOperator
+    (applyAsLong [_ demand n]
+      (let [sum (unchecked-add demand n)] (if (neg? sum) Long/MAX_VALUE sum)))))
+
+(defn- subscription
+  "Its requests add to `demand` or, if they are none, leave an exception in `refused`."
+  [^AtomicLong demand ^AtomicReference refused wake cancelled]
+  (reify Flow$Subscription
+    (request [_ n]
+      (if (pos? n)
+        (.accumulateAndGet demand n add-demand)
+        (.set refused (IllegalArgumentException.
+                       (str "A subscriber must request more than nothing (rule 3.9), but requested " n "."))))
+      (a/offer! wake true))
+    (cancel [_] (a/close! cancelled))))
+
+(defn- exhausted?
+  "Whether nothing can come from `port` any more; false where that can't be known."
+  [port]
+  (and (instance? Channel port)
+       (let [^Channel ch port]
+         (and (.isClosed ch) (zero? (.putterCount ch))
+              (let [b (.buffer ch)] (or (nil? b) (zero? (count b))))))))
+
+(defn- signal-end [port ^Flow$Subscriber subscriber]
+  (if-some [thrown (impl/failure port)]
+    (.onError subscriber thrown)
+    (.onComplete subscriber)))
+
+(defn- publish
+  "Starts the block that serves one subscriber. It takes a value only when one is wanted."
+  [port ^Flow$Subscriber subscriber ^AtomicLong demand ^AtomicReference refused wake cancelled]
+  (a/go-loop []
+    (let [wanted? (pos? (.get demand))]
+      (cond
+        (.get refused) (.onError subscriber (.get refused))
+        (and (not wanted?) (exhausted? port)) (signal-end port subscriber)
+        :else
+        (let [[v from] (a/alts! (if wanted? [cancelled wake port] [cancelled wake]) :priority true)]
+          (cond
+            (identical? from cancelled) nil
+            (identical? from wake) (recur)
+            (nil? v) (signal-end port subscriber)
+            :else (do (when (< (.get demand) Long/MAX_VALUE) (.decrementAndGet demand))
+                      (.onNext subscriber v)
+                      (recur))))))))
+
+(defn publisher
+  "Returns a Flow.Publisher of the values of `port`.
+
+  Subscribers share the port as takers do: each value goes to one of them, and is taken
+  only when that one has requested it. Cancelling leaves what was not delivered in the
+  port. After the last value a subscriber gets onComplete, or onError with the cause of
+  the close; one that has nothing on request learns of a later close at its next request.
+  Signals come from a block, one at a time, so a subscriber may block.
+
+  Throws :skein/not-a-port."
+  ^java.util.concurrent.Flow$Publisher [port]
+  (argument/source port)
+  (reify Flow$Publisher
+    (subscribe [_ subscriber]
+      (when (nil? subscriber) (throw (NullPointerException. "The subscriber is null (rule 1.9).")))
+      (let [demand (AtomicLong.)
+            refused (AtomicReference.)
+            wake (a/chan (a/sliding-buffer 1))
+            cancelled (a/chan)]
+        (.onSubscribe subscriber (subscription demand refused wake cancelled))
+        (publish port subscriber demand refused wake cancelled)))))
+
+;;;; To a channel
+
+(def ^:const default-window
+  "How many values `subscriber` lets be under way when it is not told."
+  16)
+
+(defn- close-with! [port ^Throwable cause]
+  (if (instance? Channel port) (.close ^Channel port cause) (a/close! port)))
+
+(defn- require-some [x what]
+  (when (nil? x) (throw (NullPointerException. (str "The " what " is null (rule 2.13).")))))
+
+(defn- receive
+  "Puts `value`; asks for more when half a window has been accepted."
+  [port value ^Flow$Subscription upstream ^AtomicLong accepted batch]
+  (try
+    (a/put! port value
+            (fn done [accepted?]
+              (if accepted?
+                (when (zero? (rem (.incrementAndGet accepted) (long batch))) (.request upstream (long batch)))
+                (.cancel upstream))))
+    (catch Throwable t ; too many others wait in the channel; onNext must not throw (rule 2.13)
+      (.cancel upstream)
+      (close-with! port t))))
+
+(defn subscriber
+  "Returns a Flow.Subscriber, to be subscribed once, that puts what it receives on `port`.
+
+  :window  how many values may be requested and not yet accepted by the port, from 1 to
+           1024; default `default-window`
+
+  onComplete closes the port; onError closes it with the exception, which `<?` rethrows.
+  When the port has been closed, the next value is dropped and the subscription cancelled.
+  Throws :skein/bad-number, :skein/not-a-port."
+  (^java.util.concurrent.Flow$Subscriber [port] (subscriber port nil))
+  (^java.util.concurrent.Flow$Subscriber [port {:keys [window] :or {window default-window}}]
+   (argument/target port)
+   (argument/number :window window (str "a whole number from 1 to " Channel/MAX_WAITING)
+                    (fn [n] (and (int? n) (<= 1 (long n) Channel/MAX_WAITING))))
+   (let [window (long window)
+         batch (max 1 (quot window 2))
+         accepted (AtomicLong.)
+         upstream (AtomicReference.)]
+     (reify Flow$Subscriber
+       (onSubscribe [_ s]
+         (require-some s "subscription")
+         (if (.compareAndSet upstream nil s)
+           (.request s window)
+           (.cancel s)))
+       (onNext [_ value]
+         (require-some value "value")
+         (receive port value (.get upstream) accepted batch))
+       (onError [_ thrown]
+         (require-some thrown "exception")
+         (close-with! port thrown))
+       (onComplete [_] (a/close! port))))))

@@ -1,0 +1,251 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold
+  "Parallel folds with transducers over everything that has elements. doc/folds.md explains.
+
+  * `fold` runs one, `explain` tells what it did
+  * `through`, `fuse`, `group-by`, `then` make folds of folds
+  * `count sum mean variance min max frequencies distinct` are folds; `top into histogram quantiles` make them
+
+  A fold is a map {:identity :xform :step :combine :complete} and knows nothing of threads.
+
+      (fold (group-by odd? (fuse {:n count, :sum sum})) (range 10))
+      ;=> {false {:n 5, :sum 20}, true {:n 5, :sum 25}}
+
+  It takes one pass in the order of the source, and only ever combines neighbours. For files see skein.fold.lines."
+  (:refer-clojure :exclude [count distinct frequencies group-by into max min])
+  (:require [clojure.core :as clj]
+            [skein.fold.engine :as engine]
+            [skein.fold.parts :as parts]
+            [skein.fold.summary :as summary]
+            [skein.impl.error :as error]))
+
+(set! *warn-on-reflection* true)
+
+;;;; Running
+
+(defn- fold-value [f]
+  (cond
+    (and (map? f) (contains? f :step)) f
+    (fn? f) {:combine f, :step f}
+    :else (error/fail! :skein/bad-fold
+                       (str "A fold is a map with :step, :combine and :identity, or a function that is both step and combine, not "
+                            (error/preview f) ".")
+                       {:fold f})))
+
+(defn- run [opts f coll]
+  (let [f (fold-value f)
+        value (engine/run opts f coll)]
+    (if-let [complete (:complete f)] (complete value) value)))
+
+(defn fold
+  "Returns the fold of `coll`, made on as many threads as it is worth.
+
+  f        a fold: {:identity (fn [] value), :step (fn [value x]), :combine (fn [left right]), :xform transducer,
+           :complete (fn [value])}; all but :step and :combine may be left out; without :identity, (combine) gives it
+  combine  function of no argument, the identity, and of two, the values of two neighbouring parts
+  step     reducing function; called with one argument at the end of each part if it has that arity
+  xform    transducer
+  coll     whatever skein.fold.source knows, or nil
+  opts     :parallelism  threads at most, the caller's included; default one per processor
+           :grain        elements (bytes, of a file) that a thread takes at a time; by default measured
+           :unordered    true lets any two parts be combined; needs a commutative combine
+           :pool         Executor to run helpers on, instead of threads of its own
+           :on-progress  function of {:done n, :total n-or-nil, :unit :elements-or-:bytes}, called now and then by
+                         one thread at a time, and in the end
+
+  The value is what `transduce` gives if combine is associative and agrees with step. A transducer that keeps state (take,
+  distinct, partition-by and so on) gets its elements in order; what stands before it still runs in parallel. A reduced
+  value from step ends the fold there. An exception ends it everywhere, and is thrown as it is; so does interrupting the
+  caller. When fold returns or throws, no step is running any more. Steps see the caller's dynamic bindings.
+
+  Throws :skein/bad-combine, :skein/bad-step, :skein/bad-xform, :skein/bad-fold, :skein/bad-grain, :skein/bad-option,
+  :skein/not-foldable, and :skein/stateful-unordered.
+
+      (fold (map inc) + + [1 2 3])
+      ;=> 9
+
+      (fold {:parallelism 4} (through (filter odd?) (into [])) (range 10))
+      ;=> [1 3 5 7 9]"
+  ([f coll] (run nil f coll))
+  ([combine step coll]
+   (if (or (map? combine) (map? step))
+     (run combine step coll)
+     (engine/run nil {:combine combine, :step step} coll)))
+  ([xform combine step coll]
+   (if (map? xform)
+     (engine/run xform {:combine combine, :step step} coll)
+     (engine/run nil {:xform xform, :combine combine, :step step} coll)))
+  ([opts xform combine step coll]
+   (engine/run opts {:xform xform, :combine combine, :step step} coll)))
+
+(defn explain
+  "Folds as `(fold opts f coll)` does, and returns what happened: a map of
+
+  :value       what fold returns
+  :path        :serial, :parallel, or :in-order, which is parallel up to a transducer that needs order
+  :reason      why it was serial or in order, a string, or nil
+  :grain       elements (bytes, of a file) in a block, on average
+  :pieces      a map for each part with a value of its own: where it began in units (:from), how many it did (:units), in
+               how many blocks (:blocks), in what time (:ns), on which thread (:thread)
+  :threads     how many threads took part
+  :elapsed-ns  time in all
+
+      (select-keys (explain sum (range 10)) [:value :path])
+      ;=> {:value 45, :path :serial}"
+  ([f coll] (explain nil f coll))
+  ([opts f coll]
+   (let [f (fold-value f)]
+     (update (engine/explain opts f coll) :value #(parts/completed f %)))))
+
+;;;; Folds of folds
+
+(defn through
+  "Returns the fold `f` of what the transducer `xform` lets through: a map over, a filter of, the elements.
+
+      (fold (through (comp (map inc) (filter even?)) count) [1 2 3])
+      ;=> 2"
+  [xform f]
+  (assoc (fold-value f) :xform (if-let [inner (:xform f)] (comp xform inner) xform)))
+
+(defn then
+  "Returns the fold `f` with its value post-processed by `g`.
+
+      (fold (then sum str) [1 2 3])
+      ;=> \"6\""
+  [f g]
+  (let [f (fold-value f)]
+    (assoc f :complete (if-let [complete (:complete f)] (comp g complete) g))))
+
+(defn fuse
+  "Returns the fold that does several folds in one pass.
+
+  folds  map from name to fold, or vector of folds; its value is a map or vector likewise
+
+      (fold (fuse [count sum]) [1 2 3])
+      ;=> [3 6]"
+  [folds]
+  (let [names (when (map? folds) (vec (keys folds)))
+        fused (parts/fuse (mapv fold-value (if names (vals folds) folds)))]
+    (if names (then fused #(zipmap names %)) fused)))
+
+(defn group-by
+  "Returns the fold whose value is a map from (key-fn x) to the fold `f` of all such x.
+
+      (fold (group-by clj/count (into [])) [\"a\" \"bc\" \"d\"])
+      ;=> {1 [\"a\" \"d\"], 2 [\"bc\"]}"
+  [key-fn f]
+  (parts/group-by-key key-fn (fold-value f)))
+
+;;;; Folds
+
+(def count
+  "The fold whose value is how many elements there are."
+  {:identity (fn fresh [] 0)
+   :step (fn step [n _] (inc (long n)))
+   :combine +})
+
+(def sum
+  "The fold whose value is the sum of the elements."
+  {:combine +, :step +})
+
+(def mean
+  "The fold whose value is the arithmetic mean of the elements, a double, or nil if there are none.
+
+      (fold mean [1 2 6])
+      ;=> 3.0"
+  (summary/moments (fn complete [[n mean]] (when (pos? (long n)) mean))))
+
+(def variance
+  "The fold whose value is the sample variance of the elements, a double, or nil if there are less than two.
+
+      (fold variance [1 2 3])
+      ;=> 1.0"
+  (summary/moments (fn complete [[n _ squares]] (when (< 1 (long n)) (/ (double squares) (dec (long n)))))))
+
+(defn- better-of
+  "Returns the fold of the element that `better` (clj/min or clj/max) prefers, or nil."
+  [better]
+  (let [pick (fn pick ([] nil) ([a b] (cond (nil? a) b (nil? b) a :else (better a b))))]
+    {:combine pick, :step pick}))
+
+(def min
+  "The fold whose value is the least number, or nil if there are none."
+  (better-of clj/min))
+
+(def max
+  "The fold whose value is the greatest number, or nil if there are none.
+
+      (fold (fuse [min max]) [3 1 2])
+      ;=> [1 3]"
+  (better-of clj/max))
+
+(def frequencies
+  "The fold whose value is a map from element to how often it occurs.
+
+      (fold frequencies \"abba\")
+      ;=> {\\a 2, \\b 2}"
+  summary/frequencies-fold)
+
+(def distinct
+  "The fold whose value is a vector of the different elements, in the order of their first occurrence.
+
+      (fold distinct [3 1 3 2 1])
+      ;=> [3 1 2]"
+  (let [add (fn add [[seen xs] x] (if (contains? seen x) [seen xs] [(conj seen x) (conj xs x)]))]
+    {:identity (fn fresh [] [#{} []])
+     :step add
+     :combine (fn combine [left [_ xs]] (reduce add left xs))
+     :complete second}))
+
+(defn into
+  "Returns the fold whose value is `to` with the elements conjoined, in order.
+
+      (fold (into {}) [[:a 1] [:b 2] [:a 3]])
+      ;=> {:a 3, :b 2}"
+  [to]
+  (let [part (if (and (or (set? to) (map? to)) (not (record? to))) (empty to) [])
+        conj-on (if (instance? clojure.lang.IEditableCollection part)
+                  {:identity (fn fresh [] (transient part))
+                   :step (fn step ([acc] (persistent! acc)) ([acc x] (conj! acc x)))}
+                  {:identity (fn fresh [] part), :step conj})]
+    (assoc conj-on
+           :combine (fn combine [left right] (clj/into left right))
+           :complete (fn complete [all] (clj/into to all)))))
+
+(defn top
+  "Returns the fold whose value is a vector of the `n` greatest elements, greatest first.
+
+  n       long >= 0
+  key-fn  what to compare elements by; default identity. Of equal ones the first come first
+
+      (fold (top 2 clj/count) [\"a\" \"bcd\" \"ef\" \"gh\"])
+      ;=> [\"bcd\" \"ef\"]"
+  ([n] (top n identity))
+  ([n key-fn] (summary/top n (fn order [a b] (compare (key-fn b) (key-fn a))))))
+
+(defn histogram
+  "Returns the fold whose value counts numbers between `edges`: a vector, one longer.
+
+  edges  ascending numbers; the counts are of x below the first, of x from the first up to the second, and so on
+
+      (fold (histogram [0 10]) [-1 0 9 10 11])
+      ;=> [1 2 2]"
+  [edges]
+  (let [edges (double-array edges)
+        place (fn place [x]
+                (let [i (java.util.Arrays/binarySearch edges (double x))]
+                  (if (neg? i) (- -1 i) (inc i))))
+        zeros (vec (repeat (inc (alength edges)) 0))]
+    {:identity (fn fresh [] zeros)
+     :step (fn step [counts x] (update counts (place x) inc))
+     :combine (fn combine [left right] (mapv + left right))}))
+
+(defn quantiles
+  "Returns the fold of numbers whose value is a map from each of `ps` to the number of that rank, to within 1 %.
+
+  ps  numbers from 0 to 1; 0.5 is the median. Its space grows with the logarithm of the numbers' range
+
+      (update-vals (fold (quantiles [0.5]) (range 1 1000)) #(Math/round (/ % 10)))
+      ;=> {0.5 50}"
+  [ps]
+  (summary/quantiles ps))

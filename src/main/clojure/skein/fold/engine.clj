@@ -1,0 +1,165 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.engine
+  "From the arguments of `skein.fold/fold` to the Java engine: checks options, makes a plan, runs it.
+
+  A fold's xform and the eductions around its source become one list of stages; skein.fold.rt decides, while it runs,
+  whether they are shared by several threads."
+  (:require [skein.fold.primitive]
+            [skein.fold.source :as source]
+            [skein.impl.error :as error])
+  (:import (clojure.lang Fn IFn IReduceInit MultiFn Var)
+           (java.util ArrayList)
+           (java.util.concurrent Executor)
+           (skein.fold.rt Engine Feed Plan Progress Span Stages Trace Trace$Piece)))
+
+(set! *warn-on-reflection* true)
+
+;;;; What the caller did wrong
+
+(def ^:private options
+  "Each option with a test of its value and what the value should be."
+  {:parallelism [#(and (int? %) (<= 1 (long %) 1024)) "a number of threads from 1 to 1024"]
+   :grain [#(and (int? %) (pos? (long %))) "a positive number of elements (or bytes, of a file)"]
+   :unordered [boolean? "true or false"]
+   :pool [#(instance? Executor %) "a java.util.concurrent.Executor"]
+   :on-progress [ifn? "a function of one argument"]})
+
+(defn- option-error! [k v]
+  (if-let [[_ should] (options k)]
+    (error/fail! (if (= :grain k) :skein/bad-grain :skein/bad-option)
+                 (str "The option " k " is " (error/preview v) ", but should be " should ".")
+                 {:option k, :value v})
+    (error/fail! :skein/bad-option
+                 (str "There is no option " (error/preview k) ". The options of a fold are " (vec (keys options)) ".")
+                 {:option k, :value v})))
+
+(defn- check-options [opts]
+  (when-not (map? opts)
+    (error/fail! :skein/bad-option (str "The options of a fold are a map, not " (error/preview opts) ".") {:value opts}))
+  (reduce-kv (fn check [_ k v]
+               (when-not (some-> (options k) first (#(% v))) (option-error! k v)))
+             nil opts))
+
+(defn- function? [f]
+  (or (instance? Fn f) (instance? Var f) (instance? MultiFn f)
+      (and (instance? IFn f) (not (keyword? f)) (not (symbol? f)) (not (coll? f)))))
+
+(defn check-functions
+  "Throws :skein/bad-combine or :skein/bad-step unless both are functions."
+  [combine step]
+  (when-not (function? combine)
+    (error/fail! :skein/bad-combine
+                 (str "The fold's combine is " (error/preview combine) ", not a function. It gives the identity when called "
+                      "with no argument, and combines the values of two neighbouring parts.")
+                 {:combine combine}))
+  (when-not (function? step)
+    (error/fail! :skein/bad-step
+                 (str "The fold's step is " (error/preview step) ", not a function. It takes a value so far and an element.")
+                 {:step step})))
+
+(defn- check-xform [xform]
+  (when-not (function? xform)
+    (error/fail! :skein/bad-xform
+                 (str "A fold's xform is a transducer, such as (map inc), not " (error/preview xform) ".")
+                 {:xform xform})))
+
+(defn- stage-name
+  "Returns the name of the function that made the transducer `stage`, such as clojure.core/take."
+  [stage]
+  (second (re-matches #"([^/]+/[^/]+?)(?:/fn.*)?" (Compiler/demunge (.getName (class stage))))))
+
+(defn- check-unordered [^Plan plan stages]
+  (let [i (.firstThatNeedsOrder plan)]
+    (when (<= i (count stages))
+      (let [stage (if (< i (count stages)) (stage-name (nth stages i)) "the step")]
+        (error/fail! :skein/stateful-unordered
+                     (str stage " needs its elements in order, and :unordered true gives up the order. Leave out one of them.")
+                     {:stage stage, :index i})))))
+
+;;;; Plans
+
+(def ^:private no-stages (object-array 0))
+
+(defn- add-stages [^ArrayList to xform]
+  (check-xform xform)
+  (Stages/flatten xform to))
+
+(defn- stages-of ^objects [outer xform]
+  (if (and (nil? xform) (nil? (seq outer)))
+    no-stages
+    (let [stages (ArrayList.)]
+      (run! #(add-stages stages %) outer)
+      (when xform (add-stages stages xform))
+      (.toArray stages))))
+
+(defn needs-order?
+  "Whether the fold `f` gives a value only if it sees all its elements in order, from the first one on."
+  [f]
+  (let [stages (stages-of nil (:xform f))]
+    (<= (.firstThatNeedsOrder (Plan. (:identity f) stages (:step f) (:combine f) (boolean (:in-order? f))))
+        (count stages))))
+
+(defn- progress [on-progress source]
+  (let [span (when (instance? Span source) source)
+        unit (if span (keyword (.unit ^Span span)) :elements)]
+    (Progress. (fn tell [done total] (on-progress {:done done, :total total, :unit unit}))
+               (if span (.size ^Span span) -1))))
+
+(defn- with-options ^Plan [^Plan plan opts source stages]
+  (let [{:keys [parallelism grain unordered pool on-progress]} opts]
+    (when parallelism (.parallelism plan parallelism))
+    (when grain (.grain plan grain))
+    (when pool (.pool plan pool))
+    (when on-progress (.progress plan (progress on-progress source)))
+    (when unordered
+      (check-unordered plan stages)
+      (.unordered plan true))
+    plan))
+
+(defn- run-source [^Plan plan source]
+  (condp instance? source
+    Span (Engine/fold plan ^Span source)
+    Feed (Engine/fold plan ^Feed source)
+    (Engine/fold plan ^IReduceInit source)))
+
+(defn run
+  "Returns the fold of `coll`, not yet post-processed.
+
+  opts  see `skein.fold/fold`, or nil; :trace may hold a skein.fold.rt.Trace
+  f     {:identity :xform :step :combine :in-order?}; without :identity, combine's value for no argument"
+  [opts f coll]
+  (let [step (:step f)
+        combine (:combine f)
+        trace (:trace opts)
+        opts (if trace (dissoc opts :trace) opts)
+        [coll outer] (source/unwrapped coll)]
+    (check-functions combine step)
+    (when opts (check-options opts))
+    (let [stages (stages-of outer (:xform f))
+          plan (Plan. (or (:identity f) combine) stages step combine (boolean (:in-order? f)))
+          source (source/source coll)]
+      (when trace (.trace plan trace))
+      (when opts (with-options plan opts source stages))
+      (run-source plan source))))
+
+(defn- piece->data [^Trace$Piece piece]
+  {:from (when-not (neg? (.from piece)) (.from piece))
+   :units (.units piece), :blocks (.blocks piece), :ns (.nanos piece), :thread (.thread piece)})
+
+(defn explain
+  "Returns what `run` did, and its value under :value; see `skein.fold/explain`."
+  [opts f coll]
+  (let [trace (Trace.)
+        start (System/nanoTime)
+        value (run (assoc opts :trace trace) f coll)
+        elapsed-ns (- (System/nanoTime) start)
+        pieces (mapv piece->data (.pieces trace))
+        units (long (transduce (map :units) + pieces))
+        blocks (long (transduce (map :blocks) + pieces))]
+    {:value value
+     :path (keyword (.path trace))
+     :reason (not-empty (.reason trace))
+     :grain (if (pos? blocks) (quot units blocks) 0)
+     :pieces (vec (sort-by #(or (:from %) 0) pieces))
+     :threads (count (distinct (map :thread pieces)))
+     :elapsed-ns elapsed-ns}))

@@ -1,0 +1,120 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.lines
+  "Files as sources of folds.
+
+  * `lines`    strings, for convenience
+  * `records`  strings or byte arrays that end with a delimiter of your own
+  * `slices`   many lines at a time in a byte buffer, for speed
+
+  Each takes one path or several, and returns a value that can be folded any number of times; the files are looked at
+  when a fold begins. A part of a file owns the records whose first byte lies in it, so each is seen exactly once, and in
+  order. A file called *.gz is unpacked: several in parallel, one alone on one thread while others take its lines.
+
+  The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
+  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long, :skein/unsupported-compression, :skein/bad-charset and
+  :skein/bad-delimiter.
+
+      (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
+      ;=> 202"
+  (:require [skein.fold.source :as source]
+            [skein.impl.error :as error])
+  (:import (java.io File)
+           (java.nio.charset Charset StandardCharsets)
+           (java.nio.file Path)
+           (java.util Arrays)
+           (skein.fold.rt FileSpan FilesSpan Format StreamFeed)))
+
+(set! *warn-on-reflection* true)
+
+(defn- ->path ^Path [x]
+  (condp instance? x
+    Path x
+    File (.toPath ^File x)
+    String (Path/of x (make-array String 0))
+    (error/fail! :skein/bad-path
+                 (str "A file is named by a string, a java.io.File or a java.nio.file.Path, not by " (error/preview x) ".")
+                 {:path x})))
+
+(defn- ->paths [x]
+  (if (or (sequential? x) (set? x) (instance? Path x))
+    (if (instance? Path x) [x] (mapv ->path x))
+    [(->path x)]))
+
+(def ^:private probe-chars "Characters whose bytes must be theirs in ASCII, for a file to be cut at bytes." "\n\r aZ0")
+
+(defn- ->charset ^Charset [x]
+  (let [charset (cond
+                  (instance? Charset x) x
+                  (and (string? x) (try (Charset/isSupported x) (catch IllegalArgumentException _ false))) (Charset/forName x))]
+    (if (and charset (Arrays/equals (.getBytes ^String probe-chars ^Charset charset)
+                                    (.getBytes ^String probe-chars StandardCharsets/US_ASCII)))
+      charset
+      (error/fail! :skein/bad-charset
+                   (str "The charset " (error/preview x) " is unknown, or not an extension of ASCII as UTF-8 is, so a file can't be "
+                        "divided at the bytes that end its lines.")
+                   {:charset (str x)}))))
+
+(defn- overlaps-itself?
+  "Whether the bytes end as they begin, so that two delimiters could share bytes."
+  [^bytes bytes]
+  (let [n (alength bytes)]
+    (boolean (some (fn same? [k] (Arrays/equals (Arrays/copyOfRange bytes 0 (int k)) (Arrays/copyOfRange bytes (- n (int k)) n)))
+                   (range 1 n)))))
+
+(defn- ->delimiter ^bytes [x ^Charset charset]
+  (let [bytes (cond
+                (bytes? x) x
+                (char? x) (.getBytes (str x) charset)
+                (string? x) (.getBytes ^String x charset))]
+    (if (and bytes (pos? (alength ^bytes bytes)) (not (overlaps-itself? bytes)))
+      bytes
+      (error/fail! :skein/bad-delimiter
+                   (str "A delimiter is a character, a string or a byte array that isn't empty and does not end as it begins, not "
+                        (error/preview x) ".")
+                   {:delimiter (error/preview x)}))))
+
+(defrecord ^:private Files [paths format]
+  source/Source
+  (-source [_]
+    (if (and (= 1 (count paths)) (StreamFeed/isCompressed (first paths)))
+      (StreamFeed/ofFile (first paths) format)
+      (if (= 1 (count paths))
+        (FileSpan. (first paths) format)
+        (FilesSpan. paths format)))))
+
+(defn lines
+  "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them.
+
+  paths  string, File or Path, or a collection of such
+  opts   :charset  name or java.nio.charset.Charset, an extension of ASCII; default UTF-8
+
+      (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
+      ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
+  ([paths] (lines paths {}))
+  ([paths {:keys [charset] :or {charset StandardCharsets/UTF_8}}]
+   (->Files (->paths paths) (Format/lines (->charset charset)))))
+
+(defn records
+  "Returns a source of the records of files that end with `delimiter`, which they are given without.
+
+  paths      as for `lines`
+  delimiter  character, string or byte array; it must not end as it begins, as \"aba\" does
+  opts       :charset  as for `lines`
+             :as       :string, the default, or :bytes for byte arrays"
+  ([paths delimiter] (records paths delimiter {}))
+  ([paths delimiter {:keys [charset as] :or {charset StandardCharsets/UTF_8, as :string}}]
+   (let [charset (->charset charset)]
+     (->Files (->paths paths)
+              (Format/records (->delimiter delimiter charset) (when (not= :bytes as) charset))))))
+
+(defn slices
+  "Returns a source of parts of files, each some whole lines in a buffer: a skein.fold.rt.Slice.
+
+  paths  as for `lines`
+  opts   :delimiter  what ends a line, as for `records`; default line feed
+
+  A slice has fields bytes, from, to and position; `.copy` and `.text` copy it. Its buffer is used again when the step that
+  got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
+  ([paths] (slices paths {}))
+  ([paths {:keys [delimiter] :or {delimiter \newline}}]
+   (->Files (->paths paths) (Format/slices (->delimiter delimiter StandardCharsets/UTF_8)))))

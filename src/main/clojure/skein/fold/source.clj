@@ -1,0 +1,118 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.source
+  "What can be folded, and how it is divided.
+
+  * `Source` is the protocol to extend to a type of your own
+  * `source` finds the source in any of the types known here
+  * `reading` makes a source of a function that reads one element after the other
+
+  There are three kinds of source: a Span can be reduced from any position to any other; a Feed hands out blocks of
+  elements in order; an IReduceInit pushes its elements. The first kind needs nobody to produce elements, so it
+  is the fastest. `indexed` makes a Span of a function."
+  (:require [skein.impl.error :as error])
+  (:import (clojure.core Eduction)
+           (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector)
+           (java.util Iterator List Map RandomAccess Spliterator Spliterators)
+           (java.util.function IntFunction)
+           (java.util.stream BaseStream)
+           (skein.fold.rt Feed IndexedSpan IteratorFeed SeqFeed Span Spans VectorSpan)))
+
+(set! *warn-on-reflection* true)
+
+(defprotocol Source
+  "Extend it to make your own type foldable."
+  (-source [coll]
+    "Returns how to fold `coll`: a skein.fold.rt.Span, a skein.fold.rt.Feed, a clojure.lang.IReduceInit, or
+    another value that is a source."))
+
+(defn- not-foldable! [coll]
+  (error/fail! :skein/not-foldable
+               (str "Can't fold a " (.getName (class coll)) ". Sources are vectors, maps, sets, ranges, sequences, arrays, "
+                    "strings, every Iterable, Iterator, Spliterator and Stream, whatever reduces itself (IReduceInit), "
+                    "files by way of skein.fold.lines, and types that extend skein.fold.source/Source.")
+               {:class (.getName (class coll)), :value (error/preview coll)}))
+
+(defn indexed
+  "Returns a source of `size` elements, of which (element-at i) gives the one at i.
+
+  size        int >= 0
+  element-at  function of an int from 0 to size - 1; called by several threads
+
+      (skein.fold/fold + (indexed 4 #(* 10 %)))
+      ;=> 60"
+  [size element-at]
+  (IndexedSpan. (int size) (reify IntFunction (apply [_ i] (element-at i)))))
+
+(defn reading
+  "Returns a source of what `read-next!` returns, call by call, until it returns nil.
+
+  read-next!  function of no argument; called by one thread at a time, not always the same
+
+  For a java.sql.ResultSet, or a Reader's lines. The elements are produced serially; the steps on them run in parallel.
+
+      (with-open [in (clojure.java.io/reader (java.io.StringReader. \"a\\nbc\"))]
+        (skein.fold/fold + (eduction (map count) (reading #(.readLine ^java.io.BufferedReader in)))))
+      ;=> 3"
+  [read-next!]
+  (SeqFeed. (take-while some? (repeatedly read-next!))))
+
+(defn- range-span [^LongRange r]
+  (let [start (long (.first r))
+        after (.next r)]
+    (Spans/ofRange start (if after (- (long (.first after)) start) 0) (.count r))))
+
+(defn- subvec-span [^APersistentVector$SubVector v]
+  (if (instance? PersistentVector (.v v))
+    (VectorSpan. (.v v) (.start v) (.end v))
+    (indexed (count v) #(nth v %))))
+
+(defn- stream-feed [^BaseStream stream]
+  (IteratorFeed. (.iterator stream) stream))
+
+(defn- open-source
+  "Returns the source of a `coll` whose type has no entry of its own in the protocol."
+  [coll]
+  (condp instance? coll
+    PersistentVector (VectorSpan. coll 0 (count coll))
+    LongRange (range-span coll)
+    APersistentVector$SubVector (subvec-span coll)
+    Span coll
+    Feed coll
+    IPersistentVector (indexed (count coll) #(nth coll %))
+    CharSequence (Spans/ofText coll)
+    ISeq (SeqFeed. coll)
+    LazySeq (SeqFeed. coll)
+    RandomAccess (Spans/ofList ^List coll)
+    BaseStream (stream-feed coll)
+    Iterable (IteratorFeed. (.iterator ^Iterable coll) nil)
+    Iterator (IteratorFeed. coll nil)
+    Map (IteratorFeed. (.iterator (.entrySet ^Map coll)) nil)
+    Spliterator (IteratorFeed. (Spliterators/iterator ^Spliterator coll) nil)
+    IReduceInit coll
+    (or (Spans/ofArray coll) (not-foldable! coll))))
+
+(extend-protocol Source
+  nil
+  (-source [_] (Spans/ofArray (object-array 0)))
+  Object
+  (-source [coll] (open-source coll)))
+
+(defn source
+  "Returns the Span, Feed or IReduceInit of `coll`. Throws :skein/not-foldable.
+
+  An eduction is unwrapped by `skein.fold/fold`, so that its transducers run in parallel too; here it is
+  a collection that reduces itself."
+  [coll]
+  (let [found (-source coll)]
+    (if (or (identical? found coll)
+            (instance? Span found) (instance? Feed found) (instance? IReduceInit found))
+      found
+      (recur found))))
+
+(defn unwrapped
+  "Returns [coll stages]: the collection within the eductions that `coll` is, and their transducers, first ones first."
+  [coll]
+  (loop [coll coll, stages ()]
+    (if (instance? Eduction coll)
+      (recur (.coll ^Eduction coll) (cons (.xform ^Eduction coll) stages))
+      [coll stages])))

@@ -1,0 +1,71 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.async.describe
+  "Channels, buffers and blocks as data, for `clojure.datafy`, and in print. Nothing here takes
+  a value or waits; figures are exact only if nothing runs."
+  (:require [clojure.datafy :as datafy])
+  (:import [java.io Writer]
+           [skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
+            Channel Frame Port Timeout]))
+
+(set! *warn-on-reflection* true)
+
+(defn- buffer-type [b]
+  (condp instance? b
+    Buffers$Dropping 'DroppingBuffer
+    Buffers$Sliding 'SlidingBuffer
+    Buffers$Promise 'PromiseBuffer
+    Buffers$Fixed 'FixedBuffer
+    (symbol (.getSimpleName (class b)))))
+
+(defn buffer
+  "Returns a buffer as {:type :count :capacity}; the type is called as in core.async."
+  [^Buffer b]
+  {:type (buffer-type b)
+   :count (.count b)
+   :capacity (let [n (.capacity b)] (when-not (neg? n) n))})
+
+(defn frame
+  "Returns a parked block as where it parks: {:file :line :column :operation :form}."
+  [^Frame f]
+  (let [{:keys [file sites]} (.sites (.body f))
+        [operation line column form] (get sites (.state f))]
+    {:file file :line line :column column :operation operation :form form}))
+
+(defn- frames [^Channel c takes?]
+  (mapv (fn each [f] (with-meta (frame f) {::datafy/obj f})) (.waitingFrames c takes?)))
+
+(defn channel
+  "Returns a channel as core.async shows it, {:put-count :take-count :closed? :buffer}, with
+  what Skein adds: the blocks that wait there, :takers and :putters, each as `frame` shows it;
+  of a timeout :remaining-ms."
+  [^Channel c]
+  (let [b (.buffer c)]
+    (cond-> {:put-count (.putterCount c)
+             :take-count (.takerCount c)
+             :closed? (.isClosed c)
+             :takers (frames c true)
+             :putters (frames c false)}
+      b (assoc :buffer (buffer b))
+      (instance? Timeout c)
+      (assoc :remaining-ms (max 0 (quot (- (.deadlineNanos ^Timeout c) (System/nanoTime)) 1000000))))))
+
+(defn- kind [c]
+  (condp instance? c
+    Timeout "timeout"
+    Port "result"
+    "chan"))
+
+(defn print-channel
+  "Writes a channel as #<chan 2/10 puts 1 takes 0 closed 1a2b3c>: what is in its buffer and
+  fits, what waits, and whether it is closed, as far as there is something to say."
+  [^Channel c ^Writer w]
+  (let [b (.buffer c)
+        {:keys [count capacity]} (when b (buffer b))
+        puts (.putterCount c)
+        takes (.takerCount c)]
+    (.write w (str "#<" (kind c)
+                   (when b (str " " count (when capacity (str "/" capacity))))
+                   (when (pos? puts) (str " puts " puts))
+                   (when (pos? takes) (str " takes " takes))
+                   (when (.isClosed c) " closed")
+                   " " (Integer/toHexString (System/identityHashCode c)) ">"))))

@@ -1,0 +1,61 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.async.gather
+  "Several operations started together by a block, which then waits until all are done.
+
+      (start g)               ; the block holds a share itself, so that nobody ends early
+      (expect g)              ; before each operation; its callback calls `arrive`
+      (when (pending? g)      ; gives up the block's own share
+        (<! (signal g)))
+
+  A gather is used again and again, by one block."
+  (:require [skein.async :as a])
+  (:import [java.util.concurrent.atomic AtomicInteger]
+           [skein.rt Channel]))
+
+(set! *warn-on-reflection* true)
+
+(deftype Gather [^AtomicInteger shares signal])
+
+(defn gather
+  "Returns a gather for which nothing has been started."
+  []
+  (Gather. (AtomicInteger.) (a/chan 1)))
+
+(defn signal
+  "The channel that gets a value when all are done, if there was something to wait for."
+  [^Gather g]
+  (.-signal g))
+
+(defn start
+  "Begins a round."
+  [^Gather g]
+  (.set ^AtomicInteger (.-shares g) 1))
+
+(defn expect
+  "One more operation is going to call `arrive`."
+  [^Gather g]
+  (.incrementAndGet ^AtomicInteger (.-shares g)))
+
+(defn arrive
+  "An operation is done."
+  [^Gather g]
+  (when (zero? (.decrementAndGet ^AtomicInteger (.-shares g)))
+    (a/put! (.-signal g) true)))
+
+(defn pending?
+  "Ends the round: whether operations are still under way, so that the signal will come."
+  [^Gather g]
+  (pos? (.decrementAndGet ^AtomicInteger (.-shares g))))
+
+(defn put
+  "Starts a put that is part of the round. Only if it can't be done at once is it expected,
+  and later calls `arrived` with its outcome, true or false. Returns false if the port is
+  known to be closed."
+  [g port value arrived]
+  (let [accepted (if (instance? Channel port) (.put ^Channel port value nil nil) Channel/NONE)]
+    (if (identical? accepted Channel/NONE)
+      (do (expect g)
+          (try
+            (a/put! port value arrived)
+            (catch Throwable t (arrive g) (throw t))))
+      accepted)))

@@ -1,0 +1,126 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.async.pipeline
+  "Works on several values at once and hands the results on in order.
+
+      from -> feeder -+-> items, in order -------------------> drainer -> to
+                      +-> jobs -> n workers, each fills its item
+
+  An item is the channel of one value's results. It stands in `items` before work on it
+  begins, and that channel's size bounds how many there are at a time."
+  (:require [skein.async :as a :refer [<! >! chan close! go]]
+            [skein.impl.threads :as threads])
+  (:import [skein.rt Channel Scheduler]))
+
+(set! *warn-on-reflection* true)
+(set! *unchecked-math* :warn-on-boxed)
+
+(def ^:const slow-ns
+  "A worker whose step took this long, 1 ms, goes on on a thread of its own: beside that, a
+  thread costs nothing, and blocks that compute must not keep the workers from others."
+  1000000)
+
+(defn- open?
+  "Whether `to` may still accept something, as far as that is known."
+  [to]
+  (not (and (instance? Channel to) (.isClosed ^Channel to))))
+
+(defn- feed
+  "Makes an item for each value, and then calls `begin` with the value and the item."
+  [from to items begin]
+  (go (try
+        (loop []
+          (when (open? to)
+            (when-some [v (<! from)]
+              (let [item (chan 1)]
+                (when (>! items item)
+                  (begin v item)
+                  (recur))))))
+        (finally (close! items)))))
+
+(defn- discard
+  "Lets everybody go on who waits to put on `ch`, now or later."
+  [ch]
+  (close! ch)
+  (loop []
+    (when (some? (a/poll! ch)) (recur))))
+
+(defn- abandon
+  "Nobody wants the items any more."
+  [items]
+  (close! items)
+  (loop []
+    (when-some [item (a/poll! items)]
+      (discard item)
+      (recur))))
+
+(defn- drain
+  "Puts what the items hold on `to`, in order. `nested?`: an item holds a channel of results,
+  rather than the results."
+  [items to close? nested?]
+  (go (loop []
+        (if-some [item (<! items)]
+          (let [results (if nested? (<! item) item)]
+            (if (loop []
+                  (let [v (when results (<! results))]
+                    (cond (nil? v) true
+                          (>! to v) (recur)
+                          :else false)))
+              (recur)
+              (do (discard item) (abandon items))))
+          (when close? (close! to))))))
+
+(defn- fails
+  "Reports what `item` failed with; it has no results, or no more."
+  [item thrown]
+  (Scheduler/uncaught thrown)
+  (close! item))
+
+(defn- quick?
+  "Does a job; whether it took less than `slow-ns`."
+  [xf ex-handler [v item]]
+  (let [start (System/nanoTime)]
+    (try
+      (let [results (chan 1 xf ex-handler)]
+        (a/>!! results v)
+        (close! results)
+        (a/put! item results))
+      (catch Throwable t (fails item t)))
+    (< (- (System/nanoTime) start) (long slow-ns))))
+
+(defn- work-on-thread [jobs do-job workload]
+  (threads/exec (bound-fn work [] (loop []
+                                    (when-some [job (a/<!! jobs)]
+                                      (do-job job)
+                                      (recur))))
+                workload))
+
+(defn- work [jobs do-job workload]
+  (go (loop []
+        (when-some [job (<! jobs)]
+          (if (do-job job)
+            (recur)
+            (work-on-thread jobs do-job workload))))))
+
+(defn pipeline
+  "See skein.async/pipeline; `workload` says what threads slow work goes to."
+  [n to xf from close? ex-handler workload]
+  (assert (pos? (long n)))
+  (let [n (long n)
+        items (chan n)
+        jobs (chan (+ n 2))
+        do-job (fn do-job [job] (quick? xf ex-handler job))
+        begin (fn begin [v item] (a/put! jobs [v item]))]
+    (dotimes [_ n] (work jobs do-job workload))
+    (let [fed (feed from to items begin)]
+      (a/take! fed (fn no-more-jobs [_] (close! jobs))))
+    (drain items to close? true)))
+
+(defn pipeline-async
+  "See skein.async/pipeline-async."
+  [n to af from close?]
+  (assert (pos? (long n)))
+  ;; One item more than `items` holds is being drained.
+  (let [items (if (= 1 (long n)) (chan) (chan (dec (long n))))
+        begin (fn begin [v item] (try (af v item) (catch Throwable t (fails item t))))]
+    (feed from to items begin)
+    (drain items to close? false)))

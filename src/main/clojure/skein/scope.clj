@@ -1,0 +1,349 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.scope
+  "Children that can't outlive their parent: threads and blocks in a tree.
+
+  * `scope` - runs its body, waits for the children, throws what failed
+  * children: `fork` on a virtual thread, `go` and `async` as blocks
+  * `cancel!` `cancelled?` `shield` `remaining-ms` `outcomes`
+
+      (scope [s]
+        (let [a (fork s (+ 1 2)) b (fork s (* 3 4))]
+          (+ @a @b)))
+      ;=> 15
+
+  A cancelled child is told once, where it parks or blocks, by a CancellationException or
+  an InterruptedException; its finally clauses run, and may park or block. `locking`, a
+  class initializer and code that computes can't be told: ask `cancelled?` there."
+  (:require [skein.async :as a]
+            [skein.impl.error :as error])
+  (:import [clojure.lang IFn]
+           [java.util.concurrent CancellationException]
+           [skein.rt Callback Channel Fork Region Region$Owner Strand Timeout]))
+
+(set! *warn-on-reflection* true)
+
+;;;; The state of a scope
+;;
+;; {:live       #{Region}      the children that have not ended
+;;  :cancelled? boolean        children begin no more
+;;  :body?      boolean        the body goes on
+;;  :closed?    boolean        neither body nor child goes on; nothing can be forked
+;;  :reason     keyword        why the body is cancelled: :failure :deadline :outside, or nil
+;;  :failures   [Throwable]    in the order in which they came
+;;  :outcomes   {Region promise} or nil, when nobody collects them; :order [Region]
+;;  :threads    [Thread]       of forks, some of them ended}
+
+(def ^:private fresh
+  {:live #{} :cancelled? false :body? true :closed? false :reason nil :failures [] :threads []})
+
+(defn- settled
+  "Closed, if nothing goes on."
+  [{:keys [body? live] :as state}]
+  (cond-> state
+    (not (or body? (seq live))) (assoc :closed? true)))
+
+(defn- told-before?
+  "Whether `thrown` is one of `failures`, or comes from one, as that of a deref does."
+  [failures thrown]
+  (let [causes (take 20 (take-while some? (iterate ex-cause thrown)))]
+    (boolean (some (fn known? [f] (some #(identical? f %) causes)) failures))))
+
+(defn- with-failure [{:keys [failures] :as state} thrown collect?]
+  (cond-> state
+    (not (told-before? failures thrown)) (update :failures conj thrown)
+    (not collect?) (-> (assoc :cancelled? true) (update :reason #(or % :failure)))))
+
+(defn- with-thread
+  "Remembers a thread; forgets those that have ended when there are many."
+  [{:keys [threads] :as state} thread]
+  (let [n (count threads)]
+    (assoc state :threads
+           (conj (if (and (<= 64 n) (zero? (bit-and n (dec n))))
+                   (filterv (fn alive? [^Thread t] (.isAlive t)) threads)
+                   threads)
+                 thread))))
+
+(defn- genuine?
+  "Whether `thrown` is a failure, and not how the cancelled `region` ends."
+  [^Region region thrown]
+  (not (and (.isCancelled region) (Region/isInterruption thrown))))
+
+(deftype ^:private Scope [state ^Channel done collect? deadline-ns]
+  Region$Owner
+  (cancelled [_ region more]
+    (let [{:keys [live] body :region}
+          (swap! state #(if (identical? region (:region %))
+                          (-> % (assoc :cancelled? true) (update :reason (fn first-of [r] (or r :outside))))
+                          %))]
+      (when (identical? region body) (.addAll more live))))
+  (failed [_ region thrown]
+    (when (and (not collect?) (genuine? region thrown))
+      (.cancel ^Region (:region (swap! state with-failure thrown collect?)))))
+  (ended [_ region value thrown]
+    (when-some [p (get-in @state [:outcomes region])]
+      (deliver p (cond
+                   (nil? thrown) {:value value}
+                   (genuine? region thrown) {:error thrown}
+                   :else {:cancelled true})))
+    (when (:closed? (swap! state (fn ends [s] (settled (update s :live disj region)))))
+      (.close done))))
+
+(defn- innermost-scope
+  "The scope of the body or child that runs here, or nil."
+  ^Scope []
+  (when-some [region (Strand/innermost)]
+    (let [owner (.owner region)]
+      (when (instance? Scope owner) owner))))
+
+;;;; Options
+
+(defn- check-option [[k v]]
+  (when-not (case k
+              :deadline-ms (and (int? v) (<= 0 (long v)))
+              :on-error (contains? #{:cancel :collect} v)
+              false)
+    (error/fail! :skein/bad-option
+                 (str "A scope has the options :deadline-ms, a whole number from 0, and :on-error, :cancel or "
+                      ":collect; this is " (error/preview [k v]) ".")
+                 {:option k :value v})))
+
+(defn- nearer
+  "The earlier of two times on the clock of nanoTime, of which `outer` may be nil."
+  [outer ^long ns]
+  (if (and outer (neg? (- (long outer) ns))) outer ns))
+
+(defn- deadline-of
+  "When the scope must end, on the clock of nanoTime: by its own deadline or by that of the
+  scope around it, or nil."
+  [deadline-ms]
+  (let [outer (some-> (innermost-scope) .-deadline-ns)]
+    (if deadline-ms
+      (nearer outer (+ (System/nanoTime) (* 1000000 (min (long deadline-ms) (long 1e12)))))
+      outer)))
+
+;;;; The life of a scope, as `scope` lays it out
+
+(defn- expire [^Scope s]
+  (.cancel ^Region (:region (swap! (.-state s) update :reason #(or % :deadline)))))
+
+(defn- start-timer
+  "A timeout that cancels the scope."
+  [s deadline-ms]
+  (let [timer (Timeout/after (long deadline-ms))]
+    (.take timer (Callback. (fn fired [_] (expire s)) true) nil)
+    timer))
+
+(defn open
+  "Begins a scope on this thread or block; see `scope`, whose expansion calls this."
+  [options]
+  (run! check-option options)
+  (let [{:keys [deadline-ms on-error]} options
+        collect? (= :collect on-error)
+        s (Scope. (atom (cond-> fresh collect? (assoc :outcomes {} :order [])))
+                  (a/chan) collect? (deadline-of deadline-ms))
+        region (Region/enter s)]
+    (swap! (.-state s) #(cond-> (assoc % :region region)
+                          (.isCancelled region) (assoc :cancelled? true :reason :outside)))
+    (when deadline-ms
+      (swap! (.-state s) assoc :timer (start-timer s deadline-ms)))
+    s))
+
+(defn body-failed
+  "Notes that the body of the scope threw; see `scope`."
+  [^Scope s thrown]
+  (let [{:keys [^Region region]} @(.-state s)]
+    (when (genuine? region thrown)
+      (swap! (.-state s) with-failure thrown false))
+    (.cancel region)
+    nil))
+
+(defn closing
+  "Notes that the body has ended. Returns a channel that closes when the children have."
+  [^Scope s]
+  (.shield (Strand/current))
+  (when (:closed? (swap! (.-state s) (fn ends [state] (settled (assoc state :body? false)))))
+    (.close ^Channel (.-done s)))
+  (.-done s))
+
+(defn join
+  "Waits until `done` closes, parking in a block. A thread that is interrupted meanwhile
+  cancels the scope, waits on, and stays interrupted."
+  {:skein.impl.go/op '{:method take, :arity [1 1]}}
+  [^Channel done]
+  (loop [interrupted? false]
+    (if (try (.takeBlocking done) false (catch InterruptedException _ true))
+      (do (.cancel (Strand/innermost))
+          (recur true))
+      (when interrupted? (.interrupt (Thread/currentThread))))))
+
+(defn- outcome
+  "Returns what the scope throws, or nil."
+  [{:keys [reason failures]}]
+  (if-some [thrown (or (first failures)
+                       (case reason
+                         :deadline (ex-info (str "The deadline passed before the scope had ended. Give it more time, or "
+                                                 "its children less to do.")
+                                            {:skein/error :skein/deadline-passed})
+                         :outside (CancellationException. "The scope was cancelled by what it is in.")
+                         nil))]
+    (do (doseq [^Throwable t (rest failures)] (.addSuppressed ^Throwable thrown t))
+        thrown)))
+
+(defn conclude
+  "Ends the scope, whose children have ended: its value, or what it throws; see `scope`."
+  [^Scope s result]
+  (let [{:keys [^Region region ^Channel timer threads reason] :as state} @(.-state s)
+        thrown (outcome state)]
+    (when timer (.close timer))
+    (doseq [^Thread t threads] (while (.isAlive t) (Thread/yield)))
+    (if (and thrown (= :outside reason)) (.leaveCancelled region) (.leave region))
+    (.unshield (Strand/current))
+    (if thrown (throw thrown) result)))
+
+(defmacro scope
+  "Runs the body with `s` bound to a new scope, and waits for all of its children. Returns
+  the value of the body.
+
+  options, a map:
+    :deadline-ms  after so long the scope is cancelled and throws :skein/deadline-passed;
+                  an enclosing scope's deadline counts too, if it is nearer
+    :on-error     :cancel, the default: the first exception, of a child or of the body,
+                  cancels the other children and the body, and is thrown, the same
+                  object, with further ones as its suppressed exceptions
+                  :collect: children fail alone; see `outcomes`
+
+  Nothing of the scope is alive when it returns or throws. In a block the body may park,
+  and so does the wait. If what is around the scope is cancelled, the scope is too, and
+  throws a CancellationException. A thread that is interrupted while it waits cancels the
+  scope, waits on, and stays interrupted.
+
+      (try (scope [s {:deadline-ms 5}] (go s (a/<! (a/chan))))
+           (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
+      ;=> :skein/deadline-passed
+
+  Source: structured concurrency as in Trio (N. J. Smith, 2018), Kotlin's
+  coroutineScope, and the JDK's StructuredTaskScope."
+  [[s options] & body]
+  `(let [~s (open ~options)
+         result# (try (do ~@body) (catch Throwable t# (body-failed ~s t#)))]
+     (join (closing ~s))
+     (conclude ~s result#)))
+
+;;;; Children
+
+(defn- refuse! []
+  (error/fail! :skein/scope-closed
+               "The scope has ended, so that it can have no more children. Fork inside its body, or in its children."
+               {}))
+
+(defn child
+  "Returns the region of a new child of the scope. Throws :skein/scope-closed when the scope
+  has ended. For those who make another kind of child; see skein.rt.Region."
+  ^Region [^Scope s]
+  (when-not (instance? Scope s)
+    (error/fail! :skein/bad-scope (str "This must be a scope, but is " (error/preview s) ".") {:scope s}))
+  (let [region (Region/child s)
+        {:keys [cancelled?]}
+        (swap! (.-state s)
+               (fn enlist [{:keys [closed?] :as state}]
+                 (when closed? (refuse!))
+                 (cond-> (update state :live conj region)
+                   (.-collect? s) (-> (update :outcomes assoc region (promise)) (update :order conj region)))))]
+    (when cancelled? (.cancel region)) ; it is then not begun
+    region))
+
+(defn fork*
+  "Calls `f` on a virtual thread as a child of the scope. See `fork`."
+  ^Fork [^Scope s f]
+  (when-not (ifn? f)
+    (error/fail! :skein/bad-function (str "This must be a function, but is " (error/preview f) ".") {:function f}))
+  (let [region (child s)]
+    (try
+      (let [fork (Fork/start f region)]
+        (swap! (.-state s) with-thread (.thread fork))
+        fork)
+      (catch Throwable t ; no memory for a thread: the scope must not wait for it
+        (.ended s region nil t)
+        (throw t)))))
+
+(defmacro fork
+  "Runs the body on a virtual thread as a child of scope `s`, with the bindings of now.
+  Returns a future of its value; `future-cancel` cancels the child alone.
+
+      (scope [s] @(fork s (+ 1 2)))
+      ;=> 3"
+  [s & body]
+  `(fork* ~s (^:once fn* [] ~@body)))
+
+(defn- block [spawn s env body form]
+  (let [region (gensym "region__")]
+    `(let [~region (child ~s)]
+       ~((requiring-resolve 'skein.impl.go/compile-child) env body form spawn region))))
+
+(defmacro go
+  "Runs the body as a block that is a child of scope `s`, started soon. Returns a port of
+  its value, as skein.async's `async` does: `<?` and `<??` throw its exception."
+  [s & body]
+  (block 'goIn s &env body &form))
+
+(defmacro async
+  "As `go`, but the block starts at once on this thread and stays there up to its first real
+  park: what blocks before that blocks the caller.
+
+      (scope [s] (a/<?? (async s (+ 1 2))))
+      ;=> 3"
+  [s & body]
+  (block 'asyncIn s &env body &form))
+
+;;;; Cancelling
+
+(defn cancel!
+  "Cancels the children of the scope, and lets none begin any more. The body goes on, and
+  the scope returns its value. Returns nil.
+
+      (scope [s]
+        (fork s (Thread/sleep 60000))
+        (cancel! s)
+        :done)
+      ;=> :done"
+  [^Scope s]
+  (run! (fn cancel [^Region region] (.cancel region))
+        (:live (swap! (.-state s) assoc :cancelled? true))))
+
+(defn cancelled?
+  "Returns whether what runs here is in a scope's body or child that has been cancelled."
+  []
+  (if-some [region (Strand/innermost)]
+    (.isCancelled region)
+    false))
+
+(defmacro shield
+  "Evaluates the body, during which a cancellation waits: it is told at the next park or
+  blocking call after the body."
+  [& body]
+  `(let [^Strand strand# (Strand/current)]
+     (.shield strand#)
+     (try ~@body (finally (.unshield strand#)))))
+
+(defn remaining-ms
+  "Returns how long there is until the nearest deadline of the scopes around here, 0 when
+  it has passed, or nil when there is none."
+  []
+  (when-some [deadline-ns (some-> (innermost-scope) .-deadline-ns)]
+    (max 0 (quot (- (long deadline-ns) (System/nanoTime)) 1000000))))
+
+(defn outcomes
+  "Returns a vector of how the children of the scope so far have ended, in the order in
+  which they were made, waiting for those that have not: {:value x}, {:error exception}
+  or {:cancelled true}. Throws :skein/no-outcomes unless the scope has :on-error :collect.
+
+      (scope [s {:on-error :collect}]
+        (fork s 1)
+        (fork s (throw (ex-info \"no\" {})))
+        (map #(update % :error ex-message) (outcomes s)))
+      ;=> ({:value 1, :error nil} {:error \"no\"})"
+  [^Scope s]
+  (when-not (.-collect? s)
+    (error/fail! :skein/no-outcomes "The scope collects no outcomes: open it with {:on-error :collect}." {}))
+  (let [{:keys [order outcomes]} @(.-state s)]
+    (mapv #(deref (outcomes %)) order)))

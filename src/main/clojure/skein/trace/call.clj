@@ -1,0 +1,185 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.trace.call
+  "One traced call: `enter` before it, then `returned` or `thrown`.
+
+  The call that a thread or block is in is a thread binding, and so goes along into
+  go blocks, futures and whatever else conveys bindings: calls made there are its
+  children. Limits are thread bindings too."
+  (:require [skein.trace.event :as event]
+            [skein.trace.print :as print])
+  (:import (clojure.lang Var)
+           (java.util.concurrent.atomic AtomicBoolean AtomicLong)
+           (skein.rt Port)))
+
+(set! *warn-on-reflection* true)
+(set! *unchecked-math* :warn-on-boxed)
+
+;;;; Limits
+
+(deftype ^:private Limits [^long depth ^long calls rate print
+                           ^AtomicLong n-calls window])
+
+(defn limits
+  "Returns the limits that the map `options` describes, with counters at zero.
+
+  :depth   calls inside one another that are shown, default 64
+  :calls   calls that are shown in all; nil: any number
+  :rate    [n ms]: n calls in ms milliseconds; nil: any number
+  :length :level :chars   see `skein.trace.print/default-limits`"
+  [{:keys [depth calls rate] :or {depth 64} :as options}]
+  (Limits. (long depth) (long (or calls Long/MAX_VALUE)) rate
+           (merge print/default-limits (select-keys options [:length :level :chars]))
+           (AtomicLong.) (atom [0 0])))
+
+(def ^:dynamic *limits* "The limits in force; see `limits`." (limits {}))
+
+(def ^AtomicLong n-dropped "How many calls no sink was told of, because of limits." (AtomicLong.))
+
+(defn print-limits
+  "Returns how much of a value is shown now."
+  []
+  (.print ^Limits *limits*))
+
+(defn text
+  "Returns `value` as text within the limits in force."
+  [value]
+  (print/text value (print-limits)))
+
+(defn- rate-used
+  "Counts a call; returns how many there have been in this window of the rate."
+  ^long [^Limits l]
+  (let [window-ms (long (second (.rate l)))
+        now-ms (System/currentTimeMillis)
+        [_ used] (swap! (.window l)
+                        (fn count-call [[start used]]
+                          (if (< (- now-ms (long start)) window-ms)
+                            [start (inc (long used))]
+                            [now-ms 1])))]
+    (long used)))
+
+;;;; Calls
+
+;; Which function: its name and place, and who wants to know of a call: `gate` is an atom of {token
+;; sinks-fn}, where the token :always stands for every call, any other for calls under its `with-traced`.
+(deftype Target [name file line gate])
+
+(deftype Call [^long id parent ^long depth ^Target target sinks ^long started thread block ^AtomicBoolean told])
+
+(def ^:dynamic *call* "The traced call that this code is in, or nil." nil)
+(def ^:dynamic *tokens* "The tokens of the `with-traced` around, a set." #{})
+
+(defn- gate-sinks
+  "A function that gives the sinks for a call of `target` made here, or nil if nobody wants to know."
+  [^Target target]
+  (let [gate @(.gate target)]
+    (or (:always gate)
+        (when (seq *tokens*) (some gate *tokens*)))))
+
+(defn- event-of [phase ^Call call args value error elapsed-ns]
+  (let [^Target target (.target call)
+        ^Call parent (.parent call)
+        event (event/->Event phase (.id call) (when parent (.id parent)) (.depth call) (.name target) (.file target) (.line target)
+                             args value error (.thread call) (.block call) (System/currentTimeMillis) elapsed-ns)]
+    (if (and parent (= :call phase) (not (and (= (.block call) (.block parent))
+                                              (or (.block call) (= (.thread call) (.thread parent))))))
+      (assoc event :away? true)
+      event)))
+
+(defn- emit! [^Call call phase args value error elapsed-ns]
+  (let [chars (:chars (print-limits))
+        event (event-of phase call args value error elapsed-ns)]
+    (event/emit! ((.sinks call)) (if (= 400 chars) event (assoc event :max-line chars)))))
+
+(defn- args-text
+  "The texts of the arguments in an array and of those in a seq after it, which may be infinite."
+  [^objects args more]
+  (let [limits (print-limits)
+        shown (mapv (fn arg-text [arg] (print/text arg limits)) args)]
+    (if (nil? more)
+      shown
+      (let [text (print/text more limits)]
+        (conj shown (subs text 1 (dec (count text))))))))
+
+(defn- limit-hit
+  "Whether a call inside `parent` is beyond a limit: nil, :first or :later, where :first is
+  said of the one that is to be told."
+  [^Call parent]
+  (let [^Limits l *limits*
+        hit (fn hit [first?] (if first? :first :later))]
+    (or (when (and parent (<= (.depth l) (inc (.depth parent))))
+          (hit (.compareAndSet ^AtomicBoolean (.told parent) false true)))
+        (let [over (- (.incrementAndGet ^AtomicLong (.n-calls l)) (.calls l))]
+          (when (pos? over) (hit (= 1 over))))
+        (when (.rate l)
+          (let [over (- (rate-used l) (long (first (.rate l))))]
+            (when (pos? over) (hit (= 1 over))))))))
+
+(defn- tell-limit! [^Target target ^Call parent sinks]
+  (event/emit! (sinks)
+               (event/about :limit {:name (.name target), :depth (if parent (inc (.depth parent)) 0)
+                                    :parent (when parent (.id parent))
+                                    :value (str "calls of " (.name target) " beyond the limit are not shown")})))
+
+(defn- new-call [target ^Call parent sinks]
+  (let [depth (if parent (inc (.depth parent)) 0)
+        ^Limits l *limits*]
+    (Call. (event/next-id) parent depth target sinks (System/nanoTime)
+           (.getName (Thread/currentThread)) (event/current-block)
+           (when (= (.depth l) (inc depth)) (AtomicBoolean.)))))
+
+(defn- announce
+  "The call of `target` made here, once its sinks know of it; nil if it is not to be shown."
+  [target args more]
+  (when-some [sinks (gate-sinks target)]
+    (let [^Call parent *call*
+          hit (limit-hit parent)]
+      (if hit
+        (do (.incrementAndGet n-dropped)
+            (when (= :first hit) (tell-limit! target parent sinks)))
+        (let [call (new-call target parent sinks)]
+          (emit! call :call (args-text args more) nil nil nil)
+          call)))))
+
+(defn enter
+  "Begins a call of `target` with the arguments in an array, and those in the seq `more`.
+
+  Returns nil if nobody wants to know, and then the call is just made. Else returns the
+  call, and this thread is in it until `returned` or `thrown` is told, which must follow."
+  [target args more]
+  (when-not (event/busy?)
+    (when-some [call (event/quietly (fn begin [] (announce target args more)))]
+      (Var/pushThreadBindings {#'*call* call})
+      call)))
+
+(defn- elapsed ^long [^Call call]
+  (- (System/nanoTime) (.started call)))
+
+(defn returned
+  "Ends a call that returned `value`. Returns nil.
+
+  on-port   called with the call and the port of a block, if that is the value"
+  [^Call call value on-port]
+  (let [ns (elapsed call)]
+    (Var/popThreadBindings)
+    (event/quietly (fn tell-return []
+                     (emit! call :return nil (text value) nil ns)
+                     (when (instance? Port value) (on-port call value))))
+    nil))
+
+(defn thrown
+  "Ends a call that threw `error`. Returns nil."
+  [^Call call error]
+  (let [ns (elapsed call)]
+    (Var/popThreadBindings)
+    (event/quietly (fn tell-throw [] (emit! call :throw nil nil error ns)))
+    nil))
+
+(defn ended
+  "Tells how the block ended whose port a call returned: with `value`, or with `error` if
+  that is not nil."
+  [^Call call value error]
+  (let [ns (elapsed call)]
+    (event/quietly (fn tell-end []
+                     (if error
+                       (emit! call :async-throw nil nil error ns)
+                       (emit! call :async-return nil (text value) nil ns))))))

@@ -1,0 +1,97 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.trace.event
+  "What happens in traced code, as data, on its way to sinks.
+
+  An event is a map; keys that say nothing are nil:
+
+      :phase       :call, :return, :throw; :limit, the calls from here on are not shown;
+                   :async-return, :async-throw, the block behind a returned port has ended;
+                   :form, a form of `trace-forms` has failed; :value, of `trace` and the like
+      :id          of the call, a number from 1; :parent that of the call around it
+      :depth       calls around it, 0 for the first
+      :name        symbol with namespace; :file and :line where it is defined
+      :args        vector of texts; :value text; :error the exception
+      :thread      name; :block the number of the go block, or nil
+      :t           milliseconds since 1970; :elapsed-ns since the call
+
+  A sink is a function of an event, called on the thread where it happens. What a sink
+  throws hurts nobody but is counted, and what it calls is not traced."
+  (:import (java.util Collections Map WeakHashMap)
+           (java.util.concurrent.atomic AtomicLong)
+           (skein.rt Runner)))
+
+(set! *warn-on-reflection* true)
+(set! *unchecked-math* :warn-on-boxed)
+
+(defrecord Event [phase id parent depth name file line args value error thread block t elapsed-ns])
+
+(def ^:private ^AtomicLong ids (AtomicLong.))
+
+(defn next-id
+  "Returns the number of a new call."
+  ^long []
+  (.incrementAndGet ids))
+
+;;;; Where it happens
+
+(def ^:private ^Map frame->number (Collections/synchronizedMap (WeakHashMap.)))
+(def ^:private ^AtomicLong blocks (AtomicLong.))
+
+(defn block-number
+  "Returns the number of the go block of a frame, given to it when first asked for."
+  [frame]
+  (or (.get frame->number frame)
+      (.computeIfAbsent frame->number frame
+                        (reify java.util.function.Function
+                          (apply [_ _] (.incrementAndGet blocks))))))
+
+(defn current-block
+  "Returns the number of the go block that this thread runs, or nil."
+  []
+  (when-some [runner (Runner/current)]
+    (some-> (.frame runner) block-number)))
+
+;;;; To the sinks
+
+(def ^:private ^ThreadLocal busy (ThreadLocal.))
+
+(defn busy?
+  "Returns whether this thread is in the tracer itself, so that calls must not be traced."
+  []
+  (some? (.get busy)))
+
+(def ^AtomicLong sink-failures
+  "How often a sink has thrown."
+  (AtomicLong.))
+
+(defn quietly
+  "Calls `f`, the tracer's own work, which must not be traced, and may throw without
+  harm to the program. Returns its value, or nil when it threw."
+  [f]
+  (if (busy?)
+    (f)
+    (do
+      (.set busy true)
+      (try
+        (f)
+        (catch Throwable _ ; a user's sink, or a stack that is nearly used up
+          (.incrementAndGet sink-failures)
+          nil)
+        (finally (.remove busy))))))
+
+(defn emit!
+  "Gives `event` to each of `sinks`, a seq of functions. Called within `quietly`."
+  [sinks event]
+  (run! (fn emit-to [sink]
+          (try
+            (sink event)
+            (catch Throwable _ ; of one sink, which must not keep the event from the others
+              (.incrementAndGet sink-failures))))
+        sinks))
+
+(defn about
+  "Returns an event of the calling thread at this moment with `fields`."
+  [phase fields]
+  (map->Event (merge {:phase phase, :t (System/currentTimeMillis)
+                      :thread (.getName (Thread/currentThread)), :block (current-block)}
+                     fields)))

@@ -1,0 +1,395 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.trace.form
+  "Code that knows which of its forms failed, and is otherwise as it was.
+
+  `instrument` takes an expanded form (see `skein.impl.expand`). Before each call it
+  writes the number of the form into a skein.rt.Trail, after the arguments have been
+  evaluated: in the last argument that is not a mere name or literal,
+
+      (f (g x) y)  ->  (f (let* [v (g x)] mark v) y)
+
+  so that evaluation order, inlining, type hints and primitives stay. One `try` stands
+  around the whole, one in each function or method in it, since that runs later. Where a
+  function recurs, its body becomes a loop in the try. What a catch or finally clause
+  does is told apart from what went wrong before.
+
+  The numbers index a table of rows [parent line column text], which is text in the code
+  and read when something fails; each function has its own, with the rows of what is around it.
+
+  A context is {:trail symbol, :options symbol or nil, :rows volatile, :parent number,
+  :args? boolean, :target :fn, :loop or nil}; :target says what a recur reaches."
+  (:require [clojure.string :as str]
+            [skein.impl.error :as error]
+            [skein.impl.expand :as expand]
+            [skein.trace.print :as print]))
+
+(set! *warn-on-reflection* true)
+
+(declare walk)
+
+(def ^:private trail-class 'skein.rt.Trail)
+(def ^:private ^:const max-depth 400)
+(def ^:private row-limits {:length 20, :level 6, :chars 160})
+
+;;;; Rows
+
+(defn- source-text
+  "A form as text. Locals of literals that the expander has renamed get their names back."
+  [source]
+  (str/replace (print/text source row-limits) #"__\d+(?=[\s,)\]}]|$)" ""))
+
+(defn- add-row
+  "A line and a column are those of what somebody has written; what a macro made has none."
+  [{:keys [rows]} parent source]
+  (let [{:keys [line column]} (meta source)
+        n (count @rows)]
+    (vswap! rows conj [parent line column (source-text source)])
+    n))
+
+(defn- outer-rows
+  "The row numbered `n` and those that it stands in, the outermost first, numbered anew."
+  [rows n]
+  (->> (iterate (fn parent [k] (first (nth rows k))) n)
+       (take-while some?)
+       reverse
+       (map-indexed (fn renumber [i k] (assoc (nth rows k) 0 (when (pos? (long i)) (dec (long i))))))
+       vec))
+
+(defn- sugar?
+  "Whether a macro call is only another way to write a dot form or `new`."
+  [call]
+  (let [op (first call)]
+    (and (symbol? op)
+         (or (str/starts-with? (name op) ".") (str/ends-with? (name op) ".")))))
+
+(defn- with-rows
+  "The context for what is in `form`: rows for the macro calls that became it, the outermost
+  first, and for itself."
+  [ctx form]
+  (let [{::expand/keys [source macros]} (meta form)
+        [source macros] (if (and (seq macros) (sugar? (first macros)))
+                          [(first macros) (rest macros)]
+                          [source macros])
+        parent (reduce (fn row [parent call] (add-row ctx parent call)) (:parent ctx) (reverse macros))]
+    (assoc ctx :parent (add-row ctx parent (or source form)))))
+
+;;;; Marks
+
+(defn- call-static [method & args]
+  (list '. trail-class (list* method args)))
+
+(defn- simple?
+  "Whether evaluating `form` can neither fail nor do anything."
+  [form]
+  (cond
+    (seq? form) (contains? '#{quote fn* var} (first form))
+    (or (map? form) (set? form)) false
+    (vector? form) (and (nil? (meta form)) (every? simple? form))
+    :else true))
+
+(defn- code-meta
+  "What of a form's metadata means something to the compiler."
+  [form]
+  (select-keys (meta form) [:line :column :tag]))
+
+(defn- marked
+  "The form that `build` makes of `parts`, evaluated in their order, with its number noted
+  when all parts have been evaluated."
+  [{:keys [trail parent]} form parts build]
+  (let [build (fn located [parts] (with-meta (build parts) (code-meta form)))
+        mark (call-static 'mark trail parent)
+        parts (vec parts)
+        k (last (keep-indexed (fn complex [i part] (when-not (simple? part) i)) parts))]
+    (if (nil? k)
+      (list 'do mark (build parts))
+      (let [v (gensym "v__")]
+        (build (assoc parts k (list 'let* [v (nth parts k)] mark v)))))))
+
+(defn- marked-with-args
+  "As `marked`; the values of all parts after the first `n-skipped` are noted too."
+  [{:keys [trail parent]} form parts n-skipped build]
+  (let [held (mapv (fn hold [part] (if (simple? part) [nil part] [(gensym "v__") part])) parts)
+        values (mapv (fn value [[sym part]] (or sym part)) held)]
+    (list 'let* (into [] cat (filter first held))
+          (call-static 'mark trail parent (vec (drop n-skipped values)))
+          (with-meta (build values) (code-meta form)))))
+
+(defn- mark-call [ctx form parts n-skipped build]
+  (if (:args? ctx)
+    (marked-with-args ctx form parts n-skipped build)
+    (marked ctx form parts build)))
+
+;;;; Functions: a trail and a try of their own
+
+(defn- text-form
+  "A form that gives the table as text; a string constant holds 65535 bytes at most."
+  [rows]
+  (let [chunks (map (fn chunk [part] (apply str (map (fn row [r] (str (pr-str r) " ")) part)))
+                    (partition-all 100 rows))]
+    (list* 'clojure.core/str (pr-str *file*) "[" (concat chunks ["]"]))))
+
+(defn- guarded
+  "`body`, a seq of forms that note their numbers in the context's trail, in a try that
+  reports what they throw."
+  [{:keys [trail options rows]} body]
+  (let [t (gensym "t__")]
+    (list 'let* [trail (list 'new trail-class)]
+          (list* 'try
+                 (concat body
+                         [(list 'catch 'java.lang.Throwable t
+                                (list 'skein.trace.report/failed! t trail (text-form @rows) options)
+                                (list 'throw t))])))))
+
+(defn- recurs?
+  "Whether a recur in `form` reaches what is around it."
+  [form]
+  (cond
+    (seq? form) (case (first form)
+                  recur true
+                  (fn* loop* quote reify* deftype*) false
+                  (some recurs? form))
+    (coll? form) (some recurs? form)
+    :else false))
+
+(defn- own-context [{:keys [rows parent] :as ctx} target]
+  (let [outer (if parent (outer-rows @rows parent) [])]
+    (assoc ctx :trail (gensym "trail__") :target target :rows (volatile! outer)
+           :parent (when parent (dec (count outer))))))
+
+(defn- walk-body
+  "The body of a method with `params`, of which `self` is no part of a recur."
+  [ctx params self body]
+  (let [params (map (fn bare [p] (with-meta p nil)) (remove #{'& self} params))
+        loops? (some recurs? body)
+        ctx (own-context ctx (if loops? :loop :fn))
+        before (count @(:rows ctx))
+        walked (mapv (fn walk-one [form] (walk ctx form)) body)]
+    (cond
+      (= before (count @(:rows ctx))) body
+      loops? [(guarded ctx [(list* 'loop* (into [] (mapcat (fn same [p] [p p])) params) walked)])]
+      :else [(guarded ctx walked)])))
+
+(defn- walk-method [ctx [params & body :as method]]
+  (with-meta (list* params (walk-body ctx params nil body)) (meta method)))
+
+(defn- walk-fn [ctx [op & more :as form]]
+  (let [[self methods] (if (symbol? (first more)) [[(first more)] (rest more)] [nil more])
+        methods (if (vector? (first methods)) [methods] methods)]
+    (with-meta (list* op (concat self (map (fn one [m] (walk-method ctx m)) methods)))
+      (meta form))))
+
+(defn- walk-named-method [ctx [method-name params & body :as method]]
+  (with-meta (list* method-name params (walk-body ctx params (first params) body)) (meta method)))
+
+(defn- walk-reify [ctx [op interfaces & methods :as form]]
+  (with-meta (list* op interfaces (map (fn one [m] (walk-named-method ctx m)) methods)) (meta form)))
+
+(defn- walk-deftype
+  "Its methods see no local of the code around."
+  [ctx [op tagname classname fields & more]]
+  (let [[options methods] (split-with (complement seq?) more)
+        ctx (assoc ctx :options nil)]
+    (list* op tagname classname fields
+           (concat options (map (fn one [m] (walk-named-method ctx m)) methods)))))
+
+;;;; Special forms
+
+(defn- walk-all [ctx forms] (mapv (fn walk-one [form] (walk ctx form)) forms))
+
+(defn- walk-plain [ctx [op & args]] (list* op (walk-all ctx args)))
+
+(defn- walk-let [ctx [op bindings & body]]
+  (list* op (into [] (mapcat (fn binding-of [[sym init]] [sym (walk ctx init)])) (partition 2 bindings))
+         (walk-all (if (= 'loop* op) (assoc ctx :target :loop) ctx) body)))
+
+(defn- walk-letfn [ctx [op bindings & body]]
+  (list* op (into [] (mapcat (fn binding-of [[sym f]] [sym (walk ctx f)])) (partition 2 bindings))
+         (walk-all ctx body)))
+
+(defn- walk-case [ctx [op ge shift mask default clauses & more]]
+  (list* op ge shift mask (walk ctx default)
+         (reduce-kv (fn clause [m k [test then]] (assoc m k [test (walk ctx then)])) clauses clauses)
+         more))
+
+;; Not static calls: Clojure emits the load of a local that is used for the last time in such a call before
+;; the label of the call's line, and then the JVM's verifier may find the local's type inconsistent.
+(defn- walk-clause [{:keys [trail] :as ctx} form]
+  (case (when (seq? form) (first form))
+    catch (let [[op class sym & body] form]
+            (list* op class sym (list 'skein.trace.report/caught! trail sym) (walk-all ctx body)))
+    finally (let [saved (gensym "saved__")]
+              (list 'finally (list* 'let* [saved (call-static 'save trail)]
+                                    (concat (walk-all ctx (rest form)) [(list 'skein.trace.report/restore! trail saved)]))))
+    (walk ctx form)))
+
+(defn- walk-try [ctx [op & clauses]]
+  (list* op (mapv (fn clause [form] (walk-clause ctx form)) clauses)))
+
+(defn- walk-recur [ctx [op & args :as form]]
+  (when (nil? (:target ctx))
+    (error/fail! :skein/bad-recur
+                 (str "Can't recur out of trace-forms, which holds its body in a try."
+                      " Put trace-forms around the loop or the function. In: "
+                      (error/preview (::expand/source (meta form) form)))
+                 (expand/location form)))
+  (list* op (walk-all ctx args)))
+
+(defn- walk-def [ctx [op sym & args]]
+  (list* op sym (walk-all ctx args)))
+
+(defn- walk-throw [ctx [op thrown :as form]]
+  (marked ctx form [(walk ctx thrown)] (fn build [[thrown]] (list op thrown))))
+
+(defn- walk-new [ctx [op class & args :as form]]
+  (mark-call ctx form (walk-all ctx args) 0 (fn build [args] (list* op class args))))
+
+(defn- walk-dot [ctx [op target member & args :as form]]
+  (let [in-list? (seq? member)]
+    (mark-call ctx form (into [(walk ctx target)] (walk-all ctx (if in-list? (rest member) args))) 0
+               (fn build [[target & args]]
+                 (if in-list?
+                   (list op target (with-meta (list* (first member) args) (meta member)))
+                   (list* op target member args))))))
+
+(defn- walk-set [ctx [op target value :as form]]
+  (let [target (if (seq? target)
+                 (let [[dot object & field] target]
+                   (with-meta (list* dot (walk ctx object) field) (meta target)))
+                 target)]
+    (marked ctx form [(walk ctx value)] (fn build [[value]] (list op target value)))))
+
+(defn- walk-as-is [_ form] form)
+
+(def ^:private special-walks
+  {'do walk-plain, 'if walk-plain, 'let* walk-let, 'loop* walk-let, 'letfn* walk-letfn, 'case* walk-case
+   'try walk-try, 'recur walk-recur, 'def walk-def, 'throw walk-throw, 'new walk-new, '. walk-dot
+   'set! walk-set})
+
+(def ^:private bare-walks
+  "Of forms that have no row of their own."
+  {'fn* walk-fn, 'reify* walk-reify, 'deftype* walk-deftype, 'quote walk-as-is, 'var walk-as-is
+   'clojure.core/import* walk-as-is, 'monitor-enter walk-as-is, 'monitor-exit walk-as-is})
+
+(defn- local? [op]
+  (and (simple-symbol? op)
+       (not (var? (try (resolve op) (catch ClassNotFoundException _ nil))))))
+
+(defn- checked
+  "An operator that Clojure makes sure is a function before it evaluates arguments."
+  [ctx op]
+  (if (and (:args? ctx) (or (local? op) (not (simple? op))))
+    (list '. 'skein.rt.Slots (list 'function op))
+    op))
+
+(defn- walk-call [ctx form]
+  (let [[op & args] (walk-all ctx form)
+        op (checked ctx op)
+        parts (cons op args)]
+    (if (simple? op)
+      (mark-call ctx form (rest parts) 0 (fn build [args] (list* op args)))
+      (mark-call ctx form parts 1 (fn build [parts] (apply list parts))))))
+
+(defn- constant? [form]
+  (and (simple? form) (not (symbol? form))))
+
+(defn- rebuilt
+  "A literal like `form` of other parts, with its metadata, which is evaluated after them."
+  [ctx form parts]
+  (let [literal (cond
+                  (map? form) (apply array-map parts)
+                  (set? form) (set parts)
+                  :else (into (empty (with-meta form nil)) parts))
+        m (meta form)]
+    (cond
+      (nil? m) literal
+      (every? constant? (vals m)) (with-meta literal m)
+      :else (list 'clojure.core/with-meta literal (walk ctx m)))))
+
+(defn- walk-collection
+  "The parts of a map or set are evaluated in the order in which they stand now; it fails
+  when two are equal."
+  [ctx form]
+  (let [ctx (if (vector? form) ctx (with-rows ctx (with-meta form nil)))
+        parts (walk-all ctx (if (map? form) (mapcat identity form) form))
+        mark (call-static 'mark (:trail ctx) (:parent ctx))]
+    (cond
+      (or (vector? form) (every? constant? parts)) (rebuilt ctx form parts)
+      (every? simple? parts) (list 'do mark (rebuilt ctx form parts))
+      :else (let [syms (mapv (fn sym [_] (gensym "v__")) parts)]
+              (list 'let* (into [] (interleave syms parts)) mark (rebuilt ctx form syms))))))
+
+(defn- walk-seq [ctx form]
+  (let [op (first form)
+        bare-walk (bare-walks op)]
+    (cond
+      (::expand/left (meta form)) form
+      bare-walk (bare-walk ctx form)
+      :else (let [ctx (with-rows ctx form)]
+              (if-let [special-walk (special-walks op)]
+                (vary-meta (special-walk ctx form) merge (code-meta form))
+                (walk-call ctx form))))))
+
+(defn- walk [ctx form]
+  (cond
+    (seq? form) (if (seq form) (walk-seq ctx form) form)
+    (or (record? form) (not (coll? form))) form
+    :else (walk-collection ctx form)))
+
+;;;; The macro
+
+(defn- too-deep! [form]
+  (error/fail! :skein/nested-too-deep
+               (str "Can't trace forms nested more than " max-depth " deep. Give the inner ones a function of their own.")
+               (expand/location form)))
+
+(defn- check-depth! [form]
+  (letfn [(check [form ^long depth]
+            (when (coll? form)
+              (when (< (long max-depth) depth) (too-deep! form))
+              (run! (fn one [part] (check part (inc depth))) form)))]
+    (check form 0)))
+
+(defn- block-macro?
+  "Whether `op` names a macro whose body is compiled in a way of its own."
+  [op]
+  (let [v (try (resolve op) (catch ClassNotFoundException _ nil))]
+    (and (var? v) (:skein.impl.go/block (meta v)))))
+
+(defn- leave-blocks
+  "Go blocks stay: what is in them is traced when they are compiled."
+  [options args?]
+  (fn leave [[op & body :as form]]
+    (when (block-macro? op)
+      (with-meta (list op (list* `instrumented options args? body)) (meta form)))))
+
+(defn- at-top-level? [env]
+  (and (empty? env) (nil? @Compiler/METHOD)))
+
+(defn- symbols-in [form]
+  (into #{} (filter symbol?) (tree-seq coll? (fn parts [x] (concat (seq x) (some-> (meta x) list))) form)))
+
+(defn- traced-form [env form options args? body]
+  (let [source (with-meta (if (next body) (list* 'do body) (list 'do (first body))) (meta form))
+        {expanded :form outer :outer} (expand/expand env source (leave-blocks options args?))
+        ctx (own-context {:options options, :args? args?, :rows (volatile! []), :parent nil} nil)
+        walked (guarded ctx (walk-all ctx (rest expanded)))
+        used (symbols-in walked)]
+    (list 'let* (into [] (mapcat (fn outer-local [[renamed {:keys [sym]}]] (when (used renamed) [renamed sym]))) outer)
+          walked)))
+
+(defmacro instrumented
+  "Evaluates the body in a try that reports what fails in it.
+
+  options   symbol of a local that holds options for `skein.trace.report/failed!`, or nil
+  args?     true: arguments are noted too
+
+  At the top level each form is compiled when those before it have run, as in `do`."
+  [options args? & body]
+  (let [body (if (and (= 1 (count body)) (seq? (first body)) (= 'do (ffirst body))) (rest (first body)) body)]
+    (check-depth! body)
+    (try
+      (if (and (next body) (at-top-level? &env))
+        (list* 'do (map (fn one [form] (list `instrumented options args? form)) body))
+        (traced-form &env &form options args? body))
+      (catch StackOverflowError _ ; macros may nest deeper than what they are given
+        (too-deep! &form)))))

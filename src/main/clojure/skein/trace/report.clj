@@ -1,0 +1,82 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.trace.report
+  "What happens when a form of `trace-forms` fails: its event goes to the sinks, its place
+  becomes the top frame of the exception's stack trace, and `of` remembers it."
+  (:require [clojure.edn :as edn]
+            [clojure.string :as str]
+            [skein.trace.call :as call]
+            [skein.trace.event :as event]
+            [skein.trace.sink :as sink])
+  (:import (java.util Collections Map WeakHashMap)
+           (skein.rt Trail)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private ^Map thrown->report (Collections/synchronizedMap (WeakHashMap.)))
+
+(defn of
+  "Returns what is known of the form that threw `error`: a map of :file :line :column
+  :form :within :chain, texts, and :args if they were noted; or nil."
+  [error]
+  (.get thrown->report error))
+
+(defn- read-table
+  "[file rows] of the text that the compiler of forms has made."
+  [text]
+  (let [in (java.io.PushbackReader. (java.io.StringReader. text))]
+    [(edn/read in) (edn/read in)]))
+
+(defn- path
+  "The rows from the one numbered `n` outwards."
+  [rows n]
+  (->> (iterate (fn parent [k] (first (nth rows k))) n)
+       (take-while some?)
+       (map (fn row [k] (nth rows k)))))
+
+(defn- report
+  "The report on form `n` of a table."
+  [text n args]
+  (let [[file rows] (read-table text)
+        [[_ _ _ form] & around :as from-here] (path rows n)
+        [_ line column] (first (filter second from-here))]
+    (cond-> {:file file, :line line, :column column, :form form
+             :within (some (fn written [[_ line _ text]] (when (and line (not= form text)) text)) around)
+             :chain (mapv peek from-here)}
+      args (assoc :args (mapv call/text args)))))
+
+(defn- add-frame!
+  "Puts the failed form on top of the stack trace, if the exception has one that can change."
+  [^Throwable error {:keys [file line form]}]
+  (let [trace (.getStackTrace error)]
+    (when (pos? (alength trace))
+      (let [name-part (some-> file (str/split #"[/\\]") last)
+            top (StackTraceElement. "skein.FORM" form (or name-part "NO_SOURCE_FILE") (int (or line -1)))]
+        (.setStackTrace error (into-array StackTraceElement (cons top trace)))))))
+
+(defn caught!
+  "Notes that traced code has caught `error`; see skein.rt.Trail."
+  [trail error]
+  (Trail/caught trail error))
+
+(defn restore!
+  "Ends a finally clause of traced code; see skein.rt.Trail."
+  [trail saved]
+  (Trail/restore trail saved))
+
+(defn failed!
+  "Reports that the code which noted its forms in `trail` threw `error`, unless a function
+  further in has done so.
+
+  table     text of the rows that the numbers in the trail mean
+  options   nil or {:sink :format :sinks}"
+  [error ^Trail trail table options]
+  (event/quietly
+   (fn report-failure []
+     (when-not (.containsKey thrown->report error)
+       (let [n (.at trail error)
+             r (when-not (neg? n) (report table n (.args trail error)))]
+         (when r
+           (.put thrown->report error r)
+           (add-frame! error r)
+           (event/emit! ((sink/from-options options))
+                        (event/about :form (assoc r :error error)))))))))

@@ -1,0 +1,136 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.trace.vars
+  "Puts wrappers into vars and takes them out again.
+
+  A traced var has an entry here and a watch. The root of the var is a wrapper around
+  its original; when somebody else changes the root, by `defn`, `extend` or
+  `with-redefs`, the watch wraps what is there now, and that is the original from then on. So
+  what untracing puts back is always what the var would have without tracing."
+  (:require [skein.impl.error :as error]
+            [skein.trace.call :as call]
+            [skein.trace.sink :as sink]
+            [skein.trace.wrap :as wrap])
+  (:import (clojure.lang MultiFn Var)
+           (java.util Collections Map WeakHashMap)
+           (skein.trace.call Target)))
+
+(set! *warn-on-reflection* true)
+
+(defonce ^:private ^{:doc "{var target}"} targets (atom {}))
+(defonce ^:private ^Map wrapper->original (Collections/synchronizedMap (WeakHashMap.)))
+
+(defn- wrapper? [x]
+  (.containsKey ^Map wrapper->original x))
+
+(defn- protocol-of [^Var v]
+  (:protocol (meta v)))
+
+(defn traceable
+  "Returns what a var holds: :fn, :prim-fn, :multimethod or :protocol-fn; or [:no reason]."
+  [^Var v]
+  (let [root (when (.hasRoot v) (.getRawRoot v))
+        root (.getOrDefault ^Map wrapper->original root root)]
+    (cond
+      (not (.hasRoot v)) [:no "it has no value yet"]
+      (.isMacro v) [:no "it is a macro, whose calls are over when the program runs"]
+      (instance? MultiFn root) :multimethod
+      (not (fn? root)) [:no (str "it holds no function but " (error/preview root))]
+      (protocol-of v) :protocol-fn
+      (seq (wrap/signatures root)) :prim-fn
+      :else :fn)))
+
+(defn note
+  "Returns what tracing a var can't see, as a sentence, or nil."
+  [^Var v]
+  (let [{:keys [inline protocol ns]} (meta v)]
+    (cond
+      protocol (str "calls on types that implement " (:name (meta protocol)) " inline go to the type, past the var")
+      inline "calls that the compiler inlines don't go through the var"
+      (= 'clojure.core (ns-name ns)) "Clojure's own calls are linked directly, past the var")))
+
+(defn- wrap [^Target target root]
+  (let [wrapper (if (instance? MultiFn root) (wrap/wrap-multi target root) (wrap/wrap-fn target root))]
+    (.put ^Map wrapper->original wrapper root)
+    wrapper))
+
+(defn- wrap-root!
+  "Makes the root of a traced var a wrapper, unless it is one, or is nothing to wrap."
+  [^Var v target]
+  (locking v
+    (let [root (.getRawRoot v)]
+      (when (and (not (wrapper? root)) (keyword? (traceable v)) (contains? @targets v))
+        (.bindRoot v (wrap target root))))))
+
+(defn- new-target [^Var v]
+  (let [{:keys [file line]} (meta v)]
+    (Target. (symbol v) file line (atom {}))))
+
+(defn- refuse! [v reason]
+  (error/fail! :skein/not-traceable
+               (str "Can't trace " v ", because " reason ". Trace vars that hold functions.")
+               {:var v, :reason reason}))
+
+(defn check!
+  "Throws :skein/not-traceable unless a var can be traced."
+  [v]
+  (let [kind (traceable v)]
+    (when (vector? kind) (refuse! (symbol ^Var v) (second kind)))))
+
+(defn trace!
+  "Tells the sinks that `sinks-fn` gives of calls of the var `v`, under `token`: :always, or what
+  a `with-traced` binds. Throws :skein/not-traceable."
+  [^Var v token sinks-fn]
+  (check! v)
+  (locking v
+    (let [^Target target (or (get @targets v) (new-target v))]
+      (swap! (.gate target) assoc token sinks-fn)
+      (swap! targets assoc v target)
+      (add-watch v ::trace (fn redefined [_ _ _ _] (wrap-root! v target)))
+      (wrap-root! v target)))
+  v)
+
+(defn untrace!
+  "Ends `trace!` under `token`. Returns whether it was on."
+  [^Var v token]
+  (locking v
+    (when-some [^Target target (get @targets v)]
+      (let [traced? (contains? @(.gate target) token)]
+        (when (empty? (swap! (.gate target) dissoc token))
+          (swap! targets dissoc v)
+          (remove-watch v ::trace)
+          (when-some [original (.get ^Map wrapper->original (.getRawRoot v))]
+            (.bindRoot v original)))
+        traced?))))
+
+(defn traced
+  "Returns the vars that are traced by `trace!` under :always."
+  []
+  (into [] (keep (fn always [[v ^Target target]] (when (contains? @(.gate target) :always) v)))
+        (sort-by (comp symbol key) @targets)))
+
+(defn traced?
+  "Returns whether a var is traced under :always."
+  [v]
+  (boolean (some-> ^Target (get @targets v) .gate deref (contains? :always))))
+
+(defn namespace-vars
+  "Returns the vars of the namespace `n` that can be traced and whose name satisfies `wanted?`."
+  [n wanted?]
+  (for [[sym v] (sort-by key (ns-interns n))
+        :when (and (keyword? (traceable v)) (wanted? sym))]
+    v))
+
+(defn resolve-var
+  "Returns the var that `x` names in the namespace `n`: a var, or a symbol, of a private var too."
+  [n x]
+  (let [v (cond
+            (var? x) x
+            (qualified-symbol? x) (some-> (or (get (ns-aliases n) (symbol (namespace x))) (find-ns (symbol (namespace x))))
+                                          (ns-interns) (get (symbol (name x))))
+            (symbol? x) (let [r (ns-resolve n x)] (when (var? r) r)))]
+    (or v (refuse! x "there is no such var"))))
+
+(defn call-as
+  "Calls `f` with `args`, traced as a function called `fn-name`."
+  [fn-name f args]
+  (apply (wrap/wrap-fn (Target. fn-name nil nil (atom {:always sink/standard-sinks})) f) args))

@@ -1,0 +1,110 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.trace.wrap
+  "Functions that do what another does and tell of each call.
+
+  A wrapper has the arities of its original as far as callers can tell: the same
+  primitive ones, and the same number of required parameters if it is variadic, so that
+  no more of an argument list is realised. There is one frame of the stack beside that
+  of the original."
+  (:require [skein.trace.async :as async]
+            [skein.trace.call :as call])
+  (:import (clojure.lang IFn MultiFn RestFn)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private ^:const max-fixed "Arities without a rest parameter, for functions that have none." 8)
+
+(defn- traced-body
+  "The body of a wrapper of the function `f`: `invocation` calls it."
+  [target args more invocation]
+  `(let [call# (call/enter ~target (object-array [~@args]) ~more)]
+     (if (nil? call#)
+       ~invocation
+       (try
+         (let [value# ~invocation]
+           (call/returned call# value# async/await-end!)
+           value#)
+         (catch Throwable t#
+           (call/thrown call# t#)
+           (throw t#))))))
+
+(defn- params [n] (vec (repeatedly n (fn [] (gensym "a")))))
+
+(defn- fixed-arity [target f n]
+  (let [args (params n)]
+    (list args (traced-body target args nil (list* f args)))))
+
+(defn- rest-arity [target f n]
+  (let [args (params n), more (gensym "more")]
+    (list (conj args '& more) (traced-body target args more (concat ['clojure.core/apply f] args [more])))))
+
+(def ^:private letter->hint {\L 'long, \D 'double, \O nil})
+
+(defn- primitive-arity
+  "The arity of a signature such as \"LOD\": long and object to double."
+  [target f signature]
+  (let [args (mapv (fn hinted [letter] (vary-meta (gensym "a") assoc :tag (letter->hint letter))) (butlast signature))
+        hinted (with-meta args {:tag (letter->hint (last signature))})
+        interface (symbol (str "clojure.lang.IFn$" signature))]
+    (list hinted (traced-body target (map (fn bare [a] (with-meta a nil)) args) nil
+                              (list* '.invokePrim (with-meta f {:tag interface}) (map (fn bare [a] (with-meta a nil)) args))))))
+
+(defn- wrapper-form
+  "The form of a function of a target and an original with `required` parameters before a
+  rest parameter, or nil, and primitive arities of `signatures`."
+  [required signatures]
+  (let [target (gensym "target"), f (gensym "f")
+        primitive (into #{} (map (fn n-params [s] (dec (count s)))) signatures)
+        fixed (remove primitive (range (inc (long (or required max-fixed)))))]
+    `(fn [~target ~(with-meta f {:tag `IFn})]
+       (fn ~'traced
+         ~@(map (fn one [s] (primitive-arity target f s)) signatures)
+         ~@(map (fn one [n] (fixed-arity target f n)) fixed)
+         ~(rest-arity target f (or required max-fixed))))))
+
+(defmacro ^:private wrapper [required signatures]
+  (wrapper-form required signatures))
+
+(def ^:private wrap-fixed (wrapper nil nil))
+(def ^:private wrap-variadic-0 (wrapper 0 nil))
+(def ^:private wrap-variadic-1 (wrapper 1 nil))
+
+(defn- compile-wrapper [required signatures]
+  (or (when (empty? signatures)
+        ({nil wrap-fixed, 0 wrap-variadic-0, 1 wrap-variadic-1} required))
+      (binding [*ns* (the-ns 'skein.trace.wrap), *warn-on-reflection* false]
+        (eval (wrapper-form required signatures)))))
+
+(def ^:private maker (memoize compile-wrapper))
+
+(defn signatures
+  "Returns the signatures of the primitive arities of a function, sorted: [\"LL\"]."
+  [f]
+  (->> (supers (class f))
+       (keep (fn signature [^Class c] (second (re-matches #"clojure\.lang\.IFn\$([LDO]+)" (.getName c)))))
+       sort
+       vec))
+
+(defn wrap-fn
+  "Returns a function that calls `f` and tells of each call as one of `target`."
+  [target f]
+  ((maker (when (instance? RestFn f) (.getRequiredArity ^RestFn f)) (signatures f)) target f))
+
+(defn- multi-name [^MultiFn mm]
+  (let [field (.getDeclaredField MultiFn "name")]
+    (if (.trySetAccessible field) (.get field mm) "multimethod")))
+
+(defn wrap-multi
+  "Returns a multimethod that calls `mm` and tells of each call. To whoever adds, removes or
+  looks up methods it is `mm`."
+  ^MultiFn [target ^MultiFn mm]
+  (let [call-it (wrap-fixed target mm)]
+    (proxy [MultiFn] [(multi-name mm) (.dispatchFn mm) (.defaultDispatchVal mm) (.hierarchy mm)]
+      (invoke [& args] (apply call-it args))
+      (reset [] (.reset mm))
+      (addMethod [value method] (.addMethod mm value method))
+      (removeMethod [value] (.removeMethod mm value))
+      (preferMethod [x y] (.preferMethod mm x y))
+      (getMethod [value] (.getMethod mm value))
+      (getMethodTable [] (.getMethodTable mm))
+      (getPreferTable [] (.getPreferTable mm)))))

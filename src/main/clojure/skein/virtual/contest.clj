@@ -1,0 +1,78 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.virtual.contest
+  "Several functions at once, each on a virtual thread, of which the first that matters
+  decides.
+
+  * `race` `any` `all` - of seqs of functions; see skein.virtual"
+  (:require [skein.virtual.check :as check]
+            [skein.virtual.descriptors :as descriptors])
+  (:import [java.util.concurrent LinkedBlockingQueue]
+           [skein.rt VirtualFuture]))
+
+(set! *warn-on-reflection* true)
+
+;; An outcome is {:index i :value x} or {:index i :error throwable}.
+
+(defn- contestant
+  "A thread that adds the outcome of `f` to `outcomes`."
+  ^Thread [^LinkedBlockingQueue outcomes index f]
+  (VirtualFuture/thread
+   (fn contest []
+     ;; Not put, which an interrupted thread may not do.
+     (.add outcomes (try {:index index :value (f)} (catch Throwable t {:index index :error t}))))))
+
+(defn- stop
+  "Interrupts the threads and waits until they have ended, interrupted or not."
+  [threads]
+  (run! (fn interrupt [^Thread t] (.interrupt t)) threads)
+  (loop [[^Thread t & more :as left] threads, interrupted? false]
+    (cond
+      (nil? t) (when interrupted? (.interrupt (Thread/currentThread)))
+      (try (.join t) true (catch InterruptedException _ false)) (recur more interrupted?)
+      :else (recur left true))))
+
+(defn- contest
+  "Starts `fs` and returns what `decide` makes of `next-outcome`, a function that waits for one
+  outcome more. None is alive then."
+  [fs decide]
+  (let [outcomes (LinkedBlockingQueue.)
+        fs (mapv (comp descriptors/explaining check/function) fs)
+        threads (vec (map-indexed (partial contestant outcomes) fs))]
+    (try
+      (run! (fn start [^Thread t] (.start t)) threads)
+      (decide (fn next-outcome [] (.take outcomes)))
+      (finally (stop (filter (fn begun? [^Thread t] (not= Thread$State/NEW (.getState t))) threads))))))
+
+(defn race
+  "The value, or the exception, of the first of `fs` to end."
+  [fs]
+  (contest fs (fn first-of-all [next-outcome]
+                (let [{:keys [value error]} (next-outcome)]
+                  (if error (throw error) value)))))
+
+(defn- with-suppressed
+  "The first of `errors`, which has the others as suppressed."
+  [[^Throwable error & others]]
+  (doseq [^Throwable t others :when (not (identical? t error))] (.addSuppressed error t))
+  error)
+
+(defn any
+  "The value of the first of `fs` that succeeds."
+  [fs]
+  (contest fs (fn first-success [next-outcome]
+                (loop [errors []]
+                  (if (= (count errors) (count fs))
+                    (throw (with-suppressed errors))
+                    (let [{:keys [value error]} (next-outcome)]
+                      (if error (recur (conj errors error)) value)))))))
+
+(defn all
+  "A vector of the values of `fs`, unless one fails."
+  [fs]
+  (contest fs (fn every-value [next-outcome]
+                (loop [values (vec (repeat (count fs) nil)), missing (count fs)]
+                  (if (zero? missing)
+                    values
+                    (let [{:keys [index value error]} (next-outcome)]
+                      (when error (throw error))
+                      (recur (assoc values index value) (dec missing))))))))

@@ -1,0 +1,146 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.virtual.timing
+  "Limits on how long something runs.
+
+  * `begin` `end` `failed` - behind skein.virtual's with-timeout
+  * `retry` - again and again, within a deadline"
+  (:require [skein.impl.error :as error]
+            [skein.virtual.check :as check])
+  (:import [java.util.concurrent ThreadLocalRandom]
+           [skein.rt Callback Region Timeout]))
+
+(set! *warn-on-reflection* true)
+
+;;;; Timeouts
+
+(deftype ^:private Limit [^Region region ^Timeout timer fired? delay-ms])
+
+(defn begin
+  "Begins a stretch of this thread or block that is interrupted after `delay-ms`."
+  [delay-ms]
+  (when-not (and (int? delay-ms) (<= 0 (long delay-ms)))
+    (error/fail! :skein/bad-delay
+                 (str "A delay is a whole number of milliseconds from 0, but this is " (error/preview delay-ms) ".")
+                 {:delay-ms delay-ms}))
+  (let [region (Region/enter nil)
+        fired? (volatile! false)
+        timer (Timeout/after (long delay-ms))]
+    (.take timer (Callback. (fn fire [_] (vreset! fired? true) (.cancel region)) true) nil)
+    (Limit. region timer fired? delay-ms)))
+
+(defn- stop-timer
+  [^Limit limit]
+  (.leave ^Region (.-region limit)) ; first: closing the timer calls back as its firing does
+  (.close ^Timeout (.-timer limit)))
+
+(defn end
+  "Ends what `begin` began, in time or not; returns `value`."
+  [limit value]
+  (stop-timer limit)
+  value)
+
+(defn- failure [error delay-ms cause]
+  (ex-info (str "The time of " delay-ms " ms was over. Give it more, or do less in it.")
+           {:skein/error error :delay-ms delay-ms}
+           cause))
+
+(defn failed
+  "Ends what `begin` began and `thrown` ended: throws :skein/timeout if that is how the time was
+  up, else `thrown`."
+  [^Limit limit thrown]
+  (throw
+   (cond
+     (not (and (.isCancelled ^Region (.-region limit)) (Region/isInterruption thrown)))
+     (do (stop-timer limit) thrown)
+
+     @(.-fired? limit)
+     (do (stop-timer limit) (failure :skein/timeout (.-delay_ms limit) thrown))
+
+     :else ; cancelled from outside, which has been told by that
+     (do (.leaveCancelled ^Region (.-region limit))
+         (.close ^Timeout (.-timer limit))
+         thrown))))
+
+;;;; Retrying
+
+(def ^:private defaults
+  {:attempts 3 :backoff-ms 100 :factor 2 :max-backoff-ms 10000 :jitter 0.5 :deadline-ms nil
+   :retry? (fn any-exception? [thrown] (instance? Exception thrown))})
+
+(def ^:private known
+  "Option -> what its value must satisfy."
+  {:attempts pos-int?
+   :backoff-ms nat-int?
+   :factor (fn [x] (and (number? x) (<= 1 (double x))))
+   :max-backoff-ms nat-int?
+   :jitter (fn [x] (and (number? x) (<= 0 (double x) 1)))
+   :deadline-ms (some-fn nil? nat-int?)
+   :retry? ifn?})
+
+(defn- check-option [[k v]]
+  (when-not (and (contains? known k) ((known k) v))
+    (error/fail! :skein/bad-option
+                 (str "retry has no such option: " (error/preview [k v]) ". There are " (pr-str (vec (keys known))) ".")
+                 {:option k :value v})))
+
+(defn- pause-ms
+  "How long to wait after the failure of attempt `n`, from 1."
+  ^long [{:keys [backoff-ms factor max-backoff-ms jitter]} n]
+  (let [full (min (double max-backoff-ms) (* (double backoff-ms) (Math/pow (double factor) (dec (long n)))))]
+    (Math/round (* full (- 1.0 (* (double jitter) (.nextDouble (ThreadLocalRandom/current))))))))
+
+(defn- remaining-ms
+  "Until the time `deadline-ns`, rounded up; nil when there is none."
+  [deadline-ns]
+  (when deadline-ns
+    (max 0 (quot (+ 999999 (- (long deadline-ns) (System/nanoTime))) 1000000))))
+
+(defn- attempt
+  "Calls `f`, for as long as there is time: {:value x} or {:error throwable}."
+  [f left-ms]
+  (try
+    {:value (if left-ms
+              (let [limit (begin left-ms)]
+                (end limit (try (f) (catch Throwable t (failed limit t)))))
+              (f))}
+    (catch Throwable t {:error t})))
+
+(defn- out-of-time [error delay-ms n thrown]
+  (ex-info (str "The deadline of " delay-ms " ms passed after " n " attempts.")
+           {:skein/error error :delay-ms delay-ms :attempts n}
+           thrown))
+
+(defn- again?
+  "Whether another attempt is due after `thrown`."
+  [{:keys [attempts retry?]} n thrown]
+  (and (< (long n) (long attempts))
+       (not (Region/isInterruption thrown))
+       (retry? thrown)))
+
+(defn- with-earlier [^Throwable thrown earlier]
+  (doseq [^Throwable t earlier :when (not (identical? t thrown))] (.addSuppressed thrown t))
+  thrown)
+
+(defn- late?
+  "Whether a pause of `pause` ms would take up the time that is left."
+  [deadline-ns ^long pause]
+  (when-some [left (remaining-ms deadline-ns)]
+    (<= (long left) pause)))
+
+(defn retry
+  "Calls `f` until it returns; see skein.virtual."
+  [options f]
+  (run! check-option options)
+  (check/function f)
+  (let [{:keys [deadline-ms] :as options} (merge defaults options)
+        deadline-ns (when deadline-ms (+ (System/nanoTime) (* 1000000 (long deadline-ms))))]
+    (loop [n 1, earlier []]
+      (let [{:keys [value error]} (attempt f (remaining-ms deadline-ns))
+            pause (pause-ms options n)]
+        (cond
+          (nil? error) value
+          (and deadline-ns (or (late? deadline-ns 0) (and (again? options n error) (late? deadline-ns pause))))
+          (throw (with-earlier (out-of-time :skein/timeout deadline-ms n error) earlier))
+          (not (again? options n error)) (throw (with-earlier error earlier))
+          :else (do (Thread/sleep pause)
+                    (recur (inc n) (conj earlier error))))))))

@@ -1,0 +1,135 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.virtual.window
+  "The sliding window of skein.virtual in its three forms, on skein.rt.Window.
+
+  * `options` - what wmap's first argument means
+  * `lazily` `transducer` `run-all` - over a collection, in a transduction, for effect"
+  (:require [skein.impl.error :as error]
+            [skein.virtual.check :as check]
+            [skein.virtual.descriptors :as descriptors])
+  (:import [clojure.lang RT]
+           [skein.rt Window]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const max-default-n
+  "The most calls at once that `default-n` returns."
+  1024)
+
+(defn default-n
+  "Returns how many calls run at once when nobody says: half of the files that the process
+  may still open, `max-default-n` at most."
+  ^long []
+  (let [{:keys [open limit]} (descriptors/usage)]
+    (if limit
+      (max 1 (min max-default-n (quot (- (long limit) (long open)) 2)))
+      max-default-n)))
+
+(def ^:private known
+  "Option -> what its value must satisfy."
+  {:n any?
+   :ahead pos-int?
+   :ordered? boolean?
+   :on-error #{:throw :collect}})
+
+(defn- check-option [[k v]]
+  (when-not (contains? known k)
+    (error/fail! :skein/bad-option
+                 (str "A window has no option " (error/preview k) ", but " (pr-str (vec (keys known))) ".")
+                 {:option k}))
+  (when-not ((known k) v)
+    (error/fail! :skein/bad-option
+                 (str "The option " k " can't be " (error/preview v) ".")
+                 {:option k :value v})))
+
+(defn options
+  "Returns {:n :ahead :ordered? :on-error} from a number or a map of some of these."
+  [n-or-options]
+  (let [given (if (map? n-or-options) n-or-options {:n n-or-options})
+        _ (run! check-option given)
+        n (long (check/window (if (contains? given :n) (:n given) (default-n))))]
+    (merge {:ahead (min (* 4 n) Integer/MAX_VALUE) :ordered? true :on-error :throw}
+           given
+           {:n n})))
+
+(defn- collecting [f]
+  (fn collected [x] (try {:value (f x)} (catch Throwable t {:error (descriptors/explain t)}))))
+
+(defn- open-window
+  "A window of the calls of `f` on the items of `iterator`, or of those offered."
+  ^Window [{:keys [n ahead ordered? on-error]} f iterator]
+  (Window. (if (= :collect on-error) (collecting f) (descriptors/explaining f))
+           iterator (int n) (int (max (long n) (long ahead))) ordered?))
+
+(defn- results [^Window w]
+  (lazy-seq
+   (let [x (.read w)]
+     (when-not (identical? Window/END x)
+       (cons x (results w))))))
+
+(defn lazily
+  "Returns a lazy seq of the results of `f` on the items of `coll`."
+  [options f coll]
+  (results (open-window options f (RT/iter coll))))
+
+(defmacro ^:private or-cancel
+  "Evaluates the body; if it throws, cancels the window `w`."
+  [w & body]
+  `(try ~@body (catch Throwable t# (.cancel ~w) (throw t#))))
+
+(defn- read-one
+  "One result into `acc`; blocks until there is one."
+  [^Window w rf acc]
+  (let [acc (rf acc (.read w))]
+    (when (reduced? acc) (.cancel w))
+    acc))
+
+(defn- read-ready
+  "What can be read without waiting, into `acc`."
+  [^Window w rf acc]
+  (if (and (.ready w) (not (reduced? acc)))
+    (recur w rf (read-one w rf acc))
+    acc))
+
+(defn- offer
+  "Brings `x` into the window, and into `acc` what must be read before and may be after."
+  [^Window w rf acc x]
+  (cond
+    (reduced? acc) acc
+    (.offer w x) (read-ready w rf acc)
+    :else (recur w rf (read-one w rf acc) x)))
+
+(defn- drain [^Window w rf acc]
+  (let [x (.read w)]
+    (if (identical? Window/END x)
+      acc
+      (let [acc (rf acc x)]
+        (if (reduced? acc)
+          (do (.cancel w) (unreduced acc))
+          (recur w rf acc))))))
+
+(defn transducer
+  "Returns a transducer that calls `f` on its items."
+  [options f]
+  (fn [rf]
+    (let [w (open-window options f nil)]
+      (fn
+        ([] (rf))
+        ([acc]
+         (.complete w)
+         (rf (or-cancel w (drain w rf acc))))
+        ([acc x] (or-cancel w (offer w rf acc x)))))))
+
+(defn run-all
+  "Calls `f` on the items of `coll`, and returns the exceptions of those that failed if
+  they are collected, else nil."
+  [options f coll]
+  (let [collect? (= :collect (:on-error options))
+        w (open-window (assoc options :ordered? false) f (RT/iter coll))]
+    (or-cancel w
+      (loop [errors []]
+        (let [x (.read w)]
+          (cond
+            (identical? Window/END x) (when collect? errors)
+            (and collect? (:error x)) (recur (conj errors (:error x)))
+            :else (recur errors)))))))

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.fold.rt;
+
+import clojure.lang.RT;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The engine's own threads, which help with the runs that want help. There are as many as the machine has processors, or
+ * as the most demanding run has asked for; they come when they are wanted and go after a while without work.
+ *
+ * <p>Invariants:
+ * <ul>
+ * <li>C1: a run is open from {@link #open} to {@link #close}; nothing else keeps it reachable from here.
+ * <li>C2: a thread that finds no open run which wants help is idle; {@link #open} wakes one.
+ * <li>C3: a run never waits for a thread of the crew to become free: whoever opened it does the work if nobody comes.
+ * </ul>
+ */
+final class Crew {
+    /** How many processors there were when the engine was loaded; to ask costs more than a small fold. */
+    static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+    static final Crew OWN = new Crew();
+    private static final long KEEP_SECONDS = 20;
+    private static final int MAX_THREADS = 256;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<Run> runs = new ArrayList<>();              // guarded by lock
+    private final ArrayDeque<Condition> idle = new ArrayDeque<>(); // guarded by lock
+    private int threads;                                           // guarded by lock
+    private int maxThreads = PROCESSORS;  // guarded by lock
+    private int born;                                              // guarded by lock
+
+    private Crew() { }
+
+    /** Lets threads of the crew help with {@code run}, and asks one to come. */
+    void open(Run run) {
+        lock.lock();
+        try {
+            maxThreads = Math.max(maxThreads, Math.min(run.maxHelpers(), MAX_THREADS));
+            runs.add(run);
+            summon();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Asks one more thread to come, for the open runs. Called by a helper that found work. */
+    void summonAnother(Run run) {
+        if (!run.wantsHelp()) return;
+        lock.lock();
+        try {
+            if (runs.contains(run)) summon();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void close(Run run) {
+        lock.lock();
+        try {
+            runs.remove(run);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void summon() {
+        Condition sleeper = idle.pollLast();
+        if (sleeper != null) {
+            sleeper.signal();
+        } else if (threads < maxThreads) {
+            threads++;
+            start();
+        }
+    }
+
+    private void start() {
+        Thread thread = new Thread(this::serve, "skein-fold-" + ++born);
+        thread.setDaemon(true);
+        // Not the class loader of whoever happened to be the first to fold.
+        thread.setContextClassLoader(RT.class.getClassLoader());
+        thread.start();
+    }
+
+    private void serve() {
+        for (Run run; (run = await()) != null; ) run.help();
+    }
+
+    /** An open run that wants help, after waiting for one if need be; null when this thread has been idle for long. */
+    private Run await() {
+        lock.lock();
+        try {
+            for (;;) {
+                // The newest first: a nested fold holds up the one around it.
+                for (int i = runs.size() - 1; i >= 0; i--) {
+                    if (runs.get(i).wantsHelp()) return runs.get(i);
+                }
+                Condition turn = lock.newCondition();
+                idle.addLast(turn);
+                boolean woken = turn.await(KEEP_SECONDS, TimeUnit.SECONDS);
+                // Still listed: nobody has called, neither now nor while this thread woke up.
+                if (idle.remove(turn) && !woken) {
+                    threads--;
+                    return null;
+                }
+            }
+        } catch (InterruptedException e) {
+            // A late interrupt, meant for a run that is over. The thread goes; another one will come.
+            threads--;
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

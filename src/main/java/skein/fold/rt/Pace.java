@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.fold.rt;
+
+/**
+ * How many units one thread takes at a time: as many as take {@link #BLOCK_NANOS} at the cost measured so far. For use by
+ * one thread, except that others may look at the cost.
+ *
+ * <p>The first block is one unit, since its cost is unknown; later ones grow at most {@link #GROWTH}-fold. Towards the
+ * end blocks become smaller, so that what is left can be shared, down to {@link #MIN_BLOCK_NANOS}.
+ */
+final class Pace {
+    /** How long a block should take. */
+    static final long BLOCK_NANOS = 50_000;
+    /** How long a block takes at least, where there is enough left: much longer than taking it. */
+    static final long MIN_BLOCK_NANOS = 5_000;
+    private static final int GROWTH = 64;
+    private static final int SHARE = 8;
+
+    private final long grain;  // 0: by measurement
+    private final long minBlock;
+    private double nanosPerUnit;
+    private long last;
+
+    Pace(long grain, long minBlock) {
+        this.grain = grain;
+        this.minBlock = minBlock;
+    }
+
+    /** A pace that begins with what this one has measured. */
+    Pace copy() {
+        Pace copy = new Pace(grain, minBlock);
+        copy.nanosPerUnit = nanosPerUnit;
+        copy.last = last;
+        return copy;
+    }
+
+    boolean fixed() {
+        return grain > 0;
+    }
+
+    /** How many units to take next of {@code remaining} (1 or more) units. */
+    long next(long remaining) {
+        if (grain > 0) return Math.min(grain, remaining);
+        if (last == 0) return Math.min(minBlock, remaining);
+        double perUnit = Math.max(nanosPerUnit, 0.01);
+        double byTime = Math.min(BLOCK_NANOS / perUnit, GROWTH * (double) last);
+        double byShare = Math.max((double) remaining / SHARE, MIN_BLOCK_NANOS / perUnit);
+        long n = Math.max(minBlock, (long) Math.min(byTime, byShare));
+        // A rest that is not worth a block of its own is taken along.
+        return n + minBlock >= remaining || (remaining - n) * perUnit < MIN_BLOCK_NANOS / 4.0 ? remaining : n;
+    }
+
+    void took(long units, long nanos) {
+        last = units;
+        nanosPerUnit = (double) nanos / units;
+    }
+
+    double nanosPerUnit() {
+        return nanosPerUnit;
+    }
+
+    /** How long {@code units} should take, in nanoseconds. */
+    double nanosFor(long units) {
+        return units * nanosPerUnit;
+    }
+}

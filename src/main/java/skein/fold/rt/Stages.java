@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.fold.rt;
+
+import clojure.lang.AFn;
+import clojure.lang.AFunction;
+import clojure.lang.IFn;
+import clojure.lang.Keyword;
+import clojure.lang.RestFn;
+import clojure.lang.Symbol;
+import clojure.lang.Var;
+import java.lang.reflect.Field;
+import java.lang.reflect.InaccessibleObjectException;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What can be known about transducers, which are opaque functions.
+ *
+ * <p>A composition made by {@code comp} is taken apart by its fields. Whether a transducer keeps state is seen by applying
+ * it to a step twice: what either reducing function closes over and the other does not, down through the functions that it
+ * closes over, is state of its own. State that both share, such as an atom for statistics, was there before; to make
+ * that safe for several threads is its owner's affair.
+ */
+public final class Stages {
+    private static final String COMPOSITION = "clojure.core$comp$fn__";
+    private static final int MAX_DEPTH = 8;
+
+    /** The fields of a class that hold an instance's state. */
+    private static final ClassValue<Field[]> FIELDS = new ClassValue<>() {
+        @Override
+        protected Field[] computeValue(Class<?> type) {
+            List<Field> fields = new ArrayList<>();
+            for (Class<?> c = type; c != null && c != AFunction.class && c != AFn.class && c != RestFn.class; c = c.getSuperclass()) {
+                for (Field field : c.getDeclaredFields()) {
+                    if (!Modifier.isStatic(field.getModifiers())) fields.add(accessible(field));
+                }
+            }
+            return fields.toArray(new Field[0]);
+        }
+    };
+
+    /** The two parts of a composition, or an empty array for what is none. */
+    private static final ClassValue<Field[]> PARTS = new ClassValue<>() {
+        @Override
+        protected Field[] computeValue(Class<?> type) {
+            if (!type.getName().startsWith(COMPOSITION)) return new Field[0];
+            Field f = field(type, "f");
+            Field g = field(type, "g");
+            return f == null || g == null ? new Field[0] : new Field[] {f, g};
+        }
+    };
+
+    private static final ClassValue<Boolean> ARITY_ONE = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            for (Class<?> c = type; c != null && c != AFunction.class && c != AFn.class && c != RestFn.class; c = c.getSuperclass()) {
+                for (var method : c.getDeclaredMethods()) {
+                    if (method.getName().equals("invoke") && method.getParameterCount() == 1) return true;
+                }
+            }
+            return false;
+        }
+    };
+
+    private Stages() { }
+
+    private static Field accessible(Field field) {
+        try {
+            field.setAccessible(true);
+        } catch (InaccessibleObjectException e) {
+            return null;  // a class of the JDK: it is no function of ours to look into
+        }
+        return field;
+    }
+
+    private static Field field(Class<?> type, String name) {
+        try {
+            return accessible(type.getDeclaredField(name));
+        } catch (NoSuchFieldException e) {
+            return null;
+        }
+    }
+
+    private static Object get(Field field, Object of) {
+        try {
+            return field.get(of);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The value of the field {@code name} of {@code function}'s class, or null. */
+    static Object closedOver(Object function, String name) {
+        for (Field field : FIELDS.get(function.getClass())) {
+            if (field != null && field.getName().equals(name)) return get(field, function);
+        }
+        return null;
+    }
+
+    /** Appends the transducers that {@code xform} is composed of to {@code to}, in the order that elements meet them. */
+    public static void flatten(Object xform, List<Object> to) {
+        Field[] parts = PARTS.get(xform.getClass());
+        if (parts.length == 0) {
+            to.add(xform);
+        } else {
+            flatten(get(parts[0], xform), to);
+            flatten(get(parts[1], xform), to);
+        }
+    }
+
+    /** Whether a reducing function has the arity that completes. A multimethod or a keyword has none that would. */
+    public static boolean hasArityOne(Object f) {
+        if (f instanceof Var var) return hasArityOne(var.deref());
+        if (f instanceof RestFn rest && rest.getRequiredArity() <= 1) return true;
+        return ARITY_ONE.get(f.getClass()) && !(f instanceof Keyword) && !(f instanceof Symbol)
+            && !(f instanceof java.util.Collection) && !(f instanceof java.util.Map)
+            && !(f instanceof clojure.lang.MultiFn);
+    }
+
+    /** Whether {@code xform} stops early by what one element is, as {@code take-while} does. */
+    static boolean stopsEarly(Object xform) {
+        return xform.getClass().getName().startsWith("clojure.core$take_while$");
+    }
+
+    /**
+     * Whether {@code xform} has to see its elements one after the other.
+     *
+     * @param made what {@code xform} made of {@code next}
+     */
+    static boolean isOrderDependent(IFn xform, Object made, Object next) {
+        // halt-when keeps no state, but what it returns takes the place of the whole fold's value.
+        return xform.getClass().getName().startsWith("clojure.core$halt_when$")
+            || differs(made, xform.invoke(next), next, 0);
+    }
+
+    /** Whether two functions made alike hold something that is each one's own. */
+    private static boolean differs(Object one, Object two, Object next, int depth) {
+        if (one == two || one == next && two == next) return false;
+        if (one == null || two == null || one.getClass() != two.getClass()) return true;
+        if (one instanceof Number || one instanceof String || one instanceof Boolean || one instanceof Character) {
+            return one instanceof java.util.concurrent.atomic.AtomicLong
+                || one instanceof java.util.concurrent.atomic.AtomicInteger || !one.equals(two);
+        }
+        if (!(one instanceof IFn) || one instanceof clojure.lang.IPersistentCollection || depth == MAX_DEPTH) return true;
+        for (Field field : FIELDS.get(one.getClass())) {
+            if (field == null || differs(get(field, one), get(field, two), next, depth + 1)) return true;
+        }
+        return false;
+    }
+}

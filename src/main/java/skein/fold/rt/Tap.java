@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.fold.rt;
+
+/**
+ * A feed that several threads take turns at, until one of them shuts it. Whoever is waiting for the feed's next elements
+ * then, perhaps for ones that will never come, is interrupted.
+ */
+final class Tap {
+    private final Feed feed;
+    private Thread producer;      // guarded by this; who is in feed.next()
+    private boolean interrupted;  // guarded by this; whether shut() interrupted the producer
+    private volatile boolean shut;
+
+    Tap(Feed feed) {
+        this.feed = feed;
+    }
+
+    boolean isShut() {
+        return shut;
+    }
+
+    /** The next elements, or null if there are none or nobody wants them. By one thread at a time. */
+    Span next(int n) {
+        synchronized (this) {
+            if (shut) return null;
+            producer = Thread.currentThread();
+        }
+        Span block = null;
+        try {
+            block = feed.next(n);
+        } catch (Throwable t) {
+            if (!shut) throw t;  // else it comes of an interrupt, or nobody asked for it
+        } finally {
+            synchronized (this) {
+                producer = null;
+                if (interrupted) Thread.interrupted();
+                if (block == null) shut = true;
+            }
+        }
+        return shut ? null : block;
+    }
+
+    synchronized void shut() {
+        shut = true;
+        if (producer == null || producer == Thread.currentThread() || interrupted) return;
+        interrupted = true;
+        producer.interrupt();
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.IPersistentVector;
+import clojure.lang.Keyword;
+import clojure.lang.RT;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+
+/**
+ * Makes the stack trace of an exception that ends a block tell what a person wants to know: the frames of the
+ * user's code, then which blocks and threads waited for the block, then who spawned it if that was noted. The
+ * exception stays the same object; one whose stack trace can't be written is left alone.
+ *
+ * <pre>
+ *   demo.async$parse.invokeStatic(async.clj:2)        what was running
+ *   skein.ASYNC.awaited-by
+ *   demo.async$handler.&lt;! (fetch in)(async.clj:4)     where a block waited for this one's value
+ * </pre>
+ *
+ * <p>Nothing is stored beforehand: who waits stands in the result port's queue. Follows the zero-cost async stack
+ * traces of JavaScript engines and the stack trace recovery of Kotlin's coroutines; differs from the latter in that no
+ * exception is copied. {@code -Dskein.async-trace=off} turns it off.
+ */
+final class AsyncTrace {
+  /** The class that the marks between the parts of a trace seem to be of. */
+  static final String MARK = "skein.ASYNC";
+
+  private static final int MAX_LOGICAL = 64; // frames that are added to one exception in all
+  private static final int MAX_ABOVE = 3; // machinery kept above the first frame of the user's code
+  private static final int MAX_OF_THREAD = 8; // frames of a waiting thread, or of a spawner
+  private static final boolean ON = !"off".equals(System.getProperty("skein.async-trace"));
+  private static final StackTraceElement AWAITED = new StackTraceElement(MARK, "awaited-by", null, -1);
+  private static final StackTraceElement SPAWNED = new StackTraceElement(MARK, "spawned-by", null, -1);
+  private static final Keyword FILE = Keyword.intern(null, "file");
+  private static final Keyword SITES = Keyword.intern(null, "sites");
+
+  private static final String[] MACHINERY = {
+    "java.", "javax.", "jdk.", "sun.", "clojure.", "skein.rt.", "skein.impl.", "skein.async$", "skein.trace$",
+    "skein.trace.form$", "skein.trace.call$", "skein.trace.wrap$", "skein.trace.vars$", "skein.scope$"
+  };
+
+  private static final Map<Class<?>, Object> SITE_TABLES = Collections.synchronizedMap(new WeakHashMap<>());
+  private static final Map<Frame, StackTraceElement[]> SPAWNERS = Collections.synchronizedMap(new WeakHashMap<>());
+
+  private AsyncTrace() {}
+
+  /** Extends the trace of {@code thrown}, which ends {@code frame}; {@code because} is words, or null. */
+  static void extend(Throwable thrown, Frame frame, String because) {
+    if (!ON) return;
+    StackTraceElement[] physical = thrown.getStackTrace();
+    if (physical.length == 0) return;
+    List<StackTraceElement> trace = trimmed(physical);
+    Set<StackTraceElement> known = new HashSet<>(trace);
+    int logical = logicalFrames(trace);
+    if (because != null) trace.add(new StackTraceElement(MARK, "given-nil-by: " + because, null, -1));
+    logical = addAwaiting(trace, known, logical, frame);
+    addSpawners(trace, known, logical, frame);
+    thrown.setStackTrace(trace.toArray(new StackTraceElement[0]));
+  }
+
+  static boolean isMachinery(String className) {
+    for (String prefix : MACHINERY) if (className.startsWith(prefix)) return true;
+    return false;
+  }
+
+  private static boolean isMark(StackTraceElement e) {
+    return e.getClassName().equals(MARK);
+  }
+
+  private static int logicalFrames(List<StackTraceElement> trace) {
+    int n = 0;
+    boolean marked = false;
+    for (StackTraceElement e : trace) {
+      if (isMark(e)) marked = true;
+      else if (marked) n++;
+    }
+    return n;
+  }
+
+  /** Frames of the user's code, with a little of what they called last. */
+  private static List<StackTraceElement> trimmed(StackTraceElement[] physical) {
+    int first = 0;
+    while (first < physical.length && isMachinery(physical[first].getClassName())) first++;
+    List<StackTraceElement> trace = new ArrayList<>();
+    int from = first == physical.length ? 0 : Math.max(0, first - MAX_ABOVE);
+    boolean spawned = false;
+    for (int i = from; i < physical.length; i++) {
+      StackTraceElement e = physical[i];
+      if (i < first || first == physical.length || !isMachinery(e.getClassName())) {
+        if (spawned) trace.add(SPAWNED);
+        spawned = false;
+        trace.add(e);
+      } else if (startsInline(e)) {
+        spawned = true; // what is below called the async block that is above
+      }
+    }
+    return trace;
+  }
+
+  private static boolean startsInline(StackTraceElement e) {
+    return e.getMethodName().equals("async") && e.getClassName().equals("skein.rt.Frame");
+  }
+
+  /** Follows who waits for whom; returns how many frames have been added to the trace in all. */
+  private static int addAwaiting(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical, Frame frame) {
+    Set<Frame> seen = new HashSet<>();
+    while (logical < MAX_LOGICAL && seen.add(frame)) {
+      Waiter waiter = frame.port().firstWaiting();
+      if (waiter == null) return logical;
+      Frame next = waiter.frame();
+      if (next == null) return addThread(trace, known, logical, waiter.thread());
+      StackTraceElement element = waitingAt(next);
+      if (known.add(element)) {
+        trace.add(AWAITED);
+        trace.add(element);
+        logical++;
+      }
+      frame = next;
+    }
+    return logical;
+  }
+
+  private static int addThread(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical, Thread thread) {
+    return thread == null ? logical : addAll(trace, known, logical, AWAITED, thread.getStackTrace());
+  }
+
+  private static int addAll(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical,
+      StackTraceElement mark, StackTraceElement[] elements) {
+    int end = Math.min(MAX_LOGICAL, logical + MAX_OF_THREAD);
+    boolean marked = false;
+    for (StackTraceElement e : elements) {
+      if (logical >= end) break;
+      if (isMachinery(e.getClassName()) || !known.add(e)) continue;
+      if (!marked) trace.add(mark);
+      marked = true;
+      trace.add(e);
+      logical++;
+    }
+    return logical;
+  }
+
+  private static void addSpawners(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical, Frame frame) {
+    StackTraceElement[] spawners = SPAWNERS.get(frame);
+    if (spawners != null) addAll(trace, known, logical, SPAWNED, spawners);
+  }
+
+  /** Where a parked frame waits, as an element of a stack trace. */
+  private static StackTraceElement waitingAt(Frame frame) {
+    Body body = frame.body();
+    String className = function(body.getClass().getName());
+    Object table = SITE_TABLES.computeIfAbsent(body.getClass(), c -> body.sites());
+    IPersistentVector site = (IPersistentVector) RT.get(RT.get(table, SITES), (long) frame.state);
+    String file = fileName((String) RT.get(table, FILE));
+    if (site == null) return new StackTraceElement(className, "run", file, -1);
+    Object line = site.nth(1);
+    return new StackTraceElement(className, (String) site.nth(3), file, line == null ? -1 : RT.intCast(line));
+  }
+
+  /** The class of the function in which a block stands: {@code demo$f} of {@code demo$f$reify__12}. */
+  private static String function(String className) {
+    int end = className.length();
+    for (String part : new String[] {"$fn__", "$reify__"}) {
+      int i = className.indexOf(part);
+      if (i > 0 && i < end) end = i;
+    }
+    return className.substring(0, end);
+  }
+
+  private static String fileName(String path) {
+    return path == null ? null : path.substring(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+  }
+
+  /** An exception in a few words, with its place in the user's code. */
+  static String words(Throwable thrown) {
+    String message = String.valueOf(thrown.getMessage());
+    if (message.length() > 160) message = message.substring(0, 159) + "…";
+    String words = thrown.getClass().getSimpleName() + " " + message.replace('\n', ' ');
+    for (StackTraceElement e : thrown.getStackTrace()) {
+      if (isMark(e)) break;
+      if (!isMachinery(e.getClassName())) return words + " (" + e.getFileName() + ":" + e.getLineNumber() + ")";
+    }
+    return words;
+  }
+
+  /** Notes the calling code as that which spawns {@code frame}. It costs a walk over the stack. */
+  static void noteSpawner(Frame frame) {
+    List<StackTraceElement> elements = StackWalker.getInstance().walk(frames -> frames
+        .filter(f -> !isMachinery(f.getClassName()))
+        .limit(MAX_OF_THREAD)
+        .map(StackWalker.StackFrame::toStackTraceElement)
+        .collect(java.util.stream.Collectors.toCollection(ArrayList::new)));
+    Runner runner = Runner.current();
+    StackTraceElement[] further = runner == null || runner.frame == null ? null : SPAWNERS.get(runner.frame);
+    if (further != null) for (StackTraceElement e : further) if (elements.size() < MAX_OF_THREAD) elements.add(e);
+    SPAWNERS.put(frame, elements.toArray(new StackTraceElement[0]));
+  }
+}

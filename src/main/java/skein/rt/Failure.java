@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.lang.ref.Cleaner;
+
+/**
+ * An exception that waits for somebody to ask for it. If nobody has when what carries it is garbage, it goes to the
+ * uncaught-exception handler, once.
+ */
+final class Failure implements Runnable {
+  /** Loaded, with its cleaner's thread, when the first failure is kept. */
+  private static final class Reports {
+    static final Cleaner CLEANER = Cleaner.create();
+  }
+
+  private final Throwable thrown;
+  private volatile boolean observed; // written by whoever asks, read by the cleaner's thread
+
+  private Failure(Throwable thrown) {
+    this.thrown = thrown;
+  }
+
+  /** Keeps {@code thrown} for {@code carrier}. */
+  static Failure of(Object carrier, Throwable thrown) {
+    Failure failure = new Failure(thrown);
+    Reports.CLEANER.register(carrier, failure);
+    return failure;
+  }
+
+  /** The exception, which is observed by that. */
+  Throwable observe() {
+    observed = true;
+    return thrown;
+  }
+
+  /** Called when the carrier is garbage. */
+  @Override public void run() {
+    if (!observed) Scheduler.uncaught(thrown);
+  }
+}

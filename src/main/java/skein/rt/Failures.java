@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+
+/**
+ * What is remembered of blocks that failed: the last exceptions that reached nobody, and which blocks were
+ * given nil because of one. Nothing is done for a block that does not fail.
+ */
+public final class Failures {
+  /** How many exceptions are kept. */
+  public static final int KEPT = 16;
+
+  /** An exception that nobody caught: when, in milliseconds since 1970, and on which thread it was reported. */
+  public record Uncaught(Throwable thrown, long at, String thread) {}
+
+  /** A failure as told to others. It holds no exception, which might hold the key that it is kept under. */
+  private record Told(String words, WeakReference<Throwable> thrown) {}
+
+  private static final ArrayDeque<Uncaught> LAST = new ArrayDeque<>(); // guarded by itself
+  private static final Map<Port, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
+  private static final Map<Frame, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
+  private static boolean any; // a hint: set before the first port that a failure closes, read by takers of nil
+
+  private Failures() {}
+
+  /** A block is about to end by {@code thrown}; those that wait for its value will be given nil. */
+  static void failed(Frame frame, Throwable thrown) {
+    try {
+      Told cause = GIVEN_NIL.get(frame);
+      boolean another = cause != null && cause.thrown.get() != thrown;
+      AsyncTrace.extend(thrown, frame, another ? cause.words : null);
+      Told told = new Told(AsyncTrace.words(thrown), new WeakReference<>(thrown));
+      any = true;
+      FAILED.put(frame.port(), told);
+      for (Frame waiting : frame.port().waitingFrames(true)) GIVEN_NIL.put(waiting, told);
+    } catch (Throwable ignored) {
+      // No memory or no stack for a better report: the exception itself must go its way.
+    }
+  }
+
+  /** A block has taken nil from {@code port}, which was closed. */
+  static void tookNil(Frame frame, Object port) {
+    if (!any || !(port instanceof Port)) return;
+    Told told = FAILED.get(port);
+    if (told != null) GIVEN_NIL.put(frame, told);
+  }
+
+  /** The exception that ended the block of {@code port}, if it did and is still about. Nobody is said to have seen it. */
+  public static Throwable of(Port port) {
+    Told told = FAILED.get(port);
+    return told == null ? null : told.thrown.get();
+  }
+
+  /** Keeps an exception that goes to an uncaught-exception handler. */
+  static void uncaught(Throwable thrown) {
+    synchronized (LAST) {
+      for (Uncaught u : LAST) if (u.thrown == thrown) return;
+      if (LAST.size() == KEPT) LAST.removeFirst();
+      LAST.addLast(new Uncaught(thrown, System.currentTimeMillis(), Thread.currentThread().getName()));
+    }
+  }
+
+  /** The last exceptions that reached nobody, oldest first. */
+  public static List<Uncaught> last() {
+    synchronized (LAST) {
+      return new ArrayList<>(LAST);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.net.SocketException;
+import java.nio.channels.ClosedByInterruptException;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.concurrent.CancellationException;
+
+/**
+ * A stretch of a {@link Strand}'s life that can be cancelled: a child from its beginning to its end, the body of a
+ * scope, what runs under a timeout. To cancel it cancels the regions inside it too.
+ */
+public final class Region {
+  /** What a region belongs to. */
+  public interface Owner {
+    /** The region was cancelled. Adds to {@code more} the regions that must be cancelled likewise. */
+    default void cancelled(Region region, Collection<Region> more) {}
+
+    /** The child that the region is throws; told before anybody can see its result. */
+    default void failed(Region region, Throwable thrown) {}
+
+    /** The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. */
+    default void ended(Region region, Object value, Throwable thrown) {}
+  }
+
+  private static final int MAX_CAUSES = 20;
+
+  final Strand strand;
+  final Owner owner; // or null
+  // All of these are guarded by the strand's monitor.
+  Region outer;
+  volatile boolean requested; // volatile: read without the monitor
+  boolean delivered;
+  boolean left;
+
+  private Region(Strand strand, Owner owner) {
+    this.strand = strand;
+    this.owner = owner;
+    strand.push(this);
+  }
+
+  /** A region of this thread, or of the block that it runs, from here to {@link #leave}. */
+  public static Region enter(Owner owner) {
+    return new Region(Strand.current(), owner);
+  }
+
+  /** The region of a child that has not begun: a block by {@link Frame#goIn}, or a {@link Fork}. */
+  public static Region child(Owner owner) {
+    return new Region(new Strand(), owner);
+  }
+
+  /** Ends the region, on the strand that entered it. */
+  public void leave() {
+    strand.pop(this, false);
+  }
+
+  /** As {@link #leave}, by an exception that tells the region outside, if it is cancelled too. */
+  public void leaveCancelled() {
+    strand.pop(this, true);
+  }
+
+  /** What the region belongs to, or null. */
+  public Owner owner() {
+    return owner;
+  }
+
+  /** Cancels the region, all inside it, and what their owners add. Any thread may; again has no effect. */
+  public void cancel() {
+    // With a list of what is to be done, so that a deep tree of scopes needs no deep stack.
+    ArrayDeque<Region> todo = new ArrayDeque<>();
+    todo.add(this);
+    for (Region region; (region = todo.poll()) != null; ) {
+      if (region.strand.cancel(region, todo) && region.owner != null) region.owner.cancelled(region, todo);
+    }
+  }
+
+  /** Whether it has been cancelled. */
+  public boolean isCancelled() {
+    return requested;
+  }
+
+  /** Whether {@code thrown} is how a cancelled thread or block ends. */
+  public static boolean isInterruption(Throwable thrown) {
+    Throwable t = thrown;
+    for (int i = 0; t != null && i < MAX_CAUSES; i++) {
+      if (t instanceof InterruptedException
+          || t instanceof CancellationException
+          || t instanceof ClosedByInterruptException
+          || t instanceof SocketException && "Closed by interrupt".equals(t.getMessage())) {
+        return true;
+      }
+      t = t.getCause();
+    }
+    return false;
+  }
+}

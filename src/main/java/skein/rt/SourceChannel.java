@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.IFn;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Stands for something that will have one result, such as a future: takes wait here, get the result, and can be
+ * withdrawn. An alts names the thing itself as the port that it chose.
+ *
+ * <p>There is one for a thing at a time, for as long as somebody waits and the thing holds it. So the loser of an
+ * alts leaves nothing behind in a future that stays pending, however often a loop waits for it.
+ */
+public final class SourceChannel extends UnlimitedChannel {
+  /** A thing, by identity. */
+  private static final class Key extends WeakReference<Object> {
+    private final int hash;
+
+    Key(Object source, ReferenceQueue<Object> queue) {
+      super(source, queue);
+      hash = System.identityHashCode(source);
+    }
+
+    @Override public int hashCode() {
+      return hash;
+    }
+
+    @Override public boolean equals(Object other) {
+      if (this == other) return true;
+      Object source = get();
+      return source != null && other instanceof Key key && key.refersTo(source);
+    }
+  }
+
+  private static final ConcurrentHashMap<Key, WeakReference<SourceChannel>> PENDING = new ConcurrentHashMap<>();
+  private static final ReferenceQueue<Object> GONE = new ReferenceQueue<>();
+
+  private SourceChannel(Object source) {
+    super(new Buffers.Promise(), source);
+  }
+
+  /** A channel for a {@code source} whose result is there; see {@link #settle}. */
+  public static SourceChannel settled(Object source, Object value, Throwable thrown) {
+    SourceChannel channel = new SourceChannel(source);
+    channel.settle(value, thrown);
+    return channel;
+  }
+
+  /**
+   * The channel of a {@code source} whose result is not there yet.
+   *
+   * @param start called with a new channel: sees to it that {@link #settle} is called, and that the channel is held
+   *     until then
+   */
+  public static SourceChannel pending(Object source, IFn start) {
+    for (Reference<?> gone; (gone = GONE.poll()) != null; ) PENDING.remove(gone);
+    Key key = new Key(source, GONE);
+    SourceChannel channel = new SourceChannel(source);
+    WeakReference<SourceChannel> mine = new WeakReference<>(channel);
+    for (;;) {
+      WeakReference<SourceChannel> theirs = PENDING.putIfAbsent(key, mine);
+      if (theirs == null) break;
+      SourceChannel existing = theirs.get();
+      if (existing != null) return existing;
+      if (PENDING.replace(key, theirs, mine)) break;
+    }
+    try {
+      start.invoke(channel);
+    } catch (Throwable t) { // whoever found the channel meanwhile must not wait for ever
+      channel.settle(null, t);
+    }
+    return channel;
+  }
+
+  /** Gives the result to whoever waits now or comes later: {@code value}, or nil and why. */
+  public void settle(Object value, Throwable thrown) {
+    if (value != null) put(value, null, null);
+    if (thrown == null) close();
+    else close(thrown);
+  }
+
+  @Override Object asPort() {
+    return label();
+  }
+}

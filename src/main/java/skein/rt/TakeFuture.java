@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.IFn;
+import clojure.lang.IPersistentVector;
+import clojure.lang.PersistentArrayMap;
+import clojure.lang.Tuple;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/**
+ * One take from a port, as a future: its value, nil when the port is closed, or the exception with which it was
+ * closed. The future completes on a worker, unless the value is there at once.
+ *
+ * <p>Nothing is lost: a future that is cancelled, timed out or completed from outside withdraws its take, and is
+ * refused that when the take has happened.
+ */
+public final class TakeFuture extends CompletableFuture<Object> {
+  /** The take. Whoever claims it decides how the future ends. */
+  private final class Take extends Waiter {
+    private final AtomicBoolean claimed = new AtomicBoolean();
+    private final boolean foreign;
+    private volatile BooleanSupplier withdrawal; // from a port of another kind; set before the take can happen there
+
+    Take(boolean foreign) {
+      this.foreign = foreign;
+    }
+
+    @Override boolean claim() {
+      return claimed.compareAndSet(false, true);
+    }
+
+    @Override boolean active() {
+      return !claimed.get();
+    }
+
+    @Override public void withdrawal(BooleanSupplier withdraw) {
+      withdrawal = withdraw;
+    }
+
+    boolean withdraw() {
+      if (foreign) return withdrawal != null && withdrawal.getAsBoolean();
+      if (!claim()) return false;
+      ((Channel) port).withdraw(this);
+      return true;
+    }
+
+    @Override void complete(Object result, Runner runner) {
+      Scheduler.submit(Callback.task(() -> settle(result)));
+    }
+  }
+
+  private final Object port;
+  private final IFn failure;
+  private final Take take;
+
+  private TakeFuture(Object port, IFn failure) {
+    this.port = port;
+    this.failure = failure;
+    take = new Take(!(port instanceof Channel));
+  }
+
+  /** Starts a take; {@code failure} tells why a port is closed: an exception or nil. */
+  public static TakeFuture start(Object port, IFn failure) {
+    TakeFuture future = new TakeFuture(port, failure);
+    Object result = port instanceof Channel channel
+        ? channel.take(future.take, Runner.current())
+        : Foreign.alts(Tuple.create(port), PersistentArrayMap.EMPTY, future.take);
+    if (result != null ? result != Channel.NONE : port instanceof Channel) future.settle(result);
+    return future;
+  }
+
+  private void settle(Object result) {
+    Object v = take.foreign ? ((IPersistentVector) result).nth(0) : result;
+    Object thrown = v == null ? failure.invoke(port) : null;
+    if (thrown == null) super.complete(v);
+    else super.completeExceptionally((Throwable) thrown);
+  }
+
+  @Override public boolean complete(Object value) {
+    return take.withdraw() && super.complete(value);
+  }
+
+  @Override public boolean completeExceptionally(Throwable thrown) {
+    return take.withdraw() && super.completeExceptionally(thrown);
+  }
+
+  @Override public boolean cancel(boolean mayInterrupt) {
+    return take.withdraw() ? super.cancel(mayInterrupt) : isCancelled();
+  }
+
+  @Override public CompletableFuture<Object> completeAsync(Supplier<?> supplier, Executor executor) {
+    executor.execute(() -> {
+      try {
+        complete(supplier.get());
+      } catch (Throwable t) {
+        completeExceptionally(t);
+      }
+    });
+    return this;
+  }
+
+  @Override public <U> CompletableFuture<U> newIncompleteFuture() {
+    return new CompletableFuture<>();
+  }
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import clojure.lang.IFn;
+import clojure.lang.Var;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Calls a function on the items of an input, several at a time on virtual threads, for one reader of the results.
+ * The input is an iterator that the threads pull from, or is offered item by item by the reader.
+ */
+public final class Window extends Lock {
+  /*
+   * Invariants, whenever the lock is free:
+   *
+   *   V1  At most n calls of the function go on.
+   *   V2  At most n items are begun and not read; at most `ahead` while the reader waits for one that is not done.
+   *   V3  Each item is begun once and its result is read once, in the order of the input if that is wanted.
+   *   V4  The first call that throws ends the window: no item is begun after it, the threads are interrupted, and
+   *       the reader gets the exception when all of them have ended.
+   *
+   *   OPEN -> CLOSED         a call threw, or cancel()
+   *
+   * A thread serves item after item, so that an item costs no thread of its own, and ends when the window is full
+   * or the input has ended; before that one thread at a time lingers, in case that the reader soon makes room. Whoever gets an item starts one more thread if there is room, and so does the reader
+   * when it has made room. So a window that nobody reads holds no thread, and is garbage when its reader is.
+   *
+   * The input is read under a lock of its own, since it is the user's code and may block; that lock comes first.
+   */
+
+  /** What {@link #read} returns when there is nothing more to come. */
+  public static final Object END = new Object();
+
+  private static final ThreadFactory THREADS = Thread.ofVirtual().name("skein-window").factory();
+
+  /** How long the reader and one thread look for each other before they give up: less than to wake one costs. */
+  private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 25_000 : 0;
+
+  /** An item that is begun, and its result. */
+  private static final class Cell {
+    Object value; // the item, until it is begun; then the result
+    boolean done; // guarded by the window's lock
+    Cell next; // guarded by the window's lock
+  }
+
+  /** A thread of the window's. */
+  private final class Server implements Runnable {
+    Thread thread;
+
+    @Override public void run() {
+      Var.resetThreadBindingFrame(bindings);
+      for (Cell cell; (cell = begin(this)) != null; ) serve(cell);
+    }
+  }
+
+  private final IFn function;
+  private final Iterator<?> input; // null: items are offered
+  private final ReentrantLock inputLock = new ReentrantLock();
+  private final int n;
+  private final int ahead;
+  private final boolean ordered;
+  private final Object bindings = Var.cloneThreadBindingFrame();
+
+  // All of these are guarded by the lock.
+  private final List<Server> servers = new ArrayList<>();
+  private final ArrayDeque<Cell> offered = new ArrayDeque<>();
+  private Cell first; // ordered: of all that are not read, in order; else of those that are done
+  private Cell last;
+  private volatile int unread; // begun or offered, and not read; volatile: a lingering thread looks at it
+  private volatile int calls; // begun, and not done; volatile as above
+  private boolean exhausted; // the input has ended, or failed
+  private boolean closed;
+  private Throwable inputFailure;
+  private Throwable failure; // of the first call that threw
+  private volatile Thread reader; // waits for something to read; volatile as above
+  private boolean offers; // the reader waits for room as well
+  private boolean lingers; // a thread does
+  private volatile boolean signalled; // volatile: read by the reader without the lock
+
+  /**
+   * @param function of one item
+   * @param input pulled from by the window's threads; null: items come by {@link #offer}
+   * @param n how many calls go on at once
+   * @param ahead how many items may be begun and not read while the reader waits for a slow one
+   * @param ordered whether results come in the order of the input, or else as they are done
+   */
+  public Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered) {
+    this.function = function;
+    this.input = input;
+    this.n = n;
+    this.ahead = ahead;
+    this.ordered = ordered;
+  }
+
+  /** What a thread does with an item. */
+  private void serve(Cell cell) {
+    Object result = null;
+    Throwable thrown = null;
+    try {
+      result = function.invoke(cell.value);
+    } catch (Throwable t) { // whatever the function throws is for the reader
+      thrown = t;
+    }
+    Thread.interrupted(); // meant for this call, not for the next
+    end(cell, result, thrown);
+  }
+
+  /** The next item for {@code server}, or null when its thread is not needed any more. */
+  private Cell begin(Server server) {
+    if (input == null) return beginOffered(server);
+    if (mayLinger()) linger();
+    inputLock.lock();
+    try {
+      return stays(server) ? pull(server) : null;
+    } finally {
+      inputLock.unlock();
+    }
+  }
+
+  private Cell pull(Server server) {
+    Cell cell = new Cell();
+    boolean more = false;
+    Throwable thrown = null;
+    try {
+      more = input.hasNext();
+      if (more) cell.value = input.next();
+    } catch (Throwable t) { // the user's code; the reader gets it after the results before it
+      thrown = t;
+      more = false;
+    }
+    return began(server, more ? cell : null, thrown);
+  }
+
+  private boolean stays(Server server) {
+    Thread wake = null;
+    lock();
+    boolean stays = hasRoom();
+    if (!stays) wake = leave(server);
+    unlock();
+    LockSupport.unpark(wake);
+    return stays;
+  }
+
+  private boolean mayLinger() {
+    lock();
+    boolean may = SPIN_NANOS > 0 && !lingers && !closed && !exhausted && !hasRoom();
+    if (may) lingers = true;
+    unlock();
+    return may;
+  }
+
+  private void linger() {
+    long start = System.nanoTime();
+    do {
+      for (int i = 0; i < 32 && full(); i++) Thread.onSpinWait();
+      Thread.yield(); // others may want the carrier
+    } while (full() && System.nanoTime() - start < SPIN_NANOS);
+    lock();
+    lingers = false;
+    unlock();
+  }
+
+  /** No room to speak of, as seen without the lock. */
+  private boolean full() {
+    return unread >= (reader != null ? ahead : n) || !enoughRoom();
+  }
+
+  private Cell began(Server server, Cell cell, Throwable thrown) {
+    Thread wake = null;
+    Server another = null;
+    lock();
+    if (cell == null || closed) {
+      exhausted = true;
+      inputFailure = thrown;
+      cell = null;
+      wake = leave(server);
+    } else {
+      if (ordered) append(cell);
+      unread++;
+      calls++;
+      another = moreServers();
+    }
+    unlock();
+    LockSupport.unpark(wake);
+    if (another != null) start(another);
+    return cell;
+  }
+
+  private Cell beginOffered(Server server) {
+    Thread wake = null;
+    Server another = null;
+    lock();
+    Cell cell = closed ? null : offered.poll();
+    if (cell == null) {
+      wake = leave(server);
+    } else {
+      calls++;
+      another = moreServers();
+    }
+    unlock();
+    LockSupport.unpark(wake);
+    if (another != null) start(another);
+    return cell;
+  }
+
+  private void end(Cell cell, Object result, Throwable thrown) {
+    List<Server> interrupted = List.of();
+    lock();
+    calls--;
+    if (thrown == null) {
+      cell.value = result;
+      cell.done = true;
+      if (!ordered) append(cell);
+    } else {
+      if (failure == null && !closed) {
+        failure = thrown;
+        interrupted = close();
+      } else if (failure != null && failure != thrown && !Region.isInterruption(thrown)) {
+        failure.addSuppressed(thrown);
+      }
+    }
+    Thread wake = wakeable();
+    unlock();
+    LockSupport.unpark(wake);
+    for (Server server : interrupted) server.thread.interrupt();
+  }
+
+  // Under the lock, all down to start.
+
+  private void append(Cell cell) {
+    if (first == null) first = cell;
+    else last.next = cell;
+    last = cell;
+  }
+
+  private boolean hasRoom() {
+    return !closed && !exhausted && unread < (reader != null ? ahead : n);
+  }
+
+  private boolean hasRoomForOffer() {
+    return offered.size() + calls < n && unread < ahead;
+  }
+
+  private boolean readable() {
+    return first != null && first.done
+        || closed && servers.isEmpty()
+        || exhausted && unread == 0
+        || offers && hasRoomForOffer();
+  }
+
+  /** The reader, if it waits and need not. */
+  private Thread wakeable() {
+    if (reader == null || !readable()) return null;
+    Thread wake = reader;
+    reader = null;
+    signalled = true;
+    return wake;
+  }
+
+  private Thread leave(Server server) {
+    servers.remove(server);
+    return wakeable();
+  }
+
+  /** One more thread, if all that there are have an item and there is room for another. */
+  private Server moreServers() {
+    if (servers.size() > calls || servers.size() >= n) return null;
+    if (input == null ? closed || offered.isEmpty() : !hasRoom()) return null;
+    Server server = new Server();
+    server.thread = THREADS.newThread(server);
+    servers.add(server);
+    return server;
+  }
+
+  private List<Server> close() {
+    closed = true;
+    offered.clear();
+    return new ArrayList<>(servers);
+  }
+
+  private void start(Server server) {
+    try {
+      server.thread.start();
+    } catch (Throwable t) { // no memory for a thread: the reader must not wait for it
+      lock();
+      servers.remove(server);
+      unlock();
+      throw t;
+    }
+  }
+
+  /**
+   * The next result, or {@link #END}. Blocks until there is one; an interrupted read may be tried again.
+   *
+   * @throws Exception what a call threw, or the input, where it is the reader's turn to know
+   */
+  public Object read() throws Exception {
+    for (;;) {
+      Object result = null;
+      Server another = null;
+      lock();
+      boolean ready = first != null && first.done;
+      boolean ended = !ready && (closed && servers.isEmpty() || exhausted && unread == 0);
+      if (ready) {
+        result = first.value;
+        first = first.next;
+        unread--;
+      } else if (!ended) {
+        offers = false;
+        waits();
+      }
+      if (!ended && enoughRoom()) another = moreServers();
+      unlock();
+      if (another != null) start(another);
+      if (ready) return result;
+      if (ended) return end();
+      await();
+    }
+  }
+
+  /** While results lie ready, room is made use of for half a window at a time. */
+  private boolean enoughRoom() {
+    return reader != null || 2 * (unread - calls) <= n;
+  }
+
+  private Object end() throws Exception {
+    Throwable thrown = failure != null ? failure : inputFailure;
+    if (thrown instanceof Error e) throw e;
+    if (thrown != null) throw (Exception) thrown;
+    return END;
+  }
+
+  /** Offers an item. Blocks until it is taken: true; or until there is something to read first: false. */
+  public boolean offer(Object item) throws InterruptedException {
+    for (;;) {
+      Server another = null;
+      lock();
+      boolean taken = !closed && hasRoomForOffer();
+      boolean readable = !taken && (closed || first != null && first.done);
+      if (taken) {
+        Cell cell = new Cell();
+        cell.value = item;
+        if (ordered) append(cell);
+        offered.add(cell);
+        unread++;
+        another = moreServers();
+      } else if (!readable) {
+        offers = true;
+        waits();
+      }
+      unlock();
+      if (another != null) start(another);
+      if (taken) return true;
+      if (readable) return false;
+      await();
+    }
+  }
+
+  /** Nothing more will be offered. */
+  public void complete() {
+    lock();
+    exhausted = true;
+    unlock();
+  }
+
+  /** Whether {@link #read} would return at once. */
+  public boolean ready() {
+    lock();
+    boolean ready = first != null && first.done;
+    unlock();
+    return ready;
+  }
+
+  /** Ends the window without a result: interrupts its threads and waits until they have ended, interrupted or not. */
+  public void cancel() {
+    lock();
+    List<Server> interrupted = closed ? List.of() : close();
+    unlock();
+    for (Server server : interrupted) server.thread.interrupt();
+    boolean flag = false;
+    for (;;) {
+      lock();
+      boolean ended = servers.isEmpty();
+      if (!ended) {
+        first = null;
+        offers = false;
+        waits();
+      }
+      unlock();
+      if (ended) break;
+      try {
+        await();
+      } catch (InterruptedException e) {
+        flag = true;
+      }
+    }
+    if (flag) Thread.currentThread().interrupt();
+  }
+
+  private void waits() {
+    signalled = false;
+    reader = Thread.currentThread();
+  }
+
+  private void await() throws InterruptedException {
+    Thread me = Thread.currentThread();
+    if (!me.isVirtual()) spin();
+    if (signalled) return;
+    Runner.beforeBlocking();
+    while (!signalled) {
+      if (Thread.interrupted()) {
+        lock();
+        reader = null;
+        unlock();
+        throw new InterruptedException();
+      }
+      LockSupport.park(this);
+    }
+  }
+
+  private void spin() {
+    long start = System.nanoTime();
+    do {
+      for (int i = 0; i < 32 && !signalled; i++) Thread.onSpinWait();
+    } while (!signalled && System.nanoTime() - start < SPIN_NANOS);
+  }
+}

@@ -1,0 +1,189 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.channels-test
+  (:require [clojure.test :refer [deftest is testing]]
+            [clojure.test.check :as check]
+            [clojure.test.check.generators :as gen]
+            [clojure.test.check.properties :as prop]
+            [skein.async :as a]
+            [skein.async.channels :as channels]
+            [skein.deadline :refer [await-port within-deadline]])
+  (:import [clojure.lang ExceptionInfo]))
+
+(set! *warn-on-reflection* true)
+
+(defn- thrown-by [f]
+  (try (f) (catch Throwable t t)))
+
+(defn- error-of [f]
+  (:skein/error (ex-data (thrown-by f))))
+
+(def ^:private boom (ex-info "boom" {}))
+
+;;;; The end of a channel
+
+(deftest closed-is-closed-to-puts
+  (let [c (doto (a/chan 1) (a/put! 1))]
+    (is (= [false true 1 true]
+           [(channels/closed? c)
+            (do (a/close! c) (channels/closed? c))
+            (a/<!! c)
+            (channels/closed? (doto (a/timeout 1) a/<!!))]))))
+
+(deftest a-cause-is-thrown-by-strict-takes-only
+  (let [c (a/chan 2)
+        early (a/go (try (a/<! c) (a/<? c) (catch Throwable t t)))]
+    (a/>!! c 1)
+    (is (nil? (channels/close-with! c boom)))
+    (is (identical? boom (await-port early)))
+    (is (= [nil false nil] [(a/<!! c) (a/>!! c 2) (a/poll! c)]))
+    (is (identical? boom (thrown-by #(a/<?? c))))
+    (is (identical? boom (thrown-by #(let [[v p] (a/alts!! [c])] (a/rethrow p v)))))))
+
+(deftest values-come-before-the-cause
+  (let [c (doto (a/chan 2) (a/put! 1) (a/put! 2) (channels/close-with! boom))]
+    (is (= [1 2 boom] [(a/<?? c) (a/<?? c) (thrown-by #(a/<?? c))]))))
+
+(deftest the-first-close-counts
+  (let [c (doto (a/chan) a/close! (channels/close-with! boom))
+        d (doto (a/chan) (channels/close-with! boom) (channels/close-with! (Exception.)))]
+    (is (= [nil boom] [(a/<?? c) (thrown-by #(a/<?? d))]))))
+
+(deftest every-kind-of-channel-keeps-a-cause
+  (doseq [c [(a/chan 1 (map inc)) (a/promise-chan) (a/timeout 60000) (a/go (a/<! (a/chan)))]]
+    (channels/close-with! c boom)
+    (is (identical? boom (within-deadline (thrown-by #(a/<?? c)))))))
+
+(deftest a-cause-must-be-one
+  (is (= [:skein/bad-cause :skein/bad-cause :skein/not-a-channel]
+         [(error-of #(channels/close-with! (a/chan) nil))
+          (error-of #(channels/close-with! (a/chan) "why"))
+          (error-of #(channels/close-with! 1 boom))])))
+
+;;;; Takes with a time limit
+
+(deftest a-take-within-a-time
+  (let [c (a/chan 1)]
+    (is (= [:late :late]
+           [(await-port (a/go (channels/<!within 1 c :late)))
+            (within-deadline (channels/<!!within 1 c :late))]))
+    (is (true? (a/offer! c 1)))
+    (is (= 1 (await-port (a/go (channels/<!within 60000 c :late)))) "nothing was taken before")
+    (a/>!! c false)
+    (is (false? (within-deadline (channels/<!!within 60000 c :late))))
+    (a/close! c)
+    (is (nil? (within-deadline (channels/<!!within 60000 c :late))))))
+
+(deftest a-take-in-time-leaves-no-timer
+  (let [before (skein.rt.Timeout/outstanding)]
+    (dotimes [_ 100] (channels/<!!within 600000 (doto (a/chan 1) (a/put! 1)) :late))
+    (is (> (+ before 50) (skein.rt.Timeout/outstanding)))))
+
+;;;; Batches
+
+(deftest batches-are-full-but-for-the-last
+  (is (= [[0 1 2] [3 4 5] [6]] (await-port (a/into [] (channels/batch (a/to-chan! (range 7)) {:size 3})))))
+  (is (= [] (await-port (a/into [] (channels/batch (a/to-chan! []) {:size 3 :within 1}))))))
+
+(deftest a-batch-does-not-wait-longer-than-it-may
+  (let [in (a/chan)
+        out (channels/batch in {:size 100 :within 5})]
+    (a/>!! in 1)
+    (a/>!! in 2)
+    (is (= 1 (first (await-port out))) "before the batch is full, and before in closes")
+    (a/close! in)
+    (is (every? seq (await-port (a/into [] out))))))
+
+(def ^:private nothing-lost
+  (prop/for-all [values (gen/vector gen/small-integer)
+                 size (gen/choose 1 5)
+                 within (gen/elements [nil 1 1000])
+                 pause-every (gen/choose 1 10)]
+    (let [in (a/chan)
+          out (a/into [] (channels/batch in {:size size :within within}))]
+      (a/go (doseq [[i v] (map-indexed vector values)]
+              (when (zero? (rem (inc (long i)) (long pause-every))) (a/<! (a/timeout 2)))
+              (a/>! in v))
+            (a/close! in))
+      (let [batches (await-port out)]
+        (and (= values (into [] cat batches))
+             (every? #(<= 1 (count %) size) batches))))))
+
+(deftest batches-hold-each-value-once-in-order
+  (is (:pass? (check/quick-check 60 nothing-lost))))
+
+(deftest a-batch-ends-as-its-input-did
+  (let [out (channels/batch (doto (a/chan 1) (a/put! 1) (channels/close-with! boom)) {:size 5})]
+    (is (= [[1] boom] (within-deadline [(a/<?? out) (thrown-by #(a/<?? out))]))))
+  (testing "and stops when nobody wants it"
+    (let [in (a/chan)
+          out (channels/batch in {:size 1})]
+      (a/close! out)
+      (a/>!! in 1)
+      (is (nil? (a/offer! in 2))))))
+
+(deftest a-batch-of-nothing-is-refused
+  (is (= [:skein/bad-number :skein/bad-number :skein/bad-number :skein/not-a-port]
+         (mapv error-of [#(channels/batch (a/chan) {:size 0})
+                         #(channels/batch (a/chan) {})
+                         #(channels/batch (a/chan) {:size 1 :within -1})
+                         #(channels/batch [1 2] {:size 1})]))))
+
+;;;; Slow takers
+
+(defn- through-gate
+  "Puts 1, 2, 3 through a gate before a channel of one value. Returns what the puts gave,
+  what the channel held, what was dropped."
+  [policy]
+  (let [dropped (atom [])
+        c (a/chan 1)
+        g (channels/gate c policy :on-drop #(swap! dropped conj %))
+        puts (mapv (fn [v] (a/put! g v)) [1 2 3])]
+    (a/close! g)
+    [puts (await-port (a/into [] c)) @dropped]))
+
+(deftest a-gate-keeps-its-policy
+  (is (= [[true true true] [1 2 3] []] (through-gate :block)))
+  (is (= [[true true true] [1] [2 3]] (through-gate :drop)))
+  (is (= [[true true true] [3] [1 2]] (through-gate :slide)))
+  (is (= [[true false false] [1] [2]] (through-gate :disconnect))))
+
+(deftest a-disconnected-taker-knows-why
+  (let [c (a/chan)
+        g (channels/gate c :disconnect)]
+    (is (false? (a/>!! g 1)))
+    (is (= {:skein/error :skein/slow-taker} (ex-data (thrown-by #(a/<?? c)))))))
+
+(deftest a-gate-is-a-port-like-any-other
+  (let [c (a/chan 1)
+        g (channels/gate c :drop)]
+    (is (= [true true 1] [(a/>!! g 1) (await-port (a/go (a/>! g 2))) (a/<!! c)]))
+    (is (= [true g] (a/alts!! [[g 3]])))
+    (is (thrown? IllegalArgumentException (a/>!! g nil)))
+    (is (= [false true] [(channels/closed? g) (do (a/close! g) (channels/closed? c))]))
+    (is (false? (a/>!! g 4)))
+    (is (= [:skein/bad-policy :skein/not-a-port]
+           [(error-of #(channels/gate c :hope)) (error-of #(channels/gate 1 :drop))]))))
+
+(deftest slow-taps-hold-nobody-up
+  (doseq [policy [:drop :slide :disconnect]]
+    (testing policy
+      (let [source (a/chan)
+            m (a/mult source)
+            quick (a/tap m (a/chan 1000))
+            slow (a/chan 1)]
+        (a/tap m (channels/gate slow policy))
+        (within-deadline (dotimes [i 1000] (a/>!! source i)))
+        (a/close! source)
+        (is (= (range 1000) (await-port (a/into [] quick))))
+        (is (= ({:drop [0] :slide [999] :disconnect [0]} policy) (await-port (a/into [] slow))))))))
+
+(deftest slow-subscriptions-hold-nobody-up
+  (let [source (a/chan)
+        p (a/pub source odd?)
+        slow (a/chan)
+        quick (a/sub p true (a/chan 100))]
+    (a/sub p true (channels/gate slow :disconnect))
+    (within-deadline (dotimes [i 100] (a/>!! source i)))
+    (a/close! source)
+    (is (= (filter odd? (range 100)) (await-port (a/into [] quick))))
+    (is (instance? ExceptionInfo (thrown-by #(a/<?? slow))))))

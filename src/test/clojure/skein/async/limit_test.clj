@@ -1,0 +1,168 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.limit-test
+  (:require [clojure.test :refer [deftest is testing]]
+            [skein.async :as a]
+            [skein.async.limit :as limit]
+            [skein.deadline :refer [await-port within-deadline]])
+  (:import [java.util PriorityQueue]
+           [java.util.concurrent ConcurrentLinkedQueue CountDownLatch]
+           [java.util.concurrent.atomic AtomicLong]
+           [skein.rt Scheduler Scheduler$Dispatcher]))
+
+(set! *warn-on-reflection* true)
+
+(defn- error-of [f]
+  (try (f) (catch Exception e (:skein/error (ex-data e)))))
+
+;;;; A clock that jumps to the next timer, so that rates are exact to the nanosecond
+
+(defn- simulate
+  "Calls `start`, which returns a port, with blocks and timers on this thread and a clock
+  that begins at 0. Returns [value nanoseconds]."
+  [start]
+  (let [ready (ConcurrentLinkedQueue.)
+        timers (PriorityQueue. ^java.util.Comparator (fn [[d1 n1] [d2 n2]] (compare [d1 n1] [d2 n2])))
+        now (AtomicLong.)
+        order (AtomicLong.)]
+    (Scheduler/dispatcher
+     (reify Scheduler$Dispatcher
+       (execute [_ work] (.add ready work))
+       (nanoTime [_] (.get now))
+       (schedule [_ work deadline] (.add timers [deadline (.incrementAndGet order) work]))))
+    (try
+      (let [port (start)]
+        (loop []
+          (if-some [^Runnable work (.poll ready)]
+            (do (.run work) (recur))
+            (if-some [v (a/poll! port)]
+              [v (.get now)]
+              (let [[deadline _ ^Runnable work] (.poll timers)]
+                (.set now (max (.get now) (long deadline)))
+                (.run work)
+                (recur))))))
+      (finally (Scheduler/dispatcher nil)))))
+
+(deftest rates-are-exact
+  (doseq [rate [40 140 150 950 1500 2.5]]
+    (testing rate
+      (let [n (long (* 10 (double rate)))
+            [_ nanos] (simulate (fn [] (let [limiter (limit/rate-limiter rate :burst 1)]
+                                         (a/go (dotimes [_ (inc n)] (a/<! limiter)) :done))))]
+        (is (< 9999999900 (long nanos) 10000000001) "so many intervals after the first permit")))))
+
+(deftest work-between-permits-does-not-slow-the-rate
+  (let [[_ nanos] (simulate (fn [] (let [limiter (limit/rate-limiter 100)]
+                                     (a/go (dotimes [_ 101] (a/<! limiter) (a/<! (a/timeout 9))) :done))))]
+    (is (<= 1000000000 (long nanos) 1010000000))))
+
+(deftest a-late-taker-is-made-up-for
+  (let [[_ nanos] (simulate (fn [] (let [limiter (limit/rate-limiter 1000)]
+                                     (a/go (dotimes [i 1001]
+                                             (a/<! limiter)
+                                             (when (zero? (rem (long i) 10)) (a/<! (a/timeout 5))))
+                                           :done))))]
+    (is (<= 1000000000 (long nanos) 1006000000))))
+
+(deftest a-burst-is-what-gathers-while-nobody-takes
+  (doseq [burst [1 2 5]]
+    (let [[ready] (simulate (fn [] (let [limiter (limit/rate-limiter 10 :burst burst)]
+                                     (a/go (a/<! limiter)
+                                           (a/<! (a/timeout 60000))
+                                           (loop [n 0]
+                                             (let [[v _] (a/alts! [limiter (a/timeout 1)] :priority true)]
+                                               (if v (recur (inc n)) n)))))))]
+      (is (<= (long burst) (long ready) (inc (long burst)))))))
+
+(deftest permits-are-served-in-order
+  (let [limiter (limit/rate-limiter 20000)
+        served (atom [])
+        done (mapv (fn [i]
+                     (let [p (a/promise-chan)]
+                       (a/take! limiter (fn [_] (swap! served conj i) (a/put! p true)))
+                       p))
+                   (range 100))]
+    (run! await-port done)
+    (is (= (range 100) @served))))
+
+(deftest any-number-may-wait
+  (let [limiter (limit/concurrency-limiter 1)
+        permit (a/<!! limiter)
+        waiting (mapv (fn [i] (a/go (limit/with-permit limiter i))) (range 10000))]
+    (within-deadline (while (< (long (:waiting (limit/status limiter))) 10000) (Thread/onSpinWait)))
+    (is (= {:name nil :limit 1 :in-use 1 :waiting 10000} (limit/status limiter)))
+    (limit/release! permit)
+    (is (= (range 10000) (map await-port waiting)))
+    (is (= {:name nil :limit 1 :in-use 0 :waiting 0} (limit/status limiter)))))
+
+;;;; Concurrency
+
+(deftest no-more-than-n-at-once
+  (let [limiter (limit/concurrency-limiter 3 :name "three")
+        inside (AtomicLong.)
+        most (AtomicLong.)
+        work (fn [] (limit/with-permit limiter
+                      (let [n (.incrementAndGet inside)]
+                        (.accumulateAndGet most n (reify java.util.function.LongBinaryOperator
+                                                    (applyAsLong [_ x y] (max x y))))
+                        (Thread/yield)
+                        (.decrementAndGet inside))))
+        blocks (mapv (fn [_] (a/go (dotimes [_ 50] (work)) :done)) (range 10))
+        threads (mapv (fn [_] (a/thread (dotimes [_ 50] (work)) :done)) (range 4))]
+    (is (every? #{:done} (map await-port (into blocks threads))))
+    (is (<= 1 (.get most) 3))
+    (is (= {:name "three" :limit 3 :in-use 0 :waiting 0} (limit/status limiter)))))
+
+(deftest all-permits-can-be-in-use-together
+  (let [limiter (limit/concurrency-limiter 5)
+        together (CountDownLatch. 5)]
+    (is (= (repeat 5 :met)
+           (map await-port (mapv (fn [_] (a/go (limit/with-permit limiter
+                                                 (.countDown together)
+                                                 (.await together)
+                                                 :met)))
+                                 (range 5)))))))
+
+(deftest a-permit-comes-back-from-a-body-that-throws
+  (let [limiter (limit/concurrency-limiter 1)
+        boom (ex-info "boom" {})]
+    (is (identical? boom (try (limit/with-permit limiter (throw boom)) (catch Throwable t t))))
+    (is (identical? boom (within-deadline
+                          (try (a/<?? (a/async (limit/with-permit limiter (a/<! (a/timeout 1)) (throw boom))))
+                               (catch Throwable t t)))))
+    (is (= 0 (:in-use (limit/status limiter))))))
+
+(deftest an-interrupted-wait-takes-no-permit
+  (let [limiter (limit/concurrency-limiter 1)
+        permit (a/<!! limiter)
+        seen (promise)
+        t (Thread/startVirtualThread
+           (fn [] (deliver seen (try (limit/with-permit limiter :passed) (catch InterruptedException _ :interrupted)))))]
+    (within-deadline (while (zero? (long (:waiting (limit/status limiter)))) (Thread/onSpinWait)))
+    (.interrupt t)
+    (is (= :interrupted (deref seen 30000 :late)))
+    (limit/release! permit)
+    (is (= {:name nil :limit 1 :in-use 0 :waiting 0} (limit/status limiter)))))
+
+(deftest a-permit-is-released-once
+  (let [limiter (limit/concurrency-limiter 1)
+        permit (a/<!! limiter)]
+    (limit/release! permit)
+    (is (= :skein/released (error-of #(limit/release! permit))))
+    (is (some? (a/poll! limiter)))
+    (is (nil? (a/poll! limiter)) "no permit was made up")
+    (is (nil? (limit/release! true)) "a rate limiter's")))
+
+(deftest a-closed-limiter-lets-nobody-pass
+  (let [limiter (limit/concurrency-limiter 1)
+        _ (a/<!! limiter)
+        waiting (a/go (try (limit/with-permit limiter :passed) (catch Exception e (:skein/error (ex-data e)))))]
+    (within-deadline (while (zero? (long (:waiting (limit/status limiter)))) (Thread/onSpinWait)))
+    (a/close! limiter)
+    (is (= [:skein/limiter-closed :skein/limiter-closed]
+           [(await-port waiting) (error-of #(limit/with-permit limiter 1))]))))
+
+(deftest a-limiter-without-permits-is-refused
+  (is (= (repeat 6 :skein/bad-number)
+         (mapv error-of [#(limit/rate-limiter 0) #(limit/rate-limiter -1) #(limit/rate-limiter nil)
+                         #(limit/rate-limiter 1 :burst 0) #(limit/concurrency-limiter 0)
+                         #(limit/concurrency-limiter 1.5)]))))

@@ -1,0 +1,140 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.async.mix-test
+  "mix, admix, unmix, toggle, solo-mode."
+  (:require [clojure.test :refer [deftest is testing]]
+            [clojure.test.check :as check]
+            [clojure.test.check.generators :as gen]
+            [clojure.test.check.properties :as prop]
+            [skein.async :as a]
+            [skein.deadline :refer [await-port within-deadline]]
+            [skein.upstream :refer [both= deftwin]]))
+
+(set! *warn-on-reflection* true)
+
+(deftwin values-of "All values of a channel." [c]
+  (a/<!! (a/into [] c)))
+
+(deftest inputs-come-out-mixed
+  (both= #{1 2 3 4 5 6}
+         (let [out (a/chan) m (a/mix out)]
+           (a/admix m (a/to-chan! [1 2 3]))
+           (a/admix m (a/to-chan! [4 5 6]))
+           (set (repeatedly 6 #(a/<!! out)))))
+  (both= true (let [out (a/chan)] (identical? out (a/muxch* (a/mix out))))))
+
+(deftest thousands-of-inputs-are-no-trouble
+  (let [out (a/chan 2500) m (a/mix out)]
+    (dotimes [i 2048]
+      (let [c (a/chan)]
+        (a/admix m c)
+        (a/put! c i)))
+    (is (= (set (range 2048)) (await-port (a/into #{} (a/take 2048 out)))))))
+
+(deftest the-output-stays-open-when-inputs-close
+  (both= [1 2]
+         (let [out (a/chan) m (a/mix out) c (a/chan)]
+           (a/admix m (a/to-chan! [1]))
+           (let [got (a/<!! out)]
+             (a/admix m c)
+             (a/put! c 2)
+             [got (a/<!! out)]))))
+
+(deftest a-mix-ends-when-its-output-closes
+  (let [out (a/chan) m (a/mix out) c (a/chan)]
+    (a/admix m c)
+    (a/close! out)
+    (within-deadline (a/>!! c 1))
+    (a/put! c 2)
+    (is (= 2 (await-port c)))))
+
+(deftest an-unmixed-input-is-not-read-any-more
+  (both= [1 2 :kept]
+         (let [out (a/chan) m (a/mix out) c (a/chan 1) d (a/chan 1)]
+           (a/admix m c)
+           (a/admix m d)
+           (a/>!! c 1)
+           (let [first-out (a/<!! out)]
+             (a/unmix m c)
+             (a/>!! d 2) ; read after the change, which has priority for nobody, is known
+             (let [second-out (a/<!! out)]
+               (a/unmix-all m)
+               (a/toggle m {d {}})
+               (a/>!! c :kept)
+               [first-out second-out (a/<!! c)])))))
+
+(deftest a-bad-mode-is-refused
+  (both= :refused
+         (try (a/solo-mode (a/mix (a/chan)) :loud) (catch AssertionError _ :refused)))
+  (is (thrown-with-msg? AssertionError #"mode must be one of" (a/solo-mode (a/mix (a/chan)) nil))))
+
+;;;; Attributes
+
+(defn- settle
+  "Waits until the mix has seen all changes, by an input that is passed on in any case."
+  [m out attributes]
+  (let [probe (a/chan)
+        mark (Object.)]
+    (a/toggle m {probe attributes})
+    (a/put! probe mark)
+    (is (identical? mark (await-port out)))
+    (a/close! probe)))
+
+(deftest a-muted-input-is-read-and-dropped
+  (let [out (a/chan) m (a/mix out) c (a/chan)]
+    (a/toggle m {c {:mute true}})
+    (is (true? (within-deadline (a/>!! c :dropped))))
+    (settle m out {})
+    (a/toggle m {c {:mute false}})
+    (settle m out {})
+    (a/put! c :heard)
+    (is (= :heard (await-port out)))))
+
+(deftest a-paused-input-is-not-read
+  (let [out (a/chan) m (a/mix out) c (a/chan)]
+    (a/toggle m {c {:pause true}})
+    (settle m out {})
+    (is (nil? (a/offer! c :refused)))
+    (a/put! c :later)
+    (a/toggle m {c {:pause false}})
+    (is (= :later (await-port out)))))
+
+(def ^:private gen-attributes
+  (gen/hash-map :mute gen/boolean :pause gen/boolean :solo gen/boolean))
+
+(defn- fate
+  "What becomes of a value put on an input, by the words of `mix`: :passed, :dropped, or
+  :waits where the input is not read."
+  [attributes any-solo? mode]
+  (let [{:keys [mute pause solo]} attributes]
+    (cond
+      solo :passed
+      (and any-solo? (= :pause mode)) :waits
+      pause :waits
+      (or any-solo? mute) :dropped
+      :else :passed)))
+
+(defn- observed-fate [out c]
+  (let [accepted (a/chan 1)]
+    (a/put! c c (fn [_] (a/put! accepted :accepted)))
+    (let [[_ port] (a/alts!! [out accepted (a/timeout 20)] :priority true)]
+      (cond
+        (identical? port out) :passed
+        (not (identical? port accepted)) :waits
+        ;; Accepted: it is dropped, or on its way out.
+        :else (let [[v] (a/alts!! [out (a/timeout 20)] :priority true)] (if (some? v) :passed :dropped))))))
+
+(deftest attributes-work-as-the-model-says
+  (let [property
+        (prop/for-all [attributes (gen/vector gen-attributes 1 3)
+                       mode (gen/elements [:mute :pause])]
+          (let [out (a/chan) m (a/mix out)
+                inputs (mapv (fn [_] (a/chan)) attributes)
+                any-solo? (boolean (some :solo attributes))]
+            (a/solo-mode m mode)
+            (a/toggle m (zipmap inputs attributes))
+            (settle m out {:solo any-solo?})
+            (when any-solo? (a/toggle m (zipmap inputs attributes)))
+            (= (mapv #(fate % any-solo? mode) attributes)
+               (mapv #(observed-fate out %) inputs))))
+        result (check/quick-check 40 property)]
+    (is (:pass? result) (pr-str (:shrunk result)))))

@@ -1,0 +1,153 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.async.mult-test
+  "mult, tap, untap."
+  (:require [clojure.test :refer [deftest is testing]]
+            [clojure.test.check :as check]
+            [clojure.test.check.generators :as gen]
+            [clojure.test.check.properties :as prop]
+            [skein.async :as a]
+            [skein.deadline :refer [await-port within-deadline]]
+            [skein.impl.protocols :as impl]
+            [skein.uncaught :refer [await-uncaught]]
+            [skein.upstream :refer [both= deftwin]]))
+
+(set! *warn-on-reflection* true)
+
+(deftwin values-of "All values of a channel." [c]
+  (a/<!! (a/into [] c)))
+
+(deftest every-tap-gets-every-value
+  (both= [[1 2 3] [1 2 3]]
+         (let [source (a/chan) m (a/mult source)
+               taps [(a/tap m (a/chan 3)) (a/tap m (a/chan 3))]]
+           (run! #(a/>!! source %) [1 2 3])
+           (a/close! source)
+           (mapv values-of taps)))
+  (both= true (let [source (a/chan)] (identical? source (a/muxch* (a/mult source))))))
+
+(deftest the-next-value-waits-for-all-taps
+  (both= [1 nil 1 2 nil]
+         (let [source (a/chan 3) m (a/mult source) c (a/chan) d (a/chan)]
+           (a/tap m c)
+           (a/tap m d)
+           (run! #(a/>!! source %) [1 2 3])
+           [(a/<!! c) (a/poll! c) (a/<!! d) (a/<!! c) (a/poll! c)])))
+
+(deftest without-taps-values-are-dropped
+  (both= [:kept]
+         (let [source (a/chan) m (a/mult source)]
+           (run! #(a/>!! source %) [1 2 3])
+           (let [c (a/tap m (a/chan 1))]
+             (a/>!! source :kept)
+             (a/close! source)
+             (remove #{3} (values-of c))))))
+
+(deftest taps-that-come-at-once-miss-nothing
+  (dotimes [_ 20]
+    (let [m (a/mult (a/to-chan! [1 2 3]))
+          taps (vec (repeatedly 4 #(a/tap m (a/chan 3))))]
+      (is (= (repeat 4 [1 2 3]) (within-deadline (mapv values-of taps)))))))
+
+(deftest a-closed-tap-is-removed
+  (both= [1 2]
+         (let [source (a/chan) m (a/mult source) dead (a/chan) c (a/tap m (a/chan 2))]
+           (a/tap m dead)
+           (a/close! dead)
+           (run! #(a/>!! source %) [1 2])
+           (a/close! source)
+           (values-of c)))
+  (testing "also one that closes while a value waits for it"
+    (let [source (a/chan) m (a/mult source) slow (a/tap m (a/chan)) c (a/tap m (a/chan 2))]
+      (a/>!! source 1)
+      (is (= 1 (await-port c)))
+      (a/close! slow)
+      (is (= 1 (await-port slow)) "the pending put is there to be taken")
+      (a/>!! source 2)
+      (is (= 2 (await-port c)))
+      (is (nil? (await-port slow))))))
+
+(deftest a-tap-closes-with-the-source-unless-told-otherwise
+  (both= [nil nil true]
+         (let [source (a/chan) m (a/mult source) c (a/chan 1) d (a/chan 1) e (a/chan 1)]
+           (a/tap m c)
+           (a/tap m d true)
+           (a/tap m e true)
+           (a/tap m e false)
+           (a/close! source)
+           [(a/<!! c) (a/<!! d) (a/>!! e :open)])))
+
+(deftest untapped-channels-get-no-more-and-stay-open
+  (both= [[1] [1 2] true]
+         (let [source (a/chan) m (a/mult source) c (a/chan 5) d (a/chan 5) e (a/chan 5)]
+           (run! #(a/tap m %) [c d e])
+           (a/>!! source 1)
+           (let [first-of-each (mapv a/<!! [c d e])]
+             (a/untap m c)
+             (a/untap m e)
+             (a/>!! source 2)
+             (let [second-of-d (a/<!! d)]
+               (a/untap-all m)
+               (a/>!! source 3)
+               (a/close! source)
+               [[(first first-of-each)] [(second first-of-each) second-of-d] (a/>!! c :open)])))))
+
+(deftest a-tap-that-throws-is-reported-and-the-others-go-on
+  (let [boom (ex-info "boom" {})
+        bad (reify
+              impl/Channel (close! [_]) (closed? [_] false)
+              impl/WritePort (put! [_ _ _] (throw boom)))
+        [v] (await-uncaught #(identical? boom %)
+                            #(let [source (a/chan) m (a/mult source) c (a/chan 2)]
+                               (a/tap m bad)
+                               (a/tap m c)
+                               (run! (fn [i] (a/>!! source i)) [1 2])
+                               [(await-port c) (await-port c)]))]
+    (is (= [1 2] v))))
+
+(deftest taps-may-be-ports-of-another-kind
+  (both= [[11] [1]]
+         (let [source (a/chan) m (a/mult source) c (a/chan 1) d (a/chan 1)]
+           (a/tap m (a/map> #(+ 10 %) c))
+           (a/tap m d)
+           (a/>!! source 1)
+           (a/close! source)
+           [(values-of c) (values-of d)])))
+
+(deftest blocks-and-threads-may-tap
+  (within-deadline
+   (let [source (a/chan) m (a/mult source) n 2000
+         takers (vec (for [i (range 6)]
+                       (let [c (a/tap m (a/chan (inc i)))]
+                         (if (even? i)
+                           (a/go-loop [sum 0] (if-some [v (a/<! c)] (recur (+ sum (long v))) sum))
+                           (a/thread (loop [sum 0] (if-some [v (a/<!! c)] (recur (+ sum (long v))) sum)))))))]
+     (dotimes [i n] (a/>!! source i))
+     (a/close! source)
+     (is (= (repeat 6 (quot (* n (dec n)) 2)) (mapv a/<!! takers))))))
+
+;;;; Lock-step against a model
+
+(def ^:private gen-sizes (gen/vector (gen/choose 0 3) 1 4))
+
+(defn- at-hand
+  "Takes from `c` until it is empty for good: `expected` values, and then none."
+  [c expected]
+  (let [got (vec (repeatedly expected #(await-port c)))]
+    (conj got (a/poll! c))))
+
+(deftest taps-stay-in-step
+  (let [property
+        (prop/for-all [sizes gen-sizes n (gen/choose 0 8)]
+          (let [source (a/chan 8)
+                m (a/mult source)
+                taps (mapv (fn [size] (a/tap m (if (zero? (long size)) (a/chan) (a/chan size)))) sizes)]
+            (dotimes [i n] (a/>!! source i))
+            ;; The first tap is emptied: it gets as much as the slowest of the others allows.
+            (let [others (rest sizes)
+                  available (if (seq others)
+                              (min (long n) (inc (long (apply min others))))
+                              n)]
+              (= (conj (vec (range available)) nil)
+                 (at-hand (first taps) available)))))
+        result (check/quick-check 60 property)]
+    (is (:pass? result) (pr-str (:shrunk result)))))

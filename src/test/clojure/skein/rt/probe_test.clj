@@ -1,0 +1,82 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.rt.probe-test
+  "An installed probe sees the life of each block."
+  (:require [clojure.test :refer [deftest is]]
+            [skein.async :as a :refer [<! async go]]
+            [skein.deadline :refer [await-port within-deadline]]
+            [skein.uncaught :refer [await-uncaught]])
+  (:import [java.util.concurrent CountDownLatch]
+           [skein.rt Channel Frame Probe Scheduler]))
+
+(set! *warn-on-reflection* true)
+
+(defn- recorder
+  "A probe that conj's [what frame & details] to the atom `events`."
+  [events]
+  (let [note (fn [& event] (swap! events conj (vec event)))]
+    (reify Probe
+      (spawned [_ frame] (note :spawned frame))
+      (resumed [_ frame] (note :resumed frame))
+      (parking [_ frame state port] (note :parking frame state port))
+      (finished [_ frame value] (note :finished frame value))
+      (failed [_ frame thrown] (note :failed frame thrown))
+      (handedOff [_ frame thread] (note :handed-off frame thread)))))
+
+(defmacro ^:private with-probe
+  "The value of the body, which runs while a recorder to `events` is installed."
+  [events & body]
+  `(do (Scheduler/probe (recorder ~events))
+       (try ~@body (finally (Scheduler/probe nil)))))
+
+(defn- events-of
+  "What happened to the frame whose result port is `port`, without the frame."
+  [events port]
+  (for [[what ^Frame frame & details] events :when (identical? port (.port frame))]
+    (into [what] details)))
+
+(deftest a-probe-sees-a-block-from-spawn-to-end
+  (let [events (atom []) ^Channel c (a/chan)
+        port (with-probe events
+               (let [port (go (inc (long (<! c))))]
+                 (within-deadline (while (zero? (.takerCount c)) (Thread/onSpinWait)))
+                 (a/>!! c 41)
+                 (is (= 42 (await-port port)))
+                 port))
+        seen (events-of @events port)]
+    (is (= [:spawned] (first seen)))
+    (is (= [:finished 42] (last seen)))
+    (is (= [:spawned :resumed :parking :resumed :finished] (map first seen)))
+    (is (identical? c (peek (first (filter #(= :parking (first %)) seen)))))))
+
+(deftest a-probe-sees-failures
+  (let [events (atom []) thrown (ex-info "meant" {})
+        port (with-probe events
+               (let [port (async (throw thrown))]
+                 (is (identical? thrown (try (a/<?? port) (catch clojure.lang.ExceptionInfo e e))))
+                 port))]
+    (is (= [[:spawned] [:resumed] [:failed thrown]] (events-of @events port))))
+  (let [events (atom [])
+        [_ thrown] (await-uncaught #(= "meant" (ex-message %))
+                                   #(with-probe events (await-port (go (throw (ex-info "meant" {}))))))]
+    (is (some #(and (= :failed (first %)) (identical? thrown (peek %))) @events))))
+
+(deftest a-probe-sees-who-is-handed-off
+  (let [events (atom []) release (CountDownLatch. 1) n (* 2 (Scheduler/workers))]
+    (with-probe events
+      (let [blocked (vec (repeatedly n #(go (.await release) :done)))]
+        (is (= :ran (await-port (go :ran))) "behind those that block")
+        (.countDown release)
+        (is (= (repeat n :done) (map await-port blocked)))
+        (let [handed-off (filter #(= :handed-off (first %)) @events)]
+          (is (seq handed-off))
+          (doseq [[_ ^Frame frame thread] handed-off]
+            (is (some #{(.port frame)} blocked))
+            (is (instance? Thread thread))))))))
+
+(deftest nothing-is-seen-once-the-probe-is-gone
+  (let [events (atom [])]
+    (with-probe events (within-deadline (a/<!! (go 1))))
+    (let [n (count @events)]
+      (await-port (go 2))
+      (is (pos? n))
+      (is (= n (count @events))))))

@@ -1,0 +1,346 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.scope-test
+  (:require [clojure.test :refer [are deftest is testing]]
+            [skein.async :as a]
+            [skein.deadline :refer [await-port within-deadline]]
+            [skein.impl.protocols :as impl]
+            [skein.scope :as s]
+            [skein.scope-trees :as trees])
+  (:import [java.net InetAddress ServerSocket Socket]
+           [java.util.concurrent CancellationException CountDownLatch]
+           [java.util.concurrent.atomic AtomicInteger]
+           [skein.rt Channel Fork]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:dynamic *who* :root)
+
+(defmacro ^:private caught [& body]
+  `(try ~@body (catch Throwable t# t#)))
+
+(defn- await-true [f]
+  (while (not (f)) (Thread/yield)))
+
+;;;; Children end before their scope
+
+(deftest the-value-is-that-of-the-body
+  (is (= 6 (s/scope [s]
+             (let [a (s/fork s 1) b (s/go s (a/<! (a/timeout 1)) 2) c (s/async s 3)]
+               (+ (long @a) (long (a/<?? b)) (long (a/<?? c)))))))
+  (is (nil? (s/scope [s] nil)))
+  (is (false? (s/scope [s] (s/fork s 1) false))))
+
+(deftest nothing-is-alive-when-the-scope-returns
+  (within-deadline
+   (dotimes [_ 200]
+     (let [ended (AtomicInteger.)
+           fork (s/scope [s]
+                  (s/go s (a/<! (a/timeout 0)) (.incrementAndGet ended))
+                  (s/async s (s/fork s (Thread/sleep 0 1000) (.incrementAndGet ended)) (.incrementAndGet ended))
+                  (s/fork s (.incrementAndGet ended)))]
+       (is (= 4 (.get ended)))
+       (is (not (.isAlive (.thread ^Fork fork))))))))
+
+(deftest a-scope-in-a-block-parks
+  (let [gate (a/chan)
+        block (a/go (s/scope [s] (s/go s (a/<! gate)) (s/go s (a/<! gate)) :done))]
+    (within-deadline (await-true #(= 2 (.takerCount ^Channel gate))))
+    (a/close! gate)
+    (is (= :done (await-port block)))))
+
+(deftest bindings-are-those-of-the-call
+  (is (= [:caller :caller :caller]
+         (binding [*who* :caller]
+           (s/scope [s]
+             (let [children [(s/go s (a/<! (a/timeout 1)) *who*) (s/async s *who*)] fork (s/fork s *who*)]
+               (conj (mapv a/<?? children) @fork)))))))
+
+;;;; Failures
+
+(deftest the-first-failure-cancels-the-others-and-is-thrown
+  (let [boom (ex-info "boom" {}) late (ex-info "late" {}) waiting (CountDownLatch. 3) ended (AtomicInteger.)
+        thrown (within-deadline
+                (caught
+                 (s/scope [s]
+                   (s/go s (.countDown waiting) (try (a/<! (a/chan)) (finally (.incrementAndGet ended))))
+                   (s/fork s (.countDown waiting) (try (Thread/sleep 60000) (finally (.incrementAndGet ended))))
+                   (s/fork s (.countDown waiting) (try @(promise) (finally (throw late))))
+                   (s/go s (.await waiting) (throw boom))
+                   (a/<!! (a/chan)))))]
+    (is (identical? boom thrown))
+    (is (= 2 (.get ended)))
+    (is (= [late] (vec (.getSuppressed ^Throwable thrown))))))
+
+(deftest a-failure-of-the-body-cancels-the-children
+  (let [boom (ex-info "boom" {}) waiting (CountDownLatch. 1) seen (promise)]
+    (is (identical? boom
+                    (within-deadline
+                     (caught (s/scope [s]
+                               (s/fork s (.countDown waiting) (try @(promise) (catch Throwable t (deliver seen t))))
+                               (.await waiting)
+                               (throw boom))))))
+    (is (instance? InterruptedException @seen))))
+
+(deftest a-failure-is-told-once
+  (let [boom (ex-info "boom" {})]
+    (doseq [run [#(s/scope [s] @(s/fork s (throw boom)))
+                 #(s/scope [s] (a/<?? (s/go s (throw boom))))
+                 #(s/scope [s] (s/scope [t] (s/fork t (throw boom))))
+                 #(a/<?? (a/async (s/scope [s] (a/<? (s/async s (a/<! (a/timeout 1)) (throw boom))))))]]
+      (let [thrown (within-deadline (caught (run)))]
+        (is (identical? boom thrown))
+        (is (empty? (.getSuppressed ^Throwable thrown)))))))
+
+(deftest outcomes-are-data-on-demand
+  (let [boom (ex-info "boom" {}) begun (CountDownLatch. 1)]
+    (is (= [{:value 1} {:error boom} {:value nil} {:cancelled true}]
+           (within-deadline
+            (s/scope [s {:on-error :collect}]
+              (s/fork s 1)
+              (s/go s (throw boom))
+              (s/async s nil)
+              (let [slow (s/fork s (.countDown begun) (Thread/sleep 60000))]
+                (.await begun)
+                (future-cancel slow))
+              (s/outcomes s)))))
+    (is (identical? boom (caught (s/scope [s {:on-error :collect}] (throw boom)))) "the body's are thrown")
+    (is (= :skein/no-outcomes (:skein/error (ex-data (caught (s/scope [s] (s/outcomes s)))))))))
+
+;;;; Cancelling
+
+(def ^:private ways-to-wait
+  "Ways for a child to wait until it is cancelled. Each is called with the scope, a latch to count
+  down before it waits, and a function of what it then catches."
+  {:take    (fn [s ^CountDownLatch l told] (s/go s (.countDown l) (try (a/<! (a/chan)) (catch Throwable t (told t)))))
+   :put     (fn [s ^CountDownLatch l told] (s/go s (.countDown l) (try (a/>! (a/chan) 1) (catch Throwable t (told t)))))
+   :alts    (fn [s ^CountDownLatch l told]
+              (s/async s (.countDown l) (try (a/alts! [(a/chan) [(a/chan) 1]]) (catch Throwable t (told t)))))
+   :sleep   (fn [s ^CountDownLatch l told] (s/go s (.countDown l) (try (Thread/sleep 60000) (catch Throwable t (told t)))))
+   :deref   (fn [s ^CountDownLatch l told] (s/fork s (.countDown l) (try @(promise) (catch Throwable t (told t)))))
+   :<!!     (fn [s ^CountDownLatch l told] (s/fork s (.countDown l) (try (a/<!! (a/chan)) (catch Throwable t (told t)))))
+   :in-go   (fn [s ^CountDownLatch l told] (s/go s (.countDown l) (try (mapv a/<! [(a/chan)]) (catch Throwable t (told t)))))
+   :alts!!  (fn [s ^CountDownLatch l told] (s/fork s (.countDown l) (try (a/alts!! [(a/chan)]) (catch Throwable t (told t)))))
+   :socket  (fn [s ^CountDownLatch l told]
+              (s/fork s
+                (with-open [server (ServerSocket. 0 1 (InetAddress/getLoopbackAddress))
+                            socket (Socket. (InetAddress/getLoopbackAddress) (.getLocalPort server))]
+                  (.countDown l)
+                  (try (.read (.getInputStream socket)) (catch Throwable t (told t))))))})
+
+(deftest a-cancellation-reaches-whoever-waits
+  ;; Bears S3.
+  (doseq [[way start] ways-to-wait]
+    (let [latch (CountDownLatch. 1) told (promise)]
+      (is (= :body (within-deadline
+                    (s/scope [s]
+                      (start s latch (fn [t] (deliver told t) nil))
+                      (.await latch)
+                      (s/cancel! s)
+                      :body)))
+          (str way))
+      (is (instance? Exception (deref told 0 nil)) (str way)))))
+
+(deftest a-withdrawn-operation-is-never-delivered
+  ;; Bears S1: puts and takes that are cancelled while they meet.
+  (within-deadline
+   (dotimes [i 3000]
+     (let [c (a/chan) got (atom []) put (atom 0)]
+       (s/scope [s]
+         (s/go s (when-some [v (a/<! c)] (swap! got conj v)))
+         (s/go s (when (a/>! c i) (swap! put inc)))
+         (s/fork s (dotimes [_ (rem i 50)] (Thread/onSpinWait)) (s/cancel! s)))
+       (let [^Channel ch c]
+         (is (= [0 0] [(.takerCount ch) (.putterCount ch)])))
+       ;; The block that got the value, or put it, may have been cancelled after that, and before the swap!.
+       (is (<= (count @got) 1))
+       (is (<= @put 1))
+       (is (nil? (a/offer! c :late)) "nobody is left who would take it")))))
+
+(deftest an-alts-that-is-cancelled-leaves-nothing
+  (within-deadline
+   (dotimes [i 1000]
+     (let [^Channel c (a/chan) ^Channel d (a/chan)]
+       (s/scope [s]
+         (s/go s (a/alts! [c [d 1]]))
+         (s/fork s (dotimes [_ (rem i 50)] (Thread/onSpinWait)) (s/cancel! s)))
+       (is (= [0 0] [(.takerCount c) (.putterCount d)]))))))
+
+(deftest a-value-that-was-taken-reaches-its-block
+  (within-deadline
+   (dotimes [i 2000]
+     (let [c (a/chan) accepted (atom nil) taken (atom [])]
+       (s/scope [s]
+         (s/go s (let [v (a/<! c)] (s/shield (swap! taken conj v))))
+         (s/fork s (s/shield (dotimes [_ (rem i 40)] (Thread/onSpinWait)) (reset! accepted (true? (a/offer! c i)))))
+         (s/fork s (dotimes [_ (rem i 60)] (Thread/onSpinWait)) (s/cancel! s)))
+       (is (= (if @accepted [i] []) @taken))))))
+
+(defn- foreign-port
+  "A port that is no channel of ours; its handlers go to the atom `handlers`, or all is done at once."
+  [handlers ready?]
+  (let [wait (fn wait [h result] (if ready? (do (impl/commit h) (delay result)) (do (swap! handlers conj h) nil)))]
+    (reify
+      impl/ReadPort (take! [_ h] (wait h :taken))
+      impl/WritePort (put! [_ v h] (wait h [:put v])))))
+
+(deftest a-block-in-a-foreign-port-can-be-cancelled
+  (let [handlers (atom []) port (foreign-port handlers false)]
+    (is (= :body
+           (within-deadline
+            (s/scope [s]
+              (s/go s (a/<! port))
+              (s/go s (a/>! port 1))
+              (s/go s (a/alts! [port [(a/chan) 1]]))
+              (await-true #(= 3 (count @handlers)))
+              (s/cancel! s)
+              :body))))
+    (is (= [false false false] (mapv impl/active? @handlers)) "a port will find nobody there"))
+  (let [ready (foreign-port nil true)]
+    (is (= [:taken [:put 1] [:taken ready]]
+           (within-deadline
+            (s/scope [s] (mapv a/<?? [(s/go s (a/<! ready)) (s/go s (a/>! ready 1)) (s/go s (a/alts! [ready]))]))))))
+  (let [handlers (atom []) port (foreign-port handlers false)]
+    (is (= :later
+           (within-deadline
+            (s/scope [s]
+              (let [child (s/go s (a/<! port))]
+                (await-true #(= 1 (count @handlers)))
+                ((impl/commit (first @handlers)) :later)
+                (a/<?? child)))))
+        "what comes later is the value alone")))
+
+(deftest finally-runs-once-and-may-wait
+  ;; Bears S2.
+  (let [runs (AtomicInteger.) waiting (CountDownLatch. 2) c (a/chan)]
+    (within-deadline
+     (s/scope [s]
+       (s/go s (try (.countDown waiting) (a/<! c)
+                    (finally (a/<! (a/timeout 1)) (Thread/sleep 1) (a/alts! [(a/timeout 1)]) (.incrementAndGet runs))))
+       (s/fork s (try (.countDown waiting) (Thread/sleep 60000)
+                      (finally (a/<!! (a/timeout 1)) (Thread/sleep 1) (.incrementAndGet runs))))
+       (.await waiting)
+       (await-true #(= 1 (.takerCount ^Channel c)))
+       (s/cancel! s)))
+    (is (= 2 (.get runs)))))
+
+(deftest what-was-cancelled-before-it-began-does-not-run
+  ;; Bears S4.
+  (let [ran (atom [])]
+    (within-deadline
+     (s/scope [s]
+       (s/cancel! s)
+       (is (instance? CancellationException (caught @(s/fork s (swap! ran conj :fork)))))
+       (is (nil? (a/<!! (s/go s (swap! ran conj :go)))))
+       (is (instance? CancellationException (caught (a/<?? (s/async s (swap! ran conj :async))))))))
+    (is (= [] @ran))))
+
+(deftest one-fork-can-be-cancelled-alone
+  (let [begun (CountDownLatch. 1)]
+    (is (= 5 (within-deadline
+              (s/scope [s]
+                (let [slow (s/fork s (.countDown begun) (Thread/sleep 60000))
+                      other (s/fork s 5)]
+                  (.await begun)
+                  (is (true? (future-cancel slow)))
+                  (is (future-cancelled? slow))
+                  @other)))))))
+
+(deftest a-shield-delays-a-cancellation
+  (doseq [start [(fn [s ^CountDownLatch l log]
+                   (s/go s (s/shield (.countDown l) (a/<! (a/timeout 1)) (Thread/sleep 1) (swap! log conj :shielded))
+                           (a/<! (a/timeout 60000)) (swap! log conj :wrong)))
+                 (fn [s ^CountDownLatch l log]
+                   (s/fork s (s/shield (.countDown l) (Thread/sleep 1) (a/<!! (a/timeout 1)) (swap! log conj :shielded))
+                             (Thread/sleep 60000) (swap! log conj :wrong)))]]
+    (let [log (atom []) latch (CountDownLatch. 1)]
+      (within-deadline (s/scope [s] (start s latch log) (.await latch) (s/cancel! s)))
+      (is (= [:shielded] @log)))))
+
+(deftest code-that-computes-can-ask
+  (let [begun (CountDownLatch. 1)]
+    (is (false? (s/cancelled?)))
+    (is (= :stopped
+           (within-deadline
+            (s/scope [s {:on-error :collect}]
+              (let [done (promise)]
+                (s/fork s (.countDown begun) (while (not (s/cancelled?)) (Thread/onSpinWait)) (deliver done :stopped))
+                (.await begun)
+                (s/cancel! s)
+                @done)))))))
+
+(deftest a-cancellation-goes-down-the-tree
+  (let [waiting (CountDownLatch. 3) ended (AtomicInteger.)]
+    (within-deadline
+     (s/scope [s]
+       (s/go s (s/scope [t]
+                 (s/fork t (s/scope [u]
+                             (s/go u (.countDown waiting) (try (a/<! (a/chan)) (finally (.incrementAndGet ended))))
+                             (.countDown waiting)
+                             (try (a/<!! (a/chan)) (finally (.incrementAndGet ended)))))
+                 (.countDown waiting)
+                 (try (a/<! (a/chan)) (finally (.incrementAndGet ended)))))
+       (.await waiting)
+       (s/cancel! s)))
+    (is (= 3 (.get ended)))))
+
+(deftest an-interrupted-wait-cancels-the-scope-and-stays-interrupted
+  (let [begun (CountDownLatch. 1) ended (promise) outcome (promise)
+        waiter (Thread/startVirtualThread
+                (fn []
+                  (deliver outcome [(caught (s/scope [s] (s/fork s (.countDown begun)
+                                                                 (try (Thread/sleep 60000) (finally (deliver ended true))))))
+                                    (.isInterrupted (Thread/currentThread))])))]
+    (within-deadline (.await begun) (await-true #(= Thread$State/WAITING (.getState waiter))))
+    (.interrupt waiter)
+    (let [[thrown interrupted?] (within-deadline @outcome)]
+      (is (instance? CancellationException thrown))
+      (is (true? interrupted?))
+      (is (realized? ended)))))
+
+;;;; Deadlines
+
+(deftest the-nearer-deadline-wins
+  (doseq [run [#(s/scope [s {:deadline-ms 20}] (s/scope [t {:deadline-ms 60000}] (s/go t (a/<! (a/chan)))))
+               #(s/scope [s {:deadline-ms 60000}] (s/scope [t {:deadline-ms 20}] (a/<!! (a/chan))))
+               #(s/scope [s {:deadline-ms 20}] (s/fork s (s/scope [t {:deadline-ms 60000}] (Thread/sleep 60000))))
+               #(a/<?? (a/async (s/scope [s {:deadline-ms 0}] (a/<! (a/chan)))))]]
+    (is (= :skein/deadline-passed (:skein/error (ex-data (within-deadline (caught (run)))))))))
+
+(deftest a-scope-within-its-deadline-leaves-no-timer
+  (let [before (skein.rt.Timeout/outstanding)]
+    (is (= 1 (s/scope [s {:deadline-ms 60000}] @(s/fork s 1))))
+    (is (<= (skein.rt.Timeout/outstanding) before))))
+
+(deftest remaining-time-is-that-of-the-nearest-deadline
+  (is (nil? (s/remaining-ms)))
+  (s/scope [s]
+    (is (nil? (s/remaining-ms)))
+    (s/scope [t {:deadline-ms 50000}]
+      (is (<= 1 (long (s/remaining-ms)) 50000))
+      (s/scope [u {:deadline-ms 100000}]
+        (is (<= 1 (long (s/remaining-ms)) 50000))
+        (is (<= 1 (long @(s/fork u (s/remaining-ms))) 50000))))))
+
+;;;; Bad input
+
+(deftest what-is-wrong-is-told
+  (are [error form] (= error (:skein/error (ex-data (caught form))))
+    :skein/bad-option (s/scope [s {:deadline-ms -1}] 1)
+    :skein/bad-option (s/scope [s {:deadline-ms "1"}] 1)
+    :skein/bad-option (s/scope [s {:on-error :ignore}] 1)
+    :skein/bad-option (s/scope [s {:deadline 1}] 1)
+    :skein/bad-scope (s/fork nil 1)
+    :skein/bad-scope (s/go :s 1)
+    :skein/bad-function (s/scope [s] (s/fork* s 1))
+    :skein/scope-closed (s/fork (s/scope [s] s) 1)
+    :skein/scope-closed (s/async (s/scope [s] s) 1))
+  (testing "a child may have siblings made after the body has ended"
+    (let [made (promise)]
+      (within-deadline (s/scope [s] (s/fork s (s/go s (deliver made true)))))
+      (is (realized? made)))))
+
+;;;; Trees
+
+(deftest random-trees-of-scopes
+  (doseq [seed (range 40)]
+    (is (= [] (within-deadline (trees/faults (trees/tree seed 1000) 1000))) (str "seed " seed))))

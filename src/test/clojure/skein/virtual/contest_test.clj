@@ -1,0 +1,55 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.virtual.contest-test
+  (:require [clojure.test :refer [deftest is]]
+            [skein.deadline :refer [within-deadline]]
+            [skein.virtual :as v])
+  (:import [java.util.concurrent CountDownLatch]
+           [java.util.concurrent.atomic AtomicInteger]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:dynamic *who* :root)
+
+(defmacro ^:private caught [& body]
+  `(try ~@body (catch Throwable t# t#)))
+
+(defn- sleeper
+  "A function that counts `begun` down, and counts its interrupt in `ended`."
+  [^CountDownLatch begun ^AtomicInteger ended]
+  (fn [] (.countDown begun) (try (Thread/sleep 60000) (finally (.incrementAndGet ended)))))
+
+(deftest the-first-to-end-wins-a-race
+  (let [begun (CountDownLatch. 2) ended (AtomicInteger.) s (sleeper begun ended)]
+    (is (= :won (within-deadline (v/race s (fn [] (.await begun) :won) s))))
+    (is (= 2 (.get ended)) "the others were interrupted, and have ended"))
+  (is (= "lost" (ex-message (caught (v/race #(throw (ex-info "lost" {})) #(Thread/sleep 60000))))))
+  (is (nil? (v/race (constantly nil)))))
+
+(deftest any-goes-past-failures
+  (is (= :good (within-deadline (v/any #(throw (ex-info "a" {})) #(do (Thread/yield) :good) #(throw (Error. "b"))))))
+  (let [[a b] [(ex-info "a" {}) (ex-info "b" {})]
+        thrown (within-deadline (caught (v/any #(throw a) #(throw b))))]
+    (is (= #{a b} (into #{thrown} (.getSuppressed ^Throwable thrown))))))
+
+(deftest all-gives-all-values-or-the-first-failure
+  (is (= [] (v/all)))
+  (is (= [1 nil 3] (v/all (fn [] (Thread/yield) 1) (fn [] nil) (fn [] 3))))
+  (let [begun (CountDownLatch. 1) ended (AtomicInteger.) boom (ex-info "boom" {})]
+    (is (identical? boom (within-deadline (caught (v/all (sleeper begun ended) #(do (.await begun) (throw boom)))))))
+    (is (= 1 (.get ended)))))
+
+(deftest an-interrupted-caller-interrupts-them
+  (let [begun (CountDownLatch. 2) ended (AtomicInteger.) s (sleeper begun ended) outcome (promise)
+        caller (v/thread (deliver outcome (caught (v/all s s))))]
+    (within-deadline (.await begun))
+    (.interrupt ^Thread caller)
+    (is (instance? InterruptedException (within-deadline @outcome)))
+    (is (= 2 (.get ended)))))
+
+(deftest bindings-are-those-of-the-call
+  (is (= [:caller] (binding [*who* :caller] (v/all (fn [] *who*))))))
+
+(deftest what-is-no-function-is-refused-before-any-is-called
+  (let [called (atom false)]
+    (is (= :skein/bad-function (:skein/error (ex-data (caught (v/all #(reset! called true) 1))))))
+    (is (false? @called))))

@@ -1,0 +1,153 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.virtual.timing-test
+  "Timeouts, retries, and the semaphore."
+  (:require [clojure.test :refer [are deftest is]]
+            [skein.async :as a]
+            [skein.deadline :refer [await-port within-deadline]]
+            [skein.scope :as s]
+            [skein.virtual :as v])
+  (:import [java.util.concurrent CountDownLatch Semaphore]
+           [java.util.concurrent.atomic AtomicInteger]
+           [skein.rt Channel Timeout]))
+
+(set! *warn-on-reflection* true)
+
+(defmacro ^:private caught [& body]
+  `(try ~@body (catch Throwable t# t#)))
+
+(defmacro ^:private refusal [& body]
+  `(:skein/error (ex-data (within-deadline (caught ~@body)))))
+
+;;;; with-timeout
+
+(deftest what-ends-in-time-gives-its-value
+  (let [before (Timeout/outstanding)]
+    (is (= 1 (v/with-timeout 60000 1)))
+    (is (nil? (v/with-timeout 60000 nil)))
+    (is (= "boom" (ex-message (caught (v/with-timeout 60000 (throw (ex-info "boom" {})))))))
+    (is (<= (Timeout/outstanding) before) "and leaves no timer")
+    (is (false? (Thread/interrupted)) "and no interrupt")))
+
+(deftest what-does-not-is-interrupted
+  (are [body] (= :skein/timeout (refusal (v/with-timeout 1 body)))
+    (Thread/sleep 60000)
+    @(promise)
+    (a/<!! (a/chan))
+    (v/with-timeout 60000 (Thread/sleep 60000)))
+  (is (= :skein/timeout (refusal (v/with-timeout 60000 (v/with-timeout 1 (Thread/sleep 60000))))))
+  (is (= :value (within-deadline (v/with-timeout 1 (try (Thread/sleep 60000) (catch InterruptedException _ :value)))))
+      "one that takes it has its value"))
+
+(deftest the-interrupt-does-not-outlive-the-body
+  (within-deadline
+   (dotimes [_ 300]
+     (v/with-timeout 0 (dotimes [_ 100] (Thread/onSpinWait)))
+     (is (false? (.isInterrupted (Thread/currentThread)))))))
+
+(deftest a-block-may-park-under-a-timeout
+  (let [^Channel c (a/chan)]
+    (is (= [:skein/timeout 5]
+           (await-port (a/go [(try (v/with-timeout 1 (a/<! c))
+                                   (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
+                              (v/with-timeout 60000 (a/<! (a/timeout 1)) 5)]))))
+    (is (= 0 (.takerCount c)) "and leaves nothing there")))
+
+(deftest a-timeout-inside-a-child-lets-its-scope-cancel-it
+  (let [begun (CountDownLatch. 2) timed-out (AtomicInteger.)]
+    (within-deadline
+     (s/scope [s]
+       (s/fork s (try (v/with-timeout 60000 (.countDown begun) (Thread/sleep 60000))
+                      (catch clojure.lang.ExceptionInfo _ (.incrementAndGet timed-out))))
+       (s/go s (try (v/with-timeout 60000 (.countDown begun) (a/<! (a/chan)))
+                    (catch clojure.lang.ExceptionInfo _ (.incrementAndGet timed-out))))
+       (.await begun)
+       (s/cancel! s)))
+    (is (= 0 (.get timed-out)) "which is no timeout")))
+
+(deftest a-scope-inside-a-timeout-ends-with-it
+  (let [ended (AtomicInteger.)]
+    (is (= :skein/timeout
+           (refusal (v/with-timeout 20
+                      (s/scope [s]
+                        (s/fork s (try (Thread/sleep 60000) (finally (.incrementAndGet ended))))
+                        (a/<!! (a/chan)))))))
+    (is (= 1 (.get ended)))))
+
+;;;; retry
+
+(defn- failing
+  "[f calls]: `f` throws `n` times and then returns :done."
+  [n]
+  (let [calls (AtomicInteger.)]
+    [(fn [] (if (<= (.incrementAndGet calls) (long n)) (throw (ex-info (str (.get calls)) {})) :done)) calls]))
+
+(deftest it-tries-until-it-succeeds
+  (let [[f ^AtomicInteger calls] (failing 3)]
+    (is (= :done (v/retry {:attempts 4 :backoff-ms 0} f)))
+    (is (= 4 (.get calls))))
+  (is (= :done (v/retry {} (constantly :done))))
+  (is (nil? (v/retry {} (constantly nil)))))
+
+(deftest the-last-exception-is-thrown-with-the-others
+  (let [[f] (failing 9) thrown (caught (v/retry {:attempts 3 :backoff-ms 0} f))]
+    (is (= "3" (ex-message thrown)))
+    (is (= ["1" "2"] (map ex-message (.getSuppressed ^Throwable thrown))))))
+
+(deftest some-exceptions-are-final
+  (let [[f ^AtomicInteger calls] (failing 9)]
+    (is (= "1" (ex-message (caught (v/retry {:retry? (fn [t] (not= "1" (ex-message t)))} f)))))
+    (is (= 1 (.get calls))))
+  (is (instance? Error (caught (v/retry {:backoff-ms 0} #(throw (Error.))))))
+  (let [calls (AtomicInteger.)]
+    (is (instance? InterruptedException
+                   (caught (v/retry {:backoff-ms 0} #(do (.incrementAndGet calls) (throw (InterruptedException.)))))))
+    (is (= 1 (.get calls)))))
+
+(deftest a-deadline-interrupts-an-attempt
+  (let [thrown (within-deadline (caught (v/retry {:deadline-ms 5 :attempts 100} #(Thread/sleep 60000))))]
+    (is (= {:skein/error :skein/timeout :delay-ms 5 :attempts 1} (ex-data thrown)))))
+
+(deftest a-pause-beyond-the-deadline-is-not-begun
+  (let [thrown (within-deadline (caught (v/retry {:deadline-ms 5000 :backoff-ms 600000 :max-backoff-ms 600000}
+                                                 #(throw (ex-info "no" {})))))]
+    (is (= :skein/timeout (:skein/error (ex-data thrown))))
+    (is (= "no" (ex-message (ex-cause thrown))))))
+
+;;;; The semaphore
+
+(deftest a-permit-is-always-given-back
+  (let [^Semaphore sem (v/semaphore 2)]
+    (is (= 5 (v/with-permit sem 5)))
+    (is (= "boom" (ex-message (caught (v/with-permit sem (throw (ex-info "boom" {})))))))
+    (is (= :skein/timeout (refusal (v/with-timeout 1 (v/with-permit sem (Thread/sleep 60000))))))
+    (is (= :skein/timeout (refusal (v/with-timeout 1 (v/with-permit sem (v/with-permit sem (v/with-permit sem 1)))))))
+    (within-deadline (s/scope [s]
+                       (dotimes [_ 20] (s/go s (v/with-permit sem (a/<! (a/timeout 60000)))))
+                       (while (pos? (.availablePermits sem)) (Thread/yield))
+                       (s/cancel! s)))
+    (is (= 2 (.availablePermits sem)))))
+
+(deftest no-more-than-the-permits-are-inside
+  (let [sem (v/semaphore 3) now (AtomicInteger.) worst (AtomicInteger.)]
+    (within-deadline
+     (v/wrun! 20 (fn [_] (v/with-permit sem
+                           (.accumulateAndGet worst (.incrementAndGet now) (fn [a b] (max a b)))
+                           (Thread/yield)
+                           (.decrementAndGet now)))
+              (range 500)))
+    (is (<= 1 (.get worst) 3))))
+
+;;;; Bad input
+
+(deftest what-is-wrong-is-told
+  (are [error form] (= error (refusal form))
+    :skein/bad-delay (v/with-timeout -1 1)
+    :skein/bad-delay (v/with-timeout nil 1)
+    :skein/bad-delay (v/with-timeout 1.5 1)
+    :skein/bad-option (v/retry {:attempts 0} #(do 1))
+    :skein/bad-option (v/retry {:times 3} #(do 1))
+    :skein/bad-option (v/retry {:jitter 2} #(do 1))
+    :skein/bad-function (v/retry {} 1)
+    :skein/bad-window (v/semaphore 0)
+    :skein/bad-semaphore (v/with-permit nil 1)
+    :skein/bad-semaphore (v/with-permit 3 1)))
