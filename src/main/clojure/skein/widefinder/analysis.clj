@@ -179,7 +179,7 @@
            :on-formats  called with what :formats will be before reading begins
            :workers, :slice-bytes, :keep-going?, :on-start as for `skein.widefinder/report`
 
-  Throws :skein/unknown-format, :skein/bad-format, :skein/bad-filter, :skein/no-such-field, and what
+  Throws :skein/unknown-format, :skein/bad-log-format, :skein/bad-filter, :skein/no-such-field, and what
   `skein.widefinder/report` throws."
   ([paths query] (analyse paths query {}))
   ([paths query options]

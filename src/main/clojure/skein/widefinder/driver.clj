@@ -116,6 +116,11 @@
     (catch ReadFailure e (read-failure e))
     (catch TooManyKeys e (too-many-keys! (.-limitBytes e)))
     (catch OutOfMemoryError _ (too-many-keys! nil))
+    (catch StackOverflowError _
+      (error/fail! :skein/bad-filter
+                   (str "a regular expression needs more stack on one of the lines than there is; write it without a repeated choice"
+                        " such as (a|b)*, or give Java more with JAVA_OPTS=-Xss64m")
+                   {:filter :match}))
     (catch ArithmeticException _
       (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
 

@@ -21,7 +21,7 @@
 (def ^:private common-log-time "%d/%b/%Y:%H:%M:%S %z")
 
 (defn- bad-format! [text why]
-  (error/fail! :skein/bad-format (str "the format " (error/preview text) " " why) {:format text}))
+  (error/fail! :skein/bad-log-format (str "the format " (error/preview text) " " why) {:format text}))
 
 ;;;; Apache
 
@@ -46,6 +46,11 @@
         (bad-format! text (str "has a time that can't be read: " argument)))
       {:field "time", :kind :time, :pattern pattern})))
 
+(def ^:private rare
+  "What Apache's other directives log, by their letters."
+  {"A" "local-address", "f" "file", "k" "requests-before", "L" "log-id", "P" "process", "R" "handler", "S" "bytes-both", "X" "connection"
+   "^FB" "first-byte-us", "^ti" "request-trailer", "^to" "response-trailer"})
+
 (defn- apache-directive
   "Returns what a % directive logs; `letter` and `argument` are its own, in `text`."
   [text letter argument]
@@ -68,7 +73,9 @@
     "p" {:field "port", :kind :number}
     "i" (header (or argument ""))
     ("C" "e" "n" "o") {:field (str/lower-case (str argument))}
-    {:field letter}))
+    (if-let [field (rare letter)]
+      {:field field}
+      (bad-format! text (str "has a directive that Apache does not know: %" letter)))))
 
 (def ^:private apache-pattern
   #"%(?:!?\d{3}(?:,\d{3})*)?[<>]?(?:\{([^}]*)\})?(\^?[A-Za-z]{1,2}|%)|\\(.)")
@@ -212,7 +219,7 @@
       (:fields (parse \"%h %>s\"))
       ;=> [{:field \"client\"} {:field \"status\", :kind :status}]
 
-  Throws :skein/bad-format."
+  Throws :skein/bad-log-format."
   [text]
   (or (some #(when (= text (:name %)) %) built-in)
       (when (str/starts-with? text "json:")
@@ -238,6 +245,22 @@
   (or (columns field)
       (let [at (.indexOf ^java.util.List extra field)]
         (if (neg? at) -1 (+ Batch/COLUMNS at)))))
+
+(def not-texts
+  "The fields that a line has no text of, each with what to ask instead."
+  {"time" "--by hour, day, month, weekday, minute, or --every; --from, --to"
+   "request" "method, url or protocol"
+   "bytes" "--sum bytes, --percentiles bytes, --rank p95-bytes"
+   "duration" "--slower, --percentiles time, --rank mean, slowest or p95-time"})
+
+(defn text-column
+  "As `column`, of a field that is text. Throws :skein/bad-option."
+  [field extra]
+  (when-let [instead (not-texts field)]
+    (error/fail! :skein/bad-option
+                 (str field " is no text that lines can be told apart or matched by; there is " instead)
+                 {:field field}))
+  (column field extra))
 
 (def ^:private kinds
   {:text TextFormat$Kind/TEXT, :request TextFormat$Kind/REQUEST, :time TextFormat$Kind/TIME

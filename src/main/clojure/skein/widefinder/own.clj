@@ -48,13 +48,15 @@
 
 ;;;; Counting
 
-(defn- count-record! [tallies ^ArrayList counts record]
-  (dotimes [i (count tallies)]
-    (let [{:keys [key value]} (nth tallies i)
-          k (key record)]
+(defn- count-record! [{:keys [name key value]} ^Map counted record]
+  (try
+    (let [k (key record)]
       (when (some? k)
-        (let [^Map counted (.get counts i)]
-          (.put counted k (+ (or (.get counted k) 0) (value record))))))))
+        (.put counted k (+ (or (.get counted k) 0) (value record)))))
+    (catch Throwable e  ; a user's function may throw anything
+      (throw (ex-info (str "the tally " name " threw " e " on the line " (error/preview (:line record)))
+                      {:skein/error :skein/bad-tally, :tally name, :line (error/preview (:line record))}
+                      e)))))
 
 (defn- merge-counts! [^Map counted ^Map other]
   (doseq [^Map$Entry entry other]
@@ -65,7 +67,9 @@
   RowSink
   (add [_ batch rows n]
     (dotimes [i n]
-      (count-record! tallies counts (record batch (aget ^ints rows i)))))
+      (let [record (record batch (aget ^ints rows i))]
+        (dotimes [k (count tallies)]
+          (count-record! (nth tallies k) (.get counts k) record)))))
   (merge [_ other]
     (dotimes [i (count tallies)]
       (merge-counts! (.get counts i) (.get ^ArrayList (.-counts ^Counts other) i)))))
