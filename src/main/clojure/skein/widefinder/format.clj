@@ -195,7 +195,9 @@
   "In the order in which they are tried: of two that fit as many lines the first one is taken, so the longer ones come first,
   whose lines the shorter ones fit with odd users and agents."
   (array-map
+   "vhost-port-seconds" (str "%v:%p " combined " %T")
    "vhost" (str "%v:%p " combined)
+   "vhost-seconds" (str "%v " combined " %T")
    "nginx-main" (str combined " \"%{X-Forwarded-For}i\"")
    "combined-forwarded-seconds" (str combined " \"%{X-Forwarded-For}i\" %T")
    "combined-seconds" (str combined " %T")
@@ -206,9 +208,11 @@
    "common" common))
 
 (def built-in
-  "The formats that have names, in the order in which they are tried. The last two let anything follow after a space."
+  "The formats that have names, in the order in which they are tried. The last ones let anything follow after a space."
   (into (mapv (fn format [[name text]] (parse-text name text)) named)
         [{:name "json", :json json/fields}
+         (assoc (parse-text "vhost-and-more" (str "%v:%p " combined)) :open? true)
+         (assoc (parse-text "vhost-without-port-and-more" (str "%v " combined)) :open? true)
          (assoc (parse-text "combined-and-more" combined) :open? true)
          (assoc (parse-text "common-and-more" common) :open? true)]))
 

@@ -32,6 +32,15 @@
                     :else (recur (dec at))))]
     (java.util.Arrays/copyOf head (int end))))
 
+(def ^:private seconds-at-end
+  "A duration is taken for seconds only if it has a point: a whole number may as well be microseconds, and must be named."
+  #" \d+\.\d+\r?(?:\n|$)")
+
+(defn- candidates [^bytes head]
+  (if (re-find seconds-at-end (String. head "ISO-8859-1"))
+    format/built-in
+    (remove (fn timed? [{:keys [fields]}] (= "duration" (:field (peek fields)))) format/built-in)))
+
 (defn- trial [head format]
   (let [^Trial$Outcome outcome (Trial/run (format/compiled format []) head sample-lines)]
     {:format format, :lines (.lines outcome), :matches (.matches outcome)}))
@@ -50,7 +59,7 @@
   Throws :skein/unknown-format when none fits a fifth of them."
   [name head]
   (let [head (whole-lines head)
-        outcomes (mapv #(trial head %) format/built-in)
+        outcomes (mapv #(trial head %) (candidates head))
         most (double (reduce max (map :matches outcomes)))]
     (when (< most (* (double least-part) (long (:lines (first outcomes))))) (unknown-format! name head))
     (if (zero? most)
