@@ -58,6 +58,15 @@
     ("hour" "weekday" "day" "month" "minute") "time"
     (if (bin-seconds by) "time" by)))
 
+(defn step-seconds
+  "Returns the length of the steps of a tally over time that have one, or nil."
+  [{:keys [by]}]
+  (when (= 1 (count by))
+    (case (first by)
+      "day" 86400
+      "minute" 60
+      (bin-seconds (first by)))))
+
 (defn over-time?
   "Whether a tally counts by time, so that its rows belong in the order of their keys."
   [{:keys [by]}]
