@@ -8,7 +8,8 @@
             [skein.widefinder.driver :as driver]
             [skein.widefinder.format :as format]
             [skein.widefinder.format.detection :as detection]
-            [skein.widefinder.query :as query])
+            [skein.widefinder.query :as query]
+            [skein.widefinder.timeline :as timeline])
   (:import (skein.wf Analysis AnalysisPlan Tally TallyRows TallyRows$Row)))
 
 (set! *warn-on-reflection* true)
@@ -77,6 +78,15 @@
                     (.computePercentiles rows (int (if (= of "time") TallyRows/TIMES TallyRows/SIZES)) (/ (double percent) 100.0))))
                 (.top rows Tally/COMPUTED (long (or top query/default-top)))))))
 
+(defn- row->data [^TallyRows rows columns error? ^TallyRows$Row row]
+  (cond-> {:key (mapv latin-1 (.key row)), :numbers (mapv #(number rows row %) columns)}
+    error? (assoc :error (aget ^longs (.values row) Tally/ERROR))))
+
+(defn- without-gaps [rows columns tally]
+  (if-let [step (query/step-seconds tally)]
+    (timeline/filled rows step (mapv (fn none [column] (when-not (query/percentile-of column) 0)) columns))
+    rows))
+
 (defn- tally->data [^Analysis analysis i {:keys [name title by distinct rank] :as tally}]
   (let [counted (.tally analysis (int i))
         rows (TallyRows. counted)
@@ -88,11 +98,7 @@
              :rank (or rank "hits")
              :columns columns
              :distinct (.distinct counted)
-             :rows (mapv (fn row [^TallyRows$Row row]
-                           (let [numbers (mapv #(number rows row %) columns)]
-                             (cond-> {:key (mapv latin-1 (.key row)), :numbers numbers}
-                               (pos? error) (assoc :error (aget ^longs (.values row) Tally/ERROR)))))
-                         (ranked rows tally))}
+             :rows (without-gaps (mapv #(row->data rows columns (pos? error) %) (ranked rows tally)) columns tally)}
       distinct (assoc :distinct-of distinct)
       (pos? error) (assoc :error error))))
 
@@ -179,7 +185,7 @@
            :on-formats  called with what :formats will be before reading begins
            :workers, :slice-bytes, :keep-going?, :on-start as for `skein.widefinder/report`
 
-  Throws :skein/unknown-format, :skein/bad-format, :skein/bad-filter, :skein/no-such-field, and what
+  Throws :skein/unknown-format, :skein/bad-log-format, :skein/bad-filter, :skein/no-such-field, and what
   `skein.widefinder/report` throws."
   ([paths query] (analyse paths query {}))
   ([paths query options]

@@ -5,12 +5,15 @@
   - `prepare-all`   paths -> prepared inputs and failures
   - `run`           prepared inputs -> one accumulator
 
-  This is the one place that starts the engine: a slice source, a function that makes accumulators, and their combine."
-  (:require [skein.impl.error :as error]
+  This is the one place where threads come in: a fold over slices, whose step counts the lines of one, and whose combine
+  merges what two workers have counted."
+  (:require [skein.fold :as fold]
+            [skein.fold.source :as source]
+            [skein.impl.error :as error]
             [skein.widefinder.inputs :as inputs])
   (:import (java.io File IOException)
-           (java.util.function Supplier)
-           (skein.wf Accumulator ReadFailure ReadFailure$Kind SliceQueue TooManyKeys WideFinder)))
+           (java.util.concurrent.atomic AtomicBoolean)
+           (skein.wf Accumulator ReadFailure ReadFailure$Kind Slice SliceQueue TooManyKeys)))
 
 (set! *warn-on-reflection* true)
 
@@ -64,6 +67,42 @@
                     "or give Java more with JAVA_OPTS=-Xmx" (when bytes (str " (the limit now: " bytes " bytes)")))
                (if bytes {:limit-bytes bytes} {})))
 
+;; What a worker has counted, and the buffer that all its slices are read into.
+(deftype ^:private Worker [^Accumulator counts ^Slice slice])
+
+(defn- turns
+  "Returns a source of turns at a queue, which end when `empty?` says that one of them found nothing left. A turn is
+  cheap, and all that takes time is done by whoever has it: reading, and counting."
+  [queue ^AtomicBoolean empty?]
+  (source/reading (fn turn [] (when-not (.get empty?) queue))))
+
+(defn- take-turn [^Worker worker ^SliceQueue queue ^AtomicBoolean empty?]
+  (let [^Slice slice (.-slice worker)]
+    (if (.next queue slice)
+      (.add ^Accumulator (.-counts worker) slice)
+      (.set empty? true))
+    worker))
+
+(defn- merge-workers
+  "Adds what `other` has counted to `worker`, several tallies at a time, because that is all there is to do at the end."
+  [^Worker worker ^Worker other]
+  (let [^Accumulator counts (.-counts worker)]
+    (fold/fold {:grain 1, :unordered true}
+               {:identity (constantly nil), :step (fn step [_ part] (.merge counts (.-counts other) (int part))), :combine (constantly nil)}
+               (range (.parts counts)))
+    worker))
+
+(defn- count-slices
+  "Returns an accumulator of all slices of a queue."
+  [queue new-accumulator workers]
+  (let [empty? (AtomicBoolean.)
+        ^Worker worker (fold/fold {:parallelism workers, :grain 1, :unordered true}
+                                  {:identity (fn new-worker [] (Worker. (new-accumulator) (Slice.)))
+                                   :step (fn step [worker queue] (take-turn worker queue empty?))
+                                   :combine merge-workers}
+                                  (turns queue empty?))]
+    (.-counts worker)))
+
 (defn- run-once
   "Returns `{:result accumulator, :bytes-read n}`, or a failure when an input can't be read to its end."
   [prepared new-accumulator {:keys [workers slice-bytes on-start]}]
@@ -72,12 +111,16 @@
                                    (int (or slice-bytes SliceQueue/DEFAULT_SLICE_BYTES)))]
       (when on-start
         (on-start {:total-bytes (total-bytes prepared), :bytes-read (fn bytes-read [] (.inputBytes queue))}))
-      (let [workers (int (or workers (.availableProcessors (Runtime/getRuntime))))
-            ^Accumulator result (WideFinder/run queue workers (reify Supplier (get [_] (new-accumulator))))]
-        {:result result, :bytes-read (.inputBytes queue)}))
+      {:result (count-slices queue new-accumulator (or workers (.availableProcessors (Runtime/getRuntime))))
+       :bytes-read (.inputBytes queue)})
     (catch ReadFailure e (read-failure e))
     (catch TooManyKeys e (too-many-keys! (.-limitBytes e)))
     (catch OutOfMemoryError _ (too-many-keys! nil))
+    (catch StackOverflowError _
+      (error/fail! :skein/bad-filter
+                   (str "a regular expression needs more stack on one of the lines than there is; write it without a repeated choice"
+                        " such as (a|b)*, or give Java more with JAVA_OPTS=-Xss64m")
+                   {:filter :match}))
     (catch ArithmeticException _
       (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
 

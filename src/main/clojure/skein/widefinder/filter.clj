@@ -23,8 +23,9 @@
   (error/fail! :skein/bad-filter (str "--" (name kind) " " (error/preview text) " makes no sense: " wanted)
                {:filter kind, :value text}))
 
-(defn- parts [text]
-  (remove str/blank? (map str/trim (str/split text #","))))
+(defn- parts [kind text]
+  (or (seq (remove str/blank? (map str/trim (str/split text #","))))
+      (bad! kind text "it names nothing; write at least one, with commas between several")))
 
 ;;;; Statuses, addresses, patterns
 
@@ -38,7 +39,7 @@
 
 (defn- statuses [text]
   (let [set (BitSet.)]
-    (doseq [[least most] (map status-range (parts text))]
+    (doseq [[least most] (map status-range (parts :status text))]
       (when (<= (long least) (long most)) (.set set (int least) (int (inc (long most))))))
     (RowFilter/statuses set)))
 
@@ -53,10 +54,12 @@
 
 (defn- pattern
   "The engine shows a pattern each byte as one character, so the pattern's own text must be bytes too."
-  ^Pattern [kind ^String text]
+  ^Pattern [^String text]
   (try (Pattern/compile (String. (.getBytes text "UTF-8") "ISO-8859-1"))
        (catch PatternSyntaxException e
-         (bad! kind text (str "it is no regular expression: " (.getDescription e))))))
+         (error/fail! :skein/bad-filter
+                      (str (error/preview text) " is no regular expression: " (.getDescription e))
+                      {:filter :match, :value text}))))
 
 ;;;; Times
 
@@ -107,16 +110,16 @@
 (defn compiled
   "Returns a condition as the engine's filter; `extra` are the names of the extra columns. Throws :skein/bad-filter."
   ^RowFilter [[kind value argument] extra]
-  (let [column #(int (format/column % extra))]
+  (let [column #(int (format/text-column % extra))]
     (case kind
       :status (statuses value)
-      :method (RowFilter/oneOf (column "method") (vec (parts value)))
-      :client (RowFilter/any (mapv #(network % (column "client")) (parts value)))
+      :method (RowFilter/oneOf (column "method") (vec (parts :method value)))
+      :client (RowFilter/any (mapv #(network % (column "client")) (parts :client value)))
       :from (let [[from _ utc?] (time-range kind value)] (RowFilter/time from Long/MAX_VALUE utc?))
       :to (let [[_ end utc?] (time-range kind value)] (RowFilter/time Long/MIN_VALUE end utc?))
       :slower (RowFilter/slower (micros value))
-      :match (RowFilter/matches (column value) (pattern :where argument))
-      :no-match (RowFilter/not (RowFilter/matches (column value) (pattern :where argument))))))
+      :match (RowFilter/matches (column value) (pattern argument))
+      :no-match (RowFilter/not (RowFilter/matches (column value) (pattern argument))))))
 
 (defn seconds
   "Returns the seconds in a duration such as \"90s\", \"10m\", \"1h\" or \"1d\", from 1 s to 366 days.

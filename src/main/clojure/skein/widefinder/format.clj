@@ -21,7 +21,7 @@
 (def ^:private common-log-time "%d/%b/%Y:%H:%M:%S %z")
 
 (defn- bad-format! [text why]
-  (error/fail! :skein/bad-format (str "the format " (error/preview text) " " why) {:format text}))
+  (error/fail! :skein/bad-log-format (str "the format " (error/preview text) " " why) {:format text}))
 
 ;;;; Apache
 
@@ -46,6 +46,11 @@
         (bad-format! text (str "has a time that can't be read: " argument)))
       {:field "time", :kind :time, :pattern pattern})))
 
+(def ^:private rare
+  "What Apache's other directives log, by their letters."
+  {"A" "local-address", "f" "file", "k" "requests-before", "L" "log-id", "P" "process", "R" "handler", "S" "bytes-both", "X" "connection"
+   "^FB" "first-byte-us", "^ti" "request-trailer", "^to" "response-trailer"})
+
 (defn- apache-directive
   "Returns what a % directive logs; `letter` and `argument` are its own, in `text`."
   [text letter argument]
@@ -68,7 +73,9 @@
     "p" {:field "port", :kind :number}
     "i" (header (or argument ""))
     ("C" "e" "n" "o") {:field (str/lower-case (str argument))}
-    {:field letter}))
+    (if-let [field (rare letter)]
+      {:field field}
+      (bad-format! text (str "has a directive that Apache does not know: %" letter)))))
 
 (def ^:private apache-pattern
   #"%(?:!?\d{3}(?:,\d{3})*)?[<>]?(?:\{([^}]*)\})?(\^?[A-Za-z]{1,2}|%)|\\(.)")
@@ -188,7 +195,9 @@
   "In the order in which they are tried: of two that fit as many lines the first one is taken, so the longer ones come first,
   whose lines the shorter ones fit with odd users and agents."
   (array-map
+   "vhost-port-seconds" (str "%v:%p " combined " %T")
    "vhost" (str "%v:%p " combined)
+   "vhost-seconds" (str "%v " combined " %T")
    "nginx-main" (str combined " \"%{X-Forwarded-For}i\"")
    "combined-forwarded-seconds" (str combined " \"%{X-Forwarded-For}i\" %T")
    "combined-seconds" (str combined " %T")
@@ -199,9 +208,11 @@
    "common" common))
 
 (def built-in
-  "The formats that have names, in the order in which they are tried. The last two let anything follow after a space."
+  "The formats that have names, in the order in which they are tried. The last ones let anything follow after a space."
   (into (mapv (fn format [[name text]] (parse-text name text)) named)
         [{:name "json", :json json/fields}
+         (assoc (parse-text "vhost-and-more" (str "%v:%p " combined)) :open? true)
+         (assoc (parse-text "vhost-without-port-and-more" (str "%v " combined)) :open? true)
          (assoc (parse-text "combined-and-more" combined) :open? true)
          (assoc (parse-text "common-and-more" common) :open? true)]))
 
@@ -212,7 +223,7 @@
       (:fields (parse \"%h %>s\"))
       ;=> [{:field \"client\"} {:field \"status\", :kind :status}]
 
-  Throws :skein/bad-format."
+  Throws :skein/bad-log-format."
   [text]
   (or (some #(when (= text (:name %)) %) built-in)
       (when (str/starts-with? text "json:")
@@ -238,6 +249,22 @@
   (or (columns field)
       (let [at (.indexOf ^java.util.List extra field)]
         (if (neg? at) -1 (+ Batch/COLUMNS at)))))
+
+(def not-texts
+  "The fields that a line has no text of, each with what to ask instead."
+  {"time" "--by hour, day, month, weekday, minute, or --every; --from, --to"
+   "request" "method, url or protocol"
+   "bytes" "--sum bytes, --percentiles bytes, --rank p95-bytes"
+   "duration" "--slower, --percentiles time, --rank mean, slowest or p95-time"})
+
+(defn text-column
+  "As `column`, of a field that is text. Throws :skein/bad-option."
+  [field extra]
+  (when-let [instead (not-texts field)]
+    (error/fail! :skein/bad-option
+                 (str field " is no text that lines can be told apart or matched by; there is " instead)
+                 {:field field}))
+  (column field extra))
 
 (def ^:private kinds
   {:text TextFormat$Kind/TEXT, :request TextFormat$Kind/REQUEST, :time TextFormat$Kind/TIME

@@ -5,8 +5,8 @@
   - `tallies`   forms or a file -> what `skein.widefinder.query/plan` and the result need
   - `sinks`     tallies -> a Supplier of the engine's row sinks
 
-  A tally is {:name text, :key (fn [record] key-or-nil), :value (fn [record] number)}; a function alone is its :key, and
-  the default :value is 1. nil as the key leaves a line out. A record is a map with :client :user :method :url :protocol :status
+  A tally is {:name text, :key (fn [record] key-or-nil), :value (fn [record] number)}; a function or a keyword alone is its
+  :key, and the default :value is 1. nil as the key leaves a line out. A record is a map with :client :user :method :url :protocol :status
   (a number) :bytes :micros :referrer :agent :host :time (a java.time.LocalDateTime of the log's clock) and :line, of which
   those are there that the line has.
 
@@ -48,13 +48,15 @@
 
 ;;;; Counting
 
-(defn- count-record! [tallies ^ArrayList counts record]
-  (dotimes [i (count tallies)]
-    (let [{:keys [key value]} (nth tallies i)
-          k (key record)]
+(defn- count-record! [{:keys [name key value]} ^Map counted record]
+  (try
+    (let [k (key record)]
       (when (some? k)
-        (let [^Map counted (.get counts i)]
-          (.put counted k (+ (or (.get counted k) 0) (value record))))))))
+        (.put counted k (+ (or (.get counted k) 0) (value record)))))
+    (catch Throwable e  ; a user's function may throw anything
+      (throw (ex-info (str "the tally " name " threw " e " on the line " (error/preview (:line record)))
+                      {:skein/error :skein/bad-tally, :tally name, :line (error/preview (:line record))}
+                      e)))))
 
 (defn- merge-counts! [^Map counted ^Map other]
   (doseq [^Map$Entry entry other]
@@ -65,7 +67,9 @@
   RowSink
   (add [_ batch rows n]
     (dotimes [i n]
-      (count-record! tallies counts (record batch (aget ^ints rows i)))))
+      (let [record (record batch (aget ^ints rows i))]
+        (dotimes [k (count tallies)]
+          (count-record! (nth tallies k) (.get counts k) record)))))
   (merge [_ other]
     (dotimes [i (count tallies)]
       (merge-counts! (.get counts i) (.get ^ArrayList (.-counts ^Counts other) i)))))
@@ -82,7 +86,7 @@
 
 (defn- normal [i tally]
   (cond
-    (fn? tally) {:name (str "own-" (inc (long i))), :key tally, :value (constantly 1)}
+    (or (fn? tally) (keyword? tally)) {:name (str "own-" (inc (long i))), :key tally, :value (constantly 1)}
     (and (map? tally) (ifn? (:key tally)))
     {:name (str (or (:name tally) (str "own-" (inc (long i))))), :key (:key tally), :value (or (:value tally) (constantly 1))}
     :else

@@ -58,6 +58,15 @@
     ("hour" "weekday" "day" "month" "minute") "time"
     (if (bin-seconds by) "time" by)))
 
+(defn step-seconds
+  "Returns the length of the steps of a tally over time that have one, or nil."
+  [{:keys [by]}]
+  (when (= 1 (count by))
+    (case (first by)
+      "day" 86400
+      "minute" 60
+      (bin-seconds (first by)))))
+
 (defn over-time?
   "Whether a tally counts by time, so that its rows belong in the order of their keys."
   [{:keys [by]}]
@@ -75,7 +84,7 @@
       "minute" (part KeyPart$Kind/TIME -1 60)
       (if-let [seconds (bin-seconds by)]
         (part KeyPart$Kind/TIME -1 seconds)
-        (part KeyPart$Kind/FIELD (format/column by extra) 0)))))
+        (part KeyPart$Kind/FIELD (format/text-column by extra) 0)))))
 
 ;;;; Numbers
 
@@ -128,15 +137,15 @@
   [{:keys [tallies where]}]
   (into #{}
         (concat (mapcat filter/fields where)
-                (mapcat (fn of-tally [{:keys [by where distinct]}]
-                          (concat (map field-of by) (mapcat filter/fields where) (when distinct [distinct])))
+                (mapcat (fn of-tally [{:keys [by where distinct] :as tally}]
+                          (concat (map field-of by) (mapcat filter/fields where) (when distinct [distinct])
+                                  (when (times? tally) ["duration"])))
                         tallies))))
 
 (defn- own-columns
   "Returns the fields that need a column beyond those that every batch has."
   [query more]
-  (vec (sort (remove #(or (nat-int? (format/column % [])) (#{"time" "bytes" "duration" "request"} %))
-                     (into (fields query) more)))))
+  (vec (sort (remove #(or (nat-int? (format/column % [])) (format/not-texts %)) (into (fields query) more)))))
 
 (defn- limited-rank [{:keys [rank]}]
   (get value-of (or rank "hits") Tally/HITS))
@@ -145,12 +154,10 @@
   (when (and approx (or distinct (seq (percentiles-of tally))))
     (error/fail! :skein/bad-option "--approx can't be combined with --distinct or percentiles, which would lose their meaning" {}))
   (rank-value tally)
-  (when (and distinct (neg? (long (format/column distinct extra))))
-    (error/fail! :skein/bad-option (str "--distinct can't be " (error/preview distinct) "; name a field that the log has") {}))
   (TallyPlan. (mapv #(key-part % extra) by)
               (mapv #(filter/compiled % extra) where)
               (times? tally)
-              (int (if distinct (format/column distinct extra) -1))
+              (int (if distinct (format/text-column distinct extra) -1))
               (contains? (percentiles-of tally) "bytes")
               (contains? (percentiles-of tally) "time")
               (int (or approx 0))
@@ -179,6 +186,6 @@
 (defn tally-of
   "Returns the tally that --by asks for: one field, or several with + between, as in \"host+day\"."
   [text options]
-  (let [by (str/split text #"\+")]
+  (let [by (str/split text #"\+" -1)]
     (when (some str/blank? by) (error/fail! :skein/bad-option (str "--by has an empty name in " (error/preview text)) {}))
     (merge {:name text, :title text, :by by} options)))

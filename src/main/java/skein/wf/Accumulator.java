@@ -6,8 +6,8 @@ import java.io.IOException;
 /**
  * What one worker makes of its slices, and how two workers' results become one.
  *
- * <p>This is the step and the combine of a parallel fold, and a {@link SliceSource} is its source; {@link WideFinder} is
- * the only driver. An accumulator is used by one thread at a time.
+ * <p>This is the step and the combine of a parallel fold, and a {@link SliceSource} is its source. An accumulator is used by
+ * one thread at a time.
  *
  * @param <A> the implementing class itself
  */

@@ -213,6 +213,11 @@
       (is (< 57000 distinct 63000))
       (is (<= error 60)))))
 
+(deftest a-pattern-that-exhausts-the-stack-is-an-error
+  (let [file (doto (temp-file) (spit-bytes! (latin-1 (str (line :request (str "GET /" (apply str (repeat 300000 "ab")))) "\n"))))]
+    (is (= :skein/bad-filter (failure-of #(analysed [file] {:tallies [], :where [[:match "url" "(a|b|[^c])*x$"]]}
+                                                    {:log-format "combined"}))))))
+
 (deftest what-makes-no-sense-is-refused
   (let [file (doto (temp-file) (spit-bytes! (latin-1 (str (line) "\n"))))
         ask (fn [query options] (failure-of #(analysed [file] query options)))
@@ -221,7 +226,15 @@
     (is (= :skein/no-such-field (ask {:tallies [tally], :where [[:slower "1s"]]} {})))
     (is (= :skein/bad-option (ask {:tallies [(assoc tally :rank "size")]} {})))
     (is (= :skein/bad-option (ask {:tallies [(assoc tally :distinct "client")]} {:approx 10})))
-    (doseq [where [[:status "4x"] [:client "10.0.0.0/33"] [:client "example.org"] [:from "yesterday"] [:match "url" "("]]]
+    (testing "fields that are no text, and durations that are not logged"
+      (doseq [field ["time" "request" "bytes"]]
+        (is (= :skein/bad-option (ask {:tallies [(assoc tally :by [field])]} {})) field)
+        (is (= :skein/bad-option (ask {:tallies [(assoc tally :distinct field)]} {})) field)
+        (is (= :skein/bad-option (ask {:tallies [tally], :where [[:match field "1"]]} {})) field))
+      (doseq [timed [{:rank "slowest"} {:rank "p95-time"} {:percentiles #{"time"}}]]
+        (is (= :skein/no-such-field (ask {:tallies [(merge tally timed)]} {})) (pr-str timed))))
+    (doseq [where [[:status "4x"] [:status ","] [:client ""] [:method " , "] [:client "10.0.0.0/33"] [:client "example.org"]
+                   [:from "yesterday"] [:match "url" "("]]]
       (is (= :skein/bad-filter (ask {:tallies [tally], :where [where]} {})) (pr-str where)))
     (spit-bytes! file (latin-1 "one\ntwo\nthree\n"))
     (is (= :skein/unknown-format (ask {:tallies [tally]} {})))

@@ -41,6 +41,9 @@
            "vhost-without-port" (str "example.org h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\"")
            "vhost-common" (str "example.org h - - " clf " \"GET /a HTTP/1.0\" 200 5")
            "nginx-main" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" \"1.2.3.4, 5.6.7.8\"")
+           "vhost-seconds" (str "example.org h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 0.123")
+           "vhost-and-more" (str "example.org:443 h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" a b")
+           "vhost-without-port-and-more" (str "example.org h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" what=ever -")
            "combinedio" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 700 800")
            "combined-seconds" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 0.123")
            "combined-forwarded-seconds" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" \"-\" 0.123")
@@ -50,6 +53,11 @@
           :let [head (fn [lines] (.getBytes ^String (str/join "\n" lines) "UTF-8"))]]
     (is (= expected (:name (:format (detection/detect "x" (head [line]))))) line)
     (is (= expected (:name (:format (detection/detect "x" (head (concat ["" "junk"] (repeat 20 line) ["h - - [3"])))))) line)))
+
+(deftest whole-numbers-at-the-end-are-no-seconds
+  (let [line (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 12345\n")]
+    (is (= "combined-and-more" (:name (:format (detection/detect "x" (.getBytes ^String line "UTF-8")))))
+        "they may be microseconds: the format must be given")))
 
 (deftest lines-are-taken-apart-as-the-format-says
   (doseq [[log-format line expected]
@@ -104,4 +112,4 @@
 
 (deftest what-can-not-be-a-format-is-refused
   (doseq [text ["" "nonsense" "%h%u" "%{%Q}t %h" "json:" "json:=x" "a%h\nb"]]
-    (is (= :skein/bad-format (try (format/parse text) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) (pr-str text))))
+    (is (= :skein/bad-log-format (try (format/parse text) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) (pr-str text))))

@@ -150,7 +150,7 @@
      :tallies (into {} (map #(tally counted %)) tallies)}))
 
 (defn comparable
-  "Returns what `analyse` returns, of a result with all rows."
+  "Returns what `analyse` returns, of a result with all rows, without the empty ones of times at which nothing happened."
   [{:keys [tallies] :as result}]
   (assoc (select-keys result [:lines :counted :filtered :malformed-kinds :bytes])
-         :tallies (into {} (map (fn tally [{:keys [name rows]}] [name (into {} (map (juxt :key :numbers)) rows)])) tallies)))
+         :tallies (into {} (map (fn tally [{:keys [name rows]}] [name (into {} (comp (map (juxt :key :numbers)) (remove (comp zero? first second))) rows)])) tallies)))

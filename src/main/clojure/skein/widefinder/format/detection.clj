@@ -4,7 +4,8 @@
 
   - `detect`   bytes -> format, with how many of the first lines it fits"
   (:require [skein.impl.error :as error]
-            [skein.widefinder.format :as format])
+            [skein.widefinder.format :as format]
+            [skein.widefinder.report :as report])
   (:import (skein.wf Trial Trial$Outcome)))
 
 (set! *warn-on-reflection* true)
@@ -31,6 +32,15 @@
                     :else (recur (dec at))))]
     (java.util.Arrays/copyOf head (int end))))
 
+(def ^:private seconds-at-end
+  "A duration is taken for seconds only if it has a point: a whole number may as well be microseconds, and must be named."
+  #" \d+\.\d+\r?(?:\n|$)")
+
+(defn- candidates [^bytes head]
+  (if (re-find seconds-at-end (String. head "ISO-8859-1"))
+    format/built-in
+    (remove (fn timed? [{:keys [fields]}] (= "duration" (:field (peek fields)))) format/built-in)))
+
 (defn- trial [head format]
   (let [^Trial$Outcome outcome (Trial/run (format/compiled format []) head sample-lines)]
     {:format format, :lines (.lines outcome), :matches (.matches outcome)}))
@@ -39,7 +49,7 @@
   (let [line (first (remove empty? (.split (String. head 0 (int (min 4096 (alength head))) "ISO-8859-1") "\r?\n")))]
     (error/fail! :skein/unknown-format
                  (str name ": its first lines are in none of the formats that are known by name; give the server's own with"
-                      " --log-format, as in --log-format '%h %l %u %t \"%r\" %>s %b'. The first line: " (error/preview line))
+                      " --log-format, as in --log-format '%h %l %u %t \"%r\" %>s %b'. The first line: " (report/printable (error/preview line)))
                  {:input name, :line (error/preview line)})))
 
 (defn detect
@@ -49,7 +59,7 @@
   Throws :skein/unknown-format when none fits a fifth of them."
   [name head]
   (let [head (whole-lines head)
-        outcomes (mapv #(trial head %) format/built-in)
+        outcomes (mapv #(trial head %) (candidates head))
         most (double (reduce max (map :matches outcomes)))]
     (when (< most (* (double least-part) (long (:lines (first outcomes))))) (unknown-format! name head))
     (if (zero? most)

@@ -1,0 +1,121 @@
+;; SPDX-License-Identifier: Apache-2.0
+;; ./skein bench wf [--size SIZE] [--rounds N]
+(ns bench.wf
+  "Runs `skein wf` and whoever else is on this machine over one generated log, in turns, and prints a table and whether the goals
+  hold. Each round runs every contestant once, after the log was read into the page cache; a figure is the median."
+  (:require [clojure.java.io :as io]
+            [clojure.string :as str]
+            [skein.widefinder :as widefinder]
+            [skein.widefinder.analysis :as analysis]
+            [skein.widefinder.own :as own]
+            [skein.widefinder.query :as query]
+            [skein.widefinder.sample-log :as sample-log])
+  (:import (java.io File FileInputStream)
+           (java.util.concurrent TimeUnit)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private log (io/file "target" "bench" "wf.log"))
+
+(defn- make-log! [size-bytes]
+  (when-not (and (.exists ^File log) (>= (.length ^File log) (long size-bytes)) (< (.length ^File log) (+ 10000000 (long size-bytes))))
+    (io/make-parents log)
+    (with-open [out (io/output-stream log)] (sample-log/write! out {:size-bytes size-bytes, :seed 7}))))
+
+(defn- warm-page-cache! []
+  (with-open [in (FileInputStream. ^File log)]
+    (let [buffer (byte-array 1048576)]
+      (loop [] (when (pos? (.read in buffer)) (recur))))))
+
+;;;; Contestants
+
+(defn- on-path? [program]
+  (some #(.canExecute (io/file % program)) (str/split (System/getenv "PATH") (re-pattern File/pathSeparator))))
+
+(defn- resident-mb
+  "The most memory that a process has had so far, on Linux."
+  [^Process process]
+  (try (some->> (slurp (str "/proc/" (.pid process) "/status")) (re-find #"VmHWM:\s+(\d+) kB") second parse-long (* 1/1024) double)
+       (catch Exception _ nil)))
+
+(defn- run-process
+  "Returns {:ms :mb} of one run, or nil when it fails."
+  [command environment]
+  (warm-page-cache!)
+  (let [builder (doto (ProcessBuilder. ^java.util.List command) (.redirectErrorStream true) (.redirectOutput (io/file "target" "bench" "out")))
+        _ (.putAll (.environment builder) environment)
+        start (System/nanoTime)
+        process (.start builder)]
+    (loop [mb nil]
+      (if (.waitFor process 10 TimeUnit/MILLISECONDS)
+        (when (zero? (.exitValue process)) {:ms (/ (- (System/nanoTime) start) 1e6), :mb mb})
+        (recur (or (resident-mb process) mb))))))
+
+(defn- in-process [f]
+  (warm-page-cache!)
+  (let [start (System/nanoTime)]
+    (f)
+    {:ms (/ (- (System/nanoTime) start) 1e6)}))
+
+(defn- contestants []
+  (let [path (str log)
+        process (fn process [title command] {:title title, :run #(run-process command {})})]
+    (cond-> [(process "skein wf" ["./skein" "wf" path])
+             {:title "skein wf, no cache", :run #(run-process ["./skein" "wf" path] {"JAVA_OPTS" "-Xshare:off -XX:AOTMode=off"})}
+             {:title "warm, wf2", :run #(in-process (fn [] (widefinder/report [path] {:checksums? false})))}
+             (process "skein wf --preset site" ["./skein" "wf" "--preset" "site" path])
+             {:title "warm, site", :run #(in-process (fn [] (analysis/analyse [path] {:site? true, :tallies query/site})))}
+             {:title "warm, one own tally"
+              :run #(in-process (fn [] (analysis/analyse [path] {:tallies []} {:sinks (:sinks (own/tallies {:form ":url"}))})))}
+             (process "wc -l" ["wc" "-l" path])]
+      (on-path? "mawk") (conj (process "mawk, wf2" ["mawk" "-f" "bench/wf2.awk" path]))
+      (on-path? "goaccess") (conj (process "goaccess" ["goaccess" "--no-ip-validation" "--log-format=COMBINED" "-o" "json" path])))))
+
+;;;; Table and goals
+
+(defn- median [xs] (nth (sort xs) (quot (count xs) 2)))
+
+(defn- figures [runs]
+  (let [runs (remove nil? runs)]
+    (when (seq runs)
+      {:ms (median (map :ms runs)), :best (reduce min (map :ms runs)), :mb (some->> (keep :mb runs) seq (reduce max))})))
+
+(def ^:private goals
+  "[what, contestant, number of it, most]; from the second on, as a part of another's time."
+  [["whole command <= 0.75 s a GiB with the start-up cache" "skein wf" nil 750]
+   ["whole command <= 1.0 s a GiB without" "skein wf, no cache" nil 1000]
+   ["warm <= 0.35 s a GiB" "warm, wf2" nil 350]
+   ["whole command at least 4.5 times as fast as mawk" "skein wf" "mawk, wf2" (/ 1 4.5)]
+   ["the general report is no slower than mawk's" "skein wf --preset site" "mawk, wf2" 1]])
+
+(defn- print-goal [results gib [what contestant other most]]
+  (let [ms (:ms (results contestant))
+        other-ms (:ms (results other))]
+    (when (and ms (or (nil? other) other-ms))
+      (let [figure (if other (/ (double ms) (double other-ms)) (/ (double ms) (double gib)))]
+        (println (format "%-8s %s (%.2f, at most %.2f)" (if (<= figure (double most)) "holds" "MISSED") what figure (double most)))))))
+
+(defn- parse-args [args]
+  (when (or (odd? (count args)) (not-every? #{"--size" "--rounds"} (take-nth 2 args)))
+    (binding [*out* *err*] (println "bench: usage: bench wf [--size SIZE] [--rounds N]"))
+    (System/exit 2))
+  (apply hash-map args))
+
+(let [options (parse-args *command-line-args*)
+      size (sample-log/parse-size (get options "--size" "1G"))
+      rounds (or (some-> (options "--rounds") parse-long) 5)
+      who (do (make-log! size) (contestants))]
+  (dotimes [_ 3] (doseq [{:keys [title run]} who :when (str/starts-with? title "warm, ")] (run)))
+  (let [runs (vec (repeatedly rounds (fn round [] (mapv (fn [{:keys [run]}] (run)) who))))
+        results (into {} (map-indexed (fn [i {:keys [title]}] [title (figures (map #(nth % i) runs))])) who)
+        gib (/ (.length ^File log) 1073741824.0)
+        base (:ms (results "skein wf"))]
+    (println (format "%n%s, Java %s, %d processors; %.2f GiB, median of %d; memory is the most that was resident"
+                     (System/getProperty "os.name") (System/getProperty "java.version") (.availableProcessors (Runtime/getRuntime)) gib rounds))
+    (println (format "%-28s %9s %9s %8s %8s %8s" "" "median ms" "best ms" "GB/s" "ratio" "MB"))
+    (doseq [{:keys [title]} who :let [{:keys [ms best mb]} (results title)] :when ms]
+      (println (format "%-28s %9.0f %9.0f %8.2f %8.2f %8s" title ms best (/ (* gib 1073.741824) ms) (/ (double ms) (double base))
+                       (if mb (format "%.0f" mb) "-"))))
+    (println)
+    (run! #(print-goal results gib %) goals))
+  (shutdown-agents))
