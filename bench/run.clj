@@ -4,11 +4,12 @@
   "Runs the programs of async.clj on Skein and on two releases of core.async, each in a
   JVM of its own, one after the other, and prints a table of ratios."
   (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
             [clojure.string :as str])
   (:import [java.io File]))
 
 (set! *warn-on-reflection* true)
+
+(load-file "bench/peers.clj")
 
 (def ^:private java (str (System/getProperty "java.home") File/separator "bin" File/separator "java"))
 (def ^:private jvm-flags ["-Xms2g" "-Xmx2g" "-XX:+AlwaysPreTouch"])
@@ -17,17 +18,6 @@
 (defn- run-process [command]
   (-> (ProcessBuilder. ^java.util.List (vec command)) .inheritIO .start .waitFor))
 
-(defn- peer-classpath
-  "Resolves a core.async release by Maven, once."
-  [version]
-  (let [file (io/file "target" "classpath" (str "core.async-" version))]
-    (when-not (.exists file)
-      (when-not (zero? (long (run-process ["mvn" "-q" "-B" "-f" (str "bench/peers/core.async-" version ".xml")
-                                           "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
-                                           (str "-Dmdep.outputFile=" (.getAbsolutePath file))])))
-        (throw (ex-info (str "Maven could not fetch core.async " version " to compare with") {:version version}))))
-    (slurp file)))
-
 (defn- contestants [workers]
   (concat
    (for [n workers]
@@ -35,7 +25,7 @@
       :lib "skein.async" :classpath (System/getProperty "java.class.path")
       :flags (if n [(str "-Dskein.workers=" n)] [])})
    (for [v peers]
-     {:title (str "core.async " v) :lib "clojure.core.async" :classpath (peer-classpath v) :flags []})))
+     {:title (str "core.async " v) :lib "clojure.core.async" :classpath (bench.peers/classpath (str "core.async-" v)) :flags []})))
 
 (defn- run-contestant [only {:keys [lib classpath flags]}]
   (let [out (File/createTempFile "bench" ".edn")

@@ -1,0 +1,81 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns lab.figures
+  "Measurements as tables: which cell holds what, compared with what.
+
+  * `table`  a table as data
+  * `text`   a table for a terminal
+  * `value`  one figure"
+  (:require [clojure.string :as str]))
+
+(set! *warn-on-reflection* true)
+
+(defn value
+  "Returns the figure at `row` and `column` as a double, or nil if there is none, or a wrong one."
+  [measurements row column]
+  (some #(when (and (= row (:row %)) (= column (:column %)) (not (:error %))) (some-> (:value %) double))
+        measurements))
+
+(defn digits
+  "Returns a number with three significant digits.
+
+      (map digits [1234.5 12.34 0.1234])
+      ;=> (\"1230\" \"12.3\" \"0.123\")"
+  [x]
+  (let [rounded (.round (bigdec x) (java.math.MathContext. 3))]
+    (.toPlainString (if (pos? (.scale rounded)) rounded (.setScale rounded 0)))))
+
+(defn duration
+  "Returns a figure of nanoseconds or milliseconds, in the unit that reads best.
+
+      (map #(duration % \"ns\") [56.7 12345678])
+      ;=> (\"56.7 ns\" \"12.3 ms\")"
+  [x unit]
+  (let [ns (if (= "ms" unit) (* 1e6 (double x)) (double x))]
+    (cond (< ns 1e4) (str (digits ns) " ns")
+          (< ns 1e6) (str (digits (/ ns 1e3)) " µs")
+          :else (str (digits (/ ns 1e6)) " ms"))))
+
+(defn ratio
+  "Returns how many times `b` is `a`, as text, or nil."
+  [a b]
+  (when (and a b (pos? (double b))) (str "×" (digits (/ (double a) (double b))))))
+
+(defn- base-value [{:keys [base]} measurements {:keys [row column]}]
+  (let [base-row (:row base row)
+        base-column (:column base column)]
+    (when-not (and (= base-row row) (= base-column column))
+      (value measurements base-row base-column))))
+
+(defn- cell [experiment measurements {:keys [unit text error threads] :as m}]
+  (cond
+    (nil? m) {:text ""}
+    error {:text error, :error? true}
+    text {:text text}
+    :else {:text (duration (:value m) unit)
+           :ratio (ratio (:value m) (base-value experiment measurements m))
+           :threads (when (:threads? experiment) threads)}))
+
+(defn table
+  "Returns a table of an experiment: {:columns [title], :rows [{:row title, :published text, :cells [cell]}]}, where a cell is
+  {:text, :ratio to the base or nil, :threads or nil, :error? or nil}."
+  [experiment measurements]
+  (let [columns (distinct (map :column measurements))
+        at (into {} (map (juxt (juxt :row :column) identity)) measurements)]
+    {:columns (vec columns)
+     :rows (vec (for [row (distinct (map :row measurements))]
+                  {:row row
+                   :published (get (:published experiment) row "")
+                   :cells (mapv #(cell experiment measurements (at [row %])) columns)}))}))
+
+(defn- cell-text [{:keys [text ratio threads]}]
+  (str/join " " (remove nil? [text ratio (when threads (str "+" threads "t"))])))
+
+(defn text
+  "Returns a table of an experiment as lines."
+  [experiment measurements]
+  (let [{:keys [columns rows]} (table experiment measurements)
+        lines (cons (concat ["" "published"] columns)
+                    (for [{:keys [row published cells]} rows] (concat [row published] (map cell-text cells))))
+        widths (apply map (fn [& texts] (apply max (map count texts))) lines)
+        pad (fn [width s] (str s (apply str (repeat (- (long width) (count s)) " "))))]
+    (map #(str/trimr (str/join "  " (map pad widths %))) lines)))

@@ -1,0 +1,46 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns lab.machine
+  "On what the figures were taken: a figure without that says nothing."
+  (:require [clojure.java.io :as io]
+            [clojure.string :as str])
+  (:import [com.sun.management OperatingSystemMXBean]
+           [java.lang.management ManagementFactory]
+           [java.util.concurrent TimeUnit]))
+
+(set! *warn-on-reflection* true)
+
+(defn- output-of
+  "The first line that a command prints, or nil if there is no such command, or it fails."
+  [& command]
+  (try
+    (let [process (.start (ProcessBuilder. ^java.util.List (vec command)))
+          line (with-open [in (io/reader (.getInputStream process))] (first (line-seq in)))]
+      (when (and (.waitFor process 5 TimeUnit/SECONDS) (zero? (.exitValue process))) (or line "")))
+    (catch java.io.IOException _ nil)))
+
+(defn- processor []
+  (or (some->> (output-of "grep" "-m1" "model name" "/proc/cpuinfo") (re-find #": (.*)") second str/trim)
+      (not-empty (output-of "sysctl" "-n" "machdep.cpu.brand_string"))
+      (System/getProperty "os.arch")))
+
+(defn- commit []
+  (when-let [id (not-empty (output-of "git" "rev-parse" "--short" "HEAD"))]
+    (str id (when (not-empty (output-of "git" "status" "--porcelain" "--untracked-files=no")) ", changed since"))))
+
+(defn load-average
+  "Returns the load of the last minute divided by the number of processors, or nil."
+  []
+  (let [os (ManagementFactory/getOperatingSystemMXBean)
+        load (.getSystemLoadAverage os)]
+    (when-not (neg? load) (/ load (.getAvailableProcessors os)))))
+
+(defn describe
+  "Returns an ordered list of [what text] about the machine and the programs."
+  []
+  (let [os (ManagementFactory/getPlatformMXBean OperatingSystemMXBean)]
+    [["Processor" (str (processor) ", " (.availableProcessors (Runtime/getRuntime)) " cores in use")]
+     ["Memory" (str (Math/round (/ (.getTotalMemorySize ^OperatingSystemMXBean os) 1073741824.0)) " GiB")]
+     ["System" (str (System/getProperty "os.name") " " (System/getProperty "os.version"))]
+     ["Java" (str (System/getProperty "java.runtime.version") ", " (System/getProperty "java.vendor"))]
+     ["Clojure" (clojure-version)]
+     ["Skein" (or (commit) "no git commit")]]))

@@ -1,0 +1,103 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns lab.process
+  "Runs programs of the lab, each in a process of its own with one library on its class path.
+
+  * `classpath`  what a library needs
+  * `run`        one program on one library, figure by figure
+  * `stop!`      ends the program that runs"
+  (:require [bench.peers :as peers]
+            [clojure.edn :as edn]
+            [clojure.java.io :as io]
+            [clojure.string :as str])
+  (:import [java.io File]
+           [java.util.concurrent TimeUnit]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private java (str (System/getProperty "java.home") File/separator "bin" File/separator "java"))
+(def ^:private flags ["-Xms1g" "-Xmx4g" "-Xlog:disable" "-Dclojure.main.report=stderr"])
+(def ^:private running (atom nil))
+
+(defn- start ^Process [command ^File err]
+  (-> (ProcessBuilder. ^java.util.List (vec command))
+      (.redirectError err)
+      .start))
+
+(defn- compile-async!
+  "Compiles a release of core.async into a folder, so that its processes start sooner."
+  [peer-path ^File folder]
+  (let [new-folder (io/file (str folder ".new"))]
+    (.mkdirs new-folder)
+    (when (zero? (.waitFor (start [java (str "-Dclojure.compile.path=" new-folder)
+                                   "-cp" (str peer-path File/pathSeparator new-folder)
+                                   "clojure.lang.Compile" "clojure.core.async" "clojure.core.async.impl.go"]
+                                  (File/createTempFile "skein-lab" ".txt"))))
+      (.renameTo new-folder folder))))
+
+(defn classpath
+  "Returns the class path of a library: \"skein\", \"clojure\", or the name of a peer in bench/peers. Fetches and compiles
+  what is missing."
+  [library]
+  (let [folder (.getAbsoluteFile (io/file "target" "lab" library))]
+    (case library
+      "skein" (System/getProperty "java.class.path")
+      "clojure" (str/trim (slurp "target/classpath/runtime"))
+      (let [path (peers/classpath library)]
+        (when (and (str/starts-with? library "core.async") (not (.exists folder)))
+          (compile-async! path folder))
+        (str folder File/pathSeparator path)))))
+
+(defn command
+  "Returns the command, a list of words, that runs the program in namespace `n`; `properties` is a map."
+  [n library properties]
+  (concat [java] flags
+          (for [[k v] (assoc properties "lab.library" library)] (str "-D" k "=" v))
+          ["-cp" (str (classpath library) File/pathSeparator (.getAbsolutePath (io/file "."))) "clojure.main" "-m" n]))
+
+(defn- watch!
+  "Destroys `process` when `seen`, an atom with the time of its last sign of life, is older than the limit."
+  [^Process process seen limit-ms late]
+  (future
+    (while (not (.waitFor process 200 TimeUnit/MILLISECONDS))
+      (when (< (+ (long @seen) (long limit-ms)) (System/currentTimeMillis))
+        (reset! late true)
+        (.destroyForcibly process)))))
+
+(defn- last-words [^File err]
+  (let [lines (remove #(or (str/blank? %) (re-find #"^(Full report|/tmp|WARNING)" %)) (str/split-lines (slurp err)))]
+    (str/trim (str/join " " (take 3 lines)))))
+
+(defn- failure [^Process process late limit-ms err]
+  (cond
+    @late (str "stopped, because it gave no figure for " (quot (long limit-ms) 1000) " s")
+    (not (zero? (.waitFor process))) (str "ended with exit code " (.exitValue process) ": " (last-words err))))
+
+(defn run
+  "Runs the program in namespace `n` on `library`. Returns nil, or why it failed, in words.
+
+  properties  of the process, a map of strings
+  limit-ms    how long it may take for one figure
+  on-figure   called with each measurement, a map, as soon as it is there"
+  [n library properties limit-ms on-figure]
+  (let [err (File/createTempFile "skein-lab" ".txt")]
+    (try
+      (let [process (start (command n library (assoc properties "lab.pipe" "true")) err)
+            seen (atom (System/currentTimeMillis))
+            late (atom false)]
+        (reset! running process)
+        (watch! process seen limit-ms late)
+        (with-open [lines (io/reader (.getInputStream process))]
+          (doseq [line (line-seq lines) :when (str/starts-with? line "{")]
+            (reset! seen (System/currentTimeMillis))
+            (on-figure (edn/read-string {:default (fn [_ v] v)} line))))
+        (failure process late limit-ms err))
+      (catch Exception e
+        (str "could not run: " (ex-message e)))
+      (finally
+        (reset! running nil)
+        (.delete err)))))
+
+(defn stop!
+  "Ends the program that runs now, if one does."
+  []
+  (some-> ^Process @running .destroyForcibly))
