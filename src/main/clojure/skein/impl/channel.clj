@@ -9,7 +9,8 @@
 
   The other direction, foreign handlers on our channels, is in skein.impl.protocols."
   (:require [skein.impl.protocols :as impl])
-  (:import [java.util.concurrent ThreadLocalRandom]
+  (:import [clojure.lang IPersistentVector]
+           [java.util.concurrent ThreadLocalRandom]
            [java.util.concurrent.atomic AtomicBoolean AtomicLong]
            [java.util.concurrent.locks Lock ReentrantLock]
            [java.util.function BooleanSupplier]
