@@ -10,7 +10,7 @@
   (:require [skein.async :as a :refer [<! >! chan close! go]]
             [skein.impl.argument :as argument]
             [skein.impl.threads :as threads])
-  (:import [skein.rt Channel Scheduler]))
+  (:import [skein.rt Channel Scheduler UnlimitedChannel]))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -118,7 +118,7 @@
   (argument/source from)
   (let [n (long n)
         items (chan n)
-        jobs (chan (+ n 2))
+        jobs (UnlimitedChannel. (a/buffer (+ n 2)) nil) ; n may be more than may wait elsewhere
         do-job (fn do-job [job] (quick? xf ex-handler job))
         begin (fn begin [v item] (a/put! jobs [v item]))]
     (dotimes [_ n] (begin-work jobs do-job workload))
