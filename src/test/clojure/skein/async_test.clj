@@ -39,6 +39,10 @@
   (both= [true nil] (let [c (a/chan (a/buffer 1))] [(a/offer! c 1) (a/offer! c 2)]))
   (both= [true nil] (let [c (a/chan 1.5)] [(a/offer! c 1) (a/offer! c 2)])))
 
+(deftest what-is-no-buffer-is-refused
+  (is (= {:skein/error :skein/not-a-buffer, :value "\"10\""}
+         (try (a/chan "10") (catch clojure.lang.ExceptionInfo e (ex-data e))))))
+
 (deftest windowed-buffers-drop-and-never-wait
   (both= [[true true true true] [1 2]]
          (let [c (a/chan (a/dropping-buffer 2))]

@@ -3,13 +3,13 @@
   "Checks of what callers pass: each returns its argument, or throws an exception that says
   what is wanted."
   (:require [skein.impl.error :as error]
-            [skein.impl.protocols :as impl])
+            [skein.impl.protocols :as-alias impl])
   (:import [skein.rt Channel]))
 
 (set! *warn-on-reflection* true)
 
 (defn- port [value protocol verb]
-  (when-not (or (instance? Channel value) (satisfies? protocol value))
+  (when-not (or (instance? Channel value) (satisfies? @(requiring-resolve protocol) value))
     (error/fail! :skein/not-a-port
                  (str "A channel to " verb " is wanted here, but this is " (error/preview value) ".")
                  {:value (error/preview value)}))
@@ -18,12 +18,20 @@
 (defn source
   "Returns `value`, which must be a port to take from. Throws :skein/not-a-port."
   [value]
-  (port value impl/ReadPort "take from"))
+  (port value `impl/ReadPort "take from"))
 
 (defn target
   "Returns `value`, which must be a port to put on. Throws :skein/not-a-port."
   [value]
-  (port value impl/WritePort "put on"))
+  (port value `impl/WritePort "put on"))
+
+(defn function
+  "Returns `value`, which must be callable. Throws :skein/not-a-function."
+  [value]
+  (when-not (ifn? value)
+    (error/fail! :skein/not-a-function (str "A function is wanted here, but this is " (error/preview value) ".")
+                 {:value (error/preview value)}))
+  value)
 
 (defn function
   "Returns `value`, which must be callable. Throws :skein/not-a-function."

@@ -8,7 +8,8 @@
   * foreign buffers in our channels: `foreign-buffer`
 
   The other direction, foreign handlers on our channels, is in skein.impl.protocols."
-  (:require [skein.impl.protocols :as impl])
+  (:require [skein.impl.error :as error]
+            [skein.impl.protocols :as impl])
   (:import [clojure.lang IPersistentVector]
            [java.util.concurrent ThreadLocalRandom]
            [java.util.concurrent.atomic AtomicBoolean AtomicLong]
@@ -21,8 +22,13 @@
 ;;;; Buffers
 
 (defn foreign-buffer
-  "Returns one of our buffers that stands for `b`, which satisfies the protocol only."
+  "Returns one of our buffers that stands for `b`, which satisfies the protocol only. Throws
+  :skein/not-a-buffer if it does not."
   [b]
+  (when-not (satisfies? impl/Buffer b)
+    (error/fail! :skein/not-a-buffer
+                 (str "A channel takes a number, a buffer or nil, but this is " (error/preview b) ".")
+                 {:value (error/preview b)}))
   (reify Buffer
     (full [_] (boolean (impl/full? b)))
     (remove [_] (impl/remove! b))

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.mix
   "Many channels' values on one, under control: see skein.async/mix."
-  (:require [skein.async :as a :refer [<! >! alts! chan go]]))
+  (:require [skein.async :as a :refer [<! >! alts! chan go]]
+            [skein.impl.argument :as argument]))
 
 (set! *warn-on-reflection* true)
 
@@ -25,6 +26,7 @@
 (defn mix
   "See skein.async/mix."
   [out]
+  (argument/target out)
   (let [inputs (atom {}) ; channel -> {:mute, :pause, :solo -> boolean}
         mode (atom :mute)
         change (chan (a/sliding-buffer 1))
@@ -33,10 +35,13 @@
             a/Mux
             (muxch* [_] out)
             a/Mix
-            (admix* [_ ch] (swap! inputs assoc ch {}) (changed))
+            (admix* [_ ch] (argument/source ch) (swap! inputs assoc ch {}) (changed))
             (unmix* [_ ch] (swap! inputs dissoc ch) (changed))
             (unmix-all* [_] (reset! inputs {}) (changed))
-            (toggle* [_ state-map] (swap! inputs (partial merge-with merge) state-map) (changed))
+            (toggle* [_ state-map]
+              (run! argument/source (keys state-map))
+              (swap! inputs (partial merge-with merge) state-map)
+              (changed))
             (solo-mode* [_ new-mode]
               (assert (#{:mute :pause} new-mode) "mode must be one of: #{:pause :mute}")
               (reset! mode new-mode)

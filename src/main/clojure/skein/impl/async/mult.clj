@@ -2,6 +2,7 @@
 (ns skein.impl.async.mult
   "One channel's values for many: see skein.async/mult."
   (:require [skein.async :as a :refer [<! close! go]]
+            [skein.impl.argument :as argument]
             [skein.impl.async.gather :as gather])
   (:import [skein.rt Scheduler]))
 
@@ -34,12 +35,13 @@
 (defn hub
   "A mult of `ch`, which begins to take when the port `begin` gives a value or closes."
   [ch begin]
+  (argument/source ch)
   (let [taps (atom {}) ; channel -> whether to close it with the source
         m (reify
             a/Mux
             (muxch* [_] ch)
             a/Mult
-            (tap* [_ ch close?] (swap! taps assoc ch close?) nil)
+            (tap* [_ ch close?] (argument/target ch) (swap! taps assoc ch close?) nil)
             (untap* [_ ch] (swap! taps dissoc ch) nil)
             (untap-all* [_] (reset! taps {}) nil))
         g (gather/gather)]

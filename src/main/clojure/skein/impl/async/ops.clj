@@ -7,6 +7,7 @@
   `finally`s. What it throws reaches the uncaught-exception handler, as that of any go block."
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require [skein.async :as a :refer [<! >! alts! chan close! go]]
+            [skein.impl.argument :as argument]
             [skein.impl.async.gather :as gather]
             [skein.impl.error :as error]))
 
@@ -27,6 +28,8 @@
 (defn pipe
   "See skein.async/pipe."
   [from to close?]
+  (argument/source from)
+  (argument/target to)
   (go (loop []
         (let [v (<! from)]
           (if (nil? v)
@@ -37,6 +40,8 @@
 (defn split
   "See skein.async/split."
   [p ch t-buf-or-n f-buf-or-n]
+  (argument/function p)
+  (argument/source ch)
   (let [true-ch (chan t-buf-or-n)
         false-ch (chan f-buf-or-n)]
     (go (try
@@ -49,6 +54,7 @@
 (defn take
   "See skein.async/take."
   [n ch buf-or-n]
+  (argument/source ch)
   (let [out (chan buf-or-n)]
     (go (try
           (loop [left n]
@@ -61,6 +67,7 @@
 (defn merge
   "See skein.async/merge."
   [chs buf-or-n]
+  (run! argument/source chs)
   (let [out (chan buf-or-n)]
     (go (try
           (loop [open (vec chs)]
@@ -87,6 +94,8 @@
 (defn map
   "See skein.async/map."
   [f chs buf-or-n]
+  (argument/function f)
+  (run! argument/source chs)
   (let [chs (vec chs)
         out (chan buf-or-n)
         values (object-array (count chs))
@@ -110,6 +119,7 @@
 (defn onto-chan!
   "See skein.async/onto-chan!."
   [ch coll close?]
+  (argument/target ch)
   (go (try
         (loop [vs (seq coll)]
           (when vs
@@ -120,6 +130,7 @@
 (defn onto-chan!!
   "See skein.async/onto-chan!!."
   [ch coll close?]
+  (argument/target ch)
   (a/thread
     (try
       (loop [vs (seq coll)]
@@ -141,6 +152,8 @@
 (defn reduce
   "See skein.async/reduce."
   [f init ch]
+  (argument/function f)
+  (argument/source ch)
   (go (loop [acc init]
         (let [v (<! ch)]
           (if (nil? v)
@@ -151,5 +164,7 @@
 (defn transduce
   "See skein.async/transduce."
   [xform f init ch]
-  (let [f (xform f)]
-    (go (f (<! (reduce f init ch))))))
+  (argument/function f)
+  (let [f ((argument/function xform) f)
+        reduction (reduce f init ch)]
+    (go (f (<! reduction)))))

@@ -8,8 +8,9 @@
   An item is the channel of one value's results. It stands in `items` before work on it
   begins, and that channel's size bounds how many there are at a time."
   (:require [skein.async :as a :refer [<! >! chan close! go]]
+            [skein.impl.argument :as argument]
             [skein.impl.threads :as threads])
-  (:import [skein.rt Channel Scheduler]))
+  (:import [skein.rt Channel Scheduler UnlimitedChannel]))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -113,9 +114,11 @@
   "See skein.async/pipeline; `workload` says what threads slow work goes to."
   [n to xf from close? ex-handler workload]
   (assert (pos? (long n)))
+  (argument/target to)
+  (argument/source from)
   (let [n (long n)
         items (chan n)
-        jobs (chan (+ n 2))
+        jobs (UnlimitedChannel. (a/buffer (+ n 2)) nil) ; n may be more than may wait elsewhere
         do-job (fn do-job [job] (quick? xf ex-handler job))
         begin (fn begin [v item] (a/put! jobs [v item]))]
     (dotimes [_ n] (begin-work jobs do-job workload))
@@ -127,6 +130,9 @@
   "See skein.async/pipeline-async."
   [n to af from close?]
   (assert (pos? (long n)))
+  (argument/target to)
+  (argument/function af)
+  (argument/source from)
   ;; One item more than `items` holds is being drained.
   (let [items (if (= 1 (long n)) (chan) (chan (dec (long n))))
         begin (fn begin [v item] (try (af v item) (catch Throwable t (fails item t))))]

@@ -2,6 +2,7 @@
 (ns skein.impl.async.pub
   "One channel's values for those who want their topic: see skein.async/pub."
   (:require [skein.async :as a :refer [<! >! chan close! go]]
+            [skein.impl.argument :as argument]
             [skein.impl.async.mult :as mult]))
 
 (set! *warn-on-reflection* true)
@@ -22,6 +23,8 @@
 (defn pub
   "See skein.async/pub."
   [ch topic-fn buf-fn]
+  (argument/source ch)
+  (run! argument/function [topic-fn buf-fn])
   (let [mults (atom {}) ; topic -> mult
         p (reify
             a/Mux

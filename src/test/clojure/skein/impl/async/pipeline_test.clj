@@ -119,6 +119,12 @@
       (is (= (range 20) (within-deadline (through pipeline n work (range 20)))))
       (is (= n (most)) "and n do, when there is enough to do"))))
 
+(deftest more-may-work-than-may-wait-in-a-channel
+  (let [n 1500
+        all (CountDownLatch. n)
+        work (map (fn [v] (.countDown all) (.await all) v))]
+    (is (= (range n) (within-deadline (through a/pipeline n work (range n)))))))
+
 (deftest at-most-n-async-operations-are-under-way
   (doseq [n [1 2 4]]
     (let [[enter leave most] (gauge)
