@@ -138,7 +138,7 @@
 (defn- real-rate
   "A channel of the permits a second that a limiter gave in ten seconds."
   [rate]
-  (let [limiter (limit/rate-limiter rate :burst 1)]
+  (let [limiter (limit/rate-limiter rate)]
     (a/io-thread
      (<!! limiter)
      (let [start (System/nanoTime)

@@ -21,29 +21,28 @@
 
 ;;;; Futures as ports
 
-(defn- pending-sources
-  "Of each kind of source a pair [source finish]; finish gives it the value, or throws if
-  that is an exception."
-  []
-  (let [result (fn [p] (let [v @p] (if (instance? Throwable v) (throw v) v)))
-        complete (fn [^CompletableFuture f] (fn [v] (if (instance? Throwable v)
-                                                      (.completeExceptionally f v)
-                                                      (.complete f v))))
-        by-promise (fn [source] (let [p (promise)] [(source #(result p)) #(deliver p %)]))
+(def ^:private kinds [:completable :stage :dependent :future :task :delay])
+
+(defn- pending-source
+  "A source of that kind and a function that finishes it with a value, or an exception to
+  be thrown."
+  [kind]
+  (let [p (promise)
+        result (fn [] (let [v @p] (if (instance? Throwable v) (throw v) v)))
         cf (CompletableFuture.)
-        staged (CompletableFuture.)
-        derived (CompletableFuture.)]
-    {:completable [cf (complete cf)]
-     :stage [(.minimalCompletionStage staged) (complete staged)]
-     :dependent [(.thenApply derived (reify Function (apply [_ v] v))) (complete derived)]
-     :future (by-promise (fn [f] (future (f))))
-     :task (by-promise (fn [f] (let [t (FutureTask. ^Callable f)] (Thread/startVirtualThread t) t)))
-     :delay (by-promise (fn [f] (delay (f))))}))
+        complete (fn [v] (if (instance? Throwable v) (.completeExceptionally cf v) (.complete cf v)))]
+    (case kind
+      :completable [cf complete]
+      :stage [(.minimalCompletionStage cf) complete]
+      :dependent [(.thenApply cf (reify Function (apply [_ v] v))) complete]
+      :future [(future (result)) #(deliver p %)]
+      :task [(let [t (FutureTask. ^Callable result)] (Thread/startVirtualThread t) t) #(deliver p %)]
+      :delay [(delay (result)) #(deliver p %)])))
 
 (deftest every-kind-of-future-is-a-port
-  (doseq [value [1 false], finished? [true false], kind (keys (pending-sources))]
+  (doseq [value [1 false], finished? [true false], kind kinds]
     (testing [kind value finished?]
-      (let [[source finish] ((pending-sources) kind)
+      (let [[source finish] (pending-source kind)
             finish-at-once (fn [] (finish value) (when (= :delay kind) (force source)))
             _ (when finished? (finish-at-once))
             taken [(a/go (a/<! source))
@@ -63,9 +62,9 @@
     (is (= 1 (a/poll! p)))))
 
 (deftest a-failure-is-nil-or-the-exception-itself
-  (doseq [kind (keys (pending-sources))]
+  (doseq [kind kinds]
     (testing kind
-      (let [[source finish] ((pending-sources) kind)
+      (let [[source finish] (pending-source kind)
             plain (a/go [:nil (a/<! source)])
             strict (a/go (try (a/<? source) (catch Throwable t t)))]
         (finish boom)

@@ -377,6 +377,15 @@
 
 ;;;; Errors
 
+(deftest an-argument-that-nobody-needs-is-evaluated-nevertheless
+  (let [c (Channel. nil)
+        result (block (loop [x 0 unused 0]
+                        (if (< x 3)
+                          (recur (+ 1 x) (loop [y 0] (if (< y 3) (recur (+ 1 y)) (try x (catch Exception e e)))))
+                          (take-val c))))]
+    (.putBlocking c :done)
+    (is (= :done (join result)))))
+
 (deftest errors-tell-where
   (is (= {:skein/error :skein/bad-arity, :arity 2, :form '(take-val 1 2)}
          (select-keys (failure '(block (take-val 1 2))) [:skein/error :arity :form])))

@@ -131,7 +131,8 @@
           (mapcat (fn move [[param arg]]
                     (let [sym (bare param)]
                       (cond
-                        (not (contains? ((:live ctx) to) sym)) (when (seq? arg) [[nil arg]])
+                        ;; Not a statement: there Clojure makes a bad class of a try without code in a loop.
+                        (not (contains? ((:live ctx) to) sym)) (when (seq? arg) [[(gensym "unused__") arg]])
                         (and (= sym arg) (contains? held sym)) nil
                         :else [(store ctx sym arg)]))))
           (map list (:params (nth (:blocks ctx) to)) args))))
