@@ -3,7 +3,8 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.PersistentVector;
-import clojure.lang.RT;
+import clojure.lang.Reduced;
+import java.util.Arrays;
 
 /** A part of a persistent vector, leaf by leaf. */
 public final class VectorSpan implements Span {
@@ -31,12 +32,13 @@ public final class VectorSpan implements Span {
         for (int i = start + (int) from; i < end; ) {
             Object[] leaf = vector.arrayFor(i);
             int first = i & LEAF_MASK;
-            int last = Math.min(leaf.length, first + end - i);
-            for (int j = first; j < last; j++) {
-                acc = step.invoke(acc, leaf[j]);
-                if (RT.isReduced(acc)) return acc;
+            int n = Math.min(leaf.length - first, end - i);
+            if (n < leaf.length) leaf = Arrays.copyOfRange(leaf, first, first + n);
+            for (Object x : leaf) {
+                acc = step.invoke(acc, x);
+                if (acc instanceof Reduced) return acc;
             }
-            i += last - first;
+            i += n;
         }
         return acc;
     }
