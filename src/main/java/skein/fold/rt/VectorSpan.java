@@ -4,7 +4,6 @@ package skein.fold.rt;
 import clojure.lang.IFn;
 import clojure.lang.PersistentVector;
 import clojure.lang.Reduced;
-import java.util.Arrays;
 
 /** A part of a persistent vector, leaf by leaf. */
 public final class VectorSpan implements Span {
@@ -32,13 +31,10 @@ public final class VectorSpan implements Span {
         for (int i = start + (int) from; i < end; ) {
             Object[] leaf = vector.arrayFor(i);
             int first = i & LEAF_MASK;
-            int n = Math.min(leaf.length - first, end - i);
-            if (n < leaf.length) leaf = Arrays.copyOfRange(leaf, first, first + n);
-            for (Object x : leaf) {
-                acc = step.invoke(acc, x);
-                if (acc instanceof Reduced) return acc;
-            }
-            i += n;
+            int last = Math.min(leaf.length, first + end - i);
+            acc = ArraySpan.reduce(step, acc, leaf, first, last);
+            if (acc instanceof Reduced) return acc;
+            i += last - first;
         }
         return acc;
     }
