@@ -2,15 +2,17 @@
 package skein.fold.rt;
 
 /**
- * How many units one thread takes at a time: as many as take {@link #BLOCK_NANOS} at the cost measured so far. For use by
- * one thread, except that others may look at the cost.
+ * How many units one thread takes at a time: as many as take as long as all before together, between {@link #FIRST_BLOCK_NANOS}
+ * and {@link #BLOCK_NANOS}, at the cost measured so far. For use by one thread, except that others may look at the cost.
  *
  * <p>The first block is one unit, since its cost is unknown; later ones grow at most {@link #GROWTH}-fold. Towards the
  * end blocks become smaller, so that what is left can be shared, down to {@link #MIN_BLOCK_NANOS}.
  */
 final class Pace {
-    /** How long a block should take. */
-    static final long BLOCK_NANOS = 50_000;
+    /** How long a block should take when the fold is short still. */
+    static final long FIRST_BLOCK_NANOS = 25_000;
+    /** How long a block should take at most: much longer than it takes caches to warm up, much shorter than a person notices. */
+    static final long BLOCK_NANOS = 200_000;
     /** How long a block takes at least, where there is enough left: much longer than taking it. */
     static final long MIN_BLOCK_NANOS = 5_000;
     private static final int GROWTH = 64;
@@ -20,6 +22,7 @@ final class Pace {
     private final long minBlock;
     private double nanosPerUnit;
     private long last;
+    private long spent;
 
     Pace(long grain, long minBlock) {
         this.grain = grain;
@@ -31,6 +34,7 @@ final class Pace {
         Pace copy = new Pace(grain, minBlock);
         copy.nanosPerUnit = nanosPerUnit;
         copy.last = last;
+        copy.spent = spent;
         return copy;
     }
 
@@ -43,7 +47,8 @@ final class Pace {
         if (grain > 0) return Math.min(grain, remaining);
         if (last == 0) return Math.min(minBlock, remaining);
         double perUnit = Math.max(nanosPerUnit, 0.01);
-        double byTime = Math.min(BLOCK_NANOS / perUnit, GROWTH * (double) last);
+        double nanos = Math.clamp(spent, FIRST_BLOCK_NANOS, BLOCK_NANOS);
+        double byTime = Math.min(nanos / perUnit, GROWTH * (double) last);
         double byShare = Math.max((double) remaining / SHARE, MIN_BLOCK_NANOS / perUnit);
         long n = Math.max(minBlock, (long) Math.min(byTime, byShare));
         // A rest that is not worth a block of its own is taken along.
@@ -52,15 +57,11 @@ final class Pace {
 
     void took(long units, long nanos) {
         last = units;
+        spent += nanos;
         nanosPerUnit = (double) nanos / units;
     }
 
     double nanosPerUnit() {
         return nanosPerUnit;
-    }
-
-    /** How long {@code units} should take, in nanoseconds. */
-    double nanosFor(long units) {
-        return units * nanosPerUnit;
     }
 }

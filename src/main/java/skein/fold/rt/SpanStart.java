@@ -11,7 +11,7 @@ final class SpanStart extends Start {
     private Object result;
 
     SpanStart(Plan plan, Span span) {
-        super(plan, span);
+        super(plan, span, span.size() <= 1 && plan.trace == null);
         this.span = span;
         size = span.size();
         strand = new Strand(new Pace(plan.grain, span.minBlock()), 0, size);

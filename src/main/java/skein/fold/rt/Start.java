@@ -21,12 +21,15 @@ abstract class Start {
 
     final Plan plan;
     final Chain chain;
-    final long start = System.nanoTime();
-    private long nextQuestion = start + ALONE_NANOS;
+    final long start;
+    private long nextQuestion;
     boolean shared;
 
-    Start(Plan plan, Span span) {
+    /** @param alone whether there is nothing to share, and so no time to take */
+    Start(Plan plan, Span span, boolean alone) {
         this.plan = plan;
+        start = alone ? 0 : System.nanoTime();
+        nextQuestion = start + ALONE_NANOS;
         chain = plan.newChain(span);
         shared = plan.parallelism > 1;
         if (!shared) because("serial", "parallelism is 1");

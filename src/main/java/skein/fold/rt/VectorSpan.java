@@ -3,7 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.PersistentVector;
-import clojure.lang.RT;
+import clojure.lang.Reduced;
 
 /** A part of a persistent vector, leaf by leaf. */
 public final class VectorSpan implements Span {
@@ -32,10 +32,8 @@ public final class VectorSpan implements Span {
             Object[] leaf = vector.arrayFor(i);
             int first = i & LEAF_MASK;
             int last = Math.min(leaf.length, first + end - i);
-            for (int j = first; j < last; j++) {
-                acc = step.invoke(acc, leaf[j]);
-                if (RT.isReduced(acc)) return acc;
-            }
+            acc = ArraySpan.reduce(step, acc, leaf, first, last);
+            if (acc instanceof Reduced) return acc;
             i += last - first;
         }
         return acc;
