@@ -18,7 +18,7 @@
             [skein.impl.argument :as argument]
             [skein.impl.error :as error])
   (:import [java.util.concurrent CancellationException]
-           [skein.rt Callback Channel Fork Region Region$Owner Scheduler Strand Timeout]))
+           [skein.rt Channel Fork Region Region$Owner Scheduler Strand Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -126,13 +126,6 @@
 (defn- expire [^Scope s]
   (.cancel ^Region (:region (swap! (.-state s) update :reason #(or % :deadline)))))
 
-(defn- start-timer
-  "A timeout that cancels the scope."
-  [s deadline-ms]
-  (let [timer (Timeout/after (long deadline-ms))]
-    (.take timer (Callback. (fn fired [_] (expire s)) true) nil)
-    timer))
-
 (defn open
   "Begins a scope on this thread or block; see `scope`, whose expansion calls this."
   [options]
@@ -145,7 +138,7 @@
     (swap! (.-state s) #(cond-> (assoc % :region region)
                           (.isCancelled region) (assoc :cancelled? true :reason :outside)))
     (when deadline-ms
-      (swap! (.-state s) assoc :timer (start-timer s deadline-ms)))
+      (swap! (.-state s) assoc :timer (Timeout/calling (long deadline-ms) (fn fired [_] (expire s)))))
     s))
 
 (defn body-failed
@@ -194,9 +187,9 @@
   [^Scope s result]
   (let [{:keys [^Region region ^Channel timer threads reason] :as state} @(.-state s)
         thrown (outcome state)]
-    (when timer (.close timer))
     (doseq [^Thread t threads] (while (.isAlive t) (Thread/yield)))
     (if (and thrown (= :outside reason)) (.leaveCancelled region) (.leave region))
+    (when timer (.close timer)) ; which calls back as its firing does
     (.unshield (Strand/current))
     (if thrown (throw thrown) result)))
 

@@ -4,6 +4,7 @@
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]]
             [skein.impl.protocols :as impl]
+            [skein.prompt-timers :refer [with-prompt-timers]]
             [skein.scope :as s]
             [skein.scope-trees :as trees])
   (:import [java.io PipedInputStream PipedOutputStream]
@@ -332,6 +333,11 @@
                #(s/scope [s {:deadline-ms 20}] (s/fork s (s/scope [t {:deadline-ms 60000}] (Thread/sleep 60000))))
                #(a/<?? (a/async (s/scope [s {:deadline-ms 0}] (a/<! (a/chan)))))]]
     (is (= :skein/deadline-passed (:skein/error (ex-data (within-deadline (caught (run)))))))))
+
+(deftest a-deadline-may-pass-before-the-body-begins
+  (is (= :skein/deadline-passed
+         (:skein/error (ex-data (caught (with-prompt-timers
+                                         (s/scope [s {:deadline-ms 60000}] (deref (promise) 5000 nil)))))))))
 
 (deftest a-scope-within-its-deadline-leaves-no-timer
   (let [before (skein.rt.Timeout/outstanding)]

@@ -4,6 +4,7 @@
   (:require [clojure.test :refer [are deftest is]]
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]]
+            [skein.prompt-timers :refer [with-prompt-timers]]
             [skein.scope :as s]
             [skein.virtual :as v])
   (:import [java.util.concurrent CountDownLatch Semaphore]
@@ -157,3 +158,7 @@
 (deftest the-longest-time-is-for-ever
   (is (= 1 (v/with-timeout Long/MAX_VALUE 1)))
   (is (= 1 (v/retry {:deadline-ms Long/MAX_VALUE :max-backoff-ms Long/MAX_VALUE} (fn [] 1)))))
+
+(deftest the-time-may-be-up-before-the-body-begins
+  (is (= :skein/timeout
+         (:skein/error (ex-data (caught (with-prompt-timers (v/with-timeout 60000 (deref (promise) 5000 nil)))))))))
