@@ -85,6 +85,8 @@
     (doseq [window [64 1024]]
       (row (str "wmap, window of " window ", an item of 10^6") (per-item n #(exhaust (v/wmap window identity items))) "ns"
            :goal "<= 1000"))
+    (row "the same read on a virtual thread, 64"
+         (per-item n #(.join (Thread/startVirtualThread (fn [] (exhaust (v/wmap 64 identity items)))))) "ns")
     (row "the same unordered, 64" (per-item n #(exhaust (v/wmap {:n 64 :ordered? false} identity items))) "ns")
     (row "the same as a transducer, 64" (per-item n #(transduce (v/wmap 64 identity) (constantly nil) items)) "ns")
     (row "wrun!, 64" (per-item n #(v/wrun! 64 identity items)) "ns"

@@ -153,6 +153,7 @@
     :skein/not-a-function (v/retry {} 1)
     :skein/bad-number (v/semaphore 0)
     :skein/bad-semaphore (v/with-permit nil 1)
+    :skein/bad-semaphore (v/release 3)
     :skein/bad-semaphore (v/with-permit 3 1)))
 
 (deftest the-longest-time-is-for-ever
