@@ -18,7 +18,7 @@
             [skein.impl.argument :as argument]
             [skein.impl.error :as error])
   (:import [java.util.concurrent CancellationException]
-           [skein.rt Callback Channel Fork Region Region$Owner Scheduler Strand Timeout]))
+           [skein.rt Channel Fork Region Region$Owner Scheduler Strand Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -97,15 +97,18 @@
 
 ;;;; Options
 
-(defn- check-option [[k v]]
-  (when-not (case k
-              :deadline-ms (and (int? v) (<= 0 (long v)))
-              :on-error (contains? #{:cancel :collect} v)
-              false)
+(def ^:private known
+  "Option -> what its value must satisfy."
+  {:deadline-ms nat-int?
+   :on-error #{:cancel :collect}})
+
+(defn- check-options [options]
+  (when-not (and (or (nil? options) (map? options))
+                 (every? (fn fits? [[k v]] (and (contains? known k) ((known k) v))) options))
     (error/fail! :skein/bad-option
-                 (str "A scope has the options :deadline-ms, a whole number from 0, and :on-error, :cancel or "
-                      ":collect; this is " (error/preview [k v]) ".")
-                 {:option k :value v})))
+                 (str "The options of a scope are a map of :deadline-ms, a whole number from 0, and :on-error, :cancel "
+                      "or :collect; this is " (error/preview options) ".")
+                 {:value (error/preview options)})))
 
 (defn- nearer
   "The earlier of two times on the clock of nanoTime, of which `outer` may be nil."
@@ -126,17 +129,10 @@
 (defn- expire [^Scope s]
   (.cancel ^Region (:region (swap! (.-state s) update :reason #(or % :deadline)))))
 
-(defn- start-timer
-  "A timeout that cancels the scope."
-  [s deadline-ms]
-  (let [timer (Timeout/after (long deadline-ms))]
-    (.take timer (Callback. (fn fired [_] (expire s)) true) nil)
-    timer))
-
 (defn open
   "Begins a scope on this thread or block; see `scope`, whose expansion calls this."
   [options]
-  (run! check-option options)
+  (check-options options)
   (let [{:keys [deadline-ms on-error]} options
         collect? (= :collect on-error)
         s (Scope. (atom (cond-> fresh collect? (assoc :outcomes {} :order [])))
@@ -145,7 +141,7 @@
     (swap! (.-state s) #(cond-> (assoc % :region region)
                           (.isCancelled region) (assoc :cancelled? true :reason :outside)))
     (when deadline-ms
-      (swap! (.-state s) assoc :timer (start-timer s deadline-ms)))
+      (swap! (.-state s) assoc :timer (Timeout/calling (long deadline-ms) (fn fired [_] (expire s)))))
     s))
 
 (defn body-failed
@@ -194,9 +190,9 @@
   [^Scope s result]
   (let [{:keys [^Region region ^Channel timer threads reason] :as state} @(.-state s)
         thrown (outcome state)]
-    (when timer (.close timer))
     (doseq [^Thread t threads] (while (.isAlive t) (Thread/yield)))
     (if (and thrown (= :outside reason)) (.leaveCancelled region) (.leave region))
+    (when timer (.close timer)) ; which calls back as its firing does
     (.unshield (Strand/current))
     (if thrown (throw thrown) result)))
 
@@ -236,13 +232,17 @@
                "The scope has ended, so that it can have no more children. Fork inside its body, or in its children."
                {}))
 
+(defn- check-scope [x]
+  (when-not (instance? Scope x)
+    (error/fail! :skein/bad-scope (str "This must be a scope, but is " (error/preview x) ".") {:value (error/preview x)}))
+  x)
+
 (defn child
   "Returns the region of a new child of the scope. Throws :skein/scope-closed when the scope
   has ended. For those who make another kind of child; see skein.rt.Region."
-  ^Region [^Scope s]
-  (when-not (instance? Scope s)
-    (error/fail! :skein/bad-scope (str "This must be a scope, but is " (error/preview s) ".") {:scope s}))
-  (let [region (Region/child s)
+  ^Region [scope]
+  (let [^Scope s (check-scope scope)
+        region (Region/child s)
         {:keys [cancelled?]}
         (swap! (.-state s)
                (fn enlist [{:keys [closed?] :as state}]
@@ -305,9 +305,9 @@
         (cancel! s)
         :done)
       ;=> :done"
-  [^Scope s]
+  [scope]
   (run! (fn cancel [^Region region] (.cancel region))
-        (:live (swap! (.-state s) assoc :cancelled? true))))
+        (:live (swap! (.-state ^Scope (check-scope scope)) assoc :cancelled? true))))
 
 (defn cancelled?
   "Returns whether what runs here is in a scope's body or child that has been cancelled."
@@ -341,8 +341,8 @@
         (fork s (throw (ex-info \"no\" {})))
         (map #(update % :error ex-message) (outcomes s)))
       ;=> ({:value 1, :error nil} {:error \"no\"})"
-  [^Scope s]
-  (when-not (.-collect? s)
+  [scope]
+  (when-not (.-collect? ^Scope (check-scope scope))
     (error/fail! :skein/no-outcomes "The scope collects no outcomes: open it with {:on-error :collect}." {}))
-  (let [{:keys [order outcomes]} @(.-state s)]
+  (let [{:keys [order outcomes]} @(.-state ^Scope scope)]
     (mapv #(deref (outcomes %)) order)))

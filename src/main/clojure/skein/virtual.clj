@@ -15,8 +15,7 @@
   virtuoso's\", behaviour is that of virtuoso.v3 0.1.2, and what differs follows.
   For children that can't outlive their parent see skein.scope."
   (:refer-clojure :exclude [for future map pmap pvalues])
-  (:require [skein.impl.error :as error]
-            [skein.virtual.check :as check]
+  (:require [skein.virtual.check :as check]
             [skein.virtual.contest :as contest]
             [skein.virtual.descriptors :as descriptors]
             [skein.virtual.timing :as timing]
@@ -65,10 +64,10 @@
 
 (defn submit
   "Runs `f` on `executor`. Returns a future; see `future-via`."
-  [^Executor executor f]
-  (let [submitted (VirtualFuture. ^IFn f)]
+  [executor f]
+  (let [submitted (VirtualFuture. ^IFn (check/function f))]
     (try
-      (.execute executor submitted)
+      (.execute ^Executor (check/executor executor) submitted)
       (catch RejectedExecutionException e
         (throw (doto (RejectedExecutionException.
                       "The executor is closed and takes no more: use it inside its with-executor.")
@@ -306,16 +305,12 @@
 (defn acquire
   "Takes a permit of the semaphore, blocking until there is one; see `with-permit`."
   [semaphore]
-  (when-not (instance? Semaphore semaphore)
-    (error/fail! :skein/bad-semaphore
-                 (str "This must be a semaphore, but is " (error/preview semaphore) ".")
-                 {:semaphore semaphore}))
-  (.acquire ^Semaphore semaphore))
+  (.acquire ^Semaphore (check/semaphore semaphore)))
 
 (defn release
   "Gives a permit of the semaphore back; see `with-permit`."
   [semaphore]
-  (.release ^Semaphore semaphore))
+  (.release ^Semaphore (check/semaphore semaphore)))
 
 (defmacro with-permit
   "Evaluates the body while it holds a permit of `semaphore`, which is given back however

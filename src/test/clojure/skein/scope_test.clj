@@ -4,6 +4,7 @@
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]]
             [skein.impl.protocols :as impl]
+            [skein.prompt-timers :refer [with-prompt-timers]]
             [skein.scope :as s]
             [skein.scope-trees :as trees])
   (:import [java.io PipedInputStream PipedOutputStream]
@@ -333,6 +334,11 @@
                #(a/<?? (a/async (s/scope [s {:deadline-ms 0}] (a/<! (a/chan)))))]]
     (is (= :skein/deadline-passed (:skein/error (ex-data (within-deadline (caught (run)))))))))
 
+(deftest a-deadline-may-pass-before-the-body-begins
+  (is (= :skein/deadline-passed
+         (:skein/error (ex-data (caught (with-prompt-timers
+                                         (s/scope [s {:deadline-ms 60000}] (deref (promise) 5000 nil)))))))))
+
 (deftest a-scope-within-its-deadline-leaves-no-timer
   (let [before (skein.rt.Timeout/outstanding)]
     (is (= 1 (s/scope [s {:deadline-ms 60000}] @(s/fork s 1))))
@@ -356,8 +362,12 @@
     :skein/bad-option (s/scope [s {:deadline-ms "1"}] 1)
     :skein/bad-option (s/scope [s {:on-error :ignore}] 1)
     :skein/bad-option (s/scope [s {:deadline 1}] 1)
+    :skein/bad-option (s/scope [s 5] 1)
+    :skein/bad-option (s/scope [s [:deadline-ms 1]] 1)
     :skein/bad-scope (s/fork nil 1)
     :skein/bad-scope (s/go :s 1)
+    :skein/bad-scope (s/cancel! nil)
+    :skein/bad-scope (s/outcomes 5)
     :skein/not-a-function (s/scope [s] (s/fork* s 1))
     :skein/scope-closed (s/fork (s/scope [s] s) 1)
     :skein/scope-closed (s/async (s/scope [s] s) 1))

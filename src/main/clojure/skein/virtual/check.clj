@@ -2,8 +2,9 @@
 (ns skein.virtual.check
   "What the functions of skein.virtual refuse, at the call.
 
-  * `function` `collection` `whole` `window` return their argument or throw"
-  (:require [skein.impl.error :as error]))
+  * `function` `collection` `whole` `window` `executor` `semaphore` return their argument or throw"
+  (:require [skein.impl.error :as error])
+  (:import [java.util.concurrent Executor Semaphore]))
 
 (set! *warn-on-reflection* true)
 
@@ -23,7 +24,7 @@
     (error/fail! :skein/bad-collection
                  (str "This must be a collection, but is " (error/preview coll)
                       ". If nothing is what you mean, pass an empty one.")
-                 {:collection coll}))
+                 {:value (error/preview coll)}))
   coll)
 
 (defn whole
@@ -42,3 +43,19 @@
   "Returns `n`, or throws :skein/bad-number if so many can't be at once."
   [n]
   (whole :n n 1 Integer/MAX_VALUE))
+
+(defn executor
+  "Returns `x`, or throws :skein/bad-executor if it is none."
+  [x]
+  (when-not (instance? Executor x)
+    (error/fail! :skein/bad-executor (str "This must be an executor, but is " (error/preview x) ".")
+                 {:value (error/preview x)}))
+  x)
+
+(defn semaphore
+  "Returns `x`, or throws :skein/bad-semaphore if it is none."
+  [x]
+  (when-not (instance? Semaphore x)
+    (error/fail! :skein/bad-semaphore (str "This must be a semaphore, but is " (error/preview x) ".")
+                 {:value (error/preview x)}))
+  x)

@@ -7,7 +7,7 @@
   (:require [skein.impl.error :as error]
             [skein.virtual.check :as check])
   (:import [java.util.concurrent ThreadLocalRandom]
-           [skein.rt Callback Region Timeout]))
+           [skein.rt Region Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -24,8 +24,7 @@
   (check/whole :delay-ms delay-ms 0)
   (let [region (Region/enter nil)
         fired? (volatile! false)
-        timer (Timeout/after (long delay-ms))]
-    (.take timer (Callback. (fn fire [_] (vreset! fired? true) (.cancel region)) true) nil)
+        timer (Timeout/calling (long delay-ms) (fn fire [_] (vreset! fired? true) (.cancel region)))]
     (Limit. region timer fired? delay-ms)))
 
 (defn- stop-timer

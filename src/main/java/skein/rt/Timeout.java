@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import clojure.lang.IFn;
 import java.util.concurrent.TimeUnit;
 
 /** A channel that closes when its time has come. It is nobody else's: to close it sooner cancels it. */
@@ -17,6 +18,14 @@ public final class Timeout extends Channel {
   public static Timeout after(long millis) {
     return at(Scheduler.nanoTime()
         + TimeUnit.MILLISECONDS.toNanos(Math.max(0, Math.min(millis, Long.MAX_VALUE / 4_000_000))));
+  }
+
+  /** Starts a timeout that calls {@code action} with one argument when it has fired or is closed, whichever is first. */
+  public static Timeout calling(long millis, IFn action) {
+    Timeout timeout = after(millis);
+    boolean over = timeout.take(new Callback(action, true), null) != NONE; // it may have fired before anybody waited
+    if (over) action.invoke(null);
+    return timeout;
   }
 
   /** Starts a timeout that fires when {@link Scheduler#nanoTime} has reached {@code deadlineNanos}. */

@@ -16,6 +16,9 @@
 
 (deftest what-is-wrong-is-told
   (is (= {:skein/error :skein/not-a-function :value "1"} (refusal check/function 1)))
-  (is (= {:skein/error :skein/bad-collection :collection nil} (refusal check/collection nil)))
-  (is (= {:skein/error :skein/bad-collection :collection 1} (refusal check/collection 1)))
+  (is (= {:skein/error :skein/bad-collection :value "nil"} (refusal check/collection nil)))
+  (is (= {:skein/error :skein/bad-collection :value "1"} (refusal check/collection 1)))
+  (is (= {:skein/error :skein/bad-semaphore :value "1"}
+         (refusal check/semaphore 1)))
+  (is (= {:skein/error :skein/bad-executor :value "nil"} (refusal check/executor nil)))
   (are [n] (= {:skein/error :skein/bad-number :option :n :value n} (refusal check/window n)) 0 -1 nil 1.5 :n 3000000000))

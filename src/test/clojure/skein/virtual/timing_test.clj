@@ -4,6 +4,7 @@
   (:require [clojure.test :refer [are deftest is]]
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]]
+            [skein.prompt-timers :refer [with-prompt-timers]]
             [skein.scope :as s]
             [skein.virtual :as v])
   (:import [java.util.concurrent CountDownLatch Semaphore]
@@ -152,8 +153,13 @@
     :skein/not-a-function (v/retry {} 1)
     :skein/bad-number (v/semaphore 0)
     :skein/bad-semaphore (v/with-permit nil 1)
+    :skein/bad-semaphore (v/release 3)
     :skein/bad-semaphore (v/with-permit 3 1)))
 
 (deftest the-longest-time-is-for-ever
   (is (= 1 (v/with-timeout Long/MAX_VALUE 1)))
   (is (= 1 (v/retry {:deadline-ms Long/MAX_VALUE :max-backoff-ms Long/MAX_VALUE} (fn [] 1)))))
+
+(deftest the-time-may-be-up-before-the-body-begins
+  (is (= :skein/timeout
+         (:skein/error (ex-data (caught (with-prompt-timers (v/with-timeout 60000 (deref (promise) 5000 nil)))))))))
