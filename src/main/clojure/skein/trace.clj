@@ -376,7 +376,9 @@
   "Prints exceptions to *err*, with their causes, blocks that waited, and failed forms. Returns nil.
 
   error   the exception, by default `last-exception`; :all: each of `exceptions`
-  depth   how many frames of each, default 12"
+  depth   how many frames of each, default 12
+
+  Throws :skein/not-an-exception and :skein/bad-number."
   ([] (pst nil 12))
   ([x] (if (integer? x) (pst nil x) (pst x 12)))
   ([error depth] (exceptions/print-to *err* error depth)))

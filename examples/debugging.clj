@@ -1,0 +1,111 @@
+;; SPDX-License-Identifier: Apache-2.0
+;; ./skein clojure examples/debugging.clj
+(ns examples.debugging
+  "A debugging session: which form failed and on what, who called whom, which clause of a cond
+  fired, who waited for a go block that failed. What it prints is at the foot.
+
+  Source: Eli Bendersky, Notes on debugging Clojure code, 2017, which does the first four with
+  tools.trace and macros of its own."
+  (:require [skein.async :refer [<! <!! go timeout]]
+            [skein.trace :as trace :refer [condv printfv trace-forms with-traced with-verbose]]))
+
+(defn foo [n]
+  (trace-forms {:args? true}
+    (condv (> n 40) (+ n 20)
+           (> n 20) (- (first n) 20)
+           :else 0)))
+
+(defn factorial [n] (if (< n 2) 1 (* n (factorial (dec n)))))
+
+(declare isodd?)
+(defn iseven? [n] (if (zero? n) true (isodd? (dec n))))
+(defn isodd? [n] (if (zero? n) false (iseven? (dec n))))
+
+(defn parse [s] (Long/parseLong s))
+(defn fetch [s] (go (<! (timeout 10)) (parse s)))
+(defn handle [s] (go (inc (<! (fetch s)))))
+
+(defn- step [title f]
+  (println (str "\n" title))
+  (try (println (f)) (catch Exception e (println "threw" (.getSimpleName (class e))))))
+
+(step "Which form fails?" #(foo 24))
+(step "And with nil?" #(foo nil))
+(step "Who calls whom?" #(with-traced [factorial] (factorial 6)))
+(step "As data" #(with-traced {:sink :ring} [iseven? isodd?] (isodd? 7)))
+(trace/print-tree)
+(step "Which clause fired?" #(with-verbose (printfv "foo of %d" 50) (foo 50)))
+(step "Quiet again" #(foo 50))
+
+;; *e knows nothing of a go block that fails, and its taker gets nil. pst shows what was thrown, and who waited.
+(Thread/setDefaultUncaughtExceptionHandler (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _])))
+(step "What became of the block?" #(<!! (handle "x1")))
+(binding [*err* *out*]
+  (trace/pst)
+  (trace/pst (:error (first (take-last 2 (trace/exceptions))))))
+
+;;;; Output
+;; Which form fails?
+;; 14:03:22.118 main       debugging.clj:15:24 (first n) failed: IllegalArgumentException Don't know how to create ISeq from: java.lang.Long   args [24]   in (- (first n) 20)
+;; threw IllegalArgumentException
+;;
+;; And with nil?
+;; 14:03:22.118 main       debugging.clj:14:12 (> n 40) failed: NullPointerException Cannot invoke "Object.getClass()" because "x" is null   args [nil 40]   in (condv (> n 40) (+ n 20) (> n 20) (- (first n) 20) :else 0)
+;; threw NullPointerException
+;;
+;; Who calls whom?
+;; 14:03:22.118 main       #1  (examples.debugging/factorial 6)
+;; 14:03:22.118 main       #2  │ (examples.debugging/factorial 5)
+;; 14:03:22.118 main       #3  │ │ (examples.debugging/factorial 4)
+;; 14:03:22.118 main       #4  │ │ │ (examples.debugging/factorial 3)
+;; 14:03:22.118 main       #5  │ │ │ │ (examples.debugging/factorial 2)
+;; 14:03:22.118 main       #6  │ │ │ │ │ (examples.debugging/factorial 1)
+;; 14:03:22.118 main       #6  │ │ │ │ │ => 1   66.6µs
+;; 14:03:22.118 main       #5  │ │ │ │ => 2   375.7µs
+;; 14:03:22.118 main       #4  │ │ │ => 6   597.4µs
+;; 14:03:22.118 main       #3  │ │ => 24   752.3µs
+;; 14:03:22.118 main       #2  │ => 120   1.3ms
+;; 14:03:22.118 main       #1  => 720   6.9ms
+;; 720
+;;
+;; As data
+;; true
+;; (examples.debugging/isodd? 7) => true   438.1µs
+;; │ (examples.debugging/iseven? 6) => true   136.9µs
+;; │ │ (examples.debugging/isodd? 5) => true   93.2µs
+;; │ │ │ (examples.debugging/iseven? 4) => true   75.9µs
+;; │ │ │ │ (examples.debugging/isodd? 3) => true   60.8µs
+;; │ │ │ │ │ (examples.debugging/iseven? 2) => true   46.0µs
+;; │ │ │ │ │ │ (examples.debugging/isodd? 1) => true   31.5µs
+;; │ │ │ │ │ │ │ (examples.debugging/iseven? 0) => true   12.7µs
+;;
+;; Which clause fired?
+;; debugging.clj:37 foo of 50
+;; debugging.clj:14 condv (> n 40) fired => 70
+;; 70
+;;
+;; Quiet again
+;; 70
+;;
+;; What became of the block?
+;; nil
+;; NullPointerException Cannot invoke "Object.getClass()" because "x" is null
+;; 	after nil from a block that failed: NumberFormatException For input string: "x1" (debugging.clj:24)
+;; 	clojure.lang.Numbers/ops (Numbers.java:1099)
+;; 	clojure.lang.Numbers/inc (Numbers.java:139)
+;; 	examples.debugging/handle (debugging.clj:26)
+;; 	awaited by examples.debugging/eval3930 (debugging.clj:42)
+;; 	           examples.debugging/step (debugging.clj:30)
+;; 	           examples.debugging/step (debugging.clj:28)
+;; 	           examples.debugging/eval3930 (debugging.clj:42)
+;; NumberFormatException For input string: "x1"
+;; 	java.lang.NumberFormatException/forInputString (NumberFormatException.java:67)
+;; 	java.lang.Long/parseLong (Long.java:594)
+;; 	java.lang.Long/parseLong (Long.java:698)
+;; 	examples.debugging/parse (debugging.clj:24)
+;; 	examples.debugging/fetch (debugging.clj:25)
+;; 	awaited by examples.debugging/handle (debugging.clj:26)  (<! (fetch s))
+;; 	awaited by examples.debugging/eval3930 (debugging.clj:42)
+;; 	           examples.debugging/step (debugging.clj:30)
+;; 	           examples.debugging/step (debugging.clj:28)
+;; 	           examples.debugging/eval3930 (debugging.clj:42)
