@@ -9,6 +9,8 @@
   (:require [skein.async :refer [<! <!! go timeout]]
             [skein.trace :as trace :refer [condv printfv trace-forms with-traced with-verbose]]))
 
+(set! *warn-on-reflection* true)
+
 (defn foo [n]
   (trace-forms {:args? true}
     (condv (> n 40) (+ n 20)
@@ -46,11 +48,11 @@
 
 ;;;; Output
 ;; Which form fails?
-;; 14:03:22.118 main       debugging.clj:15:24 (first n) failed: IllegalArgumentException Don't know how to create ISeq from: java.lang.Long   args [24]   in (- (first n) 20)
+;; 14:03:22.118 main       debugging.clj:17:24 (first n) failed: IllegalArgumentException Don't know how to create ISeq from: java.lang.Long   args [24]   in (- (first n) 20)
 ;; threw IllegalArgumentException
 ;;
 ;; And with nil?
-;; 14:03:22.118 main       debugging.clj:14:12 (> n 40) failed: NullPointerException Cannot invoke "Object.getClass()" because "x" is null   args [nil 40]   in (condv (> n 40) (+ n 20) (> n 20) (- (first n) 20) :else 0)
+;; 14:03:22.118 main       debugging.clj:16:12 (> n 40) failed: NullPointerException Cannot invoke "Object.getClass()" because "x" is null   args [nil 40]   in (condv (> n 40) (+ n 20) (> n 20) (- (first n) 20) :else 0)
 ;; threw NullPointerException
 ;;
 ;; Who calls whom?
@@ -60,28 +62,28 @@
 ;; 14:03:22.118 main       #4  │ │ │ (examples.debugging/factorial 3)
 ;; 14:03:22.118 main       #5  │ │ │ │ (examples.debugging/factorial 2)
 ;; 14:03:22.118 main       #6  │ │ │ │ │ (examples.debugging/factorial 1)
-;; 14:03:22.118 main       #6  │ │ │ │ │ => 1   66.6µs
-;; 14:03:22.118 main       #5  │ │ │ │ => 2   375.7µs
-;; 14:03:22.118 main       #4  │ │ │ => 6   597.4µs
-;; 14:03:22.118 main       #3  │ │ => 24   752.3µs
-;; 14:03:22.118 main       #2  │ => 120   1.3ms
-;; 14:03:22.118 main       #1  => 720   6.9ms
+;; 14:03:22.118 main       #6  │ │ │ │ │ => 1   69.4µs
+;; 14:03:22.118 main       #5  │ │ │ │ => 2   30.2ms
+;; 14:03:22.118 main       #4  │ │ │ => 6   30.5ms
+;; 14:03:22.118 main       #3  │ │ => 24   30.6ms
+;; 14:03:22.118 main       #2  │ => 120   30.8ms
+;; 14:03:22.118 main       #1  => 720   32.2ms
 ;; 720
 ;;
 ;; As data
 ;; true
-;; (examples.debugging/isodd? 7) => true   438.1µs
-;; │ (examples.debugging/iseven? 6) => true   136.9µs
-;; │ │ (examples.debugging/isodd? 5) => true   93.2µs
-;; │ │ │ (examples.debugging/iseven? 4) => true   75.9µs
-;; │ │ │ │ (examples.debugging/isodd? 3) => true   60.8µs
-;; │ │ │ │ │ (examples.debugging/iseven? 2) => true   46.0µs
-;; │ │ │ │ │ │ (examples.debugging/isodd? 1) => true   31.5µs
-;; │ │ │ │ │ │ │ (examples.debugging/iseven? 0) => true   12.7µs
+;; (examples.debugging/isodd? 7) => true   26.3ms
+;; │ (examples.debugging/iseven? 6) => true   229.3µs
+;; │ │ (examples.debugging/isodd? 5) => true   112.6µs
+;; │ │ │ (examples.debugging/iseven? 4) => true   92.8µs
+;; │ │ │ │ (examples.debugging/isodd? 3) => true   76.1µs
+;; │ │ │ │ │ (examples.debugging/iseven? 2) => true   60.9µs
+;; │ │ │ │ │ │ (examples.debugging/isodd? 1) => true   46.3µs
+;; │ │ │ │ │ │ │ (examples.debugging/iseven? 0) => true   20.9µs
 ;;
 ;; Which clause fired?
-;; debugging.clj:37 foo of 50
-;; debugging.clj:14 condv (> n 40) fired => 70
+;; debugging.clj:39 foo of 50
+;; debugging.clj:16 condv (> n 40) fired => 70
 ;; 70
 ;;
 ;; Quiet again
@@ -90,22 +92,22 @@
 ;; What became of the block?
 ;; nil
 ;; NullPointerException Cannot invoke "Object.getClass()" because "x" is null
-;; 	after nil from a block that failed: NumberFormatException For input string: "x1" (debugging.clj:24)
+;; 	after nil from a block that failed: NumberFormatException For input string: "x1" (debugging.clj:26)
 ;; 	clojure.lang.Numbers/ops (Numbers.java:1099)
 ;; 	clojure.lang.Numbers/inc (Numbers.java:139)
-;; 	examples.debugging/handle (debugging.clj:26)
-;; 	awaited by examples.debugging/eval3930 (debugging.clj:42)
+;; 	examples.debugging/handle (debugging.clj:28)
+;; 	awaited by examples.debugging/eval3930 (debugging.clj:44)
+;; 	           examples.debugging/step (debugging.clj:32)
 ;; 	           examples.debugging/step (debugging.clj:30)
-;; 	           examples.debugging/step (debugging.clj:28)
-;; 	           examples.debugging/eval3930 (debugging.clj:42)
+;; 	           examples.debugging/eval3930 (debugging.clj:44)
 ;; NumberFormatException For input string: "x1"
 ;; 	java.lang.NumberFormatException/forInputString (NumberFormatException.java:67)
 ;; 	java.lang.Long/parseLong (Long.java:594)
 ;; 	java.lang.Long/parseLong (Long.java:698)
-;; 	examples.debugging/parse (debugging.clj:24)
-;; 	examples.debugging/fetch (debugging.clj:25)
-;; 	awaited by examples.debugging/handle (debugging.clj:26)  (<! (fetch s))
-;; 	awaited by examples.debugging/eval3930 (debugging.clj:42)
+;; 	examples.debugging/parse (debugging.clj:26)
+;; 	examples.debugging/fetch (debugging.clj:27)
+;; 	awaited by examples.debugging/handle (debugging.clj:28)  (<! (fetch s))
+;; 	awaited by examples.debugging/eval3930 (debugging.clj:44)
+;; 	           examples.debugging/step (debugging.clj:32)
 ;; 	           examples.debugging/step (debugging.clj:30)
-;; 	           examples.debugging/step (debugging.clj:28)
-;; 	           examples.debugging/eval3930 (debugging.clj:42)
+;; 	           examples.debugging/eval3930 (debugging.clj:44)

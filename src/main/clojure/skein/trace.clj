@@ -15,7 +15,7 @@
       ;=> {:args [\"8\"], :value \"4\"}
 
   It does what org.clojure/tools.trace does, under the same names, and prints as that
-  does after (set-format! :tools.trace). doc/tracing.md is the guide."
+  does after (set-format! :tools.trace). doc/trace.md is the guide."
   (:require [skein.impl.error :as error]
             [skein.trace.async :as async]
             [skein.trace.call :as call]
