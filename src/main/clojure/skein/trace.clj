@@ -15,7 +15,7 @@
       ;=> {:args [\"8\"], :value \"4\"}
 
   It does what org.clojure/tools.trace does, under the same names, and prints as that
-  does after (set-format! :tools.trace). doc/tracing.md is the guide."
+  does after (set-format! :tools.trace). doc/trace.md is the guide."
   (:require [skein.impl.error :as error]
             [skein.trace.async :as async]
             [skein.trace.call :as call]
@@ -230,7 +230,7 @@
   "Traces what can be traced in the namespace `n`, a namespace or its name; see `trace-ns`."
   [n {:keys [match except] :as options}]
   (when options (sink/check-keys! options #{:match :except :sink :format}))
-  (let [n (the-ns n)
+  (let [n (vars/find-namespace n)
         hit? (fn hit? [x sym] (if (set? x) (contains? x sym) (re-find x (name sym))))]
     (when (own-namespace? n)
       (error/fail! :skein/not-traceable
@@ -245,7 +245,7 @@
 (defn untrace-ns*
   "Ends the tracing of all vars of the namespace `n`, a namespace or its name."
   [n]
-  (run! (fn untrace-one [v] (vars/untrace! v :always)) (vals (ns-interns (the-ns n)))))
+  (run! (fn untrace-one [v] (vars/untrace! v :always)) (vals (ns-interns (vars/find-namespace n)))))
 
 (defn- ns-form [n] (if (symbol? n) `(trace-ns-of '~n *ns*) n))
 
@@ -254,8 +254,8 @@
   [sym here]
   (or (find-ns sym)
       (get (ns-aliases here) sym)
-      (when-some [v (ns-resolve here sym)] (the-ns (deref v)))
-      (the-ns sym)))
+      (when-some [v (ns-resolve here sym)] (vars/find-namespace (deref v)))
+      (vars/find-namespace sym)))
 
 (defmacro trace-ns
   "Traces the functions of a namespace, a symbol or an expression that gives one. Returns the vars.
@@ -295,6 +295,8 @@
   futures begun in it, until it ends. Before the vector perhaps a map of :sink and :format."
   [& args]
   (let [[options [names & body]] (options-and-names args)]
+    (when-not (vector? names)
+      (vars/refuse! names "with-traced takes a vector of vars"))
     `(with-traced* '~(ns-name *ns*) ~options [~@(map name-form names)] (fn ~'traced-body [] ~@body))))
 
 (defmacro dotrace
@@ -306,12 +308,12 @@
 (defn trace-var*
   "Traces one var, given as a var or as a symbol with `n`, its namespace. As tools.trace's."
   ([v] (trace-vars* (ns-name *ns*) nil [v]) nil)
-  ([n sym] (trace-var* (ns-resolve (the-ns n) sym))))
+  ([n sym] (trace-vars* (ns-name n) nil [sym]) nil))
 
 (defn untrace-var*
   "Ends `trace-var*`. As tools.trace's."
   ([v] (untrace-vars* (ns-name *ns*) [v]))
-  ([n sym] (untrace-var* (ns-resolve (the-ns n) sym))))
+  ([n sym] (untrace-vars* (ns-name n) [sym])))
 
 (defn trace-fn-call
   "Calls `f` with `args` and tells the sinks, as of a call of `fn-name`. As tools.trace's."
@@ -376,7 +378,9 @@
   "Prints exceptions to *err*, with their causes, blocks that waited, and failed forms. Returns nil.
 
   error   the exception, by default `last-exception`; :all: each of `exceptions`
-  depth   how many frames of each, default 12"
+  depth   how many frames of each, default 12
+
+  Throws :skein/not-an-exception and :skein/bad-number."
   ([] (pst nil 12))
   ([x] (if (integer? x) (pst nil x) (pst x 12)))
   ([error depth] (exceptions/print-to *err* error depth)))

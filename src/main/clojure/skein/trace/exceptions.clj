@@ -3,6 +3,7 @@
   "Exceptions as a person reads them. The runtime has put into the stack trace of one that
   ended a block who waited for it, see skein.rt.AsyncTrace; here it is read."
   (:require [clojure.string :as str]
+            [skein.impl.error :as error]
             [skein.trace.report :as report]
             [skein.trace.text :as text])
   (:import (clojure.lang Compiler)
@@ -72,12 +73,21 @@
 
 ;;;; Printing
 
-(defn- frame-line [{:keys [via ns fn file line class method op]}]
-  (str "\t"
-       (case via :awaited-by "awaited by " :spawned-by "spawned by " "")
-       (if ns (str ns "/" fn) (str class "/" method))
-       " (" file (when (and line (pos? (long line))) (str ":" line)) ")"
-       (when op (str "  " op))))
+(def ^:private via->words {:awaited-by "awaited by ", :spawned-by "spawned by "})
+
+(defn- frame-line
+  "`before` is the frame of the line above; frames of one thread's stack share the word for it."
+  [before {:keys [via ns fn file line class method op]}]
+  (let [words (via->words via "")
+        same-stack? (and (= via (:via before)) (not op) (not (:op before)))]
+    (str "\t"
+         (if same-stack? (apply str (repeat (count words) \space)) words)
+         (if ns (str ns "/" fn) (str class "/" method))
+         " (" file (when (and line (pos? (long line))) (str ":" line)) ")"
+         (when op (str "  " op)))))
+
+(defn- frame-lines [depth frames]
+  (map frame-line (cons nil frames) (take depth frames)))
 
 (defn- form-line [error]
   (when-some [{:keys [form within args] :as r} (report/of error)]
@@ -85,26 +95,48 @@
          (when within (str ", in " within)))))
 
 (defn- error-lines [^Throwable error depth]
-  (let [trace (async-trace error)
-        [own others] (split-with (comp #{:frame} :via) trace)]
+  (let [[own others] (split-with (comp #{:frame} :via) (async-trace error))]
     (concat [(text/error-text error)]
             (some-> (form-line error) list)
             (when-some [words (Failures/because error)]
               [(str "\tafter nil from a block that failed: " words)])
-            (map frame-line (take depth own))
-            (map frame-line (take depth others))
-            (when-some [cause (.getCause error)]
-              (let [[head & more] (error-lines cause depth)]
-                (cons (str "Caused by: " head) more))))))
+            (frame-lines depth own)
+            (frame-lines depth others))))
+
+(def ^:private ^:const max-causes 32)
+
+(defn- with-causes
+  "The exception and its causes, which may go round in a circle."
+  [error]
+  (take max-causes (take-while some? (iterate ex-cause error))))
+
+(defn- all-lines [error depth]
+  (let [[lines & of-causes] (map (fn one [e] (error-lines e depth)) (with-causes error))]
+    (into (vec lines)
+          (mapcat (fn caused-by [[head & more]] (cons (str "Caused by: " head) more)))
+          of-causes)))
+
+(defn- check! [error depth]
+  (when-not (or (nil? error) (= :all error) (instance? Throwable error))
+    (error/fail! :skein/not-an-exception
+                 (str "pst prints an exception, :all of them, or without one the newest, but was given "
+                      (error/preview error) ".")
+                 {:value error}))
+  (when-not (nat-int? depth)
+    (error/fail! :skein/bad-number
+                 (str "The number of frames that pst prints is " (error/preview depth) ". It is a natural number.")
+                 {:option :depth, :value depth})))
 
 (defn print-to
-  "Prints `error`, nil for the newest, or :all, to a writer in one write. Returns nil."
+  "Prints `error`, nil for the newest, or :all, to a writer in one write. Returns nil. Throws
+  :skein/not-an-exception and :skein/bad-number."
   [^Writer out error depth]
+  (check! error depth)
   (let [errors (cond
                  (= :all error) (map :error (recent))
                  (nil? error) (some-> (newest) list)
                  :else [error])
-        lines (mapcat (fn lines [e] (error-lines e depth)) errors)]
+        lines (mapcat (fn lines [e] (all-lines e depth)) errors)]
     (when-some [uncaught (some-> ^Failures$Uncaught (peek (vec (Failures/last))) .thrown)]
       (when (some (fn same [e] (identical? uncaught e)) errors) (reset! shown uncaught)))
     (locking out

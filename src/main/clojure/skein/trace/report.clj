@@ -16,7 +16,8 @@
 
 (defn of
   "Returns what is known of the form that threw `error`: a map of :file :line :column
-  :form :within :chain, texts, and :args if they were noted; or nil."
+  :form :within :chain, texts, and :args if they were noted; or nil. Of an exception without a stack
+  trace nothing is known, since the JVM may throw the same object elsewhere too."
   [error]
   (.get thrown->report error))
 
@@ -45,13 +46,11 @@
       args (assoc :args (mapv call/text args)))))
 
 (defn- add-frame!
-  "Puts the failed form on top of the stack trace, if the exception has one that can change."
+  "Puts the failed form on top of the stack trace."
   [^Throwable error {:keys [file line form]}]
-  (let [trace (.getStackTrace error)]
-    (when (pos? (alength trace))
-      (let [name-part (some-> file (str/split #"[/\\]") last)
-            top (StackTraceElement. "skein.FORM" form (or name-part "NO_SOURCE_FILE") (int (or line -1)))]
-        (.setStackTrace error (into-array StackTraceElement (cons top trace)))))))
+  (let [name-part (some-> file (str/split #"[/\\]") last)
+        top (StackTraceElement. "skein.FORM" form (or name-part "NO_SOURCE_FILE") (int (or line -1)))]
+    (.setStackTrace error (into-array StackTraceElement (cons top (.getStackTrace error))))))
 
 (defn caught!
   "Notes that traced code has caught `error`; see skein.rt.Trail."
@@ -63,6 +62,29 @@
   [trail saved]
   (Trail/restore trail saved))
 
+(defn- bare? [^Throwable error]
+  (zero? (alength (.getStackTrace error))))
+
+(defn- reported?
+  "Whether a function further in has reported `error`."
+  [error ^Trail trail]
+  (if (bare? error)
+    (.bareReported trail error)
+    (.containsKey thrown->report error)))
+
+(defn- rethrows? [table n]
+  (let [[_ rows] (read-table table)
+        [_ _ _ form] (nth rows n)]
+    (str/starts-with? form "(throw ")))
+
+(defn- failed-at
+  "The number of the form that threw `error`, or -1. One without a stack trace that has been caught
+  before may be another throw of the same object, unless it is thrown by `throw`."
+  [error ^Trail trail table]
+  (when (and (bare? error) (not (neg? (.last trail))) (not (rethrows? table (.last trail))))
+    (.forgetCaught trail))
+  (.at trail error))
+
 (defn failed!
   "Reports that the code which noted its forms in `trail` threw `error`, unless a function
   further in has done so.
@@ -72,11 +94,12 @@
   [error ^Trail trail table options]
   (event/quietly
    (fn report-failure []
-     (when-not (.containsKey thrown->report error)
-       (let [n (.at trail error)
+     (when-not (reported? error trail)
+       (let [n (long (failed-at error trail table))
              r (when-not (neg? n) (report table n (.args trail error)))]
          (when r
-           (.put thrown->report error r)
-           (add-frame! error r)
+           (when-not (bare? error)
+             (.put thrown->report error r)
+             (add-frame! error r))
            (event/emit! ((sink/from-options options))
                         (call/told :form (assoc r :error error)))))))))

@@ -15,8 +15,8 @@
             [skein.impl.error :as error]
             [skein.trace.print :as print]
             [skein.trace.text :as text])
-  (:import (java.io File Writer)
-           (java.nio.file Files OpenOption StandardOpenOption)
+  (:import (java.io File IOException Writer)
+           (java.nio.file Files OpenOption Path StandardOpenOption)
            (java.util.concurrent.atomic AtomicLong AtomicReferenceArray)))
 
 (set! *warn-on-reflection* true)
@@ -68,14 +68,25 @@
       (when-some [line (line-of event format)]
         (write-line! (if (.getThreadBinding v) (deref v) captured) line)))))
 
+(defn- append! [^Path path ^String text]
+  (Files/writeString path text ^"[Ljava.nio.file.OpenOption;" (into-array OpenOption [StandardOpenOption/CREATE StandardOpenOption/APPEND])))
+
+(defn- check-file! [path]
+  (try (append! path "")
+       (catch IOException e
+         (error/fail! :skein/bad-sink
+                      (str "Can't append to the file " path ": " (.getSimpleName (class e)) ". Name one in a folder that is there"
+                           " and can be written.")
+                      {:sink {:file (str path)}}))))
+
 (defn- file-sink [path format]
   (let [path (.toPath (File. (str path)))
-        options (into-array OpenOption [StandardOpenOption/CREATE StandardOpenOption/APPEND])
         lock (Object.)]
+    (check-file! path)
     (fn append-event [event]
-      (when-some [^String line (line-of event format)]
+      (when-some [line (line-of event format)]
         (locking lock
-          (Files/writeString path line options))))))
+          (append! path line))))))
 
 (defn- unknown-sink! [x]
   (error/fail! :skein/bad-sink

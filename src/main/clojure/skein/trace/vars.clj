@@ -8,33 +8,41 @@
   what untracing puts back is always what the var would have without tracing."
   (:require [skein.impl.error :as error]
             [skein.trace.call :as call]
+            [skein.trace.print :as print]
             [skein.trace.sink :as sink]
             [skein.trace.wrap :as wrap])
-  (:import (clojure.lang MultiFn Var)
+  (:import (clojure.lang MultiFn Namespace Var)
            (java.util Collections Map WeakHashMap)
            (skein.trace.call Target)))
 
 (set! *warn-on-reflection* true)
 
 (defonce ^:private ^{:doc "{var target}"} targets (atom {}))
-(defonce ^:private ^Map wrapper->original (Collections/synchronizedMap (WeakHashMap.)))
+;; {wrapper {:original f, :target t}}; asked for functions only, since other values may take for ever to hash.
+(defonce ^:private ^Map wrappers (Collections/synchronizedMap (WeakHashMap.)))
 
-(defn- wrapper? [x]
-  (.containsKey ^Map wrapper->original x))
+(defn- wrapper-data [x]
+  (when (or (fn? x) (instance? MultiFn x)) (.get ^Map wrappers x)))
+
+(defn- original
+  "What `x` wraps, or else `x`."
+  [x]
+  (:original (wrapper-data x) x))
 
 (defn- protocol-of [^Var v]
   (:protocol (meta v)))
 
+(def ^:private preview-limits {:length 8, :level 3, :chars 80})
+
 (defn traceable
   "Returns what a var holds: :fn, :prim-fn, :multimethod or :protocol-fn; or [:no reason]."
   [^Var v]
-  (let [root (when (.hasRoot v) (.getRawRoot v))
-        root (.getOrDefault ^Map wrapper->original root root)]
+  (let [root (when (.hasRoot v) (original (.getRawRoot v)))]
     (cond
       (not (.hasRoot v)) [:no "it has no value yet"]
       (.isMacro v) [:no "it is a macro, whose calls are over when the program runs"]
       (instance? MultiFn root) :multimethod
-      (not (fn? root)) [:no (str "it holds no function but " (error/preview root))]
+      (not (fn? root)) [:no (str "it holds no function but " (print/text root preview-limits))]
       (protocol-of v) :protocol-fn
       (seq (wrap/signatures root)) :prim-fn
       :else :fn)))
@@ -50,24 +58,29 @@
 
 (defn- wrap [^Target target root]
   (let [wrapper (if (instance? MultiFn root) (wrap/wrap-multi target root) (wrap/wrap-fn target root))]
-    (.put ^Map wrapper->original wrapper root)
+    (.put ^Map wrappers wrapper {:original root, :target target})
     wrapper))
 
 (defn- wrap-root!
-  "Makes the root of a traced var a wrapper, unless it is one, or is nothing to wrap."
+  "Makes the root of a traced var a wrapper for `target`, unless it is one, or is nothing to wrap. An
+  earlier wrapper, which `with-redefs` may have brought back, is taken off."
   [^Var v target]
-  (locking v
+  (locking v ; as Var does when it changes its root
     (let [root (.getRawRoot v)]
-      (when (and (not (wrapper? root)) (keyword? (traceable v)) (contains? @targets v))
-        (.bindRoot v (wrap target root))))))
+      (when (and (not (identical? target (:target (wrapper-data root))))
+                 (keyword? (traceable v))
+                 (contains? @targets v))
+        (.bindRoot v (wrap target (original root)))))))
 
 (defn- new-target [^Var v]
   (let [{:keys [file line]} (meta v)]
     (Target. (symbol v) file line (atom {}))))
 
-(defn- refuse! [v reason]
+(defn refuse!
+  "Throws :skein/not-traceable for `v`."
+  [v reason]
   (error/fail! :skein/not-traceable
-               (str "Can't trace " v ", because " reason ". Trace vars that hold functions.")
+               (str "Can't trace " (error/preview v) ", because " reason ". Trace vars that hold functions.")
                {:var v, :reason reason}))
 
 (defn check!
@@ -98,8 +111,8 @@
         (when (empty? (swap! (.gate target) dissoc token))
           (swap! targets dissoc v)
           (remove-watch v ::trace)
-          (when-some [original (.get ^Map wrapper->original (.getRawRoot v))]
-            (.bindRoot v original)))
+          (when (wrapper-data (.getRawRoot v))
+            (.bindRoot v (original (.getRawRoot v)))))
         traced?))))
 
 (defn traced
@@ -112,6 +125,14 @@
   "Returns whether a var is traced under :always."
   [v]
   (boolean (some-> ^Target (get @targets v) .gate deref (contains? :always))))
+
+(defn find-namespace
+  "Returns the namespace `n`, itself or by its name. Throws :skein/not-traceable."
+  [n]
+  (cond
+    (instance? Namespace n) n
+    (and (symbol? n) (find-ns n)) (find-ns n)
+    :else (refuse! n "there is no such namespace")))
 
 (defn namespace-vars
   "Returns the vars of the namespace `n` that can be traced and whose name satisfies `wanted?`."

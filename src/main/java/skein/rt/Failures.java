@@ -37,6 +37,7 @@ public final class Failures {
       Told cause = GIVEN_NIL.get(frame);
       boolean another = cause != null && cause.thrown.get() != thrown;
       if (another) BECAUSE.put(thrown, cause.words);
+      else if (thrown.getStackTrace().length == 0) BECAUSE.remove(thrown); // one object, thrown for many reasons
       AsyncTrace.extend(thrown, frame, another ? cause.words : null);
       Told told = new Told(AsyncTrace.words(thrown), new WeakReference<>(thrown));
       any = true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import java.lang.ref.WeakReference;
+
 /**
  * Where a traced piece of code is: the number of the form that it began last, written just before every call,
  * so that one {@code try} around all of it can tell which form threw.
@@ -9,6 +11,13 @@ package skein.rt;
  * {@code skein.trace.form} emits calls the static methods; the JIT makes a store of each.
  */
 public final class Trail {
+  /** A report of an exception without a stack trace; reports are numbered in the order in which they were made. */
+  private record Told(WeakReference<Throwable> thrown, int number) {}
+
+  private static final ThreadLocal<Told> LAST_BARE = new ThreadLocal<>();
+  private static volatile int bareReports; // written under the class's lock
+
+  private final int born = bareReports;
   private int at = -1;
   private Object args; // of that form, as a vector, where they are asked for
   private Throwable caught; // by a catch of the traced code, in case that throws it on
@@ -43,6 +52,32 @@ public final class Trail {
   public static void restore(Trail trail, Object[] saved) {
     trail.at = (int) saved[0];
     trail.args = saved[1];
+  }
+
+  /**
+   * Whether code further in has reported {@code thrown}, an exception without a stack trace, just now; if not, it counts as
+   * reported. The JVM throws one and the same such object again and again, so having seen it says nothing. But the
+   * trail of code around a report is older than the report, and the trail of code that fails later is younger.
+   */
+  public boolean bareReported(Throwable thrown) {
+    Told last = LAST_BARE.get();
+    if (last != null && last.thrown.get() == thrown && born < last.number) return true;
+    LAST_BARE.set(new Told(new WeakReference<>(thrown), nextReport()));
+    return false;
+  }
+
+  private static synchronized int nextReport() {
+    return ++bareReports;
+  }
+
+  /** The number of the form that began last. */
+  public int last() {
+    return at;
+  }
+
+  /** What a catch clause has caught is not what is thrown now, although it may be the same object. */
+  public void forgetCaught() {
+    caught = null;
   }
 
   /** The number of the form that threw {@code thrown}, or -1. */

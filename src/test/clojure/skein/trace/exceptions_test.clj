@@ -69,6 +69,18 @@
     (is (some #(str/includes? % "demo/parse (async.clj:2)") (take 12 lines)))
     (is (some #(str/includes? % "awaited by skein.trace.exceptions-test.demo/handler (async.clj:4)  (<! (fetch in))") lines))))
 
+(deftest pst-takes-what-it-is-given
+  (is (= ["ExceptionInfo given"] (pst-lines (ex-info "given" {}) 0)))
+  (is (= 4 (count (pst-lines (ex-info "given" {}) 3))))
+  (testing "causes that go round in a circle"
+    (let [a (Exception. "a"), b (Exception. "b" a)]
+      (.initCause a b)
+      (is (= ["Exception a" "Caused by: Exception b" "Caused by: Exception a"] (take 3 (pst-lines a 0))))))
+  (testing "what makes no sense is refused"
+    (is (= [:skein/not-an-exception :skein/bad-number]
+           (map (fn error-of [args] (try (apply trace/pst args) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+                [["x"] [(Exception.) -1]])))))
+
 (deftest pst-shows-the-newest-exception-of-a-block
   (with-uncaught (fn mine? [e] (= "newest" (ex-message e)))
     (fn [] (go (throw (ex-info "newest" {} (Exception. "its cause"))))))

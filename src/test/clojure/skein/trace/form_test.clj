@@ -286,6 +286,38 @@
   (let [reports (second (traced '(let [f (fn [x] (/ x 0))] (trace/trace-forms (mapv f [1])))))]
     (is (= ["(/ x 0)"] (map :form reports)))))
 
+(def ^:private bare
+  "As the JVM throws one from code that has thrown often."
+  (proxy [RuntimeException] ["bare" nil false false]))
+
+(deftest an-exception-that-is-thrown-again-and-again-is-reported-each-time
+  (let [reports (atom [])
+        sink (fn keep [e] (swap! reports conj (:form e)))
+        outer (trace/trace-forms {:sink sink} (fn outer [] (let [inner (fn inner [] (boom! bare))] (mapv (fn [_] (inner)) [1]))))
+        try-it (fn try-it [f] (try (f) (catch RuntimeException e (identical? bare e))))]
+    (testing "once for each failure, although three functions see it"
+      (is (= [true true] (repeatedly 2 #(try-it outer))))
+      (is (= ["(boom! bare)" "(boom! bare)"] @reports)))
+    (testing "where it was thrown last, when it was caught before"
+      (reset! reports [])
+      (is (true? (try-it (fn [] (trace/trace-forms {:sink sink}
+                                  (try (boom! bare) (catch RuntimeException _ nil))
+                                  (inc (do (boom! bare) 1)))))))
+      (is (= ["(boom! bare)"] @reports))
+      (reset! reports [])
+      (is (true? (try-it (fn [] (trace/trace-forms {:sink sink}
+                                  (try (boom! bare) (catch RuntimeException _ nil))
+                                  (run! boom! [bare]))))))
+      (is (= ["(run! boom! [bare])"] @reports))
+      (reset! reports [])
+      (is (true? (try-it (fn [] (trace/trace-forms {:sink sink}
+                                  (try (boom! bare) (catch RuntimeException e (throw e))))))))
+      (is (= ["(boom! bare)"] @reports)))
+    (testing "but nothing is said of it elsewhere"
+      (is (str/blank? (let [err (StringWriter.)]
+                        (binding [*err* err] (trace/pst bare))
+                        (second (str/split-lines (str err)))))))))
+
 (deftest a-caught-exception-is-not-reported
   (is (= [[:value :ok] []] (traced '(try (/ 1 0) (catch ArithmeticException _ :ok))))))
 

@@ -153,7 +153,7 @@
   (try (f) nil (catch ExceptionInfo e (:skein/error (ex-data e)))))
 
 (deftest unknown-sinks-formats-and-options-are-refused
-  (doseq [x [:nowhere "file.txt" 5 [:out :nowhere]]]
+  (doseq [x [:nowhere "file.txt" 5 [:out :nowhere] {:file "no/such/folder/trace.txt"} {:file "."}]]
     (is (= :skein/bad-sink (error-of (fn [] (trace/add-sink! ::bad x))))))
   (is (= :skein/bad-format (error-of (fn [] (trace/set-format! :fancy)))))
   (is (= :skein/bad-sink (error-of (fn [] (trace/trace-vars {:sink :nowhere} leaf)))))

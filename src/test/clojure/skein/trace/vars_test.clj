@@ -113,6 +113,52 @@
     (is (every? true? (map identical? before [even-one? area extent spread])))
     (is (= [] (trace/traced)))))
 
+(deftest any-value-may-be-in-a-var
+  (doseq [[hostile text] [[(range) "(0 …)"] [(iterate inc 0) "(0 …)"]
+                          [(doto (java.util.ArrayList.) (as-> l (.add ^java.util.ArrayList l l))) "[#<cycle>]"]]]
+    (let [v (intern 'skein.trace.vars-test 'hostile hostile)]
+      (is (= [:no (str "it holds no function but " text)] (within-deadline (trace/traceable v))))
+      (is (= [] (within-deadline (trace/trace-ns skein.trace.vars-test :match #"^hostile$"))))))
+  (ns-unmap 'skein.trace.vars-test 'hostile))
+
+(defn swapped [x] [:old x])
+
+(deftest a-wrapper-that-was-put-away-and-comes-back-is-wrapped-anew
+  (let [before swapped]
+    (trace/trace-vars {:sink keep!} swapped)
+    (with-redefs [swapped (fn [x] [:redef x])] (trace/untrace-vars swapped))
+    (is (= [:old 1] (swapped 1)))
+    (is (= [] @events))
+    (trace/trace-vars {:sink keep!} swapped)
+    (is (= [:old 2] (swapped 2)))
+    (is (= 2 (count @events)))
+    (trace/untrace-vars swapped)
+    (is (identical? before swapped))))
+
+(deftest redefinitions-are-never-lost-to-the-tracer
+  (let [v (intern 'skein.trace.vars-test 'racing (fn racing [] 0))
+        stop (atom false)
+        tracing (a/thread (while (not @stop)
+                            (trace/trace-vars* 'skein.trace.vars-test {:sink []} [v])
+                            (trace/untrace-vars* 'skein.trace.vars-test [v])))
+        calling (a/thread (loop [last-seen 0]
+                            (let [n (long (v))]
+                              (cond
+                                (< n last-seen) [:went-back last-seen n]
+                                @stop :fine
+                                :else (recur n)))))]
+    (within-deadline
+     (dotimes [i 3000]
+       (let [f (fn newest [] (inc (long i)))]
+         (alter-var-root v (constantly f))
+         (when-not (= (inc (long i)) (v)) (is (= (inc (long i)) (v)))))))
+    (reset! stop true)
+    (is (= :fine (await-port calling)))
+    (await-port tracing)
+    (is (= 3000 (v)))
+    (is (not (trace/traced? v)))
+    (ns-unmap 'skein.trace.vars-test 'racing)))
+
 (defn- refusal [x]
   (try (trace/trace-vars* 'skein.trace.vars-test nil [x])
        (catch ExceptionInfo e (select-keys (ex-data e) [:skein/error :reason]))))
@@ -126,6 +172,14 @@
     "there is no such var" 'nowhere)
   (is (= 1 (:a config)))
   (is (not (trace/traceable? #'config))))
+
+(deftest namespaces-that-are-not-there-are-refused
+  (is (= :skein/not-traceable (try (trace/trace-ns no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+  (is (= :skein/not-traceable (try (trace/untrace-ns 'no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+
+(deftest what-to-trace-is-a-vector
+  (doseq [form '[(skein.trace/with-traced) (skein.trace/with-traced 5 1) (skein.trace/with-traced {:sink :ring} 5)]]
+    (is (= :skein/not-traceable (try (eval form) (catch Exception e (:skein/error (ex-data (ex-cause e)))))))))
 
 (deftest private-functions-are-traced-by-symbol-and-by-var
   (trace/trace-vars {:sink keep!} skein.trace.vars-test/hidden)
