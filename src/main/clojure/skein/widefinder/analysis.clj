@@ -82,10 +82,13 @@
   (cond-> {:key (mapv latin-1 (.key row)), :numbers (mapv #(number rows row %) columns)}
     error? (assoc :error (aget ^longs (.values row) Tally/ERROR))))
 
-(defn- without-gaps [rows columns tally]
-  (if-let [step (query/step-seconds tally)]
-    (timeline/filled rows step (mapv (fn none [column] (when-not (query/percentile-of column) 0)) columns))
-    rows))
+(defn- without-gaps [rows columns {:keys [by] :as tally}]
+  (let [empty-numbers (mapv (fn none [column] (when-not (query/percentile-of column) 0)) columns)
+        step (query/step-seconds tally)]
+    (cond
+      step (timeline/filled rows step empty-numbers)
+      (= ["hour"] by) (timeline/hours rows empty-numbers)
+      :else rows)))
 
 (defn- tally->data [^Analysis analysis i {:keys [name title by distinct rank] :as tally}]
   (let [counted (.tally analysis (int i))

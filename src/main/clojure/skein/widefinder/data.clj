@@ -32,6 +32,14 @@
 (defn- json-name [k]
   (report/quoted (str/replace (if (keyword? k) (name k) (str k)) "-" "_")))
 
+(defn- json-number
+  "A user's own tally may have sums that are no whole numbers, or no numbers that JSON has."
+  [n]
+  (cond
+    (integer? n) (str n)
+    (Double/isFinite (double n)) (str (double n))
+    :else "null"))
+
 (defn- write-json [value indent]
   (let [inner (str indent " ")
         block (fn block [open texts close]
@@ -43,7 +51,7 @@
       (and (sequential? value) (some map? value)) (block "[" (map #(write-json % inner) value) "]")
       (coll? value) (str "[" (str/join ", " (map #(write-json % inner) value)) "]")
       (nil? value) "null"
-      (number? value) (str value)
+      (number? value) (json-number value)
       :else (report/quoted (if (keyword? value) (name value) value)))))
 
 (defn json

@@ -10,6 +10,7 @@
   org.apache.commons/commons-compress on the class path, and Zstandard com.github.luben/zstd-jni; `./skein` brings both."
   (:require [skein.impl.error :as error])
   (:import (java.io BufferedInputStream File FileDescriptor FileInputStream IOException InputStream)
+           (java.lang.reflect InvocationTargetException)
            (java.nio.file FileSystems Files LinkOption Path)
            (java.util.zip GZIPInputStream)
            (skein.wf Input Input$Opener)))
@@ -87,7 +88,8 @@
                         (error/fail! :skein/no-unpacker
                                      (str "reading this kind of compressed file needs " library " on the class path; ./skein has it")
                                      {:library library})))]
-    (.newInstance (.getConstructor c (into-array Class types)) (object-array arguments))))
+    (try (.newInstance (.getConstructor c (into-array Class types)) (object-array arguments))
+         (catch InvocationTargetException e (throw (.getCause e))))))
 
 (defn- unpacked
   "Returns a stream of what `in`, compressed as `packing` says, unpacks to; all its members, one after the other."

@@ -106,7 +106,8 @@
   "Returns a line about malformed lines by kind, or nil when there are none."
   [{:keys [^long malformed malformed-kinds]}]
   (when (pos? malformed)
-    (str (report/grouped malformed) (if (= 1 malformed) " malformed line" " malformed lines")
-         ", by the field at which it departs from the format: "
+    (str (report/grouped malformed)
+         (if (= 1 malformed) " malformed line, by the field at which it departs" " malformed lines, by the field at which they depart")
+         " from the format: "
          (str/join ", " (map (fn kind [[k n]] (str k " " (report/grouped n))) (sort-by (comp - val) malformed-kinds)))
          " (--malformed FILE writes them)")))

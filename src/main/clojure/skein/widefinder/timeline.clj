@@ -2,7 +2,8 @@
 (ns skein.widefinder.timeline
   "Tallies over time without gaps: a step in which nothing happened is a row of zeros, because a plot that leaves it out lies.
 
-  - `filled`   rows in the order of time -> rows, one for each step between the first and the last"
+  - `filled`   rows in the order of time -> rows, one for each step between the first and the last
+  - `hours`    rows by hour of the day -> rows, one for each hour"
   (:require [clojure.string :as str])
   (:import (java.time LocalDate LocalDateTime ZoneOffset)
            (java.time.format DateTimeFormatter)))
@@ -28,6 +29,17 @@
                                      (zero? (rem step 60)) "uuuu-MM-dd HH:mm"
                                      :else "uuuu-MM-dd HH:mm:ss")))
 
+(defn- by-key [rows]
+  (into {} (map (juxt :key identity)) rows))
+
+(defn hours
+  "Returns `rows` by hour of the day, with `empty-numbers` for the hours that are missing; none, if there are none."
+  [rows empty-numbers]
+  (let [known (by-key rows)]
+    (if (seq rows)
+      (mapv (fn row [hour] (let [k [(format "%02d" hour)]] (known k {:key k, :numbers empty-numbers}))) (range 24))
+      rows)))
+
 (defn filled
   "Returns `rows`, {:key [text], :numbers [n ...]} in the order of time, with `empty-numbers` for each step of `step` seconds that is
   missing between the first and the last; as they are, when that would be more than `max-rows`.
@@ -39,7 +51,7 @@
         steps (if first-second (inc (quot (- (seconds-of (first (:key (peek rows)))) (long first-second)) (long step))) 0)]
     (if (< (count rows) (long steps) (inc (long max-rows)))
       (let [text (key-format step)
-            known (into {} (map (juxt :key identity)) rows)]
+            known (by-key rows)]
         (mapv (fn row [i]
                 (let [second (+ (long first-second) (* (long i) (long step)))
                       k [(.format (LocalDateTime/ofEpochSecond second 0 ZoneOffset/UTC) text)]]

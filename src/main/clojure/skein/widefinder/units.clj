@@ -8,7 +8,8 @@
   (:require [clojure.string :as str]
             [skein.widefinder.report :as report])
   (:import (java.time LocalDateTime ZoneOffset)
-           (java.time.format DateTimeFormatter)))
+           (java.time.format DateTimeFormatter)
+           (java.util Locale)))
 
 (set! *warn-on-reflection* true)
 
@@ -50,6 +51,7 @@
   [column n]
   (cond
     (nil? n) "-"
+    (not (integer? n)) (String/format Locale/ROOT "%.2f" (object-array [(double n)]))
     (or (= column "bytes") (str/ends-with? column "-bytes")) (size n)
     (or (#{"time" "mean" "slowest"} column) (str/ends-with? column "-time")) (duration n)
     :else (report/grouped n)))

@@ -12,7 +12,9 @@ final class TimeText {
     /** {@code 30/Mar/2006:10:00:00 -0700}. */
     static final String COMMON_LOG = "%d/%b/%Y:%H:%M:%S %z";
     private static final int MAX_REMEMBERED = 32;
-    private static final String MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec";
+    private static final String[] MONTHS = {"january", "february", "march", "april", "may", "june",
+        "july", "august", "september", "october", "november", "december"};
+    private static final int MOST_ZONE_MINUTES = 18 * 60;
     private static final int DAY_SECONDS = 86400;
 
     /** Seconds since 1970 on the clock of the log. */
@@ -84,7 +86,7 @@ final class TimeText {
             while (at < to && isDigit(bytes[at])) at++;
         }
         if (at < to && bytes[at] == ' ') at++;
-        return (at == to || directives("%z")) && finish();
+        return (at == to || parseZone(true)) && finish();
     }
 
     /** Seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size; perhaps with a fraction. */
@@ -158,14 +160,12 @@ final class TimeText {
         return era * 146097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719468;
     }
 
-    /** Follows a pattern from {@link #at} on. A space in it stands for any number of spaces. */
+    /** Follows a pattern from {@link #at} on. */
     private boolean directives(String directives) {
         for (int i = 0; i < directives.length(); i++) {
             char c = directives.charAt(i);
             if (c == '%' && i + 1 < directives.length()) {
                 if (!directive(directives.charAt(++i))) return false;
-            } else if (c == ' ') {
-                while (at < to && bytes[at] == ' ') at++;
             } else if (at >= to || bytes[at++] != c) {
                 return false;
             }
@@ -177,19 +177,19 @@ final class TimeText {
         switch (letter) {
             case 'Y' -> year = number(4, 4);
             case 'y' -> year = (year = number(2, 2)) < 0 ? -1 : year + (year < 69 ? 2000 : 1900);
-            case 'm' -> month = number(1, 2);
-            case 'd' -> day = number(1, 2);
+            case 'm' -> month = number(2, 2);
+            case 'd' -> day = number(2, 2);
             case 'e' -> {
                 while (at < to && bytes[at] == ' ') at++;
                 day = number(1, 2);
             }
             case 'b', 'h', 'B' -> month = monthName();
-            case 'H' -> addToDay(number(1, 2), 23, 3600);
-            case 'M' -> addToDay(number(1, 2), 59, 60);
-            case 'S' -> addToDay(number(1, 2), 60, 1);
+            case 'H' -> addToDay(number(2, 2), 23, 3600);
+            case 'M' -> addToDay(number(2, 2), 59, 60);
+            case 'S' -> addToDay(number(2, 2), 60, 1);
             case 's' -> epochSecond = number(1, 12);
             case 'z' -> {
-                return parseZone();
+                return parseZone(false);
             }
             case 'Z' -> {
                 while (at < to && Character.isLetter(bytes[at])) at++;
@@ -241,24 +241,29 @@ final class TimeText {
     private long monthName() {
         int start = at;
         while (at < to && Character.isLetter(bytes[at])) at++;
-        if (at - start < 3) return -1;
-        for (int i = 0; i < MONTHS.length(); i += 3) {
-            if ((bytes[start] | 0x20) == MONTHS.charAt(i) && (bytes[start + 1] | 0x20) == MONTHS.charAt(i + 1)
-                && (bytes[start + 2] | 0x20) == MONTHS.charAt(i + 2)) return i / 3 + 1;
+        int length = at - start;
+        for (int i = 0; i < MONTHS.length && length >= 3; i++) {
+            if ((length == 3 || length == MONTHS[i].length()) && isText(MONTHS[i], start, length)) return i + 1;
         }
         return -1;
     }
 
-    /** {@code Z}, {@code +0100}, {@code +01:00} or {@code +01}. */
-    private boolean parseZone() {
+    /** Whether {@code bytes[start, start + length)} are the first letters of {@code text}, large or small. */
+    private boolean isText(String text, int start, int length) {
+        for (int i = 0; i < length; i++) if ((bytes[start + i] | 0x20) != text.charAt(i)) return false;
+        return true;
+    }
+
+    /** {@code +0100}; in an ISO time also {@code +01:00}, {@code +01} and {@code Z}. */
+    private boolean parseZone(boolean iso) {
         if (at >= to) return false;
         byte sign = bytes[at++];
-        if (sign == 'Z' || sign == 'z') return true;
+        if (iso && (sign == 'Z' || sign == 'z')) return true;
         if (sign != '+' && sign != '-') return false;
         long hours = number(2, 2);
-        if (at < to && bytes[at] == ':') at++;
-        long minutes = at < to ? number(2, 2) : 0;
-        if (hours < 0 || minutes < 0) return false;
+        if (iso && at < to && bytes[at] == ':') at++;
+        long minutes = iso && at == to ? 0 : number(2, 2);
+        if (hours < 0 || minutes < 0 || minutes > 59 || hours * 60 + minutes > MOST_ZONE_MINUTES) return false;
         zone = (int) (hours * 3600 + minutes * 60) * (sign == '-' ? -1 : 1);
         return true;
     }

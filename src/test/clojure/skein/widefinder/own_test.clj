@@ -4,7 +4,8 @@
   (:require [clojure.java.io :as io]
             [clojure.test :refer [deftest is testing]]
             [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.own :as own])
+            [skein.widefinder.own :as own]
+            [skein.widefinder.units :as units])
   (:import (clojure.lang ExceptionInfo)
            (java.io File)))
 
@@ -46,6 +47,12 @@
          (rows (first (answer (log-file 5) {:form "(fn [{:keys [client user method url protocol status bytes micros referrer agent time]}]
                                                      (when (= 4 bytes)
                                                        [client user method (count url) protocol status bytes micros referrer agent (str time)]))"}))))))
+
+(deftest sums-may-be-any-number
+  (let [path (log-file 3)]
+    (is (= [["10.0.0.2" 1] ["10.0.0.1" 1/2] ["10.0.0.0" 0]]
+           (rows (first (answer path {:form "{:key :client :value (fn [r] (/ (:bytes r) 2))}"})))))
+    (is (= ["1" "0.50" "0"] (map #(units/shown "count" %) [1 1/2 0])))))
 
 (deftest a-file-may-hold-tallies
   (let [file (doto (File/createTempFile "skein-own" ".clj") .deleteOnExit)]

@@ -24,8 +24,13 @@
   (-> (DateTimeFormatterBuilder.) .parseCaseInsensitive (.appendPattern "dd/MMM/uuuu:HH:mm:ss Z") (.toFormatter Locale/US)
       (.withResolverStyle java.time.format.ResolverStyle/STRICT)))
 
-(defn- offset-time [text]
-  (try (OffsetDateTime/parse text clock) (catch Exception _ nil)))
+(defn- offset-time
+  "A minute may have a leap second, which Java's clock does not know."
+  [text]
+  (try (if (re-find #":60 " text)
+         (.plusSeconds (OffsetDateTime/parse (str/replace text ":60 " ":59 ") clock) 1)
+         (OffsetDateTime/parse text clock))
+       (catch Exception _ nil)))
 
 (defn- split-at-literal
   "Returns [before after] of the first `literal` in `text` that ends a field, or nil."

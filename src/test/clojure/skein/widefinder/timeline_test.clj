@@ -20,6 +20,12 @@
          (keys-of (timeline/filled (rows "2025-03-01 00:00:00" "2025-03-01 00:00:14") 7 [0]))))
   (is (= [[1] [0 nil] [1]] (map :numbers (timeline/filled (rows "2025-03-01" "2025-03-03") 86400 [0 nil])))))
 
+(deftest every-hour-of-the-day-has-a-row
+  (let [filled (timeline/hours (rows "07" "23") [0])]
+    (is (= (map #(format "%02d" %) (range 24)) (keys-of filled)))
+    (is (= {[1] 2, [0] 22} (frequencies (map :numbers filled)))))
+  (is (= [] (timeline/hours [] [0]))))
+
 (deftest rows-without-gaps-stay-as-they-are
   (doseq [found [[] (rows "2025-03-01") (rows "2025-03-01" "2025-03-02")]]
     (is (= found (timeline/filled found 86400 [0]))))

@@ -1,0 +1,15 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.widefinder.fuzz-test
+  "A few rounds of the fuzzer; `./skein fuzz` does more."
+  (:require [clojure.test :refer [deftest is]]
+            [skein.widefinder.fuzz :as fuzz])
+  (:import (java.io File)))
+
+(set! *warn-on-reflection* true)
+
+(deftest broken-logs-count-as-in-the-models
+  (let [file (File/createTempFile "skein-fuzz" ".log")]
+    (try
+      (doseq [seed (range 60)]
+        (is (nil? (fuzz/round seed file)) (str "seed " seed)))
+      (finally (.delete file)))))
