@@ -57,6 +57,7 @@
 (defn- run [{:keys [n scale]}]
   (server/with-server {:delay-ms (delay-ms scale)}
     (fn [site]
+      (fetch site 0)
       (doseq [[form f] [["go, blocking" with-go] ["thread, blocking" with-thread] ["callbacks and go" with-callbacks]]]
         (measure/measure! {:row form, :expected (into #{} (map #(str "page " %)) (range n))}
                           #(f n site))))))

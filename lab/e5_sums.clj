@@ -10,8 +10,8 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private sizes
-  {:full {:n 9999999, :budget-ms 3000}
-   :quick {:n 9999999, :budget-ms 200}
+  {:full {:n 9999999, :budget-ms 1500}
+   :quick {:n 1999999, :budget-ms 150}
    :tiny {:n 999, :budget-ms 0}})
 
 (measure/when-on "clojure"

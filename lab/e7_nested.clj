@@ -8,8 +8,8 @@
 (measure/alias-async! 'a)
 
 (def ^:private sizes
-  {:full {:calls 100000, :nesting 20, :budget-ms 3000}
-   :quick {:calls 2000, :nesting 20, :budget-ms 200}
+  {:full {:calls 100000, :nesting 20, :budget-ms 2000}
+   :quick {:calls 2000, :nesting 20, :budget-ms 300}
    :tiny {:calls 10, :nesting 20, :budget-ms 0}})
 
 (measure/when-on "skein"

@@ -4,20 +4,22 @@
 (() => {
   const themes = {
     light: { ink: '#1f2430', faint: '#626a78', line: '#dcd9d0',
-             series: { Skein: '#1757b8', others: '#a8a294' },
-             more: ['#c2571a', '#7a4fb5', '#3d8b63', '#b0447d', '#8a7a1f', '#5f6b7a'] },
+             ours: '#1757b8', v17: '#c2571a', v19: '#7a4fb5', clojure: '#3d8b63', others: '#a8a294',
+             more: ['#b0447d', '#8a7a1f', '#2a8a96'] },
     dark: { ink: '#e4e6eb', faint: '#9aa3b2', line: '#333a46',
-            series: { Skein: '#7db2ff', others: '#6f7480' },
-            more: ['#f0945c', '#bfa0f2', '#74c69d', '#ec8fbd', '#d9c65a', '#9fb0c3'] }
+            ours: '#7db2ff', v17: '#f0945c', v19: '#bfa0f2', clojure: '#74c69d', others: '#7d8390',
+            more: ['#ec8fbd', '#d9c65a', '#69c3cf'] }
   };
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const shapes = ['circle', 'square', 'triangle-up', 'diamond', 'cross', 'triangle-down'];
 
+  // A contestant has one colour on the whole page.
   function colours(theme, names) {
+    const known = [[/^skein( go)?$/i, theme.ours], [/^core\.async 1\.7/, theme.v17], [/^core\.async 1\.9/, theme.v19],
+                   [/^clojure$/i, theme.clojure], [/^(others|published)$/, theme.others]];
     let next = 0;
-    const ours = names.filter(name => /^skein/i.test(name));
-    return names.map(name =>
-      theme.series[name] || (name === ours[0] ? theme.series.Skein : theme.more[next++ % theme.more.length]));
+    return names.map(name => (known.find(([pattern]) => pattern.test(name)) || [])[1] ||
+                             theme.more[next++ % theme.more.length]);
   }
 
   function themed(spec, width) {

@@ -4,7 +4,7 @@
 
   A plot of an experiment is a map:
 
-    :kind     :lines, of the figure by :x; or :bars
+    :kind     :lines, of the figure by :x; or :bars, which are points on a logarithmic scale
     :x        the title of that axis, of :lines
     :y        :row or :column: what has a bar, of :bars
     :color    :column, or nothing: then Skein's bars stand out
@@ -29,12 +29,23 @@
     (vec (distinct (map :column measurements)))
     ["Skein" "others"]))
 
+(defn- published
+  "Measurements of a series called published, for the rows whose published figure is in milliseconds."
+  [experiment measurements]
+  (for [m (vals (into {} (map (juxt :row identity)) measurements))
+        :let [ms (some->> (get (:published experiment) (:row m)) (re-matches #"([\d.]+) ms") second parse-double)]
+        :when ms]
+    (assoc m :column "published" :value ms :threads nil)))
+
 (defn- row-of [{:keys [kind y color]} m]
   (cond-> {:value (:value m), :unit (:unit m), :row (:row m), :column (:column m), :threads (:threads m)}
     (= :lines kind) (assoc :x (:x m) :series (:column m))
     (= :bars kind) (assoc :y (y m) :series (if color (color m) (if (ours? (y m)) "Skein" "others")))))
 
 (defn- scale [log?] (if log? {:type "log"} {:zero true}))
+
+(def ^:private round-numbers "Where a logarithmic axis has lines."
+  (into [0] (for [power (range 0 9), digit [1 3]] (* digit (reduce * (repeat power 10))))))
 
 (def ^:private tooltip
   [{:field "row", :title "case"} {:field "column", :title "contestant"}
@@ -44,37 +55,41 @@
   {:field "series", :type "nominal", :title nil, :scale {:domain names}
    :legend (when (next names) {:orient "top", :columns 2, :labelLimit 260})})
 
-(defn- lines-spec [{:keys [x log?]} names unit wide?]
+(defn- lines-spec [{:keys [x log? from-zero?]} names unit]
   {:mark {:type "line", :point {:size 45, :filled true}}
    :height 240
    :encoding {:x {:field "x", :type "quantitative", :title x,
-                  :scale (if wide? {:type "symlog", :constant 10} {:zero false, :nice false})
-                  :axis {:tickCount 8, :format "d", :labelOverlap true}}
-              :y {:field "value", :type "quantitative", :title unit, :scale (scale log?)}
+                  :scale (cond from-zero? {:type "symlog", :constant 10} log? {:type "log", :nice false} :else {:zero false, :nice false})
+                  :axis (merge {:tickCount 8, :format "d", :labelOverlap true} (when log? {:values round-numbers}))}
+              :y {:field "value", :type "quantitative", :title unit, :scale (scale log?)
+                  :axis (if log? {:values round-numbers, :labelOverlap true} {:tickCount 6})}
               :color (color names)
               :shape {:field "series", :type "nominal", :title nil, :scale {:domain names}, :legend nil}
               :tooltip tooltip}})
 
-(defn- bars-spec [{:keys [color? log?]} names unit]
-  {:mark {:type "bar", :cornerRadiusEnd 2}
+(defn- bars-spec
+  "Bars begin at zero; a logarithmic scale has none, so there it is points."
+  [{:keys [color? log?]} names unit]
+  {:mark (if log? {:type "point", :filled true, :size 80, :opacity 1} {:type "bar", :cornerRadiusEnd 2})
    :height {:step (if color? 15 22)}
    :encoding (cond-> {:y {:field "y", :type "nominal", :sort nil, :title nil}
-                      :x {:field "value", :type "quantitative", :title unit, :scale (if log? {:type "log"} {:zero true}),
-                          :axis {:tickCount 5, :labelOverlap true}}
+                      :x {:field "value", :type "quantitative", :title unit, :scale (scale log?),
+                          :axis (if log? {:values round-numbers, :labelOverlap true} {:tickCount 5, :labelOverlap true})}
                       :color (color names)
                       :tooltip tooltip}
-               log? (assoc :x2 {:datum 1})
+               log? (assoc :shape {:field "series", :type "nominal", :title nil, :scale {:domain names}, :legend nil})
                color? (assoc :yOffset {:field "series", :type "nominal", :scale {:domain names}}))})
 
-(defn- spec [{:keys [kind log? x] :as plot} names measurements]
+(defn- spec [{:keys [kind] :as plot} names measurements]
   (let [unit (:unit (first measurements))]
     (assoc (case kind
-             :lines (lines-spec plot names unit (and log? x))
+             :lines (lines-spec (assoc plot :from-zero? (boolean (some (comp zero? :x) measurements))) names unit)
              :bars (bars-spec (assoc plot :color? (boolean (:color plot))) names unit))
            :data {:values (mapv #(row-of plot %) measurements)})))
 
-(defn- of-plot [{:keys [where panel title] :as plot} measurements]
-  (let [wanted (filter #(wanted? where %) measurements)
+(defn- of-plot [{:keys [kind where panel title] :as plot} experiment measurements]
+  (let [measured (filter #(wanted? where %) measurements)
+        wanted (if (= :lines kind) (concat measured (sort-by :x (published experiment measured))) measured)
         names (series plot wanted)]
     (for [[panel-name part] (if panel (sort-by #(.indexOf ^java.util.List (mapv panel wanted) (key %)) (group-by panel wanted))
                                 {nil wanted})
@@ -85,4 +100,4 @@
 (defn plots
   "Returns the plots of an experiment, [{:title text or nil, :spec map}]; those without figures are left out."
   [experiment measurements]
-  (vec (mapcat #(of-plot % measurements) (:plots experiment))))
+  (vec (mapcat #(of-plot % experiment measurements) (:plots experiment))))

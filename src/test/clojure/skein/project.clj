@@ -27,9 +27,9 @@
   (files ["src/main/clojure"] [".clj"]))
 
 (defn clojure-files
-  "Returns the files of all Clojure code: library, tests, build, benches, examples."
+  "Returns the files of all Clojure code: library, tests, build, benches, lab, examples."
   []
-  (files ["src" "build.clj" "bench" "examples"] [".clj"]))
+  (files ["src" "build.clj" "bench" "lab" "examples"] [".clj"]))
 
 (defn java-files
   "Returns the files of all Java code."

@@ -55,7 +55,8 @@
 
 (deftest no-code-of-ours-is-reflective-or-boxed
   (doseq [[paths & class-path] [[(loadable-paths "src/main" "src/test/clojure")]
-                                [(loadable-paths "src/bridge/clojure") "src/bridge/clojure"]]
+                                [(loadable-paths "src/bridge/clojure") "src/bridge/clojure"]
+                                [(loadable-paths "lab") "."]]
           :let [output (apply compiler-output paths class-path)]]
     (is (seq paths))
     (is (str/includes? output "loaded all") output)
