@@ -103,13 +103,13 @@
                                                (let [meet (meeting 2)] (fn step [acc x] (meet [] x) acc)) coll))))))
 
 (deftest a-producer-that-waits-for-ever-does-not-hold-up-a-fold-that-has-ended
-  (let [never (CountDownLatch. 1)
-        waiting (CountDownLatch. 1)
-        wait (fn [] (.countDown waiting) (.await never))
-        step (fn step [acc x] (if (= x 9) (do (await-latch waiting) (reduced (conj acc x))) (conj acc x)))]
-    (doseq [source [(concat (range 10) (lazy-seq (wait) nil))
-                    (reify IReduceInit (reduce [_ f init] (let [acc (reduce f init (range 10))] (wait) acc)))]]
-      (is (= (range 10) (within-deadline (fold/fold {:grain 1, :parallelism 2} into step source)))))
+  (doseq [source [(fn [wait] (cons 9 (lazy-seq (wait) nil)))
+                  (fn [wait] (reify IReduceInit (reduce [_ f init] (let [acc (f init 9)] (wait) acc))))]
+          :let [never (CountDownLatch. 1)
+                waiting (CountDownLatch. 1)
+                wait (fn [] (.countDown waiting) (.await never))
+                step (fn step [acc x] (await-latch waiting) (reduced (conj acc x)))]]
+    (is (= [9] (within-deadline (fold/fold {:grain 1, :parallelism 2} into step (source wait)))))
     (is (not (.isInterrupted (Thread/currentThread))))))
 
 (deftest exceptions-come-out-as-they-are

@@ -8,10 +8,10 @@
 
   Each takes one path or several, and returns a value that can be folded any number of times; the files are looked at
   when a fold begins. A part of a file owns the records whose first byte lies in it, so each is seen exactly once, and in
-  order. A file called *.gz is unpacked: several in parallel, one alone on one thread while others take its lines.
+  order. A file called *.gz is unpacked, and one called *.zst with com.github.luben/zstd-jni on the class path: several in parallel, one alone on one thread while others take its lines.
 
   The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
-  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long, :skein/unsupported-compression, :skein/bad-charset and
+  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long, :skein/no-unpacker, :skein/bad-charset and
   :skein/bad-delimiter.
 
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))

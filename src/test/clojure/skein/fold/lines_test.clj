@@ -9,7 +9,8 @@
             [skein.deadline :refer [within-deadline]]
             [skein.fold :as fold]
             [skein.fold.lines :as lines])
-  (:import (java.io ByteArrayOutputStream File RandomAccessFile)
+  (:import (com.github.luben.zstd ZstdOutputStream)
+           (java.io ByteArrayOutputStream File RandomAccessFile)
            (java.nio.charset StandardCharsets)
            (java.util.zip GZIPOutputStream)
            (skein.fold.rt Slice)))
@@ -85,6 +86,18 @@
           (is (every? #(str/ends-with? % "\n") (butlast (map second parts))))
           (is (= (map first parts) (butlast (reductions + 0 (map (comp count second) parts))))))))))
 
+(defn- zstd! [^File file ^String text]
+  (with-open [out (ZstdOutputStream. (io/output-stream file))]
+    (.write out (.getBytes text "UTF-8"))))
+
+(deftest zstandard-is-read-if-its-library-is-there
+  (with-files [a ".zst" b ".zst"]
+    (let [text (str/join "\n" (range 5000))]
+      (zstd! a text)
+      (zstd! b "b")
+      (is (= (map str (range 5000)) (all {:grain 10, :parallelism 3} (lines/lines a))))
+      (is (= (concat (map str (range 5000)) ["b"]) (all {:grain 1, :parallelism 3} (lines/lines [a b])))))))
+
 (deftest several-files-are-divided-each-on-its-own
   (with-files [a ".txt" b ".gz" c ".txt" d ".gz"]
     (write! a "1\n2")
@@ -120,13 +133,14 @@
 (deftest what-cannot-be-read-has-a-name
   (with-files [file ".txt" bad ".gz" zst ".zst"]
     (write! bad "no gzip")
-    (testing "missing, a directory, damaged, unsupported"
+    (write! zst "no Zstandard")
+    (testing "missing, a directory, damaged"
       (is (= :skein/file-missing (error-of #(all {} (lines/lines "no/such/file")))))
       (is (= :skein/file-missing (error-of #(all {} (lines/lines ["no/such/file" "nor-this.gz"])))))
       (is (= :skein/file-missing (error-of #(all {} (lines/lines "nor-this.gz")))))
       (is (= :skein/file-is-directory (error-of #(all {} (lines/lines "src")))))
       (is (= :skein/file-unreadable (error-of #(all {} (lines/lines bad)))))
-      (is (= :skein/unsupported-compression (error-of #(all {} (lines/lines zst))))))
+      (is (= :skein/file-unreadable (error-of #(all {} (lines/lines zst))))))
     (testing "arguments"
       (is (= :skein/bad-path (error-of #(lines/lines 7))))
       (is (= :skein/bad-delimiter (error-of #(lines/records file ""))))

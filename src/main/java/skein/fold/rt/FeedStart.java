@@ -19,7 +19,6 @@ final class FeedStart extends Start {
 
     Object fold() {
         strand.begin(chain.step(), plan.identity.invoke());
-        because("serial", "it was over before help would have paid");
         if (pace.fixed() && shared && share(start)) return result;
         for (long now = start; !feed.exhausted(); ) {
             int n = (int) Math.min(pace.next(Long.MAX_VALUE), 1 << 20);

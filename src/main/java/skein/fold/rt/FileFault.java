@@ -49,17 +49,20 @@ final class FileFault {
             path, Keyword.intern("position"), position);
     }
 
-    static RuntimeException unsupported(String path) {
-        return fault(Keyword.intern("skein", "unsupported-compression"),
-            path + " is compressed by Zstandard, which Java can't read. Unpack it, or compress it by gzip.", path);
+    static RuntimeException noUnpacker(String path, String library) {
+        return fault(Keyword.intern("skein", "no-unpacker"),
+            "To read " + path + " takes " + library + " on the class path. Add it, or unpack the file.",
+            path, Keyword.intern("library"), library);
     }
 
     /** What stands behind an {@code IOException}. */
     static RuntimeException of(IOException e, String path, long position) {
         if (e instanceof NoSuchFileException) return missing(path);
-        if (e instanceof EOFException) return truncated(path, position);
+        // The second is what zstd-jni says.
+        if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return truncated(path, position);
         String why = e instanceof AccessDeniedException ? "its permissions forbid it"
-            : e instanceof ZipException ? "it is no gzip file, or a damaged one" : String.valueOf(e.getMessage());
+            : e instanceof ZipException ? "it is no gzip file, or a damaged one"
+            : String.valueOf(e.getMessage());
         return fault(e, Keyword.intern("skein", "file-unreadable"), "Can't read " + path + ": " + why + ".",
             path, Keyword.intern("position"), position, Keyword.intern("reason"), why);
     }

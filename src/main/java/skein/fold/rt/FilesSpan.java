@@ -3,7 +3,6 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -71,8 +70,6 @@ public final class FilesSpan implements Span {
                 acc = feed.reduce(step, acc, 1);
             }
             return acc;
-        } catch (IOException e) {
-            throw FileFault.of(e, path.toString(), 0);
         }
     }
 

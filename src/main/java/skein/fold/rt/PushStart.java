@@ -38,7 +38,6 @@ final class PushStart extends Start {
 
     Object fold(IReduceInit pusher) {
         strand.begin(chain.step(), plan.identity.invoke());
-        because("serial", "it was over before help would have paid");
         if (pace.fixed() && shared) share(0);
         try {
             pusher.reduce(new Sink(), null);

@@ -21,7 +21,6 @@ final class SpanStart extends Start {
         strand.begin(chain.step(), plan.identity.invoke());
         boolean watched = plan.progress != null || plan.trace != null;
         boolean atOnce = strand.pace.fixed() && size > plan.grain;
-        because("serial", "it was over before help would have paid");
         long now = start;
         if (atOnce && shared && share(now)) return result;
         for (long end; (end = strand.take(now)) >= 0; ) {

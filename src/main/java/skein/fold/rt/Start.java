@@ -32,7 +32,7 @@ abstract class Start {
         nextQuestion = start + ALONE_NANOS;
         chain = plan.newChain(span);
         shared = plan.parallelism > 1;
-        if (!shared) because("serial", "parallelism is 1");
+        because("serial", shared ? "it was over before help would have paid" : "parallelism is 1");
     }
 
     static Object unreduced(Object acc) {

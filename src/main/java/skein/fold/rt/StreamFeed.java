@@ -4,15 +4,12 @@ package skein.fold.rt;
 import clojure.lang.IFn;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.zip.GZIPInputStream;
 
 /** A stream of bytes as records, in blocks of whole ones: unpacking is serial, what is done with the records is not. */
 public final class StreamFeed implements Feed {
     private static final int BLOCK_BYTES = 1 << 17;
-    private static final int UNPACK_BYTES = 1 << 16;
     private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Slice.PAD;
 
     private final String name;
@@ -32,19 +29,15 @@ public final class StreamFeed implements Feed {
 
     /** Whether a file is compressed, going by its name. */
     public static boolean isCompressed(Path path) {
-        String name = path.toString();
-        if (name.endsWith(".zst")) throw FileFault.unsupported(name);
-        return name.endsWith(".gz");
+        return Unpacking.isPacked(path);
     }
 
-    /** The contents of a gzip file. */
-    public static StreamFeed ofFile(Path path, Format format) throws IOException {
+    /** The contents of a compressed file. */
+    public static StreamFeed ofFile(Path path, Format format) {
         FileSpan.sizeOf(path);
-        InputStream raw = Files.newInputStream(path);
         try {
-            return new StreamFeed(path.toString(), new GZIPInputStream(raw, UNPACK_BYTES), format);
+            return new StreamFeed(path.toString(), Unpacking.open(path), format);
         } catch (IOException e) {
-            raw.close();
             throw FileFault.of(e, path.toString(), 0);
         }
     }

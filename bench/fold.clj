@@ -1,0 +1,324 @@
+;; SPDX-License-Identifier: Apache-2.0
+;; ./skein bench fold [--only sums,sources,files,sizes] [--rounds N] [--figure median|best]
+(ns bench.fold
+  "Folds beside transduce, clojure.core.reducers, java.util.stream and loops by hand, in one process, taking turns."
+  (:require [clojure.core.reducers :as r]
+            [clojure.java.io :as io]
+            [clojure.string :as str]
+            [skein.fold :as fold]
+            [skein.fold.lines :as lines]
+            [skein.fold.source :as source])
+  (:import (clojure.lang IReduceInit)
+           (java.io BufferedReader File RandomAccessFile)
+           (java.nio ByteBuffer)
+           (java.nio.channels FileChannel$MapMode)
+           (java.nio.charset StandardCharsets)
+           (java.nio.file Files)
+           (java.util ArrayList Collection LinkedList SplittableRandom TreeSet)
+           (java.util.concurrent Callable ExecutorService Executors)
+           (java.util.function Function LongFunction LongPredicate LongUnaryOperator Predicate ToLongFunction)
+           (java.util.stream LongStream Stream)
+           (java.util.zip GZIPOutputStream)))
+
+(set! *warn-on-reflection* true)
+(set! *unchecked-math* :warn-on-boxed)
+
+(def ^:private ^:const warm-ups 8)
+(def ^:dynamic *rounds* 15)
+(def ^:dynamic *figure* "median")
+
+;;;; Taking turns
+
+(defn- nanos ^long [f]
+  (let [start (System/nanoTime)]
+    (f)
+    (- (System/nanoTime) start)))
+
+(defn- figure ^double [times]
+  (let [times (vec (sort times))]
+    (double (times (if (= *figure* "best") 0 (quot (count times) 2))))))
+
+(defn- in-turns
+  "Returns the times in ns of functions of no argument, each run `rounds` times, in turns."
+  [rounds fs]
+  (dotimes [_ warm-ups] (run! #(%) fs))
+  (let [all (vec (repeatedly rounds (fn round [] (mapv nanos fs))))]
+    (mapv (fn [i] (figure (map #(nth % i) all))) (range (count fs)))))
+
+(defn- same-value! [title contestants]
+  (let [values (map (fn [[_ f]] (f)) contestants)]
+    (when-not (apply = values)
+      (throw (ex-info (str title ": the contestants disagree") {:values (zipmap (map first contestants) values)})))))
+
+(defn- row
+  "Times contestants, pairs of a name and a function, the first one Skein; prints a line of ratios to it."
+  [title contestants]
+  (same-value! title contestants)
+  (let [[skein & others] (in-turns *rounds* (map second contestants))]
+    (println (format "%-22s skein %9.2f ms  %s" title (/ (double skein) 1e6)
+                     (str/join "  " (map (fn [[n _] ns] (format "%s x%.2f" n (/ (double ns) (double skein)))) (rest contestants) others))))
+    (flush)))
+
+;;;; Sums of numbers
+
+(def ^:private ^:const n-numbers 10000000)
+
+(defn- fork-per [v] (max 1 (quot (count v) 8)))
+
+(defn- loop-over-longs ^long [^longs a]
+  (let [n (alength a)]
+    (loop [i 0, acc 0]
+      (if (< i n)
+        (let [x (aget a i)]
+          (recur (inc i) (if (even? x) (+ acc (inc x)) acc)))
+        acc))))
+
+(defn- loop-over-range ^long [^long n]
+  (loop [x 0, acc 0]
+    (if (< x n)
+      (recur (inc x) (if (even? x) (+ acc (inc x)) acc))
+      acc)))
+
+(def ^:private even-long (reify LongPredicate (test [_ x] (even? x))))
+(def ^:private inc-long (reify LongUnaryOperator (applyAsLong [_ x] (inc x))))
+
+(defn- stream-of-longs [^LongStream s]
+  (.sum (.map (.filter (.parallel s) even-long) inc-long)))
+
+(defn- stream-of-boxed [^Collection c]
+  (-> (.parallelStream c)
+      (.filter (reify Predicate (test [_ x] (even? (long x)))))
+      (.mapToLong (reify ToLongFunction (applyAsLong [_ x] (inc (long x)))))
+      .sum))
+
+(defn- sum-rows []
+  (let [xform (comp (filter even?) (map inc))
+        v (vec (range n-numbers))
+        a (long-array v)
+        d (double-array v)
+        serial (fn [coll] ["transduce" #(transduce xform + coll)])
+        by-reducers (fn [coll] (r/map inc (r/filter even? coll)))]
+    (row "vector of 10 M" [["skein" #(fold/fold xform + + v)]
+                           (serial v)
+                           ["r/fold" #(r/fold + (by-reducers v))]
+                           ["r/fold N/8" #(r/fold (fork-per v) + + (by-reducers v))]
+                           ["stream" #(stream-of-boxed v)]])
+    (row "long[] of 10 M" [["skein" #(fold/fold xform + + a)]
+                           (serial a)
+                           ["r/fold" #(r/fold + (by-reducers a))]
+                           ["stream" #(stream-of-longs (LongStream/of a))]
+                           ["loop" #(loop-over-longs a)]])
+    (row "range of 10 M" [["skein" #(fold/fold xform + + (range n-numbers))]
+                          (serial (range n-numbers))
+                          ["r/fold" #(r/fold + (by-reducers (range n-numbers)))]
+                          ["stream" #(stream-of-longs (LongStream/range 0 n-numbers))]
+                          ["loop" #(loop-over-range n-numbers)]])
+    (row "double[], hinted" [["skein" #(fold/fold (map (fn ^double [^double x] (* 0.5 x))) + (fn ^double [^double acc ^double x] (+ acc x)) d)]
+                             ["transduce" #(transduce (map (fn [x] (* 0.5 (double x)))) + d)]])))
+
+;;;; Numbers to factorise
+
+(def ^:private composite (* 29 982451653))
+
+(defn- factors [^long n]
+  (loop [n n, p 2, found []]
+    (cond
+      (< n (* p p)) (conj found n)
+      (zero? (rem n p)) (recur (quot n p) p (conj found p))
+      :else (recur n (inc p) found))))
+
+(defn- factorise-rows []
+  (let [ns (vec (repeat 1000 composite))
+        n-factors (comp (map factors) (map count))]
+    (row "factorise 1000" [["skein" #(fold/fold n-factors + + ns)]
+                           ["transduce" #(transduce n-factors + ns)]
+                           ["pmap" #(reduce + (pmap (comp count factors) ns))]
+                           ["r/fold" #(r/fold + (r/map count (r/map factors ns)))]
+                           ["stream" #(-> (.parallelStream ^Collection ns)
+                                          (.mapToLong (reify ToLongFunction (applyAsLong [_ x] (count (factors x)))))
+                                          .sum)]])))
+
+;;;; Steps of a known cost
+
+(defn- spin
+  "Returns a number that depends on `x` and takes `n` rounds of a generator."
+  ^long [^long x ^long n]
+  (loop [x (bit-or x 1), i 0]
+    (if (< i n)
+      (let [x (bit-xor x (bit-shift-left x 13))
+            x (bit-xor x (unsigned-bit-shift-right x 7))]
+        (recur (bit-xor x (bit-shift-left x 17)) (inc i)))
+      (bit-and x 15))))
+
+(defn- rounds-for
+  "Returns how many rounds of `spin` take `ns` nanoseconds."
+  ^long [^double ns]
+  (dotimes [_ 20] (spin 1 100000))
+  (let [per-round (/ (double (apply min (repeatedly 9 (fn [] (nanos #(spin 1 1000000)))))) 1e6)]
+    (max 1 (Math/round (/ ns per-round)))))
+
+;;;; Every source
+
+(def ^:private ^:const n-elements 200000)
+
+(defn- reducible [xs]
+  (reify IReduceInit (reduce [_ f init] (reduce f init xs))))
+
+(defn- sources
+  "Returns triples of a name, a function that gives a source, and one that gives what transduce takes."
+  [v ^File file ^File packed]
+  (let [same (fn [title coll] [title (constantly coll) (constantly coll)])
+        text-lines (fn [] (line-seq (io/reader file)))
+        c ^Collection v]
+    (concat
+     (map (partial apply same)
+          {"vector" v, "subvec" (subvec v 1), "vector-of" (apply vector-of :long v), "hash-map" (zipmap v v), "hash-set" (set v)
+           "sorted-set" (into (sorted-set) v), "sorted-map" (into (sorted-map) (zipmap v v)), "range" (range n-elements)
+           "list" (apply list v), "ArrayList" (ArrayList. c), "LinkedList" (LinkedList. c), "TreeSet" (TreeSet. c)
+           "long[]" (long-array v), "double[]" (double-array v), "int[]" (int-array v), "byte[]" (byte-array n-elements)
+           "char[]" (char-array n-elements), "short[]" (short-array n-elements), "float[]" (float-array n-elements)
+           "boolean[]" (boolean-array n-elements), "Object[]" (object-array v), "string" (apply str (repeat n-elements "x"))
+           "eduction" (eduction (map inc) v), "IReduceInit" (reducible v)})
+     [["lazy seq" #(map identity v) #(map identity v)]
+      ["Iterator" #(.iterator c) #(iterator-seq (.iterator c))]
+      ["Spliterator" #(.spliterator c) #(iterator-seq (.iterator c))]
+      ["Stream" #(.stream c) #(iterator-seq (.iterator (.stream c)))]
+      ["reader" #(let [in ^BufferedReader (io/reader file)] (source/reading (fn [] (.readLine in)))) text-lines]
+      ["lines of a file" #(lines/lines file) text-lines]
+      ["lines of 4 files" #(lines/lines (repeat 4 file)) #(mapcat (fn [_] (text-lines)) (range 4))]
+      ["lines of a .gz" #(lines/lines packed) text-lines]
+      ["lines of 4 .gz" #(lines/lines (repeat 4 packed)) #(mapcat (fn [_] (text-lines)) (range 4))]])))
+
+(defn- with-temp-files [endings f]
+  (let [files (mapv #(File/createTempFile "skein-bench" %) endings)]
+    (try (f files)
+         (finally (run! #(.delete ^File %) files)))))
+
+(defn- source-rows []
+  (with-temp-files [".txt" ".txt.gz"]
+    (fn [[^File file ^File packed]]
+      (let [v (vec (range n-elements))
+            n (rounds-for 200)
+            step (fn step ([acc] acc) ([^long acc x] (+ acc (spin (hash x) n))))]
+        (with-open [out (io/writer file)] (doseq [x v] (.write out (str x "\n"))))
+        (with-open [out (GZIPOutputStream. (io/output-stream packed))] (Files/copy (.toPath file) out))
+        (doseq [[title fresh serial] (sources v file packed)]
+          (row title [["skein" #(fold/fold + step (fresh))]
+                      ["transduce" #(transduce identity step 0 (serial))]]))))))
+
+;;;; Files
+
+(def ^:private ^:const n-lines 1600000)
+
+(defn- write-words! [^File file]
+  (let [random (SplittableRandom. 7)
+        words (vec (repeatedly 50000 #(apply str (repeatedly (+ 2 (.nextInt random 9)) (fn [] (char (+ 97 (.nextInt random 26))))))))]
+    (with-open [out (io/writer file)]
+      (dotimes [_ n-lines]
+        (dotimes [i 9]
+          (.write out ^String (words (min (.nextInt random 50000) (.nextInt random 50000))))
+          (.write out (if (= i 8) "\n" " ")))))))
+
+(defn- chunk-ends
+  "Returns where `n` chunks of a mapped file end, each at the end of a line."
+  [^ByteBuffer mapped ^long n]
+  (let [size (.limit mapped)]
+    (mapv (fn [^long i]
+            (loop [at (quot (* (inc i) size) n)]
+              (if (or (<= size at) (= 10 (.get mapped (int (dec at))))) (min at size) (recur (inc at)))))
+          (range n))))
+
+(defn- reduce-chunk
+  "Reduces the lines in [from, to) of a mapped file, as strings."
+  [^ByteBuffer mapped step init from to]
+  (let [bytes (byte-array (- (long to) (long from)))]
+    (.get mapped (int from) bytes)
+    (loop [acc init, at 0, i 0]
+      (cond
+        (= i (alength bytes)) acc
+        (= 10 (aget bytes i)) (recur (step acc (String. bytes at (- i at) StandardCharsets/UTF_8)) (inc i) (inc i))
+        :else (recur acc at (inc i))))))
+
+(defn- mapped-chunks
+  "Returns what `combine` makes of the reductions of line-aligned chunks of a file, two threads at work: what one would write by hand."
+  [^File file step fresh combine ^ExecutorService pool]
+  (with-open [in (RandomAccessFile. file "r")]
+    (let [mapped (.map (.getChannel in) FileChannel$MapMode/READ_ONLY 0 (.length file))
+          ends (chunk-ends mapped 32)
+          jobs (mapv (fn [from to] ^Callable (fn [] (reduce-chunk mapped step (fresh) from to))) (cons 0 ends) ends)]
+      (transduce (map deref) (completing combine) (fresh) (.invokeAll pool jobs)))))
+
+(defn- words-of [^String line] (str/split line #" "))
+
+(defn- count-words [counts line]
+  (reduce (fn [m w] (assoc! m w (inc (long (get m w 0))))) counts (words-of line)))
+
+(defn- file-rows []
+  (with-temp-files [".txt"]
+    (fn [[^File file]]
+      (write-words! file)
+      (let [pool (Executors/newFixedThreadPool 2)
+            with-lines (fn [f] (with-open [in (io/reader file)] (f (line-seq in))))
+            length (fn [^String line] (.length line))]
+        (row "line lengths, 108 MB"
+             [["skein" #(fold/fold (map length) + + (lines/lines file))]
+              ["transduce" (fn [] (with-lines #(transduce (map length) + %)))]
+              ["stream" #(with-open [s (Files/lines (.toPath file))]
+                           (.sum (.mapToLong ^Stream (.parallel s) (reify ToLongFunction (applyAsLong [_ x] (length x))))))]
+              ["mapped" #(mapped-chunks file (fn [^long acc line] (+ acc (long (length line)))) (constantly 0) + pool)]])
+        (row "word count, 108 MB"
+             [["skein" #(fold/fold (fold/through (mapcat words-of) fold/frequencies) (lines/lines file))]
+              ["transduce" (fn [] (with-lines #(transduce (mapcat words-of) (completing (fn [m w] (assoc m w (inc (long (get m w 0)))))) {} %)))]
+              ["mapped" #(mapped-chunks file count-words (fn [] (transient {}))
+                                        (fn [all part] (reduce (fn [m [w n]] (assoc! m w (+ (long n) (long (get m w 0))))) all (persistent! part)))
+                                        pool)]])
+        (.shutdown pool)))))
+
+;;;; Every size and cost
+
+(def ^:private ^:const least-ns 2e6)
+(def ^:private ^:const most-ns 4e7)
+
+(defn- times-of
+  "Returns the time per call of each function in ns; calls that are short are timed many at a time."
+  [fs ^double expected-ns]
+  (let [batch (max 1 (long (/ (double least-ns) expected-ns)))]
+    (mapv #(/ (double %) batch)
+          (in-turns (* 2 (long *rounds*)) (map (fn [f] (fn [] (dotimes [_ batch] (f)))) fs)))))
+
+(defn- size-rows []
+  (println "transduce / skein: below 0.95 Skein is slower by more than 5 %")
+  (println (apply format "%9s %9s %9s %9s %9s %9s %9s %9s" "size" (map #(str % " ns") [1 10 100 1000 10000 100000 1000000])))
+  (doseq [size (take 8 (iterate #(* 10 (long %)) 1))
+          :let [v (vec (range size))]]
+    (print (format "%9d" size))
+    (doseq [cost [1 10 100 1000 10000 100000 1000000]
+            :let [n (rounds-for cost)
+                  xform (if (= 1 (long cost)) (map inc) (map #(spin % n)))
+                  expected (* (double size) (double cost))]]
+      (print (if (< (double most-ns) expected)
+               (format " %9s" "")
+               (let [[skein serial] (times-of [#(fold/fold xform + + v) #(transduce xform + v)] expected)]
+                 (format " %9.2f" (/ (double serial) (double skein))))))
+      (flush))
+    (println)))
+
+;;;; What to run
+
+(def ^:private groups
+  {"sums" #(do (sum-rows) (factorise-rows)), "sources" source-rows, "files" file-rows, "sizes" size-rows})
+
+(defn- usage! []
+  (binding [*out* *err*]
+    (println "bench: usage: bench fold [--only sums,sources,files,sizes] [--rounds N] [--figure median|best]"))
+  (System/exit 2))
+
+(let [options (if (even? (count *command-line-args*)) (apply hash-map *command-line-args*) (usage!))
+      wanted (str/split (get options "--only" "sums,sources,files,sizes") #",")]
+  (when-not (and (every? #{"--only" "--rounds" "--figure"} (keys options)) (every? groups wanted)) (usage!))
+  (binding [*rounds* (parse-long (get options "--rounds" "15"))
+            *figure* (get options "--figure" "median")]
+    (println "Java" (System/getProperty "java.version") "," (.availableProcessors (Runtime/getRuntime)) "processors;"
+             *figure* "of" *rounds* "rounds; xR: R times as long as Skein")
+    (doseq [group wanted] ((groups group))))
+  (shutdown-agents))
