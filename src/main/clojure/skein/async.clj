@@ -37,7 +37,8 @@
             [skein.impl.protocols :as-alias impl]
             [skein.impl.threads :as-alias threads])
   (:import [skein.rt Alts Box Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise
-            Buffers$Sliding Callback Channel Frame Runner Scheduler Timeout TransducedChannel]))
+            Buffers$Sliding Callback Channel Frame Late Runner Scheduler Timeout
+            TransducedChannel]))
 
 (set! *warn-on-reflection* true)
 
@@ -64,12 +65,12 @@
 (defn unblocking-buffer?
   "Returns whether puts never wait on a channel with this buffer. As core.async's."
   [buff]
-  (extends? @(requiring-resolve `impl/UnblockingBuffer) (class buff)))
+  (extends? @(Late/var `impl/UnblockingBuffer) (class buff)))
 
 (defn- own-buffer [b]
   (if (or (nil? b) (instance? Buffer b))
     b
-    ((requiring-resolve `channel/foreign-buffer) b)))
+    ((Late/var `channel/foreign-buffer) b)))
 
 (defn chan
   "Returns a channel.
@@ -121,7 +122,7 @@
   [chan]
   (if (instance? Channel chan)
     (.close ^Channel chan)
-    ((requiring-resolve `impl/close!) chan))
+    ((Late/var `impl/close!) chan))
   nil)
 
 ;;;; Operations that never wait
@@ -130,7 +131,7 @@
   "Returns a handler, always active, whose commit gives `f`; for use with the port
   protocols. As core.async's."
   ([f] (fn-handler f true))
-  ([f blockable] ((requiring-resolve `channel/fn-handler) f blockable)))
+  ([f blockable] ((Late/var `channel/fn-handler) f blockable)))
 
 (defn- on-caller [f]
   (with-meta f {:on-caller? true}))
@@ -154,7 +155,7 @@
    (if (instance? Channel port)
      (let [v (.take ^Channel port (Callback. fn1 (boolean on-caller?)) nil)]
        (when-not (identical? v Channel/NONE) (call-back fn1 v on-caller?)))
-     (when-some [b ((requiring-resolve `impl/take!) port (handler fn1 on-caller?))]
+     (when-some [b ((Late/var `impl/take!) port (handler fn1 on-caller?))]
        (call-back fn1 @b on-caller?)))
    nil))
 
@@ -174,7 +175,7 @@
        (if (identical? accepted Channel/NONE)
          true
          (do (call-back fn1 accepted on-caller?) accepted)))
-     (if-some [b ((requiring-resolve `impl/put!) port val (handler fn1 on-caller?))]
+     (if-some [b ((Late/var `impl/put!) port val (handler fn1 on-caller?))]
        (do (call-back fn1 @b on-caller?) @b)
        true))))
 
@@ -185,7 +186,7 @@
   (if (instance? Channel port)
     (let [accepted (.put ^Channel port val nil nil)]
       (when-not (identical? accepted Channel/NONE) accepted))
-    (when-some [b ((requiring-resolve `impl/put!) port val (fn-handler nop false))] @b)))
+    (when-some [b ((Late/var `impl/put!) port val (fn-handler nop false))] @b)))
 
 (defn poll!
   "Returns a value if one is there, else nil. As core.async's."
@@ -193,7 +194,7 @@
   (if (instance? Channel port)
     (let [v (.take ^Channel port nil nil)]
       (when-not (identical? v Channel/NONE) v))
-    (when-some [b ((requiring-resolve `impl/take!) port (fn-handler nop false))] @b)))
+    (when-some [b ((Late/var `impl/take!) port (fn-handler nop false))] @b)))
 
 ;;;; Operations that block the thread
 
@@ -300,7 +301,7 @@
 (defn do-alt
   "Returns the form of an `alt!` by `alts`, a symbol. As core.async's."
   [alts clauses]
-  ((requiring-resolve `alt/alt-form) alts clauses))
+  ((Late/var `alt/alt-form) alts clauses))
 
 (defmacro alt!!
   "As `alt!`, blocking this thread until an operation is done. As core.async's."
@@ -331,7 +332,7 @@
   function that it calls; any Clojure form compiles; there is no limit on its size."
   {:skein.impl.go/block true}
   [& body]
-  ((requiring-resolve `compiler/compile-go) &env body &form))
+  ((Late/var `compiler/compile-go) &env body &form))
 
 (defmacro go-loop
   "As (go (loop bindings body...)). As core.async's."
@@ -349,7 +350,7 @@
       ;=> 42"
   {:skein.impl.go/block true}
   [& body]
-  ((requiring-resolve `compiler/compile-async) &env body &form))
+  ((Late/var `compiler/compile-async) &env body &form))
 
 (defn rethrow
   "Returns `value`, taken from `port`, or throws the exception that ended the port if
@@ -358,7 +359,7 @@
   (when (nil? value)
     (when-some [thrown (if (instance? Channel port)
                          (.thrown ^Channel port)
-                         ((requiring-resolve `impl/failure) port))]
+                         ((Late/var `impl/failure) port))]
       (throw thrown)))
   value)
 
@@ -384,7 +385,7 @@
   ([f workload]
    (let [c (chan 1)
          f (bound-fn* f)]
-     ((requiring-resolve `threads/exec)
+     ((Late/var `threads/exec)
       (fn run [] (try (when-some [v (f)] (>!! c v)) (finally (close! c))))
       workload)
      c)))
@@ -402,13 +403,13 @@
 ;;;; Channels and blocks as data
 
 (extend Channel core-protocols/Datafiable
-        {:datafy (fn datafy [ch] ((requiring-resolve `describe/channel) ch))})
+        {:datafy (fn datafy [ch] ((Late/var `describe/channel) ch))})
 
 (extend Frame core-protocols/Datafiable
-        {:datafy (fn datafy [frame] ((requiring-resolve `describe/frame) frame))})
+        {:datafy (fn datafy [frame] ((Late/var `describe/frame) frame))})
 
 (defmethod print-method Channel [ch writer]
-  ((requiring-resolve `describe/print-channel) ch writer))
+  ((Late/var `describe/print-channel) ch writer))
 
 ;; The rest of this namespace: blocks between channels, hubs of many channels, and what
 ;; core.async has deprecated.

@@ -23,19 +23,19 @@
   "Returns a port: takes give (f value) of the values of `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
-  ((requiring-resolve `filters/map<) f ch))
+  ((Late/var `filters/map<) f ch))
 
 (defn map>
   "Returns a port: puts give (f value) to `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
-  ((requiring-resolve `filters/map>) f ch))
+  ((Late/var `filters/map>) f ch))
 
 (defn filter>
   "Returns a port: of the values put, those with (p value) go to `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [p ch]
-  ((requiring-resolve `filters/filter>) p ch))
+  ((Late/var `filters/filter>) p ch))
 
 (defn remove>
   "Returns a port: of the values put, those without (p value) go to `ch`. As core.async's."
@@ -48,7 +48,7 @@
   is taken any more once it is closed; it closes if `p` throws. So do the next six."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([p ch] (filter< p ch nil))
-  ([p ch buf-or-n] ((requiring-resolve `filters/through) (filter p) ch (chan buf-or-n))))
+  ([p ch buf-or-n] ((Late/var `filters/through) (filter p) ch (chan buf-or-n))))
 
 (defn remove<
   "Returns a channel of the values of `ch` without (p value). As core.async's; differs as
@@ -62,7 +62,7 @@
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f in] (mapcat< f in nil))
-  ([f in buf-or-n] ((requiring-resolve `filters/mapcat-into) f in (chan buf-or-n))))
+  ([f in buf-or-n] ((Late/var `filters/mapcat-into) f in (chan buf-or-n))))
 
 (defn mapcat>
   "Returns a channel; the values in the collections (f value) of the values put there go to
@@ -71,7 +71,7 @@
   ([f out] (mapcat> f out nil))
   ([f out buf-or-n]
    (let [in (chan buf-or-n)]
-     ((requiring-resolve `filters/mapcat-into) f in out)
+     ((Late/var `filters/mapcat-into) f in out)
      in)))
 
 (defn unique
@@ -79,25 +79,25 @@
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([ch] (unique ch nil))
-  ([ch buf-or-n] ((requiring-resolve `filters/through) (dedupe) ch (chan buf-or-n))))
+  ([ch buf-or-n] ((Late/var `filters/through) (dedupe) ch (chan buf-or-n))))
 
 (defn partition
   "Returns a channel of vectors of `n` values of `ch`, the last with what is left. As
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([n ch] (partition n ch nil))
-  ([n ch buf-or-n] ((requiring-resolve `filters/through) (partition-all n) ch (chan buf-or-n))))
+  ([n ch buf-or-n] ((Late/var `filters/through) (partition-all n) ch (chan buf-or-n))))
 
 (defn partition-by
   "Returns a channel of vectors of successive values of `ch` with the same (f value). As
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f ch] (partition-by f ch nil))
-  ([f ch buf-or-n] ((requiring-resolve `filters/through) (clojure.core/partition-by f) ch (chan buf-or-n))))
+  ([f ch buf-or-n] ((Late/var `filters/through) (clojure.core/partition-by f) ch (chan buf-or-n))))
 
 (defn ioc-alts!
   "The step that core.async's compiler makes of an `alts!`: for `state`, a state machine of
   skein.async.impl.ioc-macros, goes on at the block `cont-block` when an operation is done.
   Returns :recur if one is done at once. As core.async's; Skein's own blocks never call it."
   [state cont-block ports & {:as opts}]
-  ((requiring-resolve 'skein.async.impl.ioc-macros/alts) state cont-block ports opts))
+  ((Late/var 'skein.async.impl.ioc-macros/alts) state cont-block ports opts))

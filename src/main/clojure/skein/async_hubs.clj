@@ -30,7 +30,7 @@
         [(<!! c) (<!! c) (<!! d) (<!! d)])
       ;=> [1 2 1 2]"
   [ch]
-  ((requiring-resolve `mult/mult) ch))
+  ((Late/var `mult/mult) ch))
 
 (defn tap
   "Gives the values of `mult` to the channel `ch`, which closes with the source unless
@@ -68,7 +68,7 @@
 
   As core.async's. Differs: an input that is both :solo and :pause is read in either mode."
   [out]
-  ((requiring-resolve `mix/mix) out))
+  ((Late/var `mix/mix) out))
 
 (defn admix
   "Adds the channel `ch` to the inputs of `mix`. As core.async's."
@@ -120,7 +120,7 @@
         (<!! (into [] odds)))
       ;=> [1 3]"
   ([ch topic-fn] (pub ch topic-fn (constantly nil)))
-  ([ch topic-fn buf-fn] ((requiring-resolve `pub/pub) ch topic-fn buf-fn)))
+  ([ch topic-fn buf-fn] ((Late/var `pub/pub) ch topic-fn buf-fn)))
 
 (defn sub
   "Subscribes the channel `ch` to a topic of the pub `p`; it closes with the source unless

@@ -10,7 +10,7 @@
   "Moves values from the channel `from` to `to`, which it closes in the end unless `close?`
   is false; stops when `to` closes. Returns `to`. As core.async's."
   ([from to] (pipe from to true))
-  ([from to close?] ((requiring-resolve `ops/pipe) from to close?)))
+  ([from to close?] ((Late/var `ops/pipe) from to close?)))
 
 (defn pipeline
   "Moves values from the channel `from` to `to` through the transducer `xf`, up to `n` at a
@@ -28,7 +28,7 @@
   ([n to xf from] (pipeline n to xf from true))
   ([n to xf from close?] (pipeline n to xf from close? nil))
   ([n to xf from close? ex-handler]
-   ((requiring-resolve `pipeline/pipeline) n to xf from close? ex-handler :compute)))
+   ((Late/var `pipeline/pipeline) n to xf from close? ex-handler :compute)))
 
 (defn pipeline-blocking
   "As `pipeline`, for work that blocks: slow work goes to :mixed threads. As core.async's;
@@ -36,7 +36,7 @@
   ([n to xf from] (pipeline-blocking n to xf from true))
   ([n to xf from close?] (pipeline-blocking n to xf from close? nil))
   ([n to xf from close? ex-handler]
-   ((requiring-resolve `pipeline/pipeline) n to xf from close? ex-handler :mixed)))
+   ((Late/var `pipeline/pipeline) n to xf from close? ex-handler :mixed)))
 
 (defn pipeline-async
   "As `pipeline`, with the work started by `af`, a function of a value and a channel on
@@ -46,7 +46,7 @@
   what `af` throws goes to the uncaught-exception handler and ends that value only."
   ([n to af from] (pipeline-async n to af from true))
   ([n to af from close?]
-   ((requiring-resolve `pipeline/pipeline-async) n to af from close?)))
+   ((Late/var `pipeline/pipeline-async) n to af from close?)))
 
 (defn split
   "Moves values from `ch` to one of two channels, by the predicate `p`. Returns them as
@@ -55,13 +55,13 @@
   As core.async's. Differs: when one of the two closes, so does the other, as nothing is
   taken from `ch` any more."
   ([p ch] (split p ch nil nil))
-  ([p ch t-buf-or-n f-buf-or-n] ((requiring-resolve `ops/split) p ch t-buf-or-n f-buf-or-n)))
+  ([p ch t-buf-or-n f-buf-or-n] ((Late/var `ops/split) p ch t-buf-or-n f-buf-or-n)))
 
 (defn take
   "Returns a channel that gets the first `n` values of `ch` and closes. As core.async's.
   Differs: nothing is taken any more once the channel is closed."
   ([n ch] (take n ch nil))
-  ([n ch buf-or-n] ((requiring-resolve `ops/take) n ch buf-or-n)))
+  ([n ch buf-or-n] ((Late/var `ops/take) n ch buf-or-n)))
 
 (defn map
   "Returns a channel of the results of `f` on one value from each of the channels `chs`; it
@@ -73,13 +73,13 @@
       (<!! (into [] (map + [(to-chan! [1 2]) (to-chan! [10 20])])))
       ;=> [11 22]"
   ([f chs] (map f chs nil))
-  ([f chs buf-or-n] ((requiring-resolve `ops/map) f chs buf-or-n)))
+  ([f chs buf-or-n] ((Late/var `ops/map) f chs buf-or-n)))
 
 (defn merge
   "Returns a channel of the values of all channels `chs`; closes when all have. As
   core.async's. Differs: nothing is taken any more once it is closed."
   ([chs] (merge chs nil))
-  ([chs buf-or-n] ((requiring-resolve `ops/merge) chs buf-or-n)))
+  ([chs buf-or-n] ((Late/var `ops/merge) chs buf-or-n)))
 
 ;;;; From a collection
 
@@ -90,13 +90,13 @@
   As core.async's. Differs: nil in `coll` is reported to the uncaught-exception handler as
   :skein/nil-value and ends it, as does an exception from a lazy `coll`."
   ([ch coll] (onto-chan! ch coll true))
-  ([ch coll close?] ((requiring-resolve `ops/onto-chan!) ch coll close?)))
+  ([ch coll close?] ((Late/var `ops/onto-chan!) ch coll close?)))
 
 (defn onto-chan!!
   "As `onto-chan!`, on a thread, for a `coll` whose reading blocks long. As core.async's;
   differs as `onto-chan!` does."
   ([ch coll] (onto-chan!! ch coll true))
-  ([ch coll close?] ((requiring-resolve `ops/onto-chan!!) ch coll close?)))
+  ([ch coll close?] ((Late/var `ops/onto-chan!!) ch coll close?)))
 
 (defn to-chan!
   "Returns a channel of the values of `coll`, which closes after them. As core.async's;
@@ -105,13 +105,13 @@
       (<!! (into #{} (to-chan! [1 2 1])))
       ;=> #{1 2}"
   [coll]
-  ((requiring-resolve `ops/to-chan) onto-chan! coll))
+  ((Late/var `ops/to-chan) onto-chan! coll))
 
 (defn to-chan!!
   "As `to-chan!`, on a thread, for a `coll` whose reading blocks long. As core.async's;
   differs as `onto-chan!` does."
   [coll]
-  ((requiring-resolve `ops/to-chan) onto-chan!! coll))
+  ((Late/var `ops/to-chan) onto-chan!! coll))
 
 ;;;; Into a value
 
@@ -122,13 +122,13 @@
       (<!! (reduce + 0 (to-chan! [1 2 3])))
       ;=> 6"
   [f init ch]
-  ((requiring-resolve `ops/reduce) f init ch))
+  ((Late/var `ops/reduce) f init ch))
 
 (defn transduce
   "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`,
   through the transducer `xform`. As core.async's."
   [xform f init ch]
-  ((requiring-resolve `ops/transduce) xform f init ch))
+  ((Late/var `ops/transduce) xform f init ch))
 
 (defn into
   "Returns a channel of one value: `coll` with the values of `ch` added. As core.async's."

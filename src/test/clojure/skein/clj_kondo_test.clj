@@ -2,7 +2,6 @@
 (ns skein.clj-kondo-test
   "What clj-kondo is told about Skein's macros, against the macros."
   (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
             [clojure.set :as set]
             [clojure.string :as str]
             [clojure.test :refer [deftest is]]
@@ -10,10 +9,10 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private folder "src/main/resources/clj-kondo.exports/skein/skein")
+(def ^:private folder "src/main/resources/clj-kondo.exports/skein/skein/")
 
 (defn- config []
-  (edn/read-string (slurp (io/file folder "config.edn"))))
+  (edn/read-string (slurp (str folder "config.edn"))))
 
 (defn- explained
   "The macros that the configuration says something about."
@@ -49,7 +48,7 @@
     (is (:macro (meta (requiring-resolve model))) (str model))))
 
 (deftest the-hook-of-scope-keeps-its-parts
-  (load-string (slurp (io/file folder "hooks/skein/scope.clj_kondo")))
+  (load-string (slurp (str folder "hooks/skein/scope.clj_kondo")))
   (let [hook (get-in (config) [:hooks :macroexpand 'skein.scope/scope])
         expand (fn [form] (apply (deref (resolve hook)) form nil (rest form)))]
     (is (= '(clojure.core/let [s {:deadline-ms 5}] (f s) (g s))

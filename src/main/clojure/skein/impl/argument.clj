@@ -4,12 +4,12 @@
   what is wanted."
   (:require [skein.impl.error :as error]
             [skein.impl.protocols :as-alias impl])
-  (:import [skein.rt Channel]))
+  (:import [skein.rt Channel Late]))
 
 (set! *warn-on-reflection* true)
 
 (defn- port [value protocol verb]
-  (when-not (or (instance? Channel value) (satisfies? @(requiring-resolve protocol) value))
+  (when-not (or (instance? Channel value) (satisfies? @(Late/var protocol) value))
     (error/fail! :skein/not-a-port
                  (str "A channel to " verb " is wanted here, but this is " (error/preview value) ".")
                  {:value (error/preview value)}))

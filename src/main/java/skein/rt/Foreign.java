@@ -2,7 +2,6 @@
 package skein.rt;
 
 import clojure.lang.IFn;
-import clojure.lang.RT;
 import clojure.lang.Symbol;
 
 /**
@@ -24,8 +23,7 @@ public final class Foreign {
   }
 
   private static void load() {
-    if (alts == null)
-      RT.var("clojure.core", "requiring-resolve").invoke(Symbol.intern("skein.impl.channel", "foreign-alts"));
+    if (alts == null) Late.var(Symbol.intern("skein.impl.channel", "foreign-alts"));
   }
 
   static Object take(Object port, Waiter waiter) {

@@ -94,3 +94,25 @@
                                          out)))
                      (a/<!! (a/thread (a/<!! (a/thread nil))))])))
           "-Dclojure.core.async.go-checking=true"))))
+
+(deftest threads-that-call-something-while-it-loads-all-find-it
+  (is (= "{1 300}"
+         (fresh-jvm
+          '(do
+             (require '[skein.async :as a])
+             (let [work (fn [i]
+                          (Thread/sleep (long i)) ; loading takes a fraction of a second
+                          (try
+                            (a/<!! (a/pipe (doto (a/chan 1) (a/put! 1)) (a/chan)))
+                            (catch Throwable t (ex-message t))))]
+               (prn (frequencies (mapv deref (mapv (fn [i] (future (work i))) (range 300)))))
+               (shutdown-agents)))))))
+
+(deftest what-loads-late-loads-on-a-worker-while-a-thread-loads-a-program
+  (is (= "[1 2]"
+         (fresh-jvm
+          '(do
+             (require '[skein.async :as a])
+             ;; As a program that is started by requiring-resolve, and waits for a block at its top level.
+             (locking clojure.lang.RT/REQUIRE_LOCK
+               (prn (first (a/alts!! [(a/go (a/<! (a/into [] (a/to-chan! [1 2])))) (a/timeout 20000)])))))))))
