@@ -101,6 +101,17 @@
         (is (= [boom :ping] ((juxt ::flow/ex ::flow/op) (await-port error))))
         (is (= [1 2] [(await-port out) (await-port out)]))))))
 
+(deftest an-end-that-a-step-cant-take-is-told-once
+  (let [source (doto (a/chan) a/close!)
+        p (step {:init (fn [_] {::flow/in-ports {:source source}})
+                 :transform (fn [s _ msg] (if (nil? msg) (throw boom) [s {::flow/report [msg]}]))})]
+    (with-process p nil
+      (fn [g report error]
+        (is (= [boom :source nil] ((juxt ::flow/ex ::flow/cid ::flow/msg) (await-port error))))
+        (flow/inject g [:p :in] [1])
+        (is (= 1 (await-port report)))
+        (is (nil? (a/poll! error)))))))
+
 (deftest a-transition-that-throws-still-counts
   (let [p (step {:transition (fn [_ _] (throw boom))
                  :transform (fn [s _ msg] [s {::flow/report [msg]}])})]
