@@ -115,7 +115,7 @@
 
   A state that is a map may have ::in-ports and ::out-ports, {id channel}, which are added
   to the process's when it begins, and ::input-filter, a predicate of ids: only those inputs
-  are read.
+  are read. When an in-port has closed, the step gets nil for it, once.
 
   :workload            :mixed (the default) and :io steps run on the process's own thread, a
                        platform thread or a virtual one; :compute steps run on the executor

@@ -88,6 +88,16 @@ public final class TakeFuture extends CompletableFuture<Object> {
     return take.withdraw() && super.completeExceptionally(thrown);
   }
 
+  @Override public void obtrudeValue(Object value) {
+    take.withdraw();
+    super.obtrudeValue(value);
+  }
+
+  @Override public void obtrudeException(Throwable thrown) {
+    take.withdraw();
+    super.obtrudeException(thrown);
+  }
+
   @Override public boolean cancel(boolean mayInterrupt) {
     return take.withdraw() ? super.cancel(mayInterrupt) : isCancelled();
   }

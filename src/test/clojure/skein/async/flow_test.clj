@@ -198,6 +198,7 @@
                (a/>!! gate :open)
                (is (= [:gate :open] (await-port report)))
                (a/close! gate)
+               (is (= [:gate nil] (await-port report)) "once")
                (a/>!! source 1)
                (is (= [:source 1] (await-port report)))))))
 

@@ -168,6 +168,10 @@
         f (.orTimeout (interop/stage c) 1 TimeUnit/MILLISECONDS)]
     (is (instance? TimeoutException (ex-cause (within-deadline (thrown-by #(.get f))))))
     (is (nil? (a/offer! c 1))))
+  (doseq [obtrude [#(.obtrudeValue ^CompletableFuture % 1) #(.obtrudeException ^CompletableFuture % boom)]]
+    (let [c (a/chan)]
+      (obtrude (interop/stage c))
+      (is (nil? (a/offer! c 1)))))
   (let [f (interop/stage (doto (a/chan 1) (a/put! 1)))]
     (is (= [false false 1] [(.cancel f true) (.complete f 2) (.get f)]) "the take has happened")))
 

@@ -156,9 +156,8 @@
       (cond
         (identical? port control) (obey process known message)
         (identical? port signals) (handle-message process known (message 0) (message 1))
-        :else (let [[id] (first (filter (fn [[_ ch]] (identical? ch port)) inputs))
-                    known (update known :ins read-last id (nil? message))]
-                (if (nil? message) known (handle-message process known id message)))))))
+        :else (let [[id] (first (filter (fn [[_ ch]] (identical? ch port)) inputs))]
+                (handle-message process (update known :ins read-last id (nil? message)) id message))))))
 
 (defn- run-loop
   "Ends when the process is stopped, or its thread interrupted, which whoever owns the

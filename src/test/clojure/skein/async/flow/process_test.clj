@@ -101,6 +101,17 @@
         (is (= [boom :ping] ((juxt ::flow/ex ::flow/op) (await-port error))))
         (is (= [1 2] [(await-port out) (await-port out)]))))))
 
+(deftest an-end-that-a-step-cant-take-is-told-once
+  (let [source (doto (a/chan) a/close!)
+        p (step {:init (fn [_] {::flow/in-ports {:source source}})
+                 :transform (fn [s _ msg] (if (nil? msg) (throw boom) [s {::flow/report [msg]}]))})]
+    (with-process p nil
+      (fn [g report error]
+        (is (= [boom :source nil] ((juxt ::flow/ex ::flow/cid ::flow/msg) (await-port error))))
+        (flow/inject g [:p :in] [1])
+        (is (= 1 (await-port report)))
+        (is (nil? (a/poll! error)))))))
+
 (deftest a-transition-that-throws-still-counts
   (let [p (step {:transition (fn [_ _] (throw boom))
                  :transform (fn [s _ msg] [s {::flow/report [msg]}])})]
@@ -157,9 +168,10 @@
         p (step {:transform (fn [_ _ _]
                               (try (.await (CountDownLatch. 1))
                                    (catch InterruptedException e (deliver seen :interrupted) (throw e))))})]
-    (with-process p {:workload :compute :compute-timeout-ms 1}
+    (with-process p {:workload :compute :compute-timeout-ms 5}
       (fn [g _ error]
-        (flow/inject g [:p :in] [1])
+        ;; One whose time is up before a thread has begun it is not begun.
+        (within-deadline (while (not (realized? seen)) @(flow/inject g [:p :in] [1])))
         (is (instance? java.util.concurrent.TimeoutException (::flow/ex (await-port error))))
-        (is (= :interrupted (deref seen 30000 :late)))
+        (is (= :interrupted @seen))
         (is (= :running (::flow/status (flow/ping-proc g :p))) "the process goes on")))))
