@@ -9,7 +9,7 @@ abstract class PrimitiveLoop {
 
   abstract void doubles(Sink sink, double[] array, int from, int to);
 
-  /** The {@code n} longs {@code x}, {@code x + distance} and so on. */
+  /** The {@code n} longs {@code x}, {@code x + distance} and so on; the distance is not 0. */
   abstract void range(Sink sink, long x, long distance, long n);
 
   /** What there is a copy of for each kind of chain, as {@link Sink} explains. */
@@ -33,7 +33,7 @@ abstract class PrimitiveLoop {
 
     @Override
     void range(Sink sink, long x, long distance, long n) {
-      for (long i = 0; i < n; i++, x += distance) if (!sink.accept(x)) return;
+      for (long end = x + n * distance; x != end; x += distance) if (!sink.accept(x)) return;
     }
   }
 }

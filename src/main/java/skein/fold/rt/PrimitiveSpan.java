@@ -82,7 +82,7 @@ abstract class PrimitiveSpan implements Span {
     };
   }
 
-  /** The longs {@code start}, {@code start + distance} and so on, {@code size} of them. */
+  /** The longs {@code start}, {@code start + distance} and so on, {@code size} of them; the distance is not 0. */
   static PrimitiveSpan range(long start, long distance, long size) {
     return new PrimitiveSpan(size, false, true) {
       @Override

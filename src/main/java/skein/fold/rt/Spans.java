@@ -23,7 +23,7 @@ public final class Spans {
     };
   }
 
-  /** The longs {@code start}, {@code start + distance} and so on, {@code size} of them. */
+  /** The longs {@code start}, {@code start + distance} and so on, {@code size} of them; the distance is not 0. */
   public static Span ofRange(long start, long distance, long size) {
     return PrimitiveSpan.range(start, distance, size);
   }
