@@ -59,7 +59,7 @@
 (defn- range-span [^LongRange r]
   (let [start (long (.first r))
         after (.next r)]
-    (Spans/ofRange start (if after (- (long (.first after)) start) 0) (.count r))))
+    (Spans/ofRange start (if after (- (long (.first after)) start) 1) (.count r))))
 
 (defn- subvec-span [^APersistentVector$SubVector v]
   (if (instance? PersistentVector (.v v))

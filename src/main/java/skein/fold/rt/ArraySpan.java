@@ -6,30 +6,30 @@ import clojure.lang.Reduced;
 
 /** The first elements of an array of objects. */
 public final class ArraySpan implements Span {
-    private final Object[] array;
-    private final int size;
+  private final Object[] array;
+  private final int size;
 
-    /** @param size how many elements of {@code array}, from the first one on */
-    public ArraySpan(Object[] array, int size) {
-        this.array = array;
-        this.size = size;
-    }
+  /** @param size how many elements of {@code array}, from the first one on */
+  public ArraySpan(Object[] array, int size) {
+    this.array = array;
+    this.size = size;
+  }
 
-    @Override
-    public long size() {
-        return size;
-    }
+  @Override
+  public long size() {
+    return size;
+  }
 
-    @Override
-    public Object reduce(IFn step, Object acc, long from, long to) {
-        return reduce(step, acc, array, (int) from, (int) to);
-    }
+  @Override
+  public Object reduce(IFn step, Object acc, long from, long to) {
+    return reduce(step, acc, array, (int) from, (int) to);
+  }
 
-    static Object reduce(IFn step, Object acc, Object[] array, int from, int to) {
-        for (int i = from; i < to; i++) {
-            acc = step.invoke(acc, array[i]);
-            if (acc instanceof Reduced) return acc;
-        }
-        return acc;
+  static Object reduce(IFn step, Object acc, Object[] array, int from, int to) {
+    for (int i = from; i < to; i++) {
+      acc = step.invoke(acc, array[i]);
+      if (acc instanceof Reduced) return acc;
     }
+    return acc;
+  }
 }

@@ -21,109 +21,109 @@ import java.util.concurrent.locks.ReentrantLock;
  * </ul>
  */
 final class Crew {
-    /** How many processors there were when the engine was loaded; to ask costs more than a small fold. */
-    static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-    static final Crew OWN = new Crew();
-    private static final long KEEP_SECONDS = 20;
-    private static final int MAX_THREADS = 256;
+  /** How many processors there were when the engine was loaded; to ask costs more than a small fold. */
+  static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+  static final Crew OWN = new Crew();
+  private static final long KEEP_SECONDS = 20;
+  private static final int MAX_THREADS = 256;
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final List<Run> runs = new ArrayList<>();              // guarded by lock
-    private final ArrayDeque<Condition> idle = new ArrayDeque<>(); // guarded by lock
-    private int threads;                                           // guarded by lock
-    private int maxThreads = PROCESSORS;  // guarded by lock
-    private int born;                                              // guarded by lock
+  private final ReentrantLock lock = new ReentrantLock();
+  private final List<Run> runs = new ArrayList<>();              // guarded by lock
+  private final ArrayDeque<Condition> idle = new ArrayDeque<>(); // guarded by lock
+  private int threads;                                           // guarded by lock
+  private int maxThreads = PROCESSORS;  // guarded by lock
+  private int born;                                              // guarded by lock
 
-    private Crew() { }
+  private Crew() { }
 
-    /** Lets threads of the crew help with {@code run}, and asks one to come. */
-    void open(Run run) {
-        lock.lock();
-        try {
-            maxThreads = Math.max(maxThreads, Math.min(run.maxHelpers(), MAX_THREADS));
-            runs.add(run);
-            summon();
-        } finally {
-            lock.unlock();
+  /** Lets threads of the crew help with {@code run}, and asks one to come. */
+  void open(Run run) {
+    lock.lock();
+    try {
+      maxThreads = Math.max(maxThreads, Math.min(run.maxHelpers(), MAX_THREADS));
+      runs.add(run);
+      summon();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Asks one more thread to come, for the open runs. Called by a helper that found work. */
+  void summonAnother(Run run) {
+    if (!run.wantsHelp()) return;
+    lock.lock();
+    try {
+      if (runs.contains(run)) summon();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void close(Run run) {
+    lock.lock();
+    try {
+      runs.remove(run);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void summon() {
+    Condition sleeper = idle.pollLast();
+    if (sleeper != null) {
+      sleeper.signal();
+    } else if (threads < maxThreads) {
+      start();
+    }
+  }
+
+  private void start() {
+    Thread thread = new Thread(this::serve, "skein-fold-" + ++born);
+    thread.setDaemon(true);
+    // Not the class loader of whoever happened to be the first to fold.
+    thread.setContextClassLoader(RT.class.getClassLoader());
+    try {
+      thread.start();
+      threads++;
+    } catch (OutOfMemoryError e) {
+      // The system has no thread left for us. Whoever asked does the work.
+    }
+  }
+
+  private void serve() {
+    for (Run run; (run = await()) != null; ) run.help();
+  }
+
+  /** An open run that wants help, after waiting for one if need be; null when this thread has been idle for long. */
+  private Run await() {
+    lock.lock();
+    try {
+      for (;;) {
+        // The newest first: a nested fold holds up the one around it.
+        for (int i = runs.size() - 1; i >= 0; i--) {
+          if (runs.get(i).wantsHelp()) return runs.get(i);
         }
-    }
-
-    /** Asks one more thread to come, for the open runs. Called by a helper that found work. */
-    void summonAnother(Run run) {
-        if (!run.wantsHelp()) return;
-        lock.lock();
-        try {
-            if (runs.contains(run)) summon();
-        } finally {
-            lock.unlock();
+        if (!rest()) {
+          threads--;
+          return null;
         }
+      }
+    } finally {
+      lock.unlock();
     }
+  }
 
-    void close(Run run) {
-        lock.lock();
-        try {
-            runs.remove(run);
-        } finally {
-            lock.unlock();
-        }
+  /** Waits to be called; false if nobody has for long. */
+  private boolean rest() {
+    Condition turn = lock.newCondition();
+    idle.addLast(turn);
+    boolean woken = true;
+    try {
+      woken = turn.await(KEEP_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      // A step has interrupted its own thread. That was a matter between it and the run that it was in.
     }
-
-    private void summon() {
-        Condition sleeper = idle.pollLast();
-        if (sleeper != null) {
-            sleeper.signal();
-        } else if (threads < maxThreads) {
-            start();
-        }
-    }
-
-    private void start() {
-        Thread thread = new Thread(this::serve, "skein-fold-" + ++born);
-        thread.setDaemon(true);
-        // Not the class loader of whoever happened to be the first to fold.
-        thread.setContextClassLoader(RT.class.getClassLoader());
-        try {
-            thread.start();
-            threads++;
-        } catch (OutOfMemoryError e) {
-            // The system has no thread left for us. Whoever asked does the work.
-        }
-    }
-
-    private void serve() {
-        for (Run run; (run = await()) != null; ) run.help();
-    }
-
-    /** An open run that wants help, after waiting for one if need be; null when this thread has been idle for long. */
-    private Run await() {
-        lock.lock();
-        try {
-            for (;;) {
-                // The newest first: a nested fold holds up the one around it.
-                for (int i = runs.size() - 1; i >= 0; i--) {
-                    if (runs.get(i).wantsHelp()) return runs.get(i);
-                }
-                if (!rest()) {
-                    threads--;
-                    return null;
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Waits to be called; false if nobody has for long. */
-    private boolean rest() {
-        Condition turn = lock.newCondition();
-        idle.addLast(turn);
-        boolean woken = true;
-        try {
-            woken = turn.await(KEEP_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            // A step has interrupted its own thread. That was a matter between it and the run that it was in.
-        }
-        // Not listed any more: somebody has called, even if this thread woke up by itself.
-        return !idle.remove(turn) || woken;
-    }
+    // Not listed any more: somebody has called, even if this thread woke up by itself.
+    return !idle.remove(turn) || woken;
+  }
 }

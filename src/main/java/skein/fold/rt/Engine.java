@@ -5,29 +5,29 @@ import clojure.lang.IReduceInit;
 
 /** Runs a plan over a source: the three kinds of source, and what is common to them. */
 public final class Engine {
-    private Engine() { }
+  private Engine() { }
 
-    /** Folds {@code span}; returns the combined accumulators, each complete. Closes the span. */
-    public static Object fold(Plan plan, Span span) {
-        try (span) {
-            return finished(plan, new SpanStart(plan, span).fold());
-        }
+  /** Folds {@code span}; returns the combined accumulators, each complete. Closes the span. */
+  public static Object fold(Plan plan, Span span) {
+    try (span) {
+      return finished(plan, new SpanStart(plan, span).fold());
     }
+  }
 
-    /** Folds {@code feed}; as above. */
-    public static Object fold(Plan plan, Feed feed) {
-        try (feed) {
-            return finished(plan, new FeedStart(plan, feed).fold());
-        }
+  /** Folds {@code feed}; as above. */
+  public static Object fold(Plan plan, Feed feed) {
+    try (feed) {
+      return finished(plan, new FeedStart(plan, feed).fold());
     }
+  }
 
-    /** Folds what only pushes its elements; as above. */
-    public static Object fold(Plan plan, IReduceInit pusher) {
-        return finished(plan, new PushStart(plan).fold(pusher));
-    }
+  /** Folds what only pushes its elements; as above. */
+  public static Object fold(Plan plan, IReduceInit pusher) {
+    return finished(plan, new PushStart(plan).fold(pusher));
+  }
 
-    private static Object finished(Plan plan, Object result) {
-        if (plan.progress != null) plan.progress.finish();
-        return result;
-    }
+  private static Object finished(Plan plan, Object result) {
+    if (plan.progress != null) plan.progress.finish();
+    return result;
+  }
 }

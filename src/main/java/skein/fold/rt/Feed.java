@@ -8,23 +8,23 @@ import clojure.lang.IFn;
  * lock, so that its elements are produced serially while the steps on them run in parallel.
  */
 public interface Feed extends AutoCloseable {
-    /** Hands out the next elements, at most {@code n}; null when there are none left. */
-    Span next(int n);
+  /** Hands out the next elements, at most {@code n}; null when there are none left. */
+  Span next(int n);
 
-    /**
-     * Feeds the next elements, at most {@code n}, to {@code step}; as {@link Span#reduce}.
-     *
-     * @param n as many as fit if it is {@code Integer.MAX_VALUE}
-     */
-    default Object reduce(IFn step, Object acc, int n) {
-        Span block = next(n);
-        return block == null ? acc : block.reduce(step, acc, 0, block.size());
-    }
+  /**
+   * Feeds the next elements, at most {@code n}, to {@code step}; as {@link Span#reduce}.
+   *
+   * @param n as many as fit if it is {@code Integer.MAX_VALUE}
+   */
+  default Object reduce(IFn step, Object acc, int n) {
+    Span block = next(n);
+    return block == null ? acc : block.reduce(step, acc, 0, block.size());
+  }
 
-    /** Whether there are no more elements. May produce one to know, which {@link #next} will hand out. */
-    boolean exhausted();
+  /** Whether there are no more elements. May produce one to know, which {@link #next} will hand out. */
+  boolean exhausted();
 
-    /** Frees what the feed holds. Called once, when the fold is over. */
-    @Override
-    default void close() { }
+  /** Frees what the feed holds. Called once, when the fold is over. */
+  @Override
+  default void close() { }
 }

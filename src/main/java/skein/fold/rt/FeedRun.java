@@ -15,110 +15,110 @@ import java.util.concurrent.locks.ReentrantLock;
  * </ul>
  */
 final class FeedRun extends Run {
-    /** The most elements in a block: bounds how far the feed is read ahead. */
-    static final int MAX_BLOCK = 4096;
-    /** How many times as long as a combination a block should take. */
-    private static final int COMBINE_SHARE = 16;
+  /** The most elements in a block: bounds how far the feed is read ahead. */
+  static final int MAX_BLOCK = 4096;
+  /** How many times as long as a combination a block should take. */
+  private static final int COMBINE_SHARE = 16;
 
-    private final Tap tap;
-    private final Pace measured;
-    private final ReentrantLock turn = new ReentrantLock();  // whose turn it is to use the tap
+  private final Tap tap;
+  private final Pace measured;
+  private final ReentrantLock turn = new ReentrantLock();  // whose turn it is to use the tap
 
-    FeedRun(Plan plan, Feed feed, Strand root) {
-        super(plan);
-        tap = new Tap(feed);
-        measured = root.pace.copy();
-        append(root);
+  FeedRun(Plan plan, Feed feed, Strand root) {
+    super(plan);
+    tap = new Tap(feed);
+    measured = root.pace.copy();
+    append(root);
+  }
+
+  @Override
+  void workOnRoot() {
+    work(root());
+  }
+
+  @Override
+  void workOnOthers() {
+    work(null);
+  }
+
+  private void work(Strand mine) {
+    Worker worker = new Worker(mine, measured.copy());
+    while (!failed && worker.advance()) checkInterrupt();
+  }
+
+  @Override
+  void endAfter(Strand strand) {
+    synchronized (lock) {
+      tap.shut();
+      if (!plan.unordered) dropAfter(strand);
+    }
+  }
+
+  /** What one thread does. */
+  private final class Worker {
+    private Strand strand;  // null: none yet
+    private final Pace pace;
+
+    Worker(Strand strand, Pace pace) {
+      this.strand = strand;
+      this.pace = pace;
     }
 
-    @Override
-    void workOnRoot() {
-        work(root());
+    /** Takes a block and reduces it; whether there may be more. */
+    boolean advance() {
+      Strand before = strand;
+      Span block = takeBlock();
+      if (before != null && before != strand) end(before);
+      if (block == null) {
+        if (strand != null && strand == before) end(strand);
+        return false;
+      }
+      if (strand != before) {
+        summonAnother();
+        strand.begin(plan.newChain(null).step(), plan.identity.invoke());
+      }
+      return reduce(block);
     }
 
-    @Override
-    void workOnOthers() {
-        work(null);
+    private Span takeBlock() {
+      Turns.await(turn);
+      try {
+        Span block = tap.next(blockSize());
+        if (block != null && (strand == null || !plan.unordered && !isTail(strand))) {
+          strand = new Strand(pace, -1, -1);
+          synchronized (lock) {
+            // Since the block was taken a strand to the left may have been reduced.
+            if (tap.isShut()) strand.dropped = true; else append(strand);
+          }
+        }
+        return block;
+      } finally {
+        turn.unlock();
+      }
     }
 
-    private void work(Strand mine) {
-        Worker worker = new Worker(mine, measured.copy());
-        while (!failed && worker.advance()) checkInterrupt();
+    private int blockSize() {
+      if (pace.fixed()) return (int) Math.min(pace.next(Long.MAX_VALUE), Integer.MAX_VALUE);
+      long forCombining = (long) (COMBINE_SHARE * combineNanos / Math.max(1, pace.nanosPerUnit()));
+      return (int) Math.max(1, Math.min(MAX_BLOCK, Math.max(pace.next(Long.MAX_VALUE), forCombining)));
     }
 
-    @Override
-    void endAfter(Strand strand) {
-        synchronized (lock) {
-            tap.shut();
-            if (!plan.unordered) dropAfter(strand);
-        }
+    private boolean reduce(Span block) {
+      long before = System.nanoTime();
+      long units = block.size();
+      strand.acc = block.reduce(strand.step, strand.acc, 0, units);
+      long now = System.nanoTime();
+      pace.took(units, now - before);
+      plan.note(strand, units, before, now);
+      if (!(strand.acc instanceof Reduced reduced)) return !stopped(strand);
+      strand.acc = reduced.deref();
+      endAfter(strand);
+      end(strand);
+      return false;
     }
 
-    /** What one thread does. */
-    private final class Worker {
-        private Strand strand;  // null: none yet
-        private final Pace pace;
-
-        Worker(Strand strand, Pace pace) {
-            this.strand = strand;
-            this.pace = pace;
-        }
-
-        /** Takes a block and reduces it; whether there may be more. */
-        boolean advance() {
-            Strand before = strand;
-            Span block = takeBlock();
-            if (before != null && before != strand) end(before);
-            if (block == null) {
-                if (strand != null && strand == before) end(strand);
-                return false;
-            }
-            if (strand != before) {
-                summonAnother();
-                strand.begin(plan.newChain(null).step(), plan.identity.invoke());
-            }
-            return reduce(block);
-        }
-
-        private Span takeBlock() {
-            Turns.await(turn);
-            try {
-                Span block = tap.next(blockSize());
-                if (block != null && (strand == null || !plan.unordered && !isTail(strand))) {
-                    strand = new Strand(pace, -1, -1);
-                    synchronized (lock) {
-                        // Since the block was taken a strand to the left may have been reduced.
-                        if (tap.isShut()) strand.dropped = true; else append(strand);
-                    }
-                }
-                return block;
-            } finally {
-                turn.unlock();
-            }
-        }
-
-        private int blockSize() {
-            if (pace.fixed()) return (int) Math.min(pace.next(Long.MAX_VALUE), Integer.MAX_VALUE);
-            long forCombining = (long) (COMBINE_SHARE * combineNanos / Math.max(1, pace.nanosPerUnit()));
-            return (int) Math.max(1, Math.min(MAX_BLOCK, Math.max(pace.next(Long.MAX_VALUE), forCombining)));
-        }
-
-        private boolean reduce(Span block) {
-            long before = System.nanoTime();
-            long units = block.size();
-            strand.acc = block.reduce(strand.step, strand.acc, 0, units);
-            long now = System.nanoTime();
-            pace.took(units, now - before);
-            plan.note(strand, units, before, now);
-            if (!(strand.acc instanceof Reduced reduced)) return !stopped(strand);
-            strand.acc = reduced.deref();
-            endAfter(strand);
-            end(strand);
-            return false;
-        }
-
-        private void end(Strand s) {
-            if (!stopped(s)) finish(s, plan.complete(s.step, s.acc));
-        }
+    private void end(Strand s) {
+      if (!stopped(s)) finish(s, plan.complete(s.step, s.acc));
     }
+  }
 }

@@ -12,58 +12,59 @@ import java.util.zip.ZipException;
 
 /** What can go wrong with a file, as exceptions that are data. */
 final class FileFault {
-    private FileFault() { }
+  private FileFault() { }
 
-    private static RuntimeException fault(Keyword error, String message, String path, Object... more) {
-        return fault(null, error, message, path, more);
-    }
+  private static RuntimeException fault(Keyword error, String message, String path, Object... more) {
+    return fault(null, error, message, path, more);
+  }
 
-    private static RuntimeException fault(Throwable cause, Keyword error, String message, String path, Object... more) {
-        Object[] data = new Object[4 + more.length];
-        data[0] = Keyword.intern("skein", "error");
-        data[1] = error;
-        data[2] = Keyword.intern("path");
-        data[3] = path;
-        System.arraycopy(more, 0, data, 4, more.length);
-        return new ExceptionInfo(message, PersistentArrayMap.createAsIfByAssoc(data), cause);
-    }
+  private static RuntimeException fault(Throwable cause, Keyword error, String message, String path, Object... more) {
+    Object[] data = new Object[4 + more.length];
+    data[0] = Keyword.intern("skein", "error");
+    data[1] = error;
+    data[2] = Keyword.intern("path");
+    data[3] = path;
+    System.arraycopy(more, 0, data, 4, more.length);
+    return new ExceptionInfo(message, PersistentArrayMap.createAsIfByAssoc(data), cause);
+  }
 
-    static RuntimeException missing(String path) {
-        return fault(Keyword.intern("skein", "file-missing"),
-            "There is no file " + path + ". Check the spelling, and the folder in which the program runs.", path);
-    }
+  static RuntimeException missing(String path) {
+    return fault(Keyword.intern("skein", "file-missing"),
+        "There is no file " + path + ". Check the spelling, and the folder in which the program runs.", path);
+  }
 
-    static RuntimeException directory(String path) {
-        return fault(Keyword.intern("skein", "file-is-directory"), path + " is a directory. Name the files in it.", path);
-    }
+  static RuntimeException directory(String path) {
+    return fault(Keyword.intern("skein", "file-is-directory"), path + " is a directory. Name the files in it.", path);
+  }
 
-    static RuntimeException truncated(String path, long position) {
-        return fault(Keyword.intern("skein", "file-truncated"),
-            path + " ended at byte " + position + ", earlier than when the fold began. Was it truncated or rotated meanwhile?",
-            path, Keyword.intern("position"), position);
-    }
+  static RuntimeException truncated(String path, long position) {
+    return fault(Keyword.intern("skein", "file-truncated"),
+        path + " ended at byte " + position + ", earlier than when the fold began. Was it truncated or rotated meanwhile?",
+        path, Keyword.intern("position"), position);
+  }
 
-    static RuntimeException tooLong(String path, long position) {
-        return fault(Keyword.intern("skein", "record-too-long"),
-            "A record in " + path + " that begins at byte " + position + " does not fit in memory or in an array. Is the delimiter right?",
-            path, Keyword.intern("position"), position);
-    }
+  static RuntimeException tooLong(String path, long position) {
+    return fault(Keyword.intern("skein", "record-too-long"),
+        "A record in " + path + " that begins at byte " + position + " does not fit in memory or in an array."
+            + " Is the delimiter right?",
+        path, Keyword.intern("position"), position);
+  }
 
-    static RuntimeException noUnpacker(String path, String library) {
-        return fault(Keyword.intern("skein", "no-unpacker"),
-            "To read " + path + " takes " + library + " on the class path. Add it, or unpack the file.",
-            path, Keyword.intern("library"), library);
-    }
+  static RuntimeException noUnpacker(String path, String library) {
+    return fault(Keyword.intern("skein", "no-unpacker"),
+        "To read " + path + " takes " + library + " on the class path. Add it, or unpack the file.",
+        path, Keyword.intern("library"), library);
+  }
 
-    /** What stands behind an {@code IOException}. */
-    static RuntimeException of(IOException e, String path, long position) {
-        if (e instanceof NoSuchFileException) return missing(path);
-        // The second is what zstd-jni says.
-        if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return truncated(path, position);
-        String why = e instanceof AccessDeniedException ? "its permissions forbid it"
-            : e instanceof ZipException ? "it is no gzip file, or a damaged one"
-            : String.valueOf(e.getMessage());
-        return fault(e, Keyword.intern("skein", "file-unreadable"), "Can't read " + path + ": " + why + ".",
-            path, Keyword.intern("position"), position, Keyword.intern("reason"), why);
-    }
+  /** What stands behind an {@code IOException}. */
+  static RuntimeException of(IOException e, String path, long position) {
+    if (e instanceof NoSuchFileException) return missing(path);
+    // The second is what zstd-jni says.
+    if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return truncated(path, position);
+    String why = e instanceof AccessDeniedException ? "its permissions forbid it"
+        : e instanceof ZipException ? "it is no gzip file, or a damaged one"
+        : String.valueOf(e.getMessage());
+    return fault(e, Keyword.intern("skein", "file-unreadable"), "Can't read " + path + ": " + why + ".",
+        path, Keyword.intern("position"), position, Keyword.intern("reason"), why);
+  }
 }

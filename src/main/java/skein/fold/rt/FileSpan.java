@@ -5,6 +5,7 @@ import clojure.lang.IFn;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -21,162 +22,162 @@ import java.util.concurrent.atomic.AtomicLong;
  * process. The file is opened when it is first read, and closed when all of it has been.
  */
 public final class FileSpan implements Span {
-    private static final int MIN_BLOCK = 4096;
-    private static final int MAX_READ_BYTES = 1 << 18;
-    private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Slice.PAD;
+  private static final int MIN_BLOCK = 4096;
+  private static final int MAX_READ_BYTES = 1 << 18;
+  private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Slice.PAD;
 
-    private final Path path;
-    private final Format format;
-    private final long size;
-    private final AtomicLong done = new AtomicLong();
-    private final ConcurrentLinkedQueue<byte[]> buffers;
-    private FileChannel channel;  // guarded by this; null: not open
+  private final Path path;
+  private final Format format;
+  private final long size;
+  private final AtomicLong done = new AtomicLong();
+  private final ConcurrentLinkedQueue<byte[]> buffers;
+  private FileChannel channel;  // guarded by this; null: not open
 
-    /** The file at {@code path}, which must be there and no directory. */
-    public FileSpan(Path path, Format format) {
-        this(path, format, new ConcurrentLinkedQueue<>());
+  /** The file at {@code path}, which must be there and no directory. */
+  public FileSpan(Path path, Format format) {
+    this(path, format, new ConcurrentLinkedQueue<>());
+  }
+
+  FileSpan(Path path, Format format, ConcurrentLinkedQueue<byte[]> buffers) {
+    this.path = path;
+    this.format = format;
+    this.buffers = buffers;
+    size = sizeOf(path);
+  }
+
+  static long sizeOf(Path path) {
+    if (Files.isDirectory(path)) throw FileFault.directory(path.toString());
+    try {
+      if (!Files.exists(path)) throw FileFault.missing(path.toString());
+      if (!Files.isReadable(path)) throw new AccessDeniedException(path.toString());
+      return Files.size(path);
+    } catch (IOException e) {
+      throw FileFault.of(e, path.toString(), 0);
+    }
+  }
+
+  @Override
+  public long size() {
+    return size;
+  }
+
+  @Override
+  public String unit() {
+    return "bytes";
+  }
+
+  @Override
+  public long minBlock() {
+    return MIN_BLOCK;
+  }
+
+  @Override
+  public Object reduce(IFn step, Object acc, long from, long to) {
+    if (from >= to) return acc;
+    byte[] spare = buffers.poll();
+    Block block = new Block(spare == null ? new byte[0] : spare);
+    try {
+      if (block.read(from, to)) {
+        acc = format.reduce(step, acc, block.bytes, block.first, block.end, block.base + block.first);
+      }
+    } finally {
+      buffers.add(block.bytes);
+    }
+    if (done.addAndGet(to - from) == size) close();
+    return acc;
+  }
+
+  @Override
+  public synchronized void close() {
+    if (channel == null) return;
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw FileFault.of(e, path.toString(), size);
+    } finally {
+      channel = null;
+    }
+  }
+
+  private synchronized FileChannel open() throws IOException {
+    if (channel == null) channel = FileChannel.open(path, StandardOpenOption.READ);
+    return channel;
+  }
+
+  /** A part of the file in a buffer. */
+  private final class Block {
+    byte[] bytes;  // of the file from base on
+    long base;
+    int have;
+    int first;
+    int end;
+
+    Block(byte[] bytes) {
+      this.bytes = bytes;
     }
 
-    FileSpan(Path path, Format format, ConcurrentLinkedQueue<byte[]> buffers) {
-        this.path = path;
-        this.format = format;
-        this.buffers = buffers;
-        size = sizeOf(path);
+    /** Reads the records that begin in [from, to) to bytes[first, end); whether there are any. */
+    boolean read(long from, long to) {
+      int behind = format.lookBehind();
+      base = Math.max(0, from - behind);
+      int owned = index(to);
+      fill((int) Math.min(owned + (long) MIN_BLOCK, size - base), 0);
+      first = from == 0 ? 0 : firstStart(index(from), owned);
+      if (first < 0 || first >= owned) return false;
+      if (to == size) {
+        end = owned;
+        return true;
+      }
+      int at = Math.max(owned, format.lookBehind());
+      while ((end = format.nextStart(bytes, at, have, base + have == size)) < 0) grow();
+      return true;
     }
 
-    static long sizeOf(Path path) {
-        if (Files.isDirectory(path)) throw FileFault.directory(path.toString());
-        try {
-            if (!Files.exists(path)) throw FileFault.missing(path.toString());
-            if (!Files.isReadable(path)) throw FileFault.of(new java.nio.file.AccessDeniedException(path.toString()), path.toString(), 0);
-            return Files.size(path);
-        } catch (IOException e) {
-            throw FileFault.of(e, path.toString(), 0);
-        }
+    /** Where in the buffer {@code position} of the file lies. */
+    private int index(long position) {
+      long index = position - base;
+      if (index > MAX_BUFFER) throw FileFault.tooLong(path.toString(), base);
+      return (int) index;
     }
 
-    @Override
-    public long size() {
-        return size;
+    /** Where the first record begins at {@code at} or behind, if that is before {@code owned}; else something else. */
+    private int firstStart(int at, int owned) {
+      // Near the start of the file there may be fewer bytes before it than a delimiter has.
+      int from = Math.max(at, format.lookBehind());
+      // A byte more, since a carriage return in the last place may belong to a line feed behind it.
+      int known = Math.min(have, owned + 1);
+      return format.nextStart(bytes, from, known, base + known == size);
     }
 
-    @Override
-    public String unit() {
-        return "bytes";
+    private void grow() {
+      long wanted = Math.min(2L * have, size - base);
+      if (wanted > MAX_BUFFER) throw FileFault.tooLong(path.toString(), base + first);
+      fill((int) wanted, have);
     }
 
-    @Override
-    public long minBlock() {
-        return MIN_BLOCK;
+    private void fill(int wanted, int kept) {
+      try {
+        if (bytes.length < wanted + Slice.PAD) bytes = Arrays.copyOf(kept == 0 ? new byte[0] : bytes, wanted + Slice.PAD);
+      } catch (OutOfMemoryError e) {
+        throw FileFault.tooLong(path.toString(), base + first);
+      }
+      ByteBuffer buffer = ByteBuffer.wrap(bytes);
+      for (int at = kept; at < wanted; ) {
+        buffer.limit(Math.min(wanted, at + MAX_READ_BYTES)).position(at);
+        at += readAt(buffer, base + at);
+      }
+      have = wanted;
     }
 
-    @Override
-    public Object reduce(IFn step, Object acc, long from, long to) {
-        if (from >= to) return acc;
-        byte[] spare = buffers.poll();
-        Block block = new Block(spare == null ? new byte[0] : spare);
-        try {
-            if (block.read(from, to)) {
-                acc = format.reduce(step, acc, block.bytes, block.first, block.end, block.base + block.first);
-            }
-        } finally {
-            buffers.add(block.bytes);
-        }
-        if (done.addAndGet(to - from) == size) close();
-        return acc;
+    private int readAt(ByteBuffer buffer, long position) {
+      int n;
+      try {
+        n = open().read(buffer, position);
+      } catch (IOException e) {
+        throw FileFault.of(e, path.toString(), position);
+      }
+      if (n <= 0) throw FileFault.truncated(path.toString(), position);
+      return n;
     }
-
-    @Override
-    public synchronized void close() {
-        if (channel == null) return;
-        try {
-            channel.close();
-        } catch (IOException e) {
-            throw FileFault.of(e, path.toString(), size);
-        } finally {
-            channel = null;
-        }
-    }
-
-    private synchronized FileChannel open() throws IOException {
-        if (channel == null) channel = FileChannel.open(path, StandardOpenOption.READ);
-        return channel;
-    }
-
-    /** A part of the file in a buffer. */
-    private final class Block {
-        byte[] bytes;  // of the file from base on
-        long base;
-        int have;
-        int first;
-        int end;
-
-        Block(byte[] bytes) {
-            this.bytes = bytes;
-        }
-
-        /** Reads the records that begin in [from, to) to bytes[first, end); whether there are any. */
-        boolean read(long from, long to) {
-            int behind = format.lookBehind();
-            base = Math.max(0, from - behind);
-            int owned = index(to);
-            fill((int) Math.min(owned + (long) MIN_BLOCK, size - base), 0);
-            first = from == 0 ? 0 : firstStart(index(from), owned);
-            if (first < 0 || first >= owned) return false;
-            if (to == size) {
-                end = owned;
-                return true;
-            }
-            int at = Math.max(owned, format.lookBehind());
-            while ((end = format.nextStart(bytes, at, have, base + have == size)) < 0) grow();
-            return true;
-        }
-
-        /** Where in the buffer {@code position} of the file lies. */
-        private int index(long position) {
-            long index = position - base;
-            if (index > MAX_BUFFER) throw FileFault.tooLong(path.toString(), base);
-            return (int) index;
-        }
-
-        /** Where the first record begins at {@code at} or behind, if that is before {@code owned}; else something else. */
-        private int firstStart(int at, int owned) {
-            // Near the start of the file there may be fewer bytes before it than a delimiter has.
-            int from = Math.max(at, format.lookBehind());
-            // A byte more, since a carriage return in the last place may belong to a line feed behind it.
-            int known = Math.min(have, owned + 1);
-            return format.nextStart(bytes, from, known, base + known == size);
-        }
-
-        private void grow() {
-            long wanted = Math.min(2L * have, size - base);
-            if (wanted > MAX_BUFFER) throw FileFault.tooLong(path.toString(), base + first);
-            fill((int) wanted, have);
-        }
-
-        private void fill(int wanted, int kept) {
-            try {
-                if (bytes.length < wanted + Slice.PAD) bytes = Arrays.copyOf(kept == 0 ? new byte[0] : bytes, wanted + Slice.PAD);
-            } catch (OutOfMemoryError e) {
-                throw FileFault.tooLong(path.toString(), base + first);
-            }
-            ByteBuffer buffer = ByteBuffer.wrap(bytes);
-            for (int at = kept; at < wanted; ) {
-                buffer.limit(Math.min(wanted, at + MAX_READ_BYTES)).position(at);
-                at += readAt(buffer, base + at);
-            }
-            have = wanted;
-        }
-
-        private int readAt(ByteBuffer buffer, long position) {
-            int n;
-            try {
-                n = open().read(buffer, position);
-            } catch (IOException e) {
-                throw FileFault.of(e, path.toString(), position);
-            }
-            if (n <= 0) throw FileFault.truncated(path.toString(), position);
-            return n;
-        }
-    }
+  }
 }

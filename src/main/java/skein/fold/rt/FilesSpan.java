@@ -13,68 +13,68 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * so it belongs as a whole to whoever has its first byte; several of them are read in parallel.
  */
 public final class FilesSpan implements Span {
-    private final Path[] paths;
-    private final Format format;
-    private final long[] starts;     // in all files together; one more than there are files
-    private final FileSpan[] spans;  // null for a compressed file
+  private final Path[] paths;
+  private final Format format;
+  private final long[] starts;     // in all files together; one more than there are files
+  private final FileSpan[] spans;  // null for a compressed file
 
-    /** The files at {@code paths}, which must be there. */
-    public FilesSpan(List<Path> paths, Format format) {
-        this.paths = paths.toArray(new Path[0]);
-        this.format = format;
-        starts = new long[paths.size() + 1];
-        spans = new FileSpan[paths.size()];
-        ConcurrentLinkedQueue<byte[]> buffers = new ConcurrentLinkedQueue<>();
-        for (int i = 0; i < spans.length; i++) {
-            Path path = this.paths[i];
-            if (!StreamFeed.isCompressed(path)) spans[i] = new FileSpan(path, format, buffers);
-            starts[i + 1] = starts[i] + (spans[i] == null ? FileSpan.sizeOf(path) : spans[i].size());
-        }
+  /** The files at {@code paths}, which must be there. */
+  public FilesSpan(List<Path> paths, Format format) {
+    this.paths = paths.toArray(new Path[0]);
+    this.format = format;
+    starts = new long[paths.size() + 1];
+    spans = new FileSpan[paths.size()];
+    ConcurrentLinkedQueue<byte[]> buffers = new ConcurrentLinkedQueue<>();
+    for (int i = 0; i < spans.length; i++) {
+      Path path = this.paths[i];
+      if (!StreamFeed.isCompressed(path)) spans[i] = new FileSpan(path, format, buffers);
+      starts[i + 1] = starts[i] + (spans[i] == null ? FileSpan.sizeOf(path) : spans[i].size());
     }
+  }
 
-    @Override
-    public long size() {
-        return starts[spans.length];
-    }
+  @Override
+  public long size() {
+    return starts[spans.length];
+  }
 
-    @Override
-    public String unit() {
-        return "bytes";
-    }
+  @Override
+  public String unit() {
+    return "bytes";
+  }
 
-    @Override
-    public long minBlock() {
-        return 4096;
-    }
+  @Override
+  public long minBlock() {
+    return 4096;
+  }
 
-    @Override
-    public Object reduce(IFn step, Object acc, long from, long to) {
-        int first = Arrays.binarySearch(starts, from);
-        for (int i = first < 0 ? -2 - first : first; i < spans.length && starts[i] < to; i++) {
-            long start = Math.max(from, starts[i]) - starts[i];
-            long end = Math.min(to, starts[i + 1]) - starts[i];
-            if (spans[i] != null) {
-                acc = spans[i].reduce(step, acc, start, end);
-            } else if (start == 0 && end > 0) {
-                acc = unpack(step, acc, paths[i]);
-            }
-            if (acc instanceof Reduced) return acc;
-        }
-        return acc;
+  @Override
+  public Object reduce(IFn step, Object acc, long from, long to) {
+    int first = Arrays.binarySearch(starts, from);
+    for (int i = first < 0 ? -2 - first : first; i < spans.length && starts[i] < to; i++) {
+      long start = Math.max(from, starts[i]) - starts[i];
+      long end = Math.min(to, starts[i + 1]) - starts[i];
+      if (spans[i] != null) {
+        acc = spans[i].reduce(step, acc, start, end);
+      } else if (start == 0 && end > 0) {
+        acc = unpack(step, acc, paths[i]);
+      }
+      if (acc instanceof Reduced) return acc;
     }
+    return acc;
+  }
 
-    private Object unpack(IFn step, Object acc, Path path) {
-        try (StreamFeed feed = StreamFeed.ofFile(path, format)) {
-            while (!(acc instanceof Reduced) && !feed.exhausted()) {
-                if (Thread.currentThread().isInterrupted()) throw Sneaky.raise(new InterruptedException());
-                acc = feed.reduce(step, acc, 1);
-            }
-            return acc;
-        }
+  private Object unpack(IFn step, Object acc, Path path) {
+    try (StreamFeed feed = StreamFeed.ofFile(path, format)) {
+      while (!(acc instanceof Reduced) && !feed.exhausted()) {
+        if (Thread.currentThread().isInterrupted()) throw Sneaky.raise(new InterruptedException());
+        acc = feed.reduce(step, acc, 1);
+      }
+      return acc;
     }
+  }
 
-    @Override
-    public void close() {
-        for (FileSpan span : spans) if (span != null) span.close();
-    }
+  @Override
+  public void close() {
+    for (FileSpan span : spans) if (span != null) span.close();
+  }
 }

@@ -8,49 +8,49 @@ import java.util.Iterator;
 
 /** The elements of an iterator. */
 public final class IteratorFeed implements Feed {
-    private static final int FIRST_BLOCK = 64;
+  private static final int FIRST_BLOCK = 64;
 
-    private final Iterator<?> iterator;
-    private final AutoCloseable owner;  // what to close in the end, or null
+  private final Iterator<?> iterator;
+  private final AutoCloseable owner;  // what to close in the end, or null
 
-    /** @param owner closed when the fold is over; may be null */
-    public IteratorFeed(Iterator<?> iterator, AutoCloseable owner) {
-        this.iterator = iterator;
-        this.owner = owner;
+  /** @param owner closed when the fold is over; may be null */
+  public IteratorFeed(Iterator<?> iterator, AutoCloseable owner) {
+    this.iterator = iterator;
+    this.owner = owner;
+  }
+
+  @Override
+  public boolean exhausted() {
+    return !iterator.hasNext();
+  }
+
+  @Override
+  public Span next(int n) {
+    if (!iterator.hasNext()) return null;
+    Object[] block = new Object[Math.min(n, FIRST_BLOCK)];
+    int filled = 0;
+    do {
+      if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
+      block[filled++] = iterator.next();
+    } while (filled < n && iterator.hasNext());
+    return new ArraySpan(block, filled);
+  }
+
+  @Override
+  public Object reduce(IFn step, Object acc, int n) {
+    for (int i = 0; i < n && iterator.hasNext(); i++) {
+      acc = step.invoke(acc, iterator.next());
+      if (acc instanceof Reduced) return acc;
     }
+    return acc;
+  }
 
-    @Override
-    public boolean exhausted() {
-        return !iterator.hasNext();
+  @Override
+  public void close() {
+    try {
+      if (owner != null) owner.close();
+    } catch (Exception e) {
+      throw Sneaky.raise(e);
     }
-
-    @Override
-    public Span next(int n) {
-        if (!iterator.hasNext()) return null;
-        Object[] block = new Object[Math.min(n, FIRST_BLOCK)];
-        int filled = 0;
-        do {
-            if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
-            block[filled++] = iterator.next();
-        } while (filled < n && iterator.hasNext());
-        return new ArraySpan(block, filled);
-    }
-
-    @Override
-    public Object reduce(IFn step, Object acc, int n) {
-        for (int i = 0; i < n && iterator.hasNext(); i++) {
-            acc = step.invoke(acc, iterator.next());
-            if (acc instanceof Reduced) return acc;
-        }
-        return acc;
-    }
-
-    @Override
-    public void close() {
-        try {
-            if (owner != null) owner.close();
-        } catch (Exception e) {
-            throw Sneaky.raise(e);
-        }
-    }
+  }
 }

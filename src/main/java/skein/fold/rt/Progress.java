@@ -10,41 +10,41 @@ import java.util.concurrent.atomic.AtomicLong;
  * end. What the callback throws ends the fold.
  */
 public final class Progress {
-    /** The shortest time between two reports. */
-    public static final long INTERVAL_NANOS = 50_000_000;
+  /** The shortest time between two reports. */
+  public static final long INTERVAL_NANOS = 50_000_000;
 
-    private final IFn callback;
-    private final long total;
-    private final AtomicLong done = new AtomicLong();
-    private final AtomicBoolean telling = new AtomicBoolean();
-    private volatile long last = System.nanoTime();  // written by whoever is telling
+  private final IFn callback;
+  private final long total;
+  private final AtomicLong done = new AtomicLong();
+  private final AtomicBoolean telling = new AtomicBoolean();
+  private volatile long last = System.nanoTime();  // written by whoever is telling
 
-    /**
-     * @param callback of two arguments: units done, units in all or nil
-     * @param total units in all, or -1 when nobody knows
-     */
-    public Progress(IFn callback, long total) {
-        this.callback = callback;
-        this.total = total;
+  /**
+   * @param callback of two arguments: units done, units in all or nil
+   * @param total units in all, or -1 when nobody knows
+   */
+  public Progress(IFn callback, long total) {
+    this.callback = callback;
+    this.total = total;
+  }
+
+  void add(long units, long now) {
+    done.addAndGet(units);
+    if (now - last < INTERVAL_NANOS || !telling.compareAndSet(false, true)) return;
+    try {
+      last = now;
+      tell();
+    } finally {
+      telling.set(false);
     }
+  }
 
-    void add(long units, long now) {
-        done.addAndGet(units);
-        if (now - last < INTERVAL_NANOS || !telling.compareAndSet(false, true)) return;
-        try {
-            last = now;
-            tell();
-        } finally {
-            telling.set(false);
-        }
-    }
+  /** The last report, when no thread works any more. */
+  void finish() {
+    tell();
+  }
 
-    /** The last report, when no thread works any more. */
-    void finish() {
-        tell();
-    }
-
-    private void tell() {
-        callback.invoke(done.get(), total < 0 ? null : (Object) total);
-    }
+  private void tell() {
+    callback.invoke(done.get(), total < 0 ? null : (Object) total);
+  }
 }

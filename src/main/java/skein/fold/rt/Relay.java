@@ -20,202 +20,202 @@ import java.util.concurrent.locks.ReentrantLock;
  * </ul>
  */
 final class Relay extends Run {
-    /** What one block has become. */
-    private static final class Basket extends AFn {
-        final long number;
-        final Span span;
-        final long from;
-        final long to;
-        final ArrayList<Object> items = new ArrayList<>();
-        Throwable thrown;
-        long nanos;
+  /** What one block has become. */
+  private static final class Basket extends AFn {
+    final long number;
+    final Span span;
+    final long from;
+    final long to;
+    final ArrayList<Object> items = new ArrayList<>();
+    Throwable thrown;
+    long nanos;
 
-        Basket(long number, Span span, long from, long to) {
-            this.number = number;
-            this.span = span;
-            this.from = from;
-            this.to = to;
-        }
-
-        @Override
-        public Object invoke(Object acc) {
-            return acc;
-        }
-
-        @Override
-        public Object invoke(Object acc, Object x) {
-            items.add(x);
-            return acc;
-        }
-    }
-
-    private final int stages;
-    private final IFn rest;
-    private final IFn whole;
-    private final Supply supply;
-    private final Pace pace;                 // guarded by turn
-    private final int window;
-    private final Basket[] waiting;          // guarded by lock; at number % window
-    private final ReentrantLock turn = new ReentrantLock();  // whose turn it is to take from the supply
-    private long taken;                      // guarded by lock
-    private long emptied;                    // guarded by lock
-    private boolean emptying;                // guarded by lock
-    private boolean ended;                   // guarded by lock
-    private Object acc;                      // whoever is emptying
-    private Trace.Piece piece;               // whoever is emptying
-    private volatile Basket latest;          // for what it tells about the cost
-
-    /**
-     * @param stages how many stages are in front of the first one that needs order
-     * @param strand what the caller has come to, with {@code chain}
-     */
-    Relay(Plan plan, Chain chain, int stages, Supply supply, Strand strand) {
-        super(plan);
-        rest = chain.steps()[stages];
-        whole = chain.steps()[0];
-        this.stages = stages;
-        this.supply = supply;
-        pace = strand.pace.copy();
-        acc = strand.acc;
-        piece = strand.piece;
-        window = 4 * plan.parallelism;
-        waiting = new Basket[window];
+    Basket(long number, Span span, long from, long to) {
+      this.number = number;
+      this.span = span;
+      this.from = from;
+      this.to = to;
     }
 
     @Override
-    void workOnRoot() {
-        workOnOthers();
+    public Object invoke(Object acc) {
+      return acc;
     }
 
     @Override
-    void workOnOthers() {
-        boolean first = true;
-        for (Basket basket; (basket = take()) != null; checkInterrupt()) {
-            if (first) summonAnother();
-            first = false;
-            fill(basket);
-            deliver(basket);
-        }
+    public Object invoke(Object acc, Object x) {
+      items.add(x);
+      return acc;
     }
+  }
 
-    @Override
-    Object result() {
-        return plan.complete(whole, acc);
+  private final int stages;
+  private final IFn rest;
+  private final IFn whole;
+  private final Supply supply;
+  private final Pace pace;                 // guarded by turn
+  private final int window;
+  private final Basket[] waiting;          // guarded by lock; at number % window
+  private final ReentrantLock turn = new ReentrantLock();  // whose turn it is to take from the supply
+  private long taken;                      // guarded by lock
+  private long emptied;                    // guarded by lock
+  private boolean emptying;                // guarded by lock
+  private boolean ended;                   // guarded by lock
+  private Object acc;                      // whoever is emptying
+  private Trace.Piece piece;               // whoever is emptying
+  private volatile Basket latest;          // for what it tells about the cost
+
+  /**
+   * @param stages how many stages are in front of the first one that needs order
+   * @param strand what the caller has come to, with {@code chain}
+   */
+  Relay(Plan plan, Chain chain, int stages, Supply supply, Strand strand) {
+    super(plan);
+    rest = chain.steps()[stages];
+    whole = chain.steps()[0];
+    this.stages = stages;
+    this.supply = supply;
+    pace = strand.pace.copy();
+    acc = strand.acc;
+    piece = strand.piece;
+    window = 4 * plan.parallelism;
+    waiting = new Basket[window];
+  }
+
+  @Override
+  void workOnRoot() {
+    workOnOthers();
+  }
+
+  @Override
+  void workOnOthers() {
+    boolean first = true;
+    for (Basket basket; (basket = take()) != null; checkInterrupt()) {
+      if (first) summonAnother();
+      first = false;
+      fill(basket);
+      deliver(basket);
     }
+  }
 
-    /** Does one block on the caller's thread; whether the stages in front take enough of the time for others to help. */
-    boolean probe() {
-        Basket basket = take();
-        if (basket == null) return false;
-        fill(basket);
-        long start = System.nanoTime();
-        deliver(basket);
-        long rest = System.nanoTime() - start;
-        double share = (double) basket.nanos / Math.max(1, basket.nanos + rest);
-        double perUnit = (double) (basket.nanos + rest) / Math.max(1, basket.to - basket.from);
-        return !ended() && Start.worthwhile(share, perUnit);
+  @Override
+  Object result() {
+    return plan.complete(whole, acc);
+  }
+
+  /** Does one block on the caller's thread; whether the stages in front take enough of the time for others to help. */
+  boolean probe() {
+    Basket basket = take();
+    if (basket == null) return false;
+    fill(basket);
+    long start = System.nanoTime();
+    deliver(basket);
+    long rest = System.nanoTime() - start;
+    double share = (double) basket.nanos / Math.max(1, basket.nanos + rest);
+    double perUnit = (double) (basket.nanos + rest) / Math.max(1, basket.to - basket.from);
+    return !ended() && Start.worthwhile(share, perUnit);
+  }
+
+  private Basket take() {
+    Turns.await(turn);
+    try {
+      synchronized (lock) {
+        while (taken - emptied >= window && !ended && !failed) lock.wait();
+        if (ended || failed) return null;
+      }
+      Basket done = latest;
+      if (done != null && done.to > done.from) pace.took(done.to - done.from, done.nanos);
+      long at = supply.position();
+      Span block = supply.next(pace);
+      if (block == null) return null;
+      synchronized (lock) {
+        return new Basket(taken++, block, at < 0 ? 0 : at, at < 0 ? block.size() : supply.position());
+      }
+    } catch (InterruptedException e) {
+      throw Sneaky.raise(e);
+    } finally {
+      turn.unlock();
     }
+  }
 
-    private Basket take() {
-        Turns.await(turn);
-        try {
-            synchronized (lock) {
-                while (taken - emptied >= window && !ended && !failed) lock.wait();
-                if (ended || failed) return null;
-            }
-            Basket done = latest;
-            if (done != null && done.to > done.from) pace.took(done.to - done.from, done.nanos);
-            long at = supply.position();
-            Span block = supply.next(pace);
-            if (block == null) return null;
-            synchronized (lock) {
-                return new Basket(taken++, block, at < 0 ? 0 : at, at < 0 ? block.size() : supply.position());
-            }
-        } catch (InterruptedException e) {
-            throw Sneaky.raise(e);
-        } finally {
-            turn.unlock();
-        }
+  private void fill(Basket basket) {
+    long start = System.nanoTime();
+    try {
+      IFn step = plan.chain(stages, basket)[0];
+      // A stage in front may stop early by what an element is: what follows is then left out.
+      if (basket.span.reduce(step, null, basket.from, basket.to) instanceof Reduced) basket.items.add(END);
+    } catch (Throwable t) {  // thrown again when the elements before have had their turn
+      basket.thrown = t;
     }
+    basket.nanos = System.nanoTime() - start;
+    latest = basket;
+  }
 
-    private void fill(Basket basket) {
-        long start = System.nanoTime();
-        try {
-            IFn step = plan.chain(stages, basket)[0];
-            // A stage in front may stop early by what an element is: what follows is then left out.
-            if (basket.span.reduce(step, null, basket.from, basket.to) instanceof Reduced) basket.items.add(END);
-        } catch (Throwable t) {  // thrown again when the elements before have had their turn
-            basket.thrown = t;
-        }
-        basket.nanos = System.nanoTime() - start;
-        latest = basket;
+  /** Stands behind the last element that gets through, when a stage in front has stopped. */
+  private static final Object END = new Object();
+
+  private void deliver(Basket basket) {
+    synchronized (lock) {
+      waiting[(int) (basket.number % window)] = basket;
+      if (emptying) return;
+      emptying = true;
     }
+    for (Basket next; (next = nextInTurn()) != null; ) empty(next);
+  }
 
-    /** Stands behind the last element that gets through, when a stage in front has stopped. */
-    private static final Object END = new Object();
-
-    private void deliver(Basket basket) {
-        synchronized (lock) {
-            waiting[(int) (basket.number % window)] = basket;
-            if (emptying) return;
-            emptying = true;
-        }
-        for (Basket next; (next = nextInTurn()) != null; ) empty(next);
+  private Basket nextInTurn() {
+    synchronized (lock) {
+      int slot = (int) (emptied % window);
+      Basket next = ended || failed ? null : waiting[slot];
+      if (next == null) {
+        emptying = false;
+        return null;
+      }
+      waiting[slot] = null;
+      return next;
     }
+  }
 
-    private Basket nextInTurn() {
-        synchronized (lock) {
-            int slot = (int) (emptied % window);
-            Basket next = ended || failed ? null : waiting[slot];
-            if (next == null) {
-                emptying = false;
-                return null;
-            }
-            waiting[slot] = null;
-            return next;
-        }
+  private void empty(Basket basket) {
+    long start = System.nanoTime();
+    boolean end = false;
+    for (Object x : basket.items) {
+      if (end = x == END) break;
+      acc = rest.invoke(acc, x);
+      if (end = acc instanceof Reduced) {
+        acc = ((Reduced) acc).deref();
+        break;
+      }
     }
+    if (!end && basket.thrown != null) {
+      fail(basket.thrown);
+      throw Sneaky.raise(basket.thrown);
+    }
+    long now = System.nanoTime();
+    note(basket, now - start, now);
+    synchronized (lock) {
+      emptied++;
+      ended = ended || end;
+      lock.notifyAll();
+    }
+    if (end) supply.shut();
+  }
 
-    private void empty(Basket basket) {
-        long start = System.nanoTime();
-        boolean end = false;
-        for (Object x : basket.items) {
-            if (end = x == END) break;
-            acc = rest.invoke(acc, x);
-            if (end = acc instanceof Reduced) {
-                acc = ((Reduced) acc).deref();
-                break;
-            }
-        }
-        if (!end && basket.thrown != null) {
-            fail(basket.thrown);
-            throw Sneaky.raise(basket.thrown);
-        }
-        long now = System.nanoTime();
-        note(basket, now - start, now);
-        synchronized (lock) {
-            emptied++;
-            ended = ended || end;
-            lock.notifyAll();
-        }
-        if (end) supply.shut();
-    }
+  private void note(Basket basket, long nanos, long now) {
+    long units = basket.to - basket.from;
+    if (plan.progress != null) plan.progress.add(units, now);
+    if (plan.trace == null) return;
+    if (piece == null) piece = plan.trace.piece(basket.from);
+    piece.add(units, nanos + basket.nanos);
+  }
 
-    private void note(Basket basket, long nanos, long now) {
-        long units = basket.to - basket.from;
-        if (plan.progress != null) plan.progress.add(units, now);
-        if (plan.trace == null) return;
-        if (piece == null) piece = plan.trace.piece(basket.from);
-        piece.add(units, nanos + basket.nanos);
+  boolean ended() {
+    synchronized (lock) {
+      return ended;
     }
+  }
 
-    boolean ended() {
-        synchronized (lock) {
-            return ended;
-        }
-    }
-
-    Object acc() {
-        return acc;
-    }
+  Object acc() {
+    return acc;
+  }
 }

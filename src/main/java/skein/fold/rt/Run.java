@@ -23,352 +23,352 @@ import java.util.concurrent.locks.LockSupport;
  * gets that exception. A {@code Reduced} ends what is to the right of it only, so that the value is the sequential one.
  */
 abstract class Run {
-    /** How long a virtual thread waits for a helper to take over before it does the work itself. */
-    private static final long HANDOVER_NANOS = 2_000_000;
-    private static final int SPINS = 2000;
+  /** How long a virtual thread waits for a helper to take over before it does the work itself. */
+  private static final long HANDOVER_NANOS = 2_000_000;
+  private static final int SPINS = 2000;
 
-    final Plan plan;
-    final Object lock = new Object();
-    private final Object bindings = Var.cloneThreadBindingFrame();
-    private final Thread caller = Thread.currentThread();
-    private final List<Thread> helpers = new ArrayList<>();  // guarded by lock
+  final Plan plan;
+  final Object lock = new Object();
+  private final Object bindings = Var.cloneThreadBindingFrame();
+  private final Thread caller = Thread.currentThread();
+  private final List<Thread> helpers = new ArrayList<>();  // guarded by lock
 
-    private Strand head;                     // guarded by lock
-    private Strand tail;                     // guarded by lock
-    private int joined;                      // guarded by lock; helpers at work
-    private boolean rootTaken;               // guarded by lock
-    private boolean rootKept;                // the caller's
-    private boolean opened;                  // the caller's
-    volatile long combineNanos;              // how long the last combination took
-    private Throwable failure;               // guarded by lock
-    private volatile int helperCount;        // as joined, for a look without the lock
-    volatile boolean failed;                 // written under lock; workers look at every block
-    private volatile boolean over;           // no more helpers are wanted
-    private boolean callerWorks;             // guarded by lock; the caller is in user code that may wait
-    private boolean callerInterrupted;       // guarded by lock; by us
+  private Strand head;                     // guarded by lock
+  private Strand tail;                     // guarded by lock
+  private int joined;                      // guarded by lock; helpers at work
+  private boolean rootTaken;               // guarded by lock
+  private boolean rootKept;                // the caller's
+  private boolean opened;                  // the caller's
+  volatile long combineNanos;              // how long the last combination took
+  private Throwable failure;               // guarded by lock
+  private volatile int helperCount;        // as joined, for a look without the lock
+  volatile boolean failed;                 // written under lock; workers look at every block
+  private volatile boolean over;           // no more helpers are wanted
+  private boolean callerWorks;             // guarded by lock; the caller is in user code that may wait
+  private boolean callerInterrupted;       // guarded by lock; by us
 
-    Run(Plan plan) {
-        this.plan = plan;
+  Run(Plan plan) {
+    this.plan = plan;
+  }
+
+  /** Does the first strand's work, and more, until there is nothing to do. */
+  abstract void workOnRoot();
+
+  /** Looks for work and does it, until there is none. */
+  abstract void workOnOthers();
+
+  int maxHelpers() {
+    return caller.isVirtual() ? plan.parallelism : plan.parallelism - 1;
+  }
+
+  boolean wantsHelp() {
+    return !over && !failed && helperCount < maxHelpers();
+  }
+
+  /** Asks for the first helper, unless that has been done. By the caller. */
+  final void open() {
+    if (opened || maxHelpers() == 0) return;
+    opened = true;
+    if (plan.pool == null) Crew.OWN.open(this); else enlist(1);
+  }
+
+  /** Lets the caller do the first strand's work even if it is a virtual thread. */
+  final void keepRoot() {
+    rootTaken = true;
+    rootKept = true;
+  }
+
+  /** Runs the fold; returns its accumulator, complete and combined. */
+  final Object execute() {
+    open();
+    try {
+      if (caller.isVirtual() && opened && !rootKept) awaitHandover();
+      if (rootKept || takeRoot()) participate();
+    } finally {
+      awaitHelpers();
+      if (opened && plan.pool == null) Crew.OWN.close(this);
     }
-
-    /** Does the first strand's work, and more, until there is nothing to do. */
-    abstract void workOnRoot();
-
-    /** Looks for work and does it, until there is none. */
-    abstract void workOnOthers();
-
-    int maxHelpers() {
-        return caller.isVirtual() ? plan.parallelism : plan.parallelism - 1;
+    synchronized (lock) {
+      if (failure != null) throw Sneaky.raise(failure);
+      return result();
     }
+  }
 
-    boolean wantsHelp() {
-        return !over && !failed && helperCount < maxHelpers();
+  /** The value of a run that has not failed. Under the lock. */
+  Object result() {
+    if (head == null || head != tail || !head.done) throw new AssertionError("strands are left");
+    return head.acc;
+  }
+
+  private void enlist(int n) {
+    for (int i = 0; i < n; i++) {
+      try {
+        plan.pool.execute(this::help);
+      } catch (java.util.concurrent.RejectedExecutionException e) {
+        return;  // a pool that is full or shut down helps nobody; the caller does the work
+      }
     }
+  }
 
-    /** Asks for the first helper, unless that has been done. By the caller. */
-    final void open() {
-        if (opened || maxHelpers() == 0) return;
-        opened = true;
-        if (plan.pool == null) Crew.OWN.open(this); else enlist(1);
+  /** Asks for one more helper, since there was work for this one. */
+  final void summonAnother() {
+    if (plan.pool == null) {
+      Crew.OWN.summonAnother(this);
+    } else if (wantsHelp()) {
+      enlist(1);
     }
+  }
 
-    /** Lets the caller do the first strand's work even if it is a virtual thread. */
-    final void keepRoot() {
-        rootTaken = true;
-        rootKept = true;
+  private boolean takeRoot() {
+    synchronized (lock) {
+      if (rootTaken) return false;
+      return rootTaken = true;
     }
+  }
 
-    /** Runs the fold; returns its accumulator, complete and combined. */
-    final Object execute() {
-        open();
-        try {
-            if (caller.isVirtual() && opened && !rootKept) awaitHandover();
-            if (rootKept || takeRoot()) participate();
-        } finally {
-            awaitHelpers();
-            if (opened && plan.pool == null) Crew.OWN.close(this);
+  private void participate() {
+    callerWorks(true);
+    try {
+      workOnRoot();
+      workOnOthers();
+    } catch (Throwable t) {  // whatever a step throws is the caller's; Errors too
+      fail(t);
+    } finally {
+      callerWorks(false);
+    }
+  }
+
+  /** The caller, which calls this, begins or ends what {@link #fail} may interrupt. */
+  final void callerWorks(boolean yes) {
+    synchronized (lock) {
+      callerWorks = yes;
+      forgetInterrupt();
+    }
+  }
+
+  /** Interrupts the caller, since nobody wants what it does. Under the lock. */
+  final void interruptCaller() {
+    if (callerInterrupted || Thread.currentThread() == caller) return;
+    callerInterrupted = true;
+    caller.interrupt();
+  }
+
+  /** Takes back an interrupt of ours. By the caller, under the lock. */
+  final void forgetInterrupt() {
+    if (callerInterrupted) Thread.interrupted();
+    callerInterrupted = false;
+  }
+
+  /** A helper's whole visit. */
+  final void help() {
+    // A pool that runs its tasks at once, on the thread that brings them, is no help.
+    if (Thread.currentThread() == caller || !join()) return;
+    Object before = Var.getThreadBindingFrame();
+    Var.resetThreadBindingFrame(bindings);
+    try {
+      if (caller.isVirtual() && takeRoot()) {
+        summonAnother();
+        workOnRoot();
+      }
+      workOnOthers();
+      // Nothing is left to take, and nothing will be: others need not come to see that.
+      over = true;
+    } catch (Throwable t) {  // as in participate
+      fail(t);
+    } finally {
+      Var.resetThreadBindingFrame(before);
+      leave();
+    }
+  }
+
+  private boolean join() {
+    synchronized (lock) {
+      if (!wantsHelp()) return false;
+      helpers.add(Thread.currentThread());
+      helperCount = ++joined;
+      return true;
+    }
+  }
+
+  private void leave() {
+    synchronized (lock) {
+      helpers.remove(Thread.currentThread());
+      helperCount = --joined;
+      // An interrupt that came through the run is over with it.
+      if (failed) Thread.interrupted();
+      if (joined > 0) return;
+    }
+    LockSupport.unpark(caller);
+  }
+
+  final void fail(Throwable t) {
+    synchronized (lock) {
+      if (failure != null) return;
+      failure = t;
+      failed = true;
+      for (Thread helper : helpers) {
+        if (helper != Thread.currentThread()) helper.interrupt();
+      }
+      if (callerWorks) interruptCaller();
+      lock.notifyAll();
+    }
+  }
+
+  /** Ends the run if somebody has interrupted the caller; helpers are interrupted by us alone. */
+  final void checkInterrupt() {
+    if (Thread.currentThread() == caller && Thread.interrupted()) throw Sneaky.raise(interruption());
+  }
+
+  private void awaitHandover() {
+    long deadline = System.nanoTime() + HANDOVER_NANOS;
+    for (;;) {
+      synchronized (lock) {
+        if (rootTaken) return;
+      }
+      long left = deadline - System.nanoTime();
+      if (left <= 0) return;
+      LockSupport.parkNanos(this, left);
+      if (Thread.interrupted()) fail(interruption());
+    }
+  }
+
+  /** Waits until all helpers have left; those that could come no longer can. */
+  private void awaitHelpers() {
+    int spins = caller.isVirtual() ? 0 : SPINS;
+    boolean interrupted = false;
+    for (;;) {
+      synchronized (lock) {
+        // A virtual caller whose root a helper has taken must not lock out the others.
+        if (joined == 0) {
+          over = true;
+          break;
         }
-        synchronized (lock) {
-            if (failure != null) throw Sneaky.raise(failure);
-            return result();
+      }
+      if (spins-- > 0) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.park(this);
+      }
+      if (Thread.interrupted()) {
+        interrupted = true;
+        fail(interruption());
+      }
+    }
+    // An interrupt that is not what the caller gets must not be lost.
+    if (interrupted && !(failure instanceof InterruptedException)) caller.interrupt();
+  }
+
+  private static InterruptedException interruption() {
+    return new InterruptedException("interrupted while folding");
+  }
+
+  // The list of strands.
+
+  /** Appends a strand; the caller of this method holds what makes its place right. */
+  final void append(Strand strand) {
+    synchronized (lock) {
+      strand.left = tail;
+      if (tail == null) head = strand; else tail.right = strand;
+      tail = strand;
+    }
+  }
+
+  /** Puts {@code strand} right of {@code of}. Under the lock. */
+  final void insertAfter(Strand of, Strand strand) {
+    strand.left = of;
+    strand.right = of.right;
+    if (of.right == null) tail = strand; else of.right.left = strand;
+    of.right = strand;
+  }
+
+  final Strand root() {
+    synchronized (lock) {
+      return head;
+    }
+  }
+
+  final boolean isTail(Strand strand) {
+    synchronized (lock) {
+      return tail == strand;
+    }
+  }
+
+  /** The strand with the most units that nobody has taken, or null if all are taken. Under the lock. */
+  final Strand richest() {
+    Strand richest = null;
+    long most = 0;
+    for (Strand s = head; s != null; s = s.right) {
+      long remaining = s.done ? 0 : s.remaining();
+      if (remaining > most) {
+        most = remaining;
+        richest = s;
+      }
+    }
+    return richest;
+  }
+
+  /** Leaves out all that nobody has taken. */
+  final void closeAll() {
+    synchronized (lock) {
+      for (Strand s = head; s != null; s = s.right) s.close();
+    }
+  }
+
+  private void unlink(Strand strand) {
+    if (strand.left == null) head = strand.right; else strand.left.right = strand.right;
+    if (strand.right == null) tail = strand.left; else strand.right.left = strand.left;
+  }
+
+  /** Nobody wants what is right of {@code strand}. */
+  final void dropAfter(Strand strand) {
+    synchronized (lock) {
+      if (strand.dropped) return;
+      for (Strand s = strand.right; s != null; s = s.right) {
+        s.dropped = true;
+        s.acc = null;
+      }
+      strand.right = null;
+      tail = strand;
+    }
+  }
+
+  /** The value is known from {@code strand} on: no more of the source is wanted. */
+  void endAfter(Strand strand) {
+    dropAfter(strand);
+  }
+
+  /** Whether the owner of {@code strand} should stop. */
+  final boolean stopped(Strand strand) {
+    return failed || strand.dropped;
+  }
+
+  /** Ends {@code strand} with the complete accumulator {@code acc}: combines it with neighbours that are done. */
+  final void finish(Strand strand, Object acc) {
+    strand.acc = null;
+    for (;;) {
+      Object other;
+      boolean left;
+      synchronized (lock) {
+        if (stopped(strand)) return;
+        if (left = strand.left != null && strand.left.done) {
+          other = strand.left.acc;
+          unlink(strand.left);
+        } else if (strand.right != null && strand.right.done) {
+          other = strand.right.acc;
+          unlink(strand.right);
+        } else {
+          strand.acc = acc;
+          strand.done = true;
+          return;
         }
+      }
+      long start = System.nanoTime();
+      acc = left ? plan.combine.invoke(other, acc) : plan.combine.invoke(acc, other);
+      combineNanos = System.nanoTime() - start;
+      if (acc instanceof Reduced reduced) {
+        acc = reduced.deref();
+        endAfter(strand);
+      }
     }
-
-    /** The value of a run that has not failed. Under the lock. */
-    Object result() {
-        if (head == null || head != tail || !head.done) throw new AssertionError("strands are left");
-        return head.acc;
-    }
-
-    private void enlist(int n) {
-        for (int i = 0; i < n; i++) {
-            try {
-                plan.pool.execute(this::help);
-            } catch (java.util.concurrent.RejectedExecutionException e) {
-                return;  // a pool that is full or shut down helps nobody; the caller does the work
-            }
-        }
-    }
-
-    /** Asks for one more helper, since there was work for this one. */
-    final void summonAnother() {
-        if (plan.pool == null) {
-            Crew.OWN.summonAnother(this);
-        } else if (wantsHelp()) {
-            enlist(1);
-        }
-    }
-
-    private boolean takeRoot() {
-        synchronized (lock) {
-            if (rootTaken) return false;
-            return rootTaken = true;
-        }
-    }
-
-    private void participate() {
-        callerWorks(true);
-        try {
-            workOnRoot();
-            workOnOthers();
-        } catch (Throwable t) {  // whatever a step throws is the caller's; Errors too
-            fail(t);
-        } finally {
-            callerWorks(false);
-        }
-    }
-
-    /** The caller, which calls this, begins or ends what {@link #fail} may interrupt. */
-    final void callerWorks(boolean yes) {
-        synchronized (lock) {
-            callerWorks = yes;
-            forgetInterrupt();
-        }
-    }
-
-    /** Interrupts the caller, since nobody wants what it does. Under the lock. */
-    final void interruptCaller() {
-        if (callerInterrupted || Thread.currentThread() == caller) return;
-        callerInterrupted = true;
-        caller.interrupt();
-    }
-
-    /** Takes back an interrupt of ours. By the caller, under the lock. */
-    final void forgetInterrupt() {
-        if (callerInterrupted) Thread.interrupted();
-        callerInterrupted = false;
-    }
-
-    /** A helper's whole visit. */
-    final void help() {
-        // A pool that runs its tasks at once, on the thread that brings them, is no help.
-        if (Thread.currentThread() == caller || !join()) return;
-        Object before = Var.getThreadBindingFrame();
-        Var.resetThreadBindingFrame(bindings);
-        try {
-            if (caller.isVirtual() && takeRoot()) {
-                summonAnother();
-                workOnRoot();
-            }
-            workOnOthers();
-            // Nothing is left to take, and nothing will be: others need not come to see that.
-            over = true;
-        } catch (Throwable t) {  // as in participate
-            fail(t);
-        } finally {
-            Var.resetThreadBindingFrame(before);
-            leave();
-        }
-    }
-
-    private boolean join() {
-        synchronized (lock) {
-            if (!wantsHelp()) return false;
-            helpers.add(Thread.currentThread());
-            helperCount = ++joined;
-            return true;
-        }
-    }
-
-    private void leave() {
-        synchronized (lock) {
-            helpers.remove(Thread.currentThread());
-            helperCount = --joined;
-            // An interrupt that came through the run is over with it.
-            if (failed) Thread.interrupted();
-            if (joined > 0) return;
-        }
-        LockSupport.unpark(caller);
-    }
-
-    final void fail(Throwable t) {
-        synchronized (lock) {
-            if (failure != null) return;
-            failure = t;
-            failed = true;
-            for (Thread helper : helpers) {
-                if (helper != Thread.currentThread()) helper.interrupt();
-            }
-            if (callerWorks) interruptCaller();
-            lock.notifyAll();
-        }
-    }
-
-    /** Ends the run if somebody has interrupted the caller; helpers are interrupted by us alone. */
-    final void checkInterrupt() {
-        if (Thread.currentThread() == caller && Thread.interrupted()) throw Sneaky.raise(interruption());
-    }
-
-    private void awaitHandover() {
-        long deadline = System.nanoTime() + HANDOVER_NANOS;
-        for (;;) {
-            synchronized (lock) {
-                if (rootTaken) return;
-            }
-            long left = deadline - System.nanoTime();
-            if (left <= 0) return;
-            LockSupport.parkNanos(this, left);
-            if (Thread.interrupted()) fail(interruption());
-        }
-    }
-
-    /** Waits until all helpers have left; those that could come no longer can. */
-    private void awaitHelpers() {
-        int spins = caller.isVirtual() ? 0 : SPINS;
-        boolean interrupted = false;
-        for (;;) {
-            synchronized (lock) {
-                // A virtual caller whose root a helper has taken must not lock out the others.
-                if (joined == 0) {
-                    over = true;
-                    break;
-                }
-            }
-            if (spins-- > 0) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.park(this);
-            }
-            if (Thread.interrupted()) {
-                interrupted = true;
-                fail(interruption());
-            }
-        }
-        // An interrupt that is not what the caller gets must not be lost.
-        if (interrupted && !(failure instanceof InterruptedException)) caller.interrupt();
-    }
-
-    private static InterruptedException interruption() {
-        return new InterruptedException("interrupted while folding");
-    }
-
-    // The list of strands.
-
-    /** Appends a strand; the caller of this method holds what makes its place right. */
-    final void append(Strand strand) {
-        synchronized (lock) {
-            strand.left = tail;
-            if (tail == null) head = strand; else tail.right = strand;
-            tail = strand;
-        }
-    }
-
-    /** Puts {@code strand} right of {@code of}. Under the lock. */
-    final void insertAfter(Strand of, Strand strand) {
-        strand.left = of;
-        strand.right = of.right;
-        if (of.right == null) tail = strand; else of.right.left = strand;
-        of.right = strand;
-    }
-
-    final Strand root() {
-        synchronized (lock) {
-            return head;
-        }
-    }
-
-    final boolean isTail(Strand strand) {
-        synchronized (lock) {
-            return tail == strand;
-        }
-    }
-
-    /** The strand with the most units that nobody has taken, or null if all are taken. Under the lock. */
-    final Strand richest() {
-        Strand richest = null;
-        long most = 0;
-        for (Strand s = head; s != null; s = s.right) {
-            long remaining = s.done ? 0 : s.remaining();
-            if (remaining > most) {
-                most = remaining;
-                richest = s;
-            }
-        }
-        return richest;
-    }
-
-    /** Leaves out all that nobody has taken. */
-    final void closeAll() {
-        synchronized (lock) {
-            for (Strand s = head; s != null; s = s.right) s.close();
-        }
-    }
-
-    private void unlink(Strand strand) {
-        if (strand.left == null) head = strand.right; else strand.left.right = strand.right;
-        if (strand.right == null) tail = strand.left; else strand.right.left = strand.left;
-    }
-
-    /** Nobody wants what is right of {@code strand}. */
-    final void dropAfter(Strand strand) {
-        synchronized (lock) {
-            if (strand.dropped) return;
-            for (Strand s = strand.right; s != null; s = s.right) {
-                s.dropped = true;
-                s.acc = null;
-            }
-            strand.right = null;
-            tail = strand;
-        }
-    }
-
-    /** The value is known from {@code strand} on: no more of the source is wanted. */
-    void endAfter(Strand strand) {
-        dropAfter(strand);
-    }
-
-    /** Whether the owner of {@code strand} should stop. */
-    final boolean stopped(Strand strand) {
-        return failed || strand.dropped;
-    }
-
-    /** Ends {@code strand} with the complete accumulator {@code acc}: combines it with neighbours that are done. */
-    final void finish(Strand strand, Object acc) {
-        strand.acc = null;
-        for (;;) {
-            Object other;
-            boolean left;
-            synchronized (lock) {
-                if (stopped(strand)) return;
-                if (left = strand.left != null && strand.left.done) {
-                    other = strand.left.acc;
-                    unlink(strand.left);
-                } else if (strand.right != null && strand.right.done) {
-                    other = strand.right.acc;
-                    unlink(strand.right);
-                } else {
-                    strand.acc = acc;
-                    strand.done = true;
-                    return;
-                }
-            }
-            long start = System.nanoTime();
-            acc = left ? plan.combine.invoke(other, acc) : plan.combine.invoke(acc, other);
-            combineNanos = System.nanoTime() - start;
-            if (acc instanceof Reduced reduced) {
-                acc = reduced.deref();
-                endAfter(strand);
-            }
-        }
-    }
+  }
 }

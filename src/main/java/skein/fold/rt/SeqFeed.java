@@ -11,66 +11,66 @@ import java.util.Arrays;
 
 /** The elements of a sequence, which is realized as they are wanted, and not held on to. */
 public final class SeqFeed implements Feed {
-    private static final int FIRST_BLOCK = 64;
+  private static final int FIRST_BLOCK = 64;
 
-    private Object rest;   // the sequence after the present chunk, or when there is none
-    private IChunk chunk;  // null: none
-    private int at;        // within the chunk
+  private Object rest;   // the sequence after the present chunk, or when there is none
+  private IChunk chunk;  // null: none
+  private int at;        // within the chunk
 
-    /** @param seq anything that {@code seq} takes */
-    public SeqFeed(Object seq) {
-        rest = seq;
+  /** @param seq anything that {@code seq} takes */
+  public SeqFeed(Object seq) {
+    rest = seq;
+  }
+
+  /** Makes sure that there is a chunk with an element, or that {@code rest} is a seq which isn't chunked; or says no. */
+  @Override
+  public boolean exhausted() {
+    if (chunk != null) return false;
+    ISeq seq = RT.seq(rest);
+    rest = seq;
+    if (seq == null) return true;
+    if (seq instanceof IChunkedSeq chunked) {
+      chunk = chunked.chunkedFirst();
+      at = 0;
+      rest = chunked.chunkedMore();
+      if (chunk.count() == 0) {
+        chunk = null;
+        return exhausted();
+      }
     }
+    return false;
+  }
 
-    /** Makes sure that there is a chunk with an element, or that {@code rest} is a seq which isn't chunked; or says no. */
-    @Override
-    public boolean exhausted() {
-        if (chunk != null) return false;
-        ISeq seq = RT.seq(rest);
-        rest = seq;
-        if (seq == null) return true;
-        if (seq instanceof IChunkedSeq chunked) {
-            chunk = chunked.chunkedFirst();
-            at = 0;
-            rest = chunked.chunkedMore();
-            if (chunk.count() == 0) {
-                chunk = null;
-                return exhausted();
-            }
-        }
-        return false;
+  /** Takes the next element; there is one. */
+  private Object take() {
+    if (chunk == null) {
+      ISeq seq = (ISeq) rest;
+      rest = seq.more();
+      return seq.first();
     }
+    Object x = chunk.nth(at++);
+    if (at == chunk.count()) chunk = null;
+    return x;
+  }
 
-    /** Takes the next element; there is one. */
-    private Object take() {
-        if (chunk == null) {
-            ISeq seq = (ISeq) rest;
-            rest = seq.more();
-            return seq.first();
-        }
-        Object x = chunk.nth(at++);
-        if (at == chunk.count()) chunk = null;
-        return x;
-    }
+  @Override
+  public Span next(int n) {
+    if (exhausted()) return null;
+    Object[] block = new Object[Math.min(n, FIRST_BLOCK)];
+    int filled = 0;
+    do {
+      if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
+      block[filled++] = take();
+    } while (filled < n && !exhausted());
+    return new ArraySpan(block, filled);
+  }
 
-    @Override
-    public Span next(int n) {
-        if (exhausted()) return null;
-        Object[] block = new Object[Math.min(n, FIRST_BLOCK)];
-        int filled = 0;
-        do {
-            if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
-            block[filled++] = take();
-        } while (filled < n && !exhausted());
-        return new ArraySpan(block, filled);
+  @Override
+  public Object reduce(IFn step, Object acc, int n) {
+    for (int i = 0; i < n && !exhausted(); i++) {
+      acc = step.invoke(acc, take());
+      if (acc instanceof Reduced) return acc;
     }
-
-    @Override
-    public Object reduce(IFn step, Object acc, int n) {
-        for (int i = 0; i < n && !exhausted(); i++) {
-            acc = step.invoke(acc, take());
-            if (acc instanceof Reduced) return acc;
-        }
-        return acc;
-    }
+    return acc;
+  }
 }

@@ -8,28 +8,28 @@ import clojure.lang.IFn;
  * (elements, bytes); its elements begin at positions, perhaps not at every one. Safe for use by any number of threads.
  */
 public interface Span extends AutoCloseable {
-    /** How many units there are. Does not change. */
-    long size();
+  /** How many units there are. Does not change. */
+  long size();
 
-    /**
-     * Feeds the elements that begin at positions {@code from} (inclusive) to {@code to} (exclusive), in order, to {@code step}.
-     *
-     * @return what the last step returned, or {@code acc}. When a step returns a {@code Reduced}, the rest is left out and
-     *     it is returned as it is
-     */
-    Object reduce(IFn step, Object acc, long from, long to);
+  /**
+   * Feeds the elements that begin at positions {@code from} (inclusive) to {@code to} (exclusive), in order, to {@code step}.
+   *
+   * @return what the last step returned, or {@code acc}. When a step returns a {@code Reduced}, the rest is left out and
+   *     it is returned as it is
+   */
+  Object reduce(IFn step, Object acc, long from, long to);
 
-    /** What the units are, in a word for people: elements, bytes. */
-    default String unit() {
-        return "elements";
-    }
+  /** What the units are, in a word for people: elements, bytes. */
+  default String unit() {
+    return "elements";
+  }
 
-    /** The fewest units that are worth reducing by themselves, unless fewer are left. */
-    default long minBlock() {
-        return 1;
-    }
+  /** The fewest units that are worth reducing by themselves, unless fewer are left. */
+  default long minBlock() {
+    return 1;
+  }
 
-    /** Frees what the span holds. Called once, when the fold is over. */
-    @Override
-    default void close() { }
+  /** Frees what the span holds. Called once, when the fold is over. */
+  @Override
+  default void close() { }
 }

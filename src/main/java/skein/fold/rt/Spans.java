@@ -5,36 +5,36 @@ import java.util.List;
 
 /** Spans of what gives its elements by index: arrays, ranges, lists, text. */
 public final class Spans {
-    private Spans() { }
+  private Spans() { }
 
-    /** The elements of an array of any type, boxed as Clojure does, or null if {@code array} is none. */
-    public static Span ofArray(Object array) {
-        return switch (array) {
-            case Object[] a -> new ArraySpan(a, a.length);
-            case long[] a -> PrimitiveSpan.of(a);
-            case double[] a -> PrimitiveSpan.of(a);
-            case int[] a -> PrimitiveSpan.of(a);
-            case float[] a -> new IndexedSpan(a.length, i -> a[i]);
-            case byte[] a -> new IndexedSpan(a.length, i -> a[i]);
-            case short[] a -> new IndexedSpan(a.length, i -> a[i]);
-            case char[] a -> new IndexedSpan(a.length, i -> a[i]);
-            case boolean[] a -> new IndexedSpan(a.length, i -> a[i]);
-            default -> null;
-        };
-    }
+  /** The elements of an array of any type, boxed as Clojure does, or null if {@code array} is none. */
+  public static Span ofArray(Object array) {
+    return switch (array) {
+      case Object[] a -> new ArraySpan(a, a.length);
+      case long[] a -> PrimitiveSpan.of(a);
+      case double[] a -> PrimitiveSpan.of(a);
+      case int[] a -> PrimitiveSpan.of(a);
+      case float[] a -> new IndexedSpan(a.length, i -> a[i]);
+      case byte[] a -> new IndexedSpan(a.length, i -> a[i]);
+      case short[] a -> new IndexedSpan(a.length, i -> a[i]);
+      case char[] a -> new IndexedSpan(a.length, i -> a[i]);
+      case boolean[] a -> new IndexedSpan(a.length, i -> a[i]);
+      default -> null;
+    };
+  }
 
-    /** The longs {@code start}, {@code start + distance} and so on, {@code size} of them. */
-    public static Span ofRange(long start, long distance, long size) {
-        return PrimitiveSpan.range(start, distance, size);
-    }
+  /** The longs {@code start}, {@code start + distance} and so on, {@code size} of them; the distance is not 0. */
+  public static Span ofRange(long start, long distance, long size) {
+    return PrimitiveSpan.range(start, distance, size);
+  }
 
-    /** The elements of a list with random access. */
-    public static Span ofList(List<?> list) {
-        return new IndexedSpan(list.size(), list::get);
-    }
+  /** The elements of a list with random access. */
+  public static Span ofList(List<?> list) {
+    return new IndexedSpan(list.size(), list::get);
+  }
 
-    /** The characters of {@code text}. */
-    public static Span ofText(CharSequence text) {
-        return new IndexedSpan(text.length(), text::charAt);
-    }
+  /** The characters of {@code text}. */
+  public static Span ofText(CharSequence text) {
+    return new IndexedSpan(text.length(), text::charAt);
+  }
 }

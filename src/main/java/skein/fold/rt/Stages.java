@@ -23,129 +23,129 @@ import java.util.List;
  * that safe for several threads is its owner's affair.
  */
 public final class Stages {
-    private static final String COMPOSITION = "clojure.core$comp$fn__";
-    private static final int MAX_DEPTH = 8;
+  private static final String COMPOSITION = "clojure.core$comp$fn__";
+  private static final int MAX_DEPTH = 8;
 
-    /** The fields of a class that hold an instance's state. */
-    private static final ClassValue<Field[]> FIELDS = new ClassValue<>() {
-        @Override
-        protected Field[] computeValue(Class<?> type) {
-            List<Field> fields = new ArrayList<>();
-            for (Class<?> c = type; c != null && c != AFunction.class && c != AFn.class && c != RestFn.class; c = c.getSuperclass()) {
-                for (Field field : c.getDeclaredFields()) {
-                    if (!Modifier.isStatic(field.getModifiers())) fields.add(accessible(field));
-                }
-            }
-            return fields.toArray(new Field[0]);
+  /** The fields of a class that hold an instance's state. */
+  private static final ClassValue<Field[]> FIELDS = new ClassValue<>() {
+    @Override
+    protected Field[] computeValue(Class<?> type) {
+      List<Field> fields = new ArrayList<>();
+      for (Class<?> c = type; c != null && c != AFunction.class && c != AFn.class && c != RestFn.class; c = c.getSuperclass()) {
+        for (Field field : c.getDeclaredFields()) {
+          if (!Modifier.isStatic(field.getModifiers())) fields.add(accessible(field));
         }
-    };
-
-    /** The two parts of a composition, or an empty array for what is none. */
-    private static final ClassValue<Field[]> PARTS = new ClassValue<>() {
-        @Override
-        protected Field[] computeValue(Class<?> type) {
-            if (!type.getName().startsWith(COMPOSITION)) return new Field[0];
-            Field f = field(type, "f");
-            Field g = field(type, "g");
-            return f == null || g == null ? new Field[0] : new Field[] {f, g};
-        }
-    };
-
-    private static final ClassValue<Boolean> ARITY_ONE = new ClassValue<>() {
-        @Override
-        protected Boolean computeValue(Class<?> type) {
-            for (Class<?> c = type; c != null && c != AFunction.class && c != AFn.class && c != RestFn.class; c = c.getSuperclass()) {
-                for (var method : c.getDeclaredMethods()) {
-                    if (method.getName().equals("invoke") && method.getParameterCount() == 1) return true;
-                }
-            }
-            return false;
-        }
-    };
-
-    private Stages() { }
-
-    private static Field accessible(Field field) {
-        try {
-            field.setAccessible(true);
-        } catch (InaccessibleObjectException e) {
-            return null;  // a class of the JDK: it is no function of ours to look into
-        }
-        return field;
+      }
+      return fields.toArray(new Field[0]);
     }
+  };
 
-    private static Field field(Class<?> type, String name) {
-        try {
-            return accessible(type.getDeclaredField(name));
-        } catch (NoSuchFieldException e) {
-            return null;
+  /** The two parts of a composition, or an empty array for what is none. */
+  private static final ClassValue<Field[]> PARTS = new ClassValue<>() {
+    @Override
+    protected Field[] computeValue(Class<?> type) {
+      if (!type.getName().startsWith(COMPOSITION)) return new Field[0];
+      Field f = field(type, "f");
+      Field g = field(type, "g");
+      return f == null || g == null ? new Field[0] : new Field[] {f, g};
+    }
+  };
+
+  private static final ClassValue<Boolean> ARITY_ONE = new ClassValue<>() {
+    @Override
+    protected Boolean computeValue(Class<?> type) {
+      for (Class<?> c = type; c != null && c != AFunction.class && c != AFn.class && c != RestFn.class; c = c.getSuperclass()) {
+        for (var method : c.getDeclaredMethods()) {
+          if (method.getName().equals("invoke") && method.getParameterCount() == 1) return true;
         }
+      }
+      return false;
     }
+  };
 
-    private static Object get(Field field, Object of) {
-        try {
-            return field.get(of);
-        } catch (IllegalAccessException e) {
-            throw new AssertionError(e);
-        }
-    }
+  private Stages() { }
 
-    /** The value of the field {@code name} of {@code function}'s class, or null. */
-    static Object closedOver(Object function, String name) {
-        for (Field field : FIELDS.get(function.getClass())) {
-            if (field != null && field.getName().equals(name)) return get(field, function);
-        }
-        return null;
+  private static Field accessible(Field field) {
+    try {
+      field.setAccessible(true);
+    } catch (InaccessibleObjectException e) {
+      return null;  // a class of the JDK: it is no function of ours to look into
     }
+    return field;
+  }
 
-    /** Appends the transducers that {@code xform} is composed of to {@code to}, in the order that elements meet them. */
-    public static void flatten(Object xform, List<Object> to) {
-        Field[] parts = PARTS.get(xform.getClass());
-        if (parts.length == 0) {
-            to.add(xform);
-        } else {
-            flatten(get(parts[0], xform), to);
-            flatten(get(parts[1], xform), to);
-        }
+  private static Field field(Class<?> type, String name) {
+    try {
+      return accessible(type.getDeclaredField(name));
+    } catch (NoSuchFieldException e) {
+      return null;
     }
+  }
 
-    /** Whether a reducing function has the arity that completes. A multimethod or a keyword has none that would. */
-    public static boolean hasArityOne(Object f) {
-        if (f instanceof Var var) return hasArityOne(var.deref());
-        if (f instanceof RestFn rest && rest.getRequiredArity() <= 1) return true;
-        return ARITY_ONE.get(f.getClass()) && !(f instanceof Keyword) && !(f instanceof Symbol)
-            && !(f instanceof java.util.Collection) && !(f instanceof java.util.Map)
-            && !(f instanceof clojure.lang.MultiFn);
+  private static Object get(Field field, Object of) {
+    try {
+      return field.get(of);
+    } catch (IllegalAccessException e) {
+      throw new AssertionError(e);
     }
+  }
 
-    /** Whether {@code xform} stops early by what one element is, as {@code take-while} does. */
-    static boolean stopsEarly(Object xform) {
-        return xform.getClass().getName().startsWith("clojure.core$take_while$");
+  /** The value of the field {@code name} of {@code function}'s class, or null. */
+  static Object closedOver(Object function, String name) {
+    for (Field field : FIELDS.get(function.getClass())) {
+      if (field != null && field.getName().equals(name)) return get(field, function);
     }
+    return null;
+  }
 
-    /**
-     * Whether {@code xform} has to see its elements one after the other.
-     *
-     * @param made what {@code xform} made of {@code next}
-     */
-    static boolean isOrderDependent(IFn xform, Object made, Object next) {
-        // halt-when keeps no state, but what it returns takes the place of the whole fold's value.
-        return xform.getClass().getName().startsWith("clojure.core$halt_when$")
-            || differs(made, xform.invoke(next), next, 0);
+  /** Appends the transducers that {@code xform} is composed of to {@code to}, in the order that elements meet them. */
+  public static void flatten(Object xform, List<Object> to) {
+    Field[] parts = PARTS.get(xform.getClass());
+    if (parts.length == 0) {
+      to.add(xform);
+    } else {
+      flatten(get(parts[0], xform), to);
+      flatten(get(parts[1], xform), to);
     }
+  }
 
-    /** Whether two functions made alike hold something that is each one's own. */
-    private static boolean differs(Object one, Object two, Object next, int depth) {
-        if (one == two || one == next && two == next) return false;
-        if (one == null || two == null || one.getClass() != two.getClass()) return true;
-        if (one instanceof Number || one instanceof String || one instanceof Boolean || one instanceof Character) {
-            return one instanceof java.util.concurrent.atomic.AtomicLong
-                || one instanceof java.util.concurrent.atomic.AtomicInteger || !one.equals(two);
-        }
-        if (!(one instanceof IFn) || one instanceof clojure.lang.IPersistentCollection || depth == MAX_DEPTH) return true;
-        for (Field field : FIELDS.get(one.getClass())) {
-            if (field == null || differs(get(field, one), get(field, two), next, depth + 1)) return true;
-        }
-        return false;
+  /** Whether a reducing function has the arity that completes. A multimethod or a keyword has none that would. */
+  public static boolean hasArityOne(Object f) {
+    if (f instanceof Var var) return hasArityOne(var.deref());
+    if (f instanceof RestFn rest && rest.getRequiredArity() <= 1) return true;
+    return ARITY_ONE.get(f.getClass()) && !(f instanceof Keyword) && !(f instanceof Symbol)
+        && !(f instanceof java.util.Collection) && !(f instanceof java.util.Map)
+        && !(f instanceof clojure.lang.MultiFn);
+  }
+
+  /** Whether {@code xform} stops early by what one element is, as {@code take-while} does. */
+  static boolean stopsEarly(Object xform) {
+    return xform.getClass().getName().startsWith("clojure.core$take_while$");
+  }
+
+  /**
+   * Whether {@code xform} has to see its elements one after the other.
+   *
+   * @param made what {@code xform} made of {@code next}
+   */
+  static boolean isOrderDependent(IFn xform, Object made, Object next) {
+    // halt-when keeps no state, but what it returns takes the place of the whole fold's value.
+    return xform.getClass().getName().startsWith("clojure.core$halt_when$")
+        || differs(made, xform.invoke(next), next, 0);
+  }
+
+  /** Whether two functions made alike hold something that is each one's own. */
+  private static boolean differs(Object one, Object two, Object next, int depth) {
+    if (one == two || one == next && two == next) return false;
+    if (one == null || two == null || one.getClass() != two.getClass()) return true;
+    if (one instanceof Number || one instanceof String || one instanceof Boolean || one instanceof Character) {
+      return one instanceof java.util.concurrent.atomic.AtomicLong
+          || one instanceof java.util.concurrent.atomic.AtomicInteger || !one.equals(two);
     }
+    if (!(one instanceof IFn) || one instanceof clojure.lang.IPersistentCollection || depth == MAX_DEPTH) return true;
+    for (Field field : FIELDS.get(one.getClass())) {
+      if (field == null || differs(get(field, one), get(field, two), next, depth + 1)) return true;
+    }
+    return false;
+  }
 }

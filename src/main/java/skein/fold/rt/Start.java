@@ -8,64 +8,64 @@ import clojure.lang.Reduced;
  * has taken {@link #ALONE_NANOS} and what is left should take longer than calling for help is it made a run.
  */
 abstract class Start {
-    /** How long a fold runs on the caller's thread before others are asked. */
-    static final long ALONE_NANOS = 60_000;
-    /** How long what is left must take for that; a helper needs half of it to come. */
-    static final long WORTH_HELP_NANOS = 100_000;
-    /** What part of a block's time must be in what can run in parallel. */
-    static final double WORTH_SHARE = 0.35;
-    /** How long an element's parallel part must take, at the least: handing it over costs a cache miss or two. */
-    static final double WORTH_ELEMENT_NANOS = 15;
-    /** How much longer than before to wait until the question is asked again whether sharing is worthwhile. */
-    private static final int PATIENCE = 16;
+  /** How long a fold runs on the caller's thread before others are asked. */
+  static final long ALONE_NANOS = 60_000;
+  /** How long what is left must take for that; a helper needs half of it to come. */
+  static final long WORTH_HELP_NANOS = 100_000;
+  /** What part of a block's time must be in what can run in parallel. */
+  static final double WORTH_SHARE = 0.35;
+  /** How long an element's parallel part must take, at the least: handing it over costs a cache miss or two. */
+  static final double WORTH_ELEMENT_NANOS = 15;
+  /** How much longer than before to wait until the question is asked again whether sharing is worthwhile. */
+  private static final int PATIENCE = 16;
 
-    final Plan plan;
-    final Chain chain;
-    final long start;
-    private long nextQuestion;
-    boolean shared;
+  final Plan plan;
+  final Chain chain;
+  final long start;
+  private long nextQuestion;
+  boolean shared;
 
-    /** @param alone whether there is nothing to share, and so no time to take */
-    Start(Plan plan, Span span, boolean alone) {
-        this.plan = plan;
-        start = alone ? 0 : System.nanoTime();
-        nextQuestion = start + ALONE_NANOS;
-        chain = plan.newChain(span);
-        shared = plan.parallelism > 1;
-        because("serial", shared ? "it was over before help would have paid" : "parallelism is 1");
-    }
+  /** @param alone whether there is nothing to share, and so no time to take */
+  Start(Plan plan, Span span, boolean alone) {
+    this.plan = plan;
+    start = alone ? 0 : System.nanoTime();
+    nextQuestion = start + ALONE_NANOS;
+    chain = plan.newChain(span);
+    shared = plan.parallelism > 1;
+    because("serial", shared ? "it was over before help would have paid" : "parallelism is 1");
+  }
 
-    static Object unreduced(Object acc) {
-        return acc instanceof Reduced reduced ? reduced.deref() : acc;
-    }
+  static Object unreduced(Object acc) {
+    return acc instanceof Reduced reduced ? reduced.deref() : acc;
+  }
 
-    final void checkInterrupt() {
-        if (Thread.interrupted()) throw Sneaky.raise(new InterruptedException("interrupted while folding"));
-    }
+  final void checkInterrupt() {
+    if (Thread.interrupted()) throw Sneaky.raise(new InterruptedException("interrupted while folding"));
+  }
 
-    /** Whether it is time to see whether others should help. */
-    final boolean questionable(long now) {
-        return shared && now >= nextQuestion;
-    }
+  /** Whether it is time to see whether others should help. */
+  final boolean questionable(long now) {
+    return shared && now >= nextQuestion;
+  }
 
-    /** Others would not help now; perhaps later. */
-    final void alone(long now, String reason) {
-        nextQuestion = now + PATIENCE * (now - start);
-        because("serial", reason);
-    }
+  /** Others would not help now; perhaps later. */
+  final void alone(long now, String reason) {
+    nextQuestion = now + PATIENCE * (now - start);
+    because("serial", reason);
+  }
 
-    /** Nothing that comes later can change that the fold is serial. */
-    final void alwaysAlone(String reason) {
-        shared = false;
-        because("serial", reason);
-    }
+  /** Nothing that comes later can change that the fold is serial. */
+  final void alwaysAlone(String reason) {
+    shared = false;
+    because("serial", reason);
+  }
 
-    final void because(String path, String reason) {
-        if (plan.trace != null) plan.trace.path(path, reason);
-    }
+  final void because(String path, String reason) {
+    if (plan.trace != null) plan.trace.path(path, reason);
+  }
 
-    /** Whether a block of {@code units} units is worth sharing, of whose time {@code share} can run in parallel. */
-    static boolean worthwhile(double share, double nanosPerUnit) {
-        return share >= WORTH_SHARE && share * nanosPerUnit >= WORTH_ELEMENT_NANOS;
-    }
+  /** Whether a block of {@code units} units is worth sharing, of whose time {@code share} can run in parallel. */
+  static boolean worthwhile(double share, double nanosPerUnit) {
+    return share >= WORTH_SHARE && share * nanosPerUnit >= WORTH_ELEMENT_NANOS;
+  }
 }

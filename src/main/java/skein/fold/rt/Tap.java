@@ -6,44 +6,44 @@ package skein.fold.rt;
  * then, perhaps for ones that will never come, is interrupted.
  */
 final class Tap {
-    private final Feed feed;
-    private Thread producer;      // guarded by this; who is in feed.next()
-    private boolean interrupted;  // guarded by this; whether shut() interrupted the producer
-    private volatile boolean shut;
+  private final Feed feed;
+  private Thread producer;      // guarded by this; who is in feed.next()
+  private boolean interrupted;  // guarded by this; whether shut() interrupted the producer
+  private volatile boolean shut;
 
-    Tap(Feed feed) {
-        this.feed = feed;
-    }
+  Tap(Feed feed) {
+    this.feed = feed;
+  }
 
-    boolean isShut() {
-        return shut;
-    }
+  boolean isShut() {
+    return shut;
+  }
 
-    /** The next elements, or null if there are none or nobody wants them. By one thread at a time. */
-    Span next(int n) {
-        synchronized (this) {
-            if (shut) return null;
-            producer = Thread.currentThread();
-        }
-        Span block = null;
-        try {
-            block = feed.next(n);
-        } catch (Throwable t) {
-            if (!shut) throw t;  // else it comes of an interrupt, or nobody asked for it
-        } finally {
-            synchronized (this) {
-                producer = null;
-                if (interrupted) Thread.interrupted();
-                if (block == null) shut = true;
-            }
-        }
-        return shut ? null : block;
+  /** The next elements, or null if there are none or nobody wants them. By one thread at a time. */
+  Span next(int n) {
+    synchronized (this) {
+      if (shut) return null;
+      producer = Thread.currentThread();
     }
+    Span block = null;
+    try {
+      block = feed.next(n);
+    } catch (Throwable t) {
+      if (!shut) throw t;  // else it comes of an interrupt, or nobody asked for it
+    } finally {
+      synchronized (this) {
+        producer = null;
+        if (interrupted) Thread.interrupted();
+        if (block == null) shut = true;
+      }
+    }
+    return shut ? null : block;
+  }
 
-    synchronized void shut() {
-        shut = true;
-        if (producer == null || producer == Thread.currentThread() || interrupted) return;
-        interrupted = true;
-        producer.interrupt();
-    }
+  synchronized void shut() {
+    shut = true;
+    if (producer == null || producer == Thread.currentThread() || interrupted) return;
+    interrupted = true;
+    producer.interrupt();
+  }
 }

@@ -6,64 +6,64 @@ import java.util.List;
 
 /** What a fold did, written down while it runs. Safe for use by any number of threads. */
 public final class Trace {
-    /** What one strand did. Written by its owner, read when the fold is over. */
-    public static final class Piece {
-        /** Where its first block began, in units; -1 if the source has no positions. */
-        public final long from;
-        /** The thread that ran it. */
-        public final String thread = name(Thread.currentThread());
-        /** Units done. */
-        public long units;
-        /** Blocks taken. */
-        public long blocks;
-        /** Time spent in blocks. */
-        public long nanos;
+  /** What one strand did. Written by its owner, read when the fold is over. */
+  public static final class Piece {
+    /** Where its first block began, in units; -1 if the source has no positions. */
+    public final long from;
+    /** The thread that ran it. */
+    public final String thread = name(Thread.currentThread());
+    /** Units done. */
+    public long units;
+    /** Blocks taken. */
+    public long blocks;
+    /** Time spent in blocks. */
+    public long nanos;
 
-        private Piece(long from) {
-            this.from = from;
-        }
-
-        void add(long n, long time) {
-            units += n;
-            blocks++;
-            nanos += time;
-        }
-
-        private static String name(Thread thread) {
-            return thread.getName().isEmpty() ? thread.toString() : thread.getName();
-        }
+    private Piece(long from) {
+      this.from = from;
     }
 
-    private final List<Piece> pieces = new ArrayList<>();  // guarded by this
-    private String path = "serial";                        // guarded by this
-    private String reason = "";                            // guarded by this
-
-    /** A trace with nothing in it. */
-    public Trace() { }
-
-    synchronized Piece piece(long from) {
-        Piece piece = new Piece(from);
-        pieces.add(piece);
-        return piece;
+    void add(long n, long time) {
+      units += n;
+      blocks++;
+      nanos += time;
     }
 
-    synchronized void path(String path, String reason) {
-        this.path = path;
-        this.reason = reason;
+    private static String name(Thread thread) {
+      return thread.getName().isEmpty() ? thread.toString() : thread.getName();
     }
+  }
 
-    /** How the fold ran: serial, parallel or in-order. */
-    public synchronized String path() {
-        return path;
-    }
+  private final List<Piece> pieces = new ArrayList<>();  // guarded by this
+  private String path = "serial";                        // guarded by this
+  private String reason = "";                            // guarded by this
 
-    /** Why it ran so, as a phrase. */
-    public synchronized String reason() {
-        return reason;
-    }
+  /** A trace with nothing in it. */
+  public Trace() { }
 
-    /** The pieces, in the order in which they were begun. */
-    public synchronized List<Piece> pieces() {
-        return List.copyOf(pieces);
-    }
+  synchronized Piece piece(long from) {
+    Piece piece = new Piece(from);
+    pieces.add(piece);
+    return piece;
+  }
+
+  synchronized void path(String path, String reason) {
+    this.path = path;
+    this.reason = reason;
+  }
+
+  /** How the fold ran: serial, parallel or in-order. */
+  public synchronized String path() {
+    return path;
+  }
+
+  /** Why it ran so, as a phrase. */
+  public synchronized String reason() {
+    return reason;
+  }
+
+  /** The pieces, in the order in which they were begun. */
+  public synchronized List<Piece> pieces() {
+    return List.copyOf(pieces);
+  }
 }

@@ -9,34 +9,34 @@ import java.util.zip.GZIPInputStream;
 
 /** Compressed files, known by their names: gzip by Java itself, Zstandard by a library that the user's program may have. */
 final class Unpacking {
-    private static final int BUFFER_BYTES = 1 << 16;
-    private static final String ZSTD = "com.github.luben.zstd.ZstdInputStream";
+  private static final int BUFFER_BYTES = 1 << 16;
+  private static final String ZSTD = "com.github.luben.zstd.ZstdInputStream";
 
-    private Unpacking() { }
+  private Unpacking() { }
 
-    static boolean isPacked(Path path) {
-        String name = path.toString();
-        return name.endsWith(".gz") || name.endsWith(".zst");
+  static boolean isPacked(Path path) {
+    String name = path.toString();
+    return name.endsWith(".gz") || name.endsWith(".zst");
+  }
+
+  /** What the compressed file at {@code path} unpacks to. */
+  static InputStream open(Path path) throws IOException {
+    InputStream raw = Files.newInputStream(path);
+    try {
+      return path.toString().endsWith(".gz") ? new GZIPInputStream(raw, BUFFER_BYTES) : unzstd(path, raw);
+    } catch (Throwable t) {  // thrown again; the file must not stay open
+      raw.close();
+      throw t;
     }
+  }
 
-    /** What the compressed file at {@code path} unpacks to. */
-    static InputStream open(Path path) throws IOException {
-        InputStream raw = Files.newInputStream(path);
-        try {
-            return path.toString().endsWith(".gz") ? new GZIPInputStream(raw, BUFFER_BYTES) : unzstd(path, raw);
-        } catch (Throwable t) {  // thrown again; the file must not stay open
-            raw.close();
-            throw t;
-        }
+  private static InputStream unzstd(Path path, InputStream raw) throws IOException {
+    try {
+      return (InputStream) Class.forName(ZSTD).getConstructor(InputStream.class).newInstance(raw);
+    } catch (ClassNotFoundException e) {
+      throw FileFault.noUnpacker(path.toString(), "com.github.luben/zstd-jni");
+    } catch (ReflectiveOperationException e) {
+      throw new IOException(e);
     }
-
-    private static InputStream unzstd(Path path, InputStream raw) throws IOException {
-        try {
-            return (InputStream) Class.forName(ZSTD).getConstructor(InputStream.class).newInstance(raw);
-        } catch (ClassNotFoundException e) {
-            throw FileFault.noUnpacker(path.toString(), "com.github.luben/zstd-jni");
-        } catch (ReflectiveOperationException e) {
-            throw new IOException(e);
-        }
-    }
+  }
 }
