@@ -89,6 +89,7 @@
          (per-item n #(.join (Thread/startVirtualThread (fn [] (exhaust (v/wmap 64 identity items)))))) "ns")
     (row "the same unordered, 64" (per-item n #(exhaust (v/wmap {:n 64 :ordered? false} identity items))) "ns")
     (row "the same as a transducer, 64" (per-item n #(transduce (v/wmap 64 identity) (constantly nil) items)) "ns")
+    (row "wrun!, 4" (per-item n #(v/wrun! 4 identity items)) "ns")
     (row "wrun!, 64" (per-item n #(v/wrun! 64 identity items)) "ns"
          :than ["v/pmap, 64" (per-item 100000 #(exhaust (v/pmap 64 identity (range 100000))))]))
   (row "heap that a million results add" (heap-growth-mb) "MB" :goal "<= 5")

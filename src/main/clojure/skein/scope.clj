@@ -68,6 +68,13 @@
   [^Region region thrown]
   (not (and (.isCancelled region) (Region/isInterruption thrown))))
 
+(defn- child-failure?
+  "Whether the child that `region` is has failed by `thrown`, in a scope of this state. It has not if
+  it heard of the cancellation from a sibling for which it waited, before it was told itself."
+  [{:keys [cancelled?]} region thrown]
+  (and (genuine? region thrown)
+       (not (and cancelled? (Region/isInterruption thrown)))))
+
 (deftype ^:private Scope [state ^Channel done collect? deadline-ns]
   Region$Owner
   (cancelled [_ region more]
@@ -77,13 +84,13 @@
                           %))]
       (when (identical? region body) (.addAll more live))))
   (failed [_ region thrown]
-    (when (and (not collect?) (genuine? region thrown))
+    (when (and (not collect?) (child-failure? @state region thrown))
       (.cancel ^Region (:region (swap! state with-failure thrown collect?)))))
   (ended [_ region value thrown]
     (when-some [p (get-in @state [:outcomes region])]
       (deliver p (cond
                    (nil? thrown) {:value value}
-                   (genuine? region thrown) {:error thrown}
+                   (child-failure? @state region thrown) {:error thrown}
                    :else {:cancelled true})))
     (when (:closed? (swap! state (fn ends [s] (settled (update s :live disj region)))))
       (.close done))))

@@ -285,8 +285,8 @@
     :retry?          function of the exception, whether to try again; by default it is
                      true of every Exception. An interrupt is never tried again.
 
-  Throws the last exception, with earlier ones suppressed, or :skein/timeout with it as
-  the cause.
+  Throws the last exception, with the 32 before it suppressed, or :skein/timeout with it
+  as the cause.
 
       (let [calls (atom 0)]
         (retry {:attempts 5 :backoff-ms 1} #(if (< (swap! calls inc) 3) (throw (ex-info \"no\" {})) @calls)))

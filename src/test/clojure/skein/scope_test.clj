@@ -241,6 +241,18 @@
        (is (instance? CancellationException (caught (a/<?? (s/async s (swap! ran conj :async))))))))
     (is (= [] @ran))))
 
+(deftest a-cancelled-child-that-waits-for-another-has-not-failed
+  (dotimes [_ 200]
+    (let [begun (CountDownLatch. 40)]
+      (is (= :body
+             (within-deadline
+              (s/scope [s]
+                (let [slow (mapv (fn [_] (s/fork s (.countDown begun) (Thread/sleep 60000))) (range 20))]
+                  (run! (fn [f] (s/fork s (.countDown begun) @f)) slow))
+                (.await begun)
+                (s/cancel! s)
+                :body)))))))
+
 (deftest one-fork-can-be-cancelled-alone
   (let [begun (CountDownLatch. 1)]
     (is (= 5 (within-deadline

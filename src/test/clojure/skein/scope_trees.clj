@@ -5,11 +5,12 @@
   * what a scope forked has ended when the scope has
   * nothing begins or ends twice
   * the exception that a scope throws is one of its own, and has the others suppressed
+  * nothing is told of a cancellation in a shield
 
       ./skein trees [SEEDS] [NODES]       1000 of 1000 by default
 
-  A node is {:kind :ms :wait :fails? :cancels? :deadline-ms :children ...counters}; it
-  opens a scope, starts its children in it, waits, and then may fail."
+  A node is {:kind :ms :wait :shields? :fails? :cancels? :deadline-ms :children ...counters};
+  it opens a scope, starts its children in it, waits, and then may fail."
   (:require [skein.async :as a]
             [skein.scope :as s])
   (:import [java.util Random]
@@ -28,6 +29,7 @@
    :kind ([:fork :go :async] (.nextInt random 3))
    :ms (.nextInt random 4)
    :wait (if (chance random never) :never ([:none :none :park :sleep :deref] (.nextInt random 5)))
+   :shields? (chance random 0.1)
    :fails? (chance random failures)
    :cancels? (chance random cancels)
    :deadline-ms (when (chance random deadlines) (.nextInt random 20))})
@@ -102,6 +104,16 @@
 (defn- fail! [{:keys [own]}]
   (throw (reset! own (ex-info "meant" {}))))
 
+(defmacro ^:private shielded
+  "Waits by `<!` behind a shield, in a scope there; a fault if that does not come to its end."
+  [faults node <!]
+  `(s/shield
+    (try
+      (s/scope [s#]
+        (let [child# (s/go s# (a/<! (a/timeout (:ms ~node))) :through)]
+          (when-not (= :through (~<! child#)) (fault! ~faults ~node "cancelled in a shield"))))
+      (catch Throwable t# (fault! ~faults ~node (str "told in a shield: " t#))))))
+
 (defmacro ^:private life
   "The code of `node`, whose parks are written as `<!`: `a/<!` in a block, else `a/<!!`."
   [faults node start-all <!]
@@ -117,6 +129,7 @@
                       :sleep (Thread/sleep (long (:ms node#)))
                       :deref (deref (promise) (:ms node#) nil)
                       :never (~<! (a/chan)))
+                    (when (:shields? node#) (shielded faults# node# ~<!))
                     (when (:fails? node#) (fail! node#))
                     (if (:cancels? node#)
                       (do (s/cancel! s#) 1)

@@ -79,7 +79,8 @@
 (defn- check-option [[k v]]
   (when-not (and (contains? known k) ((known k) v))
     (error/fail! :skein/bad-option
-                 (str "retry has no such option: " (error/preview [k v]) ". There are " (pr-str (vec (keys known))) ".")
+                 (str "retry can't have the option " (error/preview [k v]) ". See its docstring for "
+                      (pr-str (vec (keys known))) ".")
                  {:option k :value v})))
 
 (defn- check-options [options]
@@ -122,6 +123,15 @@
        (not (Region/isInterruption thrown))
        (retry? thrown)))
 
+(def ^:const ^:private max-earlier
+  "How many earlier exceptions are kept, so that one may try again for ever."
+  32)
+
+(defn- remember
+  "The exceptions before the next attempt, the latest last."
+  [earlier thrown]
+  (conj (if (= max-earlier (count earlier)) (vec (rest earlier)) earlier) thrown))
+
 (defn- with-earlier [^Throwable thrown earlier]
   (doseq [^Throwable t earlier :when (not (identical? t thrown))] (.addSuppressed thrown t))
   thrown)
@@ -148,4 +158,4 @@
           (throw (with-earlier (out-of-time :skein/timeout deadline-ms n error) earlier))
           (not (again? options n error)) (throw (with-earlier error earlier))
           :else (do (Thread/sleep pause)
-                    (recur (inc n) (conj earlier error))))))))
+                    (recur (inc n) (remember earlier error))))))))

@@ -8,6 +8,7 @@
             [skein.virtual.check :as check]
             [skein.virtual.descriptors :as descriptors])
   (:import [clojure.lang RT]
+           [java.util.concurrent ConcurrentLinkedQueue]
            [skein.rt Window]))
 
 (set! *warn-on-reflection* true)
@@ -124,13 +125,11 @@
 (defn run-all
   "Calls `f` on the items of `coll`, and returns the exceptions of those that failed if
   they are collected, else nil."
-  [options f coll]
-  (let [collect? (= :collect (:on-error options))
-        w (open-window (assoc options :ordered? false) f (RT/iter coll))]
-    (or-cancel w
-      (loop [errors []]
-        (let [x (.read w)]
-          (cond
-            (identical? Window/END x) (when collect? errors)
-            (and collect? (:error x)) (recur (conj errors (:error x)))
-            :else (recur errors)))))))
+  [{:keys [n on-error]} f coll]
+  (let [^ConcurrentLinkedQueue errors (when (= :collect on-error) (ConcurrentLinkedQueue.))
+        f (if errors
+            (fn collected [x] (try (f x) (catch Throwable t (.add errors (descriptors/explain t)))))
+            (descriptors/explaining f))
+        w (Window/forEffect f (RT/iter coll) (int n))]
+    (or-cancel w (.read w))
+    (some-> errors vec)))

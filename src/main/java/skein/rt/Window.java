@@ -21,7 +21,8 @@ public final class Window extends Lock {
    *
    *   V1  At most n calls of the function go on.
    *   V2  At most n items are begun and not read; at most `ahead` while the reader waits for one that is not done.
-   *   V3  Each item is begun once and its result is read once, in the order of the input if that is wanted.
+   *   V3  Each item is begun once and its result is read once, in the order of the input if that is wanted; of a
+   *       window for effect no result is read, and its reader waits for the end.
    *   V4  The first call that throws ends the window: no item is begun after it, the threads are interrupted, and
    *       the reader gets the exception when all of them have ended.
    *
@@ -66,6 +67,7 @@ public final class Window extends Lock {
   private final int n;
   private final int ahead;
   private final boolean ordered;
+  private final boolean keeps; // results, for the reader
   private final Object bindings = Var.cloneThreadBindingFrame();
 
   // All of these are guarded by the lock.
@@ -92,11 +94,21 @@ public final class Window extends Lock {
    * @param ordered whether results come in the order of the input, or else as they are done
    */
   public Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered) {
+    this(function, input, n, ahead, ordered, true);
+  }
+
+  private Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered, boolean keeps) {
     this.function = function;
     this.input = input;
     this.n = n;
     this.ahead = ahead;
     this.ordered = ordered;
+    this.keeps = keeps;
+  }
+
+  /** A window whose results nobody wants: the first read returns {@link #END}, or throws, when all is done. */
+  public static Window forEffect(IFn function, Iterator<?> input, int n) {
+    return new Window(function, input, n, n, false, false);
   }
 
   /** What a thread does with an item. */
@@ -217,7 +229,8 @@ public final class Window extends Lock {
     if (thrown == null) {
       cell.value = result;
       cell.done = true;
-      if (!ordered) append(cell);
+      if (!keeps) unread--;
+      else if (!ordered) append(cell);
     } else {
       if (failure == null && !closed) {
         failure = thrown;

@@ -163,3 +163,9 @@
 (deftest the-time-may-be-up-before-the-body-begins
   (is (= :skein/timeout
          (:skein/error (ex-data (caught (with-prompt-timers (v/with-timeout 60000 (deref (promise) 5000 nil)))))))))
+
+(deftest retrying-for-long-keeps-the-latest-exceptions
+  (let [calls (atom 0)
+        thrown (caught (v/retry {:attempts 1000 :backoff-ms 0} #(throw (ex-info (str (swap! calls inc)) {}))))]
+    (is (= "1000" (ex-message thrown)))
+    (is (= (map str (range 968 1000)) (map ex-message (.getSuppressed ^Throwable thrown))))))

@@ -196,6 +196,8 @@
     (within-deadline (while (.get ^WeakReference input) (System/gc) (Thread/yield)))))
 
 (deftest bindings-are-those-of-the-call
+  (is (= [:caller] (let [xform (v/wmap 2 (fn [_] *who*))] (binding [*who* :caller] (into [] xform [1]))))
+      "or of the transduction")
   (is (= [:caller :caller] (binding [*who* :caller] (v/wmap 2 (fn [_] *who*) [1 2])))))
 
 (deftest options-have-defaults-and-are-checked
