@@ -18,7 +18,7 @@
             [skein.impl.error :as error])
   (:import [clojure.lang IFn]
            [java.util.concurrent CancellationException]
-           [skein.rt Callback Channel Fork Region Region$Owner Strand Timeout]))
+           [skein.rt Callback Channel Failures Fork Region Region$Owner Strand Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -198,7 +198,7 @@
     (doseq [^Thread t threads] (while (.isAlive t) (Thread/yield)))
     (if (and thrown (= :outside reason)) (.leaveCancelled region) (.leave region))
     (.unshield (Strand/current))
-    (if thrown (throw thrown) result)))
+    (if thrown (throw (Failures/reached thrown)) result)))
 
 (defmacro scope
   "Runs the body with `s` bound to a new scope, and waits for all of its children. Returns
