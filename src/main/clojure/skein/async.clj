@@ -36,7 +36,7 @@
             [skein.impl.protocols :as impl]
             [skein.impl.threads :as-alias threads])
   (:import [skein.rt Alts Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
-            Callback Channel Frame Runner Scheduler Timeout]))
+            Callback Channel Failures Frame Runner Scheduler Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -356,7 +356,12 @@
    (let [c (chan 1)
          f (bound-fn* f)]
      ((requiring-resolve `threads/exec)
-      (fn run [] (try (when-some [v (f)] (>!! c v)) (finally (close! c))))
+      (fn run []
+        (try (when-some [v (f)] (>!! c v))
+             (catch Throwable t ; kept before its taker is given nil, who may ask why
+               (Failures/uncaught t)
+               (throw t))
+             (finally (close! c))))
       workload)
      c)))
 

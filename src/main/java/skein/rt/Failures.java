@@ -82,7 +82,7 @@ public final class Failures {
   }
 
   /** Keeps an exception that goes to an uncaught-exception handler. */
-  static void uncaught(Throwable thrown) {
+  public static void uncaught(Throwable thrown) {
     synchronized (LAST) {
       LAST.removeIf(u -> u.thrown == thrown); // the JVM may throw one and the same object often
       if (LAST.size() == KEPT) LAST.removeFirst();

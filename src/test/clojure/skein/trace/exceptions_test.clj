@@ -114,7 +114,9 @@
     (Thread/setDefaultUncaughtExceptionHandler quiet)
     (try
       (is (= [] (remove (fn told? [i]
-                          (<!! (go (throw (ex-info (str "why " i) {}))))
+                          (<!! (if (odd? i)
+                                 (go (throw (ex-info (str "why " i) {})))
+                                 (a/io-thread (throw (ex-info (str "why " i) {})))))
                           (= (str "why " i) (ex-message (:error (last (trace/exceptions))))))
                         (range 2000))))
       (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
