@@ -37,7 +37,7 @@
             [skein.impl.protocols :as-alias impl]
             [skein.impl.threads :as-alias threads])
   (:import [skein.rt Alts Box Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise
-            Buffers$Sliding Callback Channel Frame Late Runner Scheduler Timeout
+            Buffers$Sliding Callback Channel Failures Frame Late Runner Scheduler Timeout
             TransducedChannel]))
 
 (set! *warn-on-reflection* true)
@@ -386,7 +386,12 @@
    (let [c (chan 1)
          f (bound-fn* f)]
      ((Late/var `threads/exec)
-      (fn run [] (try (when-some [v (f)] (>!! c v)) (finally (close! c))))
+      (fn run []
+        (try (when-some [v (f)] (>!! c v))
+             (catch Throwable t ; kept before its taker is given nil, who may ask why
+               (Failures/uncaught t)
+               (throw t))
+             (finally (close! c))))
       workload)
      c)))
 

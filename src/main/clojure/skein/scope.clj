@@ -18,7 +18,7 @@
             [skein.impl.argument :as argument]
             [skein.impl.error :as error])
   (:import [java.util.concurrent CancellationException]
-           [skein.rt Channel Fork Region Region$Owner Scheduler Strand Timeout]))
+           [skein.rt Channel Failures Fork Late Region Region$Owner Scheduler Strand Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -201,7 +201,7 @@
     (if (and thrown (= :outside reason)) (.leaveCancelled region) (.leave region))
     (when timer (.close timer)) ; which calls back as its firing does
     (.unshield (Strand/current))
-    (if thrown (throw thrown) result)))
+    (if thrown (throw (Failures/reached thrown)) result)))
 
 (defmacro scope
   "Runs the body with `s` bound to a new scope, and waits for all of its children. Returns
@@ -284,7 +284,7 @@
 (defn- block [spawn s env body form]
   (let [region (gensym "region__")]
     `(let [~region (child ~s)]
-       ~((requiring-resolve 'skein.impl.go/compile-child) env body form spawn region))))
+       ~((Late/var 'skein.impl.go/compile-child) env body form spawn region))))
 
 (defmacro go
   "Runs the body as a block that is a child of scope `s`, started soon. Returns a port of

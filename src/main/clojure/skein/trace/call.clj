@@ -80,7 +80,8 @@
 ;; sinks-fn}, where the token :always stands for every call, any other for calls under its `with-traced`.
 (deftype Target [name file line gate])
 
-(deftype Call [^long id parent ^long depth ^Target target sinks ^long started thread block ^AtomicBoolean told])
+(deftype Call [^long id parent ^long depth ^Target target sinks ^long started thread block ^AtomicBoolean told
+               bindings]) ; those of the thread before the call, as a frame of Var
 
 (def ^:dynamic *call* "The traced call that this code is in, or nil." nil)
 (def ^:dynamic *tokens* "The tokens of the `with-traced` around, a set." #{})
@@ -149,7 +150,8 @@
         ^Limits l *limits*]
     (Call. (event/next-id) parent depth target sinks (System/nanoTime)
            (.getName (Thread/currentThread)) (event/current-block)
-           (when (= (.depth l) (inc depth)) (AtomicBoolean.)))))
+           (when (= (.depth l) (inc depth)) (AtomicBoolean.))
+           (Var/getThreadBindingFrame))))
 
 (defn- announce
   "The call of `target` made here, once its sinks know of it; nil if it is not to be shown."
@@ -178,13 +180,17 @@
 (defn- elapsed ^long [^Call call]
   (- (System/nanoTime) (.started call)))
 
+;; Not a pop: where the stack has overflowed, calls further in may have left their bindings behind.
+(defn- leave [^Call call]
+  (Var/resetThreadBindingFrame (.bindings call)))
+
 (defn returned
   "Ends a call that returned `value`. Returns nil.
 
   on-port   called with the call and the port of a block, if that is the value"
   [^Call call value on-port]
   (let [ns (elapsed call)]
-    (Var/popThreadBindings)
+    (leave call)
     (event/quietly (fn tell-return []
                      (emit! call :return nil (text value) nil ns)
                      (when (instance? Port value) (on-port call value))))
@@ -194,7 +200,7 @@
   "Ends a call that threw `error`. Returns nil."
   [^Call call error]
   (let [ns (elapsed call)]
-    (Var/popThreadBindings)
+    (leave call)
     (event/quietly (fn tell-throw [] (emit! call :throw nil nil error ns)))
     nil))
 

@@ -32,6 +32,11 @@
   ^long []
   (.incrementAndGet ids))
 
+(defn restart-ids!
+  "Has the next call be number 1."
+  []
+  (.set ids 0))
+
 ;;;; Where it happens
 
 (def ^:private ^Map frame->number (Collections/synchronizedMap (WeakHashMap.)))

@@ -42,7 +42,7 @@
                (failed-form? e) [out via]
                :else [(conj out (frame-data via e)) via]))
            [[] :frame]
-           (.getStackTrace error))))
+           (Failures/userFrames (.getStackTrace error)))))
 
 (defn- describe [^Failures$Uncaught u]
   (let [error (.thrown u)

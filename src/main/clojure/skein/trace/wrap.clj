@@ -7,7 +7,9 @@
   no more of an argument list is realised. There is one frame of the stack beside that
   of the original."
   (:require [skein.trace.async :as async]
-            [skein.trace.call :as call])
+            [skein.trace.call :as call]
+            [skein.trace.event :as event]
+            [skein.trace.text :as text])
   (:import (clojure.lang IFn MultiFn RestFn)))
 
 (set! *warn-on-reflection* true)
@@ -25,8 +27,9 @@
            (call/returned call# value# async/await-end!)
            value#)
          (catch Throwable t#
-           (call/thrown call# t#)
-           (throw t#))))))
+           (try
+             (call/thrown call# t#)
+             (finally (throw t#)))))))) ; whatever becomes of the telling, where the stack is used up
 
 (defn- params [n] (vec (repeatedly n (fn [] (gensym "a")))))
 
@@ -89,6 +92,18 @@
   "Returns a function that calls `f` and tells of each call as one of `target`."
   [target f]
   ((maker (when (instance? RestFn f) (.getRequiredArity ^RestFn f)) (signatures f)) target f))
+
+(defn- warm-up!
+  "Has every class of the tracer initialized: one that is first used where the stack is nearly used up
+  would be unusable ever after."
+  []
+  (let [sink (fn drop-line [event] (text/line event :skein 400))
+        traced (fn traced [f] (wrap-fn (call/->Target 'warm-up nil nil (atom {:always (constantly [sink])})) f))]
+    ((traced identity) [1 {:a "x"} '(1) #{2}])
+    (try ((traced (fn fail [x] (throw x))) (Exception. "x")) (catch Exception _ nil)))
+  (event/restart-ids!))
+
+(warm-up!)
 
 (defn- multi-name [^MultiFn mm]
   (let [field (.getDeclaredField MultiFn "name")]

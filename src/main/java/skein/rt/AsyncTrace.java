@@ -66,6 +66,25 @@ final class AsyncTrace {
     thrown.setStackTrace(trace.toArray(new StackTraceElement[0]));
   }
 
+  /** Adds to {@code thrown}, of a child on another thread, the stack of this thread, which waited for the child. */
+  static void reached(Throwable thrown) {
+    if (!ON) return;
+    StackTraceElement[] physical = thrown.getStackTrace();
+    StackTraceElement[] here = Thread.currentThread().getStackTrace();
+    StackTraceElement outermost = outermost(here);
+    if (physical.length == 0 || outermost == null) return;
+    List<StackTraceElement> trace = trimmed(physical);
+    Set<StackTraceElement> known = new HashSet<>(trace);
+    if (known.contains(outermost)) return; // it was thrown below, or this stack has been added
+    addAll(trace, known, logicalFrames(trace), AWAITED_BY_THREAD, here);
+    thrown.setStackTrace(trace.toArray(new StackTraceElement[0]));
+  }
+
+  private static StackTraceElement outermost(StackTraceElement[] elements) {
+    for (int i = elements.length - 1; i >= 0; i--) if (!isMachinery(elements[i].getClassName())) return elements[i];
+    return null;
+  }
+
   static boolean isMachinery(String className) {
     for (String prefix : MACHINERY) if (className.startsWith(prefix)) return true;
     return false;
@@ -86,7 +105,7 @@ final class AsyncTrace {
   }
 
   /** Frames of the user's code, with a little of what they called last. */
-  private static List<StackTraceElement> trimmed(StackTraceElement[] physical) {
+  static List<StackTraceElement> trimmed(StackTraceElement[] physical) {
     int first = 0;
     while (first < physical.length && isMachinery(physical[first].getClassName())) first++;
     List<StackTraceElement> trace = new ArrayList<>();

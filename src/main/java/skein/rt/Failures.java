@@ -61,13 +61,28 @@ public final class Failures {
     return told == null ? null : told.thrown.get();
   }
 
+  /** {@code thrown}, of a child on another thread, is about to be thrown on this one, which waited. Returns it. */
+  public static Throwable reached(Throwable thrown) {
+    try {
+      AsyncTrace.reached(thrown);
+    } catch (Throwable ignored) {
+      // No memory or no stack for a better report: the exception itself must go its way.
+    }
+    return thrown;
+  }
+
+  /** A stack trace without the machinery of Clojure, the JDK and this runtime, but for what the user's code called last. */
+  public static List<StackTraceElement> userFrames(StackTraceElement[] trace) {
+    return AsyncTrace.trimmed(trace);
+  }
+
   /** What failed and so gave nil to the block that {@code thrown} ended, in words, or null. */
   public static String because(Throwable thrown) {
     return BECAUSE.get(thrown);
   }
 
   /** Keeps an exception that goes to an uncaught-exception handler. */
-  static void uncaught(Throwable thrown) {
+  public static void uncaught(Throwable thrown) {
     synchronized (LAST) {
       LAST.removeIf(u -> u.thrown == thrown); // the JVM may throw one and the same object often
       if (LAST.size() == KEPT) LAST.removeFirst();

@@ -5,6 +5,7 @@
             [clojure.test :refer [deftest is testing]]
             [skein.async :as a :refer [<! <!! <? <?? async go]]
             [skein.deadline :refer [within-deadline]]
+            [skein.scope :as s]
             [skein.trace :as trace]
             [skein.uncaught :refer [await-uncaught]])
   (:import (java.io StringReader StringWriter)
@@ -69,6 +70,24 @@
     (is (some #(str/includes? % "demo/parse (async.clj:2)") (take 12 lines)))
     (is (some #(str/includes? % "awaited by skein.trace.exceptions-test.demo/handler (async.clj:4)  (<! (fetch in))") lines))))
 
+(defn- divide [x] (/ 1 x))
+(defn- fork-and-wait [] (s/scope [sc] (inc @(s/fork sc (divide 0)))))
+(defn- run-in-scope [] (s/scope [sc] (s/go sc (<! (a/timeout 1)) (divide 0)) nil))
+(defn- fail-in-body [] (s/scope [_] (divide 0)))
+
+(deftest exceptions-of-scopes-tell-who-waited
+  (let [fns (fn fns [f]
+              (let [e (try (f) (catch ArithmeticException e e))]
+                (dedupe (keep (fn [{:keys [via ns fn]}] (when (and ns (#{"divide" "fork-and-wait" "run-in-scope" "fail-in-body"} (str fn)))
+                                                          [via fn]))
+                              (trace/async-trace e)))))]
+    (is (= '[[:frame divide] [:frame fork-and-wait] [:awaited-by fork-and-wait]] (fns fork-and-wait)))
+    (is (= '[[:frame divide] [:frame run-in-scope] [:awaited-by run-in-scope]] (fns run-in-scope)))
+    (is (= '[[:frame divide] [:frame fail-in-body]] (fns fail-in-body)) "thrown where it is caught, it is left alone"))
+  (testing "no machinery, for who looks at any exception"
+    (let [{:keys [ns fn]} (nth (trace/async-trace (try (divide 0) (catch Exception e e))) 2)]
+      (is (= '[skein.trace.exceptions-test divide] [ns fn])))))
+
 (deftest pst-takes-what-it-is-given
   (is (= ["ExceptionInfo given"] (pst-lines (ex-info "given" {}) 0)))
   (is (= 4 (count (pst-lines (ex-info "given" {}) 3))))
@@ -95,7 +114,9 @@
     (Thread/setDefaultUncaughtExceptionHandler quiet)
     (try
       (is (= [] (remove (fn told? [i]
-                          (<!! (go (throw (ex-info (str "why " i) {}))))
+                          (<!! (if (odd? i)
+                                 (go (throw (ex-info (str "why " i) {})))
+                                 (a/io-thread (throw (ex-info (str "why " i) {})))))
                           (= (str "why " i) (ex-message (:error (last (trace/exceptions))))))
                         (range 2000))))
       (finally (Thread/setDefaultUncaughtExceptionHandler before)))))

@@ -264,6 +264,20 @@
     (trace/trace-vars {:sink []} descend)
     (is (<= plain (* 8 (long (deepest descend)))))))
 
+(deftest a-stack-that-overflows-leaves-the-thread-as-it-was
+  (trace/trace-vars {:sink keep!} descend give)
+  (doseq [stack (range 150000 250000 20000)
+          :let [outcome (promise)]]
+    (reset! events [])
+    (.start (Thread. nil (fn overflow []
+                           (deliver outcome (try (trace/with-limits {:depth 1000000} (descend -1))
+                                                 (catch Throwable t (class t))))
+                           (give :after))
+                     "small" (long stack)))
+    (is (= StackOverflowError (within-deadline @outcome)))
+    (within-deadline (while (empty? (filter (comp #{[":after"]} :args) @events)) (Thread/onSpinWait)))
+    (is (= [nil 0] ((juxt :parent :depth) (first (filter (comp #{[":after"]} :args) @events)))))))
+
 (deftest a-throw-is-told-once-for-each-call
   (trace/trace-vars {:sink keep!} fail-at give)
   (is (thrown-with-msg? ExceptionInfo #"at the bottom" (fail-at 2)))
