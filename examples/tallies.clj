@@ -1,6 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; Tallies for ./skein wf --tallies examples/tallies.clj LOG: the last value of the file is what counts.
 
+(set! *warn-on-reflection* true)
+
 (defn section
   "Returns the first part of a URL's path: /products for /products/lamp?size=2."
   [{:keys [url]}]
