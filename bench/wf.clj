@@ -11,7 +11,10 @@
             [skein.widefinder.query :as query]
             [skein.widefinder.sample-log :as sample-log])
   (:import (java.io File FileInputStream)
+           (com.sun.management OperatingSystemMXBean)
+           (java.lang.management ManagementFactory)
            (java.nio.file Files Path)
+           (java.time Duration)
            (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
@@ -39,24 +42,34 @@
   (try (some->> (Files/readString (Path/of (str "/proc/" (.pid process) "/status") (make-array String 0))) (re-find #"VmHWM:\s+(\d+) kB") second parse-long (* 1/1024) double)
        (catch Exception _ nil)))
 
+(defn- cpu-ms [^Process process]
+  (when-let [^Duration cpu (.orElse (.totalCpuDuration (.info process)) nil)]
+    (.toMillis cpu)))
+
 (defn- run-process
-  "Returns {:ms :mb} of one run, or nil when it fails."
+  "Returns {:ms :cpu-ms :mb} of one run, or nil when it fails. The last 10 ms of processor time may be missing."
   [command environment]
   (warm-page-cache!)
   (let [builder (doto (ProcessBuilder. ^java.util.List command) (.redirectErrorStream true) (.redirectOutput (io/file "target" "bench" "out")))
         _ (.putAll (.environment builder) environment)
         start (System/nanoTime)
         process (.start builder)]
-    (loop [mb nil]
+    (loop [mb nil, cpu nil]
       (if (.waitFor process 10 TimeUnit/MILLISECONDS)
-        (when (zero? (.exitValue process)) {:ms (/ (- (System/nanoTime) start) 1e6), :mb mb})
-        (recur (or (resident-mb process) mb))))))
+        (when (zero? (.exitValue process)) {:ms (/ (- (System/nanoTime) start) 1e6), :cpu-ms cpu, :mb mb})
+        (recur (or (resident-mb process) mb) (or (cpu-ms process) cpu))))))
+
+(defn- own-cpu-ns ^long []
+  (.getProcessCpuTime ^OperatingSystemMXBean (ManagementFactory/getOperatingSystemMXBean)))
 
 (defn- in-process [f]
   (warm-page-cache!)
-  (let [start (System/nanoTime)]
+  (let [start (System/nanoTime), cpu (own-cpu-ns)]
     (f)
-    {:ms (/ (- (System/nanoTime) start) 1e6)}))
+    {:ms (/ (- (System/nanoTime) start) 1e6), :cpu-ms (/ (- (own-cpu-ns) cpu) 1e6)}))
+
+(def ^:private no-cache
+  (if (>= (.feature (Runtime/version)) 25) "-XX:AOTMode=off" "-Xshare:off"))
 
 ;; The report of Wide Finder 2 as one writes it first: lines, strings, maps.
 
@@ -80,7 +93,7 @@
   (let [path (str log)
         process (fn process [title command] {:title title, :run #(run-process command {})})]
     (cond-> [(process "skein wf" ["./skein" "wf" path])
-             {:title "skein wf, no cache", :run #(run-process ["./skein" "wf" path] {"JAVA_OPTS" "-Xshare:off -XX:AOTMode=off"})}
+             {:title "skein wf, no cache", :run #(run-process ["./skein" "wf" path] {"JAVA_OPTS" no-cache})}
              {:title "warm, wf2", :run #(in-process (fn [] (widefinder/report [path] {:checksums? false})))}
              (process "skein wf --preset site" ["./skein" "wf" "--preset" "site" path])
              {:title "warm, site", :run #(in-process (fn [] (analysis/analyse [path] {:site? true, :tallies query/site})))}
@@ -98,7 +111,8 @@
 (defn- figures [runs]
   (let [runs (remove nil? runs)]
     (when (seq runs)
-      {:ms (median (map :ms runs)), :best (reduce min (map :ms runs)), :mb (some->> (keep :mb runs) seq (reduce max))})))
+      {:ms (median (map :ms runs)), :best (reduce min (map :ms runs)), :cpu-ms (some->> (keep :cpu-ms runs) seq median)
+       :mb (some->> (keep :mb runs) seq (reduce max))})))
 
 (def ^:private goals
   "[what, contestant, number of it, most]; from the second on, as a part of another's time."
@@ -137,9 +151,9 @@
         base (:ms (results "skein wf"))]
     (println (format "%n%s, Java %s, %d processors; %.2f GiB, median of %d; memory is the most that was resident"
                      (System/getProperty "os.name") (System/getProperty "java.version") (.availableProcessors (Runtime/getRuntime)) gib rounds))
-    (println (format "%-28s %9s %9s %8s %8s %8s" "" "median ms" "best ms" "GB/s" "ratio" "MB"))
-    (doseq [{:keys [title]} who :let [{:keys [ms best mb]} (results title)] :when ms]
-      (println (format "%-28s %9.0f %9.0f %8.2f %8.2f %8s" title ms best (/ (* gib 1073.741824) ms) (/ (double ms) (double base))
+    (println (format "%-28s %9s %9s %9s %8s %8s %8s" "" "median ms" "best ms" "CPU ms" "GB/s" "ratio" "MB"))
+    (doseq [{:keys [title]} who :let [{:keys [ms best cpu-ms mb]} (results title)] :when ms]
+      (println (format "%-28s %9.0f %9.0f %9s %8.2f %8.2f %8s" title ms best (if cpu-ms (format "%.0f" (double cpu-ms)) "-") (/ (* gib 1073.741824) ms) (/ (double ms) (double base))
                        (if mb (format "%.0f" mb) "-"))))
     (println)
     (run! #(print-goal results gib %) goals)

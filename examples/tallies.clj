@@ -3,6 +3,8 @@
 (set! *warn-on-reflection* true)
 
 
+(set! *warn-on-reflection* true)
+
 (defn section
   "Returns the first part of a URL's path: /products for /products/lamp?size=2."
   [{:keys [url]}]
