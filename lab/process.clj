@@ -33,7 +33,8 @@
         programs (for [{:keys [ns libraries]} experiments/experiments :when (some #{library} libraries)] ns)
         err (File/createTempFile "skein-lab" ".txt")]
     (.mkdirs new-folder)
-    (when (zero? (.waitFor (start (concat [java "-XX:TieredStopAtLevel=1" (str "-Dclojure.compile.path=" new-folder) (str "-Dlab.library=" library)
+    (when (zero? (.waitFor (start (concat [java "-XX:TieredStopAtLevel=1" (str "-Dclojure.compile.path=" new-folder)
+                                           (str "-Dlab.library=" library)
                                            "-cp" (str/join File/pathSeparator [path new-folder root])
                                            "clojure.lang.Compile" "clojure.core.async"]
                                           programs)

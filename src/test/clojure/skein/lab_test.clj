@@ -147,7 +147,7 @@
   (is (= ["   published  Skein        x" "a  7 ms       2.00 ms +0t  5.00 ms ×2.50 +9t"
           "b                          wrong answer: 1, not 2"]
          (lab.figures/text experiment measured)))
-  (is (= ["1230" "12.3" "0.123" "100" "0.00"] (map lab.figures/digits [1234.5 12.34 0.1234 99.96 0.0])))
+  (is (= ["1230" "12.3" "0.123" "100" "2.00" "0"] (map lab.figures/digits [1234.5 12.34 0.1234 99.96 2 0.0])))
   (is (= ["56.7 ns" "123 µs" "12.3 ms" "2.00 ms"]
          (map lab.figures/duration [56.7 123456 12345678 2] ["ns" "ns" "ns" "ms"]))))
 
