@@ -121,7 +121,7 @@
                              (fn [m]
                                (progress (:row m))
                                (swap! state update-in [:now :measurements] conj m)))]
-    (when failure
+    (when (and failure (not (:stopped? @state)))
       (swap! state update-in [:now :failures] conj {:library library, :message failure}))))
 
 (defn- run-experiment! [state experiment size shared progress]
