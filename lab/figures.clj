@@ -5,7 +5,8 @@
   * `table`  a table as data
   * `text`   a table for a terminal
   * `value`  one figure"
-  (:require [clojure.string :as str]))
+  (:require [clojure.string :as str])
+  (:import [java.math MathContext RoundingMode]))
 
 (set! *warn-on-reflection* true)
 
@@ -21,8 +22,11 @@
       (map digits [1234.5 12.34 0.1234])
       ;=> (\"1230\" \"12.3\" \"0.123\")"
   [x]
-  (let [rounded (.round (bigdec x) (java.math.MathContext. 3))]
-    (.toPlainString (if (pos? (.scale rounded)) rounded (.setScale rounded 0)))))
+  (let [rounded (.round (bigdec x) (MathContext. 3))
+        scale (- 3 (- (.precision rounded) (.scale rounded)))]
+    (if (zero? (.signum rounded))
+      "0"
+      (.toPlainString (.setScale rounded (max 0 scale) RoundingMode/HALF_UP)))))
 
 (defn duration
   "Returns a figure of nanoseconds or milliseconds, in the unit that reads best.

@@ -19,6 +19,7 @@
 (def ^:private flags ["-Xms1g" "-Xmx4g" "-Xlog:disable" "-Dclojure.main.report=stderr"])
 (def ^:private root (.getAbsolutePath (io/file ".")))
 (def ^:private running (atom nil))
+(def ^:private stopped (atom false))
 
 (defn- start ^Process [command ^File err]
   (-> (ProcessBuilder. ^java.util.List (vec command))
@@ -33,7 +34,8 @@
         programs (for [{:keys [ns libraries]} experiments/experiments :when (some #{library} libraries)] ns)
         err (File/createTempFile "skein-lab" ".txt")]
     (.mkdirs new-folder)
-    (when (zero? (.waitFor (start (concat [java "-XX:TieredStopAtLevel=1" (str "-Dclojure.compile.path=" new-folder) (str "-Dlab.library=" library)
+    (when (zero? (.waitFor (start (concat [java "-XX:TieredStopAtLevel=1" (str "-Dclojure.compile.path=" new-folder)
+                                           (str "-Dlab.library=" library)
                                            "-cp" (str/join File/pathSeparator [path new-folder root])
                                            "clojure.lang.Compile" "clojure.core.async"]
                                           programs)
@@ -74,10 +76,13 @@
   (let [lines (remove #(or (str/blank? %) (re-find #"^(Full report|/tmp|WARNING)" %)) (str/split-lines (slurp err)))]
     (str/trim (str/join " " (take 3 lines)))))
 
+(def ^:private interrupted-exit "Of a process that ctrl-c has ended, as it does all of a terminal's." 130)
+
 (defn- failure [^Process process late limit-ms err]
   (cond
     @late (str "stopped, because it gave no figure for " (quot (long limit-ms) 1000) " s")
-    (not (zero? (.waitFor process))) (str "ended with exit code " (.exitValue process) ": " (last-words err))))
+    (= interrupted-exit (.waitFor process)) nil
+    (not (zero? (.exitValue process))) (str "ended with exit code " (.exitValue process) ": " (last-words err))))
 
 (defn run
   "Runs the program in namespace `n` on `library`. Returns nil, or why it failed, in words.
@@ -92,6 +97,7 @@
             seen (atom (System/currentTimeMillis))
             late (atom false)]
         (reset! running process)
+        (when @stopped (.destroyForcibly process)) ; `stop!` may have seen the process before
         (watch! process seen limit-ms late)
         (with-open [lines (io/reader (.getInputStream process))]
           (doseq [line (line-seq lines) :when (str/starts-with? line "{")]
@@ -105,6 +111,7 @@
         (.delete err)))))
 
 (defn stop!
-  "Ends the program that runs now, if one does."
+  "Ends the program that runs now, if one does, and any that is begun later."
   []
+  (reset! stopped true)
   (some-> ^Process @running .destroyForcibly))

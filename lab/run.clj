@@ -100,10 +100,10 @@
   "Writes report.html and results.edn into the folder `out`."
   [out results]
   (.mkdirs (io/file out))
-  (spit (io/file out "report.html")
-        (page/html results (merge {:css (slurp "lab/page.css"), :js (slurp "lab/page.js")} (vega/scripts))))
   (spit (io/file out "results.edn")
-        (str ";; SPDX-License-Identifier: Apache-2.0\n" (with-out-str (pprint/pprint (edn-of results))))))
+        (str ";; SPDX-License-Identifier: Apache-2.0\n" (with-out-str (pprint/pprint (edn-of results)))))
+  (spit (io/file out "report.html")
+        (page/html results (merge {:css (slurp "lab/page.css"), :js (slurp "lab/page.js")} (vega/scripts)))))
 
 (defn- print-result! [{:keys [experiment measurements failures reading]}]
   (println (str "\n" (str/upper-case (:id experiment)) " " (:title experiment) "\n"))
@@ -121,7 +121,7 @@
                              (fn [m]
                                (progress (:row m))
                                (swap! state update-in [:now :measurements] conj m)))]
-    (when failure
+    (when (and failure (not (:stopped? @state)))
       (swap! state update-in [:now :failures] conj {:library library, :message failure}))))
 
 (defn- run-experiment! [state experiment size shared progress]

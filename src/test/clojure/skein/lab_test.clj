@@ -86,15 +86,15 @@
 
 (deftest a-run-writes-page-and-data
   (let [out (folder)
-        {:keys [exit lines]} (finished (lab-command "--size" "tiny" "--out" (str out) "e10" "pipelines"))
+        {:keys [exit lines]} (finished (lab-command "--size" "tiny" "--out" (str out) "debugging"))
         results (edn/read-string (slurp (io/file out "results.edn")))
         page (slurp (io/file out "report.html"))]
     (delete-all! out)
     (is (= 0 exit))
-    (is (some #{"E6 Pipelines of channels"} lines))
-    (is (= ["e10" "e6"] (map :id (:experiments results))))
+    (is (some #{"E10 Debugging"} lines))
+    (is (= ["e10"] (map :id (:experiments results))))
     (is (= [] (mapcat :failures (:experiments results))))
-    (is (= #{"Skein" "core.async 1.7.701" "core.async 1.9.865"} (set (map :column (:measurements (second (:experiments results)))))))
+    (is (= #{"tools.trace 0.8.0" "Skein" "untraced"} (set (map :column (mapcat :measurements (:experiments results))))))
     (is (every? :reading (:experiments results)))
     (testing "the page is whole, and asks no network"
       (is (str/ends-with? page "</html>\n"))
@@ -105,7 +105,7 @@
 
 (deftest an-interrupted-run-tells-what-is-done
   (let [out (folder)
-        process (-> (ProcessBuilder. ^List (vec (lab-command "--size" "tiny" "--out" (str out) "e10" "e1" "e2" "e3")))
+        process (-> (ProcessBuilder. ^List (vec (lab-command "--size" "tiny" "--out" (str out) "e10" "e1" "e2")))
                     (.redirectErrorStream true) .start)]
     (with-open [lines (io/reader (.getInputStream process))]
       (is (some #(str/starts-with? % "E10 ") (line-seq lines)))
@@ -115,7 +115,7 @@
     (let [results (edn/read-string (slurp (io/file out "results.edn")))]
       (is (str/includes? (slurp (io/file out "report.html")) "interrupted"))
       (is (= "e10" (:id (first (:experiments results)))))
-      (is (> 4 (count (filter #(= 3 (count (distinct (map :column (:measurements %))))) (:experiments results))))))
+      (is (> 3 (count (:experiments results)))))
     (delete-all! out)))
 
 (deftest arguments-are-understood-or-refused
@@ -147,7 +147,7 @@
   (is (= ["   published  Skein        x" "a  7 ms       2.00 ms +0t  5.00 ms ×2.50 +9t"
           "b                          wrong answer: 1, not 2"]
          (lab.figures/text experiment measured)))
-  (is (= ["1230" "12.3" "0.123" "100" "0.00"] (map lab.figures/digits [1234.5 12.34 0.1234 99.96 0.0])))
+  (is (= ["1230" "12.3" "0.123" "100" "2.00" "0"] (map lab.figures/digits [1234.5 12.34 0.1234 99.96 2 0.0])))
   (is (= ["56.7 ns" "123 µs" "12.3 ms" "2.00 ms"]
          (map lab.figures/duration [56.7 123456 12345678 2] ["ns" "ns" "ns" "ms"]))))
 
