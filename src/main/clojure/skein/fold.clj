@@ -90,7 +90,7 @@
   :threads     how many threads took part
   :elapsed-ns  time in all
 
-      (select-keys (explain sum (range 10)) [:value :path])
+      (select-keys (explain {:parallelism 1} sum (range 10)) [:value :path])
       ;=> {:value 45, :path :serial}"
   ([f coll] (explain nil f coll))
   ([opts f coll]
