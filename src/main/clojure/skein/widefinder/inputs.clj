@@ -91,6 +91,11 @@
     (try (.newInstance (.getConstructor c (into-array Class types)) (object-array arguments))
          (catch InvocationTargetException e (throw (.getCause e))))))
 
+(defn- damaged!
+  "Throws what an unpacker threw at its input as an IOException: on damaged bytes it may trip over its own feet."
+  [^RuntimeException e]
+  (throw (if (ex-data e) e (IOException. (str "damaged: " e) e))))
+
 (defn- unpacked
   "Returns a stream of what `in`, compressed as `packing` says, unpacks to; all its members, one after the other."
   ^InputStream [packing ^InputStream in]
@@ -162,7 +167,8 @@
   nothing wrong with it. :head is its first `head-bytes` bytes, unpacked. Standard input and pipes are open from here on, and
   can be read once. Throws IOException, and :skein/no-unpacker."
   [path]
-  (if (regular? path) (prepare-file path) (prepare-stream path)))
+  (try (if (regular? path) (prepare-file path) (prepare-stream path))
+       (catch RuntimeException e (damaged! e))))
 
 (defn ->input
   "Returns a prepared input for the engine: {:name, :opener, :format number, :limit bytes}, the last two if need be."

@@ -88,7 +88,8 @@ final class StreamSlices implements InputSlices {
             int read;
             try {
                 read = stream.read(slice.bytes, have, room - have);
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
+                // What unpacks a damaged archive may trip over its own feet.
                 throw new ReadFailure(ReadFailure.Kind.UNREADABLE, input, position, e);
             }
             if (read < 0) {

@@ -10,6 +10,6 @@
 (deftest broken-logs-count-as-in-the-models
   (let [file (File/createTempFile "skein-fuzz" ".log")]
     (try
-      (doseq [seed (range 60)]
+      (doseq [seed (conj (range 60) 84142276)]  ; which made bzip2's unpacker throw
         (is (nil? (fuzz/round seed file)) (str "seed " seed)))
       (finally (.delete file)))))
