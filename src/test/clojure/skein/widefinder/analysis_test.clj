@@ -44,11 +44,12 @@
 ;;;; Real and generated logs
 
 (deftest real-logs-count-as-in-the-model
-  (doseq [[file format parser tallies] [["widefinder1-o10k.log" "combined" plain/combined every-tally]
-                                        ["elastic-apache-combined.log" "combined" plain/combined every-tally]
-                                        ["nasa-aug95-common.log" "common" plain/common common-tallies]]
-          :let [file (io/file "../shared/data" file)]
-          :when (.isFile file)
+  (doseq [[file format parser tallies] [["examples/access.log" "combined" plain/combined every-tally]
+                                        ["../shared/data/widefinder1-o10k.log" "combined" plain/combined every-tally]
+                                        ["../shared/data/elastic-apache-combined.log" "combined" plain/combined every-tally]
+                                        ["../shared/data/nasa-aug95-common.log" "common" plain/common common-tallies]]
+          :let [file (io/file file)]
+          :when (.isFile file) ; logs of others are not part of the project
           :let [content (Files/readAllBytes (.toPath file))
                 expected (plain/analyse [content] parser {:tallies tallies})
                 result (analysed [file] {:tallies tallies} {})]]
