@@ -323,6 +323,16 @@
     (is (= {:exit 0 :out "1 *" :err ""}
            (launch! {:env {"JAVA_OPTS" "-Da=1 -Db=*"}} (io/file project "skein") "clojure" "-e" print-them)))))
 
+(deftest a-benchmark-is-chosen-by-its-subject
+  (let [project (project!)
+        skein (io/file project "skein")
+        bench (fn [& args] (:out (apply launch! {:env {"JAVA_HOME" nil}} skein "bench" args)))]
+    (write! (io/file project "bench/run.clj") "(print :run *command-line-args*)")
+    (write! (io/file project "bench/fold.clj") "(print :fold *command-line-args*)")
+    (is (= [":run nil" ":run (--a)" ":run (--a 1)" ":fold nil" ":fold (b)"]
+           (map #(apply bench %) [[] ["--a"] ["async" "--a" "1"] ["fold"] ["fold" "b"]])))
+    (is (refused? 2 ["there is no benchmark of nothing"] (skein! project "bench" "nothing")))))
+
 (deftest an-edited-application-is-compiled-anew
   (let [project (project!)
         source (io/file project "src/main/clojure/skein/cli.clj")
