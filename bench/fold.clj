@@ -285,9 +285,10 @@
         (row "word count, 108 MB"
              [["skein" #(fold/fold (fold/through (mapcat words-of) fold/frequencies) (lines/lines file))]
               ["transduce" (fn [] (with-lines #(transduce (mapcat words-of) (completing (fn [m w] (assoc m w (inc (long (get m w 0)))))) {} %)))]
-              ["mapped" #(mapped-chunks file count-words (fn [] (transient {}))
-                                        (fn [all part] (reduce (fn [m [w n]] (assoc! m w (+ (long n) (long (get m w 0))))) all (persistent! part)))
-                                        pool)]])
+              ["mapped" #(persistent!
+                          (mapped-chunks file count-words (fn [] (transient {}))
+                                         (fn [all part] (reduce (fn [m [w n]] (assoc! m w (+ (long n) (long (get m w 0))))) all (persistent! part)))
+                                         pool))]])
         (.shutdown pool)))))
 
 ;;;; Every size and cost

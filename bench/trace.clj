@@ -5,26 +5,25 @@
   (:require [clojure.tools.trace :as old]
             [skein.async :as a]
             [skein.trace :as trace])
-  (:import [com.sun.management OperatingSystemMXBean]
-           [java.io Writer]
-           [java.lang.management ManagementFactory ThreadMXBean]))
+  (:import [java.io Writer]
+           [java.lang.management ManagementFactory ThreadMXBean]
+           [java.util.concurrent CountDownLatch]))
 
 (set! *warn-on-reflection* true)
 
 ;;;; Taking turns
 
 (def ^:private ^ThreadMXBean threads (ManagementFactory/getThreadMXBean))
-(def ^:private ^OperatingSystemMXBean process (ManagementFactory/getOperatingSystemMXBean))
 
 (defn- thread-ns
   "Processor time of this thread, which other programs disturb less than they do a clock."
   ^long []
   (.getCurrentThreadCpuTime threads))
 
-(defn- process-ns
-  "Processor time of all threads, for what blocks do; it comes in steps of 10 ms."
+(defn- nano-time
+  "The clock, for what several threads do."
   ^long []
-  (.getProcessCpuTime process))
+  (System/nanoTime))
 
 (defn- ns-per
   "Nanoseconds on `clock` for each of `n` operations that `f` does."
@@ -99,31 +98,45 @@
 
 ;;;; Exceptions
 
-(defn- fail-through-blocks
-  "A block fails that others await, one the next, `depth` in all; this thread awaits the last."
-  [depth make-error]
-  (let [in (a/chan)
-        innermost (a/async (a/<! in) (throw (make-error)))
-        outermost (nth (iterate (fn awaiting [inner] (a/async (a/<? inner))) innermost) (dec (long depth)))]
-    (a/>!! in 1)
-    (try (a/<?? outermost) (catch Throwable e e))))
+(defn- start-failing
+  "Starts a block that fails as soon as something is put on `in`, and others that await it, one the next, `depth` in all;
+  returns the last one's port."
+  [depth in make-error]
+  (let [innermost (a/async (a/<! in) (throw (make-error)))]
+    (nth (iterate (fn awaiting [inner] (a/async (a/<? inner))) innermost) (dec (long depth)))))
 
-(def ^:private ^:const n-failures 2000)
+(def ^:private ^:const n-failures 1000)
 
-(defn- failures-of [depth make-error]
-  (fn fail-often [] (dotimes [_ n-failures] (fail-through-blocks depth make-error))))
+(defn- told-to-callbacks [depth make-error]
+  (fn fail-often []
+    (let [ended (CountDownLatch. n-failures)]
+      (dotimes [_ n-failures]
+        (let [in (a/chan)]
+          (a/take! (start-failing depth in make-error) (fn [_] (.countDown ended)))
+          (a/>!! in 1)))
+      (.await ended))))
 
-(defn- async-trace-through [depth rounds]
+(defn- told-to-a-thread [depth make-error]
+  (fn fail-often []
+    (dotimes [_ n-failures]
+      (let [in (a/chan)
+            port (start-failing depth in make-error)]
+        (a/>!! in 1)
+        (try (a/<?? port) (catch Throwable e e))))))
+
+(defn- async-trace [title told depth rounds]
   (let [bare (fn bare [] (proxy [RuntimeException] ["x" nil false false]))
         full (fn full [] (proxy [RuntimeException] ["x" nil false true]))
         [without with]
-        (print-table (str "async trace: an exception that ends " depth (if (= 1 depth) " block" " blocks, each awaiting the one before")) process-ns rounds n-failures
-                     [["without a stack trace" (failures-of depth bare)]
-                      ["with one, which each block extends" (failures-of depth full)]])]
+        (print-table (str "async trace: " title) nano-time rounds n-failures
+                     [["without a stack trace" (told depth bare)]
+                      ["with one, which each block extends" (told depth full)]])]
     (println (format "  %-44s %10.1f ns" "the trace, the exception's own included" (- (double with) (double without))))))
 
 (defn- async-traces [rounds]
-  (run! (fn through [depth] (async-trace-through depth rounds)) [1 3]))
+  (async-trace "an exception that ends 1 block" told-to-callbacks 1 rounds)
+  (async-trace "an exception that ends 3 blocks, each awaiting the one before" told-to-callbacks 3 rounds)
+  (async-trace "an exception that ends 1 block, for which a thread waits in <??" told-to-a-thread 1 rounds))
 
 (let [[option n] *command-line-args*
       rounds (or (some-> n parse-long) 15)]

@@ -329,8 +329,9 @@
         bench (fn [& args] (:out (apply launch! {:env {"JAVA_HOME" nil}} skein "bench" args)))]
     (write! (io/file project "bench/run.clj") "(print :run *command-line-args*)")
     (write! (io/file project "bench/fold.clj") "(print :fold *command-line-args*)")
-    (is (= [":run nil" ":run (--a)" ":run (--a 1)" ":fold nil" ":fold (b)"]
-           (map #(apply bench %) [[] ["--a"] ["async" "--a" "1"] ["fold"] ["fold" "b"]])))
+    (write! (io/file project "bench/trace.clj") "(print :trace *command-line-args*)")
+    (is (= [":run nil" ":run (--a)" ":run (--a 1)" ":fold nil" ":fold (b)" ":trace nil"]
+           (map #(apply bench %) [[] ["--a"] ["async" "--a" "1"] ["fold"] ["fold" "b"] ["trace"]])))
     (is (refused? 2 ["there is no benchmark of nothing"] (skein! project "bench" "nothing")))))
 
 (deftest an-edited-application-is-compiled-anew
