@@ -8,7 +8,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private sizes {:full {:budget-ms 1000}, :quick {:budget-ms 100}, :tiny {:budget-ms 0}})
+(def ^:private sizes {:full {:budget-ms 1000}, :quick {:budget-ms 60}, :tiny {:budget-ms 0}})
 
 (measure/when-on "skein" (require '[skein.trace :as t]))
 (measure/when-on "tools.trace-0.8.0" (require '[clojure.tools.trace :as t]))

@@ -10,7 +10,7 @@
 
 (def ^:private sizes
   {:full {:steps (range 1 19), :many [64 1000 10000], :budget-ms 200}
-   :quick {:steps [1 4 8 9 12 16 17 18], :many [64 1000], :budget-ms 40}
+   :quick {:steps [1 4 8 9 12 16 17 18], :many [64 1000], :budget-ms 20}
    :tiny {:steps [1 9], :many [20], :budget-ms 0}})
 
 (defn- sum-of [n channel]

@@ -17,7 +17,7 @@
 
 (def ^:private sizes
   {:full {:n 20, :scale 1, :budget-ms 3000}
-   :quick {:n 20, :scale 1/10, :budget-ms 150}
+   :quick {:n 20, :scale 1/10, :budget-ms 80}
    :tiny {:n 20, :scale 1/100, :budget-ms 0}})
 
 (defn- delay-ms [scale]

@@ -9,7 +9,7 @@
 
 (def ^:private sizes
   {:full {:n 1000, :budget-ms 2000}
-   :quick {:n 1000, :budget-ms 200}
+   :quick {:n 1000, :budget-ms 60}
    :tiny {:n 10, :budget-ms 0}})
 
 (def ^:private mynum (* 29 982451653))

@@ -11,7 +11,7 @@
 
 (def ^:private sizes
   {:full {:nblock [0 16 32 64 256 1024], :ncompute [0 4 16], :sleep-ms 250, :compute-ms 230, :budget-ms 0}
-   :quick {:nblock [0 16 64 256], :ncompute [0 4], :sleep-ms 50, :compute-ms 46, :budget-ms 0}
+   :quick {:nblock [0 16 64], :ncompute [0 4], :sleep-ms 50, :compute-ms 46, :budget-ms 0}
    :tiny {:nblock [0 16], :ncompute [0 4], :sleep-ms 2, :compute-ms 2, :budget-ms 0}})
 
 (defn- prime-above [n] (.longValue (.nextProbablePrime (BigInteger/valueOf n))))

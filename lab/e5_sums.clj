@@ -11,7 +11,7 @@
 
 (def ^:private sizes
   {:full {:n 9999999, :budget-ms 1500}
-   :quick {:n 1999999, :budget-ms 150}
+   :quick {:n 1999999, :budget-ms 80}
    :tiny {:n 999, :budget-ms 0}})
 
 (measure/when-on "clojure"

@@ -8,7 +8,7 @@
 
 (def ^:private sizes
   {:full {:n 200000, :budget-ms 2000}
-   :quick {:n 20000, :budget-ms 200}
+   :quick {:n 20000, :budget-ms 60}
    :tiny {:n 100, :budget-ms 0}})
 
 (defn- square [x] (* (long x) (long x)))

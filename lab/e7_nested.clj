@@ -9,7 +9,7 @@
 
 (def ^:private sizes
   {:full {:calls 100000, :nesting 20, :budget-ms 2000}
-   :quick {:calls 2000, :nesting 20, :budget-ms 300}
+   :quick {:calls 2000, :nesting 20, :budget-ms 150}
    :tiny {:calls 10, :nesting 20, :budget-ms 0}})
 
 (measure/when-on "skein"

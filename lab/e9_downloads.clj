@@ -11,7 +11,7 @@
 
 (def ^:private sizes
   {:full {:few 100, :many 2000, :varied 640, :kilobytes 50, :max-open 256, :budget-ms 1}
-   :quick {:few 20, :many 1000, :varied 320, :kilobytes 30, :max-open 256, :budget-ms 1}
+   :quick {:few 20, :many 1000, :varied 160, :kilobytes 30, :max-open 256, :budget-ms 1}
    :tiny {:few 5, :many 60, :varied 20, :kilobytes 5, :max-open 20, :budget-ms 0}})
 
 (defn- download
