@@ -52,8 +52,9 @@
         gib (fn gib [n] (/ (* (double n) (.length log)) 1073741824.0))]
     (make-log! log (quot (long size-bytes) times))
     (doseq [preset ["wf2" "site"]]
-      (let [[once often] (mapv (fn [n] (run-mb (into ["--preset" preset] (repeat n (str log))))) [1 5 10])]
-        (println (format "%-28s %8.0f MB for %.2f GiB, %8.0f MB for %.2f GiB" (str "wf --preset " preset) once (gib 1) often (gib times)))))
+      (println (str "wf --preset " preset))
+      (doseq [n [1 5 times]]
+        (println (format "%8.0f MB for %.2f GiB" (run-mb (into ["--preset" preset] (repeat n (str log)))) (gib n)))))
     (io/delete-file log true)))
 
 ;;;; Following
