@@ -27,7 +27,7 @@
   (str "usage: ./skein lab [OPTIONS...] [EXPERIMENT...]\n\n"
        "Runs the published experiments on core.async 1.7.701 and 1.9.865, on Clojure and the JDK, and on Skein,\n"
        "and writes report.html and results.edn.\n\n"
-       "  --quick       small sizes, for a minute or two; without, for ten or fifteen\n"
+       "  --quick       small sizes, for a minute or two; without, for some twenty\n"
        "  --size SIZE   full, quick or tiny; tiny only shows that all of it works\n"
        "  --out FOLDER  where to write, by default lab\n"
        "  --help        this text\n\n"
