@@ -139,8 +139,8 @@
   (async-trace "an exception that ends 1 block, for which a thread waits in <??" told-to-a-thread 1 rounds))
 
 (let [[option n] *command-line-args*
-      rounds (or (some-> n parse-long) 15)]
-  (when-not (contains? #{nil "--rounds"} option)
+      rounds (if option (or (some-> n parse-long) 0) 15)]
+  (when-not (and (contains? #{nil "--rounds"} option) (pos? rounds))
     (binding [*out* *err*] (println "bench: usage: bench trace [--rounds N]"))
     (System/exit 2))
   (println "Java" (System/getProperty "java.version") "," (.availableProcessors (Runtime/getRuntime))

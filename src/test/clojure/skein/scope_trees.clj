@@ -11,7 +11,8 @@
 
   A node is {:kind :ms :wait :shields? :fails? :cancels? :deadline-ms :children ...counters};
   it opens a scope, starts its children in it, waits, and then may fail."
-  (:require [skein.async :as a]
+  (:require [skein.arguments :as arguments]
+            [skein.async :as a]
             [skein.scope :as s])
   (:import [java.util Random]
            [java.util.concurrent CancellationException]
@@ -167,10 +168,12 @@
       (fault! faults tree (str "threw " outcome)))
     @faults))
 
+(def ^:private usage "./skein trees [SEEDS [NODES]]")
+
 (defn -main
   "Runs the trees of the seeds from 0; exits with 1 at the first fault."
   [& [seeds nodes]]
-  (let [seeds (parse-long (or seeds "1000")) nodes (parse-long (or nodes "1000"))
+  (let [seeds (arguments/positive usage parse-long seeds 1000) nodes (arguments/positive usage parse-long nodes 1000)
         start (System/nanoTime)]
     (dotimes [seed seeds]
       (when-some [found (seq (faults (tree seed nodes) nodes))]

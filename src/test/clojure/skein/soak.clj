@@ -6,7 +6,8 @@
       ./skein clojure -m skein.soak [MINUTES]       10 by default
 
   Ends with 0 when all counters balance. Not part of the tests."
-  (:require [skein.async :as a :refer [<! <!! >! >!! alts! async go go-loop]])
+  (:require [skein.arguments :as arguments]
+            [skein.async :as a :refer [<! <!! >! >!! alts! async go go-loop]])
   (:import [java.util Random]
            [java.util.concurrent CountDownLatch]
            [java.util.concurrent.atomic AtomicBoolean LongAdder]
@@ -99,7 +100,7 @@
 (defn -main
   "Runs for `minutes`; exits with 1 when something is lost or stuck."
   [& [minutes]]
-  (let [seconds (long (* 60 (parse-double (or minutes "10"))))
+  (let [seconds (long (* 60 (double (arguments/positive "./skein soak [MINUTES]" parse-double minutes 10.0))))
         ports [(a/chan) (a/chan 1) (a/chan 64) (a/chan 8 (map identity))]
         stop (AtomicBoolean.)
         producers (mapv #(producer ports stop %) (range 40))

@@ -7,9 +7,11 @@
             [clojure.string :as str]
             [clojure.test :refer [deftest is]]
             [skein.async]
-            [skein.async.lab])
+            [skein.async.lab]
+            [skein.project :as project])
   (:import (java.util List)
-           (java.util.concurrent TimeUnit)))
+           (java.util.concurrent TimeUnit)
+           (java.util.regex Pattern)))
 
 (set! *warn-on-reflection* true)
 
@@ -53,6 +55,17 @@
           :when (not protocol)] ; Clojure does not tell where a protocol's methods are
     (is (re-matches #"skein/async(_\w+)?\.clj" (str file)) (str sym))
     (is (pos-int? line) (str sym))))
+
+(defn- named-in? [text sym]
+  (re-find (re-pattern (str "(?<![\\w*+!?<>=/.-])(?:a/|async/)?" (Pattern/quote (str sym)) "(?![\\w*+!?<>=-])")) text))
+
+(deftest every-var-is-called-in-a-test
+  (let [text (str/join "\n" (map :text (project/files ["src/test/clojure"] ["_test.clj"])))
+        called-by-functions (fn [v] (let [m (meta v)] (or (:protocol m) (map? @v))))] ; the protocols and their methods
+    (is (= [] (for [[sym v] (ns-publics 'skein.async)
+                    :when (not (or (called-by-functions v) (named-in? text sym)))]
+                sym)))
+    (is (not (named-in? "(pipeline-async 1)" 'pipeline)))))
 
 (defn- fresh-jvm
   "What a new JVM, with these options, prints for the form."

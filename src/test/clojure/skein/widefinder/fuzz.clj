@@ -10,6 +10,7 @@
   else with 1, and the log is kept. Not part of the tests, but for a few rounds."
   (:require [clojure.java.io :as io]
             [clojure.string :as str]
+            [skein.arguments :as arguments]
             [skein.widefinder :as widefinder]
             [skein.widefinder.analysis :as analysis]
             [skein.widefinder.plain :as plain]
@@ -124,12 +125,14 @@
         (do (write! file (damaged-archive random content))
             (some-> (archive-fault file) list)))))
 
+(def ^:private usage "./skein fuzz [MINUTES [SEED]]")
+
 (defn -main
   "Runs rounds for so many minutes, from a seed on."
   [& [minutes seed]]
   (let [file (io/file "target" "fuzz.log")
-        first-seed (long (if seed (parse-long seed) (rand-int 1000000000)))
-        end (+ (System/nanoTime) (long (* 60e9 (double (parse-double (or minutes "1"))))))]
+        first-seed (long (arguments/positive usage parse-long seed (inc (rand-int 1000000000))))
+        end (+ (System/nanoTime) (long (* 60e9 (double (arguments/positive usage parse-double minutes 1.0)))))]
     (io/make-parents file)
     (println "from seed" first-seed)
     (loop [seed first-seed]
