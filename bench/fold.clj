@@ -295,13 +295,17 @@
 
 (def ^:private ^:const least-ns 2e6)
 (def ^:private ^:const most-ns 4e7)
+;; After each new size the JIT compiler begins anew, and takes a while.
+(def ^:private ^:const warm-up-ns 2e8)
 
 (defn- times-of
   "Returns the time per call of each function in ns; calls that are short are timed many at a time."
   [fs ^double expected-ns]
-  (let [batch (max 1 (long (/ (double least-ns) expected-ns)))]
-    (mapv #(/ (double %) batch)
-          (in-turns (* 2 (long *rounds*)) (map (fn [f] (fn [] (dotimes [_ batch] (f)))) fs)))))
+  (let [batch (max 1 (long (/ (double least-ns) expected-ns)))
+        fs (mapv (fn [f] (fn [] (dotimes [_ batch] (f)))) fs)]
+    (doseq [f fs, :let [start (System/nanoTime)]]
+      (while (< (- (System/nanoTime) start) (double warm-up-ns)) (f)))
+    (mapv #(/ (double %) batch) (in-turns (* 2 (long *rounds*)) fs))))
 
 (defn- size-rows []
   (println "transduce / skein: below 0.95 Skein is slower by more than 5 %")

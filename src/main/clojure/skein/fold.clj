@@ -70,11 +70,11 @@
   ([combine step coll]
    (if (or (map? combine) (map? step))
      (run combine step coll)
-     (engine/run nil {:combine combine, :step step} coll)))
+     (engine/run-plain nil combine step coll)))
   ([xform combine step coll]
    (if (map? xform)
      (engine/run xform {:combine combine, :step step} coll)
-     (engine/run nil {:xform xform, :combine combine, :step step} coll)))
+     (engine/run-plain xform combine step coll)))
   ([opts xform combine step coll]
    (engine/run opts {:xform xform, :combine combine, :step step} coll)))
 

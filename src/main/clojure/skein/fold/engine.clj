@@ -2,13 +2,13 @@
 (ns skein.fold.engine
   "From the arguments of `skein.fold/fold` to the Java engine: checks options, makes a plan, runs it.
 
-  A fold's xform and the eductions around its source become one list of stages; skein.fold.rt decides, while it runs,
+  The eductions around a fold's source go in front of its xform, which is taken apart into stages; skein.fold.rt decides, while it runs,
   whether they are shared by several threads."
   (:require [skein.fold.primitive]
             [skein.fold.source :as source]
             [skein.impl.error :as error])
-  (:import (clojure.lang Fn IFn IReduceInit MultiFn Var)
-           (java.util ArrayList)
+  (:import (clojure.core Eduction)
+           (clojure.lang Fn IFn IReduceInit MultiFn Var)
            (java.util.concurrent Executor)
            (skein.fold.rt Engine Feed Plan Progress Span Stages Trace Trace$Piece)))
 
@@ -78,24 +78,24 @@
 
 ;;;; Plans
 
-(def ^:private no-stages (object-array 0))
+(def ^:private no-stages (make-array IFn 0))
 
-(defn- add-stages [^ArrayList to xform]
-  (check-xform xform)
-  (Stages/flatten xform to))
-
-(defn- stages-of ^objects [outer xform]
-  (if (and (nil? xform) (nil? (seq outer)))
+(defn- stages-of ^"[Lclojure.lang.IFn;" [xform]
+  (if (nil? xform)
     no-stages
-    (let [stages (ArrayList.)]
-      (run! #(add-stages stages %) outer)
-      (when xform (add-stages stages xform))
-      (.toArray stages))))
+    (do (check-xform xform)
+        (Stages/of xform))))
+
+(defn- fed-by
+  "Returns the fold `f` with the transducer of an eduction in front."
+  [^Eduction coll f]
+  (check-xform (.xform coll))
+  (assoc f :xform (if-let [xform (:xform f)] (comp (.xform coll) xform) (.xform coll))))
 
 (defn needs-order?
   "Whether the fold `f` gives a value only if it sees all its elements in order, from the first one on."
   [f]
-  (let [stages (stages-of nil (:xform f))]
+  (let [stages (stages-of (:xform f))]
     (<= (.firstThatNeedsOrder (Plan. (:identity f) stages (:step f) (:combine f) (boolean (:in-order? f))))
         (count stages))))
 
@@ -106,21 +106,22 @@
                (if span (.size ^Span span) -1))))
 
 (defn- with-options ^Plan [^Plan plan opts source stages]
-  (let [{:keys [parallelism grain unordered pool on-progress]} opts]
+  (let [{:keys [parallelism grain unordered pool on-progress trace]} opts]
     (when parallelism (.parallelism plan parallelism))
     (when grain (.grain plan grain))
     (when pool (.pool plan pool))
     (when on-progress (.progress plan (progress on-progress source)))
+    (when trace (.trace plan trace))
     (when unordered
       (check-unordered plan stages)
       (.unordered plan true))
     plan))
 
 (defn- run-source [^Plan plan source]
-  (condp instance? source
-    Span (Engine/fold plan ^Span source)
-    Feed (Engine/fold plan ^Feed source)
-    (Engine/fold plan ^IReduceInit source)))
+  (cond
+    (instance? Span source) (Engine/fold plan ^Span source)
+    (instance? Feed source) (Engine/fold plan ^Feed source)
+    :else (Engine/fold plan ^IReduceInit source)))
 
 (defn run
   "Returns the fold of `coll`, not yet post-processed.
@@ -129,20 +130,26 @@
   f     {:identity :xform :step :combine :in-order? :completes?}; without :identity, combine's value for no argument;
         :completes? false says that step's arity of one, if there is one, has another meaning"
   [opts f coll]
-  (let [step (:step f)
-        combine (:combine f)
-        trace (:trace opts)
-        opts (if trace (dissoc opts :trace) opts)
-        [coll outer] (source/unwrapped coll)]
-    (check-functions combine step)
-    (when opts (check-options opts))
-    (let [stages (stages-of outer (:xform f))
-          plan (Plan. (or (:identity f) combine) stages step combine (boolean (:in-order? f)))
-          source (source/source coll)]
-      (when trace (.trace plan trace))
-      (when (false? (:completes? f)) (.neverComplete plan))
-      (when opts (with-options plan opts source stages))
-      (run-source plan source))))
+  (if (instance? Eduction coll)
+    (recur opts (fed-by coll f) (.coll ^Eduction coll))
+    (let [step (:step f)
+          combine (:combine f)]
+      (check-functions combine step)
+      (when opts (check-options (if (map? opts) (dissoc opts :trace) opts)))
+      (let [stages (stages-of (:xform f))
+            plan (Plan. (or (:identity f) combine) stages step combine (boolean (:in-order? f)))
+            source (source/source coll)]
+        (when (false? (:completes? f)) (.neverComplete plan))
+        (when opts (with-options plan opts source stages))
+        (run-source plan source)))))
+
+(defn run-plain
+  "As `run`, of a fold that is no more than these functions; they need no map, which a small fold would feel."
+  [xform combine step coll]
+  (if (instance? Eduction coll)
+    (run nil {:xform xform, :combine combine, :step step} coll)
+    (do (check-functions combine step)
+        (run-source (Plan. combine (stages-of xform) step combine false) (source/source coll)))))
 
 (defn- piece->data [^Trace$Piece piece]
   {:from (when-not (neg? (.from piece)) (.from piece))
@@ -151,6 +158,7 @@
 (defn explain
   "Returns what `run` did, and its value under :value; see `skein.fold/explain`."
   [opts f coll]
+  (when opts (check-options opts))
   (let [trace (Trace.)
         start (System/nanoTime)
         value (run (assoc opts :trace trace) f coll)

@@ -10,8 +10,7 @@
   elements in order; an IReduceInit pushes its elements. The first kind needs nobody to produce elements, so it
   is the fastest. `indexed` makes a Span of a function."
   (:require [skein.impl.error :as error])
-  (:import (clojure.core Eduction)
-           (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector)
+  (:import (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector)
            (java.util Iterator List Map RandomAccess Spliterator Spliterators)
            (java.util.function IntFunction)
            (java.util.stream BaseStream)
@@ -73,7 +72,6 @@
   "Returns the source of a `coll` whose type has no entry of its own in the protocol."
   [coll]
   (condp instance? coll
-    PersistentVector (VectorSpan. coll 0 (count coll))
     LongRange (range-span coll)
     APersistentVector$SubVector (subvec-span coll)
     Span coll
@@ -103,16 +101,11 @@
   An eduction is unwrapped by `skein.fold/fold`, so that its transducers run in parallel too; here it is
   a collection that reduces itself."
   [coll]
-  (let [found (-source coll)]
-    (if (or (identical? found coll)
-            (instance? Span found) (instance? Feed found) (instance? IReduceInit found))
-      found
-      (recur found))))
-
-(defn unwrapped
-  "Returns [coll stages]: the collection within the eductions that `coll` is, and their transducers, first ones first."
-  [coll]
-  (loop [coll coll, stages ()]
-    (if (instance? Eduction coll)
-      (recur (.coll ^Eduction coll) (cons (.xform ^Eduction coll) stages))
-      [coll stages])))
+  ;; Small folds are mostly of vectors, and would feel the protocol.
+  (if (instance? PersistentVector coll)
+    (VectorSpan. coll 0 (count coll))
+    (let [found (-source coll)]
+      (if (or (identical? found coll)
+              (instance? Span found) (instance? Feed found) (instance? IReduceInit found))
+        found
+        (recur found)))))

@@ -23,18 +23,26 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Crew {
   /** How many processors there were when the engine was loaded; to ask costs more than a small fold. */
   static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-  static final Crew OWN = new Crew();
-  private static final long KEEP_SECONDS = 20;
+  private static final long KEEP_MILLIS = 20_000;
+  static final Crew OWN = new Crew(PROCESSORS, KEEP_MILLIS);
   private static final int MAX_THREADS = 256;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Run> runs = new ArrayList<>();              // guarded by lock
   private final ArrayDeque<Condition> idle = new ArrayDeque<>(); // guarded by lock
   private int threads;                                           // guarded by lock
-  private int maxThreads = PROCESSORS;  // guarded by lock
+  private int maxThreads;                                        // guarded by lock
   private int born;                                              // guarded by lock
+  private final long keepMillis;
 
-  private Crew() { }
+  /**
+   * @param threads how many there may be, unless a run wants more
+   * @param keepMillis how long a thread stays without work
+   */
+  Crew(int threads, long keepMillis) {
+    maxThreads = threads;
+    this.keepMillis = keepMillis;
+  }
 
   /** Lets threads of the crew help with {@code run}, and asks one to come. */
   void open(Run run) {
@@ -78,8 +86,11 @@ final class Crew {
   }
 
   private void start() {
-    Thread thread = new Thread(this::serve, "skein-fold-" + ++born);
-    thread.setDaemon(true);
+    Thread thread = Thread.ofPlatform()
+        .name("skein-fold-" + ++born)
+        .daemon()
+        .inheritInheritableThreadLocals(false)
+        .unstarted(this::serve);
     // Not the class loader of whoever happened to be the first to fold.
     thread.setContextClassLoader(RT.class.getClassLoader());
     try {
@@ -91,7 +102,11 @@ final class Crew {
   }
 
   private void serve() {
-    for (Run run; (run = await()) != null; ) run.help();
+    for (Run run; (run = await()) != null; ) {
+      run.help();
+      // A step may have interrupted its own thread. That was a matter between it and the run that it was in.
+      Thread.interrupted();
+    }
   }
 
   /** An open run that wants help, after waiting for one if need be; null when this thread has been idle for long. */
@@ -119,9 +134,9 @@ final class Crew {
     idle.addLast(turn);
     boolean woken = true;
     try {
-      woken = turn.await(KEEP_SECONDS, TimeUnit.SECONDS);
+      woken = turn.await(keepMillis, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
-      // A step has interrupted its own thread. That was a matter between it and the run that it was in.
+      // It was meant for a run that this thread has left.
     }
     // Not listed any more: somebody has called, even if this thread woke up by itself.
     return !idle.remove(turn) || woken;

@@ -10,7 +10,7 @@ public final class Engine {
   /** Folds {@code span}; returns the combined accumulators, each complete. Closes the span. */
   public static Object fold(Plan plan, Span span) {
     try (span) {
-      return finished(plan, new SpanStart(plan, span).fold());
+      return finished(plan, SpanStart.fold(plan, span));
     }
   }
 

@@ -11,7 +11,7 @@ final class FeedStart extends Start {
   private Object result;
 
   FeedStart(Plan plan, Feed feed) {
-    super(plan, null, false);
+    super(plan, plan.newChain(null), System.nanoTime());
     this.feed = feed;
     pace = new Pace(plan.grain, 1);
     strand = new Strand(pace, -1, -1);

@@ -15,7 +15,7 @@ final class Pace {
   static final long BLOCK_NANOS = 200_000;
   /** How long a block takes at least, where there is enough left: much longer than taking it. */
   static final long MIN_BLOCK_NANOS = 5_000;
-  private static final int GROWTH = 64;
+  static final int GROWTH = 128;
   private static final int SHARE = 8;
 
   private final long grain;  // 0: by measurement

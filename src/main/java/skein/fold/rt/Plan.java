@@ -31,11 +31,10 @@ public final class Plan {
    * @param combine of two accumulators, neighbours
    * @param stepInOrder whether {@code step} has to see all elements in order
    */
-  public Plan(IFn identity, Object[] stages, IFn step, IFn combine, boolean stepInOrder) {
+  public Plan(IFn identity, IFn[] stages, IFn step, IFn combine, boolean stepInOrder) {
     this.identity = identity;
     this.combine = combine;
-    this.stages = new IFn[stages.length];
-    for (int i = 0; i < stages.length; i++) this.stages[i] = (IFn) stages[i];
+    this.stages = stages;
     boolean completing = Stages.hasArityOne(step);
     completes = stages.length > 0 || completing;
     this.step = completing || stages.length == 0 ? step : new CompletingStep(step);
@@ -143,12 +142,27 @@ public final class Plan {
     return stages.length == 0 ? "the step needs its elements in order" : "the first transducer needs its elements in order";
   }
 
+  /** Whether somebody wants to know what the fold does. */
+  boolean isWatched() {
+    return progress != null || trace != null;
+  }
+
   /** Tells whoever wants to know that a block of {@code units} units of {@code strand} is done. */
   void note(Strand strand, long units, long before, long now) {
+    strand.piece = note(strand.piece, strand.from, units, before, now);
+  }
+
+  /**
+   * As above, for a strand whose blocks so far are written down in {@code piece}, if any and if anybody wants that.
+   *
+   * @return where to write down the next one
+   */
+  Trace.Piece note(Trace.Piece piece, long from, long units, long before, long now) {
     if (progress != null) progress.add(units, now);
-    if (trace == null) return;
-    if (strand.piece == null) strand.piece = trace.piece(strand.from);
-    strand.piece.add(units, now - before);
+    if (trace == null) return null;
+    if (piece == null) piece = trace.piece(from);
+    piece.add(units, now - before);
+    return piece;
   }
 
   Object complete(IFn chained, Object acc) {

@@ -23,7 +23,7 @@ final class PushStart extends Start {
   private int untilLook = 1;
 
   PushStart(Plan plan) {
-    super(plan, null, false);
+    super(plan, plan.newChain(null), System.nanoTime());
     pace = new Pace(plan.grain, 1);
     strand = new Strand(pace, -1, -1);
   }

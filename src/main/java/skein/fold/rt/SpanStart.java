@@ -1,61 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.rt;
 
+import clojure.lang.IFn;
 import clojure.lang.Reduced;
 
 /** How a fold of a span begins. */
 final class SpanStart extends Start {
+  /** So few units are not worth a look at the clock: after the first there is but one left. */
+  private static final int FEW = 2;
+
+  /** How many units may follow the first one unmeasured, if that took little time. */
+  private static final int UNMEASURED = Pace.GROWTH;
+
   private final Span span;
   private final long size;
-  private final Strand strand;
+  private final boolean watched;
+  private final Pace pace;
+  private Object acc;
+  private long at;             // where the units begin that are left
+  private long now;
+  private Trace.Piece piece;
   private Object result;
 
-  SpanStart(Plan plan, Span span) {
-    super(plan, span, span.size() <= 1 && plan.trace == null);
+  private SpanStart(Plan plan, Span span, Chain chain, Object acc, long start) {
+    super(plan, chain, start);
     this.span = span;
+    this.acc = acc;
     size = span.size();
-    strand = new Strand(new Pace(plan.grain, span.minBlock()), 0, size);
+    watched = plan.isWatched();
+    pace = new Pace(plan.grain, span.minBlock());
+    now = start;
   }
 
-  Object fold() {
-    strand.begin(chain.step(), plan.identity.invoke());
-    boolean watched = plan.progress != null || plan.trace != null;
-    boolean atOnce = strand.pace.fixed() && size > plan.grain;
-    long now = start;
-    if (atOnce && shared && share(now)) return result;
-    for (long end; (end = strand.take(now)) >= 0; ) {
-      strand.acc = span.reduce(strand.step, strand.acc, strand.from, end);
-      if (end == size && !watched) break;
+  /** Folds {@code span}. Most of what is small ends here, without more than a chain and a look or two at the clock. */
+  static Object fold(Plan plan, Span span) {
+    long size = span.size();
+    Chain chain = plan.newChain(span);
+    IFn step = chain.step();
+    Object acc = plan.identity.invoke();
+    if (plan.grain > 0 || plan.isWatched()) return new SpanStart(plan, span, chain, acc, System.nanoTime()).fold();
+    if (size <= FEW) return plan.complete(step, unreduced(span.reduce(step, acc, 0, size)));
+    long start = System.nanoTime();
+    if (size > UNMEASURED || span.minBlock() > 1) return new SpanStart(plan, span, chain, acc, start).fold();
+    acc = span.reduce(step, acc, 0, 1);
+    if (!(acc instanceof Reduced)) {
+      long nanos = System.nanoTime() - start;
+      if (nanos * size > ALONE_NANOS) return new SpanStart(plan, span, chain, acc, start).foldOn(nanos);
+      acc = span.reduce(step, acc, 1, size);
+    }
+    return plan.complete(step, unreduced(acc));
+  }
+
+  /** Goes on when the first unit has taken {@code nanos}. */
+  private Object foldOn(long nanos) {
+    at = 1;
+    now = start + nanos;
+    pace.took(1, nanos);
+    return worthSharing() && share() ? result : fold();
+  }
+
+  private Object fold() {
+    return foldByBlocks(chain.step()) ? result : plan.complete(chain.step(), unreduced(acc));
+  }
+
+  /** Goes on block by block; whether others have helped, and there is a result. */
+  private boolean foldByBlocks(IFn step) {
+    if (pace.fixed() && size > plan.grain && shared && share()) return true;
+    while (at < size) {
+      long from = at;
+      at += pace.next(size - from);
+      acc = span.reduce(step, acc, from, at);
+      if (at == size && !watched) break;
       long before = now;
       now = System.nanoTime();
-      plan.note(strand, end - strand.from, before, now);
-      if (strand.acc instanceof Reduced) break;
-      if (end < size) checkInterrupt();
-      if (questionable(now) && strand.remainingNanos(now) > WORTH_HELP_NANOS && share(now)) return result;
+      pace.took(at - from, now - before);
+      piece = plan.note(piece, from, at - from, before, now);
+      if (acc instanceof Reduced) break;
+      if (at < size) checkInterrupt();
+      if (worthSharing() && share()) return true;
     }
-    return plan.complete(strand.step, unreduced(strand.acc));
+    return false;
+  }
+
+  private boolean worthSharing() {
+    return questionable(now) && remainingNanos() > WORTH_HELP_NANOS;
+  }
+
+  private double remainingNanos() {
+    return pace.fixed() ? Double.MAX_VALUE : pace.nanosPerUnit() * (size - at);
   }
 
   /** Goes on with others; whether that is the end of it. */
-  private boolean share(long now) {
+  private boolean share() {
     int inOrder = plan.firstInOrder(chain.steps());
-    if (inOrder > plan.stageCount()) {
-      because("parallel", "");
-      result = new SpanRun(plan, span, strand).execute();
-      return true;
-    }
     if (inOrder == 0) {
       alwaysAlone(plan.inOrderReason());
       return false;
     }
-    return relay(inOrder, now);
+    Strand strand = new Strand(pace, at, size);
+    strand.begin(chain.step(), acc);
+    strand.piece = piece;
+    if (inOrder <= plan.stageCount()) return relay(inOrder, strand);
+    because("parallel", "");
+    result = new SpanRun(plan, span, strand).execute();
+    return true;
   }
 
-  private boolean relay(int inOrder, long now) {
+  private boolean relay(int inOrder, Strand strand) {
     Relay relay = new Relay(plan, chain, inOrder, Supply.of(span, strand), strand);
-    if (!strand.pace.fixed() && !relay.probe()) {
-      strand.acc = relay.acc();
-      alone(System.nanoTime(), "the stages that need no order take too little of the time");
+    if (!pace.fixed() && !relay.probe()) {
+      acc = relay.acc();
+      at = strand.remaining() == 0 ? size : strand.position();
+      now = System.nanoTime();
+      alone(now, "the stages that need no order take too little of the time");
       return false;
     }
     because("in-order", "a transducer needs its elements in order; the ones before it ran in parallel");

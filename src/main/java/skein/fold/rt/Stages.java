@@ -5,6 +5,7 @@ import clojure.lang.AFn;
 import clojure.lang.AFunction;
 import clojure.lang.IFn;
 import clojure.lang.Keyword;
+import clojure.lang.MultiFn;
 import clojure.lang.RestFn;
 import clojure.lang.Symbol;
 import clojure.lang.Var;
@@ -12,7 +13,10 @@ import java.lang.reflect.Field;
 import java.lang.reflect.InaccessibleObjectException;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * What can be known about transducers, which are opaque functions.
@@ -56,12 +60,17 @@ public final class Stages {
     protected Boolean computeValue(Class<?> type) {
       for (Class<?> c = type; c != null && c != AFunction.class && c != AFn.class && c != RestFn.class; c = c.getSuperclass()) {
         for (var method : c.getDeclaredMethods()) {
-          if (method.getName().equals("invoke") && method.getParameterCount() == 1) return true;
+          if (method.getName().equals("invoke") && method.getParameterCount() == 1) return !isLookup(type);
         }
       }
       return false;
     }
   };
+
+  /** Whether a class's arity of one means something else than completion. */
+  private static boolean isLookup(Class<?> type) {
+    return Stream.of(Keyword.class, Symbol.class, Collection.class, Map.class, MultiFn.class).anyMatch(c -> c.isAssignableFrom(type));
+  }
 
   private Stages() { }
 
@@ -98,11 +107,18 @@ public final class Stages {
     return null;
   }
 
-  /** Appends the transducers that {@code xform} is composed of to {@code to}, in the order that elements meet them. */
-  public static void flatten(Object xform, List<Object> to) {
+  /** The transducers that {@code xform} is composed of, in the order that elements meet them. */
+  public static IFn[] of(IFn xform) {
+    if (PARTS.get(xform.getClass()).length == 0) return new IFn[] {xform};
+    List<IFn> all = new ArrayList<>();
+    flatten(xform, all);
+    return all.toArray(new IFn[0]);
+  }
+
+  private static void flatten(Object xform, List<IFn> to) {
     Field[] parts = PARTS.get(xform.getClass());
     if (parts.length == 0) {
-      to.add(xform);
+      to.add((IFn) xform);
     } else {
       flatten(get(parts[0], xform), to);
       flatten(get(parts[1], xform), to);
@@ -113,9 +129,7 @@ public final class Stages {
   public static boolean hasArityOne(Object f) {
     if (f instanceof Var var) return hasArityOne(var.deref());
     if (f instanceof RestFn rest && rest.getRequiredArity() <= 1) return true;
-    return ARITY_ONE.get(f.getClass()) && !(f instanceof Keyword) && !(f instanceof Symbol)
-        && !(f instanceof java.util.Collection) && !(f instanceof java.util.Map)
-        && !(f instanceof clojure.lang.MultiFn);
+    return ARITY_ONE.get(f.getClass());
   }
 
   /** Whether {@code xform} stops early by what one element is, as {@code take-while} does. */

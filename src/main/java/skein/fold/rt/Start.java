@@ -25,12 +25,11 @@ abstract class Start {
   private long nextQuestion;
   boolean shared;
 
-  /** @param alone whether there is nothing to share, and so no time to take */
-  Start(Plan plan, Span span, boolean alone) {
+  Start(Plan plan, Chain chain, long start) {
     this.plan = plan;
-    start = alone ? 0 : System.nanoTime();
+    this.chain = chain;
+    this.start = start;
     nextQuestion = start + ALONE_NANOS;
-    chain = plan.newChain(span);
     shared = plan.parallelism > 1;
     because("serial", shared ? "it was over before help would have paid" : "parallelism is 1");
   }
