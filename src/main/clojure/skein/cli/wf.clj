@@ -179,7 +179,8 @@ Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be re
   (when (empty? paths)
     (options/fail! "no FILE given; name the logs to read, or - for standard input"))
   (let [start (System/nanoTime)
-        paths (inputs/expand paths)]
+        paths (inputs/expand paths)
+        options (assoc options :own-process? true)]
     (if (:follow? options)
       ((load-questions "follow") paths options streams)
       (let [[prepared failures] (driver/prepare-all paths options)

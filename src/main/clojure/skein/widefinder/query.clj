@@ -171,9 +171,10 @@
            :sinks      a Supplier of RowSinks, or nil
            :extra      names of fields that get a column although no tally asks for them
            :memory-bytes  what all tables may take together, by default most of the heap
+           :own-process?  whether the heap is there for this alone, so that what tables drop may be collected at once
 
   Throws :skein/bad-filter and :skein/bad-option."
-  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra memory-bytes]}]
+  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra memory-bytes own-process?]}]
   (let [extra (own-columns query extra)]
     (AnalysisPlan. (mapv #(format/compiled % extra) formats)
                    (int (count extra))
@@ -181,7 +182,7 @@
                    (mapv #(tally-plan % extra approx) tallies)
                    malformed
                    sinks
-                   (if memory-bytes (Budget. (long memory-bytes)) (Budget/ofHeap)))))
+                   (cond memory-bytes (Budget. (long memory-bytes)), own-process? (Budget/ofOwnHeap), :else (Budget/ofHeap)))))
 
 (defn tally-of
   "Returns the tally that --by asks for: one field, or several with + between, as in \"host+day\"."
