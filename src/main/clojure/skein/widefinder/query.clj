@@ -147,12 +147,12 @@
   [query more]
   (vec (sort (remove #(or (nat-int? (format/column % [])) (format/not-texts %)) (into (fields query) more)))))
 
-(defn- limited-rank [{:keys [rank]}]
-  (get value-of (or rank "hits") Tally/HITS))
+(defn- limited-rank
+  "Returns the number of the value by which keys are dropped when only some are kept: hits, where the rank is no sum."
+  [{:keys [rank]}]
+  (get (dissoc value-of "distinct") rank Tally/HITS))
 
 (defn- tally-plan [{:keys [by where distinct] :as tally} extra approx]
-  (when (and approx (or distinct (seq (percentiles-of tally))))
-    (error/fail! :skein/bad-option "--approx can't be combined with --distinct or percentiles, which would lose their meaning" {}))
   (rank-value tally)
   (TallyPlan. (mapv #(key-part % extra) by)
               (mapv #(filter/compiled % extra) where)
