@@ -96,7 +96,7 @@
      (line :request request))
    (for [status ["" "-" "99" "099" "1000" "404" "2xx" "600" "999"]] (line :status status))
    (for [size ["" "-" "0" "-1" "1.5" "007" "999999999999999999" "9999999999999999999" "1a"]] (line :size size))
-   (for [ref ["" "-" "\"" "a\"b" "a\" b" "a\\" "a\\\\" "\u00FF"], agent ["" "-" "\"" "x\" \"y" "z\\\"" "z\\"]] (line :ref ref :agent agent))))
+   (for [ref ["" "-" "\"" "a\"b" "a\" b" "a\\" "a\\\\" "\u00FF"], agent ["" "-" "Googlebot/2.1" "a WebCRAWLER" "\"" "x\" \"y" "z\\\"" "z\\"]] (line :ref ref :agent agent))))
 
 (deftest nasty-lines-count-as-in-the-model
   (let [file (temp-file)]
@@ -139,7 +139,7 @@
 
 (def ^:private gen-where
   (gen/vector (gen/elements [[:status "404"] [:status "4xx,500"] [:status "200-304"] [:method "GET,HEAD"] [:method "POST"]
-                             [:client "10.0.0.0/8"] [:client "10.0.0.2,192.168.0.0/17"] [:client "0.0.0.0/0"]
+                             [:client "10.0.0.0/8"] [:client "10.0.0.2,192.168.0.0/17"] [:client "0.0.0.0/0"] [:not-client "10.0.0.2,192.168.0.0/17"] [:no-bots]
                              [:from "2006-03-30T10:00:00"] [:from "2006-03-30T11:00:00"] [:from "2006-03-30T10:00:00Z"]
                              [:match "url" "^/[ab]"] [:no-match "url" "x"] [:match "referrer" "r"] [:no-match "agent" "x"]])
               0 2))
@@ -289,7 +289,7 @@
         (is (= :skein/bad-option (ask {:tallies [tally], :where [[:match field "1"]]} {})) field))
       (doseq [timed [{:rank "slowest"} {:rank "p95-time"} {:percentiles #{"time"}}]]
         (is (= :skein/no-such-field (ask {:tallies [(merge tally timed)]} {})) (pr-str timed))))
-    (doseq [where [[:status "4x"] [:status ","] [:client ""] [:method " , "] [:client "10.0.0.0/33"] [:client "example.org"]
+    (doseq [where [[:status "4x"] [:status ","] [:client ""] [:method " , "] [:client "10.0.0.0/33"] [:not-client "10.0.0.0/33"] [:client "example.org"]
                    [:from "yesterday"] [:match "url" "("]]]
       (is (= :skein/bad-filter (ask {:tallies [tally], :where [where]} {})) (pr-str where)))
     (spit-bytes! file (latin-1 "one\ntwo\nthree\n"))
