@@ -49,8 +49,8 @@
 (defn report-of
   "As `report`, of inputs that `skein.widefinder.driver/prepare-all` has prepared; `start` is the System/nanoTime at which
   the command began."
-  [prepared failures start {:keys [top checksums?] :or {top default-top, checksums? true} :as options}]
-  (let [budget (Budget/ofHeap)
+  [prepared failures start {:keys [top checksums? own-process?] :or {top default-top, checksums? true} :as options}]
+  (let [budget (if own-process? (Budget/ofOwnHeap) (Budget/ofHeap))
         new-tally (fn new-tally [] (Wf2. budget))
         {:keys [result bytes-read] :as counted} (driver/run prepared new-tally options)]
     (assoc (tally->data result top checksums?)
@@ -72,6 +72,7 @@
            :keep-going?  leave out inputs that fail, and list them in :failures, instead of throwing
            :workers      threads, default one per core
            :slice-bytes  bytes read at a time, default 256 KiB
+           :own-process? whether the heap is there for this alone, so that what tables drop may be collected at once
            :on-start     called once or more with {:total-bytes n-or-nil, :bytes-read (fn [] n)} as reading begins
 
   A key's bytes are the characters U+0000 to U+00FF, so nothing is lost. Entries are in order of value, descending,

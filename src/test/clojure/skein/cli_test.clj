@@ -64,6 +64,19 @@
         (is (= (report/text (widefinder/report [path])) out))
         (is (= lines (butlast (rest (str/split-lines err)))))))))
 
+(deftest quiet-says-nothing-but-errors
+  (let [path (sample-file)
+        loud (run "wf" path)]
+    (is (= (assoc loud :err "") (run "wf" "--quiet" path)))
+    (is (= "" (:err (run "wf" "--quiet" "--by" "status" path))))
+    (is (= {:code 2, :out "", :err "skein wf: /no/such.log: no such file\n"} (run "wf" "--quiet" "/no/such.log")))
+    (is (= "skein wf: /no/such.log: no such file\n" (:err (run "wf" "--quiet" "--keep-going" path "/no/such.log"))))))
+
+(deftest since-and-until-are-from-and-to
+  (let [path (sample-file)]
+    (is (= (:out (run "wf" "--from" "2025-03-01 01:00" "--to" "2025-03-01 02:00" path))
+           (:out (run "wf" "--since" "2025-03-01 01:00" "--until" "2025-03-01 02:00" path))))))
+
 (deftest an-empty-file-is-a-report-of-zeros
   (let [path (temp-path ".log")]
     (spit path "")

@@ -52,7 +52,7 @@
 
 (defn run
   "Follows the logs at `paths`; returns the exit code once the process is interrupted."
-  [paths query options {:keys [^OutputStream out ^PrintStream err]}]
+  [paths query options {:keys [^OutputStream out ^PrintStream notes] :as streams}]
   (let [live? (terminal/output?)
         query (cond-> query
                 (and live? (:site? query) (not (:top options)))
@@ -62,19 +62,19 @@
         hook (stop-on-exit! stopped finished)
         last-result (atom nil)]
     (try
-      (questions/with-plan-options options err
+      (questions/with-plan-options options streams
         (fn follow [plan-options add-own]
           (follow/follow paths query
                          (assoc plan-options
                                 :stopped? (fn stopped? [] (zero? (.getCount stopped)))
-                                :on-event (fn say [path event] (.println err ^String (event-text path event)))
+                                :on-event (fn say [path event] (.println notes ^String (event-text path event)))
                                 :on-result (fn show [result]
                                              (let [result (add-own result)]
                                                (reset! last-result result)
                                                (when live? (write! out (screen (text/text result (questions/color? options)))))))))))
       (when-let [result @last-result]
         (when live? (write! out (str home clear-below)))
-        (questions/write-all! result options out err))
+        (questions/write-all! result options streams))
       0
       (finally
         (.countDown finished)

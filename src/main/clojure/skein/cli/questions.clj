@@ -33,7 +33,8 @@
     [(if (= operator "=") :match :no-match) field pattern]))
 
 (defn- conditions [{:keys [path where] :as options}]
-  (concat (for [kind [:status :method :client :from :to :slower] :when (kind options)] [kind (kind options)])
+  (concat (for [kind [:status :method :client :not-client :from :to :slower] :when (kind options)] [kind (kind options)])
+          (when (:no-bots? options) [[:no-bots]])
           (when path [[:match "url" path]])
           (map where-condition where)))
 
@@ -119,35 +120,35 @@
 (defn with-plan-options
   "Calls `f` with the options that `skein.widefinder.analysis/analyse` takes, and with a function that puts the user's own
   tallies into a result. The file for malformed lines is open meanwhile."
-  [{:keys [approx? malformed] :as options} err f]
+  [{:keys [approx? malformed] :as options} {:keys [notes]} f]
   (let [{:keys [sinks add-to]} (own options)]
     (with-malformed malformed
       (fn run [sink]
         (f (assoc options
                   :malformed sink, :sinks sinks
                   :approx (when approx? approx-keys)
-                  :on-formats (fn say [formats] (doseq [line (text/format-notes formats)] (print-line err line))))
+                  :on-formats (fn say [formats] (doseq [line (text/format-notes formats)] (print-line notes line))))
            (or add-to identity))))))
 
 (defn write-all!
   "Writes a result to standard output and, if asked for, as a page, and what is to be said about it to standard error."
-  [result {:keys [html] :as options} out err]
+  [result {:keys [html] :as options} {:keys [out err notes]}]
   (write-result result options out)
   (when html (write-html! html result options))
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
-  (some->> (text/malformed-note result) (print-line err))
-  (print-line err (text/summary result)))
+  (some->> (text/malformed-note result) (print-line notes))
+  (print-line notes (text/summary result)))
 
 (defn answer
   "Answers the question that `options` ask about prepared inputs; returns the exit code."
-  [prepared failures start options {:keys [out err]} bar]
+  [prepared failures start options {:keys [notes] :as streams} bar]
   (let [{:keys [site?] :as query} (query options)
-        _ (when site? (print-line err "preset site: the general report"))
-        result (try (with-plan-options options err
+        _ (when site? (print-line notes "preset site: the general report"))
+        result (try (with-plan-options options streams
                       (fn analyse [plan-options add-own]
                         (add-own (analysis/analyse-prepared prepared failures start query plan-options))))
                     (finally (progress/stop! bar)))]
-    (write-all! result options out err)
+    (write-all! result options streams)
     (if (seq (:failures result)) 2 0)))
 
 (defn follow

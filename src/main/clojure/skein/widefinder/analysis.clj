@@ -90,6 +90,10 @@
       (= ["hour"] by) (timeline/hours rows empty-numbers)
       :else rows)))
 
+(def ^:private distinct-error
+  "The standard error of distinct counts with :approx, as a part of them: 1.04 / sqrt(2^12)."
+  0.01625)
+
 (defn- tally->data [^Analysis analysis i {:keys [name title by distinct rank] :as tally}]
   (let [counted (.tally analysis (int i))
         rows (TallyRows. counted)
@@ -103,6 +107,7 @@
              :distinct (.distinct counted)
              :rows (without-gaps (mapv #(row->data rows columns (pos? error) %) (ranked rows tally)) columns tally)}
       distinct (assoc :distinct-of distinct)
+      (and distinct (.isApproximate counted)) (assoc :distinct-error distinct-error)
       (pos? error) (assoc :error error))))
 
 (defn- malformed [^Analysis analysis ^AnalysisPlan plan]
@@ -183,7 +188,8 @@
 
   options  :log-format  as `skein.widefinder.format/parse` takes it; otherwise each input's is found out
            :approx      keep so many keys for each tally; then a tally has :error, the most that is missing anywhere, and a row
-                        :error, the most that its ranked number may be too small by, and :distinct is an estimate
+                        :error, the most that its ranked number (hits, if that is no sum) may be too small by, and :distinct is an
+                        estimate; distinct values of rows are estimates with the standard error :distinct-error, a part of 1
            :malformed, :sinks, :extra as `skein.widefinder.query/plan` takes them
            :on-formats  called with what :formats will be before reading begins
            :workers, :slice-bytes, :keep-going?, :on-start as for `skein.widefinder/report`

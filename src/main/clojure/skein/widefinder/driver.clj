@@ -64,7 +64,7 @@
 (defn- too-many-keys! [bytes]
   (error/fail! :skein/too-many-keys
                (str "so many different keys need more memory than there is; give --approx for counts with a known error, filter, "
-                    "or give Java more with JAVA_OPTS=-Xmx" (when bytes (str " (the limit now: " bytes " bytes)")))
+                    "or give Java more memory, as in JAVA_OPTS=-Xmx8g" (when bytes (str " (now the tables may take " (quot (long bytes) 1000000) " MB)")))
                (if bytes {:limit-bytes bytes} {})))
 
 ;; What a worker has counted, and the buffer that all its slices are read into.

@@ -4,7 +4,7 @@
 
       [:status \"4xx,500-503\"]        [:method \"GET,HEAD\"]          [:client \"10.0.0.0/8,2001:db8::/32,10.9.8.7\"]
       [:from \"2025-03-01\"]           [:to \"2025-03-07 12:00\"]      [:slower \"500ms\"]
-      [:match \"agent\" \"[Bb]ot\"]      [:no-match \"url\" \"^/static\"]
+      [:match \"agent\" \"[Bb]ot\"]      [:no-match \"url\" \"^/static\"]   [:not-client \"10.9.8.7\"]       [:no-bots]
 
   - `compiled`   a condition -> the engine's filter
   - `fields`     the names of the fields that a condition looks at"
@@ -43,13 +43,13 @@
       (when (<= (long least) (long most)) (.set set (int least) (int (inc (long most))))))
     (RowFilter/statuses set)))
 
-(defn- network [text column]
+(defn- network [kind text column]
   (let [[address bits] (str/split text #"/" 2)
         ^bytes bytes (Address/of address)
         most (when bytes (* 8 (alength bytes)))
         bits (if bits (parse-long bits) most)]
     (when-not (and bytes bits (<= 0 (long bits) (long most)))
-      (bad! :client text "write addresses or networks such as 10.1.2.3, 10.0.0.0/8 or 2001:db8::/32, with commas between"))
+      (bad! kind text "write addresses or networks such as 10.1.2.3, 10.0.0.0/8 or 2001:db8::/32, with commas between"))
     (RowFilter/network (int column) bytes (int bits))))
 
 (defn- pattern
@@ -60,6 +60,13 @@
          (error/fail! :skein/bad-filter
                       (str (error/preview text) " is no regular expression: " (.getDescription e))
                       {:filter :match, :value text}))))
+
+(defn- networks [kind text column]
+  (RowFilter/any (mapv #(network kind % column) (parts kind text))))
+
+(def ^:private bots
+  "Agents that say that they are programs which visit every site."
+  "(?i)bot|crawl|spider|slurp|scrap|archiver|facebookexternalhit|feedfetcher|pingdom|uptime")
 
 ;;;; Times
 
@@ -102,7 +109,8 @@
   (case kind
     :status ["status"]
     :method ["method"]
-    :client ["client"]
+    (:client :not-client) ["client"]
+    :no-bots ["agent"]
     (:from :to) ["time"]
     :slower ["duration"]
     [field]))
@@ -114,7 +122,9 @@
     (case kind
       :status (statuses value)
       :method (RowFilter/oneOf (column "method") (vec (parts :method value)))
-      :client (RowFilter/any (mapv #(network % (column "client")) (parts :client value)))
+      :client (networks kind value (column "client"))
+      :not-client (RowFilter/not (networks kind value (column "client")))
+      :no-bots (RowFilter/not (RowFilter/matches (column "agent") (pattern bots)))
       :from (let [[from _ utc?] (time-range kind value)] (RowFilter/time from Long/MAX_VALUE utc?))
       :to (let [[_ end utc?] (time-range kind value)] (RowFilter/time Long/MIN_VALUE end utc?))
       :slower (RowFilter/slower (micros value))

@@ -76,7 +76,7 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
          "<span>" (label (last rows)) "</span></div>"
          "<details><summary>The numbers</summary>" (table tally false) "</details>")))
 
-(defn- section [{:keys [title distinct rows rank error columns] :as tally}]
+(defn- section [{:keys [title distinct rows rank error distinct-error columns] :as tally}]
   (let [chart? (and (query/over-time? tally) (seq rows))]
     (str "<section" (when (or (> (count columns) 4) (and chart? (> (count rows) 24))) " class=wide") "><h2>" (escaped title) " <small>"
          (when (< (count rows) (long distinct)) (str (report/grouped (count rows)) " of "))
@@ -86,7 +86,8 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
          (cond (empty? rows) "<p>none</p>"
                chart? (column-chart tally)
                :else (table tally true))
-         (when error (str "<p class=note>approximate: each " (escaped rank) " may be up to " (escaped (units/shown rank error)) " more</p>"))
+         (when error (str "<p class=note>approximate: each row may have up to " (units/missing tally) " more</p>"))
+         (when distinct-error (str "<p class=note>distinct is an estimate, with a standard error of " (units/percentage distinct-error) "</p>"))
          "</section>\n")))
 
 ;;;; The page

@@ -147,12 +147,12 @@
   [query more]
   (vec (sort (remove #(or (nat-int? (format/column % [])) (format/not-texts %)) (into (fields query) more)))))
 
-(defn- limited-rank [{:keys [rank]}]
-  (get value-of (or rank "hits") Tally/HITS))
+(defn- limited-rank
+  "Returns the number of the value by which keys are dropped when only some are kept: hits, where the rank is no sum."
+  [{:keys [rank]}]
+  (get (dissoc value-of "distinct") rank Tally/HITS))
 
 (defn- tally-plan [{:keys [by where distinct] :as tally} extra approx]
-  (when (and approx (or distinct (seq (percentiles-of tally))))
-    (error/fail! :skein/bad-option "--approx can't be combined with --distinct or percentiles, which would lose their meaning" {}))
   (rank-value tally)
   (TallyPlan. (mapv #(key-part % extra) by)
               (mapv #(filter/compiled % extra) where)
@@ -171,9 +171,10 @@
            :sinks      a Supplier of RowSinks, or nil
            :extra      names of fields that get a column although no tally asks for them
            :memory-bytes  what all tables may take together, by default most of the heap
+           :own-process?  whether the heap is there for this alone, so that what tables drop may be collected at once
 
   Throws :skein/bad-filter and :skein/bad-option."
-  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra memory-bytes]}]
+  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra memory-bytes own-process?]}]
   (let [extra (own-columns query extra)]
     (AnalysisPlan. (mapv #(format/compiled % extra) formats)
                    (int (count extra))
@@ -181,7 +182,7 @@
                    (mapv #(tally-plan % extra approx) tallies)
                    malformed
                    sinks
-                   (if memory-bytes (Budget. (long memory-bytes)) (Budget/ofHeap)))))
+                   (cond memory-bytes (Budget. (long memory-bytes)), own-process? (Budget/ofOwnHeap), :else (Budget/ofHeap)))))
 
 (defn tally-of
   "Returns the tally that --by asks for: one field, or several with + between, as in \"host+day\"."

@@ -49,10 +49,11 @@
                          rows))
                columns))
 
-(defn- error-note [{:keys [error rank]}]
-  (when error
-    (str "  approximate: each " rank " may be up to " (units/shown rank error) " more; a key that is not shown has at most that many,"
-         " or less than the last row")))
+(defn- error-notes [{:keys [error distinct-error] :as tally}]
+  (cond-> []
+    error (conj (str "  approximate: each row may have up to " (units/missing tally) " more, which its other numbers leave out too; a key"
+                     " that is not shown has at most that many, or less than the last row"))
+    distinct-error (conj (str "  distinct is an estimate, with a standard error of " (units/percentage distinct-error)))))
 
 (defn- heading [{:keys [title distinct rows rank error]} color?]
   (str (styled color? :bold title) "  "
@@ -71,7 +72,7 @@
                     (styled color? :bar (padded-bar (value row) most)) "  " (cut (units/label key))))]
     (concat ["" (heading tally color?) (styled color? :dim (str "  " (cells columns)))]
             (if (seq rows) (map line rows) ["  none"])
-            (some-> (error-note tally) list))))
+            (error-notes tally))))
 
 (defn- head-line [{:keys [lines counted filtered malformed bytes]}]
   (str (report/grouped lines) " lines: " (report/grouped counted) " counted, " (report/grouped filtered) " filtered, "

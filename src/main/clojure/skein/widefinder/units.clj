@@ -4,6 +4,8 @@
 
   - `shown`   a number of a tally's column, for people
   - `size`, `duration`, `clock`   numbers for people
+  - `percentage`   a part of 1, for people
+  - `missing`   a tally's error, for people
   - `label`   the parts of a key, for people"
   (:require [clojure.string :as str]
             [skein.widefinder.report :as report])
@@ -55,6 +57,22 @@
     (or (= column "bytes") (str/ends-with? column "-bytes")) (size n)
     (or (#{"time" "mean" "slowest"} column) (str/ends-with? column "-time")) (duration n)
     :else (report/grouped n)))
+
+(defn missing
+  "Returns a tally's :error for people: of what it is ranked by, or of hits, if that is no sum.
+
+      [(missing {:rank \"bytes\", :error 2048}) (missing {:rank \"p95-time\", :error 2048})]
+      ;=> [\"2.0 KB\" \"2,048 hits\"]"
+  [{:keys [rank error]}]
+  (if (#{"bytes" "time" "slowest"} rank) (shown rank error) (str (report/grouped error) " hits")))
+
+(defn percentage
+  "Returns a part of 1 as a percentage.
+
+      (percentage 0.0163)
+      ;=> \"1.6 %\""
+  [part]
+  (String/format Locale/ROOT "%.1f %%" (object-array [(* 100.0 (double part))])))
 
 (defn label
   "Returns the parts of a key as one text for people, without control characters.

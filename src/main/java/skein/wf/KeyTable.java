@@ -161,9 +161,10 @@ final class KeyTable {
 
     /** Gives the table's memory back; the table must not be used any more. */
     void close() {
-        budget.releaseLongs((long) cells.length + slots.length);
+        long longs = (long) cells.length + slots.length;
         cells = null;
         slots = null;
+        budget.releaseLongs(longs);
     }
 
     /** How many entries there are. */

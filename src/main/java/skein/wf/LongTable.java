@@ -19,14 +19,49 @@ final class LongTable {
         counts = new long[capacity];
     }
 
+    /** Takes a key and its count. */
+    interface Visitor {
+        /** Called once for each key, in no order. */
+        void visit(long key, long count);
+    }
+
     /** Adds {@code n} to the count of {@code key}; returns whether the key is new. */
     boolean add(long key, long n) {
         int at = slot(key);
         counts[at] += n;
+        return isNew(at, key);
+    }
+
+    /** Makes the count of {@code key} at least {@code n}. */
+    void raise(long key, long n) {
+        int at = slot(key);
+        if (counts[at] < n) counts[at] = n;
+        isNew(at, key);
+    }
+
+    private boolean isNew(int at, long key) {
         if (keys[at] == key) return false;
         keys[at] = key;
         if (++size > keys.length >> 1) rehash();
         return true;
+    }
+
+    /** How many keys there are. */
+    int size() {
+        return size;
+    }
+
+    /** Shows {@code visitor} all keys. */
+    void forEach(Visitor visitor) {
+        for (int i = 0; i < keys.length; i++) if (keys[i] != 0) visitor.visit(keys[i], counts[i]);
+    }
+
+    /** Gives the table's memory back; the table must not be used any more. */
+    void close() {
+        long longs = 2L * keys.length;
+        keys = null;
+        counts = null;
+        budget.releaseLongs(longs);
     }
 
     /** How often a key was counted. */

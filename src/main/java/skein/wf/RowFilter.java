@@ -60,17 +60,6 @@ public abstract class RowFilter {
         }
     }
 
-    /** Passes the statuses from {@code least} to {@code most}. */
-    public static RowFilter status(int least, int most) {
-        return new Stateless() {
-            @Override
-            boolean test(Batch batch, int row) {
-                int status = batch.status[row];
-                return status >= least && status <= most;
-            }
-        };
-    }
-
     /** Passes times from {@code least} on and before {@code end}: on the log's clock, or on that of UTC if {@code utc}. */
     public static RowFilter time(long least, long end, boolean utc) {
         return new Stateless() {
@@ -150,7 +139,7 @@ public abstract class RowFilter {
         };
     }
 
-    /** A set of statuses as one filter, the usual case of {@link #any}. */
+    /** Passes statuses of a set. */
     public static RowFilter statuses(BitSet statuses) {
         BitSet set = (BitSet) statuses.clone();
         return new Stateless() {

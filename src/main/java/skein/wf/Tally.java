@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.util.Arrays;
+
 /**
  * Counts by key: one tally of one worker.
  *
@@ -33,6 +35,10 @@ public final class Tally {
     public static final int WIDTH = 8;
 
     private static final int CAPACITY = 1 << 10;
+    /** With a limit: how many numbers {@link Distributions} may keep for each key, on the average; many keys have few. */
+    private static final int DISTRIBUTION_PER_KEY = 16;
+    /** With a limit: how many numbers {@link Distributions} may keep in any case. */
+    private static final int LEAST_DISTRIBUTION = 1 << 17;
 
     final TallyPlan plan;
     KeyTable table;
@@ -41,9 +47,7 @@ public final class Tally {
     private final Keys keys;
     private final int[] rows = new int[Batch.ROWS];
     private final int[] entries = new int[Batch.ROWS];
-    private final KeyTable values;       // of the distinct column, by their bytes
-    private final LongTable pairs;       // entry of the key, entry of the value
-    private final LongTable[] buckets;   // of bytes and of durations, each perhaps null: entry of the key, bucket
+    private final Distributions distributions;  // null when nothing asks for them
     private final HyperLogLog seen;      // with a limit only
     private long dropped;                // with a limit: what was subtracted from every key
 
@@ -53,12 +57,8 @@ public final class Tally {
         table = new KeyTable(WIDTH, CAPACITY, budget);
         where = plan.where().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
         keys = new Keys(plan.key().toArray(KeyPart[]::new));
-        boolean distinct = plan.distinct() >= 0;
-        values = distinct ? new KeyTable(1, CAPACITY, budget) : null;
-        pairs = distinct ? new LongTable(budget, CAPACITY) : null;
-        buckets = new LongTable[] {
-            plan.sizePercentiles() ? new LongTable(budget, CAPACITY) : null,
-            plan.timePercentiles() ? new LongTable(budget, CAPACITY) : null};
+        boolean distributed = plan.distinct() >= 0 || plan.sizePercentiles() || plan.timePercentiles();
+        distributions = distributed ? new Distributions(plan, budget) : null;
         seen = plan.limit() > 0 ? new HyperLogLog() : null;
     }
 
@@ -74,10 +74,8 @@ public final class Tally {
         addHits(n);
         addSizes(batch, n);
         if (plan.times()) addTimes(batch, n);
-        if (pairs != null) addValues(batch, n);
-        if (buckets[0] != null) addBuckets(buckets[0], batch.size, n);
-        if (buckets[1] != null) addBuckets(buckets[1], batch.micros, n);
-        if (seen != null && table.size() >= 2 * plan.limit()) prune();
+        if (distributions != null) distributions.add(batch, rows, entries, n, table);
+        if (seen != null) limit();
     }
 
     private int withKey(int n) {
@@ -125,48 +123,34 @@ public final class Tally {
         }
     }
 
-    private void addValues(Batch batch, int n) {
-        int[] from = batch.from[plan.distinct()];
-        int[] to = batch.to[plan.distinct()];
-        int kept = 0;
-        for (int i = 0; i < n; i++) {
-            if (from[rows[i]] < 0) continue;
-            keys.from[kept] = from[rows[i]];
-            keys.to[kept] = to[rows[i]];
-            rows[kept] = rows[i];
-            entries[kept++] = entries[i];
-        }
-        int[] found = new int[kept];
-        values.findAll(batch.bytes, keys.from, keys.to, kept, found);
-        for (int i = 0; i < kept; i++) addPair(entries[i], found[i]);
+    /** Drops keys when there are twice as many as the limit, or when what is known of their lines is too much. */
+    private void limit() {
+        if (table.size() >= 2 * plan.limit()) prune(plan.limit());
+        if (distributions == null) return;
+        int most = Math.max(LEAST_DISTRIBUTION, DISTRIBUTION_PER_KEY * plan.limit());
+        if (distributions.size() <= most) return;
+        do prune(table.size() >> 1); while (distributions.size() > most >> 1 && table.size() > 1);
     }
 
-    private void addPair(int entry, int value) {
-        if (pairs.add((long) entry << 32 | value, 1)) table.cells[entry + DISTINCT]++;
-    }
-
-    private void addBuckets(LongTable buckets, long[] numbers, int n) {
-        for (int i = 0; i < n; i++) {
-            long number = numbers[rows[i]];
-            if (number >= 0) buckets.add((long) entries[i] * Buckets.COUNT + Buckets.of(number), 1);
-        }
-    }
-
-    /** Drops the keys beyond the limit. */
-    private void prune() {
+    /** Drops all but the {@code most} largest keys; fewer stay if some are equal. Each entry gets its new place into COMPUTED. */
+    private void prune(int most) {
+        if (most == 0 || table.size() <= most) return;
         KeyTable old = table;
         int rank = plan.rank();
         long[] effective = new long[old.size()];
         int n = 0;
         for (int at = old.first(); at < old.end(); at = old.next(at)) effective[n++] = effective(old, at, rank);
-        java.util.Arrays.sort(effective);
-        dropped = Math.addExact(dropped, Math.max(0, effective[n - plan.limit()]));
+        Arrays.sort(effective);
+        dropped = Math.addExact(dropped, Math.max(0, effective[n - most]));
         table = new KeyTable(WIDTH, CAPACITY, budget);
         for (int at = old.first(); at < old.end(); at = old.next(at)) {
+            old.cells[at + COMPUTED] = 0;
             if (effective(old, at, rank) <= 0) continue;
             int entry = table.find(old, at);
             System.arraycopy(old.cells, at, table.cells, entry, WIDTH);
+            old.cells[at + COMPUTED] = entry;
         }
+        if (distributions != null) distributions.keep(old.cells);
         old.close();
     }
 
@@ -185,11 +169,13 @@ public final class Tally {
             boolean fresh = table.cells[entry + HITS] == 0;
             mergeEntry(table.cells, entry, other.table.cells, at);
             if (seen != null) table.cells[entry + ERROR] += other.table.cells[at + ERROR] + (fresh ? ours : -other.dropped);
+            other.table.cells[at + COMPUTED] = entry;
         }
         if (seen != null) seen.add(other.seen);
-        mergePairs(other);
-        for (int i = 0; i < buckets.length; i++) mergeBuckets(buckets[i], other.buckets[i], other.table);
-        if (seen != null && table.size() > plan.limit()) prune();
+        if (distributions != null) distributions.merge(other.distributions, other.table.cells, table);
+        if (seen == null) return;
+        prune(plan.limit());
+        limit();
     }
 
     private void raiseErrors(long by) {
@@ -203,24 +189,14 @@ public final class Tally {
         cells[entry + SLOWEST] = Math.max(cells[entry + SLOWEST], others[other + SLOWEST]);
     }
 
-    private void mergePairs(Tally other) {
-        if (pairs == null) return;
-        for (long pair : other.pairs.sortedKeys()) {
-            addPair(table.find(other.table, (int) (pair >>> 32)), values.find(other.values, (int) pair));
-        }
-    }
-
-    private void mergeBuckets(LongTable mine, LongTable other, KeyTable otherTable) {
-        if (mine == null) return;
-        for (long key : other.sortedKeys()) {
-            long entry = table.find(otherTable, (int) (key / Buckets.COUNT));
-            mine.add(entry * Buckets.COUNT + key % Buckets.COUNT, other.count(key));
-        }
-    }
-
     /** How many keys there are; with a limit, an estimate that is off by 0.8 % (one standard error). */
     public long distinct() {
         return seen != null && dropped > 0 ? seen.estimate() : table.size();
+    }
+
+    /** Whether only some of the keys may be here, and the different values of a column are estimates. */
+    public boolean isApproximate() {
+        return seen != null;
     }
 
     /** The most by which a ranked value may be too small, and the most that a key which is not there may have. */
@@ -228,8 +204,8 @@ public final class Tally {
         return dropped;
     }
 
-    /** Bucket counts of bytes (0) or durations (1) by key, or null. */
-    LongTable buckets(int of) {
-        return buckets[of];
+    /** What the lines of each key are like, or null. */
+    Distributions distributions() {
+        return distributions;
     }
 }

@@ -2,6 +2,7 @@
 package skein.wf;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** A finished tally, in order. The tally must not change while this is used. */
@@ -23,12 +24,14 @@ public final class TallyRows {
     private final Tally tally;
     private final KeyTable table;
     private final int parts;
+    private final long[][] bucketKeys = new long[2][];  // of sizes and times, in order, once somebody wants them
 
     /** The rows of {@code tally}. */
     public TallyRows(Tally tally) {
         this.tally = tally;
         table = tally.table;
         parts = tally.plan.key().size();
+        if (tally.distributions() != null) tally.distributions().estimateValues(table);
     }
 
     /** The {@code limit} rows with the largest of the values numbered {@code rank}; where they are equal, by key. */
@@ -60,40 +63,29 @@ public final class TallyRows {
 
     /** Computes a percentile of every key into {@link Tally#COMPUTED}. */
     public void computePercentiles(int of, double part) {
-        LongTable buckets = tally.buckets(of);
-        for (int at = table.first(); at < table.end(); at = table.next(at)) table.cells[at + Tally.COMPUTED] = 0;
-        long[] keys = buckets.sortedKeys();
-        for (int from = 0, to; from < keys.length; from = to) {
-            long entry = keys[from] / Buckets.COUNT;
-            long total = 0;
-            for (to = from; to < keys.length && keys[to] / Buckets.COUNT == entry; to++) total += buckets.count(keys[to]);
-            table.cells[(int) entry + Tally.COMPUTED] = Math.max(0, reach(buckets, keys, from, rank(part, total)));
-        }
-    }
-
-    private static long reach(LongTable buckets, long[] keys, int at, long rank) {
-        long seen = 0;
-        for (; ; at++) {
-            seen += buckets.count(keys[at]);
-            if (seen >= rank) return Buckets.middle((int) (keys[at] % Buckets.COUNT));
+        for (int at = table.first(); at < table.end(); at = table.next(at)) {
+            table.cells[at + Tally.COMPUTED] = Math.max(0, percentile(at, of, part));
         }
     }
 
     /** The number that {@code part} of a row's numbers don't exceed, by nearest rank; -1 when it has no numbers. */
     public long percentile(Row row, int of, double part) {
-        LongTable buckets = tally.buckets(of);
-        long first = (long) row.entry * Buckets.COUNT;
-        long total = 0;
-        for (int i = 0; i < Buckets.COUNT; i++) total += buckets.count(first + i);
-        long seen = 0;
-        for (int i = 0; i < Buckets.COUNT && total > 0; i++) {
-            seen += buckets.count(first + i);
-            if (seen >= rank(part, total)) return Buckets.middle(i);
-        }
-        return -1;
+        return percentile(row.entry, of, part);
     }
 
-    private static long rank(double part, long total) {
-        return Math.max(1, (long) Math.ceil(part * total));
+    private long percentile(int entry, int of, double part) {
+        LongTable buckets = tally.distributions().buckets(of);
+        if (bucketKeys[of] == null) bucketKeys[of] = buckets.sortedKeys();
+        long[] keys = bucketKeys[of];
+        long end = (entry + 1L) * Buckets.COUNT;
+        int first = Arrays.binarySearch(keys, (long) entry * Buckets.COUNT);
+        if (first < 0) first = -first - 1;
+        long total = 0;
+        for (int i = first; i < keys.length && keys[i] < end; i++) total += buckets.count(keys[i]);
+        if (total == 0) return -1;
+        long rank = Math.max(1, (long) Math.ceil(part * total));
+        int at = first;
+        for (long seen = buckets.count(keys[at]); seen < rank; seen += buckets.count(keys[at])) at++;
+        return Buckets.middle((int) (keys[at] % Buckets.COUNT));
     }
 }

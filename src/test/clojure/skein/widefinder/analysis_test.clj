@@ -96,7 +96,7 @@
      (line :request request))
    (for [status ["" "-" "99" "099" "1000" "404" "2xx" "600" "999"]] (line :status status))
    (for [size ["" "-" "0" "-1" "1.5" "007" "999999999999999999" "9999999999999999999" "1a"]] (line :size size))
-   (for [ref ["" "-" "\"" "a\"b" "a\" b" "a\\" "a\\\\" "\u00FF"], agent ["" "-" "\"" "x\" \"y" "z\\\"" "z\\"]] (line :ref ref :agent agent))))
+   (for [ref ["" "-" "\"" "a\"b" "a\" b" "a\\" "a\\\\" "\u00FF"], agent ["" "-" "Googlebot/2.1" "a WebCRAWLER" "\"" "x\" \"y" "z\\\"" "z\\"]] (line :ref ref :agent agent))))
 
 (deftest nasty-lines-count-as-in-the-model
   (let [file (temp-file)]
@@ -139,7 +139,7 @@
 
 (def ^:private gen-where
   (gen/vector (gen/elements [[:status "404"] [:status "4xx,500"] [:status "200-304"] [:method "GET,HEAD"] [:method "POST"]
-                             [:client "10.0.0.0/8"] [:client "10.0.0.2,192.168.0.0/17"] [:client "0.0.0.0/0"]
+                             [:client "10.0.0.0/8"] [:client "10.0.0.2,192.168.0.0/17"] [:client "0.0.0.0/0"] [:not-client "10.0.0.2,192.168.0.0/17"] [:no-bots]
                              [:from "2006-03-30T10:00:00"] [:from "2006-03-30T11:00:00"] [:from "2006-03-30T10:00:00Z"]
                              [:match "url" "^/[ab]"] [:no-match "url" "x"] [:match "referrer" "r"] [:no-match "agent" "x"]])
               0 2))
@@ -214,6 +214,62 @@
       (is (< 57000 distinct 63000))
       (is (<= error 60)))))
 
+(defn- skewed-lines
+  "Lines with many rare URLs and some frequent ones, of which each has its own durations and clients."
+  [n]
+  (let [random (java.util.Random. 7)]
+    (vec (repeatedly n (fn one-line []
+                         (let [url (long (/ 30000 (inc (.nextInt random 30000))))]
+                           {:url (if (< url 5) (str "/rare/" (.nextInt random 20000)) (str "/often/" (rem url 1000)))
+                            :client (str "10.0." (.nextInt random (+ 2 (rem url 90))) "." (.nextInt random 100))
+                            :micros (* (inc (rem url 50)) (.nextInt random 10000))}))))))
+
+(defn- nearest-rank [sorted part]
+  (nth sorted (max 0 (dec (long (Math/ceil (* (double part) (count sorted))))))))
+
+(defn- near? [expected found part]
+  (<= (abs (- (double expected) (double found))) (+ 1.0 (* (double part) (double expected)))))
+
+(defn- explains?
+  "Whether a row of an approximate tally can be what is left of lines, by what it says of its errors."
+  [{:keys [numbers error]} lines columns]
+  (let [{:strs [hits distinct p50-time]} (zipmap columns numbers)
+        micros (vec (sort (map :micros lines)))
+        clients (count (into #{} (map :client) lines))
+        missing (long error)]
+    (and (<= (long hits) (count lines) (+ (long hits) missing))
+         (if (zero? missing) (near? clients distinct 0.065) (<= (* 0.935 (double distinct)) clients))
+         ;; The median of the lines left is a number of rank hits / 2 among them, and so at most `missing` higher among all.
+         (<= (* 0.99 (double (nearest-rank micros (/ (* 0.5 (long hits)) (count lines)))))
+             p50-time
+             (* 1.01 (double (nearest-rank micros (min 1 (/ (+ missing (* 0.5 (long hits)) 1) (count lines))))))))))
+
+(deftest approximate-tallies-have-percentiles-and-distinct-values
+  (let [file (temp-file)
+        lines (skewed-lines 60000)
+        by-url (group-by :url lines)
+        tally {:name "u", :title "", :by ["url"], :distinct "client", :percentiles #{"time"}}
+        options {:log-format "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-agent}i\" %D", :approx 400}]
+    (spit-bytes! file (latin-1 (str/join (for [{:keys [url client micros]} lines]
+                                           (str (line :client client :request (str "GET " url " HTTP/1.1")) " " micros "\n")))))
+    (doseq [[workers slice-bytes rank] [[1 262144 "hits"] [3 7000 "hits"] [2 50000 "distinct"] [2 50000 "p95-time"]]
+            :let [{[{:keys [rows columns error distinct-error]}] :tallies}
+                  (analysed [file] {:tallies [(assoc tally :rank rank)]} (assoc options :workers workers :slice-bytes slice-bytes))]]
+      (testing (pr-str workers slice-bytes rank)
+        (is (<= 30 (count rows) 400))
+        (is (<= 1 error (/ 60000 400)))
+        (is (< 0.016 distinct-error 0.017))
+        (is (= [] (remove (fn ok? [row] (explains? row (by-url (first (:key row))) columns)) rows)))))))
+
+(deftest approximate-distinct-values-are-near-for-any-number
+  (let [file (temp-file)
+        tally {:name "m", :title "", :by ["method"], :distinct "client"}]
+    (spit-bytes! file (latin-1 (str/join (for [n [1 2 3 10 100 1000 10000 40000], i (range n)]
+                                           (str (line :client (str "c-" i) :request (str "M" n " / HTTP/1.1")) "\n")))))
+    (let [{[{:keys [rows error]}] :tallies} (analysed [file] {:tallies [tally]} {:approx 100})]
+      (is (nil? error))
+      (is (= [] (remove (fn ok? [{[^String method] :key, [n _ distinct] :numbers}] (near? n distinct 0.05)) rows))))))
+
 (deftest a-pattern-that-exhausts-the-stack-is-an-error
   (let [file (doto (temp-file) (spit-bytes! (latin-1 (str (line :request (str "GET /" (apply str (repeat 300000 "ab")))) "\n"))))]
     (is (= :skein/bad-filter (failure-of #(analysed [file] {:tallies [], :where [[:match "url" "(a|b|[^c])*x$"]]}
@@ -226,7 +282,6 @@
     (is (= :skein/no-such-field (ask {:tallies [(assoc tally :by ["upstream"])]} {})))
     (is (= :skein/no-such-field (ask {:tallies [tally], :where [[:slower "1s"]]} {})))
     (is (= :skein/bad-option (ask {:tallies [(assoc tally :rank "size")]} {})))
-    (is (= :skein/bad-option (ask {:tallies [(assoc tally :distinct "client")]} {:approx 10})))
     (testing "fields that are no text, and durations that are not logged"
       (doseq [field ["time" "request" "bytes"]]
         (is (= :skein/bad-option (ask {:tallies [(assoc tally :by [field])]} {})) field)
@@ -234,7 +289,7 @@
         (is (= :skein/bad-option (ask {:tallies [tally], :where [[:match field "1"]]} {})) field))
       (doseq [timed [{:rank "slowest"} {:rank "p95-time"} {:percentiles #{"time"}}]]
         (is (= :skein/no-such-field (ask {:tallies [(merge tally timed)]} {})) (pr-str timed))))
-    (doseq [where [[:status "4x"] [:status ","] [:client ""] [:method " , "] [:client "10.0.0.0/33"] [:client "example.org"]
+    (doseq [where [[:status "4x"] [:status ","] [:client ""] [:method " , "] [:client "10.0.0.0/33"] [:not-client "10.0.0.0/33"] [:client "example.org"]
                    [:from "yesterday"] [:match "url" "("]]]
       (is (= :skein/bad-filter (ask {:tallies [tally], :where [where]} {})) (pr-str where)))
     (spit-bytes! file (latin-1 "one\ntwo\nthree\n"))

@@ -33,7 +33,7 @@
 (deftest everything-is-there
   (let [page (html/page result)]
     (doseq [text ["<dd>10</dd>" "<dd>7</dd>" "<dd>2</dd>" "<dd class=bad>1</dd>" "<dd>2.0 KB</dd>" "time 1" "2 of 3" "none"
-                  "2025-03-04 00:00:00 to 2025-03-05 00:00:00" "about 9,000" "each hits may be up to 5 more"]]
+                  "2025-03-04 00:00:00 to 2025-03-05 00:00:00" "about 9,000" "each row may have up to 5 hits more"]]
       (is (str/includes? page text) text))
     (testing "bars and columns are parts of the largest"
       (is (= ["width:100.0%" "width:25.0%" "width:100.0%"] (re-seq #"width:[\d.]+%(?=\"></i></span>)" page)))

@@ -125,6 +125,8 @@
     :status (some #(status-fits? status %) (str/split value #","))
     :method (contains? (set (str/split value #",")) method)
     :client (some #(in-network? client %) (str/split value #","))
+    :not-client (not (passes? record [:client value]))
+    :no-bots (not (re-find #"bot|crawl" (str/lower-case (str (:agent record)))))
     :from (if (str/ends-with? value "Z")
             (>= epoch (.getEpochSecond (java.time.Instant/parse value)))
             (not (.isBefore time (LocalDateTime/parse value))))

@@ -13,7 +13,8 @@
    :tallies [{:name "url", :title "URLs", :by ["url"], :rank "hits", :columns ["hits" "bytes"], :distinct 12
               :rows [{:key ["/a\u001B[2J"], :numbers [1000 1536]} {:key ["/b" ""], :numbers [500 0]}
                      {:key [(apply str (repeat 90 "x"))], :numbers [1 0]}]}
-             {:name "c", :title "Clients", :by ["client"], :rank "bytes", :columns ["hits" "bytes"], :distinct 9000, :error 2048, :rows []}]})
+             {:name "c", :title "Clients", :by ["client"], :rank "bytes", :columns ["hits" "bytes"], :distinct 9000, :error 2048,
+              :distinct-error 0.0163, :rows []}]})
 
 (deftest text-is-aligned-with-bars
   (is (= ["1,234 lines: 1,200 counted, 30 filtered, 4 malformed; 1.5 KB sent"
@@ -28,7 +29,9 @@
           "Clients  0 of about 9,000, by bytes"
           "  hits  bytes"
           "  none"
-          "  approximate: each bytes may be up to 2.0 KB more; a key that is not shown has at most that many, or less than the last row"]
+          (str "  approximate: each row may have up to 2.0 KB more, which its other numbers leave out too; a key that is not shown has at"
+               " most that many, or less than the last row")
+          "  distinct is an estimate, with a standard error of 1.6 %"]
          (str/split-lines (text/text result false)))))
 
 (deftest color-changes-nothing-but-color

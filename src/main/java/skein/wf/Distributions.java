@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.Arrays;
+
+/**
+ * What the lines of each key of a tally are like: how many different values a column has, and how bytes and durations are
+ * distributed. Keys are known by the numbers of their entries in the tally's table.
+ *
+ * <p>Different values are counted one by one. With a limit on keys there is one on this as well, so each key has the registers of
+ * a {@link HyperLogLog} of {@link #REGISTER_BITS} bits instead, of which only those are kept that something was seen in.
+ */
+final class Distributions {
+    /** The different values of a key are off by 1.04 / sqrt(2^12), that is 1.6 %, with a limit. */
+    static final int REGISTER_BITS = 12;
+
+    private static final int REGISTERS = 1 << REGISTER_BITS;
+    private static final int CAPACITY = 1 << 10;
+
+    private final TallyPlan plan;
+    private final Budget budget;
+    private final KeyTable values;    // without a limit: those of the column, by their bytes
+    private LongTable pairs;          // without a limit: entry of the key, entry of the value
+    private LongTable registers;      // with a limit: entry of the key, register -> the highest rank
+    private final LongTable[] buckets = new LongTable[2];  // of bytes and of durations: entry of the key, bucket
+    private final int[] from = new int[Batch.ROWS];
+    private final int[] to = new int[Batch.ROWS];
+    private final int[] having = new int[Batch.ROWS];
+    private final int[] found = new int[Batch.ROWS];
+
+    Distributions(TallyPlan plan, Budget budget) {
+        this.plan = plan;
+        this.budget = budget;
+        boolean exact = plan.distinct() >= 0 && plan.limit() == 0;
+        values = exact ? new KeyTable(1, CAPACITY, budget) : null;
+        pairs = newTable(exact);
+        registers = newTable(plan.distinct() >= 0 && plan.limit() > 0);
+        buckets[0] = newTable(plan.sizePercentiles());
+        buckets[1] = newTable(plan.timePercentiles());
+    }
+
+    private LongTable newTable(boolean wanted) {
+        return wanted ? new LongTable(budget, CAPACITY) : null;
+    }
+
+    /** Counts {@code rows[0, n)}, whose keys have the given entries in {@code table}. */
+    void add(Batch batch, int[] rows, int[] entries, int n, KeyTable table) {
+        if (plan.distinct() >= 0) addValues(batch, rows, entries, n, table);
+        if (buckets[0] != null) addNumbers(buckets[0], batch.size, rows, entries, n);
+        if (buckets[1] != null) addNumbers(buckets[1], batch.micros, rows, entries, n);
+    }
+
+    private void addValues(Batch batch, int[] rows, int[] entries, int n, KeyTable table) {
+        int[] columnFrom = batch.from[plan.distinct()];
+        int[] columnTo = batch.to[plan.distinct()];
+        int kept = 0;
+        for (int i = 0; i < n; i++) {
+            if (columnFrom[rows[i]] < 0) continue;
+            from[kept] = columnFrom[rows[i]];
+            to[kept] = columnTo[rows[i]];
+            having[kept++] = entries[i];
+        }
+        if (registers != null) {
+            for (int i = 0; i < kept; i++) addHash(having[i], HyperLogLog.hash(batch.bytes, from[i], to[i]));
+        } else {
+            values.findAll(batch.bytes, from, to, kept, found);
+            for (int i = 0; i < kept; i++) addPair(table, having[i], found[i]);
+        }
+    }
+
+    private void addHash(int entry, long hash) {
+        int register = (int) (hash >>> 64 - REGISTER_BITS);
+        registers.raise((long) entry << REGISTER_BITS | register, HyperLogLog.rank(hash, REGISTER_BITS));
+    }
+
+    private void addPair(KeyTable table, int entry, int value) {
+        if (pairs.add((long) entry << 32 | value, 1)) table.cells[entry + Tally.DISTINCT]++;
+    }
+
+    private static void addNumbers(LongTable buckets, long[] numbers, int[] rows, int[] entries, int n) {
+        for (int i = 0; i < n; i++) {
+            long number = numbers[rows[i]];
+            if (number >= 0) buckets.add((long) entries[i] * Buckets.COUNT + Buckets.of(number), 1);
+        }
+    }
+
+    /** How many numbers the largest part keeps. */
+    int size() {
+        int size = 0;
+        for (LongTable table : new LongTable[] {registers, buckets[0], buckets[1]}) size = Math.max(size, table == null ? 0 : table.size());
+        return size;
+    }
+
+    /**
+     * Adds those of {@code other}. In {@code cells}, {@link Tally#COMPUTED} of each of its entries says which entry of
+     * {@code table} has the same key.
+     */
+    void merge(Distributions other, long[] cells, KeyTable table) {
+        if (pairs != null) {
+            other.pairs.forEach((pair, n) ->
+                addPair(table, (int) cells[(int) (pair >>> 32) + Tally.COMPUTED], values.find(other.values, (int) pair)));
+        }
+        if (registers != null) other.registers.forEach((key, rank) -> registers.raise(moved(key, REGISTERS, cells), rank));
+        for (int i = 0; i < buckets.length; i++) {
+            LongTable mine = buckets[i];
+            if (mine != null) other.buckets[i].forEach((key, n) -> mine.add(moved(key, Buckets.COUNT, cells), n));
+        }
+    }
+
+    private static long moved(long key, int width, long[] cells) {
+        return cells[(int) (key / width) + Tally.COMPUTED] * width + key % width;
+    }
+
+    /** Keeps only the entries for which {@link Tally#COMPUTED} in {@code cells} has another number, and gives them that number. */
+    void keep(long[] cells) {
+        registers = kept(registers, REGISTERS, cells);
+        for (int i = 0; i < buckets.length; i++) buckets[i] = kept(buckets[i], Buckets.COUNT, cells);
+    }
+
+    private LongTable kept(LongTable old, int width, long[] cells) {
+        if (old == null) return null;
+        LongTable kept = newTable(true);
+        old.forEach((key, n) -> {
+            long moved = moved(key, width, cells);
+            if (moved >= width) kept.add(moved, n);
+        });
+        old.close();
+        return kept;
+    }
+
+    /** With a limit: estimates for each entry of {@code table} how many different values it has. */
+    void estimateValues(KeyTable table) {
+        if (registers == null) return;
+        for (int at = table.first(); at < table.end(); at = table.next(at)) table.cells[at + Tally.DISTINCT] = 0;
+        long[] keys = registers.sortedKeys();
+        int[] ranks = new int[HyperLogLog.RANKS];
+        for (int at = 0, end; at < keys.length; at = end) {
+            Arrays.fill(ranks, 0);
+            for (end = at; end < keys.length && keys[end] >>> REGISTER_BITS == keys[at] >>> REGISTER_BITS; end++) {
+                ranks[(int) registers.count(keys[end])]++;
+            }
+            ranks[0] = REGISTERS - (end - at);
+            table.cells[(int) (keys[at] >>> REGISTER_BITS) + Tally.DISTINCT] = HyperLogLog.estimate(ranks, REGISTER_BITS);
+        }
+    }
+
+    /** How often each bucket of bytes (0) or durations (1) was hit, by entry and bucket; or null. */
+    LongTable buckets(int of) {
+        return buckets[of];
+    }
+}
