@@ -135,7 +135,7 @@ final class AsyncTrace {
       Waiter waiter = frame.port().firstWaiting();
       if (waiter == null) return logical;
       Frame next = waiter.frame();
-      if (next == null) return addThread(trace, known, logical, waiter.thread());
+      if (next == null) return addThread(trace, known, logical, waiter);
       StackTraceElement element = waitingAt(next);
       if (known.add(element)) {
         trace.add(AWAITED);
@@ -147,10 +147,10 @@ final class AsyncTrace {
     return logical;
   }
 
-  private static int addThread(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical, Thread thread) {
-    if (thread == null) return logical;
+  private static int addThread(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical, Waiter waiter) {
     for (StackTraceElement e : trace) if (e == AWAITED_BY_THREAD) return logical;
-    return addAll(trace, known, logical, AWAITED_BY_THREAD, thread.getStackTrace());
+    StackTraceElement[] stack = waiter.stack();
+    return stack == null ? logical : addAll(trace, known, logical, AWAITED_BY_THREAD, stack);
   }
 
   private static int addAll(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical,

@@ -9,7 +9,7 @@
             [skein.trace :as trace]
             [skein.uncaught :refer [await-uncaught]])
   (:import (java.io StringReader StringWriter)
-           (skein.rt Failures)))
+           (skein.rt Failures Port)))
 
 (set! *warn-on-reflection* true)
 
@@ -87,6 +87,35 @@
   (testing "no machinery, for who looks at any exception"
     (let [{:keys [ns fn]} (nth (trace/async-trace (try (divide 0) (catch Exception e e))) 2)]
       (is (= '[skein.trace.exceptions-test divide] [ns fn])))))
+
+;; Each waits for a block in its own way, and tells what ended it, if that reaches it.
+(defn- wait-rethrowing [port] (try (<?? port) (catch Exception e e)))
+(defn- wait-for-value [port] (<!! port) (.thrown ^Port port))
+(defn- wait-for-one-of [port] (a/alts!! [port (a/chan)]) (.thrown ^Port port))
+
+(defn- error-while-waiting
+  "The exception of a block that fails as soon as `ready?` finds that a thread, which may be a virtual one, waits for it
+  by `wait`."
+  [wait ready? virtual?]
+  (let [in (a/chan)
+        ^Port port (async (<! in) (divide 0))
+        thrown (promise)
+        run (fn run [] (deliver thrown (wait port)))
+        ^Thread thread (if virtual? (Thread/startVirtualThread run) (doto (Thread. ^Runnable run) .start))]
+    (within-deadline
+     (while (not (and (pos? (.takerCount port)) (ready? thread))) (Thread/onSpinWait))
+     (a/>!! in 1)
+     @thrown)))
+
+(deftest a-thread-that-waits-tells-its-stack
+  (doseq [[wait name] [[wait-rethrowing 'wait-rethrowing] [wait-for-value 'wait-for-value] [wait-for-one-of 'wait-for-one-of]]
+          [how ready? virtual?] [["asleep" blocked? false] ["barely waiting" any? false] ["asleep" blocked? true] ["barely waiting" any? true]]
+          _ (range 50)
+          :let [frames (trace/async-trace (error-while-waiting wait ready? virtual?))]]
+    (is (= ['divide :awaited-by name] [(:fn (first (filter :ns frames))) ; Numbers/divide is above it
+                                       (:via (peek frames))
+                                       (some (comp #{name} :fn) frames)])
+        (str how (when virtual? ", a virtual thread")))))
 
 (deftest pst-takes-what-it-is-given
   (is (= ["ExceptionInfo given"] (pst-lines (ex-info "given" {}) 0)))
