@@ -71,9 +71,12 @@ public final class Failures {
     return thrown;
   }
 
-  /** A stack trace without the machinery of Clojure, the JDK and this runtime, but for what the user's code called last. */
-  public static List<StackTraceElement> userFrames(StackTraceElement[] trace) {
-    return AsyncTrace.trimmed(trace);
+  /**
+   * The stack trace of an exception without the machinery of Clojure, the JDK and this runtime, but for what the user's
+   * code called last; then who waited, and who spawned.
+   */
+  public static List<StackTraceElement> userFrames(Throwable thrown) {
+    return AsyncTrace.userFrames(thrown);
   }
 
   /** What failed and so gave nil to the block that {@code thrown} ended, in words, or null. */

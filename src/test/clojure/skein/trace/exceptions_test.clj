@@ -5,6 +5,7 @@
             [clojure.test :refer [deftest is testing]]
             [skein.async :as a :refer [<! <!! <? <?? async go]]
             [skein.deadline :refer [within-deadline]]
+            [skein.fresh-jvm :as fresh-jvm]
             [skein.scope :as s]
             [skein.trace :as trace]
             [skein.uncaught :refer [await-uncaught]])
@@ -116,6 +117,33 @@
                                        (:via (peek frames))
                                        (some (comp #{name} :fn) frames)])
         (str how (when virtual? ", a virtual thread")))))
+
+(defn- shape-of-a-failure
+  "With -Dskein.async-trace=`value`, of an exception that ends two blocks for which a thread waits: the kinds of
+  its frames, how many marks its stack trace has, its suppressed ones with their marks; and what else was printed."
+  [value]
+  (let [form '(do
+                (require '[skein.async :as a] '[skein.trace :as trace])
+                (defn wait-for [port] (try (a/<?? port) (catch Exception e e)))
+                (let [in (a/chan)
+                      inner (a/async (a/<! in) (throw (ex-info "x" {})))
+                      outer (a/async (a/<? inner))
+                      _ (a/put! in 1)
+                      e (wait-for outer)
+                      marks (fn [t] (count (filter (fn [el] (= "skein.ASYNC" (.getClassName el))) (.getStackTrace t))))]
+                  (prn {:vias (dedupe (map :via (trace/async-trace e)))
+                        :marks (marks e)
+                        :suppressed (mapv (juxt (comp symbol #(.getName %) class) marks) (.getSuppressed e))}))
+                (shutdown-agents))]
+    (str/split-lines (fresh-jvm/output [(str "-Dskein.async-trace=" value)] ["-e" (pr-str form)]))))
+
+(deftest where-the-frames-of-waiters-go-can-be-said
+  (is (= ["{:vias (:frame :awaited-by), :marks 0, :suppressed [[skein.rt.AsyncStack 2]]}"] (shape-of-a-failure "suppressed")))
+  (is (= ["{:vias (:frame), :marks 0, :suppressed []}"] (shape-of-a-failure "off")))
+  (testing "what is not known is told, and the default taken"
+    (let [[warning shape] (shape-of-a-failure "none")]
+      (is (str/includes? warning "no -Dskein.async-trace=none, only append, suppressed and off"))
+      (is (= "{:vias (:frame :awaited-by), :marks 2, :suppressed []}" shape)))))
 
 (deftest pst-takes-what-it-is-given
   (is (= ["ExceptionInfo given"] (pst-lines (ex-info "given" {}) 0)))
