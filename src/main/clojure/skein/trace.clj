@@ -175,8 +175,9 @@
 (defmacro trace-vars
   "Tells the sinks of each call of the functions in these vars. Returns the vars.
 
-  vars   symbols, of private vars too, or vars; before them perhaps a map of
-         :sink, see `add-sink!`, and :format, :skein or :tools.trace
+  vars   symbols, of private vars too, or vars; before them perhaps a map of :sink, see
+         `add-sink!`; :format, :skein or :tools.trace; :group?, true: a line waits until the
+         outermost call around it ends, at most 5 s, and then the calls of a thread or block are printed as one
 
   Functions, primitive ones too, multimethods and protocol functions; they stay traced when
   they are defined anew, get another method or are extended. What calls do not go through
@@ -229,7 +230,7 @@
 (defn trace-ns*
   "Traces what can be traced in the namespace `n`, a namespace or its name; see `trace-ns`."
   [n {:keys [match except] :as options}]
-  (when options (sink/check-keys! options #{:match :except :sink :format}))
+  (when options (sink/check-keys! options (conj sink/option-keys :match :except)))
   (let [n (vars/find-namespace n)
         hit? (fn hit? [x sym] (if (set? x) (contains? x sym) (re-find x (name sym))))]
     (when (own-namespace? n)
@@ -261,7 +262,7 @@
   "Traces the functions of a namespace, a symbol or an expression that gives one. Returns the vars.
 
   :match :except   a pattern for names, or a set of symbols: which vars
-  :sink :format    see `trace-vars`
+  :sink :format :group?   see `trace-vars`
 
   Refuses clojure.core and the tracer's own namespaces with :skein/not-traceable."
   [n & {:as options}]
@@ -292,7 +293,7 @@
 
 (defmacro with-traced
   "Evaluates the body with these vars traced for the calls made in it, and in go blocks and
-  futures begun in it, until it ends. Before the vector perhaps a map of :sink and :format."
+  futures begun in it, until it ends. Before the vector perhaps a map of options, see `trace-vars`."
   [& args]
   (let [[options [names & body]] (options-and-names args)]
     (when-not (vector? names)

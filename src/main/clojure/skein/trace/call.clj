@@ -80,7 +80,7 @@
 ;; sinks-fn}, where the token :always stands for every call, any other for calls under its `with-traced`.
 (deftype Target [name file line gate])
 
-(deftype Call [^long id parent ^long depth ^Target target sinks ^long started thread block ^AtomicBoolean told
+(deftype Call [^long id parent group ^long depth ^Target target sinks ^long started ^Thread thread block ^AtomicBoolean told
                bindings]) ; those of the thread before the call, as a frame of Var
 
 (def ^:dynamic *call* "The traced call that this code is in, or nil." nil)
@@ -96,10 +96,10 @@
 (defn- event-of [phase ^Call call args value error elapsed-ns]
   (let [^Target target (.target call)
         ^Call parent (.parent call)
-        event (event/->Event phase (.id call) (when parent (.id parent)) (.depth call) (.name target) (.file target) (.line target)
-                             args value error (.thread call) (.block call) (System/currentTimeMillis) elapsed-ns)]
-    (if (and parent (= :call phase) (not (and (= (.block call) (.block parent))
-                                              (or (.block call) (= (.thread call) (.thread parent))))))
+        event (event/->Event phase (.id call) (when parent (.id parent)) (.group call) (.depth call)
+                             (.name target) (.file target) (.line target) args value error
+                             (event/thread-name (.thread call)) (.block call) (System/currentTimeMillis) elapsed-ns)]
+    (if (and parent (= :call phase) (= (.id call) (.group call)))
       (assoc event :away? true)
       event)))
 
@@ -114,7 +114,7 @@
   "Returns an event of this moment with `fields`, told in the midst of the current call if there is one."
   [phase fields]
   (let [^Call c *call*]
-    (with-max-line (event/about phase (cond-> fields c (assoc :id (.id c), :depth (inc (.depth c))))))))
+    (with-max-line (event/about phase (cond-> fields c (assoc :id (.id c), :group (.group c), :depth (inc (.depth c))))))))
 
 (defn- args-text
   "The texts of the arguments in an array and of those in a seq after it, which may be infinite."
@@ -145,11 +145,20 @@
                (told :limit {:name (.name target)
                              :value (str "calls of " (.name target) " beyond the limit are not shown")})))
 
+(defn- same-place?
+  "Whether `parent` was made in this block, or outside of any on this thread."
+  [^Call parent thread block]
+  (and (= block (.block parent))
+       (or block (identical? thread (.thread parent)))))
+
 (defn- new-call [target ^Call parent sinks]
   (let [depth (if parent (inc (.depth parent)) 0)
+        id (event/next-id)
+        thread (Thread/currentThread)
+        block (event/current-block)
         ^Limits l *limits*]
-    (Call. (event/next-id) parent depth target sinks (System/nanoTime)
-           (.getName (Thread/currentThread)) (event/current-block)
+    (Call. id parent (if (and parent (same-place? parent thread block)) (.group parent) id)
+           depth target sinks (System/nanoTime) thread block
            (when (= (.depth l) (inc depth)) (AtomicBoolean.))
            (Var/getThreadBindingFrame))))
 

@@ -7,7 +7,8 @@
       :phase       :call, :return, :throw; :limit, the calls from here on are not shown;
                    :async-return, :async-throw, the block behind a returned port has ended;
                    :form, a form of `trace-forms` has failed; :value, of `trace` and the like
-      :id          of the call, a number from 1; :parent that of the call around it
+      :id          of the call, a number from 1; :parent that of the call around it; :group that
+                   of the outermost call around it in the same thread or block
       :depth       calls around it, 0 for the first
       :name        symbol with namespace; :file and :line where it is defined
       :args        vector of texts; :value text; :error the exception
@@ -23,7 +24,7 @@
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
 
-(defrecord Event [phase id parent depth name file line args value error thread block t elapsed-ns])
+(defrecord Event [phase id parent group depth name file line args value error thread block t elapsed-ns])
 
 (def ^:private ^AtomicLong ids (AtomicLong.))
 
@@ -55,6 +56,12 @@
   []
   (when-some [runner (Runner/current)]
     (some-> (.frame runner) block-number)))
+
+(defn thread-name
+  "Returns the name of a thread; a virtual one seldom has any, and then it is virtual-17."
+  [^Thread thread]
+  (let [own (.getName thread)]
+    (if (= "" own) (str "virtual-" (.threadId thread)) own)))
 
 ;;;; To the sinks
 
@@ -102,5 +109,5 @@
   "Returns an event of the calling thread at this moment with `fields`."
   [phase fields]
   (map->Event (merge {:phase phase, :t (System/currentTimeMillis)
-                      :thread (.getName (Thread/currentThread)), :block (current-block)}
+                      :thread (thread-name (Thread/currentThread)), :block (current-block)}
                      fields)))

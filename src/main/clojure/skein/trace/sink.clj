@@ -10,9 +10,11 @@
       a function     itself
       a vector       each of these
 
-  A line is one write, so that lines of many threads do not mix."
+  A line is one write, so that lines of many threads do not mix; grouped, a tree of
+  calls is, see `skein.trace.group`."
   (:require [clojure.string :as str]
             [skein.impl.error :as error]
+            [skein.trace.group :as group]
             [skein.trace.print :as print]
             [skein.trace.text :as text])
   (:import (java.io File IOException Writer)
@@ -55,18 +57,27 @@
   (some-> (text/line event (or format @standard-format) (or (:max-line event) (:chars print/default-limits)))
           (str "\n")))
 
-(defn- write-line! [^Writer writer ^String line]
+(defn- text-sink
+  "A sink that calls `write!` with what `destination` gives for the calling thread and with text: a line, or the
+  lines of a group."
+  [{:keys [format group?]} destination write!]
+  (let [line-of (fn line [event] (line-of event format))]
+    (if group?
+      (group/grouped line-of destination write!)
+      (fn print-event [event]
+        (when-some [line (line-of event)]
+          (write! (destination) line))))))
+
+(defn- write-text! [^Writer writer ^String text]
   (locking writer
-    (.write writer line)
+    (.write writer text)
     (.flush writer)))
 
 (defn- writer-sink
-  "A sink to the value of the var `v`, *out* or *err*, in this thread or else in the thread of the event."
-  [^clojure.lang.Var v format]
+  "A sink to the value of the var `v`, *out* or *err*, in the thread of the event, or else in this thread."
+  [^clojure.lang.Var v options]
   (let [captured (deref v)]
-    (fn print-event [event]
-      (when-some [line (line-of event format)]
-        (write-line! (if (.getThreadBinding v) (deref v) captured) line)))))
+    (text-sink options (fn writer [] (if (.getThreadBinding v) (deref v) captured)) write-text!)))
 
 (defn- append! [^Path path ^String text]
   (Files/writeString path text ^"[Ljava.nio.file.OpenOption;" (into-array OpenOption [StandardOpenOption/CREATE StandardOpenOption/APPEND])))
@@ -79,14 +90,11 @@
                            " and can be written.")
                       {:sink {:file (str path)}}))))
 
-(defn- file-sink [path format]
+(defn- file-sink [path options]
   (let [path (.toPath (File. (str path)))
         lock (Object.)]
     (check-file! path)
-    (fn append-event [event]
-      (when-some [line (line-of event format)]
-        (locking lock
-          (append! path line))))))
+    (text-sink options (constantly path) (fn append-text! [path text] (locking lock (append! path text))))))
 
 (defn- unknown-sink! [x]
   (error/fail! :skein/bad-sink
@@ -95,16 +103,16 @@
                {:sink (if (fn? x) :function x)}))
 
 (defn sinks
-  "Returns the sinks that `x` names, see above, as a vector of functions. `format` is that
-  of their text; nil: `standard-format` at the time of each event."
-  [x format]
+  "Returns the sinks that `x` names, see above, as a vector of functions. Of text, `format` in `options` is the
+  format, nil: `standard-format` at the time of each event; :group? true has trees of calls held together."
+  [x options]
   (cond
-    (= :out x) [(writer-sink #'*out* format)]
-    (= :err x) [(writer-sink #'*err* format)]
+    (= :out x) [(writer-sink #'*out* options)]
+    (= :err x) [(writer-sink #'*err* options)]
     (= :ring x) [keep-event!]
     (= :tap x) [(fn tap [event] (tap> event))]
-    (and (map? x) (:file x)) [(file-sink (:file x) format)]
-    (vector? x) (into [] (mapcat (fn each [y] (sinks y format))) x)
+    (and (map? x) (:file x)) [(file-sink (:file x) options)]
+    (vector? x) (into [] (mapcat (fn each [y] (sinks y options))) x)
     (ifn? x) (if (keyword? x) (unknown-sink! x) [x])
     :else (unknown-sink! x)))
 
@@ -143,6 +151,8 @@
                  (str "There is no format " (error/preview format) ". Lines are in :skein or :tools.trace.")
                  {:format format})))
 
+(def option-keys "What an options map may say of sinks." #{:sink :format :group?})
+
 (defn check-keys!
   "Throws :skein/bad-option if `options` is no map, or has a key that is not in the set `known`."
   [options known]
@@ -156,13 +166,13 @@
                  {:option unknown, :known (vec (sort known))})))
 
 (defn from-options
-  "Returns a function that gives the sinks which {:sink x :format f} names: fixed ones if
+  "Returns a function that gives the sinks which {:sink x :format f :group? g} names: fixed ones if
   it names one, else the standard sinks of the moment. Throws :skein/bad-sink, :skein/bad-format
   and :skein/bad-option."
-  [{:keys [sink format] :as options}]
-  (when options (check-keys! options #{:sink :format}))
+  [{:keys [sink format group?] :as options}]
+  (when options (check-keys! options option-keys))
   (when (some? format) (check-format! format))
   (cond
-    sink (constantly (sinks sink format))
-    format (constantly (sinks :out format))
+    sink (constantly (sinks sink options))
+    (or format group?) (constantly (sinks :out options))
     :else standard-sinks))

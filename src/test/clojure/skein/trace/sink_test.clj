@@ -126,6 +126,13 @@
     (is (str/includes? (str own) "(skein.trace.sink-test/leaf 2)"))
     (is (= 2 (count (str/split-lines (str first-out)))))))
 
+(deftest threads-without-a-name-are-told-apart
+  (let [seen (atom [])]
+    (trace/trace-vars {:sink (fn keep [e] (swap! seen conj e))} branch)
+    (run! (fn run-one [_] (.join (Thread/startVirtualThread (fn call [] (branch 1))))) (range 2))
+    (is (= 2 (count (distinct (map :thread @seen)))))
+    (is (every? (fn [{:keys [thread]}] (re-matches #"virtual-\d+" thread)) @seen))))
+
 (deftest a-line-is-one-write
   (let [writes (atom 0)
         out (proxy [Writer] [] (write ([_] (swap! writes inc)) ([_ _ _] (swap! writes inc))) (flush []) (close []))]
