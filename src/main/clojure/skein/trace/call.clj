@@ -78,7 +78,14 @@
 
 ;; Which function: its name and place, and who wants to know of a call: `gate` is an atom of {token
 ;; sinks-fn}, where the token :always stands for every call, any other for calls under its `with-traced`.
-(deftype Target [name file line gate])
+;; `live` is a volatile with the original whose wrapper is in the var: a wrapper of another is one that was taken
+;; from the var, perhaps into what is there now, as by (alter-var-root v memoize), and tells of nothing.
+(deftype Target [name file line gate live])
+
+(defn target
+  "Returns a target, of which nobody wants to know yet."
+  [name file line]
+  (Target. name file line (atom {}) (volatile! nil)))
 
 (deftype Call [^long id parent group ^long depth ^Target target sinks ^long started ^Thread thread block ^AtomicBoolean told
                bindings]) ; those of the thread before the call, as a frame of Var
@@ -87,11 +94,12 @@
 (def ^:dynamic *tokens* "The tokens of the `with-traced` around, a set." #{})
 
 (defn- gate-sinks
-  "A function that gives the sinks for a call of `target` made here, or nil if nobody wants to know."
-  [^Target target]
-  (let [gate @(.gate target)]
-    (or (:always gate)
-        (when (seq *tokens*) (some gate *tokens*)))))
+  "A function that gives the sinks for a call made here of `f`, an original of `target`, or nil if nobody wants to know."
+  [^Target target f]
+  (when (identical? f @(.live target))
+    (let [gate @(.gate target)]
+      (or (:always gate)
+          (when (seq *tokens*) (some gate *tokens*))))))
 
 (defn- event-of [phase ^Call call args value error elapsed-ns]
   (let [^Target target (.target call)
@@ -164,8 +172,8 @@
 
 (defn- announce
   "The call of `target` made here, once its sinks know of it; nil if it is not to be shown."
-  [target args more]
-  (when-some [sinks (gate-sinks target)]
+  [target f args more]
+  (when-some [sinks (gate-sinks target f)]
     (let [^Call parent *call*
           hit (limit-hit parent)]
       (if hit
@@ -176,13 +184,13 @@
           call)))))
 
 (defn enter
-  "Begins a call of `target` with the arguments in an array, and those in the seq `more`.
+  "Begins a call of `f`, an original of `target`, with the arguments in an array, and those in the seq `more`.
 
   Returns nil if nobody wants to know, and then the call is just made. Else returns the
   call, and this thread is in it until `returned` or `thrown` is told, which must follow."
-  [target args more]
+  [target f args more]
   (when-not (event/busy?)
-    (when-some [call (event/quietly (fn begin [] (announce target args more)))]
+    (when-some [call (event/quietly (fn begin [] (announce target f args more)))]
       (Var/pushThreadBindings {#'*call* call})
       call)))
 

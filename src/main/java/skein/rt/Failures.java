@@ -79,6 +79,11 @@ public final class Failures {
     return AsyncTrace.userFrames(thrown);
   }
 
+  /** Whether the class of that name is of Clojure, the JDK or this runtime, and says nothing about the user's code. */
+  public static boolean isMachinery(String className) {
+    return AsyncTrace.isMachinery(className);
+  }
+
   /** What failed and so gave nil to the block that {@code thrown} ended, in words, or null. */
   public static String because(Throwable thrown) {
     return BECAUSE.get(thrown);
