@@ -3,7 +3,7 @@
   "Tracing changes nothing: random programs give the same value or exception, and the same
   effects in the same order, in trace-forms as without, and in a block as well.
 
-  600 programs a run, or as many as the system property skein.programs says."
+  2000 programs a run, or as many as the system property skein.programs says."
   (:require [clojure.java.io :as io]
             [clojure.string :as str]
             [clojure.test :refer [deftest is]]
@@ -16,7 +16,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private n-programs (Long/getLong "skein.programs" 600))
+(def ^:private n-programs (Long/getLong "skein.programs" 2000))
 
 (defn- traced [form args?]
   (list `trace/trace-forms {:sink [] :args? args?} form))
