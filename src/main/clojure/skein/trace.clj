@@ -158,11 +158,17 @@
        (event/emit! (sinks-fn) (call/told :note {:value (str (symbol ^clojure.lang.Var v) ": " note)}))))))
 
 (defn- trace-all! [vs token options]
-  (let [sinks-fn (sink/from-options options)]
-    (run! vars/check! vs)
-    (doseq [v vs]
-      (vars/trace! v token sinks-fn)
-      (tell-note! v sinks-fn))))
+  (event/unobserved
+   (fn begin []
+     (let [sinks-fn (sink/from-options options)]
+       (run! vars/check! vs)
+       (doseq [v vs]
+         (vars/trace! v token sinks-fn)
+         (tell-note! v sinks-fn))))))
+
+(defn- untrace-each! [vs token]
+  (event/unobserved
+   (fn end [] (run! (fn untrace-one [v] (vars/untrace! v token)) vs))))
 
 ;; Loaded with the first var that is traced so: a JVM may lack the module.
 (defn- jfr [fn-name] (Late/var (symbol "skein.trace.jfr" fn-name)))
@@ -180,7 +186,7 @@
                    {:option :via, :value via}))))
 
 (defn- untrace-always! [vs]
-  (run! (fn untrace-one [v] (vars/untrace! v :always)) vs)
+  (untrace-each! vs :always)
   (when @jfr-used? ((jfr "untrace!") vs)))
 
 (defn trace-vars*
@@ -193,7 +199,8 @@
 (defn untrace-vars*
   "As `untrace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n names]
-  (untrace-always! (mapv (fn var-of [x] (vars/resolve-var n x)) names)))
+  (untrace-always! (event/unobserved
+                    (fn resolve-all [] (mapv (fn var-of [x] (vars/resolve-var n x)) names)))))
 
 (defmacro trace-vars
   "Tells the sinks of each call of the functions in these vars. Returns the vars.
@@ -229,7 +236,7 @@
 (defn untrace-all
   "Ends all `trace-vars` and `trace-ns`. Returns nil."
   []
-  (untrace-always! (traced)))
+  (untrace-always! (event/unobserved traced)))
 
 (defn- as-var [x]
   (vars/resolve-var *ns* x))
@@ -318,7 +325,7 @@
       (trace-all! vs token options)
       (binding [call/*tokens* (conj call/*tokens* token)]
         (f))
-      (finally (run! (fn untrace-one [v] (vars/untrace! v token)) vs)))))
+      (finally (untrace-each! vs token)))))
 
 (defmacro with-traced
   "Evaluates the body with these vars traced for the calls made in it, and in go blocks and

@@ -80,21 +80,34 @@
   "How often a sink has thrown."
   (AtomicLong.))
 
-(defn quietly
-  "Calls `f`, the tracer's own work, which must not be traced, and may throw without
-  harm to the program. Returns its value, or nil when it threw."
+(defn unobserved
+  "Calls `f`, the tracer's own work, which must not be traced. Returns its value."
   [f]
   (let [^booleans flag (.get busy)]
     (if (aget flag 0)
       (f)
       (do
         (aset flag 0 true)
-        (try
-          (f)
-          (catch Throwable _ ; a user's sink, or a stack that is nearly used up
-            (.incrementAndGet sink-failures)
-            nil)
-          (finally (aset flag 0 false)))))))
+        (try (f) (finally (aset flag 0 false)))))))
+
+(defn quietly
+  "As `unobserved`, of work that may throw without harm to the program. Returns nil when it threw, unless it is
+  part of other such work, which then ends."
+  [f]
+  (if (busy?)
+    (f)
+    (try
+      (unobserved f)
+      (catch Throwable _ ; a user's sink, or a stack that is nearly used up
+        (.incrementAndGet sink-failures)
+        nil))))
+
+(defn- sink-failed!
+  "Counts what a sink has thrown; the first one is told, since what is missing can't be seen."
+  [^Throwable error]
+  (when (= 1 (.incrementAndGet sink-failures))
+    (.println System/err (str "skein.trace: a sink threw " error ", and has missed an event."
+                              " (skein.trace/dropped) counts such failures."))))
 
 (defn emit!
   "Gives `event` to each of `sinks`, a seq of functions. Called within `quietly`."
@@ -102,8 +115,8 @@
   (run! (fn emit-to [sink]
           (try
             (sink event)
-            (catch Throwable _ ; of one sink, which must not keep the event from the others
-              (.incrementAndGet sink-failures))))
+            (catch Throwable t ; of one sink, which must not keep the event from the others
+              (sink-failed! t))))
         sinks))
 
 (defn about

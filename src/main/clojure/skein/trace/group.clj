@@ -75,7 +75,7 @@
   "Returns a sink that holds groups back, for `hold-ms` at most.
 
   line-of       a function of an event: its line, with its end, or nil
-  destination   a function that gives where the lines of the calling thread go
+  destination   a function of an event: where its line goes
   write!        a function of that and of text"
   ([line-of destination write!]
    (grouped line-of destination write! default-hold-ms))
@@ -84,7 +84,7 @@
    (let [sink (Object.)]
      (fn hold [{:keys [group phase id] :as event}]
        (let [line (line-of event)
-             out (destination)
+             out (destination event)
              to-write (volatile! nil)] ; called when the map is not locked
          (replace! [sink group]
                    (fn add [held]

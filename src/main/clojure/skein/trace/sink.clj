@@ -3,7 +3,8 @@
   "Where events go. `sink` makes a function of an event from what a user names:
 
       :out :err      a line to *out* or *err*: the thread's own, or if it has none of its
-                     own, the one at the time when tracing was switched on
+                     own, or one that catches what the program prints, as in with-out-str,
+                     the one at the time when tracing was switched on
       :ring          the last `ring-size` events, kept as data, see `events`
       :tap           `tap>`
       {:file path}   a line appended to a file
@@ -17,8 +18,9 @@
             [skein.trace.group :as group]
             [skein.trace.print :as print]
             [skein.trace.text :as text])
-  (:import (java.io File IOException Writer)
-           (java.nio.file Files OpenOption Path StandardOpenOption)
+  (:import (clojure.lang Var)
+           (java.io File FileOutputStream IOException StringWriter Writer)
+           (java.util Collections Map WeakHashMap)
            (java.util.concurrent.atomic AtomicLong AtomicReferenceArray)))
 
 (set! *warn-on-reflection* true)
@@ -58,43 +60,70 @@
           (str "\n")))
 
 (defn- text-sink
-  "A sink that calls `write!` with what `destination` gives for the calling thread and with text: a line, or the
-  lines of a group."
+  "A sink that calls `write!` with what `destination` gives for an event and with text: a line, or the lines of
+  a group."
   [{:keys [format group?]} destination write!]
   (let [line-of (fn line [event] (line-of event format))]
     (if group?
       (group/grouped line-of destination write!)
       (fn print-event [event]
         (when-some [line (line-of event)]
-          (write! (destination) line))))))
+          (write! (destination event) line))))))
 
 (defn- write-text! [^Writer writer ^String text]
   (locking writer
     (.write writer text)
     (.flush writer)))
 
+;; Where tracing was switched on: the values of *out* and *err* at the last time, and all that there have been.
+(def ^:private last-home (atom {}))
+(def ^:private ^Map homes (Collections/synchronizedMap (WeakHashMap.)))
+
+(defn- note-home! []
+  (let [home {#'*out* *out*, #'*err* *err*}]
+    (run! (fn add [writer] (.put homes writer true)) (vals home))
+    (reset! last-home home)))
+
+(defn- the-program's?
+  "Whether `writer` is one by which the program catches what it prints itself, as with-out-str does: lines of calls
+  don't belong there. tools.trace would write them there."
+  [writer phase format]
+  (and (instance? StringWriter writer)
+       (not (contains? #{:value :verbose :form} phase)) ; what is said where the program says so
+       (not= :tools.trace (or format @standard-format))
+       (not (.containsKey homes writer))))
+
 (defn- writer-sink
-  "A sink to the value of the var `v`, *out* or *err*, in the thread of the event, or else in this thread."
-  [^clojure.lang.Var v options]
-  (let [captured (deref v)]
-    (text-sink options (fn writer [] (if (.getThreadBinding v) (deref v) captured)) write-text!)))
+  "A sink to the value of the var `v`, *out* or *err*, in the thread of the event; where there is none, or one that the
+  program has put there to catch its own output, to that where tracing was switched on."
+  [^Var v {:keys [format standard?] :as options}]
+  (let [here (deref v)
+        home (fn home [] (if standard? (get @last-home v here) here))]
+    (note-home!)
+    (text-sink options
+               (fn writer [{:keys [phase]}]
+                 (let [own (when (.getThreadBinding v) (deref v))]
+                   (if (and own (not (the-program's? own phase format))) own (home))))
+               write-text!)))
 
-(defn- append! [^Path path ^String text]
-  (Files/writeString path text ^"[Ljava.nio.file.OpenOption;" (into-array OpenOption [StandardOpenOption/CREATE StandardOpenOption/APPEND])))
+(defn- append!
+  "Not by a channel of NIO, which an interrupt of the thread closes."
+  [^File file ^String text]
+  (with-open [out (FileOutputStream. file true)]
+    (.write out (.getBytes text "UTF-8"))))
 
-(defn- check-file! [path]
-  (try (append! path "")
-       (catch IOException e
+(defn- check-file! [^File file]
+  (try (append! file "")
+       (catch IOException _
          (error/fail! :skein/bad-sink
-                      (str "Can't append to the file " path ": " (.getSimpleName (class e)) ". Name one in a folder that is there"
-                           " and can be written.")
-                      {:sink {:file (str path)}}))))
+                      (str "Can't append to the file " file ". Name one in a folder that is there and can be written.")
+                      {:sink {:file (str file)}}))))
 
 (defn- file-sink [path options]
-  (let [path (.toPath (File. (str path)))
+  (let [file (File. (str path))
         lock (Object.)]
-    (check-file! path)
-    (text-sink options (constantly path) (fn append-text! [path text] (locking lock (append! path text))))))
+    (check-file! file)
+    (text-sink options (constantly file) (fn append-text! [file text] (locking lock (append! file text))))))
 
 (defn- unknown-sink! [x]
   (error/fail! :skein/bad-sink
@@ -118,12 +147,12 @@
 
 ;;;; The sinks that get what no other sink is named for
 
-(defonce ^:private standard (atom (array-map :out (sinks :out nil))))
+(defonce ^:private standard (atom (array-map :out (sinks :out {:standard? true}))))
 
 (defn add!
   "Adds the sink `x` under the key `k`, or replaces the one that is there."
   [k x]
-  (let [added (sinks x nil)]
+  (let [added (sinks x {:standard? true})]
     (swap! standard assoc k added)
     k))
 
@@ -173,6 +202,5 @@
   (when options (check-keys! options option-keys))
   (when (some? format) (check-format! format))
   (cond
-    sink (constantly (sinks sink options))
-    (or format group?) (constantly (sinks :out options))
-    :else standard-sinks))
+    (or sink format group?) (constantly (sinks (or sink :out) options))
+    :else (do (note-home!) standard-sinks)))

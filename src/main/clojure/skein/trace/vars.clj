@@ -8,6 +8,7 @@
   what untracing puts back is always what the var would have without tracing."
   (:require [skein.impl.error :as error]
             [skein.trace.call :as call]
+            [skein.trace.event :as event]
             [skein.trace.linking :as linking]
             [skein.trace.print :as print]
             [skein.trace.sink :as sink]
@@ -108,7 +109,7 @@
     (let [^Target target (or (get @targets v) (new-target v))]
       (swap! (.gate target) assoc token sinks-fn)
       (swap! targets assoc v target)
-      (add-watch v ::trace (fn redefined [_ _ _ _] (wrap-root! v target)))
+      (add-watch v ::trace (fn redefined [_ _ _ _] (event/unobserved (fn wrap-it [] (wrap-root! v target)))))
       (wrap-root! v target)))
   v)
 

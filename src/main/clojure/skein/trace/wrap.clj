@@ -38,9 +38,14 @@
   (let [args (params n)]
     (list args (traced-body target f args nil (list* f args)))))
 
+(defn- rest-form
+  "A form that gives `more` with `args` before it. It calls no function of Clojure, which may be traced."
+  [args more]
+  (reduce (fn with-arg [form arg] (list '. 'clojure.lang.RT 'cons arg form)) more (reverse args)))
+
 (defn- rest-arity [target f n]
   (let [args (params n), more (gensym "more")]
-    (list (conj args '& more) (traced-body target f args more (concat ['clojure.core/apply f] args [more])))))
+    (list (conj args '& more) (traced-body target f args more (list '.applyTo f (rest-form args more))))))
 
 (def ^:private letter->hint {\L 'long, \D 'double, \O nil})
 
@@ -124,7 +129,7 @@
   ^MultiFn [target ^MultiFn mm]
   (let [call-it (wrap-fixed target mm)]
     (proxy [MultiFn] [(multi-name mm) (.dispatchFn mm) (.defaultDispatchVal mm) (.hierarchy mm)]
-      (invoke [& args] (apply call-it args))
+      (invoke [& args] (.applyTo ^IFn call-it args))
       (reset [] (.reset mm))
       (addMethod [value method] (.addMethod mm value method))
       (removeMethod [value] (.removeMethod mm value))

@@ -265,6 +265,15 @@
     (is (= [:call :return] (phases)))
     (is (thrown? ArithmeticException (first xs)))))
 
+(deftest functions-that-the-tracer-uses-are-traced-as-others
+  (trace/trace-vars {:sink keep!} clojure.core/apply spread area clojure.core/conj clojure.core/str clojure.core/assoc)
+  (is (= [1 1 "ab" 4 [1 2] 15]
+         (let [values [(spread 1 2 3) (apply spread [1]) (str "a" "b") (area {:shape :square, :side 2}) (conj [] 1 2)
+                       (apply + 1 2 3 4 [5])]]
+           (trace/untrace-all)
+           values)))
+  (is (= '[spread apply spread str area conj apply] (map (comp symbol name :name) (calls)))))
+
 (deftest infinite-arguments-stay-lazy
   (trace/trace-vars {:sink keep!} spread)
   (let [n (atom 0)]
