@@ -7,7 +7,8 @@
             [skein.trace :as trace])
   (:import [java.io Writer]
            [java.lang.management ManagementFactory ThreadMXBean]
-           [java.util.concurrent CountDownLatch]))
+           [java.util.concurrent CountDownLatch]
+           [skein.rt Port]))
 
 (set! *warn-on-reflection* true)
 
@@ -111,8 +112,11 @@
   (fn fail-often []
     (let [ended (CountDownLatch. n-failures)]
       (dotimes [_ n-failures]
-        (let [in (a/chan)]
-          (a/take! (start-failing depth in make-error) (fn [_] (.countDown ended)))
+        (let [in (a/chan)
+              ^Port port (start-failing depth in make-error)]
+          (a/take! port (fn [_]
+                          (.thrown port) ; or else it would be reported as one that nobody asked for
+                          (.countDown ended)))
           (a/>!! in 1)))
       (.await ended))))
 
@@ -122,7 +126,7 @@
       (let [in (a/chan)
             port (start-failing depth in make-error)]
         (a/>!! in 1)
-        (try (a/<?? port) (catch Throwable e e))))))
+        (try (a/<?? port) (catch Exception e e))))))
 
 (defn- async-trace [title told depth rounds]
   (let [bare (fn bare [] (proxy [RuntimeException] ["x" nil false false]))
@@ -136,7 +140,8 @@
 (defn- async-traces [rounds]
   (async-trace "an exception that ends 1 block" told-to-callbacks 1 rounds)
   (async-trace "an exception that ends 3 blocks, each awaiting the one before" told-to-callbacks 3 rounds)
-  (async-trace "an exception that ends 1 block, for which a thread waits in <??" told-to-a-thread 1 rounds))
+  (async-trace "an exception that ends 1 block, for which a thread waits in <??" told-to-a-thread 1 rounds)
+  (async-trace "an exception that ends 3 blocks, for the last of which a thread waits" told-to-a-thread 3 rounds))
 
 (let [[option n] *command-line-args*
       rounds (if option (or (some-> n parse-long) 0) 15)]

@@ -25,7 +25,8 @@
             [skein.trace.records :as records]
             [skein.trace.sink :as sink]
             [skein.trace.vars :as vars]
-            [skein.trace.verbose :as verbose]))
+            [skein.trace.verbose :as verbose])
+  (:import (skein.rt Late)))
 
 (set! *warn-on-reflection* true)
 
@@ -150,33 +151,67 @@
     (and (seq? x) (#{'var 'quote} (first x))) (list 'quote (second x))
     :else x))
 
+(defn- tell-note! [v sinks-fn]
+  (when-some [note (vars/note v)]
+    (event/quietly
+     (fn tell-note []
+       (event/emit! (sinks-fn) (call/told :note {:value (str (symbol ^clojure.lang.Var v) ": " note)}))))))
+
 (defn- trace-all! [vs token options]
-  (let [sinks-fn (sink/from-options options)]
-    (run! vars/check! vs)
-    (doseq [v vs]
-      (vars/trace! v token sinks-fn)
-      (when-some [note (vars/note v)]
-        (event/quietly
-         (fn tell-note []
-           (event/emit! (sinks-fn) (call/told :note {:value (str (symbol ^clojure.lang.Var v) ": " note)}))))))))
+  (event/unobserved
+   (fn begin []
+     (let [sinks-fn (sink/from-options options)]
+       (run! vars/check! vs)
+       (doseq [v vs]
+         (vars/trace! v token sinks-fn)
+         (tell-note! v sinks-fn))))))
+
+(defn- untrace-each! [vs token]
+  (event/unobserved
+   (fn end [] (run! (fn untrace-one [v] (vars/untrace! v token)) vs))))
+
+;; Loaded with the first var that is traced so: a JVM may lack the module.
+(defn- jfr [fn-name] (Late/var (symbol "skein.trace.jfr" fn-name)))
+(def ^:private jfr-used? (atom false))
+
+(defn- trace-always! [vs {:keys [via] :or {via :var} :as options}]
+  (let [options (dissoc options :via)]
+    (case via
+      :var (trace-all! vs :always options)
+      :jfr (let [sinks-fn (sink/from-options options)]
+             (reset! jfr-used? true)
+             ((jfr "trace!") vs sinks-fn))
+      (error/fail! :skein/bad-option
+                   (str "Calls can't be traced :via " (error/preview via) ", only :via :var or :jfr.")
+                   {:option :via, :value via}))))
+
+(defn- untrace-always! [vs]
+  (untrace-each! vs :always)
+  (when @jfr-used? ((jfr "untrace!") vs)))
 
 (defn trace-vars*
   "As `trace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n options names]
   (let [vs (mapv (fn var-of [x] (vars/resolve-var n x)) names)]
-    (trace-all! vs :always options)
+    (trace-always! vs options)
     vs))
 
 (defn untrace-vars*
   "As `untrace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n names]
-  (run! (fn untrace-one [x] (vars/untrace! (vars/resolve-var n x) :always)) names))
+  (untrace-always! (event/unobserved
+                    (fn resolve-all [] (mapv (fn var-of [x] (vars/resolve-var n x)) names)))))
 
 (defmacro trace-vars
   "Tells the sinks of each call of the functions in these vars. Returns the vars.
 
-  vars   symbols, of private vars too, or vars; before them perhaps a map of
-         :sink, see `add-sink!`, and :format, :skein or :tools.trace
+  vars   symbols, of private vars too, or vars; before them perhaps a map:
+
+  :sink     see `add-sink!`; :format: :skein or :tools.trace
+  :group?   true: a line waits until the outermost call around it ends, at most 5 s, and then the
+            calls of a thread or block are printed as one
+  :via      :jfr: the JVM times the calls, those too that go past the var; without arguments and
+            values, a second later; for plain functions, on JDK 25 or later
 
   Functions, primitive ones too, multimethods and protocol functions; they stay traced when
   they are defined anew, get another method or are extended. What calls do not go through
@@ -194,12 +229,14 @@
 (defn traced
   "Returns the vars that are traced."
   []
-  (vars/traced))
+  (into (vars/traced)
+        (remove (set (vars/traced)))
+        (when @jfr-used? (sort-by symbol ((jfr "traced"))))))
 
 (defn untrace-all
   "Ends all `trace-vars` and `trace-ns`. Returns nil."
   []
-  (run! (fn untrace-one [v] (vars/untrace! v :always)) (traced)))
+  (untrace-always! (event/unobserved traced)))
 
 (defn- as-var [x]
   (vars/resolve-var *ns* x))
@@ -207,7 +244,7 @@
 (defn traced?
   "Returns whether a var, or what a symbol means in *ns*, is traced."
   [v]
-  (vars/traced? (as-var v)))
+  (contains? (set (traced)) (as-var v)))
 
 (defn traceable
   "Returns what a var, or what a symbol means in *ns*, holds: :fn, :prim-fn, :multimethod or
@@ -229,7 +266,7 @@
 (defn trace-ns*
   "Traces what can be traced in the namespace `n`, a namespace or its name; see `trace-ns`."
   [n {:keys [match except] :as options}]
-  (when options (sink/check-keys! options #{:match :except :sink :format}))
+  (when options (sink/check-keys! options (conj sink/option-keys :via :match :except)))
   (let [n (vars/find-namespace n)
         hit? (fn hit? [x sym] (if (set? x) (contains? x sym) (re-find x (name sym))))]
     (when (own-namespace? n)
@@ -239,13 +276,13 @@
                    {:ns (ns-name n)}))
     (let [vs (vars/namespace-vars n (fn wanted? [sym] (and (or (nil? match) (hit? match sym))
                                                            (not (and except (hit? except sym))))))]
-      (trace-all! vs :always (dissoc options :match :except))
+      (trace-always! vs (dissoc options :match :except))
       (vec vs))))
 
 (defn untrace-ns*
   "Ends the tracing of all vars of the namespace `n`, a namespace or its name."
   [n]
-  (run! (fn untrace-one [v] (vars/untrace! v :always)) (vals (ns-interns (vars/find-namespace n)))))
+  (untrace-always! (vals (ns-interns (vars/find-namespace n)))))
 
 (defn- ns-form [n] (if (symbol? n) `(trace-ns-of '~n *ns*) n))
 
@@ -261,7 +298,7 @@
   "Traces the functions of a namespace, a symbol or an expression that gives one. Returns the vars.
 
   :match :except   a pattern for names, or a set of symbols: which vars
-  :sink :format    see `trace-vars`
+  :sink :format :group? :via   see `trace-vars`
 
   Refuses clojure.core and the tracer's own namespaces with :skein/not-traceable."
   [n & {:as options}]
@@ -288,11 +325,11 @@
       (trace-all! vs token options)
       (binding [call/*tokens* (conj call/*tokens* token)]
         (f))
-      (finally (run! (fn untrace-one [v] (vars/untrace! v token)) vs)))))
+      (finally (untrace-each! vs token)))))
 
 (defmacro with-traced
   "Evaluates the body with these vars traced for the calls made in it, and in go blocks and
-  futures begun in it, until it ends. Before the vector perhaps a map of :sink and :format."
+  futures begun in it, until it ends. Before the vector perhaps a map of options, see `trace-vars`."
   [& args]
   (let [[options [names & body]] (options-and-names args)]
     (when-not (vector? names)

@@ -3,7 +3,7 @@
   "The example of that name prints what stands at its foot."
   (:require [clojure.string :as str]
             [clojure.test :refer [deftest is]]
-            [skein.deadline :refer [within-deadline]]))
+            [skein.fresh-jvm :as fresh-jvm]))
 
 (set! *warn-on-reflection* true)
 
@@ -20,17 +20,7 @@
         (str/replace #"(?m)^\t(java|clojure\.lang)\..*\n" "")
         str/trim)))
 
-(defn- run
-  "What the example prints in a JVM of its own, where no exception has been thrown so often that the JVM
-  leaves out its message."
-  []
-  (let [java (str (System/getProperty "java.home") "/bin/java")
-        process (-> (ProcessBuilder. ^java.util.List (list java "-cp" (System/getProperty "java.class.path")
-                                                           "clojure.main" "examples/debugging.clj"))
-                    (.redirectErrorStream true)
-                    .start)]
-    (within-deadline (slurp (.getInputStream process) :encoding "UTF-8"))))
-
+;; In a JVM of its own no exception has been thrown so often that the JVM leaves out its message.
 (deftest the-example-prints-what-stands-at-its-foot
   (let [foot (-> (slurp "examples/debugging.clj") (str/split #";;;; Output\r?\n") second (str/replace #"(?m)^;; ?" ""))]
-    (is (= (str/split-lines (constant foot)) (str/split-lines (constant (run)))))))
+    (is (= (str/split-lines (constant foot)) (str/split-lines (constant (fresh-jvm/output [] ["examples/debugging.clj"])))))))

@@ -78,28 +78,36 @@
 
 ;; Which function: its name and place, and who wants to know of a call: `gate` is an atom of {token
 ;; sinks-fn}, where the token :always stands for every call, any other for calls under its `with-traced`.
-(deftype Target [name file line gate])
+;; `live` is a volatile with the original whose wrapper is in the var: a wrapper of another is one that was taken
+;; from the var, perhaps into what is there now, as by (alter-var-root v memoize), and tells of nothing.
+(deftype Target [name file line gate live])
 
-(deftype Call [^long id parent ^long depth ^Target target sinks ^long started thread block ^AtomicBoolean told
+(defn target
+  "Returns a target, of which nobody wants to know yet."
+  [name file line]
+  (Target. name file line (atom {}) (volatile! nil)))
+
+(deftype Call [^long id parent group ^long depth ^Target target sinks ^long started ^Thread thread block ^AtomicBoolean told
                bindings]) ; those of the thread before the call, as a frame of Var
 
 (def ^:dynamic *call* "The traced call that this code is in, or nil." nil)
 (def ^:dynamic *tokens* "The tokens of the `with-traced` around, a set." #{})
 
 (defn- gate-sinks
-  "A function that gives the sinks for a call of `target` made here, or nil if nobody wants to know."
-  [^Target target]
-  (let [gate @(.gate target)]
-    (or (:always gate)
-        (when (seq *tokens*) (some gate *tokens*)))))
+  "A function that gives the sinks for a call made here of `f`, an original of `target`, or nil if nobody wants to know."
+  [^Target target f]
+  (when (identical? f @(.live target))
+    (let [gate @(.gate target)]
+      (or (:always gate)
+          (when (seq *tokens*) (some gate *tokens*))))))
 
 (defn- event-of [phase ^Call call args value error elapsed-ns]
   (let [^Target target (.target call)
         ^Call parent (.parent call)
-        event (event/->Event phase (.id call) (when parent (.id parent)) (.depth call) (.name target) (.file target) (.line target)
-                             args value error (.thread call) (.block call) (System/currentTimeMillis) elapsed-ns)]
-    (if (and parent (= :call phase) (not (and (= (.block call) (.block parent))
-                                              (or (.block call) (= (.thread call) (.thread parent))))))
+        event (event/->Event phase (.id call) (when parent (.id parent)) (.group call) (.depth call)
+                             (.name target) (.file target) (.line target) args value error
+                             (event/thread-name (.thread call)) (.block call) (System/currentTimeMillis) elapsed-ns)]
+    (if (and parent (= :call phase) (= (.id call) (.group call)))
       (assoc event :away? true)
       event)))
 
@@ -114,7 +122,7 @@
   "Returns an event of this moment with `fields`, told in the midst of the current call if there is one."
   [phase fields]
   (let [^Call c *call*]
-    (with-max-line (event/about phase (cond-> fields c (assoc :id (.id c), :depth (inc (.depth c))))))))
+    (with-max-line (event/about phase (cond-> fields c (assoc :id (.id c), :group (.group c), :depth (inc (.depth c))))))))
 
 (defn- args-text
   "The texts of the arguments in an array and of those in a seq after it, which may be infinite."
@@ -145,18 +153,27 @@
                (told :limit {:name (.name target)
                              :value (str "calls of " (.name target) " beyond the limit are not shown")})))
 
+(defn- same-place?
+  "Whether `parent` was made in this block, or outside of any on this thread."
+  [^Call parent thread block]
+  (and (= block (.block parent))
+       (or block (identical? thread (.thread parent)))))
+
 (defn- new-call [target ^Call parent sinks]
   (let [depth (if parent (inc (.depth parent)) 0)
+        id (event/next-id)
+        thread (Thread/currentThread)
+        block (event/current-block)
         ^Limits l *limits*]
-    (Call. (event/next-id) parent depth target sinks (System/nanoTime)
-           (.getName (Thread/currentThread)) (event/current-block)
+    (Call. id parent (if (and parent (same-place? parent thread block)) (.group parent) id)
+           depth target sinks (System/nanoTime) thread block
            (when (= (.depth l) (inc depth)) (AtomicBoolean.))
            (Var/getThreadBindingFrame))))
 
 (defn- announce
   "The call of `target` made here, once its sinks know of it; nil if it is not to be shown."
-  [target args more]
-  (when-some [sinks (gate-sinks target)]
+  [target f args more]
+  (when-some [sinks (gate-sinks target f)]
     (let [^Call parent *call*
           hit (limit-hit parent)]
       (if hit
@@ -167,13 +184,13 @@
           call)))))
 
 (defn enter
-  "Begins a call of `target` with the arguments in an array, and those in the seq `more`.
+  "Begins a call of `f`, an original of `target`, with the arguments in an array, and those in the seq `more`.
 
   Returns nil if nobody wants to know, and then the call is just made. Else returns the
   call, and this thread is in it until `returned` or `thrown` is told, which must follow."
-  [target args more]
+  [target f args more]
   (when-not (event/busy?)
-    (when-some [call (event/quietly (fn begin [] (announce target args more)))]
+    (when-some [call (event/quietly (fn begin [] (announce target f args more)))]
       (Var/pushThreadBindings {#'*call* call})
       call)))
 

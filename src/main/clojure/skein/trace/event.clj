@@ -6,8 +6,10 @@
 
       :phase       :call, :return, :throw; :limit, the calls from here on are not shown;
                    :async-return, :async-throw, the block behind a returned port has ended;
-                   :form, a form of `trace-forms` has failed; :value, of `trace` and the like
-      :id          of the call, a number from 1; :parent that of the call around it
+                   :form, a form of `trace-forms` has failed; :value, of `trace` and the like;
+                   :timed, the JVM has timed a call, which :callers made, see `skein.trace.jfr`
+      :id          of the call, a number from 1; :parent that of the call around it; :group that
+                   of the outermost call around it in the same thread or block
       :depth       calls around it, 0 for the first
       :name        symbol with namespace; :file and :line where it is defined
       :args        vector of texts; :value text; :error the exception
@@ -23,7 +25,7 @@
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
 
-(defrecord Event [phase id parent depth name file line args value error thread block t elapsed-ns])
+(defrecord Event [phase id parent group depth name file line args value error thread block t elapsed-ns])
 
 (def ^:private ^AtomicLong ids (AtomicLong.))
 
@@ -56,6 +58,12 @@
   (when-some [runner (Runner/current)]
     (some-> (.frame runner) block-number)))
 
+(defn thread-name
+  "Returns the name of a thread; a virtual one seldom has any, and then it is virtual-17."
+  [^Thread thread]
+  (let [own (.getName thread)]
+    (if (= "" own) (str "virtual-" (.threadId thread)) own)))
+
 ;;;; To the sinks
 
 ;; Of each thread an array with whether it is in the tracer itself.
@@ -72,21 +80,34 @@
   "How often a sink has thrown."
   (AtomicLong.))
 
-(defn quietly
-  "Calls `f`, the tracer's own work, which must not be traced, and may throw without
-  harm to the program. Returns its value, or nil when it threw."
+(defn unobserved
+  "Calls `f`, the tracer's own work, which must not be traced. Returns its value."
   [f]
   (let [^booleans flag (.get busy)]
     (if (aget flag 0)
       (f)
       (do
         (aset flag 0 true)
-        (try
-          (f)
-          (catch Throwable _ ; a user's sink, or a stack that is nearly used up
-            (.incrementAndGet sink-failures)
-            nil)
-          (finally (aset flag 0 false)))))))
+        (try (f) (finally (aset flag 0 false)))))))
+
+(defn quietly
+  "As `unobserved`, of work that may throw without harm to the program. Returns nil when it threw, unless it is
+  part of other such work, which then ends."
+  [f]
+  (if (busy?)
+    (f)
+    (try
+      (unobserved f)
+      (catch Throwable _ ; a user's sink, or a stack that is nearly used up
+        (.incrementAndGet sink-failures)
+        nil))))
+
+(defn- sink-failed!
+  "Counts what a sink has thrown; the first one is told, since what is missing can't be seen."
+  [^Throwable error]
+  (when (= 1 (.incrementAndGet sink-failures))
+    (.println System/err (str "skein.trace: a sink threw " error ", and has missed an event."
+                              " (skein.trace/dropped) counts such failures."))))
 
 (defn emit!
   "Gives `event` to each of `sinks`, a seq of functions. Called within `quietly`."
@@ -94,13 +115,13 @@
   (run! (fn emit-to [sink]
           (try
             (sink event)
-            (catch Throwable _ ; of one sink, which must not keep the event from the others
-              (.incrementAndGet sink-failures))))
+            (catch Throwable t ; of one sink, which must not keep the event from the others
+              (sink-failed! t))))
         sinks))
 
 (defn about
   "Returns an event of the calling thread at this moment with `fields`."
   [phase fields]
   (map->Event (merge {:phase phase, :t (System/currentTimeMillis)
-                      :thread (.getName (Thread/currentThread)), :block (current-block)}
+                      :thread (thread-name (Thread/currentThread)), :block (current-block)}
                      fields)))

@@ -42,7 +42,7 @@
                (failed-form? e) [out via]
                :else [(conj out (frame-data via e)) via]))
            [[] :frame]
-           (Failures/userFrames (.getStackTrace error)))))
+           (Failures/userFrames error))))
 
 (defn- describe [^Failures$Uncaught u]
   (let [error (.thrown u)

@@ -3,20 +3,24 @@
   "Where events go. `sink` makes a function of an event from what a user names:
 
       :out :err      a line to *out* or *err*: the thread's own, or if it has none of its
-                     own, the one at the time when tracing was switched on
+                     own, or one that catches what the program prints, as in with-out-str,
+                     the one at the time when tracing was switched on
       :ring          the last `ring-size` events, kept as data, see `events`
       :tap           `tap>`
       {:file path}   a line appended to a file
       a function     itself
       a vector       each of these
 
-  A line is one write, so that lines of many threads do not mix."
+  A line is one write, so that lines of many threads do not mix; grouped, a tree of
+  calls is, see `skein.trace.group`."
   (:require [clojure.string :as str]
             [skein.impl.error :as error]
+            [skein.trace.group :as group]
             [skein.trace.print :as print]
             [skein.trace.text :as text])
-  (:import (java.io File IOException Writer)
-           (java.nio.file Files OpenOption Path StandardOpenOption)
+  (:import (clojure.lang Var)
+           (java.io File FileOutputStream IOException StringWriter Writer)
+           (java.util Collections Map WeakHashMap)
            (java.util.concurrent.atomic AtomicLong AtomicReferenceArray)))
 
 (set! *warn-on-reflection* true)
@@ -55,38 +59,71 @@
   (some-> (text/line event (or format @standard-format) (or (:max-line event) (:chars print/default-limits)))
           (str "\n")))
 
-(defn- write-line! [^Writer writer ^String line]
+(defn- text-sink
+  "A sink that calls `write!` with what `destination` gives for an event and with text: a line, or the lines of
+  a group."
+  [{:keys [format group?]} destination write!]
+  (let [line-of (fn line [event] (line-of event format))]
+    (if group?
+      (group/grouped line-of destination write!)
+      (fn print-event [event]
+        (when-some [line (line-of event)]
+          (write! (destination event) line))))))
+
+(defn- write-text! [^Writer writer ^String text]
   (locking writer
-    (.write writer line)
+    (.write writer text)
     (.flush writer)))
 
+;; Where tracing was switched on: the values of *out* and *err* at the last time, and all that there have been.
+(def ^:private last-home (atom {}))
+(def ^:private ^Map homes (Collections/synchronizedMap (WeakHashMap.)))
+
+(defn- note-home! []
+  (let [home {#'*out* *out*, #'*err* *err*}]
+    (run! (fn add [writer] (.put homes writer true)) (vals home))
+    (reset! last-home home)))
+
+(defn- the-program's?
+  "Whether `writer` is one by which the program catches what it prints itself, as with-out-str does: lines of calls
+  don't belong there. tools.trace would write them there."
+  [writer phase format]
+  (and (instance? StringWriter writer)
+       (not (contains? #{:value :verbose :form} phase)) ; what is said where the program says so
+       (not= :tools.trace (or format @standard-format))
+       (not (.containsKey homes writer))))
+
 (defn- writer-sink
-  "A sink to the value of the var `v`, *out* or *err*, in this thread or else in the thread of the event."
-  [^clojure.lang.Var v format]
-  (let [captured (deref v)]
-    (fn print-event [event]
-      (when-some [line (line-of event format)]
-        (write-line! (if (.getThreadBinding v) (deref v) captured) line)))))
+  "A sink to the value of the var `v`, *out* or *err*, in the thread of the event; where there is none, or one that the
+  program has put there to catch its own output, to that where tracing was switched on."
+  [^Var v {:keys [format standard?] :as options}]
+  (let [here (deref v)
+        home (fn home [] (if standard? (get @last-home v here) here))]
+    (note-home!)
+    (text-sink options
+               (fn writer [{:keys [phase]}]
+                 (let [own (when (.getThreadBinding v) (deref v))]
+                   (if (and own (not (the-program's? own phase format))) own (home))))
+               write-text!)))
 
-(defn- append! [^Path path ^String text]
-  (Files/writeString path text ^"[Ljava.nio.file.OpenOption;" (into-array OpenOption [StandardOpenOption/CREATE StandardOpenOption/APPEND])))
+(defn- append!
+  "Not by a channel of NIO, which an interrupt of the thread closes."
+  [^File file ^String text]
+  (with-open [out (FileOutputStream. file true)]
+    (.write out (.getBytes text "UTF-8"))))
 
-(defn- check-file! [path]
-  (try (append! path "")
-       (catch IOException e
+(defn- check-file! [^File file]
+  (try (append! file "")
+       (catch IOException _
          (error/fail! :skein/bad-sink
-                      (str "Can't append to the file " path ": " (.getSimpleName (class e)) ". Name one in a folder that is there"
-                           " and can be written.")
-                      {:sink {:file (str path)}}))))
+                      (str "Can't append to the file " file ". Name one in a folder that is there and can be written.")
+                      {:sink {:file (str file)}}))))
 
-(defn- file-sink [path format]
-  (let [path (.toPath (File. (str path)))
+(defn- file-sink [path options]
+  (let [file (File. (str path))
         lock (Object.)]
-    (check-file! path)
-    (fn append-event [event]
-      (when-some [line (line-of event format)]
-        (locking lock
-          (append! path line))))))
+    (check-file! file)
+    (text-sink options (constantly file) (fn append-text! [file text] (locking lock (append! file text))))))
 
 (defn- unknown-sink! [x]
   (error/fail! :skein/bad-sink
@@ -95,27 +132,27 @@
                {:sink (if (fn? x) :function x)}))
 
 (defn sinks
-  "Returns the sinks that `x` names, see above, as a vector of functions. `format` is that
-  of their text; nil: `standard-format` at the time of each event."
-  [x format]
+  "Returns the sinks that `x` names, see above, as a vector of functions. Of text, `format` in `options` is the
+  format, nil: `standard-format` at the time of each event; :group? true has trees of calls held together."
+  [x options]
   (cond
-    (= :out x) [(writer-sink #'*out* format)]
-    (= :err x) [(writer-sink #'*err* format)]
+    (= :out x) [(writer-sink #'*out* options)]
+    (= :err x) [(writer-sink #'*err* options)]
     (= :ring x) [keep-event!]
     (= :tap x) [(fn tap [event] (tap> event))]
-    (and (map? x) (:file x)) [(file-sink (:file x) format)]
-    (vector? x) (into [] (mapcat (fn each [y] (sinks y format))) x)
+    (and (map? x) (:file x)) [(file-sink (:file x) options)]
+    (vector? x) (into [] (mapcat (fn each [y] (sinks y options))) x)
     (ifn? x) (if (keyword? x) (unknown-sink! x) [x])
     :else (unknown-sink! x)))
 
 ;;;; The sinks that get what no other sink is named for
 
-(defonce ^:private standard (atom (array-map :out (sinks :out nil))))
+(defonce ^:private standard (atom (array-map :out (sinks :out {:standard? true}))))
 
 (defn add!
   "Adds the sink `x` under the key `k`, or replaces the one that is there."
   [k x]
-  (let [added (sinks x nil)]
+  (let [added (sinks x {:standard? true})]
     (swap! standard assoc k added)
     k))
 
@@ -143,6 +180,8 @@
                  (str "There is no format " (error/preview format) ". Lines are in :skein or :tools.trace.")
                  {:format format})))
 
+(def option-keys "What an options map may say of sinks." #{:sink :format :group?})
+
 (defn check-keys!
   "Throws :skein/bad-option if `options` is no map, or has a key that is not in the set `known`."
   [options known]
@@ -156,13 +195,12 @@
                  {:option unknown, :known (vec (sort known))})))
 
 (defn from-options
-  "Returns a function that gives the sinks which {:sink x :format f} names: fixed ones if
+  "Returns a function that gives the sinks which {:sink x :format f :group? g} names: fixed ones if
   it names one, else the standard sinks of the moment. Throws :skein/bad-sink, :skein/bad-format
   and :skein/bad-option."
-  [{:keys [sink format] :as options}]
-  (when options (check-keys! options #{:sink :format}))
+  [{:keys [sink format group?] :as options}]
+  (when options (check-keys! options option-keys))
   (when (some? format) (check-format! format))
   (cond
-    sink (constantly (sinks sink format))
-    format (constantly (sinks :out format))
-    :else standard-sinks))
+    (or sink format group?) (constantly (sinks (or sink :out) options))
+    :else (do (note-home!) standard-sinks)))

@@ -89,7 +89,11 @@
          (when name (str name " "))
          "=> " value)))
 
-(defn- what [{:keys [phase value error elapsed-ns] :as event}]
+(defn- timed-text [{:keys [name elapsed-ns callers]}]
+  (str "(" name " …)   " (elapsed-text elapsed-ns)
+       (when-some [{:keys [name line]} (first callers)] (str "   from " name ":" line))))
+
+(defn- what [{:keys [phase name value error elapsed-ns] :as event}]
   (case phase
     :call (call-text event)
     :return (str "=> " value "   " (elapsed-text elapsed-ns))
@@ -97,6 +101,8 @@
     :async-return (str "⇒ " value "   " (elapsed-text elapsed-ns) " after call")
     :async-throw (str "⇒ ! " (error-text error) "   " (elapsed-text elapsed-ns) " after call")
     :limit (str "… " value)
+    :timed (timed-text event)
+    :running (str "… " name " still running")
     :note (str "note: " value)
     :form (form-text event)
     :value (value-text event)
@@ -119,7 +125,7 @@
     (.append out \space)
     (when id
       (.append (.append out \#) (str id))
-      (when away? (.append (.append out \<) (str parent)))
+      (when (and away? (= :call phase)) (.append (.append out \<) (str parent)))
       (.append out "  "))
     (dotimes [_ (long (or depth 0))] (.append out "│ "))
     (.append out ^String (what event))

@@ -8,6 +8,8 @@
   what untracing puts back is always what the var would have without tracing."
   (:require [skein.impl.error :as error]
             [skein.trace.call :as call]
+            [skein.trace.event :as event]
+            [skein.trace.linking :as linking]
             [skein.trace.print :as print]
             [skein.trace.sink :as sink]
             [skein.trace.wrap :as wrap])
@@ -28,6 +30,11 @@
   "What `x` wraps, or else `x`."
   [x]
   (:original (wrapper-data x) x))
+
+(defn function-of
+  "Returns what a var holds but for tracing."
+  [^Var v]
+  (original (.getRawRoot v)))
 
 (defn- protocol-of [^Var v]
   (:protocol (meta v)))
@@ -54,7 +61,11 @@
     (cond
       protocol (str "calls on types that implement " (:name (meta protocol)) " inline go to the type, past the var")
       inline "calls that the compiler inlines don't go through the var"
-      (= 'clojure.core (ns-name ns)) "Clojure's own calls are linked directly, past the var")))
+      (= 'clojure.core (ns-name ns)) "Clojure's own calls are linked directly, past the var"
+      (linking/compiling-directly? v) "calls that are compiled now are linked directly, past the var; {:via :jfr} sees them"
+      :else (when-some [callers (seq (linking/callers v function-of))]
+              (str "calls by " (print/text (mapv symbol callers) preview-limits)
+                   " are linked directly, past the var; {:via :jfr} sees them")))))
 
 (defn- wrap [^Target target root]
   (let [wrapper (if (instance? MultiFn root) (wrap/wrap-multi target root) (wrap/wrap-fn target root))]
@@ -64,17 +75,17 @@
 (defn- wrap-root!
   "Makes the root of a traced var a wrapper for `target`, unless it is one, or is nothing to wrap. An
   earlier wrapper, which `with-redefs` may have brought back, is taken off."
-  [^Var v target]
+  [^Var v ^Target target]
   (locking v ; as Var does when it changes its root
     (let [root (.getRawRoot v)]
-      (when (and (not (identical? target (:target (wrapper-data root))))
-                 (keyword? (traceable v))
-                 (contains? @targets v))
-        (.bindRoot v (wrap target (original root)))))))
+      (when (and (contains? @targets v) (keyword? (traceable v)))
+        (vreset! (.live target) (original root))
+        (when-not (identical? target (:target (wrapper-data root)))
+          (.bindRoot v (wrap target (original root))))))))
 
 (defn- new-target [^Var v]
   (let [{:keys [file line]} (meta v)]
-    (Target. (symbol v) file line (atom {}))))
+    (call/target (symbol v) file line)))
 
 (defn refuse!
   "Throws :skein/not-traceable for `v`."
@@ -98,7 +109,7 @@
     (let [^Target target (or (get @targets v) (new-target v))]
       (swap! (.gate target) assoc token sinks-fn)
       (swap! targets assoc v target)
-      (add-watch v ::trace (fn redefined [_ _ _ _] (wrap-root! v target)))
+      (add-watch v ::trace (fn redefined [_ _ _ _] (event/unobserved (fn wrap-it [] (wrap-root! v target)))))
       (wrap-root! v target)))
   v)
 
@@ -120,11 +131,6 @@
   []
   (into [] (keep (fn always [[v ^Target target]] (when (contains? @(.gate target) :always) v)))
         (sort-by (comp symbol key) @targets)))
-
-(defn traced?
-  "Returns whether a var is traced under :always."
-  [v]
-  (boolean (some-> ^Target (get @targets v) .gate deref (contains? :always))))
 
 (defn find-namespace
   "Returns the namespace `n`, itself or by its name. Throws :skein/not-traceable."
@@ -154,4 +160,4 @@
 (defn call-as
   "Calls `f` with `args`, traced as a function called `fn-name`."
   [fn-name f args]
-  (apply (wrap/wrap-fn (Target. fn-name nil nil (atom {:always sink/standard-sinks})) f) args))
+  (apply (wrap/wrap-alone fn-name f sink/standard-sinks) args))

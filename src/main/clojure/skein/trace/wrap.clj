@@ -10,7 +10,8 @@
             [skein.trace.call :as call]
             [skein.trace.event :as event]
             [skein.trace.text :as text])
-  (:import (clojure.lang IFn MultiFn RestFn)))
+  (:import (clojure.lang IFn MultiFn RestFn)
+           (skein.trace.call Target)))
 
 (set! *warn-on-reflection* true)
 
@@ -18,8 +19,8 @@
 
 (defn- traced-body
   "The body of a wrapper of the function `f`: `invocation` calls it."
-  [target args more invocation]
-  `(let [call# (call/enter ~target (object-array [~@args]) ~more)]
+  [target f args more invocation]
+  `(let [call# (call/enter ~target ~f (object-array [~@args]) ~more)]
      (if (nil? call#)
        ~invocation
        (try
@@ -35,11 +36,16 @@
 
 (defn- fixed-arity [target f n]
   (let [args (params n)]
-    (list args (traced-body target args nil (list* f args)))))
+    (list args (traced-body target f args nil (list* f args)))))
+
+(defn- rest-form
+  "A form that gives `more` with `args` before it. It calls no function of Clojure, which may be traced."
+  [args more]
+  (reduce (fn with-arg [form arg] (list '. 'clojure.lang.RT 'cons arg form)) more (reverse args)))
 
 (defn- rest-arity [target f n]
   (let [args (params n), more (gensym "more")]
-    (list (conj args '& more) (traced-body target args more (concat ['clojure.core/apply f] args [more])))))
+    (list (conj args '& more) (traced-body target f args more (list '.applyTo f (rest-form args more))))))
 
 (def ^:private letter->hint {\L 'long, \D 'double, \O nil})
 
@@ -49,7 +55,7 @@
   (let [args (mapv (fn hinted [letter] (vary-meta (gensym "a") assoc :tag (letter->hint letter))) (butlast signature))
         hinted (with-meta args {:tag (letter->hint (last signature))})
         interface (symbol (str "clojure.lang.IFn$" signature))]
-    (list hinted (traced-body target (map (fn bare [a] (with-meta a nil)) args) nil
+    (list hinted (traced-body target f (map (fn bare [a] (with-meta a nil)) args) nil
                               (list* '.invokePrim (with-meta f {:tag interface}) (map (fn bare [a] (with-meta a nil)) args))))))
 
 (defn- wrapper-form
@@ -93,12 +99,20 @@
   [target f]
   ((maker (when (instance? RestFn f) (.getRequiredArity ^RestFn f)) (signatures f)) target f))
 
+(defn wrap-alone
+  "Returns a function that calls `f` and gives each call, as one of `fn-name`, to the sinks that `sinks-fn` gives."
+  [fn-name f sinks-fn]
+  (let [^Target target (call/target fn-name nil nil)]
+    (swap! (.gate target) assoc :always sinks-fn)
+    (vreset! (.live target) f)
+    (wrap-fn target f)))
+
 (defn- warm-up!
   "Has every class of the tracer initialized: one that is first used where the stack is nearly used up
   would be unusable ever after."
   []
   (let [sink (fn drop-line [event] (text/line event :skein 400))
-        traced (fn traced [f] (wrap-fn (call/->Target 'warm-up nil nil (atom {:always (constantly [sink])})) f))]
+        traced (fn traced [f] (wrap-alone 'warm-up f (constantly [sink])))]
     ((traced identity) [1 {:a "x"} '(1) #{2}])
     (try ((traced (fn fail [x] (throw x))) (Exception. "x")) (catch Exception _ nil)))
   (event/restart-ids!))
@@ -115,7 +129,7 @@
   ^MultiFn [target ^MultiFn mm]
   (let [call-it (wrap-fixed target mm)]
     (proxy [MultiFn] [(multi-name mm) (.dispatchFn mm) (.defaultDispatchVal mm) (.hierarchy mm)]
-      (invoke [& args] (apply call-it args))
+      (invoke [& args] (.applyTo ^IFn call-it args))
       (reset [] (.reset mm))
       (addMethod [value method] (.addMethod mm value method))
       (removeMethod [value] (.removeMethod mm value))

@@ -25,16 +25,19 @@ import java.util.WeakHashMap;
  *
  * <p>Nothing is stored beforehand: who waits stands in the result port's queue. Follows the zero-cost async stack
  * traces of JavaScript engines and the stack trace recovery of Kotlin's coroutines; differs from the latter in that no
- * exception is copied. {@code -Dskein.async-trace=off} turns it off.
+ * exception is copied. {@code -Dskein.async-trace=suppressed} leaves the stack trace as it is, and adds the frames as one
+ * of a suppressed {@link AsyncStack}; {@code off} adds none.
  */
 final class AsyncTrace {
+  private enum Place { APPEND, SUPPRESSED, OFF }
+
   /** The class that the marks between the parts of a trace seem to be of. */
   static final String MARK = "skein.ASYNC";
 
   private static final int MAX_LOGICAL = 64; // frames that are added to one exception in all
   private static final int MAX_ABOVE = 3; // machinery kept above the first frame of the user's code
   private static final int MAX_OF_THREAD = 8; // frames of a waiting thread, or of a spawner
-  private static final boolean ON = !"off".equals(System.getProperty("skein.async-trace"));
+  private static final Place PLACE = place(System.getProperty("skein.async-trace", "append"));
   private static final StackTraceElement AWAITED = new StackTraceElement(MARK, "awaited-by", null, -1);
   // Known by its identity: the trace has the stack of a waiting thread already, which takes longest to get.
   private static final StackTraceElement AWAITED_BY_THREAD = new StackTraceElement(MARK, "awaited-by", null, -1);
@@ -50,34 +53,73 @@ final class AsyncTrace {
   private static final Map<Class<?>, Object> SITE_TABLES = Collections.synchronizedMap(new WeakHashMap<>());
   private static final Map<Frame, StackTraceElement[]> SPAWNERS = Collections.synchronizedMap(new WeakHashMap<>());
 
-  private AsyncTrace() {}
+  private final Throwable thrown;
+  private final AsyncStack suppressed; // of the exception, or null
+  private final List<StackTraceElement> trace; // to be written
+  private final Set<StackTraceElement> known; // what need not be added
+  private int logical; // how many frames have been added in all
+
+  private AsyncTrace(Throwable thrown, StackTraceElement[] physical) {
+    this.thrown = thrown;
+    suppressed = suppressedOf(thrown);
+    trace = PLACE == Place.APPEND ? trimmed(physical) : suppressed == null ? new ArrayList<>() : suppressed.frames();
+    known = new HashSet<>(trace);
+    if (PLACE == Place.SUPPRESSED) Collections.addAll(known, physical);
+    logical = logicalFrames(trace);
+  }
+
+  private static Place place(String name) {
+    for (Place place : Place.values()) if (place.name().toLowerCase(java.util.Locale.ROOT).equals(name)) return place;
+    System.err.println("skein: there is no -Dskein.async-trace=" + name + ", only append, suppressed and off. It is append now.");
+    return Place.APPEND;
+  }
+
+  /** A new trace to be extended; null if there is none, or if it must be left alone. */
+  private static AsyncTrace of(Throwable thrown) {
+    if (PLACE == Place.OFF) return null;
+    StackTraceElement[] physical = thrown.getStackTrace();
+    return physical.length == 0 ? null : new AsyncTrace(thrown, physical);
+  }
+
+  private static AsyncStack suppressedOf(Throwable thrown) {
+    for (Throwable t : thrown.getSuppressed()) if (t instanceof AsyncStack stack) return stack;
+    return null;
+  }
+
+  private void write() {
+    StackTraceElement[] elements = trace.toArray(new StackTraceElement[0]);
+    if (PLACE == Place.APPEND) thrown.setStackTrace(elements);
+    else if (suppressed != null) suppressed.setStackTrace(elements);
+    else if (elements.length > 0) thrown.addSuppressed(new AsyncStack(elements));
+  }
 
   /** Extends the trace of {@code thrown}, which ends {@code frame}; {@code because} is words, or null. */
   static void extend(Throwable thrown, Frame frame, String because) {
-    if (!ON) return;
-    StackTraceElement[] physical = thrown.getStackTrace();
-    if (physical.length == 0) return;
-    List<StackTraceElement> trace = trimmed(physical);
-    Set<StackTraceElement> known = new HashSet<>(trace);
-    int logical = logicalFrames(trace);
-    if (because != null) trace.add(new StackTraceElement(MARK, "given-nil-by: " + because, null, -1));
-    logical = addAwaiting(trace, known, logical, frame);
-    addSpawners(trace, known, logical, frame);
-    thrown.setStackTrace(trace.toArray(new StackTraceElement[0]));
+    AsyncTrace t = of(thrown);
+    if (t == null) return;
+    if (because != null) t.trace.add(new StackTraceElement(MARK, "given-nil-by: " + because, null, -1));
+    t.addAwaiting(frame);
+    t.addSpawners(frame);
+    t.write();
   }
 
   /** Adds to {@code thrown}, of a child on another thread, the stack of this thread, which waited for the child. */
   static void reached(Throwable thrown) {
-    if (!ON) return;
-    StackTraceElement[] physical = thrown.getStackTrace();
+    AsyncTrace t = of(thrown);
+    if (t == null) return;
     StackTraceElement[] here = Thread.currentThread().getStackTrace();
     StackTraceElement outermost = outermost(here);
-    if (physical.length == 0 || outermost == null) return;
-    List<StackTraceElement> trace = trimmed(physical);
-    Set<StackTraceElement> known = new HashSet<>(trace);
-    if (known.contains(outermost)) return; // it was thrown below, or this stack has been added
-    addAll(trace, known, logicalFrames(trace), AWAITED_BY_THREAD, here);
-    thrown.setStackTrace(trace.toArray(new StackTraceElement[0]));
+    if (outermost == null || t.known.contains(outermost)) return; // it was thrown below, or this stack has been added
+    t.addAll(AWAITED_BY_THREAD, here);
+    t.write();
+  }
+
+  /** The frames of the user's code, and of who waited for it. */
+  static List<StackTraceElement> userFrames(Throwable thrown) {
+    List<StackTraceElement> frames = trimmed(thrown.getStackTrace());
+    AsyncStack stack = suppressedOf(thrown);
+    if (stack != null) frames.addAll(stack.frames());
+    return frames;
   }
 
   private static StackTraceElement outermost(StackTraceElement[] elements) {
@@ -128,14 +170,17 @@ final class AsyncTrace {
     return e.getMethodName().equals("async") && e.getClassName().equals("skein.rt.Frame");
   }
 
-  /** Follows who waits for whom; returns how many frames have been added to the trace in all. */
-  private static int addAwaiting(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical, Frame frame) {
+  /** Follows who waits for whom. */
+  private void addAwaiting(Frame frame) {
     Set<Frame> seen = new HashSet<>();
     while (logical < MAX_LOGICAL && seen.add(frame)) {
       Waiter waiter = frame.port().firstWaiting();
-      if (waiter == null) return logical;
+      if (waiter == null) return;
       Frame next = waiter.frame();
-      if (next == null) return addThread(trace, known, logical, waiter.thread());
+      if (next == null) {
+        addThread(waiter);
+        return;
+      }
       StackTraceElement element = waitingAt(next);
       if (known.add(element)) {
         trace.add(AWAITED);
@@ -144,17 +189,15 @@ final class AsyncTrace {
       }
       frame = next;
     }
-    return logical;
   }
 
-  private static int addThread(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical, Thread thread) {
-    if (thread == null) return logical;
-    for (StackTraceElement e : trace) if (e == AWAITED_BY_THREAD) return logical;
-    return addAll(trace, known, logical, AWAITED_BY_THREAD, thread.getStackTrace());
+  private void addThread(Waiter waiter) {
+    for (StackTraceElement e : trace) if (e == AWAITED_BY_THREAD) return;
+    StackTraceElement[] stack = waiter.stack();
+    if (stack != null) addAll(AWAITED_BY_THREAD, stack);
   }
 
-  private static int addAll(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical,
-      StackTraceElement mark, StackTraceElement[] elements) {
+  private void addAll(StackTraceElement mark, StackTraceElement[] elements) {
     int end = Math.min(MAX_LOGICAL, logical + MAX_OF_THREAD);
     boolean marked = false;
     for (StackTraceElement e : elements) {
@@ -165,12 +208,11 @@ final class AsyncTrace {
       trace.add(e);
       logical++;
     }
-    return logical;
   }
 
-  private static void addSpawners(List<StackTraceElement> trace, Set<StackTraceElement> known, int logical, Frame frame) {
+  private void addSpawners(Frame frame) {
     StackTraceElement[] spawners = SPAWNERS.get(frame);
-    if (spawners != null) addAll(trace, known, logical, SPAWNED, spawners);
+    if (spawners != null) addAll(SPAWNED, spawners);
   }
 
   /** Where a parked frame waits, as an element of a stack trace. */

@@ -88,6 +88,10 @@ final class Choice implements Withdrawable {
       return choice.owner.thread();
     }
 
+    @Override StackTraceElement[] stack() {
+      return choice.owner.stack();
+    }
+
     @Override public Frame frame() {
       return choice.owner.frame();
     }

@@ -71,9 +71,17 @@ public final class Failures {
     return thrown;
   }
 
-  /** A stack trace without the machinery of Clojure, the JDK and this runtime, but for what the user's code called last. */
-  public static List<StackTraceElement> userFrames(StackTraceElement[] trace) {
-    return AsyncTrace.trimmed(trace);
+  /**
+   * The stack trace of an exception without the machinery of Clojure, the JDK and this runtime, but for what the user's
+   * code called last; then who waited, and who spawned.
+   */
+  public static List<StackTraceElement> userFrames(Throwable thrown) {
+    return AsyncTrace.userFrames(thrown);
+  }
+
+  /** Whether the class of that name is of Clojure, the JDK or this runtime, and says nothing about the user's code. */
+  public static boolean isMachinery(String className) {
+    return AsyncTrace.isMachinery(className);
   }
 
   /** What failed and so gave nil to the block that {@code thrown} ended, in words, or null. */

@@ -13,6 +13,9 @@ import java.util.function.BooleanSupplier;
  *
  * An interrupted thread withdraws its waiter under the channel's lock. If it is too late for that, the
  * operation has happened: the thread returns its result, with the interrupt flag set again.
+ *
+ * <p>While it spins, the thread hands over its stack itself when asked: the JVM reads the stack of a parked thread in a
+ * few microseconds, but to stop one that runs takes it many times as long.
  */
 final class ThreadWaiter extends Waiter {
   /** How long a platform thread looks for the result before it parks: less than a wake-up costs. */
@@ -21,6 +24,9 @@ final class ThreadWaiter extends Waiter {
   private final Thread thread = Thread.currentThread();
   private BooleanSupplier withdrawal; // of an alts; set before it can be claimed
   private volatile boolean done; // volatile: publishes value to the waiting thread
+  private volatile boolean spinning; // volatile: written by the waiting thread, read by who asks for its stack
+  private volatile boolean asked; // volatile: tells the spinning thread to hand over its stack
+  private volatile StackTraceElement[] stack; // volatile: publishes the stack to who asked
 
   @Override void complete(Object result, Runner runner) {
     value = result;
@@ -49,9 +55,23 @@ final class ThreadWaiter extends Waiter {
   /** As long as it takes no processor from the workers. */
   private void spin() {
     long start = System.nanoTime();
+    spinning = true;
     while (!done && Scheduler.leavesProcessor() && System.nanoTime() - start < SPIN_NANOS) {
       for (int i = 0; i < 32 && !done; i++) Thread.onSpinWait();
+      if (asked && stack == null) {
+        stack = new Throwable().getStackTrace();
+        start = System.nanoTime(); // who asks is about to end the wait
+      }
     }
+    spinning = false;
+  }
+
+  @Override public StackTraceElement[] stack() {
+    asked = true;
+    long start = System.nanoTime();
+    while (spinning && stack == null && System.nanoTime() - start < SPIN_NANOS) Thread.onSpinWait();
+    StackTraceElement[] own = stack;
+    return own == null ? thread.getStackTrace() : own;
   }
 
   @Override public Thread thread() {

@@ -50,6 +50,12 @@ public abstract class Waiter {
     return null;
   }
 
+  /** The stack of the thread that blocks here, or null when a frame or a callback waits. */
+  StackTraceElement[] stack() {
+    Thread thread = thread();
+    return thread == null ? null : thread.getStackTrace();
+  }
+
   /** The frame that waits here, or null when a thread or a callback does. */
   public Frame frame() {
     return null;

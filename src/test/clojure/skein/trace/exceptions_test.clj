@@ -5,11 +5,12 @@
             [clojure.test :refer [deftest is testing]]
             [skein.async :as a :refer [<! <!! <? <?? async go]]
             [skein.deadline :refer [within-deadline]]
+            [skein.fresh-jvm :as fresh-jvm]
             [skein.scope :as s]
             [skein.trace :as trace]
             [skein.uncaught :refer [await-uncaught]])
   (:import (java.io StringReader StringWriter)
-           (skein.rt Failures)))
+           (skein.rt Failures Port)))
 
 (set! *warn-on-reflection* true)
 
@@ -87,6 +88,62 @@
   (testing "no machinery, for who looks at any exception"
     (let [{:keys [ns fn]} (nth (trace/async-trace (try (divide 0) (catch Exception e e))) 2)]
       (is (= '[skein.trace.exceptions-test divide] [ns fn])))))
+
+;; Each waits for a block in its own way, and tells what ended it, if that reaches it.
+(defn- wait-rethrowing [port] (try (<?? port) (catch Exception e e)))
+(defn- wait-for-value [port] (<!! port) (.thrown ^Port port))
+(defn- wait-for-one-of [port] (a/alts!! [port (a/chan)]) (.thrown ^Port port))
+
+(defn- error-while-waiting
+  "The exception of a block that fails as soon as `ready?` finds that a thread, which may be a virtual one, waits for it
+  by `wait`."
+  [wait ready? virtual?]
+  (let [in (a/chan)
+        ^Port port (async (<! in) (divide 0))
+        thrown (promise)
+        run (fn run [] (deliver thrown (wait port)))
+        ^Thread thread (if virtual? (Thread/startVirtualThread run) (doto (Thread. ^Runnable run) .start))]
+    (within-deadline
+     (while (not (and (pos? (.takerCount port)) (ready? thread))) (Thread/onSpinWait))
+     (a/>!! in 1)
+     @thrown)))
+
+(deftest a-thread-that-waits-tells-its-stack
+  (doseq [[wait name] [[wait-rethrowing 'wait-rethrowing] [wait-for-value 'wait-for-value] [wait-for-one-of 'wait-for-one-of]]
+          [how ready? virtual?] [["asleep" blocked? false] ["barely waiting" any? false] ["asleep" blocked? true] ["barely waiting" any? true]]
+          _ (range 50)
+          :let [frames (trace/async-trace (error-while-waiting wait ready? virtual?))]]
+    (is (= ['divide :awaited-by name] [(:fn (first (filter :ns frames))) ; Numbers/divide is above it
+                                       (:via (peek frames))
+                                       (some (comp #{name} :fn) frames)])
+        (str how (when virtual? ", a virtual thread")))))
+
+(defn- shape-of-a-failure
+  "With -Dskein.async-trace=`value`, of an exception that ends two blocks for which a thread waits: the kinds of
+  its frames, how many marks its stack trace has, its suppressed ones with their marks; and what else was printed."
+  [value]
+  (let [form '(do
+                (require '[skein.async :as a] '[skein.trace :as trace])
+                (defn wait-for [port] (try (a/<?? port) (catch Exception e e)))
+                (let [in (a/chan)
+                      inner (a/async (a/<! in) (throw (ex-info "x" {})))
+                      outer (a/async (a/<? inner))
+                      _ (a/put! in 1)
+                      e (wait-for outer)
+                      marks (fn [t] (count (filter (fn [el] (= "skein.ASYNC" (.getClassName el))) (.getStackTrace t))))]
+                  (prn {:vias (dedupe (map :via (trace/async-trace e)))
+                        :marks (marks e)
+                        :suppressed (mapv (juxt (comp symbol #(.getName %) class) marks) (.getSuppressed e))}))
+                (shutdown-agents))]
+    (str/split-lines (fresh-jvm/output [(str "-Dskein.async-trace=" value)] ["-e" (pr-str form)]))))
+
+(deftest where-the-frames-of-waiters-go-can-be-said
+  (is (= ["{:vias (:frame :awaited-by), :marks 0, :suppressed [[skein.rt.AsyncStack 2]]}"] (shape-of-a-failure "suppressed")))
+  (is (= ["{:vias (:frame), :marks 0, :suppressed []}"] (shape-of-a-failure "off")))
+  (testing "what is not known is told, and the default taken"
+    (let [[warning shape] (shape-of-a-failure "none")]
+      (is (str/includes? warning "no -Dskein.async-trace=none, only append, suppressed and off"))
+      (is (= "{:vias (:frame :awaited-by), :marks 2, :suppressed []}" shape)))))
 
 (deftest pst-takes-what-it-is-given
   (is (= ["ExceptionInfo given"] (pst-lines (ex-info "given" {}) 0)))

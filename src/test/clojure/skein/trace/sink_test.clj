@@ -5,9 +5,10 @@
             [clojure.test :refer [deftest is testing use-fixtures]]
             [skein.async :as a]
             [skein.deadline :refer [within-deadline]]
+            [skein.fresh-jvm :as fresh-jvm]
             [skein.trace :as trace])
   (:import (clojure.lang ExceptionInfo)
-           (java.io File StringWriter Writer)
+           (java.io File PrintWriter StringWriter Writer)
            (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
@@ -86,9 +87,10 @@
     (is (= [""] (lines-of (fn [] (leaf 1)))) "nothing to :out")
     (is (= [:call :return] @seen (mapv :phase (trace/events)))))
   (testing ":err"
-    (trace/trace-vars {:sink :err} leaf)
     (let [err (StringWriter.)]
-      (binding [*err* err] (leaf 1))
+      (binding [*err* err]
+        (trace/trace-vars {:sink :err} leaf)
+        (leaf 1))
       (is (= 2 (count (str/split-lines (str err)))))))
   (testing ":tap"
     (let [told (promise), tap (fn tap [x] (when (= "1" (first (:args x))) (deliver told (:name x))))]
@@ -122,9 +124,39 @@
     (binding [*out* first-out] (trace/trace-vars {:sink :out} leaf))
     (doto (Thread. (fn bare [] (leaf 1))) (.start) (.join))
     (is (= 2 (count (str/split-lines (str first-out)))))
-    (binding [*out* own] (leaf 2))
+    (binding [*out* (PrintWriter. own)] (leaf 2))
     (is (str/includes? (str own) "(skein.trace.sink-test/leaf 2)"))
     (is (= 2 (count (str/split-lines (str first-out)))))))
+
+(deftest what-the-program-catches-of-its-own-output-stays-as-it-is
+  (let [home (StringWriter.)]
+    (binding [*out* home]
+      (trace/trace-vars leaf)
+      (trace/trace-vars {:sink :out} branch)
+      (is (= "own" (with-out-str (branch (leaf 1)) (print "own"))))
+      (is (= "\"own\"" (pr-str (do (leaf 1) "own"))))
+      (is (= 10 (count (str/split-lines (str home))))))
+    (testing "as tools.trace does it, it does not"
+      (is (= 2 (count (lines-of (fn [] (trace/with-traced {:format :tools.trace} [leaf] (lines-of (fn [] (leaf 1)))))))))))
+  (testing "what the program says itself is in it"
+    (is (= 1 (count (lines-of (fn [] (trace/trace 1))))))))
+
+(deftest an-interrupted-thread-goes-on-writing-to-a-file
+  (let [file (File/createTempFile "trace" ".txt")
+        interrupted? (promise)]
+    (try
+      (trace/trace-vars {:sink {:file (str file)}} leaf)
+      (doto (Thread. (fn run [] (.interrupt (Thread/currentThread)) (leaf 1) (deliver interrupted? (Thread/interrupted)))) (.start) (.join))
+      (is (true? @interrupted?))
+      (is (= 2 (count (str/split-lines (slurp file)))))
+      (finally (.delete file)))))
+
+(deftest threads-without-a-name-are-told-apart
+  (let [seen (atom [])]
+    (trace/trace-vars {:sink (fn keep [e] (swap! seen conj e))} branch)
+    (run! (fn run-one [_] (.join (Thread/startVirtualThread (fn call [] (branch 1))))) (range 2))
+    (is (= 2 (count (distinct (map :thread @seen)))))
+    (is (every? (fn [{:keys [thread]}] (re-matches #"virtual-\d+" thread)) @seen))))
 
 (deftest a-line-is-one-write
   (let [writes (atom 0)
@@ -141,7 +173,16 @@
     (trace/trace-vars {:sink [(fn broken [_] (throw (Error. "broken"))) (fn keep [_] (swap! seen inc))]} leaf)
     (is (= 2 (leaf 1)))
     (is (= 2 @seen))
-    (is (= 2 (- (long (:sink-failures (trace/dropped))) before)))))
+    (is (= 2 (- (long (:sink-failures (trace/dropped))) before))))
+  (testing "the first is told, with what it was: here of a disk without room"
+    (let [told (fresh-jvm/output [] ["-e" (pr-str '(do (require '[skein.trace :as trace])
+                                                       (defn leaf [x] x)
+                                                       (trace/trace-vars {:sink {:file "/dev/full"}} leaf)
+                                                       (print (leaf 1) (leaf 2))
+                                                       (flush)))])]
+      (is (or (not (.exists (File. "/dev/full")))
+              (re-matches #"skein.trace: a sink threw java.io.IOException: .*\(skein.trace/dropped\) counts such failures.\s+1 2" told))
+          told))))
 
 (deftest a-sink-may-call-what-is-traced
   (let [seen (atom [])]

@@ -1,12 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.vars-test
   "Traced vars: the cases on which tools.trace breaks, and what must go on working."
-  (:require [clojure.string :as str]
+  (:require [clojure.java.io :as io]
+            [clojure.string :as str]
             [clojure.test :refer [are deftest is testing use-fixtures]]
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]]
             [skein.trace :as trace])
-  (:import (clojure.lang ExceptionInfo IFn$LL)
+  (:import (clojure.lang Compiler ExceptionInfo IFn$LL RT)
+           (java.io File)
+           (java.net URL URLClassLoader)
+           (java.nio.file Files)
+           (java.nio.file.attribute FileAttribute)
            (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
@@ -135,6 +140,27 @@
     (trace/untrace-vars swapped)
     (is (identical? before swapped))))
 
+(deftest a-function-that-is-made-of-the-traced-one-is-told-once-a-call
+  (let [v (intern 'skein.trace.vars-test 'made-of (fn made-of [x] [:made x]))
+        before @v
+        told (fn told [x] (reset! events []) (v x) (mapv :args (calls)))]
+    (trace/trace-vars* 'skein.trace.vars-test {:sink keep!} [v])
+    (let [captured @v]
+      (alter-var-root v memoize)
+      (is (= [[["1"]] [["1"]]] [(told 1) (told 1)]) "one line a call, memoized or not")
+      (testing "what was taken from the var while it was traced does what the original does"
+        (trace/untrace-vars* 'skein.trace.vars-test [v])
+        (is (= [:made 3] (captured 3)))
+        (is (= [[] []] [(told 1) (told 2)])))
+      (testing "and comes back as the original"
+        (alter-var-root v (constantly captured))
+        (is (= [] (told 1)))
+        (trace/trace-vars* 'skein.trace.vars-test {:sink keep!} [v])
+        (is (= [["4"]] (told 4)))
+        (trace/untrace-vars* 'skein.trace.vars-test [v])
+        (is (identical? before @v))))
+    (ns-unmap 'skein.trace.vars-test 'made-of)))
+
 (deftest redefinitions-are-never-lost-to-the-tracer
   (let [v (intern 'skein.trace.vars-test 'racing (fn racing [] 0))
         stop (atom false)
@@ -239,6 +265,15 @@
     (is (= [:call :return] (phases)))
     (is (thrown? ArithmeticException (first xs)))))
 
+(deftest functions-that-the-tracer-uses-are-traced-as-others
+  (trace/trace-vars {:sink keep!} clojure.core/apply spread area clojure.core/conj clojure.core/str clojure.core/assoc)
+  (is (= [1 1 "ab" 4 [1 2] 15]
+         (let [values [(spread 1 2 3) (apply spread [1]) (str "a" "b") (area {:shape :square, :side 2}) (conj [] 1 2)
+                       (apply + 1 2 3 4 [5])]]
+           (trace/untrace-all)
+           values)))
+  (is (= '[spread apply spread str area conj apply] (map (comp symbol name :name) (calls)))))
+
 (deftest infinite-arguments-stay-lazy
   (trace/trace-vars {:sink keep!} spread)
   (let [n (atom 0)]
@@ -293,6 +328,41 @@
   (is (= ["clojure.core/max-key: Clojure's own calls are linked directly, past the var"
           "clojure.core/bit-and: calls that the compiler inlines don't go through the var"]
          (map :value @events))))
+
+(defn- compile-ahead!
+  "Compiles a namespace of this source with direct linking, with class files in a folder, which is removed after `f` has been called."
+  [n source f]
+  (let [^File folder (.toFile (Files/createTempDirectory "ahead" (make-array FileAttribute 0)))]
+    (spit (io/file folder (str n ".clj")) source)
+    (try
+      (with-bindings {Compiler/LOADER (URLClassLoader. (into-array URL [(.toURL (.toURI folder))]) (RT/baseLoader))
+                      #'*compile-path* (str folder)}
+        (binding [*compiler-options* {:direct-linking true}] (compile n))
+        (f))
+      (finally
+        (remove-ns n)
+        (run! io/delete-file (reverse (file-seq folder)))))))
+
+(defn ^:redef loose "Never linked directly." [x] x)
+
+(deftest direct-linking-is-noted
+  (testing "of code that is compiled from now on"
+    (binding [*compiler-options* {:direct-linking true}]
+      (trace/trace-vars {:sink keep!} give loose))
+    (is (= ["skein.trace.vars-test/give: calls that are compiled now are linked directly, past the var; {:via :jfr} sees them"]
+           (map :value @events))))
+  (testing "of code that was compiled ahead of time"
+    (reset! events [])
+    (compile-ahead! 'linkedahead
+                    (str "(ns linkedahead) (defn callee [x] x) (defn ^:redef free [x] x)"
+                         "(defn one [x] (callee x)) (defn another [x] [(callee x) (free x)])")
+                    (fn trace []
+                      (trace/trace-vars* 'linkedahead {:sink keep!} '[callee free])
+                      (is (= [1 [1 1]] [((resolve 'linkedahead/one) 1) ((resolve 'linkedahead/another) 1)]))
+                      (trace/untrace-all)))
+    (is (= ["linkedahead/callee: calls by [linkedahead/another linkedahead/one] are linked directly, past the var; {:via :jfr} sees them"]
+           (keep (fn [{:keys [phase value]}] (when (= :note phase) value)) @events)))
+    (is (= '[linkedahead/free] (map :name (calls))))))
 
 (defn later [x] (a/go (a/<! (a/timeout 1)) (/ 12 x)))
 (defn later-async [x] (a/async (a/<! (a/timeout 1)) (/ 12 x)))

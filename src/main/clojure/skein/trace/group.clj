@@ -1,0 +1,105 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.trace.group
+  "Lines held back until the tree of calls is complete that they belong to, so that the trees of
+  many threads and blocks stand whole below one another.
+
+  A group is a call with the calls in it, as far as they are made by the same thread or block;
+  see :group in `skein.trace.event`. Its first call opens it, and when that ends, all its
+  lines are written in one go. A group that stays open for long or becomes long is
+  written as far as it has come, and marked; what follows of it is written as it comes."
+  (:import (java.util.concurrent CompletableFuture ConcurrentHashMap Executor TimeUnit)
+           (java.util.concurrent.atomic AtomicBoolean)
+           (java.util.function BiFunction)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const default-hold-ms "How long a group stays open at most, in milliseconds." 5000)
+(def ^:private ^:const max-lines "Of a group that is held." 10000)
+(def ^:private ^:const sweep-ms 100)
+
+;; An open group: its lines in a vector, a function that writes text to where it belongs, the line that says that it goes
+;; on, the number of the call that opened it, and until when it may stay open.
+(deftype ^:private Held [lines write! running-line id ^long until])
+
+(def ^:private ^ConcurrentHashMap open "{[sink group] Held}" (ConcurrentHashMap.))
+(def ^:private ^AtomicBoolean sweeping (AtomicBoolean.))
+
+(defn- replace!
+  "Has the map hold what `f` makes of the open group `k`, or of nil; nil: none."
+  [k f]
+  (.compute open k (reify BiFunction (apply [_ _ held] (f held)))))
+
+(defn- write-whole! [^Held held]
+  ((.write! held) (apply str (.lines held))))
+
+(defn- write-unfinished! [^Held held]
+  ((.write! held) (str (apply str (.lines held)) (.running-line held))))
+
+(defn- close-expired!
+  "Writes and forgets the open group `k` if its time has come."
+  [k ^long now]
+  (let [expired (volatile! nil)]
+    (replace! k (fn expire [^Held held]
+                  (if (and held (<= (.until held) now))
+                    (do (vreset! expired held) nil)
+                    held)))
+    (some-> @expired write-unfinished!)))
+
+(defn- sweep-soon!
+  "Has the groups looked after that are open too long, as long as there are any."
+  []
+  (when (.compareAndSet sweeping false true)
+    (.execute ^Executor (CompletableFuture/delayedExecutor sweep-ms TimeUnit/MILLISECONDS)
+              (fn sweep []
+                (try
+                  (let [now (System/currentTimeMillis)]
+                    (run! (fn look [k] (close-expired! k now)) (keys open)))
+                  (finally
+                    (.set sweeping false) ; before looking: who opens one later sees it
+                    (when-not (.isEmpty open) (sweep-soon!))))))))
+
+(def ^:private written-at-exit
+  (delay (.addShutdownHook (Runtime/getRuntime) (Thread. ^Runnable (fn write-rest [] (run! write-unfinished! (vals open)))))))
+
+(defn- with-line
+  "The open group `held` with `line`, and what is to be written of it now: nil, or :whole or :unfinished, and then it is open
+  no more."
+  [^Held held {:keys [id phase]} line]
+  (let [lines (cond-> (.lines held) line (conj line))
+        held (Held. lines (.write! held) (.running-line held) (.id held) (.until held))]
+    [held (cond
+            (and (= id (.id held)) (or (= :return phase) (= :throw phase))) :whole
+            (<= (long max-lines) (count lines)) :unfinished)]))
+
+(defn grouped
+  "Returns a sink that holds groups back, for `hold-ms` at most.
+
+  line-of       a function of an event: its line, with its end, or nil
+  destination   a function of an event: where its line goes
+  write!        a function of that and of text"
+  ([line-of destination write!]
+   (grouped line-of destination write! default-hold-ms))
+  ([line-of destination write! hold-ms]
+   (force written-at-exit)
+   (let [sink (Object.)]
+     (fn hold [{:keys [group phase id] :as event}]
+       (let [line (line-of event)
+             out (destination event)
+             to-write (volatile! nil)] ; called when the map is not locked
+         (replace! [sink group]
+                   (fn add [held]
+                     (cond
+                       held
+                       (let [[held how] (with-line held event line)]
+                         (if how
+                           (do (vreset! to-write (if (= :whole how) #(write-whole! held) #(write-unfinished! held)))
+                               nil)
+                           held))
+                       (= :call phase)
+                       (Held. (if line [line] []) (fn write-to [text] (write! out text)) (line-of (assoc event :phase :running))
+                              id (+ (System/currentTimeMillis) (long hold-ms)))
+                       line
+                       (do (vreset! to-write #(write! out line)) nil))))
+         (if-some [write @to-write]
+           (write)
+           (sweep-soon!)))))))

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What {@code -Dskein.async-trace=suppressed} adds to an exception that ended a block: its stack trace tells who waited
+ * for the block, and who spawned it. It is never thrown.
+ */
+public final class AsyncStack extends Exception {
+  private static final long serialVersionUID = 1;
+
+  AsyncStack(StackTraceElement[] elements) {
+    super("who waited for the block that failed", null, false, true);
+    setStackTrace(elements);
+  }
+
+  @Override public Throwable fillInStackTrace() {
+    return this; // the stack on which it is made says nothing
+  }
+
+  List<StackTraceElement> frames() {
+    return new ArrayList<>(List.of(getStackTrace()));
+  }
+}
