@@ -8,7 +8,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private sizes
-  {:full {:n 1000, :budget-ms 2000}
+  {:full {:n 1000, :budget-ms 1500}
    :quick {:n 1000, :budget-ms 60}
    :tiny {:n 10, :budget-ms 0}})
 
