@@ -101,6 +101,7 @@
   "Calls `f`. If meanwhile something fails that no code catches, throws that: `f` would wait for its value for ever."
   [f]
   (let [caller (Thread/currentThread)
+        handler (Thread/getDefaultUncaughtExceptionHandler)
         failure (atom nil)]
     (on-uncaught! (fn [t] (locking failure (when (compare-and-set! failure nil t) (.interrupt caller)))))
     (try
@@ -112,7 +113,7 @@
                         (Thread/interrupted)
                         (not (compare-and-set! failure nil ::over)))]
           (when failed? (settle!)))
-        (Thread/setDefaultUncaughtExceptionHandler nil)))))
+        (Thread/setDefaultUncaughtExceptionHandler handler)))))
 
 (defn measure!
   "Times `f`, and emits the median.
@@ -120,6 +121,7 @@
   m  :row, :column   where it stands in the table; by default the column is the library
      :expected       what `f` must return, if it can be said
      :per            number of operations; the figure is nanoseconds an operation then, else milliseconds
+     :plain-threads? that it has a thread for each task, so that they are not counted
      and whatever else the report shows, such as :x for a plot"
   [{:keys [expected per] :as m} f]
   (emit!
