@@ -13,8 +13,8 @@
 (measure/when-on "skein" (require '[skein.trace :as t]))
 (measure/when-on "tools.trace-0.8.0" (require '[clojure.tools.trace :as t]))
 
-(t/trace-forms
- (defn- foo [n]
+(defn- foo [n]
+  (t/trace-forms
    (cond (> n 40) (+ n 20)
          (> n 20) (- (first n) 20)
          :else 0)))
@@ -29,11 +29,12 @@
   "What is said when (foo n) fails: where it is printed, or in the exception's message."
   [n]
   (let [message (volatile! nil)
-        printed (with-out-str (try (t/trace-forms (foo n)) (catch Exception e (vreset! message (ex-message e)))))
+        printed (with-out-str (try (foo n) (catch Exception e (vreset! message (ex-message e)))))
         said (str printed @message)]
     {:text (or (second (re-find #"\d+:\d+ (.*?) failed:" said))
                (second (re-find #"Form failed: (.*)" said))
-               said)}))
+               said)
+     :example (str/trim said)}))
 
 (defn- tree-of
   "The printed call tree, a line a call and a line a return."

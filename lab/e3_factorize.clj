@@ -8,7 +8,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private sizes
-  {:full {:n 1000, :budget-ms 2000}
+  {:full {:n 1000, :budget-ms 1500}
    :quick {:n 1000, :budget-ms 60}
    :tiny {:n 10, :budget-ms 0}})
 
@@ -21,7 +21,7 @@
   (defn- with-reducers [numbers]
     (r/fold (fn merge-counts ([] {}) ([a b] (merge-with + a b))) count-one numbers))
 
-  (def ^:private forms {"serial" #(reduce count-one {} %), "fold" with-reducers}))
+  (def ^:private forms [["serial" #(reduce count-one {} %)] ["fold" with-reducers]]))
 
 (measure/when-on ["skein" "core.async-1.7.701" "core.async-1.9.865"]
   (measure/alias-async! 'a)
@@ -43,17 +43,20 @@
       (a/pipeline parallelism out (map factorize) (a/to-chan! numbers))
       (a/<!! (a/reduce (fn [counts factors] (update counts factors (fnil inc 0))) {} out))))
 
-  (def ^:private forms {"go" with-go, "thread" with-thread, "pipeline" with-pipeline}))
+  (def ^:private forms [["go" with-go] ["thread" with-thread] ["pipeline" with-pipeline]]))
 
 (measure/when-on "skein"
   (require '[skein.fold :as fold])
 
   (def ^:private forms
-    (assoc forms "fold" #(fold/fold fold/frequencies (eduction (map factorize) %)))))
+    (conj forms ["fold" #(fold/fold fold/frequencies (eduction (map factorize) %))])))
 
 (defn- run [{:keys [n]}]
-  (let [numbers (vec (repeat n mynum))]
+  (measure/when-on "clojure"
+    (measure/measure! {:row "one number", :expected [29 982451653]} #(factorize mynum)))
+  (let [numbers (vec (repeat n mynum))
+        cores (.availableProcessors (Runtime/getRuntime))]
     (doseq [[form f] forms]
-      (measure/measure! {:row form, :expected {[29 982451653] n}} #(f numbers)))))
+      (measure/measure! {:row form, :form "all", :cores cores, :expected {[29 982451653] n}} #(f numbers)))))
 
 (defn -main "Runs the experiment." [] (measure/main sizes run))

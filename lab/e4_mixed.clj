@@ -44,7 +44,7 @@
   (let [number (measure/once "number" #(tuned compute-ms))]
     (with-go 4 2 1 101)
     (doseq [[form f] (cond-> [["go" with-go]] (measure/on? "skein") (conj ["threads" with-thread]))
-            compute ncompute, block nblock
+            block nblock, compute ncompute ; the fewest first: a pool keeps its threads for a while
             :when (pos? (+ block compute))]
       (measure/measure! {:row (str block " block, " compute " compute"), :column (str measure/title " " form)
                          :x block, :panel (str compute " compute")

@@ -10,7 +10,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private sizes
-  {:full {:n 9999999, :budget-ms 1500}
+  {:full {:n 9999999, :budget-ms 600}
    :quick {:n 1999999, :budget-ms 80}
    :tiny {:n 999, :budget-ms 0}})
 

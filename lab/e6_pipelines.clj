@@ -7,7 +7,7 @@
 (measure/alias-async! 'a)
 
 (def ^:private sizes
-  {:full {:n 200000, :budget-ms 2000}
+  {:full {:n 200000, :budget-ms 1000}
    :quick {:n 20000, :budget-ms 60}
    :tiny {:n 100, :budget-ms 0}})
 

@@ -8,7 +8,7 @@
 (measure/alias-async! 'a)
 
 (def ^:private sizes
-  {:full {:calls 100000, :nesting 20, :budget-ms 2000}
+  {:full {:calls 100000, :nesting 20, :budget-ms 1000}
    :quick {:calls 2000, :nesting 20, :budget-ms 150}
    :tiny {:calls 10, :nesting 20, :budget-ms 0}})
 

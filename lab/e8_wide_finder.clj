@@ -15,7 +15,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private sizes
-  {:full {:megabytes 256, :chunk-bytes 4000000, :budget-ms 4000}
+  {:full {:megabytes 256, :chunk-bytes 4000000, :budget-ms 2000}
    :quick {:megabytes 12, :chunk-bytes 1000000, :budget-ms 150}
    :tiny {:megabytes 1, :chunk-bytes 100000, :budget-ms 0}})
 

@@ -10,8 +10,8 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private sizes
-  {:full {:few 100, :many 2000, :varied 640, :kilobytes 50, :max-open 256, :budget-ms 1}
-   :quick {:few 20, :many 1000, :varied 160, :kilobytes 30, :max-open 256, :budget-ms 1}
+  {:full {:few 100, :many 2000, :varied 320, :kilobytes 25, :max-open 256, :budget-ms 0}
+   :quick {:few 20, :many 1000, :varied 160, :kilobytes 20, :max-open 256, :budget-ms 0}
    :tiny {:few 5, :many 60, :varied 20, :kilobytes 5, :max-open 20, :budget-ms 0}})
 
 (defn- download
@@ -37,7 +37,7 @@
                     (doseq [[column f] contestants]
                       (measure/measure! {:row row, :column column, :expected (reduce + items)}
                                         #(reduce + (f items)))))]
-        (get n-bytes)
+        (run! get (repeat 20 1000)) ; warms up: each figure is of one run
         (case! (str few " downloads") (repeat few n-bytes)
                {"map" #(map get %), "pmap" #(pmap get %), "skein.virtual map" #(v/map get %)
                 "skein.virtual pmap" #(v/pmap window get %), "skein.virtual wmap" #(v/wmap window get %)})

@@ -4,6 +4,7 @@
 
   * `table`  a table as data
   * `text`   a table for a terminal
+  * `legend` what its signs mean
   * `value`  one figure"
   (:require [clojure.string :as str])
   (:import [java.math MathContext RoundingMode]))
@@ -50,29 +51,53 @@
     (when-not (and (= base-row row) (= base-column column))
       (value measurements base-row base-column))))
 
-(defn- cell [experiment measurements {:keys [unit text error threads] :as m}]
-  (cond
-    (nil? m) {:text ""}
-    error {:text error, :error? true}
-    text {:text text}
-    :else {:text (duration (:value m) unit)
-           :ratio (ratio (:value m) (base-value experiment measurements m))
-           :threads (when (:threads? experiment) threads)}))
+(defn- speed-up [{{:keys [row column]} :serial} measurements m]
+  (when-let [serial (and row (:cores m) (value measurements row column))]
+    (when-not (and (= row (:row m)) (= column (:column m)))
+      (str "s" (digits (/ (double serial) (double (:value m))))))))
+
+(defn- once?
+  "Whether all figures are of a single run."
+  [measurements]
+  (every? #{1} (keep :runs measurements)))
+
+(defn- cell [experiment measurements mark-once? m]
+  (let [{:keys [unit text error threads runs]} m]
+    (cond
+      (nil? m) {:text ""}
+      error {:text error, :error? true}
+      text {:text text}
+      :else {:text (duration (:value m) unit)
+             :beside (vec (remove nil? [(ratio (:value m) (base-value experiment measurements m))
+                                        (when (and threads (:threads? experiment)) (str "+" threads "t"))
+                                        (speed-up experiment measurements m)
+                                        (when (and mark-once? (= 1 runs)) "once")]))})))
 
 (defn table
   "Returns a table of an experiment: {:columns [title], :rows [{:row title, :published text, :cells [cell]}]}, where a cell is
-  {:text, :ratio to the base or nil, :threads or nil, :error? or nil}."
+  {:text, :beside [text] of a figure, :error? or nil}; `legend` says what stands beside."
   [experiment measurements]
   (let [columns (distinct (map :column measurements))
+        mark-once? (not (once? measurements))
         at (into {} (map (juxt (juxt :row :column) identity)) measurements)]
     {:columns (vec columns)
      :rows (vec (for [row (distinct (map :row measurements))]
                   {:row row
                    :published (get (:published experiment) row "")
-                   :cells (mapv #(cell experiment measurements (at [row %])) columns)}))}))
+                   :cells (mapv #(cell experiment measurements mark-once? (at [row %])) columns)}))}))
 
-(defn- cell-text [{:keys [text ratio threads]}]
-  (str/join " " (remove nil? [text ratio (when threads (str "+" threads "t"))])))
+(defn- cell-text [{:keys [text beside]}]
+  (str/join " " (cons text beside)))
+
+(defn legend
+  "Returns a sentence that says what stands beside the figures."
+  [{:keys [base threads? serial]} measurements]
+  (str "× is how many times as long as " (or (:column base) (:row base))
+       (when threads? "; +t is how many platform threads the process had at most, more than at its start")
+       (when serial (str "; s is the speed-up over serial, on " (some :cores measurements) " cores"))
+       (cond (once? measurements) "; each figure is of one run"
+             (some #{1} (keep :runs measurements)) "; once marks the figure of a single run, of what takes long")
+       "."))
 
 (defn text
   "Returns a table of an experiment as lines."

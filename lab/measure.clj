@@ -14,7 +14,8 @@
   (:require [clojure.edn :as edn]
             [clojure.java.io :as io]
             [clojure.string :as str])
-  (:import [java.lang.management ManagementFactory ThreadMXBean]))
+  (:import [java.lang Thread$UncaughtExceptionHandler]
+           [java.lang.management ManagementFactory ThreadMXBean]))
 
 (set! *warn-on-reflection* true)
 
@@ -59,25 +60,60 @@
         answer (f)]
     {:ms (/ (- (System/nanoTime) start) 1e6), :answer answer}))
 
-(defn- repeatedly-for
-  "Calls `f` until `budget-ms` are spent or it was called `most` times, but once at least."
-  [budget-ms most f]
-  (loop [runs [(f)]]
-    (if (and (< (count runs) (long most)) (< (double (transduce (map :ms) + runs)) (double budget-ms)))
-      (recur (conj runs (f)))
-      runs)))
+(def ^:private long-run-ms "What takes so long runs once." 8000)
+
+(defn- spent-ms [runs] (transduce (map :ms) + runs))
 
 (defn- samples
-  "Runs of `f`, after others to warm up. What takes far longer than the budget runs once; with no budget, all does."
+  "Runs of `f`, at most nine and at least one, until the budget is spent; others before, of half the budget, to warm up. What takes
+  long runs once, and so does all when there is no budget."
   [f]
   (let [budget-ms (double *budget-ms*)
         first-run (timed f)]
-    (if (or (zero? budget-ms) (< (max 1000.0 (* 3 budget-ms)) (double (:ms first-run))))
+    (if (or (zero? budget-ms) (< (long long-run-ms) (double (:ms first-run))))
       [first-run]
-      (do (repeatedly-for (/ budget-ms 2) 1000 #(timed f))
-          (repeatedly-for budget-ms 9 #(timed f))))))
+      (do (loop [spent (double (:ms first-run))]
+            (when (< spent (/ budget-ms 2)) (recur (+ spent (double (:ms (timed f)))))))
+          (loop [runs [(timed f)]]
+            (if (and (< (count runs) 9) (< (double (spent-ms runs)) budget-ms))
+              (recur (conj runs (timed f)))
+              runs))))))
 
 (defn- median [xs] (nth (sort xs) (quot (count xs) 2)))
+
+(defn- on-uncaught!
+  "Has `f` called with what no code catches, in any thread or block."
+  [f]
+  (Thread/setDefaultUncaughtExceptionHandler
+   (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ t] (f t)))))
+
+(defn- settle!
+  "Waits until nothing more fails, so that no other figure is blamed for it."
+  []
+  (let [n-failed (atom 0)]
+    (on-uncaught! (fn [_] (swap! n-failed inc)))
+    (loop []
+      (let [seen @n-failed]
+        (Thread/sleep 300)
+        (when (not= seen @n-failed) (recur))))))
+
+(defn- watched
+  "Calls `f`. If meanwhile something fails that no code catches, throws that: `f` would wait for its value for ever."
+  [f]
+  (let [caller (Thread/currentThread)
+        handler (Thread/getDefaultUncaughtExceptionHandler)
+        failure (atom nil)]
+    (on-uncaught! (fn [t] (locking failure (when (compare-and-set! failure nil t) (.interrupt caller)))))
+    (try
+      (let [answer (try (f) (catch InterruptedException e (throw (or @failure e))))]
+        (when-let [t (locking failure @failure)] (throw t))
+        answer)
+      (finally
+        (let [failed? (locking failure
+                        (Thread/interrupted)
+                        (not (compare-and-set! failure nil ::over)))]
+          (when failed? (settle!)))
+        (Thread/setDefaultUncaughtExceptionHandler handler)))))
 
 (defn measure!
   "Times `f`, and emits the median.
@@ -85,20 +121,22 @@
   m  :row, :column   where it stands in the table; by default the column is the library
      :expected       what `f` must return, if it can be said
      :per            number of operations; the figure is nanoseconds an operation then, else milliseconds
+     :plain-threads? that it has a thread for each task, so that they are not counted
      and whatever else the report shows, such as :x for a plot"
   [{:keys [expected per] :as m} f]
   (emit!
    (merge (dissoc m :expected :per)
           (try
             (.resetPeakThreadCount threads)
-            (let [runs (samples f)
+            (let [runs (watched #(samples f))
                   ms (double (median (map :ms runs)))
                   wrong (when (contains? m :expected) (first (remove #{expected} (map :answer runs))))]
               (merge {:value (if per (/ (* 1e6 ms) (double per)) ms)
                       :unit (if per "ns" "ms")
                       :runs (count runs)
                       :answer (:answer (first runs))
-                      :threads (max 0 (- (.getPeakThreadCount threads) (long n-threads-before)))}
+                      :threads (when-not (:plain-threads? m)
+                                 (max 0 (- (.getPeakThreadCount threads) (long n-threads-before))))}
                      (when wrong {:error (str "wrong answer: " (pr-str wrong) ", not " (pr-str expected))})))
             (catch Throwable t
               {:error (str (.getSimpleName (class t)) ": " (ex-message t))})))))

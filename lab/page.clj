@@ -34,11 +34,10 @@
          (apply str (for [[k v] attributes] (str " " (name k) "=\"" (escape v) "\"")))
          ">" (apply str (flatten content)) "</" tag ">\n")))
 
-(defn- cell [{:keys [text ratio threads error?]}]
-  (element "td" {:class (cond error? "bad" (or ratio threads (re-find #"^[\d.]+ (ms|µs|ns)$" text)) "figure" :else "text")}
+(defn- cell [{:keys [text beside error?]}]
+  (element "td" {:class (cond error? "bad" beside "figure" :else "text")}
            (escape text)
-           (when ratio (element "span" {:class "ratio"} ratio))
-           (when threads (element "span" {:class "threads"} "+" threads " thr."))))
+           (map #(element "span" {:class "beside"} %) beside)))
 
 (defn- table [experiment measurements]
   (let [{:keys [columns rows]} (figures/table experiment measurements)]
@@ -58,11 +57,6 @@
            "<div></div>"
            (element "script" {:type "application/json"} (json spec))))
 
-(defn- legend [{:keys [base threads?]}]
-  (element "p" {:class "note"}
-           "× is how many times as long as " (escape (or (:column base) (:row base)))
-           (when threads? "; + thr. is how many platform threads the process had more than at its start") "."))
-
 (defn- examples [measurements]
   (for [{:keys [row column example]} measurements :when example]
     (element "details" (element "summary" (escape (str row ", " column))) (element "pre" (escape example)))))
@@ -77,7 +71,7 @@
              (for [{:keys [library message]} failures]
                (element "p" {:class "bad"} (escape (str library ": " message))))
              (if (seq measurements)
-               [(table experiment measurements) (legend experiment)
+               [(table experiment measurements) (element "p" {:class "note"} (escape (figures/legend experiment measurements)))
                 (element "div" {:class "plots"} (map plot (plots/plots experiment measurements)))
                 (examples measurements)]
                (element "p" {:class "note"} "No figures."))

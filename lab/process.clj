@@ -72,9 +72,13 @@
         (reset! late true)
         (.destroyForcibly process)))))
 
-(defn- last-words [^File err]
-  (let [lines (remove #(or (str/blank? %) (re-find #"^(Full report|/tmp|WARNING)" %)) (str/split-lines (slurp err)))]
-    (str/trim (str/join " " (take 3 lines)))))
+(defn- first-words [^File err]
+  (with-open [lines (io/reader err)]
+    (->> (line-seq lines)
+         (remove #(or (str/blank? %) (re-find #"^(Full report|/tmp|WARNING)" %)))
+         (take 3)
+         (str/join " ")
+         str/trim)))
 
 (def ^:private interrupted-exit "Of a process that ctrl-c has ended, as it does all of a terminal's." 130)
 
@@ -82,7 +86,7 @@
   (cond
     @late (str "stopped, because it gave no figure for " (quot (long limit-ms) 1000) " s")
     (= interrupted-exit (.waitFor process)) nil
-    (not (zero? (.exitValue process))) (str "ended with exit code " (.exitValue process) ": " (last-words err))))
+    (not (zero? (.exitValue process))) (str "ended with exit code " (.exitValue process) ": " (first-words err))))
 
 (defn run
   "Runs the program in namespace `n` on `library`. Returns nil, or why it failed, in words.

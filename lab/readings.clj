@@ -42,12 +42,13 @@
 (defn- e1 [ms]
   (let [most (:x (largest ms "go"))
         growth (fn [column]
-                 (when-let [k (figures/ratio (value ms "18 go" column) (value ms "1 go" column))] (str column " " k)))
+                 (let [[one most] (map #(value ms % column) ["1 go" "18 go"])]
+                   (when (and one most) (str column " " (figures/digits (/ most one)) " times as long"))))
         threads (fn [column]
                   (some #(when (and (= most (:x %)) (= "go" (:form %)) (= column (:column %)))
                            (str column " " (:threads %))) ms))]
     (sentence (when-let [growths (listed (keep growth (cons "Skein" rivals)))]
-                (str "From 1 to 18 sleeping go blocks the time grows to: " growths))
+                (str "18 sleeping go blocks take, compared with one: " growths))
               (when most (str "platform threads added with " most " blocks: " (listed (keep threads (cons "Skein" rivals)))))
               (against ms (str most " go") "Skein" rivals "there Skein"))))
 
@@ -58,17 +59,23 @@
 
 (defn- e3 [ms]
   (let [serial (value ms "serial" "Clojure")
-        fold (value ms "fold" "Skein")]
-    (sentence (when (and serial fold)
-                (str "On this machine's cores skein.fold gives a speed-up of " (figures/ratio serial fold) " over serial and is "
-                     (faster fold (value ms "fold" "Clojure") "r/fold")))
-              (against ms "go" "Skein" rivals "with eight go blocks Skein"))))
+        speed-up (fn [row column title]
+                   (when-let [k (figures/ratio serial (value ms row column))] (str title " " k)))]
+    (sentence (when-let [k (and serial (listed (keep identity [(speed-up "fold" "Skein" "skein.fold") (speed-up "go" "Skein" "Skein's go blocks")
+                                                               (speed-up "fold" "Clojure" "r/fold")])))]
+                (str "On " (some :cores ms) " cores the speed-up over serial is: " k))
+              (against ms "go" "Skein" rivals "with eight go blocks Skein")
+              (against ms "pipeline" "Skein" rivals "with a pipeline it"))))
 
 (defn- e4 [ms]
-  (let [row (:row (last (sort-by (juxt #(or (parse-long (re-find #"\d+(?= compute)" (:row %))) 0) :x) (filter :x ms))))]
-    (sentence (when row
-                (against ms row "Skein go" (conj (mapv #(str % " go") rivals) "Skein threads")
-                         (str "With " row " Skein"))))))
+  (let [numbers (fn [row] (mapv parse-long (re-seq #"\d+" row)))
+        rows (sort-by (comp vec rseq numbers) (distinct (keep :row ms)))
+        published "64 block, 16 compute"]
+    (apply sentence
+           (for [row (distinct (concat (filter #{published} rows) (take-last 1 rows)))
+                 :let [[blocking computing] (numbers row)]]
+             (against ms row "Skein go" (conj (mapv #(str % " go") rivals) "Skein threads")
+                      (str "with " blocking " tasks that block and " computing " that compute Skein go"))))))
 
 (defn- e5 [ms]
   (apply sentence
@@ -78,15 +85,19 @@
                   (listed (map #(faster ours (value ms % column) %) ["r/fold" "parallel stream" "loop on one core"])))))))
 
 (defn- e6 [ms]
-  (apply sentence (for [row ["two go loops" "to-chan! and map" "a transducer"]]
-                    (against ms row "Skein" rivals (str "by " row ", Skein")))))
+  (apply sentence (for [row ["two go loops" "to-chan! and map" "a transducer"]
+                        :let [ns-each (value ms row "Skein")]
+                        :when ns-each]
+                    (against ms row "Skein" rivals
+                             (str "by " row " Skein passes " (figures/digits (/ 1e3 ns-each)) " million numbers a second and")))))
 
 (defn- e7 [ms]
   (let [row (fn [form] (str form ", one after the other"))]
     (sentence (against ms (row "go") "Skein" rivals "With go, Skein")
               (against ms (row "async") "Skein" rivals "with async it")
               (when-let [k (figures/ratio (value ms (row "async") "Skein") (value ms (row "plain function") "Skein"))]
-                (str "its async takes " k " the time of the plain function, and gives its result when the body parks, too")))))
+                (str "its async takes " (subs k 1) " times the time of the plain function"))
+              (when (value ms "async whose body parks 5 ms, once" "Skein") "it gives its result when the body parks, too"))))
 
 (defn- e8 [ms]
   (let [published "3: threads on a queue"

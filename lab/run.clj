@@ -27,7 +27,7 @@
   (str "usage: ./skein lab [OPTIONS...] [EXPERIMENT...]\n\n"
        "Runs the published experiments on core.async 1.7.701 and 1.9.865, on Clojure and the JDK, and on Skein,\n"
        "and writes report.html and results.edn.\n\n"
-       "  --quick       small sizes, for a minute or two; without, for some twenty\n"
+       "  --quick       small sizes, under 90 s; without, some ten minutes\n"
        "  --size SIZE   full, quick or tiny; tiny only shows that all of it works\n"
        "  --out FOLDER  where to write, by default lab\n"
        "  --help        this text\n\n"
@@ -39,6 +39,19 @@
 
 (defn- usage-error! [message]
   (throw (ex-info message {::usage true})))
+
+(defn- from-caller
+  "The path of a file as its caller names it, who may stand elsewhere: the launcher says where."
+  [path]
+  (let [caller (System/getenv "SKEIN_CALLED_FROM")]
+    (if (and caller (not (.isAbsolute (io/file path)))) (str (io/file caller path)) path)))
+
+(defn- writable-folder [path]
+  (let [folder (io/file (from-caller path))]
+    (.mkdirs folder)
+    (when-not (and (.isDirectory folder) (.canWrite folder))
+      (usage-error! (str "--out needs a folder that can be written, not '" path "'")))
+    (.getPath folder)))
 
 (defn- chosen [text]
   (or (experiments/named text)
@@ -56,7 +69,7 @@
                  (recur (rest more) (assoc options :size (keyword (first more))))
                  (usage-error! "--size needs full, quick or tiny"))
       "--out" (if (first more)
-                (recur (rest more) (assoc options :out (first more)))
+                (recur (rest more) (assoc options :out (writable-folder (first more))))
                 (usage-error! "--out needs a folder"))
       (if (str/starts-with? arg "-")
         (usage-error! (str "unknown option '" arg "'; ./skein lab --help lists them"))
@@ -108,6 +121,7 @@
 (defn- print-result! [{:keys [experiment measurements failures reading]}]
   (println (str "\n" (str/upper-case (:id experiment)) " " (:title experiment) "\n"))
   (run! println (figures/text experiment measurements))
+  (when (seq measurements) (println (figures/legend experiment measurements)))
   (doseq [{:keys [library message]} failures] (println (str library ": " message)))
   (when reading (println (str "\n" reading)))
   (flush))
@@ -161,7 +175,7 @@
   (assoc about
          :size size
          :note (when stopped? "This run was interrupted: what follows was done until then.")
-         :experiments (cond-> (vec done) (seq (:measurements now)) (conj (finished now)))))
+         :experiments (cond-> (vec done) (seq (concat (:measurements now) (:failures now))) (conj (finished now)))))
 
 (defn- about [args]
   {:machine (machine/describe)

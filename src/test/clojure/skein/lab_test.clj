@@ -3,7 +3,9 @@
   (:require [clojure.edn :as edn]
             [clojure.java.io :as io]
             [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]])
+            [clojure.test :refer [deftest is testing]]
+            [skein.async :as a]
+            [skein.deadline :refer [within-deadline]])
   (:import (java.io File)
            (java.nio.file Files)
            (java.nio.file.attribute FileAttribute)
@@ -72,6 +74,16 @@
   (is (str/includes? (with-out-str (lab.measure/measure! {:row "r" :expected 1} (constantly 2))) "wrong answer: 2, not 1"))
   (is (str/includes? (with-out-str (lab.measure/measure! {:row "r"} #(throw (ex-info "no" {})))) "ExceptionInfo: no")))
 
+(deftest what-fails-in-a-thread-ends-its-figure
+  (let [told (fn [f] (within-deadline (with-out-str (lab.measure/measure! {:row "r"} f))))
+        forever (fn [begin!] (begin!) @(promise))
+        failing (fn [] (.start (Thread. (fn [] (throw (ex-info "in a thread" {}))))))]
+    (is (str/includes? (told #(forever failing)) "ExceptionInfo: in a thread"))
+    (is (str/includes? (told #(forever (fn [] (a/go (throw (ex-info "in a block" {})))))) "ExceptionInfo: in a block"))
+    (testing "many failures are those of their figure alone"
+      (is (str/includes? (told #(forever (fn [] (dotimes [_ 50] (failing))))) "ExceptionInfo: in a thread"))
+      (is (re-find #"r +Skein +[\de.-]+ ms" (told (constantly 1)))))))
+
 ;;;; The run
 
 (deftest a-contestant-that-does-not-start-or-hangs-is-told
@@ -79,6 +91,19 @@
     (is (re-find #"ended with exit code 1: .*no_such" (lab.process/run "lab.no-such" "clojure" {} 60000 identity))))
   (testing "one that waits for ever"
     (is (re-find #"stopped, because it gave no figure" (lab.process/run "skein.sleeper" "skein" {} 2000 identity)))))
+
+(deftest the-rest-goes-on-when-a-contestant-fails
+  (let [[e1 e10] (map lab.experiments/named ["e1" "e10"])
+        state (atom {:done []})
+        library "tools.trace-0.8.0"]
+    (with-out-str (#'lab.run/run-all! state [(assoc e1 :libraries [library "skein"]) (assoc e10 :libraries [library])] :tiny))
+    (let [[{:keys [failures measurements reading]} after] (:done @state)]
+      (is (= [library] (map :library failures)))
+      (is (re-find #"ended with exit code 1: .*clojure/core/async" (:message (first failures))))
+      (is (= #{"Skein"} (set (map :column measurements))))
+      (is (some? reading))
+      (is (= "e10" (:id (:experiment after))))
+      (is (= [] (:failures after))))))
 
 (defn- lab-command [& args]
   (concat [(str (System/getProperty "java.home") "/bin/java") "-cp" (str (System/getProperty "java.class.path") File/pathSeparator ".")
@@ -126,7 +151,8 @@
     (is (= [:full :quick :tiny] (map (comp :size parse) [[] ["--quick"] ["--size" "tiny"]])))
     (is (:help? (parse ["--help"])))
     (doseq [[args message] {["e11"] "no experiment 'e11'", ["--fast"] "unknown option '--fast'",
-                            ["--size" "huge"] "--size needs", ["--out"] "--out needs"}]
+                            ["--size" "huge"] "--size needs", ["--out"] "--out needs"
+                            ["--out" "README.md"] "can be written, not 'README.md'"}]
       (is (thrown-with-msg? clojure.lang.ExceptionInfo (re-pattern message) (parse args))))))
 
 ;;;; Tables, sentences, plots
@@ -136,20 +162,34 @@
    :plots [{:kind :bars :y :row :color :column}]})
 
 (def ^:private measured
-  [{:row "a" :column "Skein" :value 2.0 :unit "ms" :threads 0} {:row "a" :column "x" :value 5.0 :unit "ms" :threads 9}
+  [{:row "a" :column "Skein" :value 2.0 :unit "ms" :threads 0 :runs 9}
+   {:row "a" :column "x" :value 5.0 :unit "ms" :threads 9 :runs 1}
    {:row "b" :column "x" :error "wrong answer: 1, not 2" :value 1.0 :unit "ms"}])
 
 (deftest tables-hold-published-figures-and-ratios
   (is (= {:columns ["Skein" "x"]
-          :rows [{:row "a" :published "7 ms" :cells [{:text "2.00 ms" :ratio nil :threads 0} {:text "5.00 ms" :ratio "×2.50" :threads 9}]}
+          :rows [{:row "a" :published "7 ms" :cells [{:text "2.00 ms" :beside ["+0t"]} {:text "5.00 ms" :beside ["×2.50" "+9t" "once"]}]}
                  {:row "b" :published "" :cells [{:text ""} {:text "wrong answer: 1, not 2" :error? true}]}]}
          (lab.figures/table experiment measured)))
-  (is (= ["   published  Skein        x" "a  7 ms       2.00 ms +0t  5.00 ms ×2.50 +9t"
+  (is (= ["   published  Skein        x" "a  7 ms       2.00 ms +0t  5.00 ms ×2.50 +9t once"
           "b                          wrong answer: 1, not 2"]
          (lab.figures/text experiment measured)))
+  (is (re-find #"× is .* as Skein; \+t .*; once marks" (lab.figures/legend experiment measured)))
+  (testing "of one run, all of them"
+    (let [once (map #(assoc % :runs 1) measured)]
+      (is (= [["+0t"] ["×2.50" "+9t"]] (map :beside (:cells (first (:rows (lab.figures/table experiment once)))))))
+      (is (re-find #"each figure is of one run" (lab.figures/legend experiment once)))))
   (is (= ["1230" "12.3" "0.123" "100" "2.00" "0"] (map lab.figures/digits [1234.5 12.34 0.1234 99.96 2 0.0])))
   (is (= ["56.7 ns" "123 µs" "12.3 ms" "2.00 ms"]
          (map lab.figures/duration [56.7 123456 12345678 2] ["ns" "ns" "ns" "ms"]))))
+
+(deftest speed-ups-are-over-serial
+  (let [serial {:row "serial" :column "Clojure" :value 6.0 :unit "ms" :cores 2 :runs 2}
+        e3 (lab.experiments/named "e3")
+        ms [serial (assoc serial :row "fold" :value 4.0) (assoc serial :row "fold" :column "Skein" :value 3.0)]]
+    (is (= [[[]] [["×1.33" "s1.50"] ["s2.00"]]] (map #(keep :beside (:cells %)) (:rows (lab.figures/table e3 ms)))))
+    (is (str/includes? (lab.figures/legend e3 ms) "on 2 cores"))
+    (is (= "On 2 cores the speed-up over serial is: skein.fold ×2.00 and r/fold ×1.50." (lab.readings/reading "e3" ms)))))
 
 (deftest a-wrong-answer-has-no-figure
   (is (nil? (lab.figures/value measured "b" "x")))
@@ -161,8 +201,8 @@
   (let [row "two go loops"
         reading (fn [ours theirs] (lab.readings/reading "e6" [{:row row :column "Skein" :value ours}
                                                               {:row row :column "core.async 1.7.701" :value theirs}]))]
-    (is (= "By two go loops, Skein is 3.00 times as fast as core.async 1.7.701." (reading 1 3)))
-    (is (= "By two go loops, Skein is 3.00 times slower than core.async 1.7.701." (reading 3 1))))
+    (is (= "By two go loops Skein passes 10.0 million numbers a second and is 3.00 times as fast as core.async 1.7.701." (reading 100 300)))
+    (is (= "By two go loops Skein passes 3.33 million numbers a second and is 3.00 times slower than core.async 1.7.701." (reading 300 100))))
   (doseq [{:keys [id]} lab.experiments/experiments]
     (is (nil? (lab.readings/reading id [])) id)))
 
