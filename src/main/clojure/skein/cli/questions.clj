@@ -45,6 +45,7 @@
     (disj names "")))
 
 (defn- own-tallies [{:keys [by every distinct sum rank top] :as options}]
+  (when (and distinct (str/blank? distinct)) (options/fail! "--distinct must name a field, such as client"))
   (let [common (cond-> {:percentiles (percentiles (:percentiles options))}
                  top (assoc :top top)
                  distinct (assoc :distinct distinct)

@@ -32,7 +32,7 @@
       ReadFailure$Kind/LINE_TOO_LONG
       (failure :skein/line-too-long input
                (str input ": the line at byte " position " is longer than memory allows; is it a text file?"))
-      (failure :skein/file-unreadable input (str input ": can't be read: " (or (some-> (.getCause e) .getMessage) "no reason given"))))))
+      (failure :skein/file-unreadable input (str input ": can't be read: " (inputs/reason (.getCause e)))))))
 
 (defn- fail-inputs! [failures]
   (let [{:keys [message] :as worst} (first failures)]
@@ -42,7 +42,7 @@
   (or (inputs/check path)
       (try (inputs/prepare path)
            (catch IOException e
-             (failure :skein/file-unreadable path (str path ": can't be read: " (.getMessage e)))))))
+             (failure :skein/file-unreadable path (str path ": can't be read: " (inputs/reason e)))))))
 
 (defn prepare-all
   "Returns `[prepared failures]` for a seq of paths. Throws the first failure, with all under :failures, unless :keep-going?."

@@ -7,6 +7,7 @@
       [:match \"agent\" \"[Bb]ot\"]      [:no-match \"url\" \"^/static\"]   [:not-client \"10.9.8.7\"]       [:no-bots]
 
   - `compiled`   a condition -> the engine's filter
+  - `check-period!`   whether a period ends after it begins
   - `fields`     the names of the fields that a condition looks at"
   (:require [clojure.string :as str]
             [skein.impl.error :as error]
@@ -33,6 +34,7 @@
   (let [[_ class] (re-matches #"([1-9])[xX]{2}" text)
         [_ least _ most] (re-matches #"(\d{3})(-(\d{3}))?" text)]
     (cond
+      (and most (neg? (compare most least))) (bad! :status text (str least " is more than " most))
       class [(* 100 (long (parse-long class))) (+ 99 (* 100 (long (parse-long class))))]
       least [(parse-long least) (parse-long (or most least))]
       :else (bad! :status text "write statuses such as 404, 4xx or 500-503, with commas between"))))
@@ -40,7 +42,7 @@
 (defn- statuses [text]
   (let [set (BitSet.)]
     (doseq [[least most] (map status-range (parts :status text))]
-      (when (<= (long least) (long most)) (.set set (int least) (int (inc (long most))))))
+      (.set set (int least) (int (inc (long most)))))
     (RowFilter/statuses set)))
 
 (defn- network [kind text column]
@@ -96,6 +98,15 @@
       (bad! kind text "write a time such as 2025-03-30, \"2025-03-30 12:00\", 2025-03-30T12:00:00Z, or 7d, 24h or 90m for so long ago"))
     [from (+ (long from) (long (cond day 86400 (or local offset) seconds :else 0))) (not (or day local))]))
 
+(defn check-period!
+  "Throws :skein/bad-filter when conditions name a period that ends before it begins. Times of different clocks can't be compared."
+  [conditions]
+  (let [{:keys [from to]} (into {} (map (fn [[kind value]] [kind value])) conditions)
+        [first-second _ from-utc?] (when from (time-range :from from))
+        [_ end to-utc?] (when to (time-range :to to))]
+    (when (and from to (= from-utc? to-utc?) (>= (long first-second) (long end)))
+      (bad! :from from (str "it is after --to " (error/preview to) ", so there is nothing between them")))))
+
 (defn- micros [text]
   (let [[_ n unit] (re-matches #"(\d{1,9}(?:\.\d{1,6})?)(us|ms|s|m)?" text)]
     (when-not n (bad! :slower text "write a duration such as 1.5s, 500ms or 2m"))
@@ -121,7 +132,7 @@
   (let [column #(int (format/text-column % extra))]
     (case kind
       :status (statuses value)
-      :method (RowFilter/oneOf (column "method") (vec (parts :method value)))
+      :method (RowFilter/oneOf (column "method") (into [] (mapcat (fn cases [m] [m (str/upper-case m)])) (parts :method value)))
       :client (networks kind value (column "client"))
       :not-client (RowFilter/not (networks kind value (column "client")))
       :no-bots (RowFilter/not (RowFilter/matches (column "agent") (pattern bots)))

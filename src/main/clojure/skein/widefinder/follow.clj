@@ -7,7 +7,8 @@
   What is there is read on all cores; what comes, by the calling thread, which sleeps in between."
   (:require [skein.impl.error :as error]
             [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.driver :as driver])
+            [skein.widefinder.driver :as driver]
+            [skein.widefinder.inputs :as inputs])
   (:import (java.io IOException)
            (skein.wf Analysis AnalysisPlan Slice Tail Tail$Event)))
 
@@ -97,7 +98,7 @@
           (when-not opener
             (try (Tail. name (int format))
                  (catch IOException e
-                   (error/fail! :skein/file-unreadable (str name ": can't be read: " (.getMessage e)) {:input name})))))
+                   (error/fail! :skein/file-unreadable (str name ": can't be read: " (inputs/reason e)) {:input name})))))
         prepared))
 
 (defn follow

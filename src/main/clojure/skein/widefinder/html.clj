@@ -28,6 +28,7 @@ section{background:var(--card);border:1px solid var(--line);border-radius:.5rem;
 th{color:var(--soft);font-weight:500;text-align:right;padding:.15rem .6rem .3rem 0;white-space:nowrap}th:last-child{text-align:left;width:100%}
 td{padding:.2rem .6rem .2rem 0;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;vertical-align:top;border-top:1px solid var(--line)}
 td:last-child{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:9rem;padding-right:0}
+.scroll :is(th,td):last-child{position:sticky;right:0;background:var(--card);padding-left:.4rem}
 .bar{display:block;height:.3rem;margin-top:.2rem;border-radius:.15rem;background:var(--bar-ground)}.bar i{display:block;height:100%;border-radius:.15rem;background:var(--bar)}
 .columns{display:flex;align-items:flex-end;gap:clamp(0px,.2vw,3px);height:10rem;border-bottom:1px solid var(--line)}
 .columns i{flex:1 1 0;min-width:1px;min-height:1px;background:var(--bar);border-radius:2px 2px 0 0}

@@ -5,13 +5,14 @@
   - `expand`    paths, some with wildcards -> paths
   - `check`     what is wrong with a path, or nil
   - `prepare`   path -> its first bytes, unpacked, and how to read it
+  - `reason`    why it could not be read
 
   What is compressed is known by its first bytes, not by its name. Gzip needs nothing but Java; bzip2 needs
   org.apache.commons/commons-compress on the class path, and Zstandard com.github.luben/zstd-jni; `./skein` brings both."
   (:require [skein.impl.error :as error])
   (:import (java.io BufferedInputStream File FileDescriptor FileInputStream IOException InputStream)
            (java.lang.reflect InvocationTargetException)
-           (java.nio.file FileSystems Files LinkOption Path)
+           (java.nio.file AccessDeniedException FileSystems Files LinkOption NoSuchFileException Path)
            (java.util.zip GZIPInputStream)
            (skein.wf Input Input$Opener)))
 
@@ -53,6 +54,14 @@
 
 (defn- failure [keyword input message]
   {:skein/error keyword, :input input, :message message})
+
+(defn reason
+  "Returns why a file could not be read, of an exception whose message may be no more than the file's name."
+  [^Throwable e]
+  (cond
+    (instance? NoSuchFileException e) "no such file any more"
+    (instance? AccessDeniedException e) "no permission to read it"
+    :else (or (some-> e .getMessage) "no reason given")))
 
 (defn check
   "Returns what is wrong with a path, {:skein/error keyword, :input path, :message text}, or nil. \"-\" is standard input."

@@ -175,6 +175,7 @@
 
   Throws :skein/bad-filter and :skein/bad-option."
   ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra memory-bytes own-process?]}]
+  (filter/check-period! where)
   (let [extra (own-columns query extra)]
     (AnalysisPlan. (mapv #(format/compiled % extra) formats)
                    (int (count extra))

@@ -289,7 +289,10 @@
         (is (= :skein/bad-option (ask {:tallies [tally], :where [[:match field "1"]]} {})) field))
       (doseq [timed [{:rank "slowest"} {:rank "p95-time"} {:percentiles #{"time"}}]]
         (is (= :skein/no-such-field (ask {:tallies [(merge tally timed)]} {})) (pr-str timed))))
-    (doseq [where [[:status "4x"] [:status ","] [:client ""] [:method " , "] [:client "10.0.0.0/33"] [:not-client "10.0.0.0/33"] [:client "example.org"]
+    (is (= :skein/bad-filter (ask {:tallies [tally], :where [[:from "2025-03-05"] [:to "2025-03-04"]]} {})))
+    (is (nil? (ask {:tallies [tally], :where [[:from "2025-03-05"] [:to "2025-03-05"]]} {})))
+    (is (nil? (ask {:tallies [tally], :where [[:from "2025-03-05T00:00Z"] [:to "2025-03-04"]]} {})) "on different clocks")
+    (doseq [where [[:status "4x"] [:status "500-400"] [:status ","] [:client ""] [:method " , "] [:client "10.0.0.0/33"] [:not-client "10.0.0.0/33"] [:client "example.org"]
                    [:from "yesterday"] [:match "url" "("]]]
       (is (= :skein/bad-filter (ask {:tallies [tally], :where [where]} {})) (pr-str where)))
     (spit-bytes! file (latin-1 "one\ntwo\nthree\n"))

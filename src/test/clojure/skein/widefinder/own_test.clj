@@ -54,6 +54,14 @@
            (rows (first (answer path {:form "{:key :client :value (fn [r] (/ (:bytes r) 2))}"})))))
     (is (= ["1" "0.50" "0"] (map #(units/shown "count" %) [1 1/2 0])))))
 
+(deftest what-is-no-tally-is-refused
+  (let [path (log-file 1)]
+    (doseq [form ["" ":url :status" "42" ":nope" "{:key :url :value :nope}" "(fn [" "(throw (Exception. \"x\"))"]]
+      (is (= :skein/bad-tally (try (answer path {:form form}) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))) form))))
+
+(deftest nil-as-the-value-adds-nothing
+  (is (= [["10.0.0.0" 0]] (rows (first (answer (log-file 1) {:form "{:key :client :value (constantly nil)}"}))))))
+
 (deftest a-file-may-hold-tallies
   (let [file (doto (File/createTempFile "skein-own" ".clj") .deleteOnExit)]
     (spit file "(defn shape [{:keys [url]}] (count url))\n{:name \"length\" :key shape}")
