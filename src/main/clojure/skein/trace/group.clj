@@ -61,15 +61,21 @@
 (def ^:private written-at-exit
   (delay (.addShutdownHook (Runtime/getRuntime) (Thread. ^Runnable (fn write-rest [] (run! write-unfinished! (vals open)))))))
 
-(defn- with-line
-  "The open group `held` with `line`, and what is to be written of it now: nil, or :whole or :unfinished, and then it is open
-  no more."
-  [^Held held {:keys [id phase]} line]
-  (let [lines (cond-> (.lines held) line (conj line))
-        held (Held. lines (.write! held) (.running-line held) (.id held) (.until held))]
-    [held (cond
-            (and (= id (.id held)) (or (= :return phase) (= :throw phase))) :whole
-            (<= (long max-lines) (count lines)) :unfinished)]))
+(defn- step
+  "What an event makes of the open group `held`, or of none: [group write], the group that is open then, or nil, and a
+  function that writes what is to be written now, or nil.
+
+  open-group   called for the group that the event opens
+  write-line   what writes the line of an event outside of any group; nil if it has none"
+  [^Held held {:keys [phase id]} line open-group write-line]
+  (if (nil? held)
+    (if (= :call phase) [(open-group) nil] [nil write-line])
+    (let [lines (cond-> (.lines held) line (conj line))
+          held (Held. lines (.write! held) (.running-line held) (.id held) (.until held))]
+      (cond
+        (and (= id (.id held)) (or (= :return phase) (= :throw phase))) [nil #(write-whole! held)]
+        (<= (long max-lines) (count lines)) [nil #(write-unfinished! held)]
+        :else [held nil]))))
 
 (defn grouped
   "Returns a sink that holds groups back, for `hold-ms` at most.
@@ -82,24 +88,18 @@
   ([line-of destination write! hold-ms]
    (force written-at-exit)
    (let [sink (Object.)]
-     (fn hold [{:keys [group phase id] :as event}]
+     (fn hold [{:keys [group id] :as event}]
        (let [line (line-of event)
              out (destination event)
+             open-group (fn open-group []
+                          (Held. (if line [line] []) (fn write-to [text] (write! out text))
+                                 (line-of (assoc event :phase :running)) id (+ (System/currentTimeMillis) (long hold-ms))))
              to-write (volatile! nil)] ; called when the map is not locked
          (replace! [sink group]
-                   (fn add [held]
-                     (cond
-                       held
-                       (let [[held how] (with-line held event line)]
-                         (if how
-                           (do (vreset! to-write (if (= :whole how) #(write-whole! held) #(write-unfinished! held)))
-                               nil)
-                           held))
-                       (= :call phase)
-                       (Held. (if line [line] []) (fn write-to [text] (write! out text)) (line-of (assoc event :phase :running))
-                              id (+ (System/currentTimeMillis) (long hold-ms)))
-                       line
-                       (do (vreset! to-write #(write! out line)) nil))))
+                   (fn next-group [held]
+                     (let [[held write] (step held event line open-group (when line #(write! out line)))]
+                       (vreset! to-write write)
+                       held)))
          (if-some [write @to-write]
            (write)
            (sweep-soon!)))))))

@@ -29,6 +29,7 @@ import java.util.WeakHashMap;
  * of a suppressed {@link AsyncStack}; {@code off} adds none.
  */
 final class AsyncTrace {
+  /** Where the frames go that are added: into the stack trace, into a suppressed exception, nowhere. */
   private enum Place { APPEND, SUPPRESSED, OFF }
 
   /** The class that the marks between the parts of a trace seem to be of. */

@@ -24,7 +24,7 @@ final class ThreadWaiter extends Waiter {
   private final Thread thread = Thread.currentThread();
   private BooleanSupplier withdrawal; // of an alts; set before it can be claimed
   private volatile boolean done; // volatile: publishes value to the waiting thread
-  private volatile boolean spinning; // volatile: written by the waiting thread, read by who asks for its stack
+  private volatile boolean awake = !thread.isVirtual(); // volatile: read by who asks for the stack
   private volatile boolean asked; // volatile: tells the spinning thread to hand over its stack
   private volatile StackTraceElement[] stack; // volatile: publishes the stack to who asked
 
@@ -55,21 +55,28 @@ final class ThreadWaiter extends Waiter {
   /** As long as it takes no processor from the workers. */
   private void spin() {
     long start = System.nanoTime();
-    spinning = true;
     while (!done && Scheduler.leavesProcessor() && System.nanoTime() - start < SPIN_NANOS) {
       for (int i = 0; i < 32 && !done; i++) Thread.onSpinWait();
       if (asked && stack == null) {
-        stack = new Throwable().getStackTrace();
+        stack = ownStack();
         start = System.nanoTime(); // who asks is about to end the wait
       }
     }
-    spinning = false;
+    awake = false;
+  }
+
+  private static StackTraceElement[] ownStack() {
+    try {
+      return new Throwable().getStackTrace();
+    } catch (StackOverflowError | OutOfMemoryError e) { // which must not end the wait
+      return new StackTraceElement[0];
+    }
   }
 
   @Override public StackTraceElement[] stack() {
     asked = true;
     long start = System.nanoTime();
-    while (spinning && stack == null && System.nanoTime() - start < SPIN_NANOS) Thread.onSpinWait();
+    while (awake && stack == null && System.nanoTime() - start < SPIN_NANOS) Thread.onSpinWait();
     StackTraceElement[] own = stack;
     return own == null ? thread.getStackTrace() : own;
   }
