@@ -2,7 +2,9 @@
 (ns lab.e10-debugging
   "Which form failed, who called whom, which clause fired. After Eli Bendersky, 2017.
 
-  (foo 24) and (foo nil) fail in different branches of a cond; factorial, iseven? and isodd? call each other."
+  (foo 24) and (foo nil) fail in different branches of a cond; factorial, iseven? and isodd? call each other.
+
+      java -cp \"$(./skein classpath):.\" clojure.main -m lab.e10-debugging"
   (:require [clojure.string :as str]
             [lab.measure :as measure]))
 

@@ -3,7 +3,9 @@
   "Twenty blocking requests at once. After Eli Bendersky, 2017.
 
   A server on this machine takes 760 to 990 ms for a page, the same for each contestant. The client is the JDK's, by its
-  blocking `send` and its asynchronous `sendAsync`."
+  blocking `send` and its asynchronous `sendAsync`.
+
+      java -cp \"$(./skein classpath):.\" clojure.main -m lab.e2-http"
   (:require [lab.measure :as measure]
             [lab.server :as server])
   (:import [java.net URI]

@@ -1,6 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.e3-factorize
-  "A thousand copies of a number, factorised on all cores. After Eli Bendersky, 2017."
+  "A thousand copies of a number, factorised on all cores. After Eli Bendersky, 2017.
+
+      java -cp \"$(./skein classpath):.\" clojure.main -m lab.e3-factorize"
   (:require [clojure.core.reducers :as r]
             [lab.factors :refer [factorize]]
             [lab.measure :as measure]))

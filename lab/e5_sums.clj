@@ -1,6 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.e5-sums
-  "The sum of the even numbers below ten million, each incremented. After Eli Bendersky, 2017."
+  "The sum of the even numbers below ten million, each incremented. After Eli Bendersky, 2017.
+
+      java -cp \"$(./skein classpath):.\" clojure.main -m lab.e5-sums"
   (:require [clojure.core.reducers :as r]
             [lab.measure :as measure])
   (:import [java.util Arrays Collection]

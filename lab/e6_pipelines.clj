@@ -1,6 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.e6-pipelines
-  "A generator, squares and a consumer, in three forms. After Eli Bendersky, 2017."
+  "A generator, squares and a consumer, in three forms. After Eli Bendersky, 2017.
+
+      java -cp \"$(./skein classpath):.\" clojure.main -m lab.e6-pipelines"
   (:require [lab.measure :as measure]))
 
 (set! *warn-on-reflection* true)
@@ -43,6 +45,6 @@
   (let [expected (reduce + (map square (range n)))]
     (doseq [[form f] [["two go loops" go-loops] ["to-chan! and map" mapped] ["a transducer" transduced]]]
       (measure/measure! {:row form, :per n, :expected expected} #(f n)))
-    (measure/measure! {:row "four transducers, composed", :per 5, :expected [37 65]} composed)))
+    (measure/measure! {:row "four transducers", :per 5, :expected [37 65]} composed)))
 
 (defn -main "Runs the experiment." [] (measure/main sizes run))

@@ -1,6 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.e7-nested
-  "Blocks that wait for blocks that wait for blocks. After \"Clojure & core.async: go blocks everywhere?\", 2015."
+  "Blocks that wait for blocks that wait for blocks. After \"Clojure & core.async: go blocks everywhere?\", 2015.
+
+      java -cp \"$(./skein classpath):.\" clojure.main -m lab.e7-nested"
   (:require [clojure.walk :as walk]
             [lab.measure :as measure]))
 

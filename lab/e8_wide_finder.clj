@@ -1,7 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.e8-wide-finder
   "A report on a web server's log by the rules of Wide Finder 2. After Alex Osborne, 2009, whose three designs differ in
-  how the file is read, how the ten greatest are found and how chunks come to threads."
+  how the file is read, how the ten greatest are found and how chunks come to threads.
+
+      java -cp \"$(./skein classpath):.\" clojure.main -m lab.e8-wide-finder"
   (:require [lab.e8-log :as log]
             [lab.measure :as measure]
             [skein.fold :as fold]

@@ -2,7 +2,9 @@
 (ns lab.e9-downloads
   "Many downloads from a slow server. After Ivan Grishaev's virtuoso, 2023-25.
 
-  The server sends 500 kB a second on each connection, and resets connections beyond a limit."
+  The server sends 500 kB a second on each connection, and resets connections beyond a limit.
+
+      java -cp \"$(./skein classpath):.\" clojure.main -m lab.e9-downloads"
   (:require [lab.measure :as measure]
             [lab.server :as server]
             [skein.virtual :as v]))

@@ -35,7 +35,7 @@
   "The experiments, in order."
   [{:id "e1" :name "staircase" :title "The pool-size staircase" :ns "lab.e1-staircase" :libraries async :source :b1
     :protocol "n blocks sleep 10 ms each, then put a number on one unbuffered channel; the caller takes n numbers. A channel
-              lets 1024 puts wait, so for 10 000 it has a buffer. A thread each, by `thread`, is not counted beside its figures."
+              lets 1024 puts wait, so for 10 000 it has a buffer. Threads are not counted where each task has one."
     :published (into {} (for [n (range 1 19), [form ms] {"go" (cond (< n 9) 10 (< n 17) 20 :else 31), "thread" 10}]
                           [(str n " " form) (str ms " ms")]))
     :base {:column "Skein"} :threads? true
@@ -72,12 +72,12 @@
     :protocol "Numbers are generated, squared and summed over channels, in three forms; and five numbers go through four
               transducers composed on one channel, which gives 37 and 65. Nanoseconds a number."
     :published {"two go loops" "no figure", "to-chan! and map" "no figure", "a transducer" "no figure",
-                "four transducers, composed" "[37 65]"}
+                "four transducers" "[37 65]"}
     :base {:column "Skein"}
     :plots [{:kind :bars :y :row :color :column :log? true}]}
    {:id "e7" :name "nested" :title "Nested asynchronous calls" :ns "lab.e7-nested" :libraries async :source :a
-    :protocol "100 000 calls of a function that waits for itself, 20 deep (2000 calls with --quick). `async` begins on its
-              caller's thread: in Skein it is `async`, for core.async the article's macro is rebuilt, without its flaw: that
+    :protocol "100 000 calls of a function that waits for itself, 20 deep (2000 calls with --quick). A block made by async begins on its
+              caller's thread: in Skein that is async, for core.async the article's macro is rebuilt, without its flaw: that
               one loses the result when the body parks."
     :published {"go, one after the other" "11 933 ms", "async, one after the other" "879 ms",
                 "plain function, one after the other" "42.6 ms", "go, pmap" "2711 ms", "async, pmap" "500 ms",

@@ -27,20 +27,22 @@
   (when-let [id (not-empty (output-of "git" "rev-parse" "--short" "HEAD"))]
     (str id (when (not-empty (output-of "git" "status" "--porcelain" "--untracked-files=no")) ", changed since"))))
 
-(defn load-average
-  "Returns the load of the last minute divided by the number of processors, or nil."
+(def ^:private ^OperatingSystemMXBean os (ManagementFactory/getPlatformMXBean OperatingSystemMXBean))
+
+(defn load-of-others
+  "Returns the share of the processors, from 0 to 1, that other programs use now, which it watches for half a second."
   []
-  (let [os (ManagementFactory/getOperatingSystemMXBean)
-        load (.getSystemLoadAverage os)]
-    (when-not (neg? load) (/ load (.getAvailableProcessors os)))))
+  (.getCpuLoad os) ; what follows is of the time since
+  (.getProcessCpuLoad os)
+  (Thread/sleep 500)
+  (max 0.0 (- (.getCpuLoad os) (.getProcessCpuLoad os))))
 
 (defn describe
   "Returns an ordered list of [what text] about the machine and the programs."
   []
-  (let [os (ManagementFactory/getPlatformMXBean OperatingSystemMXBean)]
-    [["Processor" (str (processor) ", " (.availableProcessors (Runtime/getRuntime)) " cores in use")]
-     ["Memory" (str (Math/round (/ (.getTotalMemorySize ^OperatingSystemMXBean os) 1073741824.0)) " GiB")]
-     ["System" (str (System/getProperty "os.name") " " (System/getProperty "os.version"))]
-     ["Java" (str (System/getProperty "java.runtime.version") ", " (System/getProperty "java.vendor"))]
-     ["Clojure" (clojure-version)]
-     ["Skein" (or (commit) "no git commit")]]))
+  [["Processor" (str (processor) ", " (.availableProcessors (Runtime/getRuntime)) " cores in use")]
+   ["Memory" (str (Math/round (/ (.getTotalMemorySize os) 1073741824.0)) " GiB")]
+   ["System" (str (System/getProperty "os.name") " " (System/getProperty "os.version"))]
+   ["Java" (str (System/getProperty "java.runtime.version") ", " (System/getProperty "java.vendor"))]
+   ["Clojure" (clojure-version)]
+   ["Skein" (or (commit) "no git commit")]])

@@ -36,7 +36,7 @@
     copy.config = {
       font: 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif',
       axis: { ...text, domainColor: theme.line, gridColor: theme.line, tickColor: theme.line },
-      axisY: { labelLimit: Math.round(width * 0.38) },
+      axisY: { labelLimit: Math.round(width * 0.45) },
       legend: text, view: { stroke: null }
     };
     return copy;

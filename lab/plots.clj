@@ -8,7 +8,7 @@
     :x        the title of that axis, of :lines
     :y        :row or :column: what has a bar, of :bars
     :color    :column, or nothing: then Skein's bars stand out
-    :panel    :row, :column or :panel: a plot for each value of it
+    :panel    :row, :column or :panel: a plot for each value of it, of :panel by the number it begins with
     :where    {:form text, :x-to number}: which measurements, if not all
     :log?     a logarithmic scale
     :title")
@@ -55,12 +55,14 @@
   {:field "series", :type "nominal", :title nil, :scale {:domain names}
    :legend (when (next names) {:orient "top", :columns 2, :labelLimit 260})})
 
-(defn- lines-spec [{:keys [x log? from-zero?]} names unit]
+(defn- log-ticks [xs] (if (< (count xs) 9) xs round-numbers))
+
+(defn- lines-spec [{:keys [x xs log?]} names unit]
   {:mark {:type "line", :point {:size 45, :filled true}}
    :height 240
    :encoding {:x {:field "x", :type "quantitative", :title x,
-                  :scale (cond from-zero? {:type "symlog", :constant 10} log? {:type "log", :nice false} :else {:zero false, :nice false})
-                  :axis (merge {:tickCount 8, :format "d", :labelOverlap true} (when log? {:values round-numbers}))}
+                  :scale (cond (and log? (some #{0} xs)) {:type "symlog", :constant 10} log? {:type "log", :nice false} :else {:zero false, :nice false})
+                  :axis (merge {:tickCount 8, :format "d", :labelOverlap "greedy"} (when log? {:values (log-ticks xs)}))}
               :y {:field "value", :type "quantitative", :title unit, :scale (scale log?)
                   :axis (if log? {:values round-numbers, :labelOverlap true} {:tickCount 6})}
               :color (color names)
@@ -74,7 +76,8 @@
    :height {:step (if color? 15 22)}
    :encoding (cond-> {:y {:field "y", :type "nominal", :sort nil, :title nil}
                       :x {:field "value", :type "quantitative", :title unit, :scale (scale log?),
-                          :axis (if log? {:values round-numbers, :labelOverlap true} {:tickCount 5, :labelOverlap true})}
+                          :axis (if log? {:values round-numbers, :labelOverlap true, :labelSeparation 6}
+                                {:tickCount 5, :labelOverlap "greedy", :labelSeparation 6})}
                       :color (color names)
                       :tooltip tooltip}
                log? (assoc :shape {:field "series", :type "nominal", :title nil, :scale {:domain names}, :legend nil})
@@ -83,16 +86,21 @@
 (defn- spec [{:keys [kind] :as plot} names measurements]
   (let [unit (:unit (first measurements))]
     (assoc (case kind
-             :lines (lines-spec (assoc plot :from-zero? (boolean (some (comp zero? :x) measurements))) names unit)
+             :lines (lines-spec (assoc plot :xs (sort (distinct (map :x measurements)))) names unit)
              :bars (bars-spec (assoc plot :color? (boolean (:color plot))) names unit))
            :data {:values (mapv #(row-of plot %) measurements)})))
+
+(defn- panels
+  "[[name measurements]]"
+  [panel measurements]
+  (cond->> (map (juxt identity (group-by panel measurements)) (distinct (map panel measurements)))
+    (= :panel panel) (sort-by (fn [[title]] (parse-long (re-find #"^\d+" title))))))
 
 (defn- of-plot [{:keys [kind where panel title] :as plot} experiment measurements]
   (let [measured (filter #(wanted? where %) measurements)
         wanted (if (= :lines kind) (concat measured (sort-by :x (published experiment measured))) measured)
         names (series plot wanted)]
-    (for [[panel-name part] (if panel (sort-by #(.indexOf ^java.util.List (mapv panel wanted) (key %)) (group-by panel wanted))
-                                {nil wanted})
+    (for [[panel-name part] (if panel (panels panel wanted) [[nil wanted]])
           :when (seq part)]
       {:title (if panel (str panel-name (when title (str ": " title))) title)
        :spec (spec plot names part)})))

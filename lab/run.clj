@@ -183,9 +183,9 @@
    :command (str/join " " (cons "./skein lab" args))})
 
 (defn- busy-note []
-  (when-let [load (machine/load-average)]
-    (when (< 0.7 (double load))
-      (format "This machine was busy when the run began: its load was %.1f for each processor. Trust no time." (double load)))))
+  (let [load (double (machine/load-of-others))]
+    (when (< 0.2 load)
+      (format "Other programs used %.0f %% of this machine when the run began. Trust no time." (* 100 load)))))
 
 (defn- run-and-tell! [options args]
   (let [state (atom {:done []})

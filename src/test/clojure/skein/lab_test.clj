@@ -195,6 +195,12 @@
   (is (nil? (lab.figures/value measured "b" "x")))
   (is (= [] (remove #(= "a" (:row %)) (mapcat (comp :values :data :spec) (lab.plots/plots experiment measured))))))
 
+(deftest panels-stand-in-the-order-of-their-numbers
+  (let [e4 (lab.experiments/named "e4")
+        cell (fn [n] {:row "r" :column "Skein go" :value 1.0 :unit "ms" :x 16 :panel (str n " compute")})]
+    (is (= ["0 compute" "4 compute" "16 compute"]
+           (map #(first (str/split (:title %) #":")) (lab.plots/plots e4 (map cell [4 16 0])))))))
+
 (deftest sentences-say-who-is-faster
   (is (= ["5.00 times as fast as x" "as fast as x" "2.00 times slower than x" nil]
          (map #(lab.readings/faster 10 % "x") [50 10.5 5 nil])))
