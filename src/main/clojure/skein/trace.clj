@@ -151,20 +151,23 @@
     (and (seq? x) (#{'var 'quote} (first x))) (list 'quote (second x))
     :else x))
 
-(defn- tell-note! [v sinks-fn]
-  (when-some [note (vars/note v)]
-    (event/quietly
-     (fn tell-note []
-       (event/emit! (sinks-fn) (call/told :note {:value (str (symbol ^clojure.lang.Var v) ": " note)}))))))
+(def ^:private ^:const max-notes "Told when vars are traced together." 8)
+
+(defn- tell-notes! [vs sinks-fn]
+  (let [notes (for [v vs, :let [note (vars/note v)], :when note]
+                (str (symbol ^clojure.lang.Var v) ": " note))
+        n-left (- (count notes) (long max-notes))]
+    (run! (fn tell [note] (event/emit! (sinks-fn) (call/told :note {:value note})))
+          (cond-> (vec (take max-notes notes))
+            (pos? n-left) (conj (str "of " n-left " more of these vars, too, some calls are not seen"))))))
 
 (defn- trace-all! [vs token options]
   (event/unobserved
    (fn begin []
      (let [sinks-fn (sink/from-options options)]
        (run! vars/check! vs)
-       (doseq [v vs]
-         (vars/trace! v token sinks-fn)
-         (tell-note! v sinks-fn))))))
+       (run! (fn trace-one [v] (vars/trace! v token sinks-fn)) vs)
+       (tell-notes! vs sinks-fn)))))
 
 (defn- untrace-each! [vs token]
   (event/unobserved

@@ -8,8 +8,9 @@
 
   Source: The Java Virtual Machine Specification, 4.4, the constant pool."
   (:import (clojure.lang Var)
-           (java.io BufferedInputStream DataInputStream InputStream)
-           (java.net URL)))
+           (java.io BufferedInputStream DataInputStream InputStream IOException)
+           (java.net URL)
+           (java.util Collections Map WeakHashMap)))
 
 (set! *warn-on-reflection* true)
 
@@ -42,7 +43,7 @@
   ^URL [^Class c]
   (.getResource c (str "/" (.replace (.getName c) \. \/) ".class")))
 
-(defn- linked-classes
+(defn- read-linked-classes
   "The names of classes whose `invokeStatic` a class calls, as by direct linking."
   [^Class c]
   (when-some [file (class-file c)]
@@ -53,6 +54,17 @@
                       :let [[class-index name-and-type] parts]
                       :when (= "invokeStatic" (part (first (part name-and-type))))]
                   (.replace ^String (part (part class-index)) \/ \.))))))
+
+;; Read once, as tracing a namespace asks of each function who calls it.
+(def ^:private ^Map class->linked (Collections/synchronizedMap (WeakHashMap.)))
+
+(defn- linked-classes [c]
+  (or (.get class->linked c)
+      (let [linked (or (try (read-linked-classes c)
+                            (catch IOException _)) ; who is not known to call is not told
+                       #{})]
+        (.put class->linked c linked)
+        linked)))
 
 (defn callers
   "Returns the vars of the namespace of `v` whose functions call that of `v` directly, as far as that can be known.

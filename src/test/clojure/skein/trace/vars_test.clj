@@ -362,7 +362,13 @@
                       (trace/untrace-all)))
     (is (= ["linkedahead/callee: calls by [linkedahead/another linkedahead/one] are linked directly, past the var; {:via :jfr} sees them"]
            (keep (fn [{:keys [phase value]}] (when (= :note phase) value)) @events)))
-    (is (= '[linkedahead/free] (map :name (calls))))))
+    (is (= '[linkedahead/free] (map :name (calls)))))
+  (testing "of many vars together, of the first"
+    (reset! events [])
+    (binding [*compiler-options* {:direct-linking true}]
+      (trace/trace-ns skein.trace.vars-test :sink keep! :except '#{loose}))
+    (is (= 9 (count @events)))
+    (is (re-matches #"of \d+ more of these vars, too, some calls are not seen" (:value (peek @events))))))
 
 (defn later [x] (a/go (a/<! (a/timeout 1)) (/ 12 x)))
 (defn later-async [x] (a/async (a/<! (a/timeout 1)) (/ 12 x)))
