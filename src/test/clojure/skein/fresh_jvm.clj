@@ -1,18 +1,21 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fresh-jvm
   "What a JVM of its own prints, started with options or for a script."
-  (:require [clojure.string :as str]
-            [skein.deadline :refer [within-deadline]]))
+  (:require [clojure.string :as str])
+  (:import (java.util List)
+           (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
+(def ^:private ^:const max-minutes "Generous: a JVM that loads Skein on a busy machine takes half a minute." 3)
+
 (defn output
   "Returns what clojure.main prints to both outputs, in a new JVM with these options and the
-  class path of this one, for the arguments in `args`."
+  class path of this one, for the arguments in `args`: what it has printed by then, if it does not end."
   [options args]
   (let [java (str (System/getProperty "java.home") "/bin/java")
-        ^java.util.List command (concat [java] options ["-cp" (System/getProperty "java.class.path") "clojure.main"] args)
-        process (-> (ProcessBuilder. command) (.redirectErrorStream true) .start)]
-    (try
-      (within-deadline (str/trim (slurp (.getInputStream process) :encoding "UTF-8")))
-      (finally (.destroyForcibly process)))))
+        ^List command (concat [java] options ["-cp" (System/getProperty "java.class.path") "clojure.main"] args)
+        process (-> (ProcessBuilder. command) (.redirectErrorStream true) .start)
+        end-it (fn end-it [] (when-not (.waitFor process max-minutes TimeUnit/MINUTES) (.destroyForcibly process)))]
+    (doto (Thread. ^Runnable end-it "fresh-jvm") (.setDaemon true) (.start))
+    (str/trim (slurp (.getInputStream process) :encoding "UTF-8"))))
