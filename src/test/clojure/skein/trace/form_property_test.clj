@@ -30,18 +30,9 @@
       (zero? (rem (long seed) 3)) [plain (programs/plain (traced form false)) (programs/parking (traced form false) seed)]
       :else [plain (programs/plain (traced form (even? (long seed))))])))
 
-(defn- alike?
-  "Whether the outcomes are the same. From code that has thrown often the JVM throws an exception without its
-  message: then messages don't count."
-  [outcomes]
-  (let [bare? (some (fn bare? [[kind _ message]] (and (= :thrown kind) (nil? message))) outcomes)]
-    (apply = (if bare?
-               (map (fn without-message [[kind c _ & more]] [kind c more]) outcomes)
-               outcomes))))
-
 (deftest tracing-changes-nothing
   (let [property (properties/for-all [tree programs/program, seed gen/nat]
-                   (alike? (outcomes (programs/form [] tree) seed)))
+                   (programs/alike? (outcomes (programs/form [] tree) seed)))
         {:keys [pass? seed shrunk]} (check/quick-check n-programs property :max-size 120)
         [tree run-seed] (:smallest shrunk)
         form (when tree (programs/form [] tree))]
