@@ -3,7 +3,8 @@
   (:require [clojure.test :refer [deftest is testing]]
             [skein.async :as a]
             [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold])
+            [skein.fold :as fold]
+            [skein.fold.source :as source])
   (:import (clojure.lang ExceptionInfo IReduceInit)
            (java.util.concurrent CountDownLatch Executor Executors ExecutorService TimeUnit)))
 
@@ -256,6 +257,13 @@
     (within-deadline (fold/fold {:on-progress #(swap! reports conj %), :grain 10, :parallelism 3} fold/sum xs))
     (is (= {:done 1000, :total 1000, :unit :elements} (peek @reports)))
     (is (apply <= (map :done @reports)))))
+
+(deftest progress-of-a-source-of-unknown-size-ends-with-what-there-was
+  (doseq [opts [{} {:grain 7, :parallelism 3}]
+          coll [(map identity xs) (set xs) (reducible xs) (source/reading (let [left (atom xs)] #(let [x (first @left)] (swap! left next) x)))]
+          :let [last-report (atom nil)]]
+    (within-deadline (fold/fold (assoc opts :on-progress #(reset! last-report %)) fold/count coll))
+    (is (= {:done 1000, :total nil, :unit :elements} @last-report))))
 
 (deftest an-exception-of-the-callback-ends-the-fold
   (is (= {:stop true} (data-of #(fold/fold {:on-progress (fn [_] (throw (ex-info "stop" {:stop true})))} fold/sum xs)))))
