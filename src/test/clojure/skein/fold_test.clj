@@ -354,7 +354,8 @@
   (is (= {:skein/error :skein/bad-grain, :option :grain, :value -1} (data-of #(fold/fold {:grain -1} + + xs))))
   (is (= :skein/bad-option
          (error-of #(fold/fold {:parallelism 0} + + xs)) (error-of #(fold/fold {:paralelism 2} + + xs))
-         (error-of #(fold/fold {:pool 7} + + xs))))
+         (error-of #(fold/fold {:pool 7} + + xs)) (error-of #(fold/fold [:grain 2] fold/sum xs))
+         (error-of #(fold/explain [:grain 2] fold/sum xs)) (error-of #(fold/explain {:trace true} fold/sum xs))))
   (is (= {:skein/error :skein/not-foldable, :class "java.lang.Long", :value "7"} (data-of #(fold/fold + + 7)))))
 
 (deftest a-stateful-transducer-without-order-is-refused
