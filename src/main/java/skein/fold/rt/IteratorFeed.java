@@ -12,6 +12,7 @@ public final class IteratorFeed implements Feed {
 
   private final Iterator<?> iterator;
   private final AutoCloseable owner;  // what to close in the end, or null
+  private long taken;
 
   /** @param owner closed when the fold is over; may be null */
   public IteratorFeed(Iterator<?> iterator, AutoCloseable owner) {
@@ -25,6 +26,11 @@ public final class IteratorFeed implements Feed {
   }
 
   @Override
+  public long taken() {
+    return taken;
+  }
+
+  @Override
   public Span next(int n) {
     if (!iterator.hasNext()) return null;
     Object[] block = new Object[Math.min(n, FIRST_BLOCK)];
@@ -33,12 +39,14 @@ public final class IteratorFeed implements Feed {
       if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
       block[filled++] = iterator.next();
     } while (filled < n && iterator.hasNext());
+    taken += filled;
     return new ArraySpan(block, filled);
   }
 
   @Override
   public Object reduce(IFn step, Object acc, int n) {
     for (int i = 0; i < n && iterator.hasNext(); i++) {
+      taken++;
       acc = step.invoke(acc, iterator.next());
       if (acc instanceof Reduced) return acc;
     }
