@@ -108,7 +108,7 @@
   (^File [] (project! "project"))
   (^File [folder-name]
    (let [project (sandbox folder-name)]
-     (doseq [path ["skein" "pom.xml" "src/build/app.clj"]]
+     (doseq [path ["skein" "pom.xml" "src/build/app.clj" "src/build/jdk.sh" "src/build/build.sh"]]
        (copy! path (io/file project path)))
      (apply write! (io/file project "src/main/clojure/skein/cli.clj") application)
      (doseq [loaded-late ["cli.questions" "cli.follow" "widefinder.html" "widefinder.own"]]

@@ -70,8 +70,20 @@
   []
   (->> *command-line-args* (remove #(str/includes? % "/")) (map symbol) seq))
 
+(defn- check-namespaces!
+  "Says which of the namespaces asked for hold no tests, and ends the run with 2."
+  [asked known]
+  (when-let [unknown (seq (remove (set known) asked))]
+    (println (str "no test namespace " (str/join ", " unknown) "; there are:\n  " (str/join "\n  " known)))
+    (println "0 passed, 1 failed")
+    (flush)
+    (System/exit 2)))
+
 (start-watchdog!)
-(let [outcomes (try (run-all (or (asked-namespaces) (test-namespaces)))
+(let [known (test-namespaces)
+      asked (asked-namespaces)
+      _ (check-namespaces! asked known)
+      outcomes (try (run-all (or asked known))
                     (catch Throwable t
                       (.printStackTrace t)
                       [false]))
