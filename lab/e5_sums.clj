@@ -2,7 +2,7 @@
 (ns lab.e5-sums
   "The sum of the even numbers below ten million, each incremented. After Eli Bendersky, 2017.
 
-      java -cp \"$(./skein classpath):.\" clojure.main -m lab.e5-sums"
+      java -Xms1g -Xmx1g -XX:+AlwaysPreTouch -cp \"$(./skein classpath):.\" clojure.main -m lab.e5-sums"
   (:require [clojure.core.reducers :as r]
             [lab.measure :as measure])
   (:import [java.util Arrays Collection]

@@ -16,7 +16,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private java (str (System/getProperty "java.home") File/separator "bin" File/separator "java"))
-(def ^:private flags ["-Xms1g" "-Xmx4g" "-Xlog:disable" "-Dclojure.main.report=stderr"])
+(def ^:private flags ["-Xlog:disable" "-Dclojure.main.report=stderr"])
 (def ^:private root (.getAbsolutePath (io/file ".")))
 (def ^:private running (atom nil))
 (def ^:private stopped (atom false))
@@ -56,10 +56,17 @@
           (compile-peer! library path folder))
         (str folder File/pathSeparator path)))))
 
+(defn heap-flags
+  "Returns the flags of the JVM for the heap of the program in namespace `n`."
+  [n]
+  (if-let [heap (some (fn heap [e] (when (= n (:ns e)) (:heap e))) experiments/experiments)]
+    [(str "-Xms" heap) (str "-Xmx" heap) "-XX:+AlwaysPreTouch"]
+    ["-Xms1g" "-Xmx4g"]))
+
 (defn command
   "Returns the command, a list of words, that runs the program in namespace `n`; `properties` is a map."
   [n library properties]
-  (concat [java] flags
+  (concat [java] (heap-flags n) flags
           (for [[k v] (assoc properties "lab.library" library)] (str "-D" k "=" v))
           ["-cp" (str (classpath library) File/pathSeparator root) "clojure.main" "-m" n]))
 

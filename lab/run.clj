@@ -91,7 +91,7 @@
   (io/file (str (-> n (str/replace "." "/") (str/replace "-" "_")) ".clj")))
 
 (defn- alone [n]
-  (str "java -cp \"$(./skein classpath):.\" clojure.main -m " n))
+  (str/join " " (concat ["java"] (process/heap-flags n) ["-cp \"$(./skein classpath):.\" clojure.main -m" n])))
 
 (defn- finished
   "What is told of an experiment."
