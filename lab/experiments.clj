@@ -6,7 +6,7 @@
 
     :id :name :title   \"e1\", \"staircase\", and a heading
     :ns                its program
-    :heap              "1g": of its processes, touched beforehand, where the first touch of memory would be measured too
+    :heap              \"1g\": of its processes, touched beforehand, where the first touch of memory would be measured too
     :libraries         a process for each: \"skein\", \"clojure\", or a peer in bench/peers
     :source            a key of `sources`
     :protocol          what is done, in a sentence or two
