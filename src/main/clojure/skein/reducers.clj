@@ -12,7 +12,7 @@
             [clojure.core.protocols :as protocols]
             [skein.fold.engine :as engine]
             [skein.fold.source :as source])
-  (:import (clojure.lang Counted IReduce IReduceInit Seqable)
+  (:import (clojure.lang APersistentMap Counted IReduce IReduceInit Seqable)
            (java.util ArrayList Collection Map)))
 
 (set! *warn-on-reflection* true)
@@ -22,13 +22,36 @@
   (coll-fold [coll n combinef reducef]
     "Returns the fold of `coll` in groups of about `n` elements; 0 leaves that to the engine."))
 
+(defn- pairs?
+  "Whether `coll` is a map, and not a record that is a source of other elements."
+  [coll]
+  (and (instance? Map coll)
+       (or (instance? APersistentMap coll) (not (source/extended? coll)))))
+
+(defn- reducible?
+  "Whether `coll` can be reduced without the engine."
+  [coll]
+  (if (instance? Map coll)
+    (pairs? coll)
+    (or (seqable? coll)
+        (instance? IReduceInit coll)
+        (not (identical? (find-protocol-impl protocols/CollReduce coll)
+                         (get-in protocols/CollReduce [:impls Object]))))))
+
+(defn- reduce-elements
+  "Reduces whatever can be folded, on this thread; a map's elements are its entries."
+  [f init coll]
+  (if (reducible? coll)
+    (protocols/coll-reduce coll f init)
+    (engine/run {:parallelism 1} {:identity (fn fresh [] init), :combine f, :step f, :completes? false} coll)))
+
 (defn reduce
   "As clojure.core.reducers/reduce: a map's elements reach `f` as key and value, two arguments."
   ([f coll] (reduce f (f) coll))
   ([f init coll]
-   (if (instance? Map coll)
+   (if (pairs? coll)
      (reduce-kv f init coll)
-     (protocols/coll-reduce coll f init))))
+     (reduce-elements f init coll))))
 
 (defn fold
   "As clojure.core.reducers/fold.
@@ -49,7 +72,7 @@
   (coll-fold [_ _ combinef _] (combinef))
   Map
   (coll-fold [coll n combinef reducef]
-    (run coll n combinef (fn step [acc e] (reducef acc (key e) (val e)))))
+    (run coll n combinef (if (pairs? coll) (fn step [acc e] (reducef acc (key e) (val e))) reducef)))
   Object
   (coll-fold [coll n combinef reducef]
     (run coll n combinef reducef)))

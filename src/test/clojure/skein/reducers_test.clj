@@ -2,9 +2,12 @@
 (ns skein.reducers-test
   "The same expression in clojure.core.reducers and in skein.reducers."
   (:require [clojure.core.reducers :as theirs]
+            [clojure.string :as str]
             [clojure.test :refer [deftest is testing]]
             [clojure.walk :as walk]
             [skein.deadline :refer [within-deadline]]
+            [skein.fold.lines :as lines]
+            [skein.fold.source :as source]
             [skein.reducers :as r]))
 
 (set! *warn-on-reflection* true)
@@ -75,3 +78,24 @@
     (doseq [coll [(long-array xs) (java.util.ArrayList. ^java.util.Collection xs) (apply list xs) (into (sorted-set) xs)
                   (.iterator ^Iterable xs)]]
       (is (= 49995000 (within-deadline (r/fold 100 + + coll)))))))
+
+(defrecord ^:private Deck [cards]
+  source/Source
+  (-source [_] cards))
+
+(defrecord ^:private Hand [cards])
+(extend-protocol source/Source
+  Hand
+  (-source [hand] (:cards hand)))
+
+(deftest sources-that-upstream-does-not-know
+  (let [make #(r/map count (lines/lines "LICENSE"))]
+    (is (= (reduce + (map count (str/split-lines (slurp "LICENSE"))))
+           (r/fold + (make)) (r/reduce + (make)) (reduce + (make)))))
+  (doseq [[kind make] {"a record" #(->Deck [7 11 3]), "a record extended" #(->Hand [7 11 3]), "a function" #(source/indexed 3 [7 11 3])
+                       "an iterator" #(.iterator ^Iterable [7 11 3]), "a stream" #(.stream [7 11 3])}]
+    (testing kind
+      (is (= 21 (r/fold + (make)) (r/reduce + (make)) (r/reduce + 0 (make))))
+      (is (= [7 11] (into [] (r/take 2 (make)))))
+      (is (= 18 (r/fold + (r/take 2 (make)))))
+      (is (= [8 12 4] (r/fold into conj (r/map inc (make))) (r/reduce conj [] (r/map inc (make))))))))

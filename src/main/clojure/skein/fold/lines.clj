@@ -73,7 +73,8 @@
                         (error/preview x) ".")
                    {:delimiter (error/preview x)}))))
 
-(defrecord ^:private Files [paths format]
+;; No record: that would be a map, and folded as one by whoever looks for maps first.
+(deftype ^:private Files [paths format]
   source/Source
   (-source [_]
     (if (and (= 1 (count paths)) (StreamFeed/isCompressed (first paths)))
@@ -92,7 +93,7 @@
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
   ([paths] (lines paths {}))
   ([paths {:keys [charset] :or {charset StandardCharsets/UTF_8}}]
-   (->Files (->paths paths) (Format/lines (->charset charset)))))
+   (Files. (->paths paths) (Format/lines (->charset charset)))))
 
 (defn records
   "Returns a source of the records of files that end with `delimiter`, which they are given without.
@@ -104,8 +105,8 @@
   ([paths delimiter] (records paths delimiter {}))
   ([paths delimiter {:keys [charset as] :or {charset StandardCharsets/UTF_8, as :string}}]
    (let [charset (->charset charset)]
-     (->Files (->paths paths)
-              (Format/records (->delimiter delimiter charset) (when (not= :bytes as) charset))))))
+     (Files. (->paths paths)
+             (Format/records (->delimiter delimiter charset) (when (not= :bytes as) charset))))))
 
 (defn slices
   "Returns a source of parts of files, each some whole lines in a buffer: a skein.fold.rt.Slice.
@@ -117,4 +118,4 @@
   got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
   ([paths] (slices paths {}))
   ([paths {:keys [delimiter] :or {delimiter \newline}}]
-   (->Files (->paths paths) (Format/slices (->delimiter delimiter StandardCharsets/UTF_8)))))
+   (Files. (->paths paths) (Format/slices (->delimiter delimiter StandardCharsets/UTF_8)))))

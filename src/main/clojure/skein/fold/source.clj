@@ -24,6 +24,11 @@
     "Returns how to fold `coll`: a skein.fold.rt.Span, a skein.fold.rt.Feed, a clojure.lang.IReduceInit, or
     another value that is a source."))
 
+(defn extended?
+  "Whether `Source` was extended to the type of `coll`, which then is to be folded in that way and no other."
+  [coll]
+  (not (identical? (find-protocol-impl Source coll) (get-in Source [:impls Object]))))
+
 (defn- not-foldable! [coll]
   (error/fail! :skein/not-foldable
                (str "Can't fold a " (.getName (class coll)) ". Sources are vectors, maps, sets, ranges, sequences, arrays, "
