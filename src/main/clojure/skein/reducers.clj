@@ -3,7 +3,7 @@
   "As clojure.core.reducers, on the engine of `skein.fold`: parallel over every source that it knows.
 
   Differs: a `reduced` value ends the whole fold; n is the grain if it is given, and measured if not; a fold over what
-  `reducer`, `take`, `take-while` or `drop` returns is serial, as there.
+  `reducer`, `take`, `take-while` or `drop` returns is serial, as there. What upstream can't fold, such as files, works too.
 
       (fold + (filter even? (map inc [1 2 3])))
       ;=> 6"
@@ -35,8 +35,7 @@
     (pairs? coll)
     (or (seqable? coll)
         (instance? IReduceInit coll)
-        (not (identical? (find-protocol-impl protocols/CollReduce coll)
-                         (get-in protocols/CollReduce [:impls Object]))))))
+        (source/extended? protocols/CollReduce coll))))
 
 (defn- reduce-elements
   "Reduces whatever can be folded, on this thread; a map's elements are its entries."
@@ -85,11 +84,11 @@
   (reify
     protocols/CollReduce
     (coll-reduce [this f] (protocols/coll-reduce this f (f)))
-    (coll-reduce [_ f init] (reduce (xf f) init coll))
+    (coll-reduce [_ f init] (reduce-elements (xf f) init coll))
     IReduceInit
-    (reduce [_ f init] (reduce (xf f) init coll))
+    (reduce [_ f init] (reduce-elements (xf f) init coll))
     CollFold
-    (coll-fold [_ _ combinef reducef] (reduce (xf reducef) (combinef) coll))))
+    (coll-fold [_ _ combinef reducef] (reduce-elements (xf reducef) (combinef) coll))))
 
 (defn folder
   "As clojure.core.reducers/folder."
@@ -97,9 +96,9 @@
   (reify
     protocols/CollReduce
     (coll-reduce [this f] (protocols/coll-reduce this f (f)))
-    (coll-reduce [_ f init] (reduce (xf f) init coll))
+    (coll-reduce [_ f init] (reduce-elements (xf f) init coll))
     IReduceInit
-    (reduce [_ f init] (reduce (xf f) init coll))
+    (reduce [_ f init] (reduce-elements (xf f) init coll))
     CollFold
     (coll-fold [_ n combinef reducef] (coll-fold coll n combinef (xf reducef)))))
 
@@ -204,6 +203,19 @@
   source/Source
   (-source [this]
     (object-array (seq this))))
+
+;; As upstream, a map in a cat gives key and value to a fold, and its entries to a reduction.
+(defn- holds-pairs? [coll]
+  (if (instance? Cat coll)
+    (or (holds-pairs? (.left ^Cat coll)) (holds-pairs? (.right ^Cat coll)))
+    (pairs? coll)))
+
+(extend-type Cat
+  CollFold
+  (coll-fold [coll n combinef reducef]
+    (if (holds-pairs? coll)
+      (combinef (coll-fold (.left ^Cat coll) n combinef reducef) (coll-fold (.right ^Cat coll) n combinef reducef))
+      (run coll n combinef reducef))))
 
 (defn cat
   "As clojure.core.reducers/cat."

@@ -12,6 +12,8 @@
 
 (set! *warn-on-reflection* true)
 
+(defrecord ^:private Pair [left right])
+
 (defmacro ^:private same
   "Asserts that `expr`, in which r/ names a namespace of reducers, gives the same in both."
   [expr]
@@ -51,6 +53,67 @@
   (same (r/reduce (fn [a k v] (+ a k v)) 0 m))
   (same (r/fold + (r/map (fn [_ v] v) (r/filter (fn [k _] (even? k)) m))))
   (same (r/fold + (r/map (fn [_ v] v) (into (sorted-map) m)))))
+
+;;;; Each function over each kind of collection, as upstream
+
+(def ^:private colls
+  {"a vector" [3 1 2 5 4], "a long vector" (vec (range 1500)), "an empty vector" [], "a subvec" (subvec [0 1 2 3 4] 1 4)
+   "a map" {:a 1, :b 2, :c 3}, "a hash map" (zipmap (range 100) (range)), "a sorted map" (sorted-map 2 :b, 1 :a), "an empty map" {}
+   "a Java map" (java.util.TreeMap. {1 2, 3 4}), "a record" (->Pair 1 2)
+   "a set" #{1 2 3}, "a sorted set" (sorted-set 3 1 2)
+   "a range" (range 20), "a range of doubles" (range 0 2 0.5), "nil" nil
+   "a list" '(1 2 3), "an empty list" (), "a lazy sequence" (map inc (range 70)), "keys" (keys {1 2, 3 4})
+   "a string" "hello", "an array" (long-array [1 2 3]), "a Java list" (java.util.ArrayList. [1 2 3])
+   "an eduction" (eduction (map inc) [1 2 3]), "nested ones" [1 [2 '(3 [4])] nil [{:a 1} #{5}] ()]
+   "a cat" (theirs/cat [1 2] [3]), "what only reduces itself" (theirs/map inc [1 2 3]), "a number" 7})
+
+(defn- pairs
+  "A reducing function that tells one argument from two, of which `limit` may come."
+  ([] [])
+  ([left right] (conj left right))
+  ([acc k v] (conj acc [:kv k v])))
+
+(def ^:private uses
+  "From what is done to a function of (r name), which gives the public function of that name, and of a collection."
+  (let [joined (fn joined ([] []) ([left right] (into left right)))
+        args (fn args [& xs] (vec xs))
+        small? (fn small? [& xs] (not= 2 (last xs)))
+        transformations
+        {"map" #((% 'map) args %2), "map, curried" #(((% 'map) args) %2)
+         "map of an entry's key" #((% 'map) key %2), "map of key and value" #((% 'map) (fn [k v] [k v]) %2)
+         "filter" #((% 'filter) small? %2), "filter, curried" #(((% 'filter) small?) %2), "remove" #((% 'remove) small? %2)
+         "mapcat" #((% 'mapcat) args %2), "mapcat to maps" #((% 'mapcat) (fn [& xs] {:xs xs}) %2)
+         "mapcat to nil" #((% 'mapcat) (constantly nil) %2), "flatten" #((% 'flatten) %2), "flatten, curried" #(((% 'flatten)) %2)
+         "take-while" #((% 'take-while) small? %2), "take" #((% 'take) 2 %2), "take none" #((% 'take) 0 %2)
+         "take less than none" #((% 'take) -1 %2), "take, curried" #(((% 'take) 1) %2), "drop" #((% 'drop) 1 %2)
+         "drop, curried" #(((% 'drop) 3) %2), "drop less than none" #((% 'drop) -1 %2)
+         "reducer" #((% 'reducer) %2 (map args)), "folder" #((% 'folder) %2 (map args))
+         "take of a map" #((% 'take) 2 ((% 'map) args %2)), "map of a take" #((% 'map) args ((% 'take) 2 %2))
+         "map of a filter" #((% 'map) args ((% 'filter) small? %2)), "a drop of a flatten" #((% 'drop) 1 ((% 'flatten) %2))
+         "cat" #((% 'cat) [:a] %2), "a collection itself" (fn [_ coll] coll)}
+        ends
+        {"into" (fn [_ coll] (into [] coll)), "reduce" (fn [_ coll] (reduce conj [] coll))
+         "reduce without init" (fn [_ coll] (reduce pairs coll))
+         "r/reduce" #((% 'reduce) pairs [] %2), "r/reduce without init" #((% 'reduce) pairs %2)
+         "r/fold" #((% 'fold) joined pairs %2), "r/fold with n" #((% 'fold) 7 joined pairs %2)
+         "r/fold with a monoid" #((% 'fold) ((% 'monoid) into vector) pairs %2)
+         "foldcat" #(into [] ((% 'foldcat) %2)), "foldcat's count" #(count ((% 'foldcat) %2))
+         "cat of one's own" #(into [] ((% 'fold) ((% 'cat) (fn [] (java.util.ArrayList.))) (% 'append!) %2))}]
+    (for [[name-of-transformation transformation] transformations, [name-of-end end] ends]
+      [(str name-of-end " of " name-of-transformation)
+       (fn use [r coll] (end r (transformation r coll)))])))
+
+(defn- value-of [f namespace coll]
+  (try (f (fn r [sym] @(ns-resolve namespace sym)) coll)
+       (catch Throwable _ ::threw)))
+
+(deftest every-function-does-what-upstream-does
+  (within-deadline
+   (doseq [[use f] uses, [kind coll] colls]
+     (let [expected (value-of f 'clojure.core.reducers coll)]
+       ;; What upstream can't do may work here.
+       (when-not (= ::threw expected)
+         (is (= expected (value-of f 'skein.reducers coll)) (str use " over " kind)))))))
 
 (deftest foldcat-collects-in-order
   (same (into [] (r/foldcat (r/filter even? xs))))
