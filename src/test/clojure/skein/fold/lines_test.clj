@@ -13,7 +13,7 @@
            (java.io ByteArrayOutputStream File RandomAccessFile)
            (java.nio.charset StandardCharsets)
            (java.util.zip GZIPOutputStream)
-           (skein.fold.rt Slice)))
+           (skein.fold.rt FileSpan Format Slice)))
 
 (set! *warn-on-reflection* true)
 
@@ -167,6 +167,42 @@
                     (catch clojure.lang.ExceptionInfo e (ex-data e)))]
       (is (= :skein/file-truncated (:skein/error data)))
       (is (= (str file) (:path data))))))
+
+(defn- end-of
+  "What becomes of `f` on this thread: the class of what it throws, and whether the thread is interrupted then."
+  [f]
+  (let [thrown (try (f) nil (catch Throwable t (class t)))]
+    [thrown (Thread/interrupted)]))
+
+(deftest an-interrupt-is-no-fault-of-the-file
+  (with-files [plain ".txt" packed ".gz" zst ".zst"]
+    (let [text (str/join (repeat 100000 "line\n"))]
+      (write! plain text)
+      (gzip! packed text)
+      (zstd! zst text)
+      (doseq [[kind source] {"plain" (lines/lines plain), "gzip" (lines/lines packed), "Zstandard" (lines/lines zst)
+                             "slices" (lines/slices plain), "several" (lines/lines [packed plain]), "many" (lines/lines [plain zst])}
+              opts [{:parallelism 1, :grain 100} {:parallelism 3, :grain 100} {}]]
+        (testing [kind opts]
+          (is (= [InterruptedException false]
+                 (within-deadline (.interrupt (Thread/currentThread))
+                                  (end-of #(fold/fold opts fold/count source))))
+              "before the fold")
+          (is (= [InterruptedException false]
+                 (within-deadline (let [caller (Thread/currentThread)
+                                        step (fn [n _] (.interrupt caller) (inc (long n)))]
+                                    (end-of #(fold/fold opts {:identity (constantly 0), :combine +, :step step} source)))))
+              "in the middle"))))))
+
+(deftest an-interrupted-reader-does-not-close-the-file-for-others
+  (with-files [file ".txt"]
+    (write! file (str/join (repeat 2000 "line\n")))
+    (let [count-line (fn [n _] (inc (long n)))]
+      (with-open [span (FileSpan. (.toPath file) (Format/lines StandardCharsets/UTF_8))]
+        (.reduce span count-line 0 0 5000)
+        (.interrupt (Thread/currentThread))
+        (is (= [InterruptedException false] (end-of #(.reduce span count-line 0 5000 10000))))
+        (is (= 1000 (.reduce span count-line 0 5000 10000)))))))
 
 (deftest what-is-appended-meanwhile-is-not-seen
   (with-files [file ".txt"]

@@ -6,6 +6,8 @@ import clojure.lang.Keyword;
 import clojure.lang.PersistentArrayMap;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.util.zip.ZipException;
@@ -26,6 +28,12 @@ final class FileFault {
     data[3] = path;
     System.arraycopy(more, 0, data, 4, more.length);
     return new ExceptionInfo(message, PersistentArrayMap.createAsIfByAssoc(data), cause);
+  }
+
+  /** The current thread was interrupted while it read {@code path}. */
+  static RuntimeException interrupted(String path) {
+    Thread.interrupted();
+    return Sneaky.raise(new InterruptedException("interrupted while reading " + path));
   }
 
   static RuntimeException missing(String path) {
@@ -56,8 +64,9 @@ final class FileFault {
         path, Keyword.intern("library"), library);
   }
 
-  /** What stands behind an {@code IOException}. */
+  /** What stands behind an {@code IOException}; of an interrupt, an InterruptedException, which the thread then is no more. */
   static RuntimeException of(IOException e, String path, long position) {
+    if (e instanceof ClosedByInterruptException || e instanceof InterruptedIOException) throw interrupted(path);
     if (e instanceof NoSuchFileException) return missing(path);
     // The second is what zstd-jni says.
     if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return truncated(path, position);

@@ -66,7 +66,7 @@ public final class FilesSpan implements Span {
   private Object unpack(IFn step, Object acc, Path path) {
     try (StreamFeed feed = StreamFeed.ofFile(path, format)) {
       while (!(acc instanceof Reduced) && !feed.exhausted()) {
-        if (Thread.currentThread().isInterrupted()) throw Sneaky.raise(new InterruptedException());
+        if (Thread.interrupted()) throw FileFault.interrupted(path.toString());
         acc = feed.reduce(step, acc, 1);
       }
       return acc;
