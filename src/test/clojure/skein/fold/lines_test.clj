@@ -13,7 +13,7 @@
            (java.io ByteArrayOutputStream File RandomAccessFile)
            (java.nio.charset StandardCharsets)
            (java.util.zip GZIPOutputStream)
-           (skein.fold.rt FileSpan Format Slice)))
+           (skein.fold.rt FileSpan Format GzipStream Slice)))
 
 (set! *warn-on-reflection* true)
 
@@ -154,6 +154,56 @@
       (with-open [out (io/output-stream file)]
         (.write out (.toByteArray whole) 0 (quot (.size whole) 2)))
       (is (= :skein/file-truncated (error-of #(all {} (lines/lines file))))))))
+
+(defn- gzip ^bytes [^String text]
+  (let [out (ByteArrayOutputStream.)]
+    (with-open [packer (GZIPOutputStream. out)] (.write packer (.getBytes text "UTF-8")))
+    (.toByteArray out)))
+
+(defn- write-bytes! [^File file & parts]
+  (with-open [out (io/output-stream file)]
+    (doseq [part parts] (.write out (byte-array part)))))
+
+(deftest what-follows-a-gzip-member-is-another-or-zeros
+  (with-files [file ".gz" other ".txt"]
+    (write! other "")
+    (let [a (gzip "a\nb\n"), b (gzip "c\nd\n")
+          end (fn [source] (try (all {} source) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+          ends (fn [& parts]
+                 (apply write-bytes! file parts)
+                 (let [alone (end (lines/lines file)), beside (end (lines/lines [file other]))]
+                   (if (= alone beside) alone [alone beside])))]
+      (testing "whole"
+        (is (= ["a" "b" "c" "d"] (ends a b)))
+        (is (= ["a" "b"] (ends a (repeat 513 0)) (ends a (gzip "")) (ends (gzip "") a)))
+        (is (= ["a" "b" "c" "d"] (ends a (repeat 5 0) b)))
+        (is (= ["x"] (apply ends (concat (repeat 3000 (gzip "")) [(gzip "x")])))))
+      (testing "cut off anywhere"
+        (doseq [n (range (alength a))]
+          (is (= :skein/file-truncated (ends (take n a))) n))
+        (doseq [n (range 1 (alength b))]
+          (is (= :skein/file-truncated (ends a (take n b))) n)))
+      (testing "damaged"
+        (is (= :skein/file-unreadable (ends a (assoc (vec b) 0 0)) (ends a (assoc (vec b) 1 0)) (ends a (.getBytes "more"))
+               (ends (update (vec a) (- (alength a) 8) bit-xor 1)) (ends (update (vec a) (- (alength a) 4) bit-xor 1))
+               (ends (update (vec a) 3 bit-or 0x80))))))))
+
+(deftest gzip-is-read-in-pieces-of-any-size
+  (let [text (str/join (range 2000))]
+    (doseq [size [1 2 7 1000]]
+      (with-open [in (GzipStream. (io/input-stream (byte-array (concat (gzip text) [0] (gzip "end")))) (int size))]
+        (is (= (str text "end") (String. (.readAllBytes in) "UTF-8")) size)))))
+
+(deftest a-gzip-header-may-say-more
+  (with-files [file ".gz"]
+    (let [packed (gzip "a\n")
+          crc (fn [header] (.getValue (doto (java.util.zip.CRC32.) (.update (byte-array header)))))
+          named (concat (assoc (vec (take 10 packed)) 3 0x1E) [2 0 7 7] (.getBytes "name") [0] (.getBytes "comment") [0])
+          sum (long (crc named))]
+      (write-bytes! file named [(unchecked-byte sum) (unchecked-byte (bit-shift-right sum 8))] (drop 10 packed))
+      (is (= ["a"] (all {} (lines/lines file))))
+      (write-bytes! file named [(unchecked-byte (inc sum)) (unchecked-byte (bit-shift-right sum 8))] (drop 10 packed))
+      (is (= :skein/file-unreadable (error-of #(all {} (lines/lines file))))))))
 
 (defn- shrink! [^File file n]
   (with-open [f (RandomAccessFile. file "rw")] (.setLength f n)))

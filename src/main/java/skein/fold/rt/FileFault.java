@@ -51,6 +51,14 @@ final class FileFault {
         path, Keyword.intern("position"), position);
   }
 
+  /** A compressed file ended too early, when it had given {@code unpacked} bytes. */
+  private static RuntimeException cutOff(String path, long unpacked) {
+    return fault(Keyword.intern("skein", "file-truncated"),
+        path + " is cut off: what is compressed in it ends early, after " + unpacked + " unpacked bytes. Was it written and"
+            + " copied to its end?",
+        path, Keyword.intern("unpacked"), unpacked);
+  }
+
   static RuntimeException tooLong(String path, long position) {
     return fault(Keyword.intern("skein", "record-too-long"),
         "A record in " + path + " that begins at byte " + position + " does not fit in memory or in an array."
@@ -69,9 +77,9 @@ final class FileFault {
     if (e instanceof ClosedByInterruptException || e instanceof InterruptedIOException) throw interrupted(path);
     if (e instanceof NoSuchFileException) return missing(path);
     // The second is what zstd-jni says.
-    if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return truncated(path, position);
+    if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return cutOff(path, position);
     String why = e instanceof AccessDeniedException ? "its permissions forbid it"
-        : e instanceof ZipException ? "it is no gzip file, or a damaged one"
+        : e instanceof ZipException ? "it is no gzip file, or a damaged one (" + e.getMessage() + ")"
         : String.valueOf(e.getMessage());
     return fault(e, Keyword.intern("skein", "file-unreadable"), "Can't read " + path + ": " + why + ".",
         path, Keyword.intern("position"), position, Keyword.intern("reason"), why);

@@ -28,7 +28,7 @@ public final class FilesSpan implements Span {
     for (int i = 0; i < spans.length; i++) {
       Path path = this.paths[i];
       if (!StreamFeed.isCompressed(path)) spans[i] = new FileSpan(path, format, buffers);
-      starts[i + 1] = starts[i] + (spans[i] == null ? FileSpan.sizeOf(path) : spans[i].size());
+      starts[i + 1] = starts[i] + (spans[i] == null ? sizeOfPacked(path) : spans[i].size());
     }
   }
 
@@ -61,6 +61,13 @@ public final class FilesSpan implements Span {
       if (acc instanceof Reduced) return acc;
     }
     return acc;
+  }
+
+  /** The size of a compressed file; of an empty one nobody has the first byte, so it is looked at here. */
+  private long sizeOfPacked(Path path) {
+    long size = FileSpan.sizeOf(path);
+    if (size == 0) StreamFeed.ofFile(path, format).close();
+    return size;
   }
 
   private Object unpack(IFn step, Object acc, Path path) {

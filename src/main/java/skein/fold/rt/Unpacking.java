@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.zip.GZIPInputStream;
 
 /** Compressed files, known by their names: gzip by Java itself, Zstandard by a library that the user's program may have. */
 final class Unpacking {
@@ -23,7 +22,7 @@ final class Unpacking {
   static InputStream open(Path path) throws IOException {
     InputStream raw = Files.newInputStream(path);
     try {
-      return path.toString().endsWith(".gz") ? new GZIPInputStream(raw, BUFFER_BYTES) : unzstd(path, raw);
+      return path.toString().endsWith(".gz") ? new GzipStream(raw, BUFFER_BYTES) : unzstd(path, raw);
     } catch (Throwable t) {  // thrown again; the file must not stay open
       raw.close();
       throw t;
