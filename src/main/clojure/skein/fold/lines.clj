@@ -8,7 +8,9 @@
 
   Each takes one path or several, and returns a value that can be folded any number of times; the files are looked at
   when a fold begins. A part of a file owns the records whose first byte lies in it, so each is seen exactly once, and in
-  order. A file called *.gz is unpacked, and one called *.zst with com.github.luben/zstd-jni on the class path: several in parallel, one alone on one thread while others take its lines.
+  order. A file called *.gz is unpacked, and one called *.zst with com.github.luben/zstd-jni on the class path: several in
+  parallel, one alone on one thread while others take its lines. So are pipes, devices and the files of /proc, of which nobody
+  knows the size, read on by one thread; a pipe can be folded but once.
 
   The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
   :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long, :skein/no-unpacker, :skein/bad-charset and
@@ -77,11 +79,10 @@
 (deftype ^:private Files [paths format]
   source/Source
   (-source [_]
-    (if (and (= 1 (count paths)) (StreamFeed/isCompressed (first paths)))
-      (StreamFeed/ofFile (first paths) format)
-      (if (= 1 (count paths))
-        (FileSpan. (first paths) format)
-        (FilesSpan. paths format)))))
+    (cond
+      (not= 1 (count paths)) (FilesSpan. paths format)
+      (StreamFeed/isNeeded (first paths)) (StreamFeed/ofFile (first paths) format)
+      :else (FileSpan. (first paths) format))))
 
 (defn lines
   "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them.

@@ -12,6 +12,7 @@
   (:import (com.github.luben.zstd ZstdOutputStream)
            (java.io ByteArrayOutputStream File RandomAccessFile)
            (java.nio.charset StandardCharsets)
+           (java.nio.file Files)
            (java.util.zip GZIPOutputStream)
            (skein.fold.rt FileSpan Format GzipStream Slice)))
 
@@ -253,6 +254,35 @@
         (.interrupt (Thread/currentThread))
         (is (= [InterruptedException false] (end-of #(.reduce span count-line 0 5000 10000))))
         (is (= 1000 (.reduce span count-line 0 5000 10000)))))))
+
+(defn- pipe!
+  "Makes a named pipe of a file's name, and a thread that writes `text` to it."
+  [^File file ^String text]
+  (.delete file)
+  (when (zero? (.waitFor (.start (ProcessBuilder. ["mkfifo" (str file)]))))
+    (doto (Thread. #(spit file text)) (.setDaemon true) .start)))
+
+(deftest files-without-a-size-are-read-on
+  (with-files [file ".txt" pipe ".fifo" empty ".txt"]
+    (write! file "x\ny")
+    (testing "a device"
+      (when (.exists (io/file "/dev/null"))
+        (is (= [] (all {} (lines/lines "/dev/null"))))
+        (is (= ["x" "y"] (all {} (lines/lines ["/dev/null" file "/dev/null"]))))))
+    (testing "the system's files"
+      (when (.exists (io/file "/proc/version"))
+        (let [version (Files/readAllLines (.toPath (io/file "/proc/version")))]
+          (is (= version (all {} (lines/lines "/proc/version"))))
+          (is (= (concat ["x" "y"] version version) (all {:grain 1} (lines/lines [file "/proc/version" empty "/proc/version"])))))))
+    (testing "a pipe"
+      (when (pipe! pipe "a\nb")
+        (is (= ["a" "b"] (all {} (lines/lines pipe))))
+        (pipe! pipe "c\nd")
+        (is (= ["x" "y" "c" "d" "x" "y"] (all {:grain 1, :parallelism 2} (lines/lines [file pipe file]))))))
+    (testing "progress counts no bytes that aren't there"
+      (let [last-report (atom nil)]
+        (fold/fold {:on-progress #(reset! last-report %)} fold/count (lines/lines [empty file empty]))
+        (is (= {:done 3 :total 3 :unit :bytes} @last-report))))))
 
 (deftest what-is-appended-meanwhile-is-not-seen
   (with-files [file ".txt"]

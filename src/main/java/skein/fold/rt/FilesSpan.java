@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Several files, one after the other, each divided into records on its own. A compressed file can't be read from the middle,
- * so it belongs as a whole to whoever has its first byte; several of them are read in parallel.
+ * Several files, one after the other, each divided into records on its own. A compressed file, or a pipe, can't be read from the
+ * middle, so it belongs as a whole to whoever has its first byte; several of them are read in parallel.
  */
 public final class FilesSpan implements Span {
   private final Path[] paths;
   private final Format format;
-  private final long[] starts;     // in all files together; one more than there are files
-  private final FileSpan[] spans;  // null for a compressed file
+  private final long[] starts;     // in all files together, where one of unknown size has one byte; one more than there are files
+  private final FileSpan[] spans;  // null for one that is read as a stream
 
   /** The files at {@code paths}, which must be there. */
   public FilesSpan(List<Path> paths, Format format) {
@@ -27,8 +27,8 @@ public final class FilesSpan implements Span {
     ConcurrentLinkedQueue<byte[]> buffers = new ConcurrentLinkedQueue<>();
     for (int i = 0; i < spans.length; i++) {
       Path path = this.paths[i];
-      if (!StreamFeed.isCompressed(path)) spans[i] = new FileSpan(path, format, buffers);
-      starts[i + 1] = starts[i] + (spans[i] == null ? sizeOfPacked(path) : spans[i].size());
+      if (!StreamFeed.isNeeded(path)) spans[i] = new FileSpan(path, format, buffers);
+      starts[i + 1] = starts[i] + (spans[i] == null ? Math.max(1, FileSpan.sizeOf(path)) : spans[i].size());
     }
   }
 
@@ -56,21 +56,14 @@ public final class FilesSpan implements Span {
       if (spans[i] != null) {
         acc = spans[i].reduce(step, acc, start, end);
       } else if (start == 0 && end > 0) {
-        acc = unpack(step, acc, paths[i]);
+        acc = readOn(step, acc, paths[i]);
       }
       if (acc instanceof Reduced) return acc;
     }
     return acc;
   }
 
-  /** The size of a compressed file; of an empty one nobody has the first byte, so it is looked at here. */
-  private long sizeOfPacked(Path path) {
-    long size = FileSpan.sizeOf(path);
-    if (size == 0) StreamFeed.ofFile(path, format).close();
-    return size;
-  }
-
-  private Object unpack(IFn step, Object acc, Path path) {
+  private Object readOn(IFn step, Object acc, Path path) {
     try (StreamFeed feed = StreamFeed.ofFile(path, format)) {
       while (!(acc instanceof Reduced) && !feed.exhausted()) {
         if (Thread.interrupted()) throw FileFault.interrupted(path.toString());

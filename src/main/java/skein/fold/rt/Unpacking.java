@@ -18,9 +18,10 @@ final class Unpacking {
     return name.endsWith(".gz") || name.endsWith(".zst");
   }
 
-  /** What the compressed file at {@code path} unpacks to. */
+  /** What the file at {@code path} unpacks to, which is itself if it isn't compressed. */
   static InputStream open(Path path) throws IOException {
     InputStream raw = Files.newInputStream(path);
+    if (!isPacked(path)) return raw;
     try {
       return path.toString().endsWith(".gz") ? new GzipStream(raw, BUFFER_BYTES) : unzstd(path, raw);
     } catch (Throwable t) {  // thrown again; the file must not stay open
