@@ -23,10 +23,19 @@
 
 ;;;; Running
 
+(defn- check-part [k part fits?]
+  (when-not (or (nil? part) (fits? part))
+    (error/fail! :skein/bad-fold
+                 (str "The " k " of a fold is a function, not " (error/preview part) ". Leave it out, or give a function.")
+                 {:key k, :value part})))
+
 (defn- fold-value [f]
   (cond
-    (and (map? f) (contains? f :step)) f
-    (fn? f) {:combine f, :step f}
+    (and (map? f) (contains? f :step))
+    (do (check-part :identity (:identity f) engine/function?)
+        (check-part :complete (:complete f) ifn?)
+        f)
+    (engine/function? f) {:combine f, :step f}
     :else (error/fail! :skein/bad-fold
                        (str "A fold is a map with :step, :combine and :identity, or a function that is both step and combine, not "
                             (error/preview f) ".")

@@ -336,13 +336,23 @@
 
 ;;;; Errors
 
+(defmulti ^:private plus (fn [& args] (count args)))
+(defmethod plus 0 [] 0)
+(defmethod plus :default [a b] (+ a b))
+
+(deftest a-var-or-a-multimethod-is-a-fold-too
+  (is (= 6 (fold/fold #'+ [1 2 3]) (fold/fold #'+ #'+ [1 2 3]) (fold/fold (fold/through (map inc) plus) [0 1 2])))
+  (is (= 6 (fold/fold (fold/then (fold/fuse {:sum fold/sum}) :sum) [1 2 3])) "a value may be looked up in"))
+
 (deftest what-is-wrong-has-a-name
   (is (= :skein/bad-combine
          (error-of #(fold/fold nil + xs)) (error-of #(fold/fold :k + xs)) (error-of #(fold/fold {:step +} xs))
          (error-of #(fold/fold (map inc) nil + xs))))
   (is (= :skein/bad-step (error-of #(fold/fold + nil xs)) (error-of #(fold/fold + 7 xs))))
   (is (= :skein/bad-xform (error-of #(fold/fold 512 + + xs))))
-  (is (= :skein/bad-fold (error-of #(fold/fold 7 xs)) (error-of #(fold/fold {:combine +} xs))))
+  (is (= :skein/bad-fold (error-of #(fold/fold 7 xs)) (error-of #(fold/fold {:combine +} xs)) (error-of #(fold/fold :sum xs))
+         (error-of #(fold/fold (assoc fold/sum :identity 0) xs)) (error-of #(fold/fuse [(assoc fold/sum :complete 5)]))))
+  (is (= :skein/bad-option (error-of #(fold/fold {:trace 5} + xs)) (error-of #(fold/explain {:trace 5} fold/sum xs))))
   (is (= {:skein/error :skein/bad-grain, :option :grain, :value -1} (data-of #(fold/fold {:grain -1} + + xs))))
   (is (= :skein/bad-option
          (error-of #(fold/fold {:parallelism 0} + + xs)) (error-of #(fold/fold {:paralelism 2} + + xs))

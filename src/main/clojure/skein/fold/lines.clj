@@ -23,7 +23,7 @@
   (:import (java.io File)
            (java.nio.charset Charset StandardCharsets)
            (java.nio.file Path)
-           (java.util Arrays)
+           (java.util Arrays Collection)
            (skein.fold.rt FileSpan FilesSpan Format StreamFeed)))
 
 (set! *warn-on-reflection* true)
@@ -38,8 +38,8 @@
                  {:path x})))
 
 (defn- ->paths [x]
-  (if (or (sequential? x) (set? x) (instance? Path x))
-    (if (instance? Path x) [x] (mapv ->path x))
+  (if (or (sequential? x) (instance? Collection x))
+    (mapv ->path x)
     [(->path x)]))
 
 (def ^:private probe-chars "Characters whose bytes must be theirs in ASCII, for a file to be cut at bytes." "\n\r aZ0")

@@ -107,7 +107,10 @@
     (gzip! d "5")
     (is (= ["1" "2" "3" "4" "5"]
            (all {} (lines/lines [(str a) b (.toPath c) d]))
-           (all {:grain 1, :parallelism 3} (lines/lines [(str a) b (.toPath c) d]))))))
+           (all {:grain 1, :parallelism 3} (lines/lines [(str a) b (.toPath c) d]))
+           (all {} (lines/lines (java.util.ArrayList. [(str a) b (.toPath c) d])))
+           (all {} (lines/lines (eduction (map str) [a b c d])))))
+    (is (= [] (all {} (lines/lines []))))))
 
 (deftest a-line-may-be-much-longer-than-a-block
   (with-files [file ".txt" packed ".gz"]
