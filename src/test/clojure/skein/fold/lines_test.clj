@@ -37,6 +37,15 @@
   (with-open [out (GZIPOutputStream. (io/output-stream file))]
     (.write out (.getBytes text "UTF-8"))))
 
+(defn- gzip ^bytes [^String text]
+  (let [out (ByteArrayOutputStream.)]
+    (with-open [packer (GZIPOutputStream. out)] (.write packer (.getBytes text "UTF-8")))
+    (.toByteArray out)))
+
+(defn- write-bytes! [^File file & parts]
+  (with-open [out (io/output-stream file)]
+    (doseq [part parts] (.write out (byte-array part)))))
+
 (defn- all [opts source] (within-deadline (fold/fold opts (fold/into []) source)))
 (defn- error-of [f] (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
 (defn- lines-of [file] (with-open [in (io/reader file)] (vec (line-seq in))))
@@ -108,7 +117,7 @@
     (is (= ["1" "2" "3" "4" "5"]
            (all {} (lines/lines [(str a) b (.toPath c) d]))
            (all {:grain 1, :parallelism 3} (lines/lines [(str a) b (.toPath c) d]))
-           (all {} (lines/lines (java.util.ArrayList. [(str a) b (.toPath c) d])))
+           (all {} (lines/lines (java.util.ArrayList. ^java.util.List [(str a) b (.toPath c) d])))
            (all {} (lines/lines (eduction (map str) [a b c d])))))
     (is (= [] (all {} (lines/lines []))))))
 
@@ -132,7 +141,34 @@
     (with-open [out (io/output-stream file)] (.write out (.getBytes "\u00e9\nb" "ISO-8859-1")))
     (is (= ["\u00e9" "b"] (all {} (lines/lines file {:charset "ISO-8859-1"}))))
     (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "UTF-16"}))))
-    (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "no such"}))))))
+    (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "no such"}))))
+    (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "x-JISAutoDetect"})))  "it can't be written")))
+
+(deftest a-delimiter-does-not-cut-characters
+  (with-files [file ".txt"]
+    (doseq [charset ["Shift_JIS" "windows-31j" "GBK" "GB18030" "Big5" "EUC-JP" "EUC-KR" "ISO-2022-JP" "UTF-8" "ISO-8859-1"]
+            delimiter ["|" "\n" "\u0000" "--=" "0" "、" "é" "漢"]
+            :let [parts ["ポスト" "漢字" "x0" "" "、。" "é-ß" "一二三四"]
+                  writable? (fn [s] (= s (String. (.getBytes ^String s ^String charset) ^String charset)))
+                  parts (filterv #(and (writable? %) (not (str/includes? % delimiter))) parts)
+                  source (try (lines/records file delimiter {:charset charset})
+                              (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))]]
+      (testing [charset delimiter]
+        (if (keyword? source)
+          (is (= :skein/bad-delimiter source))
+          (do (write-bytes! file (.getBytes (str/join (map #(str % delimiter) parts)) ^String charset))
+              (is (= parts (all {:grain 1, :parallelism 2} source)))))))
+    (testing "those that do are refused, others are not"
+      (let [refused? (fn [delimiter charset] (= :skein/bad-delimiter (error-of #(lines/records file delimiter {:charset charset}))))]
+        (is (every? #(refused? "|" %) ["Shift_JIS" "windows-31j" "GBK" "GB18030" "Big5" "ISO-2022-JP"]))
+        (is (not-any? #(refused? "|" %) ["EUC-JP" "EUC-KR" "UTF-8" "ISO-8859-1" "windows-1252"]))
+        (is (not-any? #(refused? "\n" %) ["Shift_JIS" "GBK" "GB18030" "Big5" "ISO-2022-JP" "EUC-JP"]))
+        (is (refused? "0" "GB18030"))
+        (is (refused? "、" "ISO-8859-1") "it can't be written")
+        (is (refused? (byte-array [-128]) "UTF-8"))))
+    (testing "bytes are divided at any bytes"
+      (write-bytes! file [1 -128 2])
+      (is (= [[1] [2]] (map vec (all {} (lines/records file (byte-array [-128]) {:as :bytes}))))))))
 
 (deftest what-cannot-be-read-has-a-name
   (with-files [file ".txt" bad ".gz" zst ".zst"]
@@ -158,15 +194,6 @@
       (with-open [out (io/output-stream file)]
         (.write out (.toByteArray whole) 0 (quot (.size whole) 2)))
       (is (= :skein/file-truncated (error-of #(all {} (lines/lines file))))))))
-
-(defn- gzip ^bytes [^String text]
-  (let [out (ByteArrayOutputStream.)]
-    (with-open [packer (GZIPOutputStream. out)] (.write packer (.getBytes text "UTF-8")))
-    (.toByteArray out)))
-
-(defn- write-bytes! [^File file & parts]
-  (with-open [out (io/output-stream file)]
-    (doseq [part parts] (.write out (byte-array part)))))
 
 (deftest what-follows-a-gzip-member-is-another-or-zeros
   (with-files [file ".gz" other ".txt"]
@@ -262,7 +289,7 @@
   "Makes a named pipe of a file's name, and a thread that writes `text` to it."
   [^File file ^String text]
   (.delete file)
-  (when (zero? (.waitFor (.start (ProcessBuilder. ["mkfifo" (str file)]))))
+  (when (zero? (.waitFor (.start (ProcessBuilder. ^java.util.List (list "mkfifo" (str file))))))
     (doto (Thread. #(spit file text)) (.setDaemon true) .start)))
 
 (deftest files-without-a-size-are-read-on
