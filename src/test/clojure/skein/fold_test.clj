@@ -311,6 +311,17 @@
             :let [exact (+ -1000 (* (double p) 10999))]]
       (is (<= (Math/abs (- (double q) exact)) (+ 1 (* 0.01 (Math/abs exact))))))))
 
+(deftest numbers-at-the-edge-have-their-place
+  (let [max Double/MAX_VALUE, least Double/MIN_VALUE]
+    (is (= {0 ##-Inf, 0.5 0.0, 1 ##Inf} (both (fold/quantiles [0 0.5 1]) [##Inf ##-Inf -0.0 1.0 -1.0])))
+    (doseq [x [max (- max)]]
+      (is (< 0.98 (/ (get (both (fold/quantiles [1]) [x]) 1) x) 1.01)))
+    (is (pos? (get (both (fold/quantiles [0]) [least]) 0)))
+    (is (NaN? (get (fold/fold {:grain 1 :parallelism 2} (fold/quantiles [0.5]) [1.0 ##NaN 2.0 3.0]) 0.5)))
+    (is (= {0.5 nil} (both (fold/quantiles [0.5]) [])))
+    (is (= [0 2 1] (both (fold/histogram [0 10]) [-0.0 0 ##Inf]) (both (fold/histogram [-0.0 10]) [-0.0 0 ##Inf])))
+    (is (= [1 1 1] (both (fold/histogram [-5 10]) [##-Inf 0 ##NaN])))))
+
 (deftest parts-of-a-fold-stop-on-their-own
   (let [first-over (fn [n] {:combine (fn ([] nil) ([a b] (or a b))), :step (fn step [_ x] (when (< n x) (reduced x)))})]
     (is (= {:over-10 11, :over-500 501, :n 1000}
