@@ -13,6 +13,7 @@
            (java.io ByteArrayOutputStream File RandomAccessFile)
            (java.nio.charset StandardCharsets)
            (java.nio.file Files)
+           (java.util Arrays)
            (java.util.zip GZIPOutputStream)
            (skein.fold.rt FileSpan Format GzipStream Slice)))
 
@@ -117,7 +118,7 @@
     (is (= ["1" "2" "3" "4" "5"]
            (all {} (lines/lines [(str a) b (.toPath c) d]))
            (all {:grain 1, :parallelism 3} (lines/lines [(str a) b (.toPath c) d]))
-           (all {} (lines/lines (java.util.ArrayList. ^java.util.List [(str a) b (.toPath c) d])))
+           (all {} (lines/lines (Arrays/asList (object-array [(str a) b (.toPath c) d]))))
            (all {} (lines/lines (eduction (map str) [a b c d])))))
     (is (= [] (all {} (lines/lines []))))))
 
