@@ -2,7 +2,7 @@
 (ns skein.reducers
   "As clojure.core.reducers, on the engine of `skein.fold`: parallel over every source that it knows.
 
-  Differs: a `reduced` value ends the whole fold; n is the grain if it is given, and measured if not; a fold over what
+  Differs: a `reduced` value ends the whole fold; n is the grain, but 512, the default, has it measured; a fold over what
   `reducer`, `take`, `take-while` or `drop` returns is serial, as there. What upstream can't fold, such as files, works too.
 
       (fold + (filter even? (map inc [1 2 3])))
@@ -11,16 +11,27 @@
   (:require [clojure.core :as clj]
             [clojure.core.protocols :as protocols]
             [skein.fold.engine :as engine]
-            [skein.fold.source :as source])
+            [skein.fold.source :as source]
+            [skein.impl.error :as error])
   (:import (clojure.lang APersistentMap Counted IReduce IReduceInit Seqable)
-           (java.util ArrayList Collection Map)))
+           (java.util ArrayList Collection Map)
+           (java.util.concurrent ForkJoinPool ForkJoinTask)))
 
 (set! *warn-on-reflection* true)
 
 (defprotocol CollFold
   "What `fold` calls; extend it to fold a type in a way of its own."
   (coll-fold [coll n combinef reducef]
-    "Returns the fold of `coll` in groups of about `n` elements; 0 leaves that to the engine."))
+    "Returns the fold of `coll` in groups of about `n` elements, 512 unless the caller of `fold` wants another."))
+
+(def pool
+  "A delay of a ForkJoinPool, for programs that use it themselves; folds run on threads of skein.fold."
+  (delay (ForkJoinPool.)))
+
+(defn fjtask
+  "As clojure.core.reducers/fjtask: returns a ForkJoinTask that calls `f`."
+  [^Callable f]
+  (ForkJoinTask/adapt f))
 
 (defn- pairs?
   "Whether `coll` is a map, and not a record that is a source of other elements."
@@ -52,17 +63,28 @@
      (reduce-kv f init coll)
      (reduce-elements f init coll))))
 
+(def ^:private ^:const default-n 512)
+
+(defn- grain
+  "Returns the options that make blocks of about `n` elements, any number; the default, and what is not above 0, leave it
+  to the engine."
+  [n]
+  (when-not (number? n)
+    (error/fail! :skein/bad-grain (str "The size of a group is a number of elements, not " (error/preview n) ".") {:value n}))
+  (when-not (or (== n default-n) (not (pos? n)))
+    {:grain (max 1 (long (min n Long/MAX_VALUE)))}))
+
 (defn fold
   "As clojure.core.reducers/fold.
 
       (fold 100 + + (range 10))
       ;=> 45"
   ([reducef coll] (fold reducef reducef coll))
-  ([combinef reducef coll] (coll-fold coll 0 combinef reducef))
+  ([combinef reducef coll] (coll-fold coll default-n combinef reducef))
   ([n combinef reducef coll] (coll-fold coll n combinef reducef)))
 
 (defn- run [coll n combinef reducef]
-  (engine/run (when (pos? (long n)) {:grain n})
+  (engine/run (grain n)
               {:combine combinef, :step reducef, :completes? false}
               coll))
 

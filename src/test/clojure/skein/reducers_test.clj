@@ -23,10 +23,26 @@
 (def ^:private xs (vec (range 10000)))
 (def ^:private m (zipmap (range 5000) (range)))
 
-(deftest every-public-function-is-there
-  (let [internal '#{fjinvoke fjtask pool ->Cat}]
-    (is (= [] (remove (set (keys (ns-publics 'skein.reducers)))
-                      (remove internal (keys (ns-publics 'clojure.core.reducers))))))))
+(deftest every-public-var-is-there
+  (is (= [] (remove (set (keys (ns-publics 'skein.reducers))) (keys (ns-publics 'clojure.core.reducers)))))
+  (is (= 6 @(.submit ^java.util.concurrent.ForkJoinPool @r/pool ^java.util.concurrent.ForkJoinTask (r/fjtask #(r/fold + [1 2 3]))))))
+
+(deftest the-size-of-a-group-is-any-number
+  (doseq [n [1 2 512 512N 513N 1.5 7/2 1M 1e30 ##Inf Long/MAX_VALUE (int 3) (short 5)]
+          coll [[1 2 3] xs (apply list (range 100))]]
+    (is (= (theirs/fold n + + coll) (within-deadline (r/fold n + + coll))) n))
+  (testing "upstream, none below one ends"
+    (doseq [n [0 -1 0.0 0.5]]
+      (is (= 49995000 (within-deadline (r/fold n + + xs))))))
+  (is (= :skein/bad-grain (try (r/fold :n + + xs) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))
+
+(deftype ^:private Cards [n]
+  r/CollFold
+  (coll-fold [_ n combinef reducef] (reducef (combinef) n)))
+
+(deftest a-type-of-ones-own-is-told-the-size-of-a-group
+  (is (= [512] (r/fold into conj (->Cards 3))))
+  (is (= [7] (r/fold 7 into conj (->Cards 3)))))
 
 (deftest folds-and-reductions
   (same (r/fold + xs))
@@ -156,7 +172,7 @@
     (is (= (reduce + (map count (str/split-lines (slurp "LICENSE"))))
            (r/fold + (make)) (r/reduce + (make)) (reduce + (make)))))
   (doseq [[kind make] {"a record" #(->Deck [7 11 3]), "a record extended" #(->Hand [7 11 3]), "a function" #(source/indexed 3 [7 11 3])
-                       "an iterator" #(.iterator ^Iterable [7 11 3]), "a stream" #(.stream [7 11 3])}]
+                       "an iterator" #(.iterator ^Iterable (vector 7 11 3)), "a stream" #(.stream ^java.util.Collection (vector 7 11 3))}]
     (testing kind
       (is (= 21 (r/fold + (make)) (r/reduce + (make)) (r/reduce + 0 (make))))
       (is (= [7 11] (into [] (r/take 2 (make)))))
