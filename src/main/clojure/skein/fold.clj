@@ -23,10 +23,19 @@
 
 ;;;; Running
 
+(defn- check-part [k part fits?]
+  (when-not (or (nil? part) (fits? part))
+    (error/fail! :skein/bad-fold
+                 (str "The " k " of a fold is a function, not " (error/preview part) ". Leave it out, or give a function.")
+                 {:key k, :value part})))
+
 (defn- fold-value [f]
   (cond
-    (and (map? f) (contains? f :step)) f
-    (fn? f) {:combine f, :step f}
+    (and (map? f) (contains? f :step))
+    (do (check-part :identity (:identity f) engine/function?)
+        (check-part :complete (:complete f) ifn?)
+        f)
+    (engine/function? f) {:combine f, :step f}
     :else (error/fail! :skein/bad-fold
                        (str "A fold is a map with :step, :combine and :identity, or a function that is both step and combine, not "
                             (error/preview f) ".")
@@ -226,14 +235,16 @@
 (defn histogram
   "Returns the fold whose value counts numbers between `edges`: a vector, one longer.
 
-  edges  ascending numbers; the counts are of x below the first, of x from the first up to the second, and so on
+  edges  ascending numbers; the counts are of x below the first, of x from the first up to the second, and so on; NaN
+         counts in the last
 
       (fold (histogram [0 10]) [-1 0 9 10 11])
       ;=> [1 2 2]"
   [edges]
-  (let [edges (double-array edges)
+  ;; binarySearch has -0.0 before 0.0, to which adding 0.0 turns it.
+  (let [edges (double-array (map #(+ 0.0 (double %)) edges))
         place (fn place [x]
-                (let [i (java.util.Arrays/binarySearch edges (double x))]
+                (let [i (java.util.Arrays/binarySearch edges (+ 0.0 (double x)))]
                   (if (neg? i) (- -1 i) (inc i))))
         zeros (vec (repeat (inc (alength edges)) 0))]
     {:identity (fn fresh [] zeros)
@@ -243,7 +254,8 @@
 (defn quantiles
   "Returns the fold of numbers whose value is a map from each of `ps` to the number of that rank, to within 1 %.
 
-  ps  numbers from 0 to 1; 0.5 is the median. Its space grows with the logarithm of the numbers' range
+  ps  numbers from 0 to 1; 0.5 is the median. Its space grows with the logarithm of the numbers' range. If one of the numbers
+      is NaN, so are all quantiles
 
       (update-vals (fold (quantiles [0.5]) (range 1 1000)) #(Math/round (/ % 10)))
       ;=> {0.5 50}"

@@ -2,8 +2,8 @@
 (ns skein.reducers
   "As clojure.core.reducers, on the engine of `skein.fold`: parallel over every source that it knows.
 
-  Differs: a `reduced` value ends the whole fold; n is the grain if it is given, and measured if not; a fold over what
-  `reducer`, `take`, `take-while` or `drop` returns is serial, as there.
+  Differs: a `reduced` value ends the whole fold; n is the grain, but 512, the default, has it measured; a fold over what
+  `reducer`, `take`, `take-while` or `drop` returns is serial, as there. What upstream can't fold, such as files, works too.
 
       (fold + (filter even? (map inc [1 2 3])))
       ;=> 6"
@@ -11,24 +11,68 @@
   (:require [clojure.core :as clj]
             [clojure.core.protocols :as protocols]
             [skein.fold.engine :as engine]
-            [skein.fold.source :as source])
-  (:import (clojure.lang Counted IReduce IReduceInit Seqable)
-           (java.util ArrayList Collection Map)))
+            [skein.fold.source :as source]
+            [skein.impl.error :as error])
+  (:import (clojure.lang APersistentMap Counted IReduce IReduceInit Seqable)
+           (java.util ArrayList Collection Map)
+           (java.util.concurrent ForkJoinPool ForkJoinTask)))
 
 (set! *warn-on-reflection* true)
 
 (defprotocol CollFold
   "What `fold` calls; extend it to fold a type in a way of its own."
   (coll-fold [coll n combinef reducef]
-    "Returns the fold of `coll` in groups of about `n` elements; 0 leaves that to the engine."))
+    "Returns the fold of `coll` in groups of about `n` elements, 512 unless the caller of `fold` wants another."))
+
+(def pool
+  "A delay of a ForkJoinPool, for programs that use it themselves; folds run on threads of skein.fold."
+  (delay (ForkJoinPool.)))
+
+(defn fjtask
+  "As clojure.core.reducers/fjtask: returns a ForkJoinTask that calls `f`."
+  [^Callable f]
+  (ForkJoinTask/adapt f))
+
+(defn- pairs?
+  "Whether `coll` is a map, and not a record that is a source of other elements."
+  [coll]
+  (and (instance? Map coll)
+       (or (instance? APersistentMap coll) (not (source/extended? coll)))))
+
+(defn- reducible?
+  "Whether `coll` can be reduced without the engine."
+  [coll]
+  (if (instance? Map coll)
+    (pairs? coll)
+    (or (seqable? coll)
+        (instance? IReduceInit coll)
+        (source/extended? protocols/CollReduce coll))))
+
+(defn- reduce-elements
+  "Reduces whatever can be folded, on this thread; a map's elements are its entries."
+  [f init coll]
+  (if (reducible? coll)
+    (protocols/coll-reduce coll f init)
+    (engine/run {:parallelism 1} {:identity (fn fresh [] init), :combine f, :step f, :completes? false} coll)))
 
 (defn reduce
   "As clojure.core.reducers/reduce: a map's elements reach `f` as key and value, two arguments."
   ([f coll] (reduce f (f) coll))
   ([f init coll]
-   (if (instance? Map coll)
+   (if (pairs? coll)
      (reduce-kv f init coll)
-     (protocols/coll-reduce coll f init))))
+     (reduce-elements f init coll))))
+
+(def ^:private ^:const default-n 512)
+
+(defn- grain
+  "Returns the options that make blocks of about `n` elements, any number; the default, and what is not above 0, leave it
+  to the engine."
+  [n]
+  (when-not (number? n)
+    (error/fail! :skein/bad-grain (str "The size of a group is a number of elements, not " (error/preview n) ".") {:value n}))
+  (when-not (or (== n default-n) (not (pos? n)))
+    {:grain (max 1 (long (min n Long/MAX_VALUE)))}))
 
 (defn fold
   "As clojure.core.reducers/fold.
@@ -36,11 +80,11 @@
       (fold 100 + + (range 10))
       ;=> 45"
   ([reducef coll] (fold reducef reducef coll))
-  ([combinef reducef coll] (coll-fold coll 0 combinef reducef))
+  ([combinef reducef coll] (coll-fold coll default-n combinef reducef))
   ([n combinef reducef coll] (coll-fold coll n combinef reducef)))
 
 (defn- run [coll n combinef reducef]
-  (engine/run (when (pos? (long n)) {:grain n})
+  (engine/run (grain n)
               {:combine combinef, :step reducef, :completes? false}
               coll))
 
@@ -49,7 +93,7 @@
   (coll-fold [_ _ combinef _] (combinef))
   Map
   (coll-fold [coll n combinef reducef]
-    (run coll n combinef (fn step [acc e] (reducef acc (key e) (val e)))))
+    (run coll n combinef (if (pairs? coll) (fn step [acc e] (reducef acc (key e) (val e))) reducef)))
   Object
   (coll-fold [coll n combinef reducef]
     (run coll n combinef reducef)))
@@ -62,11 +106,11 @@
   (reify
     protocols/CollReduce
     (coll-reduce [this f] (protocols/coll-reduce this f (f)))
-    (coll-reduce [_ f init] (reduce (xf f) init coll))
+    (coll-reduce [_ f init] (reduce-elements (xf f) init coll))
     IReduceInit
-    (reduce [_ f init] (reduce (xf f) init coll))
+    (reduce [_ f init] (reduce-elements (xf f) init coll))
     CollFold
-    (coll-fold [_ _ combinef reducef] (reduce (xf reducef) (combinef) coll))))
+    (coll-fold [_ _ combinef reducef] (reduce-elements (xf reducef) (combinef) coll))))
 
 (defn folder
   "As clojure.core.reducers/folder."
@@ -74,9 +118,9 @@
   (reify
     protocols/CollReduce
     (coll-reduce [this f] (protocols/coll-reduce this f (f)))
-    (coll-reduce [_ f init] (reduce (xf f) init coll))
+    (coll-reduce [_ f init] (reduce-elements (xf f) init coll))
     IReduceInit
-    (reduce [_ f init] (reduce (xf f) init coll))
+    (reduce [_ f init] (reduce-elements (xf f) init coll))
     CollFold
     (coll-fold [_ n combinef reducef] (coll-fold coll n combinef (xf reducef)))))
 
@@ -181,6 +225,19 @@
   source/Source
   (-source [this]
     (object-array (seq this))))
+
+;; As upstream, a map in a cat gives key and value to a fold, and its entries to a reduction.
+(defn- holds-pairs? [coll]
+  (if (instance? Cat coll)
+    (or (holds-pairs? (.left ^Cat coll)) (holds-pairs? (.right ^Cat coll)))
+    (pairs? coll)))
+
+(extend-type Cat
+  CollFold
+  (coll-fold [coll n combinef reducef]
+    (if (holds-pairs? coll)
+      (combinef (coll-fold (.left ^Cat coll) n combinef reducef) (coll-fold (.right ^Cat coll) n combinef reducef))
+      (run coll n combinef reducef))))
 
 (defn cat
   "As clojure.core.reducers/cat."

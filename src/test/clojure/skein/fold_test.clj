@@ -319,6 +319,17 @@
             :let [exact (+ -1000 (* (double p) 10999))]]
       (is (<= (Math/abs (- (double q) exact)) (+ 1 (* 0.01 (Math/abs exact))))))))
 
+(deftest numbers-at-the-edge-have-their-place
+  (let [max Double/MAX_VALUE, least Double/MIN_VALUE]
+    (is (= {0 ##-Inf, 0.5 0.0, 1 ##Inf} (both (fold/quantiles [0 0.5 1]) [##Inf ##-Inf -0.0 1.0 -1.0])))
+    (doseq [x [max (- max)]]
+      (is (< 0.98 (/ (get (both (fold/quantiles [1]) [x]) 1) x) 1.01)))
+    (is (pos? (get (both (fold/quantiles [0]) [least]) 0)))
+    (is (NaN? (get (fold/fold {:grain 1 :parallelism 2} (fold/quantiles [0.5]) [1.0 ##NaN 2.0 3.0]) 0.5)))
+    (is (= {0.5 nil} (both (fold/quantiles [0.5]) [])))
+    (is (= [0 2 1] (both (fold/histogram [0 10]) [-0.0 0 ##Inf]) (both (fold/histogram [-0.0 10]) [-0.0 0 ##Inf])))
+    (is (= [1 1 1] (both (fold/histogram [-5 10]) [##-Inf 0 ##NaN])))))
+
 (deftest parts-of-a-fold-stop-on-their-own
   (let [first-over (fn [n] {:combine (fn ([] nil) ([a b] (or a b))), :step (fn step [_ x] (when (< n x) (reduced x)))})]
     (is (= {:over-10 11, :over-500 501, :n 1000}
@@ -344,13 +355,23 @@
 
 ;;;; Errors
 
+(defmulti ^:private plus (fn [& args] (count args)))
+(defmethod plus 0 [] 0)
+(defmethod plus :default [a b] (+ a b))
+
+(deftest a-var-or-a-multimethod-is-a-fold-too
+  (is (= 6 (fold/fold #'+ [1 2 3]) (fold/fold #'+ #'+ [1 2 3]) (fold/fold (fold/through (map inc) plus) [0 1 2])))
+  (is (= 6 (fold/fold (fold/then (fold/fuse {:sum fold/sum}) :sum) [1 2 3])) "a value may be looked up in"))
+
 (deftest what-is-wrong-has-a-name
   (is (= :skein/bad-combine
          (error-of #(fold/fold nil + xs)) (error-of #(fold/fold :k + xs)) (error-of #(fold/fold {:step +} xs))
          (error-of #(fold/fold (map inc) nil + xs))))
   (is (= :skein/bad-step (error-of #(fold/fold + nil xs)) (error-of #(fold/fold + 7 xs))))
   (is (= :skein/bad-xform (error-of #(fold/fold 512 + + xs))))
-  (is (= :skein/bad-fold (error-of #(fold/fold 7 xs)) (error-of #(fold/fold {:combine +} xs))))
+  (is (= :skein/bad-fold (error-of #(fold/fold 7 xs)) (error-of #(fold/fold {:combine +} xs)) (error-of #(fold/fold :sum xs))
+         (error-of #(fold/fold (assoc fold/sum :identity 0) xs)) (error-of #(fold/fuse [(assoc fold/sum :complete 5)]))))
+  (is (= :skein/bad-option (error-of #(fold/fold {:trace 5} + xs)) (error-of #(fold/explain {:trace 5} fold/sum xs))))
   (is (= {:skein/error :skein/bad-grain, :option :grain, :value -1} (data-of #(fold/fold {:grain -1} + + xs))))
   (is (= :skein/bad-option
          (error-of #(fold/fold {:parallelism 0} + + xs)) (error-of #(fold/fold {:paralelism 2} + + xs))

@@ -40,7 +40,9 @@
                (when-not (some-> (options k) first (#(% v))) (option-error! k v)))
              nil opts))
 
-(defn- function? [f]
+(defn function?
+  "Whether `f` is meant as a function: keywords and collections, though they can be called, are mistakes."
+  [f]
   (or (instance? Fn f) (instance? Var f) (instance? MultiFn f)
       (and (instance? IFn f) (not (keyword? f)) (not (symbol? f)) (not (coll? f)))))
 
@@ -108,12 +110,11 @@
     (Progress. (fn tell [done total] (on-progress {:done done, :total total, :unit unit})) size)))
 
 (defn- with-options ^Plan [^Plan plan opts source stages]
-  (let [{:keys [parallelism grain unordered pool on-progress trace]} opts]
+  (let [{:keys [parallelism grain unordered pool on-progress]} opts]
     (when parallelism (.parallelism plan parallelism))
     (when grain (.grain plan grain))
     (when pool (.pool plan pool))
     (when on-progress (.progress plan (progress on-progress source)))
-    (when trace (.trace plan trace))
     (when unordered
       (check-unordered plan stages)
       (.unordered plan true))
@@ -125,25 +126,31 @@
     (instance? Feed source) (Engine/fold plan ^Feed source)
     :else (Engine/fold plan ^IReduceInit source)))
 
-(defn run
-  "Returns the fold of `coll`, not yet post-processed.
-
-  opts  see `skein.fold/fold`, or nil; :trace may hold a skein.fold.rt.Trace
-  f     {:identity :xform :step :combine :in-order? :completes?}; without :identity, combine's value for no argument;
-        :completes? false says that step's arity of one, if there is one, has another meaning"
-  [opts f coll]
+(defn- run-traced
+  "As `run`, noting what happens in `trace`, which may be nil."
+  [^Trace trace opts f coll]
   (if (instance? Eduction coll)
-    (recur opts (fed-by coll f) (.coll ^Eduction coll))
+    (recur trace opts (fed-by coll f) (.coll ^Eduction coll))
     (let [step (:step f)
           combine (:combine f)]
       (check-functions combine step)
-      (when opts (check-options (if (map? opts) (dissoc opts :trace) opts)))
+      (when opts (check-options opts))
       (let [stages (stages-of (:xform f))
             plan (Plan. (or (:identity f) combine) stages step combine (boolean (:in-order? f)))
             source (source/source coll)]
         (when (false? (:completes? f)) (.neverComplete plan))
         (when opts (with-options plan opts source stages))
+        (when trace (.trace plan trace))
         (run-source plan source)))))
+
+(defn run
+  "Returns the fold of `coll`, not yet post-processed.
+
+  opts  see `skein.fold/fold`, or nil
+  f     {:identity :xform :step :combine :in-order? :completes?}; without :identity, combine's value for no argument;
+        :completes? false says that step's arity of one, if there is one, has another meaning"
+  [opts f coll]
+  (run-traced nil opts f coll))
 
 (defn run-plain
   "As `run`, of a fold that is no more than these functions; they need no map, which a small fold would feel."
@@ -160,10 +167,9 @@
 (defn explain
   "Returns what `run` did, and its value under :value; see `skein.fold/explain`."
   [opts f coll]
-  (when opts (check-options opts))
   (let [trace (Trace.)
         start (System/nanoTime)
-        value (run (assoc opts :trace trace) f coll)
+        value (run-traced trace opts f coll)
         elapsed-ns (- (System/nanoTime) start)
         pieces (mapv piece->data (.pieces trace))
         units (long (transduce (map :units) + pieces))

@@ -8,7 +8,9 @@
 
   Each takes one path or several, and returns a value that can be folded any number of times; the files are looked at
   when a fold begins. A part of a file owns the records whose first byte lies in it, so each is seen exactly once, and in
-  order. A file called *.gz is unpacked, and one called *.zst with com.github.luben/zstd-jni on the class path: several in parallel, one alone on one thread while others take its lines.
+  order. A file called *.gz is unpacked, and one called *.zst with com.github.luben/zstd-jni on the class path: several in
+  parallel, one alone on one thread while others take its lines. So are pipes, devices and the files of /proc, of which nobody
+  knows the size, read on by one thread; a pipe can be folded but once.
 
   The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
   :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long, :skein/no-unpacker, :skein/bad-charset and
@@ -21,7 +23,7 @@
   (:import (java.io File)
            (java.nio.charset Charset StandardCharsets)
            (java.nio.file Path)
-           (java.util Arrays)
+           (java.util Arrays Collection)
            (skein.fold.rt FileSpan FilesSpan Format StreamFeed)))
 
 (set! *warn-on-reflection* true)
@@ -36,8 +38,8 @@
                  {:path x})))
 
 (defn- ->paths [x]
-  (if (or (sequential? x) (set? x) (instance? Path x))
-    (if (instance? Path x) [x] (mapv ->path x))
+  (if (or (sequential? x) (instance? Collection x))
+    (mapv ->path x)
     [(->path x)]))
 
 (def ^:private probe-chars "Characters whose bytes must be theirs in ASCII, for a file to be cut at bytes." "\n\r aZ0")
@@ -46,8 +48,9 @@
   (let [charset (cond
                   (instance? Charset x) x
                   (and (string? x) (try (Charset/isSupported x) (catch IllegalArgumentException _ false))) (Charset/forName x))]
-    (if (and charset (Arrays/equals (.getBytes ^String probe-chars ^Charset charset)
-                                    (.getBytes ^String probe-chars StandardCharsets/US_ASCII)))
+    (if (and charset (.canEncode ^Charset charset)
+             (Arrays/equals (.getBytes ^String probe-chars ^Charset charset)
+                            (.getBytes ^String probe-chars StandardCharsets/US_ASCII)))
       charset
       (error/fail! :skein/bad-charset
                    (str "The charset " (error/preview x) " is unknown, or not an extension of ASCII as UTF-8 is, so a file can't be "
@@ -61,26 +64,53 @@
     (boolean (some (fn same? [k] (Arrays/equals (Arrays/copyOfRange bytes 0 (int k)) (Arrays/copyOfRange bytes (- n (int k)) n)))
                    (range 1 n)))))
 
-(defn- ->delimiter ^bytes [x ^Charset charset]
-  (let [bytes (cond
-                (bytes? x) x
-                (char? x) (.getBytes (str x) charset)
-                (string? x) (.getBytes ^String x charset))]
-    (if (and bytes (pos? (alength ^bytes bytes)) (not (overlaps-itself? bytes)))
-      bytes
-      (error/fail! :skein/bad-delimiter
-                   (str "A delimiter is a character, a string or a byte array that isn't empty and does not end as it begins, not "
-                        (error/preview x) ".")
-                   {:delimiter (error/preview x)}))))
+(defn- within-characters?
+  "Whether the byte `b` also occurs in the bytes of some character behind the first, so that not each `b` begins one."
+  [b ^Charset charset]
+  (cond
+    (= StandardCharsets/UTF_8 charset) (<= -128 (long b) -65)
+    (= 1.0 (.maxBytesPerChar (.newEncoder charset))) false
+    :else (boolean (some (fn holds? [c]
+                           (let [bytes (.getBytes (String/valueOf (char c)) charset)]
+                             (loop [i 1]
+                               (cond (>= i (alength bytes)) false
+                                     (= (long b) (aget bytes i)) true
+                                     :else (recur (inc i))))))
+                         (range 0x10000)))))
 
-(defrecord ^:private Files [paths format]
+(defn- delimiter-bytes
+  "Returns the bytes of a delimiter that is one and has them in `charset`, or nil."
+  ^bytes [x ^Charset charset]
+  (if (bytes? x)
+    x
+    (when-let [text (when (or (char? x) (string? x)) (str x))]
+      (let [bytes (.getBytes ^String text charset)]
+        (when (= text (String. bytes charset)) bytes)))))
+
+(defn- ->delimiter
+  "Returns the bytes of the delimiter `x`; charset is nil if they need not fit any."
+  ^bytes [x ^Charset charset]
+  (let [bytes (delimiter-bytes x (or charset StandardCharsets/UTF_8))]
+    (when (or (nil? bytes) (zero? (alength bytes)) (overlaps-itself? bytes))
+      (error/fail! :skein/bad-delimiter
+                   (str "A delimiter is a character, a string or a byte array that isn't empty, does not end as it begins, and "
+                        "can be written in the file's charset, unlike " (error/preview x) ".")
+                   {:delimiter (error/preview x)}))
+    (when (and charset (within-characters? (aget bytes 0) charset))
+      (error/fail! :skein/bad-delimiter
+                   (str "In " charset " the first byte of the delimiter " (error/preview x) " also occurs within other characters, so "
+                        "a file can't be divided there. Choose another, or convert the file to UTF-8.")
+                   {:delimiter (error/preview x), :charset (str charset)}))
+    bytes))
+
+;; No record: that would be a map, and folded as one by whoever looks for maps first.
+(deftype ^:private Files [paths format]
   source/Source
   (-source [_]
-    (if (and (= 1 (count paths)) (StreamFeed/isCompressed (first paths)))
-      (StreamFeed/ofFile (first paths) format)
-      (if (= 1 (count paths))
-        (FileSpan. (first paths) format)
-        (FilesSpan. paths format)))))
+    (cond
+      (not= 1 (count paths)) (FilesSpan. paths format)
+      (StreamFeed/isNeeded (first paths)) (StreamFeed/ofFile (first paths) format)
+      :else (FileSpan. (first paths) format))))
 
 (defn lines
   "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them.
@@ -92,20 +122,23 @@
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
   ([paths] (lines paths {}))
   ([paths {:keys [charset] :or {charset StandardCharsets/UTF_8}}]
-   (->Files (->paths paths) (Format/lines (->charset charset)))))
+   (Files. (->paths paths) (Format/lines (->charset charset)))))
 
 (defn records
   "Returns a source of the records of files that end with `delimiter`, which they are given without.
 
   paths      as for `lines`
-  delimiter  character, string or byte array; it must not end as it begins, as \"aba\" does
+  delimiter  character, string or byte array; it must not end as it begins, as \"aba\" does, nor begin with a byte that
+             occurs within the charset's other characters, as | does in Shift_JIS
   opts       :charset  as for `lines`
              :as       :string, the default, or :bytes for byte arrays"
   ([paths delimiter] (records paths delimiter {}))
   ([paths delimiter {:keys [charset as] :or {charset StandardCharsets/UTF_8, as :string}}]
-   (let [charset (->charset charset)]
-     (->Files (->paths paths)
-              (Format/records (->delimiter delimiter charset) (when (not= :bytes as) charset))))))
+   (let [charset (->charset charset)
+         raw? (= :bytes as)]
+     (Files. (->paths paths)
+             (Format/records (->delimiter delimiter (when-not (and raw? (bytes? delimiter)) charset))
+                             (when-not raw? charset))))))
 
 (defn slices
   "Returns a source of parts of files, each some whole lines in a buffer: a skein.fold.rt.Slice.
@@ -117,4 +150,4 @@
   got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
   ([paths] (slices paths {}))
   ([paths {:keys [delimiter] :or {delimiter \newline}}]
-   (->Files (->paths paths) (Format/slices (->delimiter delimiter StandardCharsets/UTF_8)))))
+   (Files. (->paths paths) (Format/slices (->delimiter delimiter nil)))))

@@ -9,8 +9,10 @@
   There are three kinds of source: a Span can be reduced from any position to any other; a Feed hands out blocks of
   elements in order; an IReduceInit pushes its elements. The first kind needs nobody to produce elements, so it
   is the fastest. `indexed` makes a Span of a function."
-  (:require [skein.impl.error :as error])
-  (:import (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector)
+  (:require [clojure.core.protocols :as protocols]
+            [skein.impl.error :as error])
+  (:import (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector
+                         Seqable)
            (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
            (java.util.function IntFunction)
            (java.util.stream BaseStream)
@@ -24,10 +26,17 @@
     "Returns how to fold `coll`: a skein.fold.rt.Span, a skein.fold.rt.Feed, a clojure.lang.IReduceInit, or
     another value that is a source."))
 
+(defn extended?
+  "Whether a protocol was extended to the type of `coll`, rather than to all objects; the protocol is `Source` if none is given.
+  A type that `Source` was extended to is to be folded in that way and no other."
+  ([coll] (extended? Source coll))
+  ([protocol coll]
+   (not (identical? (find-protocol-impl protocol coll) (get-in protocol [:impls Object])))))
+
 (defn- not-foldable! [coll]
   (error/fail! :skein/not-foldable
                (str "Can't fold a " (.getName (class coll)) ". Sources are vectors, maps, sets, ranges, sequences, arrays, "
-                    "strings, every Iterable, Iterator, Spliterator and Stream, whatever reduces itself (IReduceInit), "
+                    "strings, every Iterable, Iterator, Spliterator and Stream, whatever reduces itself (IReduceInit, CollReduce), "
                     "files by way of skein.fold.lines, and types that extend skein.fold.source/Source.")
                {:class (.getName (class coll)), :value (error/preview coll)}))
 
@@ -81,6 +90,10 @@
 (defn- stream-feed [^BaseStream stream]
   (IteratorFeed. (.iterator stream) stream))
 
+(defn- reducible [coll]
+  (reify IReduceInit
+    (reduce [_ f init] (protocols/coll-reduce coll f init))))
+
 (defn- open-source
   "Returns the source of a `coll` whose type has no entry of its own in the protocol."
   [coll]
@@ -100,7 +113,10 @@
     Map (IteratorFeed. (.iterator (.entrySet ^Map coll)) nil)
     Spliterator (IteratorFeed. (Spliterators/iterator ^Spliterator coll) nil)
     IReduceInit coll
-    (or (Spans/ofArray coll) (not-foldable! coll))))
+    Seqable (SeqFeed. (seq coll))
+    (or (Spans/ofArray coll)
+        (when (extended? protocols/CollReduce coll) (reducible coll))
+        (not-foldable! coll))))
 
 (extend-protocol Source
   nil

@@ -84,27 +84,35 @@
            ([counts x] (count! counts x)))
    :combine add-counts})
 
-;;;; Quantiles: {:zero n, :positive {bucket n}, :negative {bucket n}}; bucket i holds (g^(i-1), g^i]
+;;;; Quantiles: {:zero n, :nan n, :positive {bucket n}, :negative {bucket n}}; bucket i holds (g^(i-1), g^i]
 
 (def ^:private ^:const accuracy 0.01)
 (def ^:private growth (/ (+ 1.0 accuracy) (- 1.0 accuracy)))
 (def ^:private log-growth (Math/log growth))
 
+(def ^:private ^:const infinite-bucket Long/MAX_VALUE)
+
 (defn- bucket ^long [^double x]
-  (long (Math/ceil (/ (Math/log x) (double log-growth)))))
+  (if (Double/isInfinite x)
+    infinite-bucket
+    (long (Math/ceil (/ (Math/log x) (double log-growth))))))
 
 (defn- bucket->number ^double [^long i]
-  (/ (* 2.0 (Math/exp (* i (double log-growth)))) (+ 1.0 (double growth))))
+  (if (= infinite-bucket i)
+    Double/POSITIVE_INFINITY
+    (min Double/MAX_VALUE (/ (* 2.0 (Math/exp (* i (double log-growth)))) (+ 1.0 (double growth))))))
 
 (defn- count-in-bucket [sketch x]
   (let [x (double x)]
     (cond
       (pos? x) (update-in sketch [:positive (bucket x)] (fnil inc 0))
       (neg? x) (update-in sketch [:negative (bucket (- x))] (fnil inc 0))
-      :else (update sketch :zero inc))))
+      (zero? x) (update sketch :zero inc)
+      :else (update sketch :nan inc))))
 
 (defn- add-sketches [left right]
   {:zero (+ (long (:zero left)) (long (:zero right)))
+   :nan (+ (long (:nan left)) (long (:nan right)))
    :positive (merge-with + (:positive left) (:positive right))
    :negative (merge-with + (:negative left) (:negative right))})
 
@@ -122,12 +130,17 @@
         (if (or (nil? more) (< rank seen)) x (recur more seen))))))
 
 (defn quantiles
-  "Returns the fold of numbers whose value is a map from each of `ps` to the number at that rank, or nil for no numbers."
+  "Returns the fold of numbers whose value is a map from each of `ps` to the number at that rank: nil for no numbers, and NaN if
+  one of them is, since it has no rank."
   [ps]
-  {:identity (fn fresh [] {:zero 0, :positive {}, :negative {}})
+  {:identity (fn fresh [] {:zero 0, :nan 0, :positive {}, :negative {}})
    :step count-in-bucket
    :combine add-sketches
    :complete (fn complete [sketch]
                (let [pairs (sorted-counts sketch)
-                     total (transduce (map second) + pairs)]
-                 (into {} (map (fn at [p] [p (when (seq pairs) (quantile pairs total p))])) ps)))})
+                     total (transduce (map second) + pairs)
+                     number-at (cond
+                                 (pos? (long (:nan sketch))) (constantly ##NaN)
+                                 (seq pairs) #(quantile pairs total %)
+                                 :else (constantly nil))]
+                 (into {} (map (juxt identity number-at)) ps)))})

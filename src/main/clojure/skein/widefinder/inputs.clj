@@ -13,7 +13,7 @@
   (:import (java.io BufferedInputStream File FileDescriptor FileInputStream IOException InputStream)
            (java.lang.reflect InvocationTargetException)
            (java.nio.file AccessDeniedException FileSystems Files LinkOption NoSuchFileException Path)
-           (java.util.zip GZIPInputStream)
+           (skein.fold.rt GzipStream)
            (skein.wf Input Input$Opener)))
 
 (set! *warn-on-reflection* true)
@@ -109,7 +109,7 @@
   "Returns a stream of what `in`, compressed as `packing` says, unpacks to; all its members, one after the other."
   ^InputStream [packing ^InputStream in]
   (case packing
-    :gzip (GZIPInputStream. in (int buffer-bytes))
+    :gzip (GzipStream. in (int buffer-bytes))
     :bzip2 (construct "org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream"
                       "org.apache.commons/commons-compress" [InputStream Boolean/TYPE] [in true])
     :zstd (construct "com.github.luben.zstd.ZstdInputStream" "com.github.luben/zstd-jni" [InputStream] [in])

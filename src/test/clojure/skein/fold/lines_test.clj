@@ -12,9 +12,11 @@
   (:import (com.github.luben.zstd ZstdOutputStream)
            (java.io ByteArrayOutputStream File RandomAccessFile)
            (java.nio.charset StandardCharsets)
+           (java.nio.file Files)
+           (java.util Arrays)
            (java.util.concurrent CountDownLatch TimeUnit)
            (java.util.zip GZIPOutputStream)
-           (skein.fold.rt Slice)))
+           (skein.fold.rt FileSpan Format GzipStream Slice)))
 
 (set! *warn-on-reflection* true)
 
@@ -36,6 +38,15 @@
 (defn- gzip! [^File file ^String text]
   (with-open [out (GZIPOutputStream. (io/output-stream file))]
     (.write out (.getBytes text "UTF-8"))))
+
+(defn- gzip ^bytes [^String text]
+  (let [out (ByteArrayOutputStream.)]
+    (with-open [packer (GZIPOutputStream. out)] (.write packer (.getBytes text "UTF-8")))
+    (.toByteArray out)))
+
+(defn- write-bytes! [^File file & parts]
+  (with-open [out (io/output-stream file)]
+    (doseq [part parts] (.write out (byte-array part)))))
 
 (defn- all [opts source] (within-deadline (fold/fold opts (fold/into []) source)))
 (defn- error-of [f] (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
@@ -107,7 +118,10 @@
     (gzip! d "5")
     (is (= ["1" "2" "3" "4" "5"]
            (all {} (lines/lines [(str a) b (.toPath c) d]))
-           (all {:grain 1, :parallelism 3} (lines/lines [(str a) b (.toPath c) d]))))))
+           (all {:grain 1, :parallelism 3} (lines/lines [(str a) b (.toPath c) d]))
+           (all {} (lines/lines (Arrays/asList (object-array [(str a) b (.toPath c) d]))))
+           (all {} (lines/lines (eduction (map str) [a b c d])))))
+    (is (= [] (all {} (lines/lines []))))))
 
 (deftest a-line-may-be-much-longer-than-a-block
   (with-files [file ".txt" packed ".gz"]
@@ -129,7 +143,34 @@
     (with-open [out (io/output-stream file)] (.write out (.getBytes "\u00e9\nb" "ISO-8859-1")))
     (is (= ["\u00e9" "b"] (all {} (lines/lines file {:charset "ISO-8859-1"}))))
     (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "UTF-16"}))))
-    (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "no such"}))))))
+    (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "no such"}))))
+    (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "x-JISAutoDetect"})))  "it can't be written")))
+
+(deftest a-delimiter-does-not-cut-characters
+  (with-files [file ".txt"]
+    (doseq [charset ["Shift_JIS" "windows-31j" "GBK" "GB18030" "Big5" "EUC-JP" "EUC-KR" "ISO-2022-JP" "UTF-8" "ISO-8859-1"]
+            delimiter ["|" "\n" "\u0000" "--=" "0" "、" "é" "漢"]
+            :let [parts ["ポスト" "漢字" "x0" "" "、。" "é-ß" "一二三四"]
+                  writable? (fn [s] (= s (String. (.getBytes ^String s ^String charset) ^String charset)))
+                  parts (filterv #(and (writable? %) (not (str/includes? % delimiter))) parts)
+                  source (try (lines/records file delimiter {:charset charset})
+                              (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))]]
+      (testing [charset delimiter]
+        (if (keyword? source)
+          (is (= :skein/bad-delimiter source))
+          (do (write-bytes! file (.getBytes (str/join (map #(str % delimiter) parts)) ^String charset))
+              (is (= parts (all {:grain 1, :parallelism 2} source)))))))
+    (testing "those that do are refused, others are not"
+      (let [refused? (fn [delimiter charset] (= :skein/bad-delimiter (error-of #(lines/records file delimiter {:charset charset}))))]
+        (is (every? #(refused? "|" %) ["Shift_JIS" "windows-31j" "GBK" "GB18030" "Big5" "ISO-2022-JP"]))
+        (is (not-any? #(refused? "|" %) ["EUC-JP" "EUC-KR" "UTF-8" "ISO-8859-1" "windows-1252"]))
+        (is (not-any? #(refused? "\n" %) ["Shift_JIS" "GBK" "GB18030" "Big5" "ISO-2022-JP" "EUC-JP"]))
+        (is (refused? "0" "GB18030"))
+        (is (refused? "、" "ISO-8859-1") "it can't be written")
+        (is (refused? (byte-array [-128]) "UTF-8"))))
+    (testing "bytes are divided at any bytes"
+      (write-bytes! file [1 -128 2])
+      (is (= [[1] [2]] (map vec (all {} (lines/records file (byte-array [-128]) {:as :bytes}))))))))
 
 (deftest what-cannot-be-read-has-a-name
   (with-files [file ".txt" bad ".gz" zst ".zst"]
@@ -156,6 +197,47 @@
         (.write out (.toByteArray whole) 0 (quot (.size whole) 2)))
       (is (= :skein/file-truncated (error-of #(all {} (lines/lines file))))))))
 
+(deftest what-follows-a-gzip-member-is-another-or-zeros
+  (with-files [file ".gz" other ".txt"]
+    (write! other "")
+    (let [a (gzip "a\nb\n"), b (gzip "c\nd\n")
+          end (fn [source] (try (all {} source) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+          ends (fn [& parts]
+                 (apply write-bytes! file parts)
+                 (let [alone (end (lines/lines file)), beside (end (lines/lines [file other]))]
+                   (if (= alone beside) alone [alone beside])))]
+      (testing "whole"
+        (is (= ["a" "b" "c" "d"] (ends a b)))
+        (is (= ["a" "b"] (ends a (repeat 513 0)) (ends a (gzip "")) (ends (gzip "") a)))
+        (is (= ["a" "b" "c" "d"] (ends a (repeat 5 0) b)))
+        (is (= ["x"] (apply ends (concat (repeat 3000 (gzip "")) [(gzip "x")])))))
+      (testing "cut off anywhere"
+        (doseq [n (range (alength a))]
+          (is (= :skein/file-truncated (ends (take n a))) n))
+        (doseq [n (range 1 (alength b))]
+          (is (= :skein/file-truncated (ends a (take n b))) n)))
+      (testing "damaged"
+        (is (= :skein/file-unreadable (ends a (assoc (vec b) 0 0)) (ends a (assoc (vec b) 1 0)) (ends a (.getBytes "more"))
+               (ends (update (vec a) (- (alength a) 8) bit-xor 1)) (ends (update (vec a) (- (alength a) 4) bit-xor 1))
+               (ends (update (vec a) 3 bit-or 0x80))))))))
+
+(deftest gzip-is-read-in-pieces-of-any-size
+  (let [text (str/join (range 2000))]
+    (doseq [size [1 2 7 1000]]
+      (with-open [in (GzipStream. (io/input-stream (byte-array (concat (gzip text) [0] (gzip "end")))) (int size))]
+        (is (= (str text "end") (String. (.readAllBytes in) "UTF-8")) size)))))
+
+(deftest a-gzip-header-may-say-more
+  (with-files [file ".gz"]
+    (let [packed (gzip "a\n")
+          crc (fn [header] (.getValue (doto (java.util.zip.CRC32.) (.update (byte-array header)))))
+          named (concat (assoc (vec (take 10 packed)) 3 0x1E) [2 0 7 7] (.getBytes "name") [0] (.getBytes "comment") [0])
+          sum (long (crc named))]
+      (write-bytes! file named [(unchecked-byte sum) (unchecked-byte (bit-shift-right sum 8))] (drop 10 packed))
+      (is (= ["a"] (all {} (lines/lines file))))
+      (write-bytes! file named [(unchecked-byte (inc sum)) (unchecked-byte (bit-shift-right sum 8))] (drop 10 packed))
+      (is (= :skein/file-unreadable (error-of #(all {} (lines/lines file))))))))
+
 (defn- shrink! [^File file n]
   (with-open [f (RandomAccessFile. file "rw")] (.setLength f n)))
 
@@ -168,6 +250,82 @@
                     (catch clojure.lang.ExceptionInfo e (ex-data e)))]
       (is (= :skein/file-truncated (:skein/error data)))
       (is (= (str file) (:path data))))))
+
+(defn- end-of
+  "What becomes of `f` on this thread: the class of what it throws, and whether the thread is interrupted then."
+  [f]
+  (let [thrown (try (f) nil (catch Throwable t (class t)))]
+    [thrown (Thread/interrupted)]))
+
+(defn- interrupt-once
+  "Returns a step that counts, of which the first call interrupts `caller`; on another thread it goes on when the fold has ended."
+  [^Thread caller]
+  (let [first? (atom true)]
+    (fn step [n _]
+      (when (compare-and-set! first? true false)
+        (.interrupt caller)
+        (when-not (= caller (Thread/currentThread))
+          (.await (CountDownLatch. 1))))
+      (inc (long n)))))
+
+(deftest an-interrupt-is-no-fault-of-the-file
+  (with-files [plain ".txt" packed ".gz" zst ".zst"]
+    (let [text (str/join (repeat 100000 "line\n"))]
+      (write! plain text)
+      (gzip! packed text)
+      (zstd! zst text)
+      (doseq [[kind source] {"plain" (lines/lines plain), "gzip" (lines/lines packed), "Zstandard" (lines/lines zst)
+                             "slices" (lines/slices plain), "several" (lines/lines [packed plain]), "many" (lines/lines [plain zst])}
+              opts [{:parallelism 1, :grain 100} {:parallelism 3, :grain 100} {}]]
+        (testing [kind opts]
+          ;; Other threads may have done it all before the caller looks; then it is interrupted still.
+          (is (contains? (cond-> #{[InterruptedException false]} (= 3 (:parallelism opts)) (conj [nil true]))
+                         (within-deadline (.interrupt (Thread/currentThread))
+                                          (end-of #(fold/fold opts fold/count source))))
+              "before the fold")
+          (is (= [InterruptedException false]
+                 (within-deadline (let [step (interrupt-once (Thread/currentThread))]
+                                    (end-of #(fold/fold opts {:identity (constantly 0), :combine +, :step step} source)))))
+              "in the middle"))))))
+
+(deftest an-interrupted-reader-does-not-close-the-file-for-others
+  (with-files [file ".txt"]
+    (write! file (str/join (repeat 2000 "line\n")))
+    (let [count-line (fn [n _] (inc (long n)))]
+      (with-open [span (FileSpan. (.toPath file) (Format/lines StandardCharsets/UTF_8))]
+        (.reduce span count-line 0 0 5000)
+        (.interrupt (Thread/currentThread))
+        (is (= [InterruptedException false] (end-of #(.reduce span count-line 0 5000 10000))))
+        (is (= 1000 (.reduce span count-line 0 5000 10000)))))))
+
+(defn- pipe!
+  "Makes a named pipe of a file's name, and a thread that writes `text` to it."
+  [^File file ^String text]
+  (.delete file)
+  (when (zero? (.waitFor (.start (ProcessBuilder. ^java.util.List (list "mkfifo" (str file))))))
+    (doto (Thread. #(spit file text)) (.setDaemon true) .start)))
+
+(deftest files-without-a-size-are-read-on
+  (with-files [file ".txt" pipe ".fifo" empty ".txt"]
+    (write! file "x\ny")
+    (testing "a device"
+      (when (.exists (io/file "/dev/null"))
+        (is (= [] (all {} (lines/lines "/dev/null"))))
+        (is (= ["x" "y"] (all {} (lines/lines ["/dev/null" file "/dev/null"]))))))
+    (testing "the system's files"
+      (when (.exists (io/file "/proc/version"))
+        (let [version (Files/readAllLines (.toPath (io/file "/proc/version")))]
+          (is (= version (all {} (lines/lines "/proc/version"))))
+          (is (= (concat ["x" "y"] version version) (all {:grain 1} (lines/lines [file "/proc/version" empty "/proc/version"])))))))
+    (testing "a pipe"
+      (when (pipe! pipe "a\nb")
+        (is (= ["a" "b"] (all {} (lines/lines pipe))))
+        (pipe! pipe "c\nd")
+        (is (= ["x" "y" "c" "d" "x" "y"] (all {:grain 1, :parallelism 2} (lines/lines [file pipe file]))))))
+    (testing "progress counts no bytes that aren't there"
+      (let [last-report (atom nil)]
+        (fold/fold {:on-progress #(reset! last-report %)} fold/count (lines/lines [empty file empty]))
+        (is (= {:done 3 :total 3 :unit :bytes} @last-report))))))
 
 (deftest what-is-appended-meanwhile-is-not-seen
   (with-files [file ".txt"]

@@ -70,6 +70,17 @@
     (is (= :skein/file-unreadable (try (report [cut whole] {}) (catch ExceptionInfo e (:skein/error (ex-data e))))))
     (is (= (plain/report [(sample 400000 1)]) (report [cut whole] {:keep-going? true})))))
 
+(deftest gzip-that-ends-between-its-members-is-found
+  (let [folder (temp-folder)
+        [a b] (map #(packed (packers "gz") %) [(sample 20000 1) (sample 20000 2)])
+        joined (fn [b] (byte-array (concat a b)))
+        error (fn [name b]
+                (try (report [(file-in folder name (joined b))] {}) nil
+                     (catch ExceptionInfo e (:skein/error (ex-data e)))))]
+    (is (= [:skein/file-unreadable :skein/file-unreadable :skein/file-unreadable]
+           [(error "cut-1.gz" (take 1 b)) (error "cut-9.gz" (take 9 b)) (error "more.gz" (.getBytes "more"))]))
+    (is (= (plain/report [(sample 20000 1)]) (report [(file-in folder "zeros.gz" (joined (repeat 500 0)))] {})))))
+
 (deftest patterns-stand-for-files
   (let [folder (temp-folder)
         [a b c] (map #(str (file-in folder % (byte-array 0))) ["a.log" "b.log" "c.txt"])

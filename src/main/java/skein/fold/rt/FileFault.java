@@ -6,6 +6,8 @@ import clojure.lang.Keyword;
 import clojure.lang.PersistentArrayMap;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.util.zip.ZipException;
@@ -28,6 +30,12 @@ final class FileFault {
     return new ExceptionInfo(message, PersistentArrayMap.createAsIfByAssoc(data), cause);
   }
 
+  /** The current thread was interrupted while it read {@code path}. */
+  static RuntimeException interrupted(String path) {
+    Thread.interrupted();
+    return Sneaky.raise(new InterruptedException("interrupted while reading " + path));
+  }
+
   static RuntimeException missing(String path) {
     return fault(Keyword.intern("skein", "file-missing"),
         "There is no file " + path + ". Check the spelling, and the folder in which the program runs.", path);
@@ -43,6 +51,14 @@ final class FileFault {
         path, Keyword.intern("position"), position);
   }
 
+  /** A compressed file ended too early, when it had given {@code unpacked} bytes. */
+  private static RuntimeException cutOff(String path, long unpacked) {
+    return fault(Keyword.intern("skein", "file-truncated"),
+        path + " is cut off: what is compressed in it ends early, after " + unpacked + " unpacked bytes. Was it written and"
+            + " copied to its end?",
+        path, Keyword.intern("unpacked"), unpacked);
+  }
+
   static RuntimeException tooLong(String path, long position) {
     return fault(Keyword.intern("skein", "record-too-long"),
         "A record in " + path + " that begins at byte " + position + " does not fit in memory or in an array."
@@ -56,13 +72,14 @@ final class FileFault {
         path, Keyword.intern("library"), library);
   }
 
-  /** What stands behind an {@code IOException}. */
+  /** What stands behind an {@code IOException}; of an interrupt, an InterruptedException, which the thread then is no more. */
   static RuntimeException of(IOException e, String path, long position) {
+    if (e instanceof ClosedByInterruptException || e instanceof InterruptedIOException) throw interrupted(path);
     if (e instanceof NoSuchFileException) return missing(path);
     // The second is what zstd-jni says.
-    if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return truncated(path, position);
+    if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return cutOff(path, position);
     String why = e instanceof AccessDeniedException ? "its permissions forbid it"
-        : e instanceof ZipException ? "it is no gzip file, or a damaged one"
+        : e instanceof ZipException ? "it is no gzip file, or a damaged one (" + e.getMessage() + ")"
         : String.valueOf(e.getMessage());
     return fault(e, Keyword.intern("skein", "file-unreadable"), "Can't read " + path + ": " + why + ".",
         path, Keyword.intern("position"), position, Keyword.intern("reason"), why);

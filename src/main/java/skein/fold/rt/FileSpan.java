@@ -4,6 +4,8 @@ package skein.fold.rt;
 import clojure.lang.IFn;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -100,7 +102,7 @@ public final class FileSpan implements Span {
   }
 
   private synchronized FileChannel open() throws IOException {
-    if (channel == null) channel = FileChannel.open(path, StandardOpenOption.READ);
+    if (channel == null || !channel.isOpen()) channel = FileChannel.open(path, StandardOpenOption.READ);
     return channel;
   }
 
@@ -170,14 +172,19 @@ public final class FileSpan implements Span {
     }
 
     private int readAt(ByteBuffer buffer, long position) {
-      int n;
-      try {
-        n = open().read(buffer, position);
-      } catch (IOException e) {
-        throw FileFault.of(e, path.toString(), position);
+      for (;;) {
+        try {
+          int n = open().read(buffer, position);
+          if (n <= 0) throw FileFault.truncated(path.toString(), position);
+          return n;
+        } catch (ClosedByInterruptException e) {
+          throw FileFault.of(e, path.toString(), position);
+        } catch (ClosedChannelException e) {
+          // An interrupt of one reader closes the channel for all; the others open it again.
+        } catch (IOException e) {
+          throw FileFault.of(e, path.toString(), position);
+        }
       }
-      if (n <= 0) throw FileFault.truncated(path.toString(), position);
-      return n;
     }
   }
 }

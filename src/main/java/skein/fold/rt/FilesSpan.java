@@ -10,15 +10,15 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Several files, one after the other, each divided into records on its own. A compressed file can't be read from the middle,
- * so it belongs as a whole to whoever has its first byte; several of them are read in parallel.
+ * Several files, one after the other, each divided into records on its own. A compressed file, or a pipe, can't be read from the
+ * middle, so it belongs as a whole to whoever has its first byte; several of them are read in parallel.
  */
 public final class FilesSpan implements Span {
   private final Path[] paths;
   private final Format format;
-  private final long[] starts;     // in all files together; one more than there are files
-  private final FileSpan[] spans;  // null for a compressed file
-  private final long compressed;   // how many of them there are
+  private final long[] starts;     // in all files together, where one of unknown size has one byte; one more than there are files
+  private final FileSpan[] spans;  // null for one that is read as a stream
+  private final long streams;      // how many of them there are
 
   /** The files at {@code paths}, which must be there. */
   public FilesSpan(List<Path> paths, Format format) {
@@ -29,10 +29,10 @@ public final class FilesSpan implements Span {
     ConcurrentLinkedQueue<byte[]> buffers = new ConcurrentLinkedQueue<>();
     for (int i = 0; i < spans.length; i++) {
       Path path = this.paths[i];
-      if (!StreamFeed.isCompressed(path)) spans[i] = new FileSpan(path, format, buffers);
-      starts[i + 1] = starts[i] + (spans[i] == null ? FileSpan.sizeOf(path) : spans[i].size());
+      if (!StreamFeed.isNeeded(path)) spans[i] = new FileSpan(path, format, buffers);
+      starts[i + 1] = starts[i] + (spans[i] == null ? Math.max(1, FileSpan.sizeOf(path)) : spans[i].size());
     }
-    compressed = Arrays.stream(spans).filter(Objects::isNull).count();
+    streams = Arrays.stream(spans).filter(Objects::isNull).count();
   }
 
   @Override
@@ -53,7 +53,7 @@ public final class FilesSpan implements Span {
 
   @Override
   public boolean isCoarse() {
-    return compressed > 1;
+    return streams > 1;
   }
 
   @Override
@@ -65,17 +65,17 @@ public final class FilesSpan implements Span {
       if (spans[i] != null) {
         acc = spans[i].reduce(step, acc, start, end);
       } else if (start == 0 && end > 0) {
-        acc = unpack(step, acc, paths[i]);
+        acc = readOn(step, acc, paths[i]);
       }
       if (acc instanceof Reduced) return acc;
     }
     return acc;
   }
 
-  private Object unpack(IFn step, Object acc, Path path) {
+  private Object readOn(IFn step, Object acc, Path path) {
     try (StreamFeed feed = StreamFeed.ofFile(path, format)) {
       while (!(acc instanceof Reduced) && !feed.exhausted()) {
-        if (Thread.currentThread().isInterrupted()) throw Sneaky.raise(new InterruptedException());
+        if (Thread.interrupted()) throw FileFault.interrupted(path.toString());
         acc = feed.reduce(step, acc, Integer.MAX_VALUE);
       }
       return acc;

@@ -4,6 +4,7 @@ package skein.fold.rt;
 import clojure.lang.IFn;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
@@ -28,12 +29,25 @@ public final class StreamFeed implements Feed {
     this.format = format;
   }
 
-  /** Whether a file is compressed, going by its name. */
-  public static boolean isCompressed(Path path) {
-    return Unpacking.isPacked(path);
+  /**
+   * Whether a file, which must be there, can't be read by position: it is compressed, going by its name, or a pipe or device,
+   * or one that has no size but contents, as the system makes them in /proc.
+   */
+  public static boolean isNeeded(Path path) {
+    if (Unpacking.isPacked(path)) return true;
+    long size = FileSpan.sizeOf(path);
+    return !Files.isRegularFile(path) || size == 0 && !isEmpty(path);
   }
 
-  /** The contents of a compressed file. */
+  private static boolean isEmpty(Path path) {
+    try (InputStream in = Files.newInputStream(path)) {
+      return in.read() < 0;
+    } catch (IOException e) {
+      throw FileFault.of(e, path.toString(), 0);
+    }
+  }
+
+  /** The contents of such a file. */
   public static StreamFeed ofFile(Path path, Format format) {
     FileSpan.sizeOf(path);
     try {

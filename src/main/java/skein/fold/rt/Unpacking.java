@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.zip.GZIPInputStream;
 
 /** Compressed files, known by their names: gzip by Java itself, Zstandard by a library that the user's program may have. */
 final class Unpacking {
@@ -19,11 +18,12 @@ final class Unpacking {
     return name.endsWith(".gz") || name.endsWith(".zst");
   }
 
-  /** What the compressed file at {@code path} unpacks to. */
+  /** What the file at {@code path} unpacks to, which is itself if it isn't compressed. */
   static InputStream open(Path path) throws IOException {
     InputStream raw = Files.newInputStream(path);
+    if (!isPacked(path)) return raw;
     try {
-      return path.toString().endsWith(".gz") ? new GZIPInputStream(raw, BUFFER_BYTES) : unzstd(path, raw);
+      return path.toString().endsWith(".gz") ? new GzipStream(raw, BUFFER_BYTES) : unzstd(path, raw);
     } catch (Throwable t) {  // thrown again; the file must not stay open
       raw.close();
       throw t;
