@@ -90,6 +90,16 @@
            (within-deadline
             (fold/fold {:grain 10, :parallelism 4} into (fn step [acc x] (if (= x 500) (reduced (conj acc x)) (conj acc x))) coll))))))
 
+(deftest what-lies-right-of-a-reduced-is-dropped-between-two-steps
+  ;; A transient accumulator shows any step that gets another thread's, or none.
+  (let [fold-to (fn [stop] (fold/fold {:grain 1, :parallelism 4}
+                                      {:identity (fn [] (transient []))
+                                       :combine into
+                                       :step (fn ([acc] (persistent! acc))
+                                               ([acc x] (if (= x stop) (reduced acc) (conj! acc x))))}
+                                      xs))]
+    (is (every? #(= (range %) (within-deadline (fold-to %))) (map #(+ 100 (mod (* 37 (long %)) 800)) (range 3000))))))
+
 (deftest a-fold-may-end-in-the-very-block-that-tells-whether-to-share
   (let [slow-start (fn [x] (when (zero? (long x)) (Thread/sleep 2)) x)
         step (fn step [acc x] (if (= 1 (slow-start x)) (reduced (conj acc :end)) (conj acc x)))]

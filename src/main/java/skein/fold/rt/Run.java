@@ -323,10 +323,7 @@ abstract class Run {
   final void dropAfter(Strand strand) {
     synchronized (lock) {
       if (strand.dropped) return;
-      for (Strand s = strand.right; s != null; s = s.right) {
-        s.dropped = true;
-        s.acc = null;
-      }
+      for (Strand s = strand.right; s != null; s = s.right) s.dropped = true;
       strand.right = null;
       tail = strand;
     }
