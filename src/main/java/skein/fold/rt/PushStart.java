@@ -42,8 +42,9 @@ final class PushStart extends Start {
     try {
       pusher.reduce(new Sink(), null);
       flush();
-    } catch (Throwable t) {  // the helpers must leave before anybody hears of it
+    } catch (Throwable t) {  // it counts if what the source has pushed before does not end the fold
       if (run == null) throw t;
+      flush();
       run.producerFailed(t);
     }
     if (run != null) {
