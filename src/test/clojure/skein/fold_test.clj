@@ -272,7 +272,7 @@
       (is (zero? (long @running))))))
 
 (deftest interrupting-the-caller-cancels
-  (doseq [coll [(repeat 1)]
+  (doseq [coll [(repeat 1) (reducible (repeat 1))]
           :let [started (CountDownLatch. 1)
                 outcome (promise)
                 step (fn step [acc _] (.countDown started) acc)

@@ -48,6 +48,7 @@ final class PushRun extends Run {
   void push(Span block, Pace pace) {
     producing(false);
     try {
+      checkInterrupt();
       append(block, pace);
     } catch (Throwable t) {  // not the source's, which must not see it
       fail(t);
