@@ -66,6 +66,16 @@
   (let [pool (doto (Executors/newFixedThreadPool 1) .shutdown)]
     (is (= 499500 (within-deadline (fold/fold {:pool pool, :grain 1, :parallelism 3} + + xs))))))
 
+(deftest a-pool-that-makes-a-helper-run-the-task-that-it-brings-is-no-more-help
+  (doseq [[opts xform] [[{} nil] [{:grain 1} nil] [{:grain 1} (comp (map inc) (take 900))]]
+          :let [busy (atom false)
+                pool (reify Executor
+                       (execute [_ task]
+                         (if (compare-and-set! busy false true) (.start (Thread. ^Runnable task)) (.run task))))]]
+    (is (= (reduce + (eduction (or xform identity) xs))
+           (within-deadline (fold/fold (assoc opts :pool pool :parallelism 4) xform +
+                                       (fn ([acc] acc) ([acc x] (spin) (+ acc x))) xs))))))
+
 (deftest a-pool-that-runs-its-tasks-at-once-is-no-help
   (let [at-once (reify Executor (execute [_ task] (.run task)))]
     (doseq [coll [xs (apply list xs) (reducible xs)]

@@ -164,8 +164,7 @@ abstract class Run {
 
   /** A helper's whole visit. */
   final void help() {
-    // A pool that runs its tasks at once, on the thread that brings them, is no help.
-    if (Thread.currentThread() == caller || !join()) return;
+    if (!join()) return;
     Object before = Var.getThreadBindingFrame();
     Var.resetThreadBindingFrame(bindings);
     try {
@@ -186,8 +185,10 @@ abstract class Run {
 
   private boolean join() {
     synchronized (lock) {
-      if (!wantsHelp()) return false;
-      helpers.add(Thread.currentThread());
+      Thread visitor = Thread.currentThread();
+      // A pool that runs its tasks at once, on the thread that brings them, is no help.
+      if (!wantsHelp() || visitor == caller || helpers.contains(visitor)) return false;
+      helpers.add(visitor);
       helperCount = ++joined;
       return true;
     }
