@@ -19,7 +19,7 @@
            (java.util.concurrent Callable ExecutorService Executors)
            (java.util.function Function LongFunction LongPredicate LongUnaryOperator Predicate ToLongFunction)
            (java.util.stream LongStream Stream)
-           (java.util.zip GZIPOutputStream)))
+           (java.util.zip GZIPInputStream GZIPOutputStream)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -185,6 +185,7 @@
   [v ^File file ^File packed]
   (let [same (fn [title coll] [title (constantly coll) (constantly coll)])
         text-lines (fn [] (line-seq (io/reader file)))
+        packed-lines (fn [] (line-seq (io/reader (GZIPInputStream. (io/input-stream packed)))))
         c ^Collection v]
     (concat
      (map (partial apply same)
@@ -202,8 +203,8 @@
       ["reader" #(let [in ^BufferedReader (io/reader file)] (source/reading (fn [] (.readLine in)))) text-lines]
       ["lines of a file" #(lines/lines file) text-lines]
       ["lines of 4 files" #(lines/lines (repeat 4 file)) #(mapcat (fn [_] (text-lines)) (range 4))]
-      ["lines of a .gz" #(lines/lines packed) text-lines]
-      ["lines of 4 .gz" #(lines/lines (repeat 4 packed)) #(mapcat (fn [_] (text-lines)) (range 4))]])))
+      ["lines of a .gz" #(lines/lines packed) packed-lines]
+      ["lines of 4 .gz" #(lines/lines (repeat 4 packed)) #(mapcat (fn [_] (packed-lines)) (range 4))]])))
 
 (defn- with-temp-files [endings f]
   (let [files (mapv #(File/createTempFile "skein-bench" %) endings)]

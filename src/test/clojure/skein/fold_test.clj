@@ -3,7 +3,8 @@
   (:require [clojure.test :refer [deftest is testing]]
             [skein.async :as a]
             [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold])
+            [skein.fold :as fold]
+            [skein.fold.source :as source])
   (:import (clojure.lang ExceptionInfo IReduceInit)
            (java.util.concurrent CountDownLatch Executor Executors ExecutorService TimeUnit)))
 
@@ -358,6 +359,13 @@
     (is (= {:done 1000, :total 1000, :unit :elements} (peek @reports)))
     (is (apply <= (map :done @reports)))))
 
+(deftest progress-of-a-source-of-unknown-size-ends-with-what-there-was
+  (doseq [opts [{} {:grain 7, :parallelism 3}]
+          coll [(map identity xs) (set xs) (reducible xs) (source/reading (let [left (atom xs)] #(let [x (first @left)] (swap! left next) x)))]
+          :let [last-report (atom nil)]]
+    (within-deadline (fold/fold (assoc opts :on-progress #(reset! last-report %)) fold/count coll))
+    (is (= {:done 1000, :total nil, :unit :elements} @last-report))))
+
 (deftest an-exception-of-the-callback-ends-the-fold
   (is (= {:stop true} (data-of #(fold/fold {:on-progress (fn [_] (throw (ex-info "stop" {:stop true})))} fold/sum xs)))))
 
@@ -447,7 +455,8 @@
   (is (= {:skein/error :skein/bad-grain, :option :grain, :value -1} (data-of #(fold/fold {:grain -1} + + xs))))
   (is (= :skein/bad-option
          (error-of #(fold/fold {:parallelism 0} + + xs)) (error-of #(fold/fold {:paralelism 2} + + xs))
-         (error-of #(fold/fold {:pool 7} + + xs))))
+         (error-of #(fold/fold {:pool 7} + + xs)) (error-of #(fold/fold [:grain 2] fold/sum xs))
+         (error-of #(fold/explain [:grain 2] fold/sum xs)) (error-of #(fold/explain {:trace true} fold/sum xs))))
   (is (= {:skein/error :skein/not-foldable, :class "java.lang.Long", :value "7"} (data-of #(fold/fold + + 7)))))
 
 (deftest a-stateful-transducer-without-order-is-refused

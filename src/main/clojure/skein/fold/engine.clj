@@ -100,10 +100,12 @@
         (count stages))))
 
 (defn- progress [on-progress source]
-  (let [span (when (instance? Span source) source)
-        unit (if span (keyword (.unit ^Span span)) :elements)]
-    (Progress. (fn tell [done total] (on-progress {:done done, :total total, :unit unit}))
-               (if span (.size ^Span span) -1))))
+  (let [[unit size] (cond
+                      (instance? Span source) [(.unit ^Span source) (.size ^Span source)]
+                      (instance? Feed source) [(.unit ^Feed source) -1]
+                      :else ["elements" -1])
+        unit (keyword unit)]
+    (Progress. (fn tell [done total] (on-progress {:done done, :total total, :unit unit})) size)))
 
 (defn- with-options ^Plan [^Plan plan opts source stages]
   (let [{:keys [parallelism grain unordered pool on-progress trace]} opts]

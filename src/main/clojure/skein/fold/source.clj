@@ -11,7 +11,7 @@
   is the fastest. `indexed` makes a Span of a function."
   (:require [skein.impl.error :as error])
   (:import (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector)
-           (java.util Iterator List Map RandomAccess Spliterator Spliterators)
+           (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
            (java.util.function IntFunction)
            (java.util.stream BaseStream)
            (skein.fold.rt Feed IndexedSpan IteratorFeed SeqFeed Span Spans VectorSpan)))
@@ -42,6 +42,19 @@
   [size element-at]
   (IndexedSpan. (int size) (reify IntFunction (apply [_ i] (element-at i)))))
 
+(deftype ^:private Reading [read-next! ^:unsynchronized-mutable ready ^:unsynchronized-mutable ended?]
+  Iterator
+  (hasNext [_]
+    (when (and (nil? ready) (not ended?))
+      (set! ready (read-next!))
+      (set! ended? (nil? ready)))
+    (not ended?))
+  (next [this]
+    (when-not (.hasNext this) (throw (NoSuchElementException.)))
+    (let [x ready]
+      (set! ready nil)
+      x)))
+
 (defn reading
   "Returns a source of what `read-next!` returns, call by call, until it returns nil.
 
@@ -53,7 +66,7 @@
         (skein.fold/fold + (eduction (map count) (reading #(.readLine ^java.io.BufferedReader in)))))
       ;=> 3"
   [read-next!]
-  (SeqFeed. (take-while some? (repeatedly read-next!))))
+  (IteratorFeed. (->Reading read-next! nil false) nil))
 
 (defn- range-span [^LongRange r]
   (let [start (long (.first r))

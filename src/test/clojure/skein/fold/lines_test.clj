@@ -12,6 +12,7 @@
   (:import (com.github.luben.zstd ZstdOutputStream)
            (java.io ByteArrayOutputStream File RandomAccessFile)
            (java.nio.charset StandardCharsets)
+           (java.util.concurrent CountDownLatch TimeUnit)
            (java.util.zip GZIPOutputStream)
            (skein.fold.rt Slice)))
 
@@ -189,3 +190,18 @@
     (let [last-report (atom nil)]
       (is (= 1000 (fold/fold {:on-progress #(reset! last-report %)} fold/count (lines/lines file))))
       (is (= {:done 5000 :total 5000 :unit :bytes} @last-report)))))
+
+(deftest progress-of-a-compressed-file-is-told-in-bytes-unpacked
+  (with-files [file ".txt.gz"]
+    (gzip! file (str/join (repeat 50000 "line\n")))
+    (doseq [opts [{} {:grain 5000, :parallelism 2}]
+            :let [last-report (atom nil)]]
+      (is (= 50000 (within-deadline (fold/fold (assoc opts :on-progress #(reset! last-report %)) fold/count (lines/lines file)))))
+      (is (= {:done 250000 :total nil :unit :bytes} @last-report)))))
+
+(deftest several-compressed-files-are-shared-from-the-first-one-on
+  (with-files [a ".gz" b ".gz"]
+    (run! #(gzip! % "line\n") [a b])
+    (let [both (CountDownLatch. 2)
+          meet (fn [line] (.countDown both) (when (.await both 20 TimeUnit/SECONDS) line))]
+      (is (= ["line" "line"] (within-deadline (fold/fold {:parallelism 2} (map meet) into conj (lines/lines [a b]))))))))

@@ -8,13 +8,11 @@ import clojure.lang.IFn;
  * lock, so that its elements are produced serially while the steps on them run in parallel.
  */
 public interface Feed extends AutoCloseable {
-  /** Hands out the next elements, at most {@code n}; null when there are none left. */
+  /** Hands out the next elements, about {@code n} units of them at most; null when there are none left. */
   Span next(int n);
 
   /**
-   * Feeds the next elements, at most {@code n}, to {@code step}; as {@link Span#reduce}.
-   *
-   * @param n as many as fit if it is {@code Integer.MAX_VALUE}
+   * Feeds the next elements, about {@code n} units at most, to {@code step}; as {@link Span#reduce}.
    */
   default Object reduce(IFn step, Object acc, int n) {
     Span block = next(n);
@@ -31,6 +29,21 @@ public interface Feed extends AutoCloseable {
   static Throwable later(Throwable t, int filled) {
     if (filled == 0 || t instanceof InterruptedException) throw Sneaky.raise(t);
     return t;
+  }
+
+  /** How many units {@link #next} and {@link #reduce} have taken so far; -1 if nobody counts. */
+  default long taken() {
+    return -1;
+  }
+
+  /** The most units worth taking at a time: bounds how far the source is read ahead. */
+  default int maxBlock() {
+    return 4096;
+  }
+
+  /** What the units are, in a word for people: elements, bytes. */
+  default String unit() {
+    return "elements";
   }
 
   /** Frees what the feed holds. Called once, when the fold is over. */

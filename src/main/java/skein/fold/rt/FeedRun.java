@@ -15,18 +15,18 @@ import java.util.concurrent.locks.ReentrantLock;
  * </ul>
  */
 final class FeedRun extends Run {
-  /** The most elements in a block: bounds how far the feed is read ahead. */
-  static final int MAX_BLOCK = 4096;
   /** How many times as long as a combination a block should take. */
   private static final int COMBINE_SHARE = 16;
 
   private final Tap tap;
+  private final int maxBlock;
   private final Pace measured;
   private final ReentrantLock turn = new ReentrantLock();  // whose turn it is to use the tap
 
   FeedRun(Plan plan, Feed feed, Strand root) {
     super(plan);
     tap = new Tap(feed);
+    maxBlock = feed.maxBlock();
     measured = root.pace.copy();
     append(root);
   }
@@ -112,7 +112,7 @@ final class FeedRun extends Run {
     private int blockSize() {
       if (pace.fixed()) return (int) Math.min(pace.next(Long.MAX_VALUE), Integer.MAX_VALUE);
       long forCombining = (long) (COMBINE_SHARE * combineNanos / Math.max(1, pace.nanosPerUnit()));
-      return (int) Math.max(1, Math.min(MAX_BLOCK, Math.max(pace.next(Long.MAX_VALUE), forCombining)));
+      return (int) Math.max(1, Math.min(maxBlock, Math.max(pace.next(Long.MAX_VALUE), forCombining)));
     }
 
     private boolean reduce(Span block) {

@@ -22,8 +22,9 @@ final class FeedStart extends Start {
     if (pace.fixed() && shared && share(start)) return result;
     for (long now = start; !feed.exhausted(); ) {
       int n = (int) Math.min(pace.next(Long.MAX_VALUE), 1 << 20);
+      long taken = feed.taken();
       strand.acc = feed.reduce(strand.step, strand.acc, n);
-      now = note(n, now);
+      now = note(taken < 0 ? n : feed.taken() - taken, now);
       if (strand.acc instanceof Reduced) break;
       checkInterrupt();
       if (questionable(now) && share(now)) return result;
@@ -33,8 +34,8 @@ final class FeedStart extends Start {
     return plan.complete(strand.step, unreduced(strand.acc));
   }
 
-  /** Ends a block of about {@code n} elements that was begun at {@code before}; returns the time. */
-  private long note(int n, long before) {
+  /** Ends a block of {@code n} units that was begun at {@code before}; returns the time. */
+  private long note(long n, long before) {
     long now = System.nanoTime();
     pace.took(n, now - before);
     plan.note(strand, n, before, now);
@@ -63,11 +64,11 @@ final class FeedStart extends Start {
   /** Produces and reduces a block, one after the other, to compare. */
   private boolean stepsTakeLong() {
     long start = System.nanoTime();
-    Span block = feed.next((int) Math.min(pace.next(Long.MAX_VALUE), FeedRun.MAX_BLOCK));
+    Span block = feed.next((int) Math.min(pace.next(Long.MAX_VALUE), feed.maxBlock()));
     if (block == null) return false;
     long produced = System.nanoTime();
     strand.acc = block.reduce(strand.step, strand.acc, 0, block.size());
-    long now = note((int) block.size(), produced);
+    long now = note(block.size(), produced);
     double share = (double) (now - produced) / Math.max(1, now - start);
     return !(strand.acc instanceof Reduced) && worthwhile(share, (double) (now - start) / Math.max(1, block.size()));
   }

@@ -6,6 +6,7 @@ import clojure.lang.Reduced;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
@@ -17,6 +18,7 @@ public final class FilesSpan implements Span {
   private final Format format;
   private final long[] starts;     // in all files together; one more than there are files
   private final FileSpan[] spans;  // null for a compressed file
+  private final long compressed;   // how many of them there are
 
   /** The files at {@code paths}, which must be there. */
   public FilesSpan(List<Path> paths, Format format) {
@@ -30,6 +32,7 @@ public final class FilesSpan implements Span {
       if (!StreamFeed.isCompressed(path)) spans[i] = new FileSpan(path, format, buffers);
       starts[i + 1] = starts[i] + (spans[i] == null ? FileSpan.sizeOf(path) : spans[i].size());
     }
+    compressed = Arrays.stream(spans).filter(Objects::isNull).count();
   }
 
   @Override
@@ -44,7 +47,13 @@ public final class FilesSpan implements Span {
 
   @Override
   public long minBlock() {
-    return 4096;
+    // Of a compressed file the first byte stands for all.
+    return isCoarse() ? 1 : 4096;
+  }
+
+  @Override
+  public boolean isCoarse() {
+    return compressed > 1;
   }
 
   @Override
@@ -67,7 +76,7 @@ public final class FilesSpan implements Span {
     try (StreamFeed feed = StreamFeed.ofFile(path, format)) {
       while (!(acc instanceof Reduced) && !feed.exhausted()) {
         if (Thread.currentThread().isInterrupted()) throw Sneaky.raise(new InterruptedException());
-        acc = feed.reduce(step, acc, 1);
+        acc = feed.reduce(step, acc, Integer.MAX_VALUE);
       }
       return acc;
     }

@@ -12,6 +12,7 @@ public final class IteratorFeed implements Feed {
 
   private final Iterator<?> iterator;
   private final AutoCloseable owner;  // what to close in the end, or null
+  private long taken;
   private Throwable broken;           // what ended the production of a block that has been handed out
 
   /** @param owner closed when the fold is over; may be null */
@@ -24,6 +25,11 @@ public final class IteratorFeed implements Feed {
   public boolean exhausted() {
     if (broken != null) throw Sneaky.raise(broken);
     return !iterator.hasNext();
+  }
+
+  @Override
+  public long taken() {
+    return taken;
   }
 
   @Override
@@ -40,12 +46,14 @@ public final class IteratorFeed implements Feed {
     } catch (Throwable t) {
       broken = Feed.later(t, filled);
     }
+    taken += filled;
     return new ArraySpan(block, filled);
   }
 
   @Override
   public Object reduce(IFn step, Object acc, int n) {
     for (int i = 0; i < n && !exhausted(); i++) {
+      taken++;
       acc = step.invoke(acc, iterator.next());
       if (acc instanceof Reduced) return acc;
     }

@@ -42,6 +42,7 @@ final class PushStart extends Start {
     try {
       pusher.reduce(new Sink(), null);
       flush();
+      if (run == null && plan.isWatched()) note(System.nanoTime());
     } catch (Throwable t) {  // it counts if what the source has pushed before does not end the fold
       if (run == null) throw t;
       flush();
@@ -57,11 +58,11 @@ final class PushStart extends Start {
   private Object stepOn(Object x) {
     boolean probe = count == 0 && questionable(since);
     long before = probe ? System.nanoTime() : 0;
+    count++;
     strand.acc = strand.step.invoke(strand.acc, x);
     if (strand.acc instanceof Reduced) return new Reduced(null);
-    count++;
     if (probe) share(System.nanoTime() - before);
-    if (--untilLook == 0) look();
+    if (--untilLook == 0 && run == null) look();
     return null;
   }
 
@@ -69,9 +70,14 @@ final class PushStart extends Start {
   private void look() {
     long now = System.nanoTime();
     pace.took(count, now - since);
-    plan.note(strand, count, since, now);
+    note(now);
     untilLook = (int) Math.min(pace.next(Long.MAX_VALUE), MAX_BLOCK);
     checkInterrupt();
+  }
+
+  /** Says what has been done since it was said last. */
+  private void note(long now) {
+    if (count > 0) plan.note(strand, count, since, now);
     since = now;
     count = 0;
   }
@@ -83,6 +89,7 @@ final class PushStart extends Start {
       alwaysAlone(inOrder == 0 ? plan.inOrderReason() : "the source pushes its elements, and a transducer needs them in order");
     } else if (pace.fixed() || stepNanos > PROBE && stepNanos > WORTH_SHARE * pace.nanosPerUnit()) {
       because("parallel", "");
+      note(System.nanoTime());
       run = new PushRun(plan, strand);
     } else {
       alone(System.nanoTime(), "producing the elements takes most of the time");

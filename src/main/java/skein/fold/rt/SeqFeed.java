@@ -16,6 +16,7 @@ public final class SeqFeed implements Feed {
   private Object rest;   // the sequence after the present chunk, or when there is none
   private IChunk chunk;  // null: none
   private int at;        // within the chunk
+  private long taken;
   private Throwable broken;  // what ended the production of a block that has been handed out
 
   /** @param seq anything that {@code seq} takes */
@@ -45,6 +46,7 @@ public final class SeqFeed implements Feed {
 
   /** Takes the next element; there is one. */
   private Object take() {
+    taken++;
     if (chunk == null) {
       ISeq seq = (ISeq) rest;
       rest = seq.more();
@@ -53,6 +55,11 @@ public final class SeqFeed implements Feed {
     Object x = chunk.nth(at++);
     if (at == chunk.count()) chunk = null;
     return x;
+  }
+
+  @Override
+  public long taken() {
+    return taken;
   }
 
   @Override

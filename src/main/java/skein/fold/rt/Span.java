@@ -29,6 +29,11 @@ public interface Span extends AutoCloseable {
     return 1;
   }
 
+  /** Whether the first block may take long, however few units it has, so that others should be asked to help at once. */
+  default boolean isCoarse() {
+    return false;
+  }
+
   /** Frees what the span holds. Called once, when the fold is over. */
   @Override
   default void close() { }

@@ -41,7 +41,7 @@ final class SpanStart extends Start {
     if (plan.grain > 0 || plan.isWatched()) return new SpanStart(plan, span, chain, acc, System.nanoTime()).fold();
     if (size <= FEW) return plan.complete(step, unreduced(span.reduce(step, acc, 0, size)));
     long start = System.nanoTime();
-    if (size > UNMEASURED || span.minBlock() > 1) return new SpanStart(plan, span, chain, acc, start).fold();
+    if (size > UNMEASURED || span.minBlock() > 1 || span.isCoarse()) return new SpanStart(plan, span, chain, acc, start).fold();
     acc = span.reduce(step, acc, 0, 1);
     if (!(acc instanceof Reduced)) {
       long nanos = System.nanoTime() - start;
@@ -65,7 +65,7 @@ final class SpanStart extends Start {
 
   /** Goes on block by block; whether others have helped, and there is a result. */
   private boolean foldByBlocks(IFn step) {
-    if (pace.fixed() && size > plan.grain && shared && share()) return true;
+    if ((pace.fixed() ? size > plan.grain : span.isCoarse()) && shared && share()) return true;
     while (at < size) {
       long from = at;
       at += pace.next(size - from);

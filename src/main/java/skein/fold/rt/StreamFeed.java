@@ -9,13 +9,14 @@ import java.util.Arrays;
 
 /** A stream of bytes as records, in blocks of whole ones: unpacking is serial, what is done with the records is not. */
 public final class StreamFeed implements Feed {
-  private static final int BLOCK_BYTES = 1 << 17;
+  private static final int MIN_BLOCK = 1 << 12;
+  private static final int MAX_BLOCK = 1 << 17;
   private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Slice.PAD;
 
   private final String name;
   private final InputStream stream;
   private final Format format;
-  private byte[] bytes = new byte[BLOCK_BYTES + Slice.PAD];
+  private byte[] bytes = {};
   private int have;        // bytes read and not handed out
   private long position;   // of the first of them in the stream
   private boolean ended;
@@ -44,22 +45,46 @@ public final class StreamFeed implements Feed {
 
   @Override
   public boolean exhausted() {
-    if (have == 0 && !ended) fill();
+    if (have == 0 && !ended) {
+      reserve(MIN_BLOCK);
+      fill();
+    }
     return have == 0;
+  }
+
+  @Override
+  public long taken() {
+    return position;
+  }
+
+  @Override
+  public int maxBlock() {
+    return MAX_BLOCK;
+  }
+
+  @Override
+  public String unit() {
+    return "bytes";
   }
 
   @Override
   public Span next(int n) {
     if (exhausted()) return null;
+    reserve(Math.clamp(n, MIN_BLOCK, MAX_BLOCK));
     int end;
     while ((end = lastStart()) <= 0) grow();
     byte[] full = bytes;
     Span block = new BytesSpan(full, end, position, format);
-    bytes = new byte[Math.max(BLOCK_BYTES, have - end) + Slice.PAD];
-    System.arraycopy(full, end, bytes, 0, have - end);
+    bytes = Arrays.copyOfRange(full, end, have);
     have -= end;
     position += end;
     return block;
+  }
+
+  /** Makes room for {@code n} bytes, or for those there are. */
+  private void reserve(int n) {
+    int length = Math.max(n, have) + Slice.PAD;
+    if (bytes.length < length) bytes = Arrays.copyOf(bytes, length);
   }
 
   /** Where the last record begins of which more may come, or the end of the stream; 0 if that is the only one. */

@@ -38,7 +38,7 @@ abstract class Supply {
     return new Supply() {
       @Override
       Span next(Pace pace) {
-        return tap.next((int) Math.min(FeedRun.MAX_BLOCK, pace.next(Long.MAX_VALUE)));
+        return tap.next((int) Math.min(feed.maxBlock(), pace.next(Long.MAX_VALUE)));
       }
 
       @Override
