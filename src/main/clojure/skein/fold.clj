@@ -64,8 +64,8 @@
 
   The value is what `transduce` gives if combine is associative and agrees with step. A transducer that keeps state (take,
   distinct, partition-by and so on) gets its elements in order; what stands before it still runs in parallel. A reduced
-  value from step ends the fold there. An exception ends it everywhere, and is thrown as it is; so does interrupting the
-  caller. When fold returns or throws, no step is running any more. Steps see the caller's dynamic bindings.
+  value from step ends the fold there. So does an exception, which is thrown as it is unless something before it ends
+  the fold; interrupting the caller ends it at once. When fold returns or throws, no step is running any more. Steps see the caller's dynamic bindings.
 
   Throws :skein/bad-combine, :skein/bad-step, :skein/bad-xform, :skein/bad-fold, :skein/bad-grain, :skein/bad-option,
   :skein/not-foldable, and :skein/stateful-unordered.

@@ -67,6 +67,16 @@
   (let [pool (doto (Executors/newFixedThreadPool 1) .shutdown)]
     (is (= 499500 (within-deadline (fold/fold {:pool pool, :grain 1, :parallelism 3} + + xs))))))
 
+(deftest a-pool-that-makes-a-helper-run-the-task-that-it-brings-is-no-more-help
+  (doseq [[opts xform] [[{} nil] [{:grain 1} nil] [{:grain 1} (comp (map inc) (take 900))]]
+          :let [busy (atom false)
+                pool (reify Executor
+                       (execute [_ task]
+                         (if (compare-and-set! busy false true) (.start (Thread. ^Runnable task)) (.run task))))]]
+    (is (= (reduce + (eduction (or xform identity) xs))
+           (within-deadline (fold/fold (assoc opts :pool pool :parallelism 4) xform +
+                                       (fn ([acc] acc) ([acc x] (spin) (+ acc x))) xs))))))
+
 (deftest a-pool-that-runs-its-tasks-at-once-is-no-help
   (let [at-once (reify Executor (execute [_ task] (.run task)))]
     (doseq [coll [xs (apply list xs) (reducible xs)]
@@ -91,6 +101,16 @@
            (within-deadline
             (fold/fold {:grain 10, :parallelism 4} into (fn step [acc x] (if (= x 500) (reduced (conj acc x)) (conj acc x))) coll))))))
 
+(deftest what-lies-right-of-a-reduced-is-dropped-between-two-steps
+  ;; A transient accumulator shows any step that gets another thread's, or none.
+  (let [fold-to (fn [stop] (fold/fold {:grain 1, :parallelism 4}
+                                      {:identity (fn [] (transient []))
+                                       :combine into
+                                       :step (fn ([acc] (persistent! acc))
+                                               ([acc x] (if (= x stop) (reduced acc) (conj! acc x))))}
+                                      xs))]
+    (is (every? #(= (range %) (within-deadline (fold-to %))) (map #(+ 100 (mod (* 37 (long %)) 800)) (range 3000))))))
+
 (deftest a-fold-may-end-in-the-very-block-that-tells-whether-to-share
   (let [slow-start (fn [x] (when (zero? (long x)) (Thread/sleep 2)) x)
         step (fn step [acc x] (if (= 1 (slow-start x)) (reduced (conj acc :end)) (conj acc x)))]
@@ -102,6 +122,52 @@
   (doseq [coll [xs (iterate inc 0) (reducible (iterate inc 0))]]
     (is (= :enough (within-deadline (fold/fold {:grain 10, :parallelism 2} (fn ([] 0) ([_ _] (reduced :enough)))
                                                (let [meet (meeting 2)] (fn step [acc x] (meet [] x) acc)) coll))))))
+
+(defn- leftmost-and-another
+  "A function of x that calls (first-one) for 0, once another thread has called (other x) for another x."
+  [first-one other]
+  (let [come (CountDownLatch. 1)]
+    (fn [x] (if (= 0 x)
+              (do (await-latch come) (first-one))
+              (try (other x) (finally (.countDown come)))))))
+
+(deftest what-is-thrown-right-of-a-reduced-is-not-thrown
+  (let [go (fn [] (leftmost-and-another (fn [] 0) (fn [_] (throw (ex-info "boom" {})))))]
+    (doseq [coll [xs (apply list xs) (reducible xs)]
+            :let [go (go)]]
+      (is (= [0] (within-deadline (fold/fold {:grain 1, :parallelism 2} into (fn step [acc x] (reduced (conj acc (go x)))) coll)))))
+    (doseq [coll [xs (apply list xs)]]
+      (is (= [0] (within-deadline (fold/fold {:grain 1, :parallelism 2} (comp (map (go)) (take 1)) into conj coll)))))))
+
+(deftest of-two-exceptions-the-leftmost-is-thrown
+  (doseq [coll [xs (apply list xs) (reducible xs)]
+          :let [go (leftmost-and-another (fn [] (throw (ex-info "left" {:left true}))) (fn [_] (throw (ex-info "right" {}))))]]
+    (is (= {:left true} (data-of #(within-deadline (fold/fold {:grain 1, :parallelism 2} + (fn step [_ x] (go x)) coll)))))))
+
+(deftest a-step-that-waits-for-ever-right-of-a-reduced-does-not-hold-up-the-fold
+  (let [stuck-right (fn [] (let [come (CountDownLatch. 1)]
+                             (fn [x] (if (= 0 x)
+                                       (do (await-latch come) 0)
+                                       (do (.countDown come) (.await (CountDownLatch. 1)))))))]
+    (doseq [coll [xs (apply list xs) (reducible xs)]]
+      (is (= [0] (within-deadline (let [go (stuck-right)]
+                                    (fold/fold {:grain 1, :parallelism 2} into (fn step [acc x] (reduced (conj acc (go x)))) coll))))))
+    (doseq [coll [xs (apply list xs)]]
+      (is (= [0 false] (within-deadline [(fold/fold {:grain 1, :parallelism 2} (comp (map (stuck-right)) (take 1)) + + coll)
+                                         (.isInterrupted (Thread/currentThread))]))))))
+
+(deftest what-the-source-throws-counts-only-if-the-fold-gets-so-far
+  (doseq [grain [1 10]
+          source [(fn [boom] (map boom (apply list xs)))
+                  (fn [boom] (.iterator ^Iterable (map boom (apply list xs))))
+                  (fn [boom] (reducible (map boom (apply list xs))))]
+          :let [thrown (CountDownLatch. 1)
+                boom (fn [x] (if (= 5 x) (do (.countDown thrown) (throw (ex-info "boom" {:boom x}))) x))
+                opts {:grain grain, :parallelism 2}
+                step (fn step [acc x] (if (= 3 x) (do (await-latch thrown) (reduced (conj acc x))) (conj acc x)))]]
+    (is (= [0 1 2 3] (within-deadline (fold/fold opts into step (source boom)))))
+    (is (= [0 1 2] (within-deadline (fold/fold opts (comp (map identity) (take 3)) into conj (source boom)))))
+    (is (= {:boom 5} (data-of #(within-deadline (fold/fold opts into conj (source boom))))))))
 
 (deftest a-producer-that-waits-for-ever-does-not-hold-up-a-fold-that-has-ended
   (doseq [source [(fn [wait] (cons 9 (lazy-seq (wait) nil)))
@@ -135,24 +201,57 @@
                  (do (.countDown stuck) (.await never) acc)))]
     (is (contains? (data-of #(fold/fold {:grain 1, :parallelism 2} + step xs)) :boom))))
 
+(defn- caller-right-of-helper
+  "A function that calls (helper x) on a helper's thread as soon as the caller, which makes it, waits for ever for a later x."
+  [helper]
+  (let [caller (Thread/currentThread)
+        begun (CountDownLatch. 1)
+        stuck (CountDownLatch. 1)
+        at (atom nil)]
+    {:stuck stuck
+     :f (fn [x]
+          (if (= caller (Thread/currentThread))
+            (do (await-latch begun)
+                (when (< (long @at) (long x)) (.countDown stuck) (.await (CountDownLatch. 1))))
+            (do (compare-and-set! at nil x)
+                (.countDown begun)
+                (await-latch stuck)
+                (helper x)))
+          x)}))
+
 (deftest an-exception-interrupts-the-caller-s-step-and-its-source
-  (let [never (CountDownLatch. 1)
-        stuck-caller (fn []
-                       (let [stuck (CountDownLatch. 1)
-                             caller (Thread/currentThread)
-                             wait (fn [] (when (= caller (Thread/currentThread)) (.countDown stuck) (.await never)))]
-                         [stuck wait]))
-        boom (fn [^CountDownLatch stuck x] (await-latch stuck) (throw (ex-info "boom" {:boom x})))]
+  (let [boom (fn [x] (throw (ex-info "boom" {:boom x})))]
     (testing "in a step"
       (doseq [coll [xs (apply list xs)]]
-        (is (contains? (data-of #(within-deadline (let [[stuck wait] (stuck-caller)]
-                                                    (fold/fold {:grain 1, :parallelism 2} +
-                                                               (fn step [_ x] (wait) (boom stuck x)) coll)))) :boom))))
+        (is (= [true false]
+               (within-deadline
+                [(contains? (data-of #(fold/fold {:grain 1, :parallelism 2} (map (:f (caller-right-of-helper boom))) + + coll)) :boom)
+                 (.isInterrupted (Thread/currentThread))])))))
     (testing "in the production of elements"
-      (is (contains? (data-of #(within-deadline (let [[stuck wait] (stuck-caller)]
-                                                  (fold/fold {:grain 1, :parallelism 2} + (fn step [_ x] (boom stuck x))
-                                                             (reify IReduceInit (reduce [_ f init] (f init 1) (wait))))))) :boom)))
-    (is (not (.isInterrupted (Thread/currentThread))))))
+      (is (contains? (data-of #(within-deadline
+                                (let [stuck (CountDownLatch. 1)]
+                                  (fold/fold {:grain 1, :parallelism 2} + (fn step [_ x] (await-latch stuck) (boom x))
+                                             (reify IReduceInit
+                                               (reduce [_ f init] (f init 1) (.countDown stuck) (.await (CountDownLatch. 1))))))))
+                     :boom)))))
+
+(deftest interrupting-a-caller-that-is-in-a-step-cancels
+  (doseq [coll [xs (apply list xs)]
+          xform [identity (take 900)]
+          :let [made (promise)
+                outcome (promise)
+                never (CountDownLatch. 1)
+                caller (doto (Thread. (fn run []
+                                        (let [{:keys [f stuck]} (caller-right-of-helper (fn [_] (.await never)))]
+                                          (deliver made stuck)
+                                          (deliver outcome
+                                                   (try (fold/fold {:grain 1, :parallelism 2} (comp (map f) xform) + + coll)
+                                                        (catch InterruptedException _
+                                                          [:interrupted (.isInterrupted (Thread/currentThread))]))))))
+                         .start)]]
+    (await-latch @made)
+    (.interrupt caller)
+    (is (= [:interrupted false] (deref outcome 20000 :late)))))
 
 (deftest interrupting-a-caller-that-waits-for-an-element-cancels
   (let [never (CountDownLatch. 1)
@@ -184,14 +283,16 @@
       (is (zero? (long @running))))))
 
 (deftest interrupting-the-caller-cancels
-  (let [started (CountDownLatch. 1)
-        outcome (promise)
-        caller (doto (Thread. (fn run []
-                                (deliver outcome
-                                         (try (fold/fold {:grain 1, :parallelism 2} + (fn step [acc _] (.countDown started) acc)
-                                                         (repeat 1))
-                                              (catch InterruptedException _ [:interrupted (.isInterrupted (Thread/currentThread))])))))
-                 .start)]
+  (doseq [coll [(repeat 1) (reducible (repeat 1))]
+          :let [started (CountDownLatch. 1)
+                outcome (promise)
+                step (fn step [acc _] (.countDown started) acc)
+                caller (doto (Thread. (fn run []
+                                        (deliver outcome
+                                                 (try (fold/fold {:grain 1, :parallelism 2} + step coll)
+                                                      (catch InterruptedException _
+                                                        [:interrupted (.isInterrupted (Thread/currentThread))])))))
+                         .start)]]
     (await-latch started)
     (.interrupt caller)
     (is (= [:interrupted false] (deref outcome 20000 :late)))))

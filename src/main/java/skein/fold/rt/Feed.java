@@ -22,6 +22,15 @@ public interface Feed extends AutoCloseable {
   /** Whether there are no more elements. May produce one to know, which {@link #next} will hand out. */
   boolean exhausted();
 
+  /**
+   * What to do about {@code t}, thrown by the production of an element after {@code filled} others of a block: throw it,
+   * or hand out the others first, and throw it when the next ones are wanted. An interrupt can't wait.
+   */
+  static Throwable later(Throwable t, int filled) {
+    if (filled == 0 || t instanceof InterruptedException) throw Sneaky.raise(t);
+    return t;
+  }
+
   /** How many units {@link #next} and {@link #reduce} have taken so far; -1 if nobody counts. */
   default long taken() {
     return -1;

@@ -68,32 +68,44 @@ final class FeedRun extends Run {
     boolean advance() {
       Strand before = strand;
       Span block = takeBlock();
-      if (before != null && before != strand) end(before);
+      if (before != null && before != strand) complete(before);
       if (block == null) {
-        if (strand != null && strand == before) end(strand);
+        if (strand != null && strand == before) complete(strand);
         return false;
       }
-      if (strand != before) {
-        summonAnother();
-        strand.begin(plan.newChain(null).step(), plan.identity.invoke());
-      }
-      return reduce(block);
+      if (strand != before) summonAnother();
+      return (strand == before || attempt(strand, this::begin)) && reduce(block);
+    }
+
+    private void begin() {
+      strand.begin(plan.newChain(null).step(), plan.identity.invoke());
     }
 
     private Span takeBlock() {
       Turns.await(turn);
       try {
-        Span block = tap.next(blockSize());
+        Span block = next();
         if (block != null && (strand == null || !plan.unordered && !isTail(strand))) {
           strand = new Strand(pace, -1, -1);
           synchronized (lock) {
             // Since the block was taken a strand to the left may have been reduced.
-            if (tap.isShut()) strand.dropped = true; else append(strand);
+            if (tap.isShut()) strand.drop(); else append(strand);
           }
         }
         return block;
       } finally {
         turn.unlock();
+      }
+    }
+
+    private Span next() {
+      try {
+        return tap.next(blockSize());
+      } catch (Throwable t) {  // it counts if what comes before does not end the fold
+        synchronized (lock) {
+          if (!tap.isShut()) sourceThrew(t);
+        }
+        return null;
       }
     }
 
@@ -106,19 +118,15 @@ final class FeedRun extends Run {
     private boolean reduce(Span block) {
       long before = System.nanoTime();
       long units = block.size();
-      strand.acc = block.reduce(strand.step, strand.acc, 0, units);
+      if (!attempt(strand, () -> strand.acc = block.reduce(strand.step, strand.acc, 0, units))) return false;
       long now = System.nanoTime();
       pace.took(units, now - before);
       plan.note(strand, units, before, now);
-      if (!(strand.acc instanceof Reduced reduced)) return !stopped(strand);
+      if (!(strand.acc instanceof Reduced reduced)) return true;
       strand.acc = reduced.deref();
       endAfter(strand);
-      end(strand);
+      complete(strand);
       return false;
-    }
-
-    private void end(Strand s) {
-      if (!stopped(s)) finish(s, plan.complete(s.step, s.acc));
     }
   }
 }

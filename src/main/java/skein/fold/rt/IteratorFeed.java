@@ -13,6 +13,7 @@ public final class IteratorFeed implements Feed {
   private final Iterator<?> iterator;
   private final AutoCloseable owner;  // what to close in the end, or null
   private long taken;
+  private Throwable broken;           // what ended the production of a block that has been handed out
 
   /** @param owner closed when the fold is over; may be null */
   public IteratorFeed(Iterator<?> iterator, AutoCloseable owner) {
@@ -22,6 +23,7 @@ public final class IteratorFeed implements Feed {
 
   @Override
   public boolean exhausted() {
+    if (broken != null) throw Sneaky.raise(broken);
     return !iterator.hasNext();
   }
 
@@ -32,20 +34,25 @@ public final class IteratorFeed implements Feed {
 
   @Override
   public Span next(int n) {
-    if (!iterator.hasNext()) return null;
+    if (exhausted()) return null;
     Object[] block = new Object[Math.min(n, FIRST_BLOCK)];
     int filled = 0;
-    do {
-      if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
-      block[filled++] = iterator.next();
-    } while (filled < n && iterator.hasNext());
+    try {
+      do {
+        if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
+        Object x = iterator.next();
+        block[filled++] = x;
+      } while (filled < n && iterator.hasNext());
+    } catch (Throwable t) {
+      broken = Feed.later(t, filled);
+    }
     taken += filled;
     return new ArraySpan(block, filled);
   }
 
   @Override
   public Object reduce(IFn step, Object acc, int n) {
-    for (int i = 0; i < n && iterator.hasNext(); i++) {
+    for (int i = 0; i < n && !exhausted(); i++) {
       taken++;
       acc = step.invoke(acc, iterator.next());
       if (acc instanceof Reduced) return acc;

@@ -24,9 +24,11 @@ final class PushRun extends Run {
     callerWorks(true);
   }
 
-  /** The source has thrown {@code t}: that is the fold's failure, unless nobody wanted more of the source. */
+  /** The source has thrown {@code t} after all that it has pushed. */
   void producerFailed(Throwable t) {
-    if (!ended) fail(t);
+    synchronized (lock) {
+      if (!ended) sourceThrew(t);
+    }
   }
 
   /** The caller leaves the source's code or comes back to it. */
@@ -45,7 +47,12 @@ final class PushRun extends Run {
   /** Puts a block behind what there is. By the caller's thread only, which may then have to reduce one. */
   void push(Span block, Pace pace) {
     producing(false);
-    append(block, pace);
+    try {
+      checkInterrupt();
+      append(block, pace);
+    } catch (Throwable t) {  // not the source's, which must not see it
+      fail(t);
+    }
     producing(true);
   }
 
@@ -65,8 +72,7 @@ final class PushRun extends Run {
 
   @Override
   void workOnRoot() {
-    Strand root = root();
-    if (!stopped(root)) finish(root, plan.complete(root.step, root.acc));
+    complete(root());
     synchronized (lock) {
       closed = true;
       lock.notifyAll();
@@ -84,15 +90,19 @@ final class PushRun extends Run {
     Strand strand = block.strand;
     if (wait) summonAnother();
     long before = System.nanoTime();
-    strand.begin(plan.newChain(null).step(), plan.identity.invoke());
-    strand.acc = block.span.reduce(strand.step, strand.acc, 0, block.span.size());
+    if (!attempt(strand, () -> reduce(strand, block.span))) return true;
     plan.note(strand, block.span.size(), before, System.nanoTime());
     if (strand.acc instanceof Reduced reduced) {
       strand.acc = reduced.deref();
       endAfter(strand);
     }
-    if (!stopped(strand)) finish(strand, plan.complete(strand.step, strand.acc));
+    complete(strand);
     return true;
+  }
+
+  private void reduce(Strand strand, Span span) {
+    strand.begin(plan.newChain(null).step(), plan.identity.invoke());
+    strand.acc = span.reduce(strand.step, strand.acc, 0, span.size());
   }
 
   @Override
@@ -109,7 +119,7 @@ final class PushRun extends Run {
       for (;;) {
         if (failed) return null;
         Block block = queue.pollFirst();
-        if (block != null && block.strand.dropped) continue;
+        if (block != null && block.strand.isDropped()) continue;
         if (block != null || !wait || closed) return block;
         try {
           lock.wait();

@@ -43,8 +43,9 @@ final class PushStart extends Start {
       pusher.reduce(new Sink(), null);
       flush();
       if (run == null && plan.isWatched()) note(System.nanoTime());
-    } catch (Throwable t) {  // the helpers must leave before anybody hears of it
+    } catch (Throwable t) {  // it counts if what the source has pushed before does not end the fold
       if (run == null) throw t;
+      flush();
       run.producerFailed(t);
     }
     if (run != null) {

@@ -22,16 +22,16 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Relay extends Run {
   /** What one block has become. */
   private static final class Basket extends AFn {
-    final long number;
     final Span span;
     final long from;
     final long to;
+    final Claim claim = new Claim();
     final ArrayList<Object> items = new ArrayList<>();
     Throwable thrown;
+    boolean full;  // guarded by the run
     long nanos;
 
-    Basket(long number, Span span, long from, long to) {
-      this.number = number;
+    Basket(Span span, long from, long to) {
       this.span = span;
       this.from = from;
       this.to = to;
@@ -49,13 +49,15 @@ final class Relay extends Run {
     }
   }
 
+  private static final Claim NO_CLAIM = new Claim();
+
   private final int stages;
   private final IFn rest;
   private final IFn whole;
   private final Supply supply;
   private final Pace pace;                 // guarded by turn
   private final int window;
-  private final Basket[] waiting;          // guarded by lock; at number % window
+  private final Basket[] baskets;          // guarded by lock; those taken and not emptied, at number % window
   private final ReentrantLock turn = new ReentrantLock();  // whose turn it is to take from the supply
   private long taken;                      // guarded by lock
   private long emptied;                    // guarded by lock
@@ -79,7 +81,7 @@ final class Relay extends Run {
     acc = strand.acc;
     piece = strand.piece;
     window = 4 * plan.parallelism;
-    waiting = new Basket[window];
+    baskets = new Basket[window];
   }
 
   @Override
@@ -125,12 +127,7 @@ final class Relay extends Run {
       }
       Basket done = latest;
       if (done != null && done.to > done.from) pace.took(done.to - done.from, done.nanos);
-      long at = supply.position();
-      Span block = supply.next(pace);
-      if (block == null) return null;
-      synchronized (lock) {
-        return new Basket(taken++, block, at < 0 ? 0 : at, at < 0 ? block.size() : supply.position());
-      }
+      return nextBasket();
     } catch (InterruptedException e) {
       throw Sneaky.raise(e);
     } finally {
@@ -138,14 +135,40 @@ final class Relay extends Run {
     }
   }
 
+  private Basket nextBasket() {
+    long at = supply.position();
+    Span block = null;
+    Throwable thrown = null;
+    try {
+      block = supply.next(pace);
+    } catch (Throwable t) {  // thrown again, as in fill()
+      if (cancels(NO_CLAIM, t)) throw t;
+      supply.shut();
+      thrown = t;
+    }
+    if (block == null && thrown == null) return null;
+    synchronized (lock) {
+      if (ended) return null;
+      long from = Math.max(at, 0);
+      Basket basket = new Basket(block, from, block == null ? from : at < 0 ? block.size() : supply.position());
+      basket.thrown = thrown;
+      return baskets[(int) (taken++ % window)] = basket;
+    }
+  }
+
   private void fill(Basket basket) {
+    if (basket.thrown != null || !basket.claim.enter()) return;
     long start = System.nanoTime();
     try {
       IFn step = plan.chain(stages, basket)[0];
       // A stage in front may stop early by what an element is: what follows is then left out.
       if (basket.span.reduce(step, null, basket.from, basket.to) instanceof Reduced) basket.items.add(END);
     } catch (Throwable t) {  // thrown again when the elements before have had their turn
+      if (cancels(basket.claim, t)) throw Sneaky.raise(t);
       basket.thrown = t;
+      supply.shut();
+    } finally {
+      basket.claim.leave();
     }
     basket.nanos = System.nanoTime() - start;
     latest = basket;
@@ -156,7 +179,7 @@ final class Relay extends Run {
 
   private void deliver(Basket basket) {
     synchronized (lock) {
-      waiting[(int) (basket.number % window)] = basket;
+      basket.full = true;
       if (emptying) return;
       emptying = true;
     }
@@ -166,12 +189,12 @@ final class Relay extends Run {
   private Basket nextInTurn() {
     synchronized (lock) {
       int slot = (int) (emptied % window);
-      Basket next = ended || failed ? null : waiting[slot];
-      if (next == null) {
+      Basket next = baskets[slot];
+      if (ended || failed || next == null || !next.full) {
         emptying = false;
         return null;
       }
-      waiting[slot] = null;
+      baskets[slot] = null;
       return next;
     }
   }
@@ -195,10 +218,16 @@ final class Relay extends Run {
     note(basket, now - start, now);
     synchronized (lock) {
       emptied++;
-      ended = ended || end;
+      if (end) end();
       lock.notifyAll();
     }
-    if (end) supply.shut();
+  }
+
+  /** Nobody wants more of the source, nor the baskets that there are. Under the lock. */
+  private void end() {
+    ended = true;
+    supply.shut();
+    for (Basket basket : baskets) if (basket != null) basket.claim.drop();
   }
 
   private void note(Basket basket, long nanos, long now) {

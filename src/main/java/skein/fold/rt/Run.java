@@ -13,14 +13,16 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Invariants:
  * <ul>
  * <li>R1: the strands in the list stand in the source's order, and what they and their accumulators stand for is all of the
- *     source up to the first {@code Reduced}.
- * <li>R2: a strand that is done has no done neighbour: whoever finishes combines with those there are, outside the lock.
+ *     source up to the first {@code Reduced} or exception.
+ * <li>R2: of two neighbours that are done the right one has thrown: whoever finishes combines with the others, outside the lock.
  * <li>R3: no step runs after {@link #execute} has returned or thrown: it waits until every helper has left.
  * <li>R4: a thread waits only for helpers that run, never for one that may come; so nested folds can't deadlock.
  * </ul>
  *
- * <p>The first exception anywhere ends the run: all stop at their next block, helpers are interrupted, and the caller
- * gets that exception. A {@code Reduced} ends what is to the right of it only, so that the value is the sequential one.
+ * <p>A {@code Reduced} and an exception of a strand end what is to the right of it: that is dropped, and interrupted. What is to
+ * the left goes on, so that the value, or what is thrown, is the sequential one. What is not a strand's, such as an interrupt
+ * of the caller, ends the run at once, as does any exception of an unordered fold: all stop at their next block, helpers
+ * are interrupted, and the caller gets that exception.
  */
 abstract class Run {
   /** How long a virtual thread waits for a helper to take over before it does the work itself. */
@@ -94,8 +96,9 @@ abstract class Run {
     }
   }
 
-  /** The value of a run that has not failed. Under the lock. */
+  /** The value of a run that has not failed, or what its leftmost failed strand has thrown. Under the lock. */
   Object result() {
+    if (tail.thrown != null && (head == tail || head.done && head.right == tail)) throw Sneaky.raise(tail.thrown);
     if (head == null || head != tail || !head.done) throw new AssertionError("strands are left");
     return head.acc;
   }
@@ -148,7 +151,7 @@ abstract class Run {
 
   /** Interrupts the caller, since nobody wants what it does. Under the lock. */
   final void interruptCaller() {
-    if (callerInterrupted || Thread.currentThread() == caller) return;
+    if (callerInterrupted || Thread.currentThread() == caller || caller.isInterrupted()) return;
     callerInterrupted = true;
     caller.interrupt();
   }
@@ -161,8 +164,7 @@ abstract class Run {
 
   /** A helper's whole visit. */
   final void help() {
-    // A pool that runs its tasks at once, on the thread that brings them, is no help.
-    if (Thread.currentThread() == caller || !join()) return;
+    if (!join()) return;
     Object before = Var.getThreadBindingFrame();
     Var.resetThreadBindingFrame(bindings);
     try {
@@ -183,8 +185,10 @@ abstract class Run {
 
   private boolean join() {
     synchronized (lock) {
-      if (!wantsHelp()) return false;
-      helpers.add(Thread.currentThread());
+      Thread visitor = Thread.currentThread();
+      // A pool that runs its tasks at once, on the thread that brings them, is no help.
+      if (!wantsHelp() || visitor == caller || helpers.contains(visitor)) return false;
+      helpers.add(visitor);
       helperCount = ++joined;
       return true;
     }
@@ -322,11 +326,8 @@ abstract class Run {
   /** Nobody wants what is right of {@code strand}. */
   final void dropAfter(Strand strand) {
     synchronized (lock) {
-      if (strand.dropped) return;
-      for (Strand s = strand.right; s != null; s = s.right) {
-        s.dropped = true;
-        s.acc = null;
-      }
+      if (strand.isDropped()) return;
+      for (Strand s = strand.right; s != null; s = s.right) s.drop();
       strand.right = null;
       tail = strand;
     }
@@ -339,11 +340,57 @@ abstract class Run {
 
   /** Whether the owner of {@code strand} should stop. */
   final boolean stopped(Strand strand) {
-    return failed || strand.dropped;
+    return failed || strand.isDropped();
+  }
+
+  /** Does {@code work}, which calls the user's functions for {@code strand}; whether the strand goes on. */
+  final boolean attempt(Strand strand, Runnable work) {
+    if (failed || !strand.enter()) return false;
+    try {
+      work.run();
+      return !stopped(strand);
+    } catch (Throwable t) {  // whatever a step throws is the caller's; Errors too
+      thrown(strand, t);
+      return false;
+    } finally {
+      strand.leave();
+    }
+  }
+
+  /** Ends {@code strand} with what it has thrown. */
+  private void thrown(Strand strand, Throwable t) {
+    if (plan.unordered || cancels(strand, t)) {
+      fail(t);
+      return;
+    }
+    synchronized (lock) {
+      if (stopped(strand)) return;
+      strand.thrown = t;
+      strand.done = true;
+      strand.close();
+      endAfter(strand);
+    }
+  }
+
+  /** Whether {@code t}, which came of work for {@code claim}, says that somebody has interrupted the caller. */
+  final boolean cancels(Claim claim, Throwable t) {
+    return t instanceof InterruptedException && Thread.currentThread() == caller && !claim.isInterrupted();
+  }
+
+  /** The source has thrown {@code t} after all that is in the list; nothing there has ended the run. Under the lock. */
+  final void sourceThrew(Throwable t) {
+    Strand end = new Strand(null, -1, -1);
+    append(end);
+    thrown(end, t);
+  }
+
+  /** Ends {@code strand}: completes its accumulator. */
+  final void complete(Strand strand) {
+    attempt(strand, () -> finish(strand, plan.complete(strand.step, strand.acc)));
   }
 
   /** Ends {@code strand} with the complete accumulator {@code acc}: combines it with neighbours that are done. */
-  final void finish(Strand strand, Object acc) {
+  private void finish(Strand strand, Object acc) {
     strand.acc = null;
     for (;;) {
       Object other;
@@ -353,7 +400,7 @@ abstract class Run {
         if (left = strand.left != null && strand.left.done) {
           other = strand.left.acc;
           unlink(strand.left);
-        } else if (strand.right != null && strand.right.done) {
+        } else if (strand.right != null && strand.right.done && strand.right.thrown == null) {
           other = strand.right.acc;
           unlink(strand.right);
         } else {

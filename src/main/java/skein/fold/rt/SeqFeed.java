@@ -17,6 +17,7 @@ public final class SeqFeed implements Feed {
   private IChunk chunk;  // null: none
   private int at;        // within the chunk
   private long taken;
+  private Throwable broken;  // what ended the production of a block that has been handed out
 
   /** @param seq anything that {@code seq} takes */
   public SeqFeed(Object seq) {
@@ -26,6 +27,7 @@ public final class SeqFeed implements Feed {
   /** Makes sure that there is a chunk with an element, or that {@code rest} is a seq which isn't chunked; or says no. */
   @Override
   public boolean exhausted() {
+    if (broken != null) throw Sneaky.raise(broken);
     if (chunk != null) return false;
     ISeq seq = RT.seq(rest);
     rest = seq;
@@ -65,10 +67,15 @@ public final class SeqFeed implements Feed {
     if (exhausted()) return null;
     Object[] block = new Object[Math.min(n, FIRST_BLOCK)];
     int filled = 0;
-    do {
-      if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
-      block[filled++] = take();
-    } while (filled < n && !exhausted());
+    try {
+      do {
+        if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
+        Object x = take();
+        block[filled++] = x;
+      } while (filled < n && !exhausted());
+    } catch (Throwable t) {
+      broken = Feed.later(t, filled);
+    }
     return new ArraySpan(block, filled);
   }
 

@@ -37,8 +37,7 @@ final class SpanRun extends Run {
       } else {
         waits = 0;
         summonAnother();
-        strand.begin(plan.newChain(span).step(), plan.identity.invoke());
-        work(strand);
+        if (attempt(strand, () -> strand.begin(plan.newChain(span).step(), plan.identity.invoke()))) work(strand);
       }
     }
   }
@@ -58,10 +57,10 @@ final class SpanRun extends Run {
       long end = strand.take(now);
       if (end < 0) {
         if (plan.unordered && cut(strand) == strand) continue;
-        finish(strand, plan.complete(strand.step, strand.acc));
+        complete(strand);
         return;
       }
-      strand.acc = span.reduce(strand.step, strand.acc, strand.from, end);
+      if (!attempt(strand, () -> strand.acc = span.reduce(strand.step, strand.acc, strand.from, end))) return;
       long before = now;
       now = System.nanoTime();
       plan.note(strand, end - strand.from, before, now);

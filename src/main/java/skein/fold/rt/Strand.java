@@ -8,19 +8,20 @@ import clojure.lang.IFn;
  *
  * <pre>
  *   RUNNING -> DONE      // its units are used up; the accumulator waits for a neighbour's
+ *   RUNNING -> THROWN    // done, with an exception instead; it counts if the strands to the left don't end the fold
  *   DONE -> (unlinked)   // a neighbour took the accumulator
- *   any -> dropped       // a strand to the left was reduced: nobody wants this one
+ *   any -> dropped       // a strand to the left was reduced or has thrown: nobody wants this one
  * </pre>
  */
-final class Strand {
+final class Strand extends Claim {
   final Pace pace;
 
   IFn step;                 // the owner's
   Object acc;               // the owner's; once done, guarded by the run
   boolean done;             // guarded by the run
+  Throwable thrown;         // guarded by the run; done, but with this
   Strand left;              // guarded by the run
   Strand right;             // guarded by the run
-  volatile boolean dropped; // written under the run's lock; its owner looks now and then
 
   long from;                // the owner's; where its present block begins
 

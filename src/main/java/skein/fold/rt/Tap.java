@@ -25,19 +25,19 @@ final class Tap {
       if (shut) return null;
       producer = Thread.currentThread();
     }
-    Span block = null;
     try {
-      block = feed.next(n);
+      Span block = feed.next(n);
+      if (block == null) shut = true;
+      return shut ? null : block;
     } catch (Throwable t) {
-      if (!shut) throw t;  // else it comes of an interrupt, or nobody asked for it
+      if (shut) return null;  // it comes of an interrupt, or nobody asked for it
+      throw t;
     } finally {
       synchronized (this) {
         producer = null;
         if (interrupted) Thread.interrupted();
-        if (block == null) shut = true;
       }
     }
-    return shut ? null : block;
   }
 
   synchronized void shut() {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.fold.rt;
+
+/**
+ * A piece of work, as long as somebody wants it. Whoever drops it interrupts the thread that is at it, since that may be waiting
+ * for what never comes; no such interrupt outlives the piece.
+ */
+class Claim {
+  private volatile boolean dropped;  // written under this; the owner looks now and then
+  private Thread owner;              // guarded by this; who is in the user's functions, if anybody
+  private boolean interrupted;       // guarded by this; whether drop() interrupted the owner
+
+  final boolean isDropped() {
+    return dropped;
+  }
+
+  /** The calling thread begins to run the user's functions; false if nobody wants that. */
+  final synchronized boolean enter() {
+    if (dropped) return false;
+    owner = Thread.currentThread();
+    return true;
+  }
+
+  final synchronized void leave() {
+    owner = null;
+    if (interrupted) Thread.interrupted();
+    interrupted = false;
+  }
+
+  final synchronized void drop() {
+    dropped = true;
+    // An interrupt that is there already is somebody else's, and must not be taken for ours.
+    if (owner == null || owner.isInterrupted()) return;
+    interrupted = true;
+    owner.interrupt();
+  }
+
+  /** Whether {@link #drop} has interrupted the thread that is at it. */
+  final synchronized boolean isInterrupted() {
+    return interrupted;
+  }
+}
