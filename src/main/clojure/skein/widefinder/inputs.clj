@@ -158,22 +158,23 @@
 
 (defn- prepare-file [path]
   (with-open [in (BufferedInputStream. (open-file path) (int buffer-bytes))]
-    (let [head (peek-bytes in head-bytes)]
+    (let [size (.length (File. ^String path))
+          head (peek-bytes in head-bytes)]
       (if-let [packing (packing head)]
         {:name path
          :head (peek-bytes (BufferedInputStream. (unpacked packing in) (int buffer-bytes)) head-bytes)
          :packing packing
          :opener (reify Input$Opener (open [_] (open-unpacked path)))
          :repeatable? true}
-        {:name path, :head head, :repeatable? true}))))
+        {:name path, :head head, :size size, :repeatable? true}))))
 
 (defn- prepare-stream [path]
   (let [in (open-unpacked path)]
     {:name path, :head (peek-bytes in head-bytes), :opener (once in), :repeatable? false}))
 
 (defn prepare
-  "Returns an input that is ready to be read: {:name path, :head bytes, :opener, :packing, :repeatable?}; `check` has found
-  nothing wrong with it. :head is its first `head-bytes` bytes, unpacked. Standard input and pipes are open from here on, and
+  "Returns an input that is ready to be read: {:name path, :head bytes, :opener, :packing, :size, :repeatable?}; `check` has
+  found nothing wrong with it. :head is its first `head-bytes` bytes, unpacked; :size, how large a file is that is read as it is. Standard input and pipes are open from here on, and
   can be read once. Throws IOException, and :skein/no-unpacker."
   [path]
   (try (if (regular? path) (prepare-file path) (prepare-stream path))
