@@ -77,6 +77,14 @@
     (is (= (:out (run "wf" "--from" "2025-03-01 01:00" "--to" "2025-03-01 02:00" path))
            (:out (run "wf" "--since" "2025-03-01 01:00" "--until" "2025-03-01 02:00" path))))))
 
+(deftest what-is-asked-for-beside-the-general-report-must-be-there
+  (let [path (sample-file)
+        {:keys [code out err]} (run "wf" "--preset" "site" "--by" "nosuch" path)]
+    (is (= [2 ""] [code out]))
+    (is (str/includes? err "skein wf: the log has no nosuch; it has "))
+    (testing "while the general report leaves out what the log has not"
+      (is (= 0 (:code (run "wf" "--preset" "site" "--by" "status" "--log-format" "%h %l %u %t \"%r\" %>s %b" path)))))))
+
 (deftest an-empty-file-is-a-report-of-zeros
   (let [path (temp-path ".log")]
     (spit path "")

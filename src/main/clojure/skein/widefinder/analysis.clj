@@ -44,10 +44,11 @@
                      {:field missing, :fields (sort have)})))))
 
 (defn having-fields
-  "Returns the tallies whose fields at least one of `formats` has."
+  "Returns the tallies without those that are optional and look at a field that none of `formats` has."
   [tallies formats]
   (let [have (into #{} (mapcat format/fields) formats)]
-    (filterv (fn possible? [tally] (every? have (query/fields {:tallies [tally]}))) tallies)))
+    (filterv (fn possible? [{:keys [optional?] :as tally}] (or (not optional?) (every? have (query/fields {:tallies [tally]}))))
+             tallies)))
 
 ;;;; Results
 
@@ -145,11 +146,11 @@
 
 (defn planned
   "Returns {:prepared, :formats, :query, :plan} for prepared inputs and a query: the inputs with the number of their format, the
-  query without what no format has the fields for, if it is the general one, and the engine's plan. Options as for `analyse`."
+  query without optional tallies that no format has the fields for, and the engine's plan. Options as for `analyse`."
   [prepared query {:keys [log-format on-formats] :as options}]
   (let [[prepared formats] (with-formats prepared log-format)
         formats (if (seq formats) formats [(format/parse "combined")])
-        query (if (:site? query) (update query :tallies having-fields formats) query)]
+        query (update query :tallies having-fields formats)]
     (check-fields! query formats)
     (when on-formats (on-formats (format-report prepared formats)))
     {:prepared prepared, :formats formats, :query query, :plan (query/plan query formats options)}))
