@@ -83,6 +83,23 @@
             {"client" "h", "url" "/a", "upstream" "10.0.0.1"}]]]
     (is (= expected (keys-of (str line "\n") (keys expected) {:log-format log-format})) line)))
 
+(deftest a-time-that-several-directives-write-is-one
+  (let [log (fn log [log-format line]
+              (with-log line
+                (fn [path]
+                  (let [{:keys [counted tallies]} (analysis/analyse [path]
+                                                                    {:tallies [{:name "m" :title "m" :by ["minute"]}]
+                                                                     :where [[:from "2025-03-01T05:00:00Z"] [:to "2025-03-01T05:00:00Z"]]}
+                                                                    {:log-format log-format})]
+                    [counted (ffirst (map :key (:rows (first tallies))))]))))]
+    (is (= [1 "2025-03-01 10:00"]
+           (log "[%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t] %h %>s %b" "[01/Mar/2025 10:00:00.123 +0500] h 200 5\n")))
+    (is (= [1 "2025-03-01 10:00"] (log "%{%d/%b/%Y}t at %{%T}t%%%{%z}t %h" "01/Mar/2025 at 10:00:00%+0500 h\n")))
+    (is (= [1 "2025-03-01 05:00"] (log "%{sec}t.%{usec_frac}t %h" "1740805200.123456 h\n")))
+    (is (= [1 "2025-03-01 05:00"] (log "%{begin:sec}t %{end:sec}t %h" "1740805200 1740805203 h\n")) "a second time is another one"))
+  (is (= :skein/bad-log-format
+         (try (format/parse "%{%d/%b/%Y}t %h %{%T}t %>s") (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+
 (deftest what-is-no-json-is-malformed
   (doseq [line ["{" "{}}" "{\"status\":}" "{\"a\":1,}" "[1]" "x" "{\"a\" 1}" "{\"a\":\"b}" "{\"a\":tru}" "{\"a\":1 2}" "{\"status\":1e}x" "{a:1}"]]
     (is (= {"json" 1} (keys-of (str line "\n") ["url"] {:log-format "json"})) line))
