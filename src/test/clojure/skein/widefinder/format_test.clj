@@ -107,6 +107,51 @@
   (is (= {"time" 1} (keys-of "{\"time\":\"x\"}\n" ["url"] {:log-format "json"})))
   (is (= {"url" nil} (keys-of " { } \n" ["url"] {:log-format "json"}))))
 
+(defn- numbers-of
+  "Returns the status, the bytes and the microseconds of one JSON line; or the kinds of its malformed lines."
+  [line]
+  (with-log (str line "\n")
+    (fn [path]
+      (let [{:keys [malformed-kinds bytes tallies]} (analysis/analyse [path] {:tallies [{:name "s" :title "s" :by ["status"] :rank "time"}]}
+                                                                      {:log-format "json"})
+            {[status] :key, [_ _ micros] :numbers} (first (:rows (first tallies)))]
+        (if (seq malformed-kinds) malformed-kinds [status bytes micros])))))
+
+(deftest json-may-spell-numbers-as-it-likes
+  (doseq [[line expected]
+          {"{\"status\":200.0,\"bytes\":1.5e3,\"duration\":1.5}" ["200" 1500 1500000]
+           "{\"status\":2e2,\"bytes\":12.0,\"duration\":\"1.5ms\"}" ["200" 12 1500]
+           "{\"status\":\"\\u0032\\u0030\\u0030\",\"bytes\":\"\\u0031\",\"duration_ms\":\"\\u0031\"}" ["200" 1 1000]
+           "{\"status\":404,\"bytes\":-1,\"duration\":-0.001}" ["404" 0 0]
+           "{\"status\":404,\"bytes\":1.5,\"duration\":\"-\"}" ["404" 0 0]
+           "{\"status\":404,\"bytes\":true,\"duration\":false}" ["404" 0 0]
+           "{\"status\":404,\"bytes\":999999999999999}" ["404" 999999999999999 0]
+           "{\"status\":404,\"bytes\":1000000000000000}" {"bytes" 1}
+           "{\"status\":404,\"bytes\":1e15}" {"bytes" 1}
+           "{\"status\":404,\"bytes\":1-2}" {"bytes" 1}
+           "{\"status\":404,\"duration\":1e300}" {"duration" 1}
+           "{\"status\":404,\"duration\":\"1h\"}" {"duration" 1}
+           "{\"status\":404,\"duration\":\"NaN\"}" {"duration" 1}
+           "{\"status\":200.5}" {"status" 1}
+           "{\"status\":1e3}" {"status" 1}}]
+    (is (= expected (numbers-of line)) line)))
+
+(deftest json-may-escape-anything
+  (is (= {"minute" "2025-03-01 10:00", "url" "/a"}
+         (keys-of "{\"time\":\"01\\/Mar\\/2025:10:00:00 +0000\",\"u\\u0072l\":\"\\/a\"}\n" ["minute" "url"] {:log-format "json"})))
+  (is (= {"url" "/a"} (keys-of "{\"r\\u0065q\":{\"\\u0075rl\":\"/a\"}}\n" ["url"] {:log-format "json"}))))
+
+(deftest true-and-false-are-values-of-fields-that-are-asked-for
+  (is (= {"url" nil, "cached" "true"}
+         (keys-of "{\"url\":true,\"cached\":true}\n" ["url" "cached"] {:log-format "json:cached=cached"}))))
+
+(deftest absurd-sizes-are-malformed-and-the-report-goes-on
+  (let [line (fn line [size] (str "h - - " clf " \"GET /a HTTP/1.0\" 200 " size "\n"))]
+    (is (= {"bytes" 1} (keys-of (line "1000000000000000") ["url"] {:log-format "common"})))
+    (is (= {"bytes" 12} (keys-of (apply str (repeat 12 (line "999999999999999999"))) ["url"] {:log-format "common"})))
+    (is (= {"url" "/a"} (keys-of (apply str (repeat 12 (line "999999999999999"))) ["url"] {:log-format "common"})))
+    (is (= {"duration" 12} (keys-of (apply str (repeat 12 "999999999999999 /a\n")) ["url"] {:log-format "%T %U"})))))
+
 (defn- json-text [value]
   (cond
     (string? value) (str "\"" (str/join (map (fn [c] (case c \" "\\\"" \\ "\\\\" \newline "\\n" (if (< (int c) 32) (clojure.core/format "\\u%04x" (int c)) c)))
