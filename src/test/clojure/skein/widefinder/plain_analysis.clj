@@ -25,11 +25,12 @@
       (.withResolverStyle java.time.format.ResolverStyle/STRICT)))
 
 (defn- offset-time
-  "A minute may have a leap second, which Java's clock does not know."
+  "A minute may have a leap second, which Java's clock does not know; a year has no sign, which it would take."
   [text]
-  (try (if (re-find #":60 " text)
-         (.plusSeconds (OffsetDateTime/parse (str/replace text ":60 " ":59 ") clock) 1)
-         (OffsetDateTime/parse text clock))
+  (try (cond
+         (re-find #"/[+-]" text) nil
+         (re-find #":60 " text) (.plusSeconds (OffsetDateTime/parse (str/replace text ":60 " ":59 ") clock) 1)
+         :else (OffsetDateTime/parse text clock))
        (catch Exception _ nil)))
 
 (defn- split-at-literal
