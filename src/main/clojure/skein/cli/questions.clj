@@ -109,6 +109,7 @@
   a good one."
   [{:keys [approx? malformed on-start] :as options} {:keys [notes]} f]
   (let [{:keys [sinks add-to]} (own options)]
+    (when (and approx? sinks) (print-line notes "--approx does not apply to -e and --tallies, which keep all keys"))
     (outputs/with-line-sink malformed
       (fn run [sink]
         (f (assoc options
@@ -126,6 +127,7 @@
   (write-result result options out)
   (when html (write-html! html result))
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
+  (doseq [note (text/gap-notes result)] (print-line notes note))
   (some->> (text/malformed-note result) (print-line notes))
   (print-line notes (text/summary result)))
 

@@ -4,7 +4,8 @@
 
   - `analyse`   paths, query -> result
   - `result`    what one of the engine's analyses has counted, as data"
-  (:require [skein.impl.error :as error]
+  (:require [clojure.string :as str]
+            [skein.impl.error :as error]
             [skein.widefinder.driver :as driver]
             [skein.widefinder.format :as format]
             [skein.widefinder.format.detection :as detection]
@@ -40,7 +41,8 @@
     (when-let [missing (first (sort (remove have (query/fields query))))]
       (when (seq formats)
         (error/fail! :skein/no-such-field
-                     (str "the log has no " missing "; it has " (apply str (interpose ", " (sort have))))
+                     (str "the log has no " missing "; it has " (str/join ", " (sort have))
+                          (when-let [made (seq (query/made-from have))] (str ", and made from these " (str/join ", " made))))
                      {:field missing, :fields (sort have)})))))
 
 (defn having-fields
@@ -99,14 +101,17 @@
   (let [counted (.tally analysis (int i))
         rows (TallyRows. counted)
         columns (query/columns tally)
-        error (.error counted)]
+        error (.error counted)
+        found (mapv #(row->data rows columns (pos? error) %) (ranked rows tally))
+        step (query/step-seconds tally)]
     (cond-> {:name name
              :title title
              :by by
              :rank (or rank "hits")
              :columns columns
              :distinct (.distinct counted)
-             :rows (without-gaps (mapv #(row->data rows columns (pos? error) %) (ranked rows tally)) columns tally)}
+             :rows (without-gaps found columns tally)}
+      (and step (timeline/gaps? found step)) (assoc :gaps? true)
       distinct (assoc :distinct-of distinct)
       (and distinct (.isApproximate counted)) (assoc :distinct-error distinct-error)
       (pos? error) (assoc :error error))))

@@ -61,6 +61,11 @@
     ("hour" "weekday" "day" "month" "minute") "time"
     (if (bin-seconds by) "time" by)))
 
+(defn made-from
+  "Returns what lines can be counted by that have the fields in the set `fields`, beyond the fields themselves."
+  [fields]
+  (filterv (comp fields field-of) ["path" "class" "hour" "weekday" "day" "month" "minute"]))
+
 (defn step-seconds
   "Returns the length of the steps of a tally over time that have one, or nil."
   [{:keys [by]}]
@@ -115,7 +120,10 @@
   (cond-> ["hits" "bytes"]
     distinct (conj "distinct")
     (times? tally) (into ["time" "mean" "slowest"])
-    true (into (for [of (sort (percentiles-of tally)), percent percents] (str "p" percent "-" of)))))
+    true (into (for [of (sort (percentiles-of tally))
+                     percent (sort (into (set percents) (keep (fn ranked [[percent its]] (when (= its of) percent)))
+                                         [(percentile-of (:rank tally))]))]
+                 (str "p" percent "-" of)))))
 
 (defn rank-value
   "Returns the number under which the engine has the value that a tally is ranked by, or :mean or a percentile, see
