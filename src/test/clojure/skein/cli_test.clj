@@ -77,6 +77,59 @@
     (is (= (:out (run "wf" "--from" "2025-03-01 01:00" "--to" "2025-03-01 02:00" path))
            (:out (run "wf" "--since" "2025-03-01 01:00" "--until" "2025-03-01 02:00" path))))))
 
+(deftest what-is-asked-for-beside-the-general-report-must-be-there
+  (let [path (sample-file)
+        {:keys [code out err]} (run "wf" "--preset" "site" "--by" "nosuch" path)]
+    (is (= [2 ""] [code out]))
+    (is (str/includes? err "skein wf: the log has no nosuch; it has "))
+    (testing "while the general report leaves out what the log has not"
+      (is (= 0 (:code (run "wf" "--preset" "site" "--by" "status" "--log-format" "%h %l %u %t \"%r\" %>s %b" path)))))))
+
+(defn- log-of [& lines]
+  (let [path (temp-path ".log")]
+    (spit path (str/join (map #(str % "\n") lines)))
+    path))
+
+(deftest what-counts-twice-is-said
+  (let [path (sample-file)
+        again (str (io/file (.getParentFile (File. ^String path)) "." (.getName (File. ^String path))))
+        {:keys [code err]} (run "wf" "--by" "status" path again)]
+    (is (= 0 code))
+    (is (str/includes? err (str "skein wf: " again " is given more than once, and counts each time\n")))
+    (is (= {:code 2, :out "", :err "skein wf: standard input can be read only once, so there can be only one - (see: skein wf --help)\n"}
+           (run "wf" "-" "-")))))
+
+(deftest what-approx-does-not-bound-is-said
+  (let [path (sample-file)]
+    (is (str/includes? (:err (run "wf" "--approx" "-e" ":url" path)) "--approx does not apply to -e and --tallies, which keep all keys\n"))
+    (is (= {:code 2, :out "", :err "skein wf: the form after -e has no tallies; write a function, or a vector of them\n"}
+           (run "wf" "-e" "[]" path)))))
+
+(deftest steps-that-are-left-out-are-said
+  (let [at (fn at [day time] (str "h - - [" day "/Mar/2025:" time " +0000] \"GET / HTTP/1.1\" 200 5"))
+        note "Every 1s: steps without lines are left out, because there are too many steps\n"
+        few (run "wf" "--every" "1s" (log-of (at "01" "00:00:00") (at "01" "00:00:02")))
+        many (run "wf" "--every" "1s" "--format" "csv" (log-of (at "01" "00:00:00") (at "02" "00:00:00")))]
+    (is (= [0 0] [(:code few) (:code many)]))
+    (is (str/includes? (:out few) "00:00:01"))
+    (is (not (str/includes? (:err few) note)))
+    (is (str/includes? (:err many) note))
+    (is (= 3 (count (str/split-lines (:out many)))))))
+
+(deftest the-fields-that-are-made-from-others-are-named
+  (is (str/ends-with? (:err (run "wf" "--by" "nosuch" "--log-format" "%h %t \"%r\"" (log-of "h [01/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\"")))
+                      "it has client, method, protocol, request, time, url, and made from these path, hour, weekday, day, month, minute\n")))
+
+(deftest a-percentile-is-shown-that-ranks-and-exceeds-no-maximum
+  (let [path (log-of "h 5200000" "h 1000" "i 77")
+        {:keys [out]} (run "wf" "--by" "client" "--rank" "p75-time" "--log-format" "%h %D" "--format" "csv" path)]
+    (is (= ["tally,key,hits,bytes,time,mean,slowest,p50-time,p75-time,p90-time,p95-time,p99-time"
+            "client,h,2,0,5201000,2600500,5200000"]
+           (let [[head row] (str/split-lines out)] [head (str/join "," (take 7 (str/split row #",")))])))
+    (doseq [row (rest (str/split-lines out))
+            :let [[_ _ _ _ _ _ slowest & percentiles] (str/split row #",")]]
+      (is (every? #(<= (long (parse-long %)) (long (parse-long slowest))) percentiles)))))
+
 (deftest an-empty-file-is-a-report-of-zeros
   (let [path (temp-path ".log")]
     (spit path "")

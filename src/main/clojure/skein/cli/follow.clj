@@ -9,7 +9,8 @@
             [skein.cli.terminal :as terminal]
             [skein.widefinder.follow :as follow]
             [skein.widefinder.text :as text])
-  (:import (java.io OutputStream PrintStream)
+  (:import (clojure.lang ExceptionInfo)
+           (java.io OutputStream PrintStream)
            (java.util.concurrent CountDownLatch TimeUnit)
            (skein.wf Tail$Event)))
 
@@ -60,7 +61,11 @@
         stopped (CountDownLatch. 1)
         finished (CountDownLatch. 1)
         hook (stop-on-exit! stopped finished)
-        last-result (atom nil)]
+        last-result (atom nil)
+        write-last! (fn write-last! []
+                      (when-let [result @last-result]
+                        (when live? (write! out (str home clear-below)))
+                        (questions/write-all! result options streams)))]
     (try
       (questions/with-plan-options options streams
         (fn follow [plan-options add-own]
@@ -72,10 +77,11 @@
                                              (let [result (add-own result)]
                                                (reset! last-result result)
                                                (when live? (write! out (screen (text/text result (questions/color? options)))))))))))
-      (when-let [result @last-result]
-        (when live? (write! out (str home clear-below)))
-        (questions/write-all! result options streams))
+      (write-last!)
       0
+      (catch ExceptionInfo e  ; a log that can be read no more: what it had is not lost
+        (write-last!)
+        (throw e))
       (finally
         (.countDown finished)
         (unhook! hook)))))

@@ -8,6 +8,7 @@
   - `wide-finder-result`   a report of Wide Finder 2 -> a result that `csv` and `write-html!` take"
   (:require [clojure.string :as str]
             [skein.cli.options :as options]
+            [skein.cli.outputs :as outputs]
             [skein.cli.progress :as progress]
             [skein.cli.terminal :as terminal]
             [skein.impl.error :as error]
@@ -16,8 +17,7 @@
             [skein.widefinder.filter :as filter]
             [skein.widefinder.query :as query]
             [skein.widefinder.text :as text])
-  (:import (java.io BufferedOutputStream FileOutputStream IOException OutputStream PrintStream)
-           (skein.wf LineSink)))
+  (:import (java.io OutputStream PrintStream)))
 
 (set! *warn-on-reflection* true)
 
@@ -90,25 +90,10 @@
     (.write out (.getBytes text encoding))
     (.flush out)))
 
-(defn- unwritable! [path ^IOException e]
-  (error/fail! :skein/file-unwritable (str path ": can't be written: " (.getMessage e)) {:output path}))
-
 (defn write-html!
   "Writes a result as a page into the file `path`. Throws :skein/file-unwritable."
-  [path result options]
-  (try (spit path ((requiring-resolve 'skein.widefinder.html/page) result) :encoding "UTF-8")
-       (catch IOException e (unwritable! path e))))
-
-(defn- line-sink ^LineSink [path]
-  (try (LineSink. (BufferedOutputStream. (FileOutputStream. ^String path)))
-       (catch IOException e (unwritable! path e))))
-
-(defn- with-malformed
-  "Calls `f` with a sink for malformed lines, or with nil when nobody asked for them."
-  [path f]
-  (if path
-    (with-open [sink (line-sink path)] (f sink))
-    (f nil)))
+  [path result]
+  (outputs/write-text! path ((requiring-resolve 'skein.widefinder.html/page) result)))
 
 ;;;; The command
 
@@ -120,13 +105,18 @@
 
 (defn with-plan-options
   "Calls `f` with the options that `skein.widefinder.analysis/analyse` takes, and with a function that puts the user's own
-  tallies into a result. The file for malformed lines is open meanwhile."
-  [{:keys [approx? malformed] :as options} {:keys [notes]} f]
+  tallies into a result. The file for malformed lines is begun each time that reading begins, when the question is known to be
+  a good one."
+  [{:keys [approx? malformed on-start] :as options} {:keys [notes]} f]
   (let [{:keys [sinks add-to]} (own options)]
-    (with-malformed malformed
+    (when (and approx? sinks) (print-line notes "--approx does not apply to -e and --tallies, which keep all keys"))
+    (outputs/with-line-sink malformed
       (fn run [sink]
         (f (assoc options
                   :malformed sink, :sinks sinks
+                  :on-start (fn start [reading]
+                              (outputs/start-lines! sink)
+                              (when on-start (on-start reading)))
                   :approx (when approx? approx-keys)
                   :on-formats (fn say [formats] (doseq [line (text/format-notes formats)] (print-line notes line))))
            (or add-to identity))))))
@@ -135,8 +125,9 @@
   "Writes a result to standard output and, if asked for, as a page, and what is to be said about it to standard error."
   [result {:keys [html] :as options} {:keys [out err notes]}]
   (write-result result options out)
-  (when html (write-html! html result options))
+  (when html (write-html! html result))
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
+  (doseq [note (text/gap-notes result)] (print-line notes note))
   (some->> (text/malformed-note result) (print-line notes))
   (print-line notes (text/summary result)))
 

@@ -169,12 +169,19 @@ Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be re
     (if (= format "csv")
       (write-text out ((load-questions "csv") result) "ISO-8859-1")
       (write-text out ((wf2-formats format) data) "UTF-8"))
-    (when html ((load-questions "write-html!") html result options))
+    (when html ((load-questions "write-html!") html result))
     (doseq [{:keys [message]} (:failures data)] (print-line err "skein wf: " message))
     (print-line notes (report/summary data))
     (if (seq (:failures data)) 2 0)))
 
 ;;;; The command
+
+(defn- say-repeated!
+  "Says which files count more than once, because that may be an oversight: a pattern and a name, say."
+  [paths notes]
+  (doseq [path (inputs/repeated paths)]
+    (when (= path "-") (options/fail! "standard input can be read only once, so there can be only one -"))
+    (print-line notes "skein wf: " path " is given more than once, and counts each time")))
 
 (defn run
   "Runs `skein wf` and returns its exit code.
@@ -189,6 +196,8 @@ Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be re
         paths (inputs/expand paths)
         streams (assoc streams :notes (if (:quiet? options) (PrintStream. (OutputStream/nullOutputStream)) err))
         options (assoc options :own-process? true)]
+    (when (or (:malformed options) (:html options)) ((requiring-resolve 'skein.cli.outputs/check!) options paths))
+    (say-repeated! paths (:notes streams))
     (if (:follow? options)
       ((load-questions "follow") paths options streams)
       (let [[prepared failures] (driver/prepare-all paths options)

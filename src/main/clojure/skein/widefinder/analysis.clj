@@ -4,7 +4,8 @@
 
   - `analyse`   paths, query -> result
   - `result`    what one of the engine's analyses has counted, as data"
-  (:require [skein.impl.error :as error]
+  (:require [clojure.string :as str]
+            [skein.impl.error :as error]
             [skein.widefinder.driver :as driver]
             [skein.widefinder.format :as format]
             [skein.widefinder.format.detection :as detection]
@@ -40,14 +41,16 @@
     (when-let [missing (first (sort (remove have (query/fields query))))]
       (when (seq formats)
         (error/fail! :skein/no-such-field
-                     (str "the log has no " missing "; it has " (apply str (interpose ", " (sort have))))
+                     (str "the log has no " missing "; it has " (str/join ", " (sort have))
+                          (when-let [made (seq (query/made-from have))] (str ", and made from these " (str/join ", " made))))
                      {:field missing, :fields (sort have)})))))
 
 (defn having-fields
-  "Returns the tallies whose fields at least one of `formats` has."
+  "Returns the tallies without those that are optional and look at a field that none of `formats` has."
   [tallies formats]
   (let [have (into #{} (mapcat format/fields) formats)]
-    (filterv (fn possible? [tally] (every? have (query/fields {:tallies [tally]}))) tallies)))
+    (filterv (fn possible? [{:keys [optional?] :as tally}] (or (not optional?) (every? have (query/fields {:tallies [tally]}))))
+             tallies)))
 
 ;;;; Results
 
@@ -98,14 +101,17 @@
   (let [counted (.tally analysis (int i))
         rows (TallyRows. counted)
         columns (query/columns tally)
-        error (.error counted)]
+        error (.error counted)
+        found (mapv #(row->data rows columns (pos? error) %) (ranked rows tally))
+        step (query/step-seconds tally)]
     (cond-> {:name name
              :title title
              :by by
              :rank (or rank "hits")
              :columns columns
              :distinct (.distinct counted)
-             :rows (without-gaps (mapv #(row->data rows columns (pos? error) %) (ranked rows tally)) columns tally)}
+             :rows (without-gaps found columns tally)}
+      (and step (timeline/gaps? found step)) (assoc :gaps? true)
       distinct (assoc :distinct-of distinct)
       (and distinct (.isApproximate counted)) (assoc :distinct-error distinct-error)
       (pos? error) (assoc :error error))))
@@ -145,11 +151,11 @@
 
 (defn planned
   "Returns {:prepared, :formats, :query, :plan} for prepared inputs and a query: the inputs with the number of their format, the
-  query without what no format has the fields for, if it is the general one, and the engine's plan. Options as for `analyse`."
+  query without optional tallies that no format has the fields for, and the engine's plan. Options as for `analyse`."
   [prepared query {:keys [log-format on-formats] :as options}]
   (let [[prepared formats] (with-formats prepared log-format)
         formats (if (seq formats) formats [(format/parse "combined")])
-        query (if (:site? query) (update query :tallies having-fields formats) query)]
+        query (update query :tallies having-fields formats)]
     (check-fields! query formats)
     (when on-formats (on-formats (format-report prepared formats)))
     {:prepared prepared, :formats formats, :query query, :plan (query/plan query formats options)}))

@@ -22,13 +22,21 @@
 (defn- failure [keyword input message]
   {:skein/error keyword, :input input, :message message})
 
+(defn- truncated [input position]
+  (failure :skein/file-truncated input
+           (str input ": became shorter while it was read, at byte " position "; try again when nobody writes to it")))
+
+(defn- shrunk
+  "Returns the failure of an input that is shorter already than when it was prepared, or nil. One that is followed may be."
+  [{:keys [^String name size limit]}]
+  (let [now (when (and size (not limit)) (.length (File. name)))]
+    (when (and now (< (long now) (long size))) (truncated name now))))
+
 (defn- read-failure [^ReadFailure e]
   (let [input (.-input e)
         position (.-position e)]
     (condp identical? (.-kind e)
-      ReadFailure$Kind/TRUNCATED
-      (failure :skein/file-truncated input
-               (str input ": became shorter while it was read, at byte " position "; try again when nobody writes to it"))
+      ReadFailure$Kind/TRUNCATED (truncated input position)
       ReadFailure$Kind/LINE_TOO_LONG
       (failure :skein/line-too-long input
                (str input ": the line at byte " position " is longer than memory allows; is it a text file?"))
@@ -103,7 +111,7 @@
                                   (turns queue empty?))]
     (.-counts worker)))
 
-(defn- run-once
+(defn- count-all
   "Returns `{:result accumulator, :bytes-read n}`, or a failure when an input can't be read to its end."
   [prepared new-accumulator {:keys [workers slice-bytes on-start]}]
   (try
@@ -123,6 +131,11 @@
                    {:filter :match}))
     (catch ArithmeticException _
       (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
+
+(defn- run-once
+  "As `count-all`, of inputs that may have become shorter by now."
+  [prepared new-accumulator options]
+  (or (some shrunk prepared) (count-all prepared new-accumulator options)))
 
 (defn run
   "Returns `{:result accumulator, :bytes-read n, :failures []}`: all prepared inputs, counted by accumulators that

@@ -48,11 +48,13 @@
 (defn- network [kind text column]
   (let [[address bits] (str/split text #"/" 2)
         ^bytes bytes (Address/of address)
-        most (when bytes (* 8 (alength bytes)))
+        v6? (str/includes? address ":")
+        most (if v6? 128 32)
+        least (if (and v6? bytes (Address/isV4 bytes)) Address/V4_BITS 0)
         bits (if bits (parse-long bits) most)]
-    (when-not (and bytes bits (<= 0 (long bits) (long most)))
+    (when-not (and bytes bits (<= least (long bits) most))
       (bad! kind text "write addresses or networks such as 10.1.2.3, 10.0.0.0/8 or 2001:db8::/32, with commas between"))
-    (RowFilter/network (int column) bytes (int bits))))
+    (RowFilter/network (int column) bytes (int (if v6? bits (+ Address/V4_BITS (long bits)))))))
 
 (defn- pattern
   "The engine shows a pattern each byte as one character, so the pattern's own text must be bytes too."

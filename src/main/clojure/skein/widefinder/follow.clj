@@ -9,8 +9,8 @@
             [skein.widefinder.analysis :as analysis]
             [skein.widefinder.driver :as driver]
             [skein.widefinder.inputs :as inputs])
-  (:import (java.io IOException)
-           (skein.wf Analysis AnalysisPlan Slice Tail Tail$Event)))
+  (:import (java.io File IOException)
+           (skein.wf Analysis AnalysisPlan Slice Tail Tail$Event WriteFailure)))
 
 (set! *warn-on-reflection* true)
 
@@ -28,16 +28,22 @@
 
 ;;;; Starting
 
-(defn- check-followable! [{:keys [name opener packing]}]
-  (when (and opener (not packing))
-    (error/fail! :skein/bad-option (str "--follow needs files, and " name " is none; name the log itself") {:input name})))
+(defn- check-followable!
+  "Throws for what is there and is no file, before it is opened: a pipe would wait for a writer."
+  [^String path]
+  (let [file (File. path)]
+    (when (or (= path "-") (and (.exists file) (not (.isFile file)) (not (.isDirectory file))))
+      (error/fail! :skein/bad-option (str "--follow needs files, and " path " is none; name the log itself") {:input path}))))
+
+(defn- unreadable! [path e]
+  (error/fail! :skein/file-unreadable (str path ": can't be read: " (inputs/reason e)) {:input path}))
 
 (defn- wait-for-lines
   "Returns prepared inputs once each has a first line, by which its format is known; nil when told to stop before."
   [paths options stopped?]
   (loop []
+    (run! check-followable! paths)
     (let [[prepared] (driver/prepare-all paths options)]
-      (run! check-followable! prepared)
       (cond
         (stopped?) nil
         (or (:log-format options) (every? (fn any-line? [{:keys [^bytes head]}] (some #(= 10 %) head)) prepared)) prepared
@@ -77,10 +83,21 @@
     (on-result (analysis/finished analysis planned {:bytes-read bytes-read} start))
     (+ (System/nanoTime) (max (* 1000000 (long least-show-ms)) (* (long show-cost-factor) (- (System/nanoTime) before))))))
 
+(defn- read-tails
+  "Reads what all tails have; returns how many bytes that were."
+  [tails analysis slice on-event]
+  (reduce (fn add [n [path tail]]
+            (+ (long n)
+               (long (try (read-rest tail analysis slice #(on-event path %))
+                          (catch WriteFailure e (throw e))
+                          (catch IOException e (unreadable! path e))))))
+          0
+          tails))
+
 (defn- run-loop [tails {:keys [^Analysis analysis bytes-read]} planned start {:keys [stopped? on-result on-event]}]
   (let [slice (Slice.)]
     (loop [bytes-read (long bytes-read), shown -1, next-show 0]
-      (let [more (long (reduce (fn add [n [path tail]] (+ (long n) (long (read-rest tail analysis slice #(on-event path %))))) 0 tails))
+      (let [more (long (read-tails tails analysis slice on-event))
             bytes-read (+ bytes-read more)
             stop? (stopped?)]
         (cond
@@ -97,8 +114,7 @@
   (mapv (fn open [{:keys [name opener format]}]
           (when-not opener
             (try (Tail. name (int format))
-                 (catch IOException e
-                   (error/fail! :skein/file-unreadable (str name ": can't be read: " (inputs/reason e)) {:input name})))))
+                 (catch IOException e (unreadable! name e)))))
         prepared))
 
 (defn follow

@@ -38,7 +38,7 @@
 (defn- apache-time [text argument]
   (cond
     (nil? argument) {:field "time", :kind :time, :pattern common-log-time, :before "[", :after "]"}
-    (re-find #"frac$" argument) {:field argument}
+    (re-find #"frac$" argument) {:field argument, :fraction? true}
     :else
     (let [pattern (str/replace argument #"^(begin|end):" "")
           pattern (if (#{"sec" "msec" "usec"} pattern) "" pattern)]
@@ -155,19 +155,61 @@
           []
           tokens))
 
+(def ^:private short-for
+  "Time directives that stand for several others."
+  {\T "HMS", \R "HM", \F "Ymd", \D "mdy"})
+
+(defn- directives
+  "Returns the set of the letters of a time pattern's directives."
+  [pattern]
+  (into #{} (mapcat (fn letters [[_ [letter]]] (short-for letter [letter]))) (re-seq #"%(.)" pattern)))
+
+(defn- parts-of-one-time?
+  "Whether two fields are times that say different things, as a date and a zone do."
+  [{a :pattern} {b :pattern}]
+  (boolean (and (seq a) (seq b) (not-any? (directives a) (directives b)))))
+
+(defn- joined-time
+  "Returns the time of which `time` and, after the text `between`, `token` are parts; nil if they aren't."
+  [{:keys [pattern after] :as time} between {part :pattern, :keys [fraction?] :as token}]
+  (let [join (fn join [part] (assoc time :pattern (str pattern (str/replace between "%" "%%") part)))]
+    (cond
+      (or after (nil? pattern)) nil
+      (and fraction? (= "" pattern)) (when (= "." between) time)  ; an epoch may have a fraction anyway
+      fraction? (join "%f")
+      (parts-of-one-time? time token) (join part))))
+
+(defn- join-times
+  "Makes one field of a time that several directives write, as Apache's manual does to have milliseconds before the zone."
+  [tokens]
+  (reduce (fn step [kept token]
+            (let [before (vec (reverse (drop-while string? (rseq kept))))
+                  between (apply str (subvec kept (count before)))]
+              (if-let [time (when (map? token) (joined-time (peek before) between token))]
+                (conj (pop before) time)
+                (conj kept token))))
+          [(first tokens)]
+          (rest tokens)))
+
+(defn- check-times! [text fields]
+  (when-let [[time & others] (seq (filter #(= :time (:kind %)) fields))]
+    (when (some #(parts-of-one-time? time %) others)
+      (bad-format! text "has its time in several places; log it in one, such as %t or %{%d/%b/%Y:%T %z}t"))))
+
 (defn- assemble [name text tokens]
-  (let [tokens (drop-query tokens)
+  (let [tokens (join-times (drop-query tokens))
         [literals fields] (reduce (fn step [[literals fields] token]
                                     (if (string? token)
                                       [(conj (pop literals) (str (peek literals) token)) fields]
                                       [(conj (pop literals) (str (peek literals) (:before token)) (str (:after token)))
-                                       (conj fields (dissoc token :before :after))]))
+                                       (conj fields (dissoc token :before :after :fraction?))]))
                                   [[""] []]
                                   tokens)]
     (when (empty? fields)
       (bad-format! text "names no field; write one as for Apache's LogFormat, nginx's log_format, or a name such as combined"))
     (when (some #{""} (butlast (rest literals)))
       (bad-format! text "has two fields with nothing between them, so it can't be told where the first one ends"))
+    (check-times! text fields)
     (when (some #(re-find #"[\r\n]" %) literals) (bad-format! text "has a line end in it"))
     {:name name, :literals literals, :fields (without-doubles fields)}))
 

@@ -3,14 +3,16 @@
   "Where logs come from: files, plain or compressed, pipes and standard input.
 
   - `expand`    paths, some with wildcards -> paths
+  - `repeated`  paths -> those that name a file again
   - `check`     what is wrong with a path, or nil
   - `prepare`   path -> its first bytes, unpacked, and how to read it
   - `reason`    why it could not be read
 
   What is compressed is known by its first bytes, not by its name. Gzip needs nothing but Java; bzip2 needs
   org.apache.commons/commons-compress on the class path, and Zstandard com.github.luben/zstd-jni; `./skein` brings both."
-  (:require [skein.impl.error :as error])
-  (:import (java.io BufferedInputStream File FileDescriptor FileInputStream IOException InputStream)
+  (:require [clojure.string :as str]
+            [skein.impl.error :as error])
+  (:import (java.io BufferedInputStream EOFException File FileDescriptor FileInputStream IOException InputStream)
            (java.lang.reflect InvocationTargetException)
            (java.nio.file AccessDeniedException FileSystems Files LinkOption NoSuchFileException Path)
            (skein.fold.rt GzipStream)
@@ -52,6 +54,18 @@
                       [path])))
         paths))
 
+(defn repeated
+  "Returns those of `paths` that name the same file as one before them."
+  [paths]
+  (let [identity-of (fn identity-of [^String path]
+                      (try (str (.toRealPath (Path/of path (make-array String 0)) (make-array LinkOption 0)))
+                           (catch IOException _ path)))]
+    (first (reduce (fn step [[again seen] path]
+                     (let [id (if (= path "-") path (identity-of path))]
+                       (if (seen id) [(conj again path) seen] [again (conj seen id)])))
+                   [[] #{}]
+                   paths))))
+
 (defn- failure [keyword input message]
   {:skein/error keyword, :input input, :message message})
 
@@ -61,7 +75,8 @@
   (cond
     (instance? NoSuchFileException e) "no such file any more"
     (instance? AccessDeniedException e) "no permission to read it"
-    :else (or (some-> e .getMessage) "no reason given")))
+    (str/blank? (some-> e .getMessage)) (if (instance? EOFException e) "it ends too early" "no reason given")
+    :else (.getMessage e)))
 
 (defn check
   "Returns what is wrong with a path, {:skein/error keyword, :input path, :message text}, or nil. \"-\" is standard input."
@@ -158,22 +173,23 @@
 
 (defn- prepare-file [path]
   (with-open [in (BufferedInputStream. (open-file path) (int buffer-bytes))]
-    (let [head (peek-bytes in head-bytes)]
+    (let [size (.length (File. ^String path))
+          head (peek-bytes in head-bytes)]
       (if-let [packing (packing head)]
         {:name path
          :head (peek-bytes (BufferedInputStream. (unpacked packing in) (int buffer-bytes)) head-bytes)
          :packing packing
          :opener (reify Input$Opener (open [_] (open-unpacked path)))
          :repeatable? true}
-        {:name path, :head head, :repeatable? true}))))
+        {:name path, :head head, :size size, :repeatable? true}))))
 
 (defn- prepare-stream [path]
   (let [in (open-unpacked path)]
     {:name path, :head (peek-bytes in head-bytes), :opener (once in), :repeatable? false}))
 
 (defn prepare
-  "Returns an input that is ready to be read: {:name path, :head bytes, :opener, :packing, :repeatable?}; `check` has found
-  nothing wrong with it. :head is its first `head-bytes` bytes, unpacked. Standard input and pipes are open from here on, and
+  "Returns an input that is ready to be read: {:name path, :head bytes, :opener, :packing, :size, :repeatable?}; `check` has
+  found nothing wrong with it. :head is its first `head-bytes` bytes, unpacked; :size, how large a file is that is read as it is. Standard input and pipes are open from here on, and
   can be read once. Throws IOException, and :skein/no-unpacker."
   [path]
   (try (if (regular? path) (prepare-file path) (prepare-stream path))

@@ -152,5 +152,7 @@
   (let [found (concat (when form (evaluated "the form after -e" #(eval (the-form form))))
                       (when file (evaluated file #(load-file file))))
         tallies (vec (map-indexed normal found))]
+    (when (empty? tallies)
+      (error/fail! :skein/bad-tally (str (if form "the form after -e" file) " has no tallies; write a function, or a vector of them") {}))
     {:sinks (sinks tallies)
      :add-to (fn add-to [result] (add-to-result tallies (or top 10) result))}))

@@ -10,7 +10,8 @@
 
   :by holds what a tally counts by, one name or several: a field of the log, or path (a URL up to its question mark), class
   (2xx ...), hour (00 to 23), weekday, day, month, minute, or every-N with N in seconds. :rank is hits, bytes, time, mean,
-  slowest, distinct, or a percentile such as p95-time or p50-bytes. :order :key shows all rows by key instead.
+  slowest, distinct, or a percentile such as p95-time or p50-bytes. :order :key shows all rows by key instead. A tally that is
+  :optional? is left out where the log has no such fields.
 
   - `site`       the general report
   - `plan`       query -> the engine's plan
@@ -32,17 +33,19 @@
   [50 90 95 99])
 
 (def site
-  "The tallies of the general report: about what most people ask."
-  [{:name "url", :title "URLs", :by ["url"]}
-   {:name "404", :title "Not found (404)", :by ["url"], :where [[:status "404"]]}
-   {:name "client", :title "Clients", :by ["client"]}
-   {:name "referrer", :title "Referrers", :by ["referrer"], :where [[:no-match "referrer" "^-?$"]]}
-   {:name "agent", :title "User agents", :by ["agent"]}
-   {:name "status", :title "Statuses", :by ["status"]}
-   {:name "method", :title "Methods", :by ["method"]}
-   {:name "host", :title "Hosts", :by ["host"]}
-   {:name "hour", :title "Hours of the day", :by ["hour"]}
-   {:name "day", :title "Days", :by ["day"]}])
+  "The tallies of the general report: about what most people ask. Those that a log has no fields for are left out."
+  (mapv
+   #(assoc % :optional? true)
+   [{:name "url", :title "URLs", :by ["url"]}
+    {:name "404", :title "Not found (404)", :by ["url"], :where [[:status "404"]]}
+    {:name "client", :title "Clients", :by ["client"]}
+    {:name "referrer", :title "Referrers", :by ["referrer"], :where [[:no-match "referrer" "^-?$"]]}
+    {:name "agent", :title "User agents", :by ["agent"]}
+    {:name "status", :title "Statuses", :by ["status"]}
+    {:name "method", :title "Methods", :by ["method"]}
+    {:name "host", :title "Hosts", :by ["host"]}
+    {:name "hour", :title "Hours of the day", :by ["hour"]}
+    {:name "day", :title "Days", :by ["day"]}]))
 
 ;;;; Keys
 
@@ -57,6 +60,11 @@
     "class" "status"
     ("hour" "weekday" "day" "month" "minute") "time"
     (if (bin-seconds by) "time" by)))
+
+(defn made-from
+  "Returns what lines can be counted by that have the fields in the set `fields`, beyond the fields themselves."
+  [fields]
+  (filterv (comp fields field-of) ["path" "class" "hour" "weekday" "day" "month" "minute"]))
 
 (defn step-seconds
   "Returns the length of the steps of a tally over time that have one, or nil."
@@ -112,7 +120,10 @@
   (cond-> ["hits" "bytes"]
     distinct (conj "distinct")
     (times? tally) (into ["time" "mean" "slowest"])
-    true (into (for [of (sort (percentiles-of tally)), percent percents] (str "p" percent "-" of)))))
+    true (into (for [of (sort (percentiles-of tally))
+                     percent (sort (into (set percents) (keep (fn ranked [[percent its]] (when (= its of) percent)))
+                                         [(percentile-of (:rank tally))]))]
+                 (str "p" percent "-" of)))))
 
 (defn rank-value
   "Returns the number under which the engine has the value that a tally is ranked by, or :mean or a percentile, see

@@ -103,6 +103,13 @@
          (when (> (count inputs) 3) (str " and " (- (count inputs) 3) " more"))
          (when (pos? (long lines)) (str " (" matches " of the first " lines " lines)")))))
 
+(defn gap-notes
+  "Returns a line for each tally over time that has too many steps for those without lines to be shown."
+  [{:keys [tallies]}]
+  (for [{:keys [title gaps?]} tallies
+        :when gaps?]
+    (str title ": steps without lines are left out, because there are too many steps")))
+
 (defn malformed-note
   "Returns a line about malformed lines by kind, or nil when there are none."
   [{:keys [^long malformed malformed-kinds]}]

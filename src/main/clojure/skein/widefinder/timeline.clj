@@ -3,6 +3,7 @@
   "Tallies over time without gaps: a step in which nothing happened is a row of zeros, because a plot that leaves it out lies.
 
   - `filled`   rows in the order of time -> rows, one for each step between the first and the last
+  - `gaps?`    whether some are missing after that
   - `hours`    rows by hour of the day -> rows, one for each hour"
   (:require [clojure.string :as str])
   (:import (java.time LocalDate LocalDateTime ZoneOffset)
@@ -40,6 +41,19 @@
       (mapv (fn row [hour] (let [k [(format "%02d" hour)]] (known k {:key k, :numbers empty-numbers}))) (range 24))
       rows)))
 
+(defn- steps
+  "Returns how many steps of `step` seconds there are from the first to the last of `rows`."
+  ^long [rows ^long step]
+  (if-let [first-key (first (:key (first rows)))]
+    (inc (quot (- (seconds-of (first (:key (peek rows)))) (seconds-of first-key)) step))
+    0))
+
+(defn gaps?
+  "Whether `filled` leaves gaps in `rows`, because there would be more than `max-rows`."
+  [rows step]
+  (let [steps (steps rows step)]
+    (and (> steps (long max-rows)) (< (count rows) steps))))
+
 (defn filled
   "Returns `rows`, {:key [text], :numbers [n ...]} in the order of time, with `empty-numbers` for each step of `step` seconds that is
   missing between the first and the last; as they are, when that would be more than `max-rows`.
@@ -48,7 +62,7 @@
       ;=> ([\"2025-03-01\"] [\"2025-03-02\"] [\"2025-03-03\"])"
   [rows step empty-numbers]
   (let [first-second (some-> (first rows) :key first seconds-of)
-        steps (if first-second (inc (quot (- (seconds-of (first (:key (peek rows)))) (long first-second)) (long step))) 0)]
+        steps (steps rows step)]
     (if (< (count rows) (long steps) (inc (long max-rows)))
       (let [text (key-format step)
             known (by-key rows)]

@@ -1,34 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
-/** Reads addresses of IPv4 and IPv6 in place, without ever asking a name server. For one thread. */
+/**
+ * Reads addresses of IPv4 and IPv6 in place, without ever asking a name server. For one thread.
+ *
+ * <p>All are 16 bytes: 10.1.2.3 is ::ffff:10.1.2.3, so that either spelling is in the networks of the other.
+ */
 public final class Address {
+    /** How many bits stand before an address of IPv4. */
+    public static final int V4_BITS = 96;
     private static final int GROUPS = 8;
+    private static final int V4_INDEX = V4_BITS / 8;
 
     private final byte[] bytes = new byte[16];
-    private int length;
 
     /** No address yet. */
     public Address() { }
 
-    /** The bytes of an address, 4 or 16 of them (an IPv4 address written as ::ffff:1.2.3.4 has 4), or null when it is none. */
+    /** The 16 bytes of an address, or null when it is none. */
     public static byte[] of(String text) {
         Address address = new Address();
         byte[] latin1 = Text.literal(text);
-        return address.parse(latin1, 0, latin1.length) ? java.util.Arrays.copyOf(address.bytes, address.length) : null;
+        return address.parse(latin1, 0, latin1.length) ? address.bytes : null;
+    }
+
+    /** Whether the bytes of an address are those of one of IPv4. */
+    public static boolean isV4(byte[] address) {
+        for (int i = 0; i < V4_INDEX; i++) if (address[i] != (i < 10 ? 0 : -1)) return false;
+        return true;
     }
 
     /** Reads {@code text[from, to)}; false when it is no address. */
-    boolean parse(byte[] text, int from, int to) {
+    private boolean parse(byte[] text, int from, int to) {
         if (to - from >= 2 && text[from] == '[' && text[to - 1] == ']') return parse(text, from + 1, to - 1);
-        length = 4;
-        if (parseV4(text, from, to, 0)) return true;
-        length = 16;
-        if (!parseV6(text, from, to)) return false;
-        for (int i = 0; i < 12; i++) if (bytes[i] != (i < 10 ? 0 : -1)) return true;
-        System.arraycopy(bytes, 12, bytes, 0, 4);
-        length = 4;
+        if (!parseV4(text, from, to, V4_INDEX)) return parseV6(text, from, to);
+        for (int i = 0; i < V4_INDEX; i++) bytes[i] = (byte) (i < 10 ? 0 : -1);
         return true;
+    }
+
+    /** As {@link #parse}, of a client: a port and a zone, as in 10.1.2.3:5555, [::1]:80 and fe80::1%eth0, mean nothing here. */
+    boolean parseClient(byte[] text, int from, int to) {
+        if (parse(text, from, to)) return true;
+        int end = to;
+        while (end > from && text[end - 1] >= '0' && text[end - 1] <= '9') end--;
+        boolean port = end - 1 > from && end < to && text[end - 1] == ':';
+        if (port && (text[end - 2] == ']' || Words.indexOf(text, from, end - 1, ':' * Words.ONES) < 0)) {
+            return parse(text, from, end - 1);
+        }
+        int zone = Words.indexOf(text, from, to, '%' * Words.ONES);
+        return zone > from && parseV6(text, from, zone);
     }
 
     private boolean parseV4(byte[] text, int from, int to, int index) {
@@ -39,7 +59,7 @@ public final class Address {
                 if (number < 0 || parts == 4) return false;
                 bytes[index + parts++] = (byte) number;
                 number = -1;
-            } else if (text[at] >= '0' && text[at] <= '9') {
+            } else if (text[at] >= '0' && text[at] <= '9' && number != 0) {
                 number = 10 * Math.max(number, 0) + text[at] - '0';
                 if (number > 255) return false;
             } else {
@@ -99,11 +119,11 @@ public final class Address {
         return true;
     }
 
-    /** Whether the first {@code bits} bits are those of {@code network}, and the kind is the same. */
+    /** Whether the first {@code bits} bits are those of {@code network}. */
     boolean isIn(byte[] network, int bits) {
-        if (network.length != length) return false;
-        for (int i = 0; i < bits >> 3; i++) if (bytes[i] != network[i]) return false;
         int rest = bits & 7;
-        return rest == 0 || ((bytes[bits >> 3] ^ network[bits >> 3]) & 0xFF) >>> 8 - rest == 0;
+        if (rest != 0 && ((bytes[bits >> 3] ^ network[bits >> 3]) & 0xFF) >>> 8 - rest != 0) return false;
+        for (int i = (bits >> 3) - 1; i >= 0; i--) if (bytes[i] != network[i]) return false;  // what differs is near the end
+        return true;
     }
 }

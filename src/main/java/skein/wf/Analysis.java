@@ -31,7 +31,7 @@ public final class Analysis implements Accumulator<Analysis> {
     /** Nothing counted yet. */
     public Analysis(AnalysisPlan plan) {
         this.plan = plan;
-        batch = new Batch(plan.extraColumns());
+        batch = new Batch(plan.extraColumns(), plan.sinks() != null);
         scanners = plan.formats().stream().map(Format::scanner).toArray(Scanner[]::new);
         filters = plan.filters().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
         tallies = plan.tallies().stream().map(tally -> new Tally(tally, plan.budget())).toArray(Tally[]::new);
@@ -57,6 +57,7 @@ public final class Analysis implements Accumulator<Analysis> {
 
     /** Puts the next lines that are in the format into the batch. */
     private void parse(Slice slice) {
+        batch.start();
         byte[] bytes = slice.bytes;
         Scanner scanner = scanners[format];
         int at = next;

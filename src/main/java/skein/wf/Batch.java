@@ -48,8 +48,14 @@ public final class Batch {
     /** How far that clock is ahead of UTC, in seconds. */
     final int[] zone = new int[ROWS];
 
-    /** A batch with {@code extraColumns} beyond the ones that every batch has. */
-    public Batch(int extraColumns) {
+    /* The lines that a scanner has changed, as they were, for whoever asks for lines; null when nobody does. */
+    private final Text changed;
+    private final int[] changedFrom = new int[ROWS];  // -1 for a line that is as it was
+    private final int[] changedTo = new int[ROWS];
+
+    /** A batch with {@code extraColumns} beyond the ones that every batch has; if {@code lines}, it can give whole lines. */
+    Batch(int extraColumns, boolean lines) {
+        changed = lines ? new Text(1 << 10) : null;
         from = new int[COLUMNS + extraColumns][ROWS];
         to = new int[COLUMNS + extraColumns][ROWS];
     }
@@ -66,6 +72,21 @@ public final class Batch {
         Arrays.fill(zone, 0);
     }
 
+    /** Forgets the rows. */
+    void start() {
+        rows = 0;
+        if (changed == null) return;
+        changed.length = 0;
+        Arrays.fill(changedFrom, -1);
+    }
+
+    /** Keeps the line {@code bytes[at, end)} of a row, which is going to be changed. */
+    void keepLine(int row, int at, int end) {
+        if (changed == null) return;
+        changedFrom[row] = changed.length;
+        changedTo[row] = changed.add(bytes, at, end - at).length;
+    }
+
     /** How many rows there are. */
     public int rows() {
         return rows;
@@ -77,8 +98,11 @@ public final class Batch {
         return at < 0 ? null : new String(bytes, at, to[column][row] - at, StandardCharsets.UTF_8);
     }
 
-    /** The whole line as text. */
+    /** The whole line as text; only for a {@link RowSink}. */
     public String line(int row) {
+        if (changed != null && changedFrom[row] >= 0) {
+            return new String(changed.bytes, changedFrom[row], changedTo[row] - changedFrom[row], StandardCharsets.UTF_8);
+        }
         return new String(bytes, lineFrom[row], lineTo[row] - lineFrom[row], StandardCharsets.UTF_8);
     }
 

@@ -7,7 +7,8 @@ import java.util.Arrays;
  * Scans lines of a {@link JsonFormat}: checks the syntax of the whole line, and picks the values that have a place.
  *
  * <p>Escapes in picked strings are resolved in place, which is possible because the text only becomes shorter, and done last, because
- * a line that turns out to be malformed must stay as it is.
+ * a line that turns out to be malformed must stay as it is; the batch may keep the line first. Times and numbers with escapes are read
+ * from a copy.
  */
 final class JsonScanner extends Scanner {
     private static final int MALFORMED = 1;
@@ -18,10 +19,12 @@ final class JsonScanner extends Scanner {
     private static final int SIZE = REQUEST + 3;
     private static final int DURATION = REQUEST + 4;
     private static final int PLACES = REQUEST + 5;
+    private static final double MAX_SIZE = 1e15;
 
     private final TextFormat.Field[] fields;
     private final KeyTable paths = new KeyTable(1, 256, new Budget(Long.MAX_VALUE));  // number of the field + 1, 0 if only a prefix
     private final Text path = new Text(256);
+    private final Text copy = new Text(256);
     private final Numbers numbers = new Numbers();
     private final TimeText times = new TimeText(TimeText.AUTO);
     private final boolean[] filled;
@@ -32,8 +35,15 @@ final class JsonScanner extends Scanner {
     private final int[] to;
     private final boolean[] escaped;
     private byte[] bytes;
+    private int start;
     private int at;
     private int end;
+    private boolean changes;      // whether a picked value is not spelled as it is to be shown
+    private boolean statusChanges;
+    /* The value that open found. */
+    private byte[] source;
+    private int sourceFrom;
+    private int sourceTo;
 
     JsonScanner(JsonFormat format) {
         fields = format.fields().toArray(TextFormat.Field[]::new);
@@ -71,8 +81,9 @@ final class JsonScanner extends Scanner {
     int scan(byte[] bytes, int at, int end, Batch batch, int row) {
         if (at == end) return 0;
         this.bytes = bytes;
-        this.at = at;
+        this.at = start = at;
         this.end = end;
+        changes = statusChanges = false;
         path.length = 0;
         Arrays.fill(picked, Integer.MAX_VALUE);
         skipSpace();
@@ -89,65 +100,111 @@ final class JsonScanner extends Scanner {
         }
         int fault = numbers(batch, row);
         if (fault != OK) return fault;
-        for (int column = 0; column < filled.length; column++) {
-            int place = column < Batch.COLUMNS ? column : column + PLACES - Batch.COLUMNS;
-            if (picked[place] != Integer.MAX_VALUE && escaped[place]) batch.to[column][row] = unescape(from[place], to[place]);
-        }
-        if (picked[REQUEST] != Integer.MAX_VALUE) {
-            int requestTo = escaped[REQUEST] ? unescape(from[REQUEST], to[REQUEST]) : to[REQUEST];
-            TextScanner.request(bytes, from[REQUEST], requestTo, batch, row);
-        }
+        if (changes) change(batch, row);
+        if (picked[REQUEST] != Integer.MAX_VALUE) TextScanner.request(bytes, from[REQUEST], to[REQUEST], batch, row);
         return OK;
     }
 
-    private boolean has(int place) {
-        return picked[place] != Integer.MAX_VALUE && from[place] < to[place];
+    /** Spells the values in place as they are to be shown. */
+    private void change(Batch batch, int row) {
+        batch.keepLine(row, start, end);
+        for (int column = 0; column < filled.length; column++) {
+            int place = column < Batch.COLUMNS ? column : column + PLACES - Batch.COLUMNS;
+            if (picked[place] != Integer.MAX_VALUE && escaped[place]) batch.to[column][row] = unescape(bytes, from[place], to[place]);
+        }
+        if (picked[REQUEST] != Integer.MAX_VALUE && escaped[REQUEST]) to[REQUEST] = unescape(bytes, from[REQUEST], to[REQUEST]);
+        if (!statusChanges) return;
+        byte[] status = Text.literal(batch.status[row] == 0 ? "-" : Integer.toString(batch.status[row]));
+        System.arraycopy(status, 0, bytes, from[STATUS], status.length);
+        batch.to[Batch.STATUS][row] = from[STATUS] + status.length;
+    }
+
+    /** Finds the text at a place, without escapes; false when there is none. */
+    private boolean open(int place) {
+        if (picked[place] == Integer.MAX_VALUE || from[place] == to[place]) return false;
+        source = bytes;
+        sourceFrom = from[place];
+        sourceTo = to[place];
+        if (!escaped[place]) return true;
+        copy.length = 0;
+        copy.add(bytes, sourceFrom, sourceTo - sourceFrom).reserve(Words.PAD);
+        source = copy.bytes;
+        sourceFrom = 0;
+        sourceTo = unescape(source, 0, copy.length);
+        return true;
     }
 
     private int numbers(Batch batch, int row) {
         batch.second[row] = batch.size[row] = batch.micros[row] = Batch.NONE;
         batch.status[row] = 0;
-        if (has(TIME)) {
-            if (!times.parse(bytes, from[TIME], to[TIME])) return 2;
+        if (open(TIME)) {
+            if (!times.parse(source, sourceFrom, sourceTo)) return 2;
             batch.second[row] = times.second;
             batch.zone[row] = times.zone;
         }
-        if (has(STATUS)) {
-            if (!numbers.status(bytes, from[STATUS], to[STATUS]) || numbers.end != to[STATUS]) return 3;
+        if (open(STATUS)) {
+            if (!status()) return 3;
             batch.status[row] = (int) numbers.value;
             batch.from[Batch.STATUS][row] = from[STATUS];
             batch.to[Batch.STATUS][row] = to[STATUS];
         }
-        if (has(SIZE)) {
-            if (!numbers.micros(bytes, from[SIZE], to[SIZE], 1000) || numbers.end != to[SIZE]) return 4;
-            batch.size[row] = Math.max(0, numbers.value);
+        if (open(SIZE)) {
+            if (!size()) return 4;
+            batch.size[row] = numbers.value;
         }
-        if (has(DURATION)) {
-            long nanos = fields[picked[DURATION]].nanos();
-            if (!duration(nanos)) return 5;
+        if (open(DURATION)) {
+            if (!duration(fields[picked[DURATION]].nanos())) return 5;
             batch.micros[row] = numbers.value;
         }
         return OK;
     }
 
-    /** A number, also with an exponent; a text may name its own unit, as in {@code 1.5ms}. */
+    /** A status as JSON may spell it, such as {@code 200.0} or {@code 2e2}. */
+    private boolean status() {
+        statusChanges = escaped[STATUS];
+        if (numbers.status(source, sourceFrom, sourceTo) && numbers.end == sourceTo) return true;
+        double status = number(sourceTo);
+        numbers.value = (long) status;
+        changes = statusChanges = true;
+        return status == numbers.value && status >= 100 && status <= 999;
+    }
+
+    /** A whole number as JSON may spell it; one below zero, or with a fraction, says nothing. */
+    private boolean size() {
+        if (numbers.whole(source, sourceFrom, sourceTo) && numbers.end == sourceTo) {
+            numbers.value = Math.max(0, numbers.value);
+            return true;
+        }
+        double size = number(sourceTo);
+        numbers.value = size >= 0 && size == Math.rint(size) ? (long) size : Batch.NONE;
+        return size < MAX_SIZE;
+    }
+
+    /** A number as JSON may spell it; a text may name its own unit, as in {@code 1.5ms}. One below zero says nothing. */
     private boolean duration(long nanos) {
-        int last = to[DURATION];
-        if (numbers.micros(bytes, from[DURATION], last, nanos) && numbers.end == last) return true;
-        String text = new String(bytes, from[DURATION], last - from[DURATION], java.nio.charset.StandardCharsets.UTF_8);
-        String number = text.replaceFirst("(?:ns|us|µs|ms|s)$", "");
-        long unit = switch (text.substring(number.length())) {
+        if (numbers.micros(source, sourceFrom, sourceTo, nanos) && numbers.end == sourceTo) return true;
+        int unitFrom = sourceTo;
+        while (unitFrom > sourceFrom && (source[unitFrom - 1] > '9' || source[unitFrom - 1] < 0)) unitFrom--;
+        long unit = switch (new String(source, unitFrom, sourceTo - unitFrom, java.nio.charset.StandardCharsets.UTF_8)) {
+            case "" -> nanos;
             case "ns" -> 1;
             case "us", "µs" -> 1000;
             case "ms" -> 1_000_000;
             case "s" -> 1_000_000_000;
-            default -> nanos;
+            default -> 0;
         };
+        double micros = number(unitFrom) * unit / 1000;
+        numbers.value = micros >= 0 ? (long) micros : Batch.NONE;
+        return unit > 0 && micros <= Numbers.MAX_MICROS;
+    }
+
+    /** The number that the value is, up to {@code to}; NaN when it is none. */
+    private double number(int to) {
+        if (!isNumber(source, sourceFrom, to)) return Double.NaN;
         try {
-            numbers.value = (long) (Double.parseDouble(number) * unit / 1000);
-            return numbers.value >= 0;
+            return Double.parseDouble(new String(source, sourceFrom, to - sourceFrom, java.nio.charset.StandardCharsets.ISO_8859_1));
         } catch (NumberFormatException e) {
-            return false;
+            return Double.NaN;
         }
     }
 
@@ -187,6 +244,9 @@ final class JsonScanner extends Scanner {
         if (prefix > 0) path.add('.');
         path.add(bytes, keyFrom, keyTo - keyFrom);
         path.reserve(Words.PAD);
+        int entry = paths.lookUp(path.bytes, 0, path.length);
+        if (entry != 0 || Words.indexOf(bytes, keyFrom, keyTo, '\\' * Words.ONES) < 0) return entry;
+        path.length = unescape(path.bytes, path.length - (keyTo - keyFrom), path.length);
         return paths.lookUp(path.bytes, 0, path.length);
     }
 
@@ -207,10 +267,16 @@ final class JsonScanner extends Scanner {
             }
             default -> {
                 if (!scalar()) return false;
-                if (entry != 0 && bytes[start] != 'n') pick(entry, start, at);
+                if (entry != 0 && (bytes[start] < 'a' || bytes[start] != 'n' && isOwn(entry))) pick(entry, start, at);
                 return true;
             }
         }
+    }
+
+    /** Whether a value goes to a column of the format's own: there true and false are values, elsewhere they are no URL or number. */
+    private boolean isOwn(int entry) {
+        int field = (int) paths.cells[entry] - 1;
+        return field >= 0 && fields[field].column() >= Batch.COLUMNS;
     }
 
     /** Reads an array; its first element counts as the value. */
@@ -231,9 +297,9 @@ final class JsonScanner extends Scanner {
         while (at < end && bytes[at] != ',' && bytes[at] != '}' && bytes[at] != ']' && bytes[at] > ' ') at++;
         return switch (at - start) {
             case 0 -> false;
-            case 4 -> is(start, "true") || is(start, "null") || isNumber(start);
-            case 5 -> is(start, "false") || isNumber(start);
-            default -> isNumber(start);
+            case 4 -> is(start, "true") || is(start, "null") || isNumber(bytes, start, at);
+            case 5 -> is(start, "false") || isNumber(bytes, start, at);
+            default -> isNumber(bytes, start, at);
         };
     }
 
@@ -242,9 +308,9 @@ final class JsonScanner extends Scanner {
         return true;
     }
 
-    private boolean isNumber(int start) {
+    private static boolean isNumber(byte[] bytes, int from, int to) {
         boolean digit = false;
-        for (int i = start; i < at; i++) {
+        for (int i = from; i < to; i++) {
             byte b = bytes[i];
             if (b >= '0' && b <= '9') digit = true;
             else if (b != '-' && b != '+' && b != '.' && b != 'e' && b != 'E') return false;
@@ -275,6 +341,7 @@ final class JsonScanner extends Scanner {
         from[place] = valueFrom;
         to[place] = valueTo;
         escaped[place] = Words.indexOf(bytes, valueFrom, valueTo, '\\' * Words.ONES) >= 0;
+        changes |= escaped[place];
     }
 
     private static int place(TextFormat.Field field) {
@@ -289,7 +356,7 @@ final class JsonScanner extends Scanner {
     }
 
     /** Resolves the escapes of {@code bytes[at, end)} in place, to UTF-8; returns where the text ends then. */
-    private int unescape(int at, int end) {
+    private static int unescape(byte[] bytes, int at, int end) {
         int out = at;
         while (at < end) {
             byte b = bytes[at++];
@@ -298,15 +365,15 @@ final class JsonScanner extends Scanner {
                 continue;
             }
             byte c = bytes[at++];
-            int code = c == 'u' ? hex(at, end) : -1;
+            int code = c == 'u' ? hex(bytes, at, end) : -1;
             if (code >= 0) {
                 at += 4;
-                int low = code >>> 10 == 0x36 && at + 6 <= end && bytes[at] == '\\' && bytes[at + 1] == 'u' ? hex(at + 2, end) : -1;
+                int low = code >>> 10 == 0x36 && at + 6 <= end && bytes[at] == '\\' && bytes[at + 1] == 'u' ? hex(bytes, at + 2, end) : -1;
                 if (low >>> 10 == 0x37) {
                     code = Character.toCodePoint((char) code, (char) low);
                     at += 6;
                 }
-                out = putUtf8(out, code);
+                out = putUtf8(bytes, out, code);
             } else {
                 int simple = "bfnrt".indexOf(c);
                 bytes[out++] = simple >= 0 ? (byte) "\b\f\n\r\t".charAt(simple) : c;
@@ -315,7 +382,7 @@ final class JsonScanner extends Scanner {
         return out;
     }
 
-    private int hex(int at, int end) {
+    private static int hex(byte[] bytes, int at, int end) {
         if (at + 4 > end) return -1;
         int code = 0;
         for (int i = at; i < at + 4; i++) {
@@ -326,7 +393,7 @@ final class JsonScanner extends Scanner {
         return code;
     }
 
-    private int putUtf8(int out, int code) {
+    private static int putUtf8(byte[] bytes, int out, int code) {
         int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
         bytes[out++] = (byte) (more == 0 ? code : 0xF0 << 3 - more & 0xFF | code >>> 6 * more);
         for (int shift = 6 * (more - 1); shift >= 0; shift -= 6) bytes[out++] = (byte) (0x80 | code >>> shift & 0x3F);

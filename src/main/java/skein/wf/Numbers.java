@@ -3,7 +3,9 @@ package skein.wf;
 
 /** Reads numbers in place: a cursor for one thread. */
 final class Numbers {
-    private static final int MAX_DIGITS = 18;
+    /** The longest duration in microseconds; a few thousand of the longest must add up. */
+    static final long MAX_MICROS = 999_999_999_999_999L;
+    private static final int MAX_DIGITS = 15;
     private static final int FRACTION_DIGITS = 9;
 
     /** The number that was read, or {@link Batch#NONE} for a {@code -}. */
@@ -11,7 +13,7 @@ final class Numbers {
     /** Where it ended. */
     int end;
 
-    /** Reads {@code -} or 1 to 18 digits at {@code at}, before {@code to}; false when there are none. */
+    /** Reads {@code -} or 1 to 15 digits at {@code at}, before {@code to}; false when there are none. */
     boolean whole(byte[] bytes, int at, int to) {
         value = 0;
         int i = at;
@@ -28,7 +30,8 @@ final class Numbers {
     }
 
     /**
-     * Reads {@code -} or a decimal number of {@code nanos} nanoseconds each at {@code at}, as microseconds. What comes
+     * Reads {@code -} or a decimal number of {@code nanos} nanoseconds each at {@code at}, as microseconds, at most
+     * {@link #MAX_MICROS} of them. What comes
      * after the first number of a list such as {@code 0.010, 0.250} is added.
      */
     boolean micros(byte[] bytes, int at, int to, long nanos) {
@@ -47,7 +50,8 @@ final class Numbers {
     private boolean decimal(byte[] bytes, int at, int to, long nanos) {
         if (!whole(bytes, at, to)) return false;
         if (value == Batch.NONE) return true;
-        long scaled = value > Long.MAX_VALUE / nanos ? Long.MAX_VALUE : value * nanos;
+        if (value > MAX_MICROS * 1000 / nanos) return false;
+        long scaled = value * nanos;
         if (end < to && bytes[end] == '.') {
             int start = ++end;
             long fraction = 0;
@@ -55,7 +59,7 @@ final class Numbers {
                 if (end - start < FRACTION_DIGITS) fraction = 10 * fraction + bytes[end] - '0';
             }
             for (int digits = Math.min(end - start, FRACTION_DIGITS); digits < FRACTION_DIGITS; digits++) fraction *= 10;
-            scaled = Math.max(scaled, scaled + (long) (fraction * (nanos / 1e9)));
+            scaled += (long) (fraction * (nanos / 1e9));
         }
         value = scaled / 1000;
         return true;

@@ -120,7 +120,7 @@ public abstract class RowFilter {
         };
     }
 
-    /** Passes addresses whose first {@code bits} bits are those of {@code address}, of 4 or 16 bytes. */
+    /** Passes addresses whose first {@code bits} bits are those of {@code address}, see {@link Address#of}. */
     public static RowFilter network(int column, byte[] address, int bits) {
         byte[] wanted = address.clone();
         return new RowFilter() {
@@ -129,7 +129,7 @@ public abstract class RowFilter {
             @Override
             boolean test(Batch batch, int row) {
                 int from = batch.from[column][row];
-                return from >= 0 && found.parse(batch.bytes, from, batch.to[column][row]) && found.isIn(wanted, bits);
+                return from >= 0 && found.parseClient(batch.bytes, from, batch.to[column][row]) && found.isIn(wanted, bits);
             }
 
             @Override

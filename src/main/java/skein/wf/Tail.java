@@ -103,6 +103,7 @@ public final class Tail implements Closeable {
     }
 
     private Event rotate(Slice slice) throws IOException {
+        if (!Files.isRegularFile(path)) return Event.NOTHING;  // a folder, say, may make way for a log again
         FileChannel old = channel;
         try {
             open();

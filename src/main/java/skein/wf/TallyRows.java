@@ -86,6 +86,7 @@ public final class TallyRows {
         long rank = Math.max(1, (long) Math.ceil(part * total));
         int at = first;
         for (long seen = buckets.count(keys[at]); seen < rank; seen += buckets.count(keys[at])) at++;
-        return Buckets.middle((int) (keys[at] % Buckets.COUNT));
+        long middle = Buckets.middle((int) (keys[at] % Buckets.COUNT));
+        return of == TIMES ? Math.min(middle, table.cells[entry + Tally.SLOWEST]) : middle;
     }
 }

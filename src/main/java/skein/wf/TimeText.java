@@ -2,7 +2,7 @@
 package skein.wf;
 
 /**
- * Reads times: one of the usual forms, or whatever a pattern of {@code strftime} says. For one thread.
+ * Reads times: one of the usual forms, or whatever a pattern of {@code strftime} says, in which {@code %f} is a fraction's digits. For one thread.
  *
  * <p>Lines next to each other mostly have the same time, so the last text is remembered with its outcome.
  */
@@ -188,6 +188,11 @@ final class TimeText {
             case 'M' -> addToDay(number(2, 2), 59, 60);
             case 'S' -> addToDay(number(2, 2), 60, 1);
             case 's' -> epochSecond = number(1, 12);
+            case 'f' -> {
+                int start = at;
+                while (at < to && isDigit(bytes[at])) at++;
+                return at > start;
+            }
             case 'z' -> {
                 return parseZone(false);
             }
@@ -222,7 +227,7 @@ final class TimeText {
     /** Whether {@link #directive} knows every directive of a pattern. */
     static boolean isKnown(String pattern) {
         for (int i = 0; i < pattern.length(); i++) {
-            if (pattern.charAt(i) == '%' && (++i == pattern.length() || "YymdebhBHMSszZaATRFD%".indexOf(pattern.charAt(i)) < 0)) return false;
+            if (pattern.charAt(i) == '%' && (++i == pattern.length() || "YymdebhBHMSsfzZaATRFD%".indexOf(pattern.charAt(i)) < 0)) return false;
         }
         return true;
     }

@@ -15,7 +15,7 @@ public final class Trial {
         byte[] bytes = Arrays.copyOf(head, head.length + 1 + Words.PAD);
         bytes[head.length] = '\n';
         Scanner scanner = format.scanner();
-        Batch batch = new Batch(scanner.filled().length);
+        Batch batch = new Batch(scanner.filled().length, false);
         batch.bytes = bytes;
         int lines = 0;
         int matches = 0;

@@ -8,6 +8,7 @@
             [clojure.test.check.generators :as gen]
             [clojure.test.check.properties :as prop]
             [skein.widefinder.analysis :as analysis]
+            [skein.widefinder.driver :as driver]
             [skein.widefinder.plain-analysis :as plain]
             [skein.widefinder.sample-log :as sample-log])
   (:import (clojure.lang ExceptionInfo)
@@ -300,3 +301,13 @@
     (testing "but not an empty log"
       (spit-bytes! file (latin-1 ""))
       (is (nil? (ask {:tallies [tally]} {}))))))
+
+(deftest a-file-that-became-shorter-is-an-error
+  (let [file (temp-file)
+        line "1.2.3.4 - - [01/Mar/2025:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"x\"\n"]
+    (spit file (str line line))
+    (let [[prepared] (driver/prepare-all [(str file)] {})]
+      (spit file line)
+      (is (= {:skein/error :skein/file-truncated, :input (str file)}
+             (try (analysis/analyse-prepared prepared [] 0 {:tallies [{:name "status", :by ["status"]}]} {})
+                  (catch ExceptionInfo e (select-keys (ex-data e) [:skein/error :input]))))))))

@@ -97,6 +97,34 @@
                                              (await-lines 1))))]
     (is (= {"/1" 1} (counts result)))))
 
+(deftest a-folder-in-the-place-of-a-log-may-make-way-again
+  (let [file (doto (temp-log) (append! (line 1)))
+        old (io/file (.getParentFile file) "access.log.1")
+        {:keys [result events]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 1)
+                            (.renameTo file old)
+                            (.mkdir file)
+                            (append! old (line 2))
+                            (await-lines 2)
+                            (.delete file)
+                            (append! file (line 3))
+                            (await-lines 3))))]
+    (is (= {"/1" 1, "/2" 1, "/3" 1} (counts result)))
+    (is (= ["ROTATED"] events))
+    (.delete old)))
+
+(deftest a-pipe-is-refused-before-it-is-opened
+  (let [pipe (str (io/file (.getParentFile (temp-log)) "pipe"))
+        ^java.util.List mkfifo ["mkfifo" pipe]]
+    (when (zero? (.waitFor (.start (ProcessBuilder. mkfifo))))
+      (is (= :skein/bad-option
+             (within-deadline
+               (try (follow/follow [pipe] {:tallies []} {:stopped? (constantly false)})
+                    (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+      (io/delete-file pipe))))
+
 (deftest standard-input-can-not-be-followed
   (testing "nor can a pipe"
     (is (= :skein/bad-option

@@ -83,12 +83,74 @@
             {"client" "h", "url" "/a", "upstream" "10.0.0.1"}]]]
     (is (= expected (keys-of (str line "\n") (keys expected) {:log-format log-format})) line)))
 
+(deftest a-time-that-several-directives-write-is-one
+  (let [log (fn log [log-format line]
+              (with-log line
+                (fn [path]
+                  (let [{:keys [counted tallies]} (analysis/analyse [path]
+                                                                    {:tallies [{:name "m" :title "m" :by ["minute"]}]
+                                                                     :where [[:from "2025-03-01T05:00:00Z"] [:to "2025-03-01T05:00:00Z"]]}
+                                                                    {:log-format log-format})]
+                    [counted (ffirst (map :key (:rows (first tallies))))]))))]
+    (is (= [1 "2025-03-01 10:00"]
+           (log "[%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t] %h %>s %b" "[01/Mar/2025 10:00:00.123 +0500] h 200 5\n")))
+    (is (= [1 "2025-03-01 10:00"] (log "%{%d/%b/%Y}t at %{%T}t%%%{%z}t %h" "01/Mar/2025 at 10:00:00%+0500 h\n")))
+    (is (= [1 "2025-03-01 05:00"] (log "%{sec}t.%{usec_frac}t %h" "1740805200.123456 h\n")))
+    (is (= [1 "2025-03-01 05:00"] (log "%{begin:sec}t %{end:sec}t %h" "1740805200 1740805203 h\n")) "a second time is another one"))
+  (is (= :skein/bad-log-format
+         (try (format/parse "%{%d/%b/%Y}t %h %{%T}t %>s") (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+
 (deftest what-is-no-json-is-malformed
   (doseq [line ["{" "{}}" "{\"status\":}" "{\"a\":1,}" "[1]" "x" "{\"a\" 1}" "{\"a\":\"b}" "{\"a\":tru}" "{\"a\":1 2}" "{\"status\":1e}x" "{a:1}"]]
     (is (= {"json" 1} (keys-of (str line "\n") ["url"] {:log-format "json"})) line))
   (is (= {"status" 1} (keys-of "{\"status\":\"x\"}\n" ["url"] {:log-format "json"})))
   (is (= {"time" 1} (keys-of "{\"time\":\"x\"}\n" ["url"] {:log-format "json"})))
   (is (= {"url" nil} (keys-of " { } \n" ["url"] {:log-format "json"}))))
+
+(defn- numbers-of
+  "Returns the status, the bytes and the microseconds of one JSON line; or the kinds of its malformed lines."
+  [line]
+  (with-log (str line "\n")
+    (fn [path]
+      (let [{:keys [malformed-kinds bytes tallies]} (analysis/analyse [path] {:tallies [{:name "s" :title "s" :by ["status"] :rank "time"}]}
+                                                                      {:log-format "json"})
+            {[status] :key, [_ _ micros] :numbers} (first (:rows (first tallies)))]
+        (if (seq malformed-kinds) malformed-kinds [status bytes micros])))))
+
+(deftest json-may-spell-numbers-as-it-likes
+  (doseq [[line expected]
+          {"{\"status\":200.0,\"bytes\":1.5e3,\"duration\":1.5}" ["200" 1500 1500000]
+           "{\"status\":2e2,\"bytes\":12.0,\"duration\":\"1.5ms\"}" ["200" 12 1500]
+           "{\"status\":\"\\u0032\\u0030\\u0030\",\"bytes\":\"\\u0031\",\"duration_ms\":\"\\u0031\"}" ["200" 1 1000]
+           "{\"status\":404,\"bytes\":-1,\"duration\":-0.001}" ["404" 0 0]
+           "{\"status\":404,\"bytes\":1.5,\"duration\":\"-\"}" ["404" 0 0]
+           "{\"status\":404,\"bytes\":true,\"duration\":false}" ["404" 0 0]
+           "{\"status\":404,\"bytes\":999999999999999}" ["404" 999999999999999 0]
+           "{\"status\":404,\"bytes\":1000000000000000}" {"bytes" 1}
+           "{\"status\":404,\"bytes\":1e15}" {"bytes" 1}
+           "{\"status\":404,\"bytes\":1-2}" {"bytes" 1}
+           "{\"status\":404,\"duration\":1e300}" {"duration" 1}
+           "{\"status\":404,\"duration\":\"1h\"}" {"duration" 1}
+           "{\"status\":404,\"duration\":\"NaN\"}" {"duration" 1}
+           "{\"status\":200.5}" {"status" 1}
+           "{\"status\":1e3}" {"status" 1}}]
+    (is (= expected (numbers-of line)) line)))
+
+(deftest json-may-escape-anything
+  (is (= {"minute" "2025-03-01 10:00", "url" "/a"}
+         (keys-of "{\"time\":\"01\\/Mar\\/2025:10:00:00 +0000\",\"u\\u0072l\":\"\\/a\"}\n" ["minute" "url"] {:log-format "json"})))
+  (is (= {"url" "/a"} (keys-of "{\"r\\u0065q\":{\"\\u0075rl\":\"/a\"}}\n" ["url"] {:log-format "json"}))))
+
+(deftest true-and-false-are-values-of-fields-that-are-asked-for
+  (is (= {"url" nil, "cached" "true"}
+         (keys-of "{\"url\":true,\"cached\":true}\n" ["url" "cached"] {:log-format "json:cached=cached"}))))
+
+(deftest absurd-sizes-are-malformed-and-the-report-goes-on
+  (let [line (fn line [size] (str "h - - " clf " \"GET /a HTTP/1.0\" 200 " size "\n"))]
+    (is (= {"bytes" 1} (keys-of (line "1000000000000000") ["url"] {:log-format "common"})))
+    (is (= {"bytes" 12} (keys-of (apply str (repeat 12 (line "999999999999999999"))) ["url"] {:log-format "common"})))
+    (is (= {"url" "/a"} (keys-of (apply str (repeat 12 (line "999999999999999"))) ["url"] {:log-format "common"})))
+    (is (= {"duration" 12} (keys-of (apply str (repeat 12 "999999999999999 /a\n")) ["url"] {:log-format "%T %U"})))))
 
 (defn- json-text [value]
   (cond

@@ -98,3 +98,7 @@
             :let [file (file-in folder (str "h." ending) (if make-stream (packed make-stream content) content))
                   {:keys [head]} (inputs/prepare (str file))]]
       (is (Arrays/equals (Arrays/copyOf content (int inputs/head-bytes)) ^bytes head) ending))))
+
+(deftest a-reason-is-never-empty
+  (is (= ["it ends too early" "no reason given" "no reason given" "so it is"]
+         (map inputs/reason [(java.io.EOFException.) (java.io.IOException.) (java.io.IOException. "") (java.io.IOException. "so it is")]))))

@@ -42,6 +42,15 @@
         (is (= [["/cafÃ©/0" 143] ["/cafÃ©/1" 143]] (rows urls)) "bytes as characters, as all keys are")
         (is (= [["10" 100] ["11" 100]] (rows hours)))))))
 
+(deftest the-line-of-a-record-is-as-it-was
+  (let [file (doto (File/createTempFile "skein-own" ".json") .deleteOnExit)
+        line "{\"uri\": \"\\/a\\u0062\", \"status\": 2e2, \"agent\": \"\\\"x\\\"\"}"
+        plain "{\"uri\": \"/plain\"}"
+        {:keys [sinks add-to]} (own/tallies {:form "[:line :url :status]"})]
+    (spit file (str line "\n" plain "\n" line "\n"))
+    (is (= [[[line 2] [plain 1]] [["/ab" 2] ["/plain" 1]] [["200" 2]]]
+           (map rows (:tallies (add-to (analysis/analyse [(str file)] {:tallies []} {:sinks sinks, :log-format "json"}))))))))
+
 (deftest a-record-has-what-the-line-has
   (is (= [[(pr-str ["10.0.0.1" "-" "GET" 7 "HTTP/1.1" 200 4 40 "-" "x" "2006-03-30T14:00"]) 1]]
          (rows (first (answer (log-file 5) {:form "(fn [{:keys [client user method url protocol status bytes micros referrer agent time]}]

@@ -62,7 +62,7 @@
     "time" (when-let [^OffsetDateTime t (offset-time text)] {:time (.toLocalDateTime t), :epoch (.toEpochSecond t)})
     "request" (request text)
     "status" (when (re-matches #"[1-9]\d\d|-" text) {:status text})
-    "bytes" (when (re-matches #"\d{1,18}|-" text) {:bytes (if (= text "-") 0 (parse-long text))})
+    "bytes" (when (re-matches #"\d{1,15}|-" text) {:bytes (if (= text "-") 0 (parse-long text))})
     {(keyword field) text}))
 
 (defn- parse [fields line]

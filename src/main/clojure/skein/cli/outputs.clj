@@ -1,0 +1,78 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cli.outputs
+  "The files that `skein wf` writes beside standard output: malformed lines, and a page.
+
+  - `check!`            whether each can be written without a loss
+  - `write-text!`       writes one
+  - `with-line-sink`    opens one for malformed lines
+  - `start-lines!`      makes that one empty"
+  (:require [clojure.string :as str]
+            [skein.cli.options :as options]
+            [skein.impl.error :as error])
+  (:import (java.io File FileNotFoundException IOException)
+           (java.nio.file Files LinkOption Path)
+           (skein.wf LineSink WriteFailure)))
+
+(set! *warn-on-reflection* true)
+
+;;;; Before anything is read
+
+(defn- path-of
+  "Returns where an argument is; the process's standard input may be a file, too."
+  ^Path [^String text]
+  (Path/of (if (= text "-") "/dev/stdin" text) (make-array String 0)))
+
+(def ^:private no-options (make-array LinkOption 0))
+
+(defn- same-file?
+  "Whether two paths name the same file, by whatever links. Devices such as /dev/null keep nothing that could be lost."
+  [^String a ^String b]
+  (let [a (path-of a)
+        b (path-of b)]
+    (if (and (Files/exists a no-options) (Files/exists b no-options))
+      (and (Files/isRegularFile a no-options)
+           (try (Files/isSameFile a b) (catch IOException _ false)))
+      (= (.normalize (.toAbsolutePath a)) (.normalize (.toAbsolutePath b))))))
+
+(defn check!
+  "Throws :skein/bad-option when an output of `options` is one of the inputs at `paths`, or the other output, or has no name."
+  [{:keys [malformed html]} paths]
+  (let [outputs (cond-> {} malformed (assoc "--malformed" malformed) html (assoc "--html" html))]
+    (doseq [[option output] outputs]
+      (when (str/blank? output) (options/fail! (str option " needs the name of a file")))
+      (when-let [input (first (filter #(same-file? output %) paths))]
+        (options/fail! (str option " would overwrite " input ", which is to be read; name another file"))))
+    (when (and malformed html (same-file? malformed html))
+      (options/fail! (str "--malformed and --html can't both be " html)))))
+
+;;;; Writing
+
+(defn- reason
+  "Returns why a file can't be written, without its name, which Java puts before the reason."
+  [^Throwable e]
+  (let [message (.getMessage e)
+        [_ reason] (when (instance? FileNotFoundException e) (re-find #"\(([^()]*)\)$" (str message)))]
+    (or reason message "no reason given")))
+
+(defn- unwritable! [path e]
+  (error/fail! :skein/file-unwritable (str path ": can't be written: " (reason e)) {:output path}))
+
+(defn write-text!
+  "Writes `text` into the file `path`, in UTF-8. Throws :skein/file-unwritable."
+  [^String path text]
+  (try (spit (File. path) text :encoding "UTF-8")
+       (catch IOException e (unwritable! path e))))
+
+(defn with-line-sink
+  "Calls `f` with a sink of lines that writes to the file `path`, or with nil when that is nil, and returns what it returns. The
+  file stays as it is until `start-lines!`. Throws :skein/file-unwritable."
+  [path f]
+  (if path
+    (try (with-open [sink (LineSink. path)] (f sink))
+         (catch WriteFailure e (unwritable! (.-output e) (.getCause e))))
+    (f nil)))
+
+(defn start-lines!
+  "Makes the file of a sink empty; no effect on nil."
+  [^LineSink sink]
+  (when sink (.start sink)))
