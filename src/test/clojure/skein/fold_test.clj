@@ -246,9 +246,7 @@
                                           (deliver made stuck)
                                           (deliver outcome
                                                    (try (fold/fold {:grain 1, :parallelism 2} (comp (map f) xform) + + coll)
-                                                        (catch InterruptedException _
-                                                          [:interrupted (.isInterrupted (Thread/currentThread))]))))))
-                         .start)]]
+                                                        (catch InterruptedException _ [:interrupted (.isInterrupted (Thread/currentThread))])))))) .start)]]
     (await-latch @made)
     (.interrupt caller)
     (is (= [:interrupted false] (deref outcome 20000 :late)))))
@@ -290,9 +288,7 @@
                 caller (doto (Thread. (fn run []
                                         (deliver outcome
                                                  (try (fold/fold {:grain 1, :parallelism 2} + step coll)
-                                                      (catch InterruptedException _
-                                                        [:interrupted (.isInterrupted (Thread/currentThread))])))))
-                         .start)]]
+                                                      (catch InterruptedException _ [:interrupted (.isInterrupted (Thread/currentThread))]))))) .start)]]
     (await-latch started)
     (.interrupt caller)
     (is (= [:interrupted false] (deref outcome 20000 :late)))))
@@ -461,8 +457,7 @@
 
 (defrecord ^:private Opened [count])
 (extend-protocol source/Source
-  Opened
-  (-source [opened] (swap! (:count opened) inc) []))
+  Opened (-source [opened] (swap! (:count opened) inc) []))
 
 (deftest elements-of-an-array-keep-their-class
   (doseq [coll [(int-array 300) (long-array 300) (double-array 300)]]
@@ -477,8 +472,7 @@
 
 (deftype ^:private Indexing [rf ^:unsynchronized-mutable ^long n]
   IFn
-  (invoke [_] (rf))
-  (invoke [_ acc] (rf acc))
+  (invoke [_] (rf)) (invoke [_ acc] (rf acc))
   (invoke [_ acc x] (let [i n] (set! n (inc n)) (rf acc [i x]))))
 
 (deftest state-in-a-field-is-state
@@ -490,8 +484,7 @@
 
 (deftest a-reify-that-closes-over-values-keeps-no-state
   (let [adding (fn [n] (fn [rf] (reify IFn
-                                  (invoke [_] (rf))
-                                  (invoke [_ acc] (rf acc))
+                                  (invoke [_] (rf)) (invoke [_ acc] (rf acc))
                                   (invoke [_ acc x] (rf acc (+ (long n) (long x)))))))]
     (is (= [(map #(+ 7 (long %)) xs) :parallel]
            ((juxt :value :path)
