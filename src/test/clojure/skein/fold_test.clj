@@ -5,7 +5,7 @@
             [skein.deadline :refer [within-deadline]]
             [skein.fold :as fold]
             [skein.fold.source :as source])
-  (:import (clojure.lang ExceptionInfo IReduceInit)
+  (:import (clojure.lang ExceptionInfo IFn IReduceInit)
            (java.util.concurrent CountDownLatch Executor Executors ExecutorService TimeUnit)))
 
 (set! *warn-on-reflection* true)
@@ -246,9 +246,7 @@
                                           (deliver made stuck)
                                           (deliver outcome
                                                    (try (fold/fold {:grain 1, :parallelism 2} (comp (map f) xform) + + coll)
-                                                        (catch InterruptedException _
-                                                          [:interrupted (.isInterrupted (Thread/currentThread))]))))))
-                         .start)]]
+                                                        (catch InterruptedException _ [:interrupted (.isInterrupted (Thread/currentThread))])))))) .start)]]
     (await-latch @made)
     (.interrupt caller)
     (is (= [:interrupted false] (deref outcome 20000 :late)))))
@@ -290,9 +288,7 @@
                 caller (doto (Thread. (fn run []
                                         (deliver outcome
                                                  (try (fold/fold {:grain 1, :parallelism 2} + step coll)
-                                                      (catch InterruptedException _
-                                                        [:interrupted (.isInterrupted (Thread/currentThread))])))))
-                         .start)]]
+                                                      (catch InterruptedException _ [:interrupted (.isInterrupted (Thread/currentThread))]))))) .start)]]
     (await-latch started)
     (.interrupt caller)
     (is (= [:interrupted false] (deref outcome 20000 :late)))))
@@ -479,6 +475,41 @@
          (error-of #(fold/fold {:pool 7} + + xs)) (error-of #(fold/fold [:grain 2] fold/sum xs))
          (error-of #(fold/explain [:grain 2] fold/sum xs)) (error-of #(fold/explain {:trace true} fold/sum xs))))
   (is (= {:skein/error :skein/not-foldable, :class "java.lang.Long", :value "7"} (data-of #(fold/fold + + 7)))))
+
+(defrecord ^:private Opened [count])
+(extend-protocol source/Source
+  Opened (-source [opened] (swap! (:count opened) inc) []))
+
+(deftest elements-of-an-array-keep-their-class
+  (doseq [coll [(int-array 300) (long-array 300) (double-array 300)]]
+    (is (= (transduce (comp (map identity) (map class)) conj [] coll)
+           (fold/fold (comp (map identity) (map class)) into conj coll)))))
+
+(deftest a-fold-that-is-refused-opens-no-source
+  (let [opened (->Opened (atom 0))]
+    (is (= 0 (fold/fold {:unordered true} + + opened)))
+    (is (= :skein/stateful-unordered (error-of #(fold/fold {:unordered true} (take 1) + + opened))))
+    (is (= 1 @(:count opened)))))
+
+(deftype ^:private Indexing [rf ^:unsynchronized-mutable ^long n]
+  IFn
+  (invoke [_] (rf)) (invoke [_ acc] (rf acc))
+  (invoke [_ acc x] (let [i n] (set! n (inc n)) (rf acc [i x]))))
+
+(deftest state-in-a-field-is-state
+  (let [indexing (fn [rf] (->Indexing rf 0))
+        indexed (fold/through (comp (map inc) indexing) (fold/into []))]
+    (is (= [(map-indexed vector (map inc xs)) :in-order]
+           ((juxt :value :path) (within-deadline (fold/explain {:grain 10, :parallelism 3} indexed xs)))))
+    (is (= :skein/stateful-unordered (error-of #(fold/fold {:unordered true} indexed xs))))))
+
+(deftest a-reify-that-closes-over-values-keeps-no-state
+  (let [adding (fn [n] (fn [rf] (reify IFn
+                                  (invoke [_] (rf)) (invoke [_ acc] (rf acc))
+                                  (invoke [_ acc x] (rf acc (+ (long n) (long x)))))))]
+    (is (= [(map #(+ 7 (long %)) xs) :parallel]
+           ((juxt :value :path)
+            (within-deadline (fold/explain {:grain 10, :parallelism 3} (fold/through (adding 7) (fold/into [])) xs)))))))
 
 (deftest a-stateful-transducer-without-order-is-refused
   (doseq [[stage xform] {"clojure.core/take" (take 3), "clojure.core/distinct" (distinct), "clojure.core/partition-by" (partition-by odd?)

@@ -109,12 +109,11 @@
         unit (keyword unit)]
     (Progress. (fn tell [done total] (on-progress {:done done, :total total, :unit unit})) size)))
 
-(defn- with-options ^Plan [^Plan plan opts source stages]
-  (let [{:keys [parallelism grain unordered pool on-progress]} opts]
+(defn- with-options ^Plan [^Plan plan opts stages]
+  (let [{:keys [parallelism grain unordered pool]} opts]
     (when parallelism (.parallelism plan parallelism))
     (when grain (.grain plan grain))
     (when pool (.pool plan pool))
-    (when on-progress (.progress plan (progress on-progress source)))
     (when unordered
       (check-unordered plan stages)
       (.unordered plan true))
@@ -136,12 +135,14 @@
       (check-functions combine step)
       (when opts (check-options opts))
       (let [stages (stages-of (:xform f))
-            plan (Plan. (or (:identity f) combine) stages step combine (boolean (:in-order? f)))
-            source (source/source coll)]
+            plan (Plan. (or (:identity f) combine) stages step combine (boolean (:in-order? f)))]
         (when (false? (:completes? f)) (.neverComplete plan))
-        (when opts (with-options plan opts source stages))
+        (when opts (with-options plan opts stages))
         (when trace (.trace plan trace))
-        (run-source plan source)))))
+        ;; A source may be an open file from here on; what is refused has been refused.
+        (let [source (source/source coll)]
+          (when-let [tell (:on-progress opts)] (.progress plan (progress tell source)))
+          (run-source plan source))))))
 
 (defn run
   "Returns the fold of `coll`, not yet post-processed.

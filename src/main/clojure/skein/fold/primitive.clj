@@ -14,7 +14,6 @@
   {inc [(fn ^long [^long x] (inc x)) (fn ^double [^double x] (inc x))]
    dec [(fn ^long [^long x] (dec x)) (fn ^double [^double x] (dec x))]
    - [(fn ^long [^long x] (- x)) (fn ^double [^double x] (- x))]
-   identity [(fn ^long [^long x] x) (fn ^double [^double x] x)]
    unchecked-inc [(fn ^long [^long x] (unchecked-inc x))]
    unchecked-dec [(fn ^long [^long x] (unchecked-dec x))]
    long [(fn ^long [^long x] x)]

@@ -5,7 +5,8 @@ package skein.fold.rt;
  * How many units one thread takes at a time: as many as take as long as all before together, between {@link #FIRST_BLOCK_NANOS}
  * and {@link #BLOCK_NANOS}, at the cost measured so far. For use by one thread, except that others may look at the cost.
  *
- * <p>The first block is one unit, since its cost is unknown; later ones grow at most {@link #GROWTH}-fold. Towards the
+ * <p>The first block is one unit, since its cost is unknown, and the second at most {@link #SECOND}, since the first may have been
+ * cheaper than most; later ones grow at most {@link #GROWTH}-fold. Towards the
  * end blocks become smaller, so that what is left can be shared, down to {@link #MIN_BLOCK_NANOS}.
  */
 final class Pace {
@@ -16,6 +17,7 @@ final class Pace {
   /** How long a block takes at least, where there is enough left: much longer than taking it. */
   static final long MIN_BLOCK_NANOS = 5_000;
   static final int GROWTH = 128;
+  static final int SECOND = 8;
   private static final int SHARE = 8;
 
   private final long grain;  // 0: by measurement
@@ -48,7 +50,7 @@ final class Pace {
     if (last == 0) return Math.min(minBlock, remaining);
     double perUnit = Math.max(nanosPerUnit, 0.01);
     double nanos = Math.clamp(spent, FIRST_BLOCK_NANOS, BLOCK_NANOS);
-    double byTime = Math.min(nanos / perUnit, GROWTH * (double) last);
+    double byTime = Math.min(nanos / perUnit, (last == minBlock ? SECOND : GROWTH) * (double) last);
     double byShare = Math.max((double) remaining / SHARE, MIN_BLOCK_NANOS / perUnit);
     long n = Math.max(minBlock, (long) Math.min(byTime, byShare));
     // A rest that is not worth a block of its own is taken along.

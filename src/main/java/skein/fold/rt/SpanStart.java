@@ -9,7 +9,7 @@ final class SpanStart extends Start {
   /** So few units are not worth a look at the clock: after the first there is but one left. */
   private static final int FEW = 2;
 
-  /** How many units may follow the first one unmeasured, if that took little time. */
+  /** How many units may follow the first two blocks unmeasured, if these took little time. */
   private static final int UNMEASURED = Pace.GROWTH;
 
   private final Span span;
@@ -42,20 +42,23 @@ final class SpanStart extends Start {
     if (size <= FEW) return plan.complete(step, unreduced(span.reduce(step, acc, 0, size)));
     long start = System.nanoTime();
     if (size > UNMEASURED || span.minBlock() > 1 || span.isCoarse()) return new SpanStart(plan, span, chain, acc, start).fold();
-    acc = span.reduce(step, acc, 0, 1);
-    if (!(acc instanceof Reduced)) {
-      long nanos = System.nanoTime() - start;
-      if (nanos * size > ALONE_NANOS) return new SpanStart(plan, span, chain, acc, start).foldOn(nanos);
-      acc = span.reduce(step, acc, 1, size);
+    long before = start;
+    for (long from = 0, to = 1; ; from = to, to = to == 1 ? Math.min(1 + Pace.SECOND, size) : size) {
+      acc = span.reduce(step, acc, from, to);
+      if (to == size || acc instanceof Reduced) return plan.complete(step, unreduced(acc));
+      long now = System.nanoTime();
+      if ((now - before) * size > ALONE_NANOS * (to - from)) {
+        return new SpanStart(plan, span, chain, acc, start).foldOn(to, to - from, before, now);
+      }
+      before = now;
     }
-    return plan.complete(step, unreduced(acc));
   }
 
-  /** Goes on when the first unit has taken {@code nanos}. */
-  private Object foldOn(long nanos) {
-    at = 1;
-    now = start + nanos;
-    pace.took(1, nanos);
+  /** Goes on at {@code at}, when the last {@code units} units have taken from {@code before} to {@code now}. */
+  private Object foldOn(long at, long units, long before, long now) {
+    this.at = at;
+    this.now = now;
+    pace.took(units, now - before);
     return worthSharing() && share() ? result : fold();
   }
 

@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.AFn;
 import clojure.lang.AFunction;
+import clojure.lang.Fn;
 import clojure.lang.IFn;
 import clojure.lang.Keyword;
 import clojure.lang.MultiFn;
@@ -23,7 +24,7 @@ import java.util.stream.Stream;
  *
  * <p>A composition made by {@code comp} is taken apart by its fields. Whether a transducer keeps state is seen by applying
  * it to a step twice: what either reducing function closes over and the other does not, down through the functions that it
- * closes over, is state of its own. State that both share, such as an atom for statistics, was there before; to make
+ * closes over, is state of its own; so is a field that can be set. State that both share, such as an atom for statistics, was there before; to make
  * that safe for several threads is its owner's affair.
  */
 public final class Stages {
@@ -157,8 +158,11 @@ public final class Stages {
           || one instanceof java.util.concurrent.atomic.AtomicInteger || !one.equals(two);
     }
     if (!(one instanceof IFn) || one instanceof clojure.lang.IPersistentCollection || depth == MAX_DEPTH) return true;
+    // A closure's fields are not final either, but nobody can set them.
+    boolean closure = one instanceof Fn || one.getClass().getName().contains("$reify__");
     for (Field field : FIELDS.get(one.getClass())) {
-      if (field == null || differs(get(field, one), get(field, two), next, depth + 1)) return true;
+      if (field == null || !closure && !Modifier.isFinal(field.getModifiers())) return true;
+      if (differs(get(field, one), get(field, two), next, depth + 1)) return true;
     }
     return false;
   }
