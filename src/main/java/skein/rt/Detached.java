@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A virtual thread for one step of one frame, or one callback, that would otherwise wait behind blocked ones. */
+/**
+ * A virtual thread for one step of one frame, or one callback, that would otherwise wait behind blocked ones. If it
+ * does not get a carrier, because virtual threads compute on all of them, its work goes back to the workers.
+ */
 final class Detached extends Runner implements Runnable {
-  private static final AtomicInteger NOT_BEGUN = new AtomicInteger();
+  private static final VarHandle WORK;
 
-  private Runnable work;
+  static {
+    try {
+      WORK = MethodHandles.lookup().findVarHandle(Detached.class, "work", Runnable.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private static final AtomicInteger NOT_BEGUN = new AtomicInteger();
+  private static final ConcurrentLinkedQueue<Detached> STARTED = new ConcurrentLinkedQueue<>(); // oldest first; some have begun
+
+  private final long since = System.nanoTime();
+  private volatile Runnable work; // null once it has been taken; whoever takes it runs it
 
   private Detached(Runnable work) {
     this.work = work;
@@ -20,14 +38,31 @@ final class Detached extends Runner implements Runnable {
 
   static void start(Runnable work) {
     NOT_BEGUN.incrementAndGet();
-    Scheduler.start(new Detached(work), true, "skein-spilled");
+    Detached detached = new Detached(work);
+    STARTED.add(detached);
+    Scheduler.start(detached, true, "skein-spilled");
+  }
+
+  /** Gives the work of those back to the workers that have waited for a carrier for {@code nanos}. */
+  static void takeBack(long now, long nanos) {
+    for (Detached oldest; (oldest = STARTED.peek()) != null; STARTED.remove(oldest)) {
+      if (oldest.work == null) continue;
+      if (now - oldest.since < nanos) return;
+      Runnable work = oldest.take();
+      if (work != null) Scheduler.submit(work);
+    }
+  }
+
+  private Runnable take() {
+    Runnable taken = (Runnable) WORK.getAndSet(this, (Runnable) null);
+    if (taken != null) NOT_BEGUN.decrementAndGet();
+    return taken;
   }
 
   @Override public void run() {
-    NOT_BEGUN.decrementAndGet();
+    Runnable mine = take(); // a frame that parks still knows this runner, which must hold nothing then
+    if (mine == null) return;
     enter();
-    Runnable mine = work;
-    work = null; // a frame that parks still knows this runner
     if (mine instanceof Frame f) f.resume(this);
     else mine.run();
     installed = null;

@@ -90,12 +90,13 @@ final class Monitor implements Runnable {
   private boolean lookAtAll() {
     boolean trouble = false;
     long now = System.nanoTime();
+    Detached.takeBack(now, NO_CARRIER_NANOS);
     for (int i = 0; i < views.length; i++) trouble |= look(Scheduler.WORKERS[i], views[i], now);
     return trouble;
   }
 
   private void pause(boolean trouble, int idleLooks) {
-    if (idleLooks > 5) {
+    if (idleLooks > 5 && Detached.notBegun() == 0) {
       asleep = true;
       Thread.interrupted();
       if (Scheduler.allVacant() && !Scheduler.anyWork()) LockSupport.park(this);
