@@ -100,9 +100,9 @@
 
 ;;;; Collections with a reducing function's transformation
 
-(defn reducer
-  "As clojure.core.reducers/reducer."
-  [coll xf]
+(defn- transformed
+  "Returns `coll` with reducing functions put through `xf`; `fold` folds it, as `coll-fold` without the collection."
+  [coll xf fold]
   (reify
     protocols/CollReduce
     (coll-reduce [this f] (protocols/coll-reduce this f (f)))
@@ -110,19 +110,17 @@
     IReduceInit
     (reduce [_ f init] (reduce-elements (xf f) init coll))
     CollFold
-    (coll-fold [_ _ combinef reducef] (reduce-elements (xf reducef) (combinef) coll))))
+    (coll-fold [_ n combinef reducef] (fold n combinef reducef))))
+
+(defn reducer
+  "As clojure.core.reducers/reducer."
+  [coll xf]
+  (transformed coll xf (fn serially [_ combinef reducef] (reduce-elements (xf reducef) (combinef) coll))))
 
 (defn folder
   "As clojure.core.reducers/folder."
   [coll xf]
-  (reify
-    protocols/CollReduce
-    (coll-reduce [this f] (protocols/coll-reduce this f (f)))
-    (coll-reduce [_ f init] (reduce-elements (xf f) init coll))
-    IReduceInit
-    (reduce [_ f init] (reduce-elements (xf f) init coll))
-    CollFold
-    (coll-fold [_ n combinef reducef] (coll-fold coll n combinef (xf reducef)))))
+  (transformed coll xf (fn in-parallel [n combinef reducef] (coll-fold coll n combinef (xf reducef)))))
 
 (defn- nested
   "Returns `f` for a reduction within one: a reduced value passes through both."

@@ -29,7 +29,7 @@ final class PushStart extends Start {
   }
 
   /** Collects for the run, or steps at once. */
-  private final class Sink extends AFn {
+  private final class Receiver extends AFn {
     @Override
     public Object invoke(Object ignored, Object x) {
       return run != null ? collect(x) : stepOn(x);
@@ -40,7 +40,7 @@ final class PushStart extends Start {
     strand.begin(chain.step(), plan.identity.invoke());
     if (pace.fixed() && shared) share(0);
     try {
-      pusher.reduce(new Sink(), null);
+      pusher.reduce(new Receiver(), null);
       flush();
       if (run == null && plan.isWatched()) note(System.nanoTime());
     } catch (Throwable t) {  // it counts if what the source has pushed before does not end the fold
