@@ -14,18 +14,8 @@
 
 (set! *warn-on-reflection* true)
 
-(defn- median [xs] (nth (sort xs) (quot (count xs) 2)))
-
-(defn- elapsed-ns ^long [f]
-  (let [start (System/nanoTime)]
-    (f)
-    (- (System/nanoTime) start)))
-
-(defn- per-item
-  "The median time of `f`, which does something `n` times, in nanoseconds each."
-  [^long n f]
-  (dotimes [_ 3] (f))
-  (median (repeatedly 7 #(/ (double (elapsed-ns f)) n))))
+(load-file "bench/timing.clj")
+(refer 'bench.timing)
 
 (defn- row [what value other other-value]
   (println (format "%-44s %8.0f ns   %-34s %8.0f ns   x%.2f" what value other other-value

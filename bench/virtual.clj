@@ -2,7 +2,7 @@
 ;; ./skein bench virtual
 (ns bench.virtual
   "Virtual threads, windows and scopes beside the plainest way to do the same, in one JVM: the
-  median of five rounds after three to warm up, and the ratio."
+  median of seven rounds after three to warm up, and the ratio."
   (:require [skein.async :as a]
             [skein.scope :as s]
             [skein.virtual :as v])
@@ -12,23 +12,15 @@
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
 
-(defn- median [xs] (nth (sort xs) (quot (count xs) 2)))
+(load-file "bench/timing.clj")
+(refer 'bench.timing)
 
-(defn- elapsed-ns ^long [f]
-  (let [start (System/nanoTime)]
-    (f)
-    (- (System/nanoTime) start)))
-
-(defn- per-item
-  "The median time of `f`, which does something `n` times, in nanoseconds each."
-  [^long n f]
-  (dotimes [_ 2] (f))
-  (median (repeatedly 5 #(quot (elapsed-ns f) n))))
+(defn- whole [x] (if (double? x) (Math/round (double x)) x))
 
 (defn- row [what value unit & {:keys [than goal]}]
-  (println (format "%-46s %9s %-5s %-34s %s" what value unit
+  (println (format "%-46s %9s %-5s %-34s %s" what (whole value) unit
                    (if-some [[other-what other] than]
-                     (format "%-22s %9s x%.2f" other-what other (/ (double value) (double other)))
+                     (format "%-22s %9s x%.2f" other-what (whole other) (/ (double value) (double other)))
                      "")
                    (or goal ""))))
 
