@@ -110,6 +110,33 @@
       (is (= (map str (range 5000)) (all {:grain 10, :parallelism 3} (lines/lines a))))
       (is (= (concat (map str (range 5000)) ["b"]) (all {:grain 1, :parallelism 3} (lines/lines [a b])))))))
 
+(defn- zstd ^bytes [^String text]
+  (let [out (ByteArrayOutputStream.)]
+    (with-open [packer (doto (ZstdOutputStream. out) (.setChecksum true))] (.write packer (.getBytes text "UTF-8")))
+    (.toByteArray out)))
+
+(deftest what-follows-a-zstandard-frame-is-another
+  (with-files [file ".zst" other ".txt"]
+    (write! other "")
+    (let [a (zstd "a\nb\n"), b (zstd (str (str/join (repeat 300000 "c")) "\nd\n"))
+          skippable [0x5A 0x2A 0x4D 0x18 3 0 0 0 1 2 3]
+          ends (fn [& parts]
+                 (apply write-bytes! file parts)
+                 (let [[alone beside] (map #(try (all {} %) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
+                                           [(lines/lines file) (lines/lines [file other])])]
+                   (if (= alone beside) alone [alone beside])))]
+      (testing "whole"
+        (is (= ["a" "b"] (ends a) (ends a (zstd "")) (ends (zstd "") a) (ends skippable a skippable)))
+        (is (= ["a" "b" "a" "b"] (ends a a)))
+        (is (= ["a" "b" "c" "d"] (update (ends a b) 2 subs 0 1))))
+      (testing "cut off anywhere"
+        (doseq [n (range (alength a))]
+          (is (= :skein/file-truncated (ends (take n a))) n))
+        (doseq [tail [a b skippable], n (range 1 (count tail))]
+          (is (= :skein/file-truncated (ends a (take n tail))) n)))
+      (testing "damaged"
+        (is (= :skein/file-unreadable (ends a (repeat 20 0)) (ends (assoc (vec a) 0 0)) (ends (update (vec a) (- (alength a) 1) bit-xor 1))))))))
+
 (deftest several-files-are-divided-each-on-its-own
   (with-files [a ".txt" b ".gz" c ".txt" d ".gz"]
     (write! a "1\n2")
