@@ -13,8 +13,8 @@
   knows the size, read on by one thread; a pipe can be folded but once.
 
   The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
-  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long, :skein/no-unpacker, :skein/bad-charset and
-  :skein/bad-delimiter.
+  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long and :skein/no-unpacker, and for arguments :skein/bad-path, :skein/bad-charset,
+  :skein/bad-delimiter and :skein/bad-option.
 
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
       ;=> 202"
@@ -22,25 +22,53 @@
             [skein.impl.error :as error])
   (:import (java.io File)
            (java.nio.charset Charset StandardCharsets)
-           (java.nio.file Path)
+           (java.nio.file InvalidPathException Path)
            (java.util Arrays Collection)
            (skein.fold.rt FileSpan FilesSpan Format StreamFeed)))
 
 (set! *warn-on-reflection* true)
 
+(defn- bad-path! [x why]
+  (error/fail! :skein/bad-path
+               (str "A file is named by a string, a java.io.File or a java.nio.file.Path, not by " (error/preview x) why ".")
+               {:path (error/preview x)}))
+
 (defn- ->path ^Path [x]
-  (condp instance? x
-    Path x
-    File (.toPath ^File x)
-    String (Path/of x (make-array String 0))
-    (error/fail! :skein/bad-path
-                 (str "A file is named by a string, a java.io.File or a java.nio.file.Path, not by " (error/preview x) ".")
-                 {:path x})))
+  (try
+    (condp instance? x
+      Path x
+      File (.toPath ^File x)
+      String (if (= "" x) (bad-path! x ", which is empty") (Path/of x (make-array String 0)))
+      (bad-path! x ""))
+    (catch InvalidPathException e (bad-path! x (str ": " (.getReason e))))))
 
 (defn- ->paths [x]
   (if (or (sequential? x) (instance? Collection x))
     (mapv ->path x)
     [(->path x)]))
+
+(def ^:private options
+  "Each option with a test of its value and what the value should be; charsets and delimiters are looked at further on."
+  {:charset [some? "a charset or the name of one"]
+   :as [#{:string :bytes} ":string or :bytes"]
+   :delimiter [some? "a character, a string or a byte array"]})
+
+(defn- check-options
+  "Returns `opts`, a map from some of the keywords `known` or nil."
+  [opts known]
+  (when-not (or (nil? opts) (map? opts))
+    (error/fail! :skein/bad-option
+                 (str "The options are a map, such as {" (first known) " …}, not " (error/preview opts) ".")
+                 {:value (error/preview opts)}))
+  (doseq [[k v] opts
+          :let [[fits? should] (options (some #{k} known))]]
+    (when-not (and fits? (fits? v))
+      (error/fail! :skein/bad-option
+                   (if fits?
+                     (str "The option " k " is " (error/preview v) ", but should be " should ".")
+                     (str "There is no option " (error/preview k) " here. The options are " known "."))
+                   {:option k, :value (error/preview v)})))
+  opts)
 
 (def ^:private probe-chars "Characters whose bytes must be theirs in ASCII, for a file to be cut at bytes." "\n\r aZ0")
 
@@ -121,8 +149,9 @@
       (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
   ([paths] (lines paths {}))
-  ([paths {:keys [charset] :or {charset StandardCharsets/UTF_8}}]
-   (Files. (->paths paths) (Format/lines (->charset charset)))))
+  ([paths opts]
+   (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check-options opts [:charset])]
+     (Files. (->paths paths) (Format/lines (->charset charset))))))
 
 (defn records
   "Returns a source of the records of files that end with `delimiter`, which they are given without.
@@ -133,8 +162,9 @@
   opts       :charset  as for `lines`
              :as       :string, the default, or :bytes for byte arrays"
   ([paths delimiter] (records paths delimiter {}))
-  ([paths delimiter {:keys [charset as] :or {charset StandardCharsets/UTF_8, as :string}}]
-   (let [charset (->charset charset)
+  ([paths delimiter opts]
+   (let [{:keys [charset as] :or {charset StandardCharsets/UTF_8}} (check-options opts [:charset :as])
+         charset (->charset charset)
          raw? (= :bytes as)]
      (Files. (->paths paths)
              (Format/records (->delimiter delimiter (when-not (and raw? (bytes? delimiter)) charset))
@@ -149,5 +179,6 @@
   A slice has fields bytes, from, to and position; `.copy` and `.text` copy it. Its buffer is used again when the step that
   got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
   ([paths] (slices paths {}))
-  ([paths {:keys [delimiter] :or {delimiter \newline}}]
-   (Files. (->paths paths) (Format/slices (->delimiter delimiter nil)))))
+  ([paths opts]
+   (let [{:keys [delimiter] :or {delimiter \newline}} (check-options opts [:delimiter])]
+     (Files. (->paths paths) (Format/slices (->delimiter delimiter nil))))))

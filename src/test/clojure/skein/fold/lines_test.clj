@@ -210,8 +210,19 @@
       (is (= :skein/file-is-directory (error-of #(all {} (lines/lines "src")))))
       (is (= :skein/file-unreadable (error-of #(all {} (lines/lines bad)))))
       (is (= :skein/file-unreadable (error-of #(all {} (lines/lines zst))))))
+    (testing "a link to itself"
+      (let [link (.toPath (io/file (str zst ".link")))]
+        (Files/createSymbolicLink link link (make-array java.nio.file.attribute.FileAttribute 0))
+        (try (is (= :skein/file-unreadable (error-of #(all {} (lines/lines link)))))
+             (finally (Files/delete link)))))
     (testing "arguments"
-      (is (= :skein/bad-path (error-of #(lines/lines 7))))
+      (is (= :skein/bad-path (error-of #(lines/lines 7)) (error-of #(lines/lines nil)) (error-of #(lines/lines [nil]))
+             (error-of #(lines/lines "")) (error-of #(lines/lines "a\u0000b")) (error-of #(lines/slices (io/file "a\u0000b")))))
+      (is (= :skein/bad-option
+             (error-of #(lines/lines file "ISO-8859-1")) (error-of #(lines/lines file {:charst "UTF-8"}))
+             (error-of #(lines/lines file {:as :bytes})) (error-of #(lines/lines file {:charset nil}))
+             (error-of #(lines/records file "|" {:as :byte})) (error-of #(lines/records file "|" {"as" :bytes}))
+             (error-of #(lines/slices file {:delim "|"})) (error-of #(lines/slices file [:delimiter "|"]))))
       (is (= :skein/bad-delimiter (error-of #(lines/records file ""))))
       (is (= :skein/bad-delimiter (error-of #(lines/records file "aba")))))))
 

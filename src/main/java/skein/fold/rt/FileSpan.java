@@ -11,6 +11,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -48,11 +49,11 @@ public final class FileSpan implements Span {
   }
 
   static long sizeOf(Path path) {
-    if (Files.isDirectory(path)) throw FileFault.directory(path.toString());
     try {
-      if (!Files.exists(path)) throw FileFault.missing(path.toString());
+      BasicFileAttributes found = Files.readAttributes(path, BasicFileAttributes.class);
+      if (found.isDirectory()) throw FileFault.directory(path.toString());
       if (!Files.isReadable(path)) throw new AccessDeniedException(path.toString());
-      return Files.size(path);
+      return found.size();
     } catch (IOException e) {
       throw FileFault.of(e, path.toString(), 0);
     }
