@@ -18,7 +18,8 @@
 
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
       ;=> 202"
-  (:require [skein.fold.source :as source]
+  (:require [skein.fold.check :as check]
+            [skein.fold.source :as source]
             [skein.impl.error :as error])
   (:import (java.io File)
            (java.nio.charset Charset StandardCharsets)
@@ -47,28 +48,9 @@
     (mapv ->path x)
     [(->path x)]))
 
-(def ^:private options
-  "Each option with a test of its value and what the value should be; charsets and delimiters are looked at further on."
-  {:charset [some? "a charset or the name of one"]
-   :as [#{:string :bytes} ":string or :bytes"]
-   :delimiter [some? "a character, a string or a byte array"]})
-
-(defn- check-options
-  "Returns `opts`, a map from some of the keywords `known` or nil."
-  [opts known]
-  (when-not (or (nil? opts) (map? opts))
-    (error/fail! :skein/bad-option
-                 (str "The options are a map, such as {" (first known) " …}, not " (error/preview opts) ".")
-                 {:value (error/preview opts)}))
-  (doseq [[k v] opts
-          :let [[fits? should] (options (some #{k} known))]]
-    (when-not (and fits? (fits? v))
-      (error/fail! :skein/bad-option
-                   (if fits?
-                     (str "The option " k " is " (error/preview v) ", but should be " should ".")
-                     (str "There is no option " (error/preview k) " here. The options are " known "."))
-                   {:option k, :value (error/preview v)})))
-  opts)
+(def ^:private charset-option {:charset [some? "a charset or the name of one"]})
+(def ^:private record-options (assoc charset-option :as [#{:string :bytes} ":string or :bytes"]))
+(def ^:private slice-options {:delimiter [some? "a character, a string or a byte array"]})
 
 (def ^:private probe-chars "Characters whose bytes must be theirs in ASCII, for a file to be cut at bytes." "\n\r aZ0")
 
@@ -150,7 +132,7 @@
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
   ([paths] (lines paths {}))
   ([paths opts]
-   (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check-options opts [:charset])]
+   (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check/options charset-option opts)]
      (Files. (->paths paths) (Format/lines (->charset charset))))))
 
 (defn records
@@ -163,7 +145,7 @@
              :as       :string, the default, or :bytes for byte arrays"
   ([paths delimiter] (records paths delimiter {}))
   ([paths delimiter opts]
-   (let [{:keys [charset as] :or {charset StandardCharsets/UTF_8}} (check-options opts [:charset :as])
+   (let [{:keys [charset as] :or {charset StandardCharsets/UTF_8}} (check/options record-options opts)
          charset (->charset charset)
          raw? (= :bytes as)]
      (Files. (->paths paths)
@@ -180,5 +162,5 @@
   got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
   ([paths] (slices paths {}))
   ([paths opts]
-   (let [{:keys [delimiter] :or {delimiter \newline}} (check-options opts [:delimiter])]
+   (let [{:keys [delimiter] :or {delimiter \newline}} (check/options slice-options opts)]
      (Files. (->paths paths) (Format/slices (->delimiter delimiter nil))))))

@@ -10,6 +10,7 @@
   elements in order; an IReduceInit pushes its elements. The first kind needs nobody to produce elements, so it
   is the fastest. `indexed` makes a Span of a function."
   (:require [clojure.core.protocols :as protocols]
+            [skein.fold.check :as check]
             [skein.impl.error :as error])
   (:import (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector
                          Seqable)
@@ -43,12 +44,14 @@
 (defn indexed
   "Returns a source of `size` elements, of which (element-at i) gives the one at i.
 
-  size        int >= 0
+  size        int >= 0, else :skein/bad-number is thrown
   element-at  function of an int from 0 to size - 1; called by several threads
 
       (skein.fold/fold + (indexed 4 #(* 10 %)))
       ;=> 60"
   [size element-at]
+  (check/whole :size size)
+  (check/callable "the element-at of an indexed source" element-at)
   (IndexedSpan. (int size) (reify IntFunction (apply [_ i] (element-at i)))))
 
 (deftype ^:private Reading [read-next! ^:unsynchronized-mutable ready ^:unsynchronized-mutable ended?]
@@ -77,7 +80,7 @@
         (skein.fold/fold + (eduction (map count) (reading #(.readLine ^java.io.BufferedReader in)))))
       ;=> 3"
   [read-next!]
-  (IteratorFeed. (->Reading read-next! nil false) nil))
+  (IteratorFeed. (->Reading (check/callable "the read-next! of a source" read-next!) nil false) nil))
 
 (defn- range-span [^LongRange r]
   (let [start (long (.first r))

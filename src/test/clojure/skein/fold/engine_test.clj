@@ -41,6 +41,10 @@
 (extend-protocol source/Source
   Opened (-source [opened] (swap! (:count opened) inc) []))
 
+(deftest a-fold-of-nothing-runs-on-one-thread
+  (is (= {:value 0, :path :serial, :threads 1, :pieces []}
+         (select-keys (fold/explain fold/sum []) [:value :path :threads :pieces]))))
+
 (deftest elements-of-an-array-keep-their-class
   (doseq [coll [(int-array 300) (long-array 300) (double-array 300)]]
     (is (= (transduce (comp (map identity) (map class)) conj [] coll)
