@@ -13,7 +13,7 @@
             [skein.fold.check :as check]
             [skein.impl.error :as error])
   (:import (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector
-                         Seqable)
+                         Range Seqable)
            (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
            (java.util.function IntFunction)
            (java.util.stream BaseStream)
@@ -109,6 +109,7 @@
     Feed coll
     IPersistentVector (indexed (count coll) #(nth coll %))
     CharSequence (Spans/ofText coll)
+    Range (or (Spans/ofRange ^Range coll) (SeqFeed. coll))
     ISeq (SeqFeed. coll)
     LazySeq (SeqFeed. coll)
     RandomAccess (Spans/ofList ^List coll)

@@ -4,7 +4,8 @@
             [skein.deadline :refer [within-deadline]]
             [skein.fold :as fold]
             [skein.fold.source :as source])
-  (:import (clojure.lang ExceptionInfo IFn)))
+  (:import (clojure.lang ExceptionInfo IFn)
+           (skein.fold.rt Span)))
 
 (set! *warn-on-reflection* true)
 
@@ -48,7 +49,28 @@
 (deftest elements-of-an-array-keep-their-class
   (doseq [coll [(int-array 300) (long-array 300) (double-array 300)]]
     (is (= (transduce (comp (map identity) (map class)) conj [] coll)
-           (fold/fold (comp (map identity) (map class)) into conj coll)))))
+           (fold/fold (comp (map identity) (map class)) into conj coll))))
+  (doseq [choose [max min]
+          coll [(int-array 300 7) (long-array 300 7)]
+          xform [identity (filter odd?) (map inc)]]
+    (is (= (class (transduce xform (completing choose) 7 coll))
+           (class (fold/fold xform (fn ([] 7) ([a b] (choose a b))) choose coll))))))
+
+(deftest a-range-is-divided-however-many-numbers-it-has
+  (doseq [[r size] [[(range 0 5000000000) 5000000000] [(range 5000000000 0 -1) 5000000000] [(rest (range 5000000000)) 4999999999]
+                    [(range -5000000000000000000 5000000000000000000 3) 3333333333333333334]
+                    [(range Long/MAX_VALUE Long/MIN_VALUE -1000000007) 18446743945]
+                    [(drop 32 (range 0 1e10)) nil] [(range Long/MIN_VALUE Long/MAX_VALUE) nil] [(range 0 5000000000N) nil]]
+          :let [source (source/source r)]]
+    (is (= (take 3 r) (fold/fold {:grain 2, :parallelism 3} (take 3) into conj r)))
+    (if size
+      (let [^Span span source
+            step (- (long (second r)) (long (first r)))]
+        (is (= size (.size span)))
+        (is (= (take 40 r) (.reduce span conj [] 0 40)))
+        (is (= (take 2 (iterate #(+' step %) (+' (first r) (*' step (- (long size) 2)))))
+               (.reduce span conj [] (- (long size) 2) size))))
+      (is (not (instance? Span source))))))
 
 (deftest a-fold-that-is-refused-opens-no-source
   (let [opened (->Opened (atom 0))]

@@ -100,10 +100,10 @@ public final class Stages {
     }
   }
 
-  /** The value of the field {@code name} of {@code function}'s class, or null. */
-  static Object closedOver(Object function, String name) {
-    for (Field field : FIELDS.get(function.getClass())) {
-      if (field != null && field.getName().equals(name)) return get(field, function);
+  /** The value of the field {@code name} of {@code holder}'s class, such as what a function closes over; or null. */
+  static Object closedOver(Object holder, String name) {
+    for (Field field : FIELDS.get(holder.getClass())) {
+      if (field != null && field.getName().equals(name)) return get(field, holder);
     }
     return null;
   }
