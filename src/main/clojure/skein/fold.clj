@@ -43,9 +43,8 @@
                        {:fold f})))
 
 (defn- run [opts f coll]
-  (let [f (fold-value f)
-        value (engine/run opts f coll)]
-    (if-let [complete (:complete f)] (complete value) value)))
+  (let [f (fold-value f)]
+    (parts/completed f (engine/run opts f coll))))
 
 (defn fold
   "Returns the fold of `coll`, made on as many threads as it is worth.
@@ -61,12 +60,14 @@
            :unordered    true lets any two parts be combined; needs a commutative combine
            :pool         Executor to run helpers on, instead of threads of its own
            :on-progress  function of {:done n, :total n-or-nil, :unit :elements-or-:bytes}, called now and then by
-                         one thread at a time, and in the end
+                         one thread at a time, and in the end unless the fold throws
 
-  The value is what `transduce` gives if combine is associative and agrees with step. A transducer that keeps state (take,
+  The value is what `transduce` gives if combine is associative and agrees with step; sums of doubles are so but for their
+  last digits. A transducer that keeps state (take,
   distinct, partition-by and so on) gets its elements in order; what stands before it still runs in parallel. A reduced
   value from step ends the fold there. So does an exception, which is thrown as it is unless something before it ends
-  the fold; interrupting the caller ends it at once. When fold returns or throws, no step is running any more. Steps see the caller's dynamic bindings.
+  the fold; interrupting the caller ends it at once. When fold returns or throws, no step is running any more. Steps see
+  the caller's dynamic bindings.
 
   Throws :skein/bad-combine, :skein/bad-step, :skein/bad-xform, :skein/bad-fold, :skein/bad-grain, :skein/bad-option,
   :skein/not-foldable, and :skein/stateful-unordered.

@@ -2,8 +2,8 @@
 (ns skein.fold.engine
   "From the arguments of `skein.fold/fold` to the Java engine: checks options, makes a plan, runs it.
 
-  The eductions around a fold's source go in front of its xform, which is taken apart into stages; skein.fold.rt decides, while it runs,
-  whether they are shared by several threads."
+  The eductions around a fold's source go in front of its xform, which is taken apart into stages; skein.fold.rt decides,
+  while it runs, whether they are shared by several threads."
   (:require [skein.fold.check :as check]
             [skein.fold.primitive]
             [skein.fold.source :as source]

@@ -13,8 +13,8 @@
   knows the size, read on by one thread; a pipe can be folded but once.
 
   The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
-  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long and :skein/no-unpacker, and for arguments :skein/bad-path, :skein/bad-charset,
-  :skein/bad-delimiter and :skein/bad-option.
+  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long and :skein/no-unpacker, and for arguments
+  :skein/bad-path, :skein/bad-charset, :skein/bad-delimiter and :skein/bad-option.
 
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
       ;=> 202"
@@ -123,7 +123,8 @@
       :else (FileSpan. (first paths) format))))
 
 (defn lines
-  "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them.
+  "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them: what ends one is line feed,
+  carriage return or both, and a byte order mark stays in the first.
 
   paths  string, File or Path, or a collection of such
   opts   :charset  name or java.nio.charset.Charset, an extension of ASCII; default UTF-8

@@ -140,7 +140,7 @@
   (if (instance? PersistentVector coll)
     (VectorSpan. coll 0 (count coll))
     (let [found (-source coll)]
-      (if (or (identical? found coll)
-              (instance? Span found) (instance? Feed found) (instance? IReduceInit found))
-        found
-        (recur found)))))
+      (cond
+        (or (instance? Span found) (instance? Feed found) (instance? IReduceInit found)) found
+        (identical? found coll) (not-foldable! coll)
+        :else (recur found)))))

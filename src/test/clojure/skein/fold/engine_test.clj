@@ -78,6 +78,13 @@
     (is (= :skein/stateful-unordered (error-of #(fold/fold {:unordered true} (take 1) + + opened))))
     (is (= 1 @(:count opened)))))
 
+(deftype ^:private Itself []
+  source/Source
+  (-source [this] this))
+
+(deftest a-source-that-is-but-itself-is-none
+  (is (= :skein/not-foldable (error-of #(fold/fold + (->Itself))))))
+
 (deftype ^:private Indexing [rf ^:unsynchronized-mutable ^long n]
   IFn
   (invoke [_] (rf)) (invoke [_ acc] (rf acc))

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * process. The file is opened when it is first read, and closed when all of it has been.
  */
 public final class FileSpan implements Span {
-  private static final int MIN_BLOCK = 4096;
+  static final int MIN_BLOCK = 4096;
   private static final int MAX_READ_BYTES = 1 << 18;
   private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Slice.PAD;
 

@@ -24,8 +24,8 @@ import java.util.stream.Stream;
  *
  * <p>A composition made by {@code comp} is taken apart by its fields. Whether a transducer keeps state is seen by applying
  * it to a step twice: what either reducing function closes over and the other does not, down through the functions that it
- * closes over, is state of its own; so is a field that can be set. State that both share, such as an atom for statistics, was there before; to make
- * that safe for several threads is its owner's affair.
+ * closes over, is state of its own; so is a field that can be set. State that both share, such as an atom for statistics, was
+ * there before; to make that safe for several threads is its owner's affair.
  */
 public final class Stages {
   private static final String COMPOSITION = "clojure.core$comp$fn__";
