@@ -24,17 +24,17 @@
 
 ;;;; Running
 
-(defn- check-part [k part fits?]
+(defn- check-part [k part wanted fits?]
   (when-not (or (nil? part) (fits? part))
     (error/fail! :skein/bad-fold
-                 (str "The " k " of a fold is a function, not " (error/preview part) ". Leave it out, or give a function.")
+                 (str "The " k " of a fold is a function of " wanted ", unlike " (error/preview part) ". Leave it out, or give one.")
                  {:key k, :value part})))
 
 (defn- fold-value [f]
   (cond
     (and (map? f) (contains? f :step))
-    (do (check-part :identity (:identity f) check/function?)
-        (check-part :complete (:complete f) ifn?)
+    (do (check-part :identity (:identity f) "no argument" #(check/takes? % 0))
+        (check-part :complete (:complete f) "one argument" ifn?)
         f)
     (check/function? f) {:combine f, :step f}
     :else (error/fail! :skein/bad-fold

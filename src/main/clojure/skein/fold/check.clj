@@ -3,9 +3,10 @@
   "What the functions of skein.fold refuse, at the call.
 
   * `callable` `whole` `numbers` `collection` `options` return their argument, or throw what says what is wanted
-  * `function?` tells whether something is meant as a function"
+  * `function?` and `takes?` tell whether something is meant as a function, and of how many arguments"
   (:require [skein.impl.error :as error])
-  (:import (clojure.lang Fn IFn MultiFn Var)))
+  (:import (clojure.lang Fn IFn MultiFn Var)
+           (skein.fold.rt Stages)))
 
 (set! *warn-on-reflection* true)
 
@@ -14,6 +15,18 @@
   [f]
   (or (instance? Fn f) (instance? Var f) (instance? MultiFn f)
       (and (instance? IFn f) (not (keyword? f)) (not (symbol? f)) (not (coll? f)))))
+
+(defn takes?
+  "Whether `f` is meant as a function and can be called with `n` arguments, 0 or 2."
+  [f n]
+  (and (function? f) (bit-test (Stages/arities f) n)))
+
+(defn combines?
+  "Whether `f` is meant as a function and can be called with two arguments and, unless there is an `identity`, with none."
+  [f identity]
+  (and (function? f)
+       (let [arities (Stages/arities f)]
+         (and (bit-test arities 2) (or (some? identity) (bit-test arities 0))))))
 
 (defn callable
   "Returns `f`, or throws :skein/not-a-function if it can't be called. `what` names it, as \"the key-fn of top\" does."

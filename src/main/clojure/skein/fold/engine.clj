@@ -25,17 +25,23 @@
    :pool [#(instance? Executor %) "a java.util.concurrent.Executor"]
    :on-progress [ifn? "a function of one argument"]})
 
+(defn- not-taken
+  "Returns what is wrong with `f`, which should be a function of `n` arguments, in words."
+  [f n]
+  (str (error/preview f) (if (check/function? f) (str ", which can't be called with " n " arguments") ", not a function")))
+
 (defn check-functions
-  "Throws :skein/bad-combine or :skein/bad-step unless both are functions."
-  [combine step]
-  (when-not (check/function? combine)
+  "Throws :skein/bad-combine or :skein/bad-step unless combine and step are functions of two arguments, and combine, if there is
+  no other `identity`, one of none."
+  [identity combine step]
+  (when-not (check/combines? combine identity)
     (error/fail! :skein/bad-combine
-                 (str "The fold's combine is " (error/preview combine) ", not a function. It gives the identity when called "
-                      "with no argument, and combines the values of two neighbouring parts.")
+                 (str "The fold's combine is " (not-taken combine (if (check/takes? combine 2) 0 2)) ". It gives the identity when called with no argument, unless "
+                      "the fold has an :identity, and combines the values of two neighbouring parts.")
                  {:combine combine}))
-  (when-not (check/function? step)
+  (when-not (check/takes? step 2)
     (error/fail! :skein/bad-step
-                 (str "The fold's step is " (error/preview step) ", not a function. It takes a value so far and an element.")
+                 (str "The fold's step is " (not-taken step 2) ". It takes a value so far and an element.")
                  {:step step})))
 
 (defn check-xform
@@ -119,7 +125,7 @@
     (recur trace opts (fed-by coll f) (.coll ^Eduction coll))
     (let [step (:step f)
           combine (:combine f)]
-      (check-functions combine step)
+      (check-functions (:identity f) combine step)
       (when opts (check/options options opts))
       (let [stages (stages-of (:xform f))
             plan (Plan. (or (:identity f) combine) stages step combine (boolean (:in-order? f)))]
@@ -145,7 +151,7 @@
   [xform combine step coll]
   (if (instance? Eduction coll)
     (run nil {:xform xform, :combine combine, :step step} coll)
-    (do (check-functions combine step)
+    (do (check-functions nil combine step)
         (run-source (Plan. combine (stages-of xform) step combine false) (source/source coll)))))
 
 (defn- piece->data [^Trace$Piece piece]

@@ -19,6 +19,8 @@
 (defmethod plus :default [a b] (+ a b))
 
 (deftest a-var-or-a-multimethod-is-a-fold-too
+  (is (= 6 (fold/fold (fn [& args] (apply + args)) [1 2 3]) (fold/fold (partial + 0) (comp + +) [1 2 3])
+         (fold/fold (reify IFn (invoke [_] 0) (invoke [_ a b] (+ a b))) [1 2 3])))
   (is (= 6 (fold/fold #'+ [1 2 3]) (fold/fold #'+ #'+ [1 2 3]) (fold/fold (fold/through (map inc) plus) [0 1 2])))
   (is (= 6 (fold/fold (fold/then (fold/fuse {:sum fold/sum}) :sum) [1 2 3])) "a value may be looked up in"))
 
@@ -27,6 +29,12 @@
          (error-of #(fold/fold nil + xs)) (error-of #(fold/fold :k + xs)) (error-of #(fold/fold {:step +} xs))
          (error-of #(fold/fold (map inc) nil + xs))))
   (is (= :skein/bad-step (error-of #(fold/fold + nil xs)) (error-of #(fold/fold + 7 xs))))
+  (is (= :skein/bad-combine
+         (error-of #(fold/fold max xs)) (error-of #(fold/fold - + [])) (error-of #(fold/fold (fn ([] 0) ([_] 0)) + xs))
+         (error-of #(fold/fold {:step +, :combine inc, :identity (constantly 0)} xs)) (error-of #(fold/fuse [{:step +, :combine max}]))))
+  (is (= :skein/bad-step (error-of #(fold/fold + inc xs)) (error-of #(fold/fold + (fn [_ _ _]) []))))
+  (is (= :skein/bad-fold (error-of #(fold/fold {:step max, :combine max, :identity inc} xs))))
+  (is (= 999 (fold/fold {:step max, :combine max, :identity (constantly 0)} xs)))
   (is (= :skein/bad-xform (error-of #(fold/fold 512 + + xs))))
   (is (= :skein/bad-fold (error-of #(fold/fold 7 xs)) (error-of #(fold/fold {:combine +} xs)) (error-of #(fold/fold :sum xs))
          (error-of #(fold/fold (assoc fold/sum :identity 0) xs)) (error-of #(fold/fuse [(assoc fold/sum :complete 5)]))))
