@@ -43,7 +43,7 @@ final class FeedRun extends Run {
 
   private void work(Strand mine) {
     Worker worker = new Worker(mine, measured.copy());
-    while (!failed && worker.advance()) checkInterrupt();
+    while (!failed && worker.advance()) pause();
   }
 
   @Override

@@ -8,7 +8,6 @@ final class FeedStart extends Start {
   private final Feed feed;
   private final Pace pace;
   private final Strand strand;
-  private Object result;
 
   FeedStart(Plan plan, Feed feed) {
     super(plan, plan.newChain(null), System.nanoTime());
@@ -19,14 +18,24 @@ final class FeedStart extends Start {
 
   Object fold() {
     strand.begin(chain.step(), plan.identity.invoke());
-    if (pace.fixed() && shared && share(start)) return result;
-    for (long now = start; !feed.exhausted(); ) {
+    return fold(start);
+  }
+
+  /** Goes on, on another thread than before. */
+  private Object goOn() {
+    strand.piece = null;
+    return fold(System.nanoTime());
+  }
+
+  private Object fold(long now) {
+    if (pace.fixed() && shared && share(now)) return result;
+    while (!feed.exhausted()) {
       int n = (int) Math.min(pace.next(Long.MAX_VALUE), 1 << 20);
       long taken = feed.taken();
       strand.acc = feed.reduce(strand.step, strand.acc, n);
       now = note(taken < 0 ? n : feed.taken() - taken, now);
       if (strand.acc instanceof Reduced) break;
-      checkInterrupt();
+      pauses.pause();
       if (questionable(now) && share(now)) return result;
       // The block that told whether to share may have been the last one.
       if (strand.acc instanceof Reduced) break;
@@ -43,6 +52,7 @@ final class FeedStart extends Start {
   }
 
   private boolean share(long now) {
+    if (leave(this::goOn)) return true;
     int inOrder = plan.firstInOrder(chain.steps());
     if (inOrder == 0) {
       alwaysAlone(plan.inOrderReason());

@@ -20,7 +20,6 @@ final class PushRun extends Run {
   PushRun(Plan plan, Strand root) {
     super(plan);
     append(root);
-    keepRoot();
     callerWorks(true);
   }
 
@@ -48,7 +47,7 @@ final class PushRun extends Run {
   void push(Span block, Pace pace) {
     producing(false);
     try {
-      checkInterrupt();
+      pause();
       append(block, pace);
     } catch (Throwable t) {  // not the source's, which must not see it
       fail(t);
@@ -81,7 +80,7 @@ final class PushRun extends Run {
 
   @Override
   void workOnOthers() {
-    while (reduceOne(true)) checkInterrupt();
+    while (reduceOne(true)) pause();
   }
 
   private boolean reduceOne(boolean wait) {

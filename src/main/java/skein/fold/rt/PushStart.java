@@ -72,7 +72,7 @@ final class PushStart extends Start {
     pace.took(count, now - since);
     note(now);
     untilLook = (int) Math.min(pace.next(Long.MAX_VALUE), MAX_BLOCK);
-    checkInterrupt();
+    pauses.pause();
   }
 
   /** Says what has been done since it was said last. */

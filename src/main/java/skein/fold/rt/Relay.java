@@ -92,7 +92,7 @@ final class Relay extends Run {
   @Override
   void workOnOthers() {
     boolean first = true;
-    for (Basket basket; (basket = take()) != null; checkInterrupt()) {
+    for (Basket basket; (basket = take()) != null; pause()) {
       if (first) summonAnother();
       first = false;
       fill(basket);
@@ -183,7 +183,7 @@ final class Relay extends Run {
       if (emptying) return;
       emptying = true;
     }
-    for (Basket next; (next = nextInTurn()) != null; ) empty(next);
+    for (Basket next; (next = nextInTurn()) != null; pause()) empty(next);
   }
 
   private Basket nextInTurn() {
