@@ -15,7 +15,7 @@
   (:import (java.io BufferedInputStream EOFException File FileDescriptor FileInputStream IOException InputStream)
            (java.lang.reflect InvocationTargetException)
            (java.nio.file AccessDeniedException FileSystems Files LinkOption NoSuchFileException Path)
-           (skein.fold.rt GzipStream)
+           (skein.fold.rt GzipStream ZstdFrames)
            (skein.wf Input Input$Opener)))
 
 (set! *warn-on-reflection* true)
@@ -127,7 +127,7 @@
     :gzip (GzipStream. in (int buffer-bytes))
     :bzip2 (construct "org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream"
                       "org.apache.commons/commons-compress" [InputStream Boolean/TYPE] [in true])
-    :zstd (construct "com.github.luben.zstd.ZstdInputStream" "com.github.luben/zstd-jni" [InputStream] [in])
+    :zstd (construct "com.github.luben.zstd.ZstdInputStream" "com.github.luben/zstd-jni" [InputStream] [(ZstdFrames. in)])
     in))
 
 ;;;; Opening
