@@ -3,7 +3,7 @@
   "What the functions of skein.fold refuse, at the call.
 
   * `callable` `whole` `numbers` `collection` `options` return their argument, or throw what says what is wanted
-  * `function?` and `takes?` tell whether something is meant as a function, and of how many arguments"
+  * `function?` `takes?` `combines?` tell whether something is meant as a function, and of how many arguments"
   (:require [skein.impl.error :as error])
   (:import (clojure.lang Fn IFn MultiFn Var)
            (skein.fold.rt Stages)))

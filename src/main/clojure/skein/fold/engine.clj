@@ -26,9 +26,9 @@
    :on-progress [ifn? "a function of one argument"]})
 
 (defn- not-taken
-  "Returns what is wrong with `f`, which should be a function of `n` arguments, in words."
-  [f n]
-  (str (error/preview f) (if (check/function? f) (str ", which can't be called with " n " arguments") ", not a function")))
+  "Returns in words what is wrong with `f`, which should be a function that takes `arguments`, also in words."
+  [f arguments]
+  (str (error/preview f) (if (check/function? f) (str ", which can't be called with " arguments) ", not a function")))
 
 (defn check-functions
   "Throws :skein/bad-combine or :skein/bad-step unless combine and step are functions of two arguments, and combine, if there is
@@ -36,12 +36,13 @@
   [identity combine step]
   (when-not (check/combines? combine identity)
     (error/fail! :skein/bad-combine
-                 (str "The fold's combine is " (not-taken combine (if (check/takes? combine 2) 0 2)) ". It gives the identity when called with no argument, unless "
-                      "the fold has an :identity, and combines the values of two neighbouring parts.")
+                 (str "The fold's combine is " (not-taken combine (if (check/takes? combine 2) "no argument" "two arguments"))
+                      ". It gives the identity when called with no argument, unless the fold has an :identity, and combines "
+                      "the values of two neighbouring parts.")
                  {:combine combine}))
   (when-not (check/takes? step 2)
     (error/fail! :skein/bad-step
-                 (str "The fold's step is " (not-taken step 2) ". It takes a value so far and an element.")
+                 (str "The fold's step is " (not-taken step "two arguments") ". It takes a value so far and an element.")
                  {:step step})))
 
 (defn check-xform
