@@ -92,7 +92,7 @@ final class PushStart extends Start {
       note(System.nanoTime());
       run = new PushRun(plan, strand);
     } else {
-      alone(System.nanoTime(), "producing the elements takes most of the time");
+      alone(System.nanoTime(), PRODUCTION_IS_DEAR);
     }
   }
 

@@ -16,6 +16,8 @@ abstract class Start {
   static final double WORTH_SHARE = 0.35;
   /** How long an element's parallel part must take, at the least: handing it over costs a cache miss or two. */
   static final double WORTH_ELEMENT_NANOS = 15;
+  static final String FRONT_IS_CHEAP = "the stages that need no order take too little of the time";
+  static final String PRODUCTION_IS_DEAR = "producing the elements takes most of the time";
   /** How much longer than before to wait until the question is asked again whether sharing is worthwhile. */
   private static final int PATIENCE = 16;
 
