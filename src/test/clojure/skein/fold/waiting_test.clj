@@ -7,7 +7,7 @@
             [skein.fold :as fold]
             [skein.fold.lines :as lines]
             [skein.fold.source :as source])
-  (:import (clojure.lang ExceptionInfo ISeq)
+  (:import (clojure.lang ExceptionInfo IReduceInit ISeq)
            (java.io File FileOutputStream OutputStream PipedInputStream PipedOutputStream)
            (java.nio.charset StandardCharsets)
            (java.util Collection Iterator List)
@@ -40,6 +40,10 @@
 (def ^:private sources
   {:reading source/reading
    :iterator (fn [next!] (reify Iterator (hasNext [_] true) (next [_] (next!))))
+   :reducible (fn [next!] (reify IReduceInit
+                            (reduce [_ f init] (loop [acc init]
+                                                 (let [acc (f acc (next!))]
+                                                   (if (reduced? acc) @acc (recur acc)))))))
    :lazy-seq (fn lazy [next!] (lazy-seq (cons (next!) (lazy next!))))})
 
 (def ^:private folds
@@ -64,10 +68,11 @@
 (deftest every-kind-of-source-that-reads-on-may-fall-silent
   (doseq [[kind source] sources
           [_ fold-of] folds
+          n [50 3000]
           opts [{} {:parallelism 3, :grain 10} {:parallelism 2, :pool nobody}]
-          :let [[xform step] (fold-of 20 50)]]
-    (testing [kind opts]
-      (is (= (range 50) (take 50 (within-deadline (fold/fold opts xform into step (source (silent-after (concat (range 50) [:end])))))))))))
+          :let [[xform step] (fold-of (quot 1000 (long n)) n)]]
+    (testing [kind n opts]
+      (is (= (range n) (take n (within-deadline (fold/fold opts xform into step (source (silent-after (concat (range n) [:end])))))))))))
 
 (defn- read-by-another
   "A source of what (next!) gives, and a function of its elements that returns them: the first, 0, only when 5 is being read, which

@@ -6,26 +6,42 @@ import java.util.ArrayDeque;
 
 /**
  * A run over elements that the caller pushes, as a reducible collection does: helpers take blocks from a short queue, and when it
- * is full, so does the caller. Always ordered.
+ * is full, so does the caller. Always ordered. Until a helper has come, the caller had better step on what it gets, as it may have
+ * to wait for more; then helpers do so, also with a block that is not full.
  */
 final class PushRun extends Run {
   /** Elements, and the strand that they belong to. */
   private record Block(Strand strand, Span span) { }
 
+  /** How long a helper waits for a block before it looks for what the producer has collected of one; longer each time. */
+  private static final long PATIENCE_MILLIS = 1;
+  private static final long MOST_PATIENCE_MILLIS = 16;
+
   private final ArrayDeque<Block> queue = new ArrayDeque<>();  // guarded by lock
   private boolean closed;                                     // guarded by lock
   private boolean producing = true;                           // guarded by lock; the caller is in the source's code
   private volatile boolean ended;                             // a strand was reduced: nobody wants more
+  private volatile boolean helped;                            // somebody looks for blocks, until the end
+  private volatile Batch collected;                           // what has not been pushed; null: nothing
+  private boolean pushed;                                     // the caller's; whether anything was
 
+  /** @param root what the caller has come to; it may go on with it until it pushes something */
   PushRun(Plan plan, Strand root) {
     super(plan);
     append(root);
     keepRoot();
     callerWorks(true);
+    open();
   }
 
-  /** The source has thrown {@code t} after all that it has pushed. */
+  /** Whether a helper has come. */
+  boolean isHelped() {
+    return helped;
+  }
+
+  /** The source, or the step on the root while it was the caller's, has thrown {@code t} after all that was pushed. */
   void producerFailed(Throwable t) {
+    if (!pushed) fail(t);
     synchronized (lock) {
       if (!ended) sourceThrew(t);
     }
@@ -44,30 +60,46 @@ final class PushRun extends Run {
     return ended || failed;
   }
 
-  /** Puts a block behind what there is. By the caller's thread only, which may then have to reduce one. */
-  void push(Span block, Pace pace) {
+  /** Adds {@code x} to the present block, of {@code size} elements if it is a new one, and pushes that if it is full. By the caller. */
+  void collect(Object x, int size) {
+    pushed = true;
+    Batch batch = collected;
+    if (batch == null) collected = batch = new Batch(size);
+    batch.add(x);
+    if (batch.isFull()) flush();
+  }
+
+  /** Puts the present block, or what nobody has taken of it, behind what there is. The caller may then have to reduce one. */
+  void flush() {
+    Batch batch = collected;
+    collected = null;
+    Span rest = batch == null ? null : batch.take();
+    if (rest == null) return;
     producing(false);
     try {
       checkInterrupt();
-      append(block, pace);
+      push(rest);
     } catch (Throwable t) {  // not the source's, which must not see it
       fail(t);
     }
     producing(true);
   }
 
-  private void append(Span block, Pace pace) {
-    Strand strand = new Strand(pace.copy(), -1, -1);
+  private void push(Span span) {
     boolean full;
     synchronized (lock) {
       if (ended) return;
-      append(strand);
-      queue.addLast(new Block(strand, block));
+      queue.addLast(blockOf(span));
       full = queue.size() > 2 * maxHelpers();
       lock.notify();
     }
-    open();
     if (full) reduceOne(false);
+  }
+
+  private Block blockOf(Span span) {
+    Block block = new Block(new Strand(null, -1, -1), span);
+    append(block.strand);
+    return block;
   }
 
   @Override
@@ -81,6 +113,7 @@ final class PushRun extends Run {
 
   @Override
   void workOnOthers() {
+    helped = true;
     while (reduceOne(true)) checkInterrupt();
   }
 
@@ -116,17 +149,30 @@ final class PushRun extends Run {
 
   private Block poll(boolean wait) {
     synchronized (lock) {
-      for (;;) {
-        if (failed) return null;
-        Block block = queue.pollFirst();
-        if (block != null && block.strand.isDropped()) continue;
-        if (block != null || !wait || closed) return block;
+      for (long patience = PATIENCE_MILLIS; ; patience = Math.min(2 * patience, MOST_PATIENCE_MILLIS)) {
+        Block block = nextBlock();
+        if (failed || block != null || !wait || closed) return failed ? null : block;
         try {
-          lock.wait();
+          lock.wait(patience);
         } catch (InterruptedException e) {
           throw Sneaky.raise(e);
         }
+        if (queue.isEmpty() && (block = collectedBlock()) != null) return block;
       }
     }
+  }
+
+  /** The next block that somebody wants, or null. Under the lock. */
+  private Block nextBlock() {
+    Block block;
+    do block = queue.pollFirst(); while (block != null && block.strand.isDropped());
+    return block;
+  }
+
+  /** What the producer, which perhaps waits, has collected so far; or null. Under the lock. */
+  private Block collectedBlock() {
+    Batch batch = collected;
+    Span ready = batch == null || ended || failed ? null : batch.take();
+    return ready == null ? null : blockOf(ready);
   }
 }
