@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; ./skein bench fold [--only sums,sources,files,sizes] [--rounds N] [--figure median|best|busiest]
+;; ./skein bench fold [--only sums,sources,files,sizes,carriers] [--rounds N] [--figure median|best|busiest]
 (ns bench.fold
   "Folds beside transduce, clojure.core.reducers, java.util.stream and loops by hand, in one process, taking turns."
   (:require [clojure.core.reducers :as r]
@@ -16,7 +16,7 @@
            (java.nio.charset StandardCharsets)
            (java.nio.file Files)
            (java.util ArrayList Collection LinkedList SplittableRandom TreeSet)
-           (java.util.concurrent Callable ExecutorService Executors)
+           (java.util.concurrent Callable CountDownLatch ExecutorService Executors)
            (java.util.function Function LongFunction LongPredicate LongUnaryOperator Predicate ToLongFunction)
            (java.util.stream LongStream Stream)
            (java.util.zip GZIPInputStream GZIPOutputStream)))
@@ -325,18 +325,47 @@
       (flush))
     (println)))
 
+;;;; Beside other virtual threads
+
+(def ^:private ^:const tick-ms 5)
+
+(defn- longest-tick
+  "Returns how long in ns a virtual thread sleeps at most that means to sleep for `tick-ms`, while `n` others call `f`."
+  ^double [^long n f]
+  (let [left (CountDownLatch. n)
+        longest (promise)
+        ticker (fn [longest-ns]
+                 (let [ns (max (double longest-ns) (double (elapsed #(Thread/sleep (long tick-ms)))))]
+                   (if (zero? (.getCount left)) (deliver longest ns) (recur ns))))]
+    (Thread/startVirtualThread #(ticker 0))
+    (dotimes [_ n] (Thread/startVirtualThread (fn [] (f) (.countDown left))))
+    (double @longest)))
+
+(defn- carrier-rows []
+  (println "the longest sleep of" tick-ms "ms on a virtual thread, beside so many others that fold for 100 ms each")
+  (let [rounds (rounds-for 10000)
+        v (vec (range 10000))
+        slow (map #(spin % rounds))]
+    (doseq [[title xform f] [["parallel" slow #(fold/fold slow + + v)]
+                             ["in order" (comp (dedupe) slow) #(fold/fold (comp (dedupe) slow) + + v)]
+                             ["on one thread" slow #(fold/fold {:parallelism 1} slow + + v)]
+                             ["an IReduceInit" slow #(fold/fold slow + + (reducible v))]]
+            n [1 2 6 40]
+            :let [[skein serial] (for [g [f #(transduce xform + v)]] (figure (repeatedly 5 (fn [] (longest-tick n g)))))]]
+      (println (format "%-22s skein %9.2f ms  transduce x%.2f" (str n " " title) (/ (double skein) 1e6) (/ (double serial) (double skein)))))))
+
 ;;;; What to run
 
 (def ^:private groups
-  {"sums" #(do (sum-rows) (factorise-rows)), "sources" source-rows, "files" file-rows, "sizes" size-rows})
+  {"sums" #(do (sum-rows) (factorise-rows)), "sources" source-rows, "files" file-rows, "sizes" size-rows, "carriers" carrier-rows})
 
 (defn- usage! []
   (binding [*out* *err*]
-    (println "bench: usage: bench fold [--only sums,sources,files,sizes] [--rounds N] [--figure median|best|busiest]"))
+    (println "bench: usage: bench fold [--only sums,sources,files,sizes,carriers] [--rounds N] [--figure median|best|busiest]"))
   (System/exit 2))
 
 (let [options (if (even? (count *command-line-args*)) (apply hash-map *command-line-args*) (usage!))
-      wanted (str/split (get options "--only" "sums,sources,files,sizes") #",")]
+      wanted (str/split (get options "--only" "sums,sources,files,sizes,carriers") #",")]
   (when-not (and (every? #{"--only" "--rounds" "--figure"} (keys options)) (every? groups wanted)) (usage!))
   (binding [*rounds* (parse-long (get options "--rounds" "15"))
             *figure* (get options "--figure" "median")]

@@ -312,12 +312,6 @@
     (Thread/startVirtualThread (fn run [] (deliver result (try (f) (catch Throwable t t)))))
     (deref result 20000 :late)))
 
-(deftest a-virtual-thread-lets-platform-threads-do-the-work
-  (let [virtual (atom #{})]
-    (is (= 499500 (on-virtual #(fold/fold {:grain 10, :parallelism 2} +
-                                          (fn step [acc x] (swap! virtual conj (.isVirtual (Thread/currentThread))) (+ acc x)) xs))))
-    (is (contains? @virtual false))))
-
 (deftest virtual-threads-fold-even-when-they-are-what-the-crew-waits-for
   (is (= (* 8 499500)
          (within-deadline

@@ -5,6 +5,7 @@ import clojure.lang.RT;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -23,7 +24,8 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Crew {
   /** How many processors there were when the engine was loaded; to ask costs more than a small fold. */
   static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-  private static final long KEEP_MILLIS = 20_000;
+  /** How long a thread stays without work. */
+  static final long KEEP_MILLIS = 20_000;
   static final Crew OWN = new Crew(PROCESSORS, KEEP_MILLIS);
   private static final int MAX_THREADS = 256;
 
@@ -32,8 +34,8 @@ final class Crew {
   private final ArrayDeque<Condition> idle = new ArrayDeque<>(); // guarded by lock
   private int threads;                                           // guarded by lock
   private int maxThreads;                                        // guarded by lock
-  private int born;                                              // guarded by lock
   private final long keepMillis;
+  private final ThreadFactory factory = threads("skein-fold-");
 
   /**
    * @param threads how many there may be, unless a run wants more
@@ -86,19 +88,23 @@ final class Crew {
   }
 
   private void start() {
-    Thread thread = Thread.ofPlatform()
-        .name("skein-fold-" + ++born)
-        .daemon()
-        .inheritInheritableThreadLocals(false)
-        .unstarted(this::serve);
-    // Not the class loader of whoever happened to be the first to fold.
-    thread.setContextClassLoader(RT.class.getClassLoader());
     try {
-      thread.start();
+      factory.newThread(this::serve).start();
       threads++;
     } catch (OutOfMemoryError e) {
       // The system has no thread left for us. Whoever asked does the work.
     }
+  }
+
+  /** Makes the engine's threads: daemons called {@code prefix} and a number. */
+  static ThreadFactory threads(String prefix) {
+    ThreadFactory factory = Thread.ofPlatform().name(prefix, 1).daemon().inheritInheritableThreadLocals(false).factory();
+    return work -> {
+      Thread thread = factory.newThread(work);
+      // Not the class loader of whoever happened to be the first to fold.
+      thread.setContextClassLoader(RT.class.getClassLoader());
+      return thread;
+    };
   }
 
   private void serve() {

@@ -46,7 +46,7 @@ final class FeedRun extends Run {
     Worker worker = new Worker(mine, measured.copy());
     turns.enter();
     try {
-      while (!failed && worker.stepAlone() && worker.advance()) checkInterrupt();
+      while (!failed && worker.stepAlone() && worker.advance()) pause();
     } finally {
       turns.leave();
     }
@@ -74,7 +74,7 @@ final class FeedRun extends Run {
     boolean stepAlone() {
       if (strand == null || !turns.alone() || !turns.take()) return true;
       try {
-        for (int n; turns.alone() && isTail(strand) && (n = pace.nextAlone()) > 1; checkInterrupt()) {
+        for (int n; turns.alone() && isTail(strand) && (n = pace.nextAlone()) > 1; pause()) {
           if (!reduce(tap.live(n))) return false;
         }
         return true;

@@ -9,7 +9,6 @@ final class FeedStart extends Start {
   private final Feed feed;
   private final Pace pace;
   private final Strand strand;
-  private Object result;
 
   FeedStart(Plan plan, Feed feed) {
     super(plan, plan.newChain(null), System.nanoTime());
@@ -20,14 +19,25 @@ final class FeedStart extends Start {
 
   Object fold() {
     strand.begin(chain.step(), plan.identity.invoke());
+    return fold(start);
+  }
+
+  /** Goes on, on another thread than before. */
+  private Object goOn() {
+    strand.piece = null;
+    return fold(System.nanoTime());
+  }
+
+  private Object fold(long now) {
     if (pace.fixed() && shared && share()) return result;
-    for (long now = start; !(strand.acc instanceof Reduced) && !feed.exhausted(); ) {
+    while (!(strand.acc instanceof Reduced) && !feed.exhausted()) {
       now = block(strand.step, (int) Math.min(pace.next(Long.MAX_VALUE), 1 << 20), now);
       if (strand.acc instanceof Reduced) break;
-      checkInterrupt();
-      if (!questionable(now)) continue;
-      if (share()) return result;
-      now = System.nanoTime();
+      pauses.pause();
+      if (questionable(now)) {
+        if (share()) return result;
+        now = System.nanoTime();
+      }
     }
     return plan.complete(strand.step, unreduced(strand.acc));
   }
@@ -44,6 +54,7 @@ final class FeedStart extends Start {
   }
 
   private boolean share() {
+    if (leave(this::goOn)) return true;
     int inOrder = plan.firstInOrder(chain.steps());
     if (inOrder == 0) {
       alwaysAlone(plan.inOrderReason());

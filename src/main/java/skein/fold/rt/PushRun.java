@@ -29,7 +29,6 @@ final class PushRun extends Run {
   PushRun(Plan plan, Strand root) {
     super(plan);
     append(root);
-    keepRoot();
     callerWorks(true);
     open();
   }
@@ -77,7 +76,7 @@ final class PushRun extends Run {
     if (rest == null) return;
     producing(false);
     try {
-      checkInterrupt();
+      pause();
       push(rest);
     } catch (Throwable t) {  // not the source's, which must not see it
       fail(t);
@@ -114,7 +113,7 @@ final class PushRun extends Run {
   @Override
   void workOnOthers() {
     helped = true;
-    while (reduceOne(true)) checkInterrupt();
+    while (reduceOne(true)) pause();
   }
 
   private boolean reduceOne(boolean wait) {

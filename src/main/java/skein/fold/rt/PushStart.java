@@ -72,7 +72,7 @@ final class PushStart extends Start {
     boolean worthwhile = probe != null && probe.worthwhile(now - since);
     note(now);
     untilLook = blockSize();
-    checkInterrupt();
+    pauses.pause();
     if (run != null) return;
     if (probe != null) {
       probe = null;

@@ -95,7 +95,7 @@ final class Relay extends Run {
     turns.enter();
     try {
       boolean first = true;
-      for (Basket basket; stepAlone() && (basket = take()) != null; checkInterrupt()) {
+      for (Basket basket; stepAlone() && (basket = take()) != null; pause()) {
         if (first) summonAnother();
         first = false;
         fill(basket);
@@ -115,7 +115,7 @@ final class Relay extends Run {
   private boolean stepAlone() {
     if (!turns.alone() || !turns.take()) return true;
     try {
-      for (Span block; turns.alone() && isEmptied() && (block = supply.live(pace)) != null; checkInterrupt()) {
+      for (Span block; turns.alone() && isEmptied() && (block = supply.live(pace)) != null; pause()) {
         if (!step(block)) return false;
       }
       return true;
@@ -227,7 +227,7 @@ final class Relay extends Run {
       if (emptying) return;
       emptying = true;
     }
-    for (Basket next; (next = nextInTurn()) != null; ) empty(next);
+    for (Basket next; (next = nextInTurn()) != null; pause()) empty(next);
   }
 
   private Basket nextInTurn() {

@@ -25,21 +25,18 @@ import java.util.concurrent.locks.LockSupport;
  * are interrupted, and the caller gets that exception.
  */
 abstract class Run {
-  /** How long a virtual thread waits for a helper to take over before it does the work itself. */
-  private static final long HANDOVER_NANOS = 2_000_000;
   private static final int SPINS = 2000;
 
   final Plan plan;
   final Object lock = new Object();
   private final Object bindings = Var.cloneThreadBindingFrame();
   private final Thread caller = Thread.currentThread();
+  private final Pauses pauses = new Pauses(System.nanoTime());
   private final List<Thread> helpers = new ArrayList<>();  // guarded by lock
 
   private Strand head;                     // guarded by lock
   private Strand tail;                     // guarded by lock
   private int joined;                      // guarded by lock; helpers at work
-  private boolean rootTaken;               // guarded by lock
-  private boolean rootKept;                // the caller's
   private boolean opened;                  // the caller's
   volatile long combineNanos;              // how long the last combination took
   private Throwable failure;               // guarded by lock
@@ -60,7 +57,7 @@ abstract class Run {
   abstract void workOnOthers();
 
   int maxHelpers() {
-    return caller.isVirtual() ? plan.parallelism : plan.parallelism - 1;
+    return plan.parallelism - 1;
   }
 
   boolean wantsHelp() {
@@ -74,18 +71,11 @@ abstract class Run {
     if (plan.pool == null) Crew.OWN.open(this); else enlist(1);
   }
 
-  /** Lets the caller do the first strand's work even if it is a virtual thread. */
-  final void keepRoot() {
-    rootTaken = true;
-    rootKept = true;
-  }
-
   /** Runs the fold; returns its accumulator, complete and combined. */
   final Object execute() {
     open();
     try {
-      if (caller.isVirtual() && opened && !rootKept) awaitHandover();
-      if (rootKept || takeRoot()) participate();
+      participate();
     } finally {
       awaitHelpers();
       if (opened && plan.pool == null) Crew.OWN.close(this);
@@ -119,13 +109,6 @@ abstract class Run {
       Crew.OWN.summonAnother(this);
     } else if (wantsHelp()) {
       enlist(1);
-    }
-  }
-
-  private boolean takeRoot() {
-    synchronized (lock) {
-      if (rootTaken) return false;
-      return rootTaken = true;
     }
   }
 
@@ -168,10 +151,6 @@ abstract class Run {
     Object before = Var.getThreadBindingFrame();
     Var.resetThreadBindingFrame(bindings);
     try {
-      if (caller.isVirtual() && takeRoot()) {
-        summonAnother();
-        workOnRoot();
-      }
       workOnOthers();
       // Nothing is left to take, and nothing will be: others need not come to see that.
       over = true;
@@ -218,52 +197,34 @@ abstract class Run {
     }
   }
 
-  /** Ends the run if somebody has interrupted the caller; helpers are interrupted by us alone. */
-  final void checkInterrupt() {
-    if (Thread.currentThread() == caller && Thread.interrupted()) throw Sneaky.raise(interruption());
-  }
-
-  private void awaitHandover() {
-    long deadline = System.nanoTime() + HANDOVER_NANOS;
-    for (;;) {
-      synchronized (lock) {
-        if (rootTaken) return;
-      }
-      long left = deadline - System.nanoTime();
-      if (left <= 0) return;
-      LockSupport.parkNanos(this, left);
-      if (Thread.interrupted()) fail(interruption());
-    }
+  /** Between two blocks; of no concern to helpers, which only we interrupt. */
+  final void pause() {
+    if (Thread.currentThread() == caller) pauses.pause();
   }
 
   /** Waits until all helpers have left; those that could come no longer can. */
   private void awaitHelpers() {
-    int spins = caller.isVirtual() ? 0 : SPINS;
+    over = true;
     boolean interrupted = false;
-    for (;;) {
-      synchronized (lock) {
-        // A virtual caller whose root a helper has taken must not lock out the others.
-        if (joined == 0) {
-          over = true;
-          break;
-        }
-      }
-      if (spins-- > 0) {
+    for (int spins = SPINS; helpersWork(); spins--) {
+      if (spins > 0) {
         Thread.onSpinWait();
       } else {
         LockSupport.park(this);
       }
       if (Thread.interrupted()) {
         interrupted = true;
-        fail(interruption());
+        fail(Pauses.interruption());
       }
     }
     // An interrupt that is not what the caller gets must not be lost.
     if (interrupted && !(failure instanceof InterruptedException)) caller.interrupt();
   }
 
-  private static InterruptedException interruption() {
-    return new InterruptedException("interrupted while folding");
+  private boolean helpersWork() {
+    synchronized (lock) {
+      return joined > 0;
+    }
   }
 
   // The list of strands.

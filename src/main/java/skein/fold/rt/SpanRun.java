@@ -47,7 +47,7 @@ final class SpanRun extends Run {
       Thread.onSpinWait();
     } else {
       LockSupport.parkNanos(this, NAP_NANOS);
-      checkInterrupt();
+      pause();
     }
   }
 
@@ -69,7 +69,7 @@ final class SpanRun extends Run {
         strand.close();
         endAfter(strand);
       }
-      checkInterrupt();
+      pause();
     }
   }
 

@@ -20,7 +20,6 @@ final class SpanStart extends Start {
   private long at;             // where the units begin that are left
   private long now;
   private Trace.Piece piece;
-  private Object result;
 
   private SpanStart(Plan plan, Span span, Chain chain, Object acc, long start) {
     super(plan, chain, start);
@@ -38,10 +37,10 @@ final class SpanStart extends Start {
     Chain chain = plan.newChain(span);
     IFn step = chain.step();
     Object acc = plan.identity.invoke();
-    if (plan.grain > 0 || plan.isWatched()) return new SpanStart(plan, span, chain, acc, System.nanoTime()).fold();
+    if (plan.grain > 0 || plan.isWatched()) return new SpanStart(plan, span, chain, acc, System.nanoTime()).finish();
     if (size <= FEW) return plan.complete(step, unreduced(span.reduce(step, acc, 0, size)));
     long start = System.nanoTime();
-    if (size > UNMEASURED || span.minBlock() > 1 || span.isCoarse()) return new SpanStart(plan, span, chain, acc, start).fold();
+    if (size > UNMEASURED || span.minBlock() > 1 || span.isCoarse()) return new SpanStart(plan, span, chain, acc, start).finish();
     long before = start;
     for (long from = 0, to = 1; ; from = to, to = to == 1 ? Math.min(1 + Pace.SECOND, size) : size) {
       acc = span.reduce(step, acc, from, to);
@@ -59,10 +58,17 @@ final class SpanStart extends Start {
     this.at = at;
     this.now = now;
     pace.took(units, now - before);
-    return worthSharing() && share() ? result : fold();
+    return worthSharing() && share() ? result : finish();
   }
 
-  private Object fold() {
+  /** As {@link #finish}, on another thread than before. */
+  private Object goOn() {
+    now = System.nanoTime();
+    piece = null;
+    return finish();
+  }
+
+  private Object finish() {
     return foldByBlocks(chain.step()) ? result : plan.complete(chain.step(), unreduced(acc));
   }
 
@@ -79,7 +85,7 @@ final class SpanStart extends Start {
       pace.took(at - from, now - before);
       piece = plan.note(piece, from, at - from, before, now);
       if (acc instanceof Reduced) break;
-      if (at < size) checkInterrupt();
+      if (at < size) pauses.pause();
       if (worthSharing() && share()) return true;
     }
     return false;
@@ -95,6 +101,7 @@ final class SpanStart extends Start {
 
   /** Goes on with others; whether that is the end of it. */
   private boolean share() {
+    if (leave(this::goOn)) return true;
     int inOrder = plan.firstInOrder(chain.steps());
     if (inOrder == 0) {
       alwaysAlone(plan.inOrderReason());

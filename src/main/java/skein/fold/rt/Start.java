@@ -2,6 +2,7 @@
 package skein.fold.rt;
 
 import clojure.lang.Reduced;
+import java.util.function.Supplier;
 
 /**
  * How a fold begins: on the caller's thread, alone, since most folds are over before another thread could come. Only when it
@@ -24,13 +25,17 @@ abstract class Start {
   final Plan plan;
   final Chain chain;
   final long start;
+  final Pauses pauses;
   private long nextQuestion;
+  private boolean stays;  // even if it is on a virtual thread
   boolean shared;
+  Object result;
 
   Start(Plan plan, Chain chain, long start) {
     this.plan = plan;
     this.chain = chain;
     this.start = start;
+    pauses = new Pauses(start);
     nextQuestion = start + ALONE_NANOS;
     shared = plan.parallelism > 1;
     because("serial", shared ? "it was over before help would have paid" : "parallelism is 1");
@@ -40,8 +45,14 @@ abstract class Start {
     return acc instanceof Reduced reduced ? reduced.deref() : acc;
   }
 
-  final void checkInterrupt() {
-    if (Thread.interrupted()) throw Sneaky.raise(new InterruptedException("interrupted while folding"));
+  /** Has {@code rest}, what is left to do, done by a platform thread if this is a virtual one; whether there is a result now. */
+  final boolean leave(Supplier<Object> rest) {
+    if (stays || !Thread.currentThread().isVirtual()) return false;
+    stays = true;
+    Host host = Host.find(rest);
+    if (host == null) return false;
+    result = host.await();
+    return true;
   }
 
   /** Whether it is time to see whether others should help. */

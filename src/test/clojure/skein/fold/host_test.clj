@@ -1,0 +1,134 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.host-test
+  "Folds that virtual threads call: they hold no carrier."
+  (:require [clojure.test :refer [deftest is testing]]
+            [skein.async :as a]
+            [skein.deadline :refer [within-deadline]]
+            [skein.fold :as fold])
+  (:import (clojure.lang IReduceInit)
+           (java.util.concurrent CountDownLatch)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private xs (vec (range 1000)))
+(def ^:private processors (.availableProcessors (Runtime/getRuntime)))
+
+(defn- on-virtual
+  "Returns a promise of the value of `f`, called on a virtual thread, or of what it throws."
+  [f]
+  (let [p (promise)]
+    (Thread/startVirtualThread (bound-fn [] (deliver p (try (f) (catch Throwable t t)))))
+    p))
+
+(defn- in-go [f]
+  (let [p (promise)]
+    (a/go (deliver p (try (f) (catch Throwable t t))))
+    p))
+
+(defn- reducible [coll]
+  (reify IReduceInit (reduce [_ f init] (reduce f init coll))))
+
+(defn- virtual? [] (.isVirtual (Thread/currentThread)))
+
+(defn- fold-until
+  "Folds the elements of `coll`, which has no end, until `ended?` is true; (begun) is called first."
+  [opts xform coll begun ended?]
+  (let [begin (delay (begun))]
+    (fold/fold opts xform (fn ([] :none) ([_ b] b))
+               (fn step [_ _] @begin (if @ended? (reduced :ended) :none))
+               coll)))
+
+(def ^:private endless
+  "What folds do for ever: options, xform, elements."
+  {:parallel [nil (map identity) (range)]
+   :a-span [nil (map identity) (range Long/MAX_VALUE)]
+   :in-order [nil (comp (map identity) (dedupe)) (range Long/MAX_VALUE)]
+   :in-order-from-the-first [nil (dedupe) (range Long/MAX_VALUE)]
+   :a-sequence-in-order [nil (dedupe) (iterate inc 0)]
+   :alone [{:parallelism 1} (map identity) (range Long/MAX_VALUE)]
+   :a-sequence-alone [{:parallelism 1} (map identity) (iterate inc 0)]
+   :pushed [nil (map identity) (reducible (range))]
+   :pushed-in-order [nil (dedupe) (reducible (range))]})
+
+(deftest other-virtual-threads-run-while-folds-do
+  (doseq [[start how] [[on-virtual "virtual threads"] [in-go "go blocks"]]
+          [kind [opts xform coll]] endless]
+    (testing (str kind " in " how)
+      (let [n (* 2 processors)
+            begun (CountDownLatch. n)
+            ended? (atom false)
+            folds (doall (repeatedly n (fn [] (start #(fold-until opts xform coll (fn [] (.countDown begun)) ended?)))))]
+        (is (true? (within-deadline (.await begun) @(on-virtual #(reset! ended? true)))))
+        (reset! ended? true)
+        (is (= (repeat n :ended) (within-deadline (mapv deref folds))))))))
+
+(deftest more-folds-than-there-are-threads-for-them-share-the-carriers
+  (let [n (* 8 processors)
+        begun (CountDownLatch. n)
+        ended? (atom false)
+        folds (doall (repeatedly n (fn [] (on-virtual #(fold-until nil (map identity) (range) (fn [] (.countDown begun)) ended?)))))]
+    (is (true? (within-deadline (.await begun) @(on-virtual #(reset! ended? true)))))
+    (reset! ended? true)
+    (is (= (repeat n :ended) (within-deadline (mapv deref folds))))))
+
+(defn- where
+  "Returns whether the steps of a fold, called on a virtual thread, were on virtual threads: #{false}, #{true} or both."
+  [opts xform coll]
+  (within-deadline
+   @(on-virtual #(set (fold/fold (assoc opts :grain 10) xform into (fn step [acc _] (conj acc (virtual?))) coll)))))
+
+(deftest a-long-fold-leaves-its-virtual-thread
+  (doseq [xform [(map identity) (dedupe) (comp (map identity) (dedupe))]
+          coll [xs (map identity xs)]]
+    (is (= #{false} (where {} xform coll))))
+  (is (= #{true} (where {:parallelism 1} (map identity) xs)) "but not if it may use the caller's thread alone"))
+
+(def ^:dynamic *offset* 0)
+
+(deftest steps-see-the-caller's-bindings-there
+  (is (= 2000 (within-deadline
+               @(on-virtual #(binding [*offset* 2]
+                               (fold/fold {:grain 10} (dedupe) + (fn step [acc _] (+ acc (long *offset*))) xs)))))))
+
+(deftest what-a-step-throws-there-is-thrown-here
+  (let [thrown (ex-info "no more" {})]
+    (is (identical? thrown (within-deadline
+                            @(on-virtual #(fold/fold {:grain 10} + (fn step [acc x] (if (= x 500) (throw thrown) (+ acc x))) xs)))))))
+
+(defn- interrupted-in
+  "Folds on a virtual thread, which is interrupted while `step` is called with 500; returns [value-or-exception interrupted?]."
+  [step]
+  (let [here (promise)
+        result (promise)
+        thread (Thread/startVirtualThread
+                (fn []
+                  (let [value (try (fold/fold {:grain 1} (dedupe) + (fn [acc x] (when (= x 500) (step here)) (+ acc x)) xs)
+                                   (catch Throwable t t))]
+                    (deliver result [value (.isInterrupted (Thread/currentThread))]))))]
+    (within-deadline
+     (is (= :ready (deref here 20000 :late)))
+     (.interrupt thread)
+     (deref result 20000 :late))))
+
+(deftest to-interrupt-the-virtual-thread-ends-the-fold
+  (let [[thrown interrupted?] (interrupted-in (fn wait [here] (deliver here :ready) @(promise)))]
+    (is (instance? InterruptedException thrown))
+    (is (false? interrupted?))))
+
+(deftest an-interrupt-that-a-step-answers-is-over
+  (is (= [499500 false]
+         (interrupted-in (fn wait [here]
+                           (deliver here :ready)
+                           (try @(promise) (catch InterruptedException _)))))))
+
+(deftest an-interrupt-that-nobody-sees-is-kept
+  (let [folded (on-virtual #(vector (fold/fold {:grain 1} (dedupe) + (fn [acc x] (when (= x 999) (.interrupt (Thread/currentThread))) (+ acc x)) xs)
+                                    (Thread/interrupted)))]
+    (is (= [499500 true] (within-deadline @folded)))))
+
+(deftest virtual-threads-fold-within-folds-of-virtual-threads
+  (is (= (* 50 499500)
+         (within-deadline
+          @(on-virtual #(fold/fold {:grain 1, :parallelism 4} +
+                                   (fn step [acc _] (+ acc @(on-virtual (fn [] (fold/fold {:grain 10, :parallelism 4} + + xs)))))
+                                   (range 50)))))))
