@@ -80,6 +80,6 @@ final class FeedStart extends Start {
     Probe probe = new Probe(plan, chain, inOrder, pace);
     long before = System.nanoTime();
     long now = block(probe, (int) Math.min(pace.next(Long.MAX_VALUE), feed.maxBlock()), before);
-    return !(strand.acc instanceof Reduced) && probe.worthwhile(now - before, WORTH_ELEMENT_NANOS);
+    return !(strand.acc instanceof Reduced) && probe.worthwhile(now - before);
   }
 }

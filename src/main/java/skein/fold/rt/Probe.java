@@ -80,17 +80,12 @@ final class Probe extends AFn {
     return result;
   }
 
-  /**
-   * Whether it is worthwhile for others to help.
-   *
-   * @param total how many nanoseconds the block took that this has seen
-   * @param least how many an element must take in what others could do, at the least
-   */
-  boolean worthwhile(long total, double least) {
+  /** Whether it is worthwhile for others to help, going by a block that took {@code total} nanoseconds. */
+  boolean worthwhile(long total) {
     double all = Math.max(1, total - clockNanos);
     // A step that is timed takes longer than one in a loop, and even the others have to come by here.
     double unprobed = nanosPerUnit == 0 ? all : total * nanosPerUnit / pace.nanosPerUnit();
     double share = Math.min(1, nanos / all);
-    return calls > 0 && share >= Start.WORTH_SHARE && share * Math.min(all, unprobed) / calls >= least;
+    return calls > 0 && share >= Start.WORTH_SHARE && share * Math.min(all, unprobed) / calls >= Start.WORTH_ELEMENT_NANOS;
   }
 }

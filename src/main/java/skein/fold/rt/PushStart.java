@@ -14,8 +14,6 @@ final class PushStart extends Start {
   private static final int MAX_UNLOOKED = 1024;
   /** How many to see where their time goes. */
   private static final int PROBED = 64;
-  /** How long the step on an element must take, at the least: to hand it over the source's loop is interrupted. */
-  private static final double WORTH_PUSHED_NANOS = 30;
 
   private final Pace pace;
   private final Strand strand;
@@ -74,7 +72,7 @@ final class PushStart extends Start {
   private void look() {
     long now = System.nanoTime();
     pace.took(count, now - since);
-    boolean worthwhile = probe != null && probe.worthwhile(now - since, WORTH_PUSHED_NANOS);
+    boolean worthwhile = probe != null && probe.worthwhile(now - since);
     note(now);
     untilLook = (int) Math.min(pace.next(Long.MAX_VALUE), MAX_UNLOOKED);
     pauses.pause();

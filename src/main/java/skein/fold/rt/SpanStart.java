@@ -134,7 +134,7 @@ final class SpanStart extends Start {
     piece = plan.note(piece, from, at - from, before, now);
     if (acc instanceof Reduced) at = size;
     if (at == size) return false;
-    boolean yes = probe.worthwhile(now - before, WORTH_ELEMENT_NANOS);
+    boolean yes = probe.worthwhile(now - before);
     if (!yes) alone(now, FRONT_IS_CHEAP);
     return yes;
   }
