@@ -10,7 +10,8 @@
   when a fold begins. A part of a file owns the records whose first byte lies in it, so each is seen exactly once, and in
   order. A file called *.gz is unpacked, and one called *.zst with com.github.luben/zstd-jni on the class path: several in
   parallel, one alone on one thread while others take its lines. So are pipes, devices and the files of /proc, of which nobody
-  knows the size, read on by one thread; a pipe can be folded but once.
+  knows the size, read on by one thread; a pipe can be folded but once, and the whole records that it has are stepped on
+  before it makes the fold wait.
 
   The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
   :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long and :skein/no-unpacker, and for arguments

@@ -72,9 +72,9 @@
 
   read-next!  function of no argument; called by one thread at a time, not always the same
 
-  For a java.sql.ResultSet, or a Reader's lines. The elements are produced serially; the steps on them run in parallel.
-  They are read ahead, up to 4096 at a time, before the first of them is stepped on. If read-next! may wait for ever after
-  an element that ends the fold, as a queue's take, use the option :grain 1: then an element is handed on at once.
+  For a java.sql.ResultSet, a Reader's lines, a queue. The elements are produced serially, up to 4096 ahead for each thread;
+  the steps on them run in parallel. While read-next! waits, what it has returned before is stepped on; when the fold has
+  ended, its thread is interrupted.
 
       (with-open [in (clojure.java.io/reader (java.io.StringReader. \"a\\nbc\"))]
         (skein.fold/fold + (eduction (map count) (reading #(.readLine ^java.io.BufferedReader in)))))

@@ -8,12 +8,21 @@ import clojure.lang.IFn;
  * lock, so that its elements are produced serially while the steps on them run in parallel.
  */
 public interface Feed extends AutoCloseable {
-  /** Hands out the next elements, about {@code n} units of them at most; null when there are none left. */
+  /**
+   * Hands out the next elements, about {@code n} units of them at most; null when there are none left. If it has some and has to
+   * wait for more, it returns those, or else hands them out by {@link #ready}.
+   */
   Span next(int n);
 
   /**
-   * Feeds the next elements, about {@code n} units at most, to {@code step}; as {@link Span#reduce}.
+   * Hands out what {@link #next}, which another thread is in, has produced so far; null if that is nothing. What next() returns comes
+   * after it. The caller sees to it that this is called by one thread at a time.
    */
+  default Span ready() {
+    return null;
+  }
+
+  /** Feeds the next elements, about {@code n} units at most, to {@code step}, each when it has come; as {@link Span#reduce}. */
   default Object reduce(IFn step, Object acc, int n) {
     Span block = next(n);
     return block == null ? acc : block.reduce(step, acc, 0, block.size());

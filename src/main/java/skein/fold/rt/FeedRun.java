@@ -2,7 +2,6 @@
 package skein.fold.rt;
 
 import clojure.lang.Reduced;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A run over a feed: whoever is free takes the next elements, one thread at a time, and goes on with its strand as long as
@@ -12,6 +11,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <ul>
  * <li>F1: a block's strand is in the list before the next block is taken, so the list is in the feed's order.
  * <li>F2: at most one block for each thread has been taken and not been reduced.
+ * <li>F3: nothing that has been read is left while its reader waits for more: others come for it, and who is alone steps on each
+ *     element before the next one is read.
  * </ul>
  */
 final class FeedRun extends Run {
@@ -21,7 +22,7 @@ final class FeedRun extends Run {
   private final Tap tap;
   private final int maxBlock;
   private final Pace measured;
-  private final ReentrantLock turn = new ReentrantLock();  // whose turn it is to use the tap
+  private final Turns turns = new Turns();  // at the tap
 
   FeedRun(Plan plan, Feed feed, Strand root) {
     super(plan);
@@ -43,7 +44,12 @@ final class FeedRun extends Run {
 
   private void work(Strand mine) {
     Worker worker = new Worker(mine, measured.copy());
-    while (!failed && worker.advance()) pause();
+    turns.enter();
+    try {
+      while (!failed && worker.stepAlone() && worker.advance()) pause();
+    } finally {
+      turns.leave();
+    }
   }
 
   @Override
@@ -64,6 +70,19 @@ final class FeedRun extends Run {
       this.pace = pace;
     }
 
+    /** Steps on element by element as long as nobody else is there; whether there may be more. */
+    boolean stepAlone() {
+      if (strand == null || !turns.alone() || !turns.take()) return true;
+      try {
+        for (int n; turns.alone() && isTail(strand) && (n = pace.nextAlone()) > 1; pause()) {
+          if (!reduce(tap.live(n))) return false;
+        }
+        return true;
+      } finally {
+        turns.end();
+      }
+    }
+
     /** Takes a block and reduces it; whether there may be more. */
     boolean advance() {
       Strand before = strand;
@@ -82,25 +101,39 @@ final class FeedRun extends Run {
     }
 
     private Span takeBlock() {
-      Turns.await(turn);
+      Span ready = turns.await(this::takeReady, COMBINE_SHARE * combineNanos);
+      if (ready != null) return ready;
       try {
         Span block = next();
-        if (block != null && (strand == null || !plan.unordered && !isTail(strand))) {
-          strand = new Strand(pace, -1, -1);
-          synchronized (lock) {
-            // Since the block was taken a strand to the left may have been reduced.
-            if (tap.isShut()) strand.drop(); else append(strand);
-          }
-        }
+        if (block != null) place();
         return block;
       } finally {
-        turn.unlock();
+        turns.end();
+      }
+    }
+
+    /** What whoever has the turn has read so far, or null. */
+    private Span takeReady() {
+      synchronized (lock) {
+        Span ready = tap.ready();
+        if (ready != null) place();
+        return ready;
+      }
+    }
+
+    /** Sees to it that what was taken from the feed just now is this strand's. */
+    private void place() {
+      synchronized (lock) {
+        if (strand != null && (plan.unordered || isTail(strand))) return;
+        strand = new Strand(pace, -1, -1);
+        // Since it was taken a strand to the left may have been reduced.
+        if (tap.isShut()) strand.drop(); else append(strand);
       }
     }
 
     private Span next() {
       try {
-        return tap.next(blockSize());
+        return tap.next(turns.alone() ? 1 : blockSize());
       } catch (Throwable t) {  // it counts if what comes before does not end the fold
         synchronized (lock) {
           if (!tap.isShut()) sourceThrew(t);
@@ -117,14 +150,16 @@ final class FeedRun extends Run {
 
     private boolean reduce(Span block) {
       long before = System.nanoTime();
+      if (!attempt(strand, () -> strand.acc = block.reduce(strand.step, strand.acc, 0, block.size()))) return false;
       long units = block.size();
-      if (!attempt(strand, () -> strand.acc = block.reduce(strand.step, strand.acc, 0, units))) return false;
-      long now = System.nanoTime();
-      pace.took(units, now - before);
-      plan.note(strand, units, before, now);
-      if (!(strand.acc instanceof Reduced reduced)) return true;
-      strand.acc = reduced.deref();
-      endAfter(strand);
+      if (units > 0) {
+        long now = System.nanoTime();
+        pace.took(units, now - before);
+        plan.note(strand, units, before, now);
+        if (!(strand.acc instanceof Reduced reduced)) return true;
+        strand.acc = reduced.deref();
+        endAfter(strand);
+      }
       complete(strand);
       return false;
     }

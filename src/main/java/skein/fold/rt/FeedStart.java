@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.rt;
 
+import clojure.lang.IFn;
 import clojure.lang.Reduced;
 
 /** How a fold of a feed begins, and how it goes on when producing the elements takes most of the time. */
@@ -28,70 +29,57 @@ final class FeedStart extends Start {
   }
 
   private Object fold(long now) {
-    if (pace.fixed() && shared && share(now)) return result;
-    while (!feed.exhausted()) {
-      int n = (int) Math.min(pace.next(Long.MAX_VALUE), 1 << 20);
-      long taken = feed.taken();
-      strand.acc = feed.reduce(strand.step, strand.acc, n);
-      now = note(taken < 0 ? n : feed.taken() - taken, now);
+    if (pace.fixed() && shared && share()) return result;
+    while (!(strand.acc instanceof Reduced) && !feed.exhausted()) {
+      now = block(strand.step, (int) Math.min(pace.next(Long.MAX_VALUE), 1 << 20), now);
       if (strand.acc instanceof Reduced) break;
       pauses.pause();
-      if (questionable(now) && share(now)) return result;
-      // The block that told whether to share may have been the last one.
-      if (strand.acc instanceof Reduced) break;
+      if (questionable(now)) {
+        if (share()) return result;
+        now = System.nanoTime();
+      }
     }
     return plan.complete(strand.step, unreduced(strand.acc));
   }
 
-  /** Ends a block of {@code n} units that was begun at {@code before}; returns the time. */
-  private long note(long n, long before) {
+  /** Feeds about {@code n} units to {@code step}, each when it has come; returns the time. */
+  private long block(IFn step, int n, long before) {
+    long taken = feed.taken();
+    strand.acc = feed.reduce(step, strand.acc, n);
+    long units = taken < 0 ? n : feed.taken() - taken;
     long now = System.nanoTime();
-    pace.took(n, now - before);
-    plan.note(strand, n, before, now);
+    if (units > 0) pace.took(units, now - before);
+    plan.note(strand, units, before, now);
     return now;
   }
 
-  private boolean share(long now) {
+  private boolean share() {
     if (leave(this::goOn)) return true;
     int inOrder = plan.firstInOrder(chain.steps());
     if (inOrder == 0) {
       alwaysAlone(plan.inOrderReason());
       return false;
     }
-    return inOrder > plan.stageCount() ? divide(now) : relay(inOrder, now);
-  }
-
-  private boolean divide(long now) {
-    if (!pace.fixed() && !stepsTakeLong()) {
-      if (!(strand.acc instanceof Reduced)) alone(System.nanoTime(), "producing the elements takes most of the time");
+    boolean relay = inOrder <= plan.stageCount();
+    if (!pace.fixed() && !worthwhile(inOrder)) {
+      if (!(strand.acc instanceof Reduced)) alone(System.nanoTime(), relay ? FRONT_IS_CHEAP : PRODUCTION_IS_DEAR);
       return false;
     }
-    because("parallel", "");
-    result = new FeedRun(plan, feed, strand).execute();
+    if (relay) {
+      because("in-order", "a transducer needs its elements in order; the ones before it ran in parallel");
+      result = new Relay(plan, chain, inOrder, Supply.of(feed), strand).execute();
+    } else {
+      because("parallel", "");
+      result = new FeedRun(plan, feed, strand).execute();
+    }
     return true;
   }
 
-  /** Produces and reduces a block, one after the other, to compare. */
-  private boolean stepsTakeLong() {
-    long start = System.nanoTime();
-    Span block = feed.next((int) Math.min(pace.next(Long.MAX_VALUE), feed.maxBlock()));
-    if (block == null) return false;
-    long produced = System.nanoTime();
-    strand.acc = block.reduce(strand.step, strand.acc, 0, block.size());
-    long now = note(block.size(), produced);
-    double share = (double) (now - produced) / Math.max(1, now - start);
-    return !(strand.acc instanceof Reduced) && worthwhile(share, (double) (now - start) / Math.max(1, block.size()));
-  }
-
-  private boolean relay(int inOrder, long now) {
-    Relay relay = new Relay(plan, chain, inOrder, Supply.of(feed), strand);
-    if (!pace.fixed() && !relay.probe()) {
-      strand.acc = relay.ended() ? new Reduced(relay.acc()) : relay.acc();
-      alone(System.nanoTime(), "the stages that need no order take too little of the time");
-      return false;
-    }
-    because("in-order", "a transducer needs its elements in order; the ones before it ran in parallel");
-    result = relay.execute();
-    return true;
+  /** Goes on for one block, to see where its time goes; false too if that was the end. */
+  private boolean worthwhile(int inOrder) {
+    Probe probe = new Probe(plan, chain, inOrder, pace);
+    long before = System.nanoTime();
+    long now = block(probe, (int) Math.min(pace.next(Long.MAX_VALUE), feed.maxBlock()), before);
+    return !(strand.acc instanceof Reduced) && probe.worthwhile(now - before);
   }
 }

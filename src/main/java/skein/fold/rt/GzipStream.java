@@ -25,6 +25,7 @@ public final class GzipStream extends InputStream {
   private static final int NAME = 8;
   private static final int COMMENT = 16;
   private static final int RESERVED = 0xE0;
+  private static final int TRAILER = 8;
 
   private final InputStream in;
   private final byte[] packed;
@@ -78,6 +79,14 @@ public final class GzipStream extends InputStream {
       }
     }
     return -1;
+  }
+
+  /** More than 0 if there is something to unpack, or to read without waiting. */
+  @Override
+  public int available() throws IOException {
+    if (ended) return 0;
+    boolean unpackable = inflater.finished() ? inflater.getRemaining() > TRAILER : !inflater.needsInput();
+    return unpackable || from < to ? 1 : in.available();
   }
 
   private int inflate(byte[] bytes, int offset, int length) throws ZipException {

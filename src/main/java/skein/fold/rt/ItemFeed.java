@@ -3,14 +3,15 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
-import java.util.Arrays;
 
-/** A feed that produces one element after the other. */
+/**
+ * A feed that produces one element after the other. While one thread fills a block and perhaps waits for an element, others may
+ * take those that are in it.
+ */
 abstract class ItemFeed implements Feed {
-  private static final int FIRST_BLOCK = 64;
-
   private long taken;
-  private Throwable broken;  // what ended the production of a block that has been handed out
+  private Throwable broken;          // what ended the production of a block that has been handed out
+  private volatile Batch producing;  // the block that is being filled, or null
 
   /** Whether there is another element; may produce it. */
   abstract boolean hasItem();
@@ -31,20 +32,32 @@ abstract class ItemFeed implements Feed {
 
   @Override
   public final Span next(int n) {
-    if (exhausted()) return null;
-    Object[] block = new Object[Math.min(n, FIRST_BLOCK)];
-    int filled = 0;
+    Span rest = null;
+    while (rest == null && !exhausted()) rest = produce(n);
+    return rest;
+  }
+
+  /** Produces up to {@code n} elements, where others find them; returns what these have left, or null. */
+  private Span produce(int n) {
+    Batch batch = new Batch(n);
+    producing = batch;
     try {
       do {
-        if (filled == block.length) block = Arrays.copyOf(block, Math.min(n, 4 * filled));
-        Object x = item();
-        block[filled++] = x;
-      } while (filled < n && hasItem());
-    } catch (Throwable t) {
-      broken = Feed.later(t, filled);
+        batch.add(item());
+      } while (!batch.isFull() && hasItem());
+    } catch (Throwable t) {  // thrown at once or later
+      broken = Feed.later(t, batch.size());
+    } finally {
+      producing = null;
     }
-    taken += filled;
-    return new ArraySpan(block, filled);
+    taken += batch.size();
+    return batch.take();
+  }
+
+  @Override
+  public final Span ready() {
+    Batch batch = producing;
+    return batch == null ? null : batch.take();
   }
 
   @Override

@@ -57,6 +57,11 @@ final class Pace {
     return n + minBlock >= remaining || (remaining - n) * perUnit < MIN_BLOCK_NANOS / 4.0 ? remaining : n;
   }
 
+  /** How many units to take next while nobody helps: so few that whoever comes to help need not wait for them. */
+  int nextAlone() {
+    return fixed() || last == 0 ? 1 : (int) Math.clamp(MIN_BLOCK_NANOS / Math.max(nanosPerUnit, 1), 1, Integer.MAX_VALUE);
+  }
+
   void took(long units, long nanos) {
     last = units;
     spent += nanos;

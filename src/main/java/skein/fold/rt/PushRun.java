@@ -6,25 +6,44 @@ import java.util.ArrayDeque;
 
 /**
  * A run over elements that the caller pushes, as a reducible collection does: helpers take blocks from a short queue, and when it
- * is full, so does the caller. Always ordered.
+ * is full, so does the caller. Always ordered. Until a helper has come, the caller had better step on what it gets, as it may have
+ * to wait for more; then helpers do so, also with a block that is not full.
  */
 final class PushRun extends Run {
   /** Elements, and the strand that they belong to. */
   private record Block(Strand strand, Span span) { }
 
+  private static final int MAX_BLOCK = 1024;
+  private static final int SPINS = 200;
+  /** How long a helper waits for a block before it looks for what the producer has collected of one; longer each time. */
+  private static final long PATIENCE_MILLIS = 1;
+  private static final long MOST_PATIENCE_MILLIS = 16;
+
   private final ArrayDeque<Block> queue = new ArrayDeque<>();  // guarded by lock
-  private boolean closed;                                     // guarded by lock
+  private volatile boolean isEmpty = true;                    // written under lock; whether the queue is
+  private volatile boolean closed;                            // written under lock
   private boolean producing = true;                           // guarded by lock; the caller is in the source's code
   private volatile boolean ended;                             // a strand was reduced: nobody wants more
+  private volatile boolean helped;                            // somebody looks for blocks, until the end
+  private volatile Batch collected;                           // what has not been pushed; null: nothing
+  private boolean pushed;                                     // the caller's; whether anything was
 
+  /** @param root what the caller has come to; it may go on with it until it pushes something */
   PushRun(Plan plan, Strand root) {
     super(plan);
     append(root);
     callerWorks(true);
+    open();
   }
 
-  /** The source has thrown {@code t} after all that it has pushed. */
+  /** Whether a helper has come. */
+  boolean isHelped() {
+    return helped;
+  }
+
+  /** The source, or the step on the root while it was the caller's, has thrown {@code t} after all that was pushed. */
   void producerFailed(Throwable t) {
+    if (!pushed) fail(t);
     synchronized (lock) {
       if (!ended) sourceThrew(t);
     }
@@ -43,30 +62,44 @@ final class PushRun extends Run {
     return ended || failed;
   }
 
-  /** Puts a block behind what there is. By the caller's thread only, which may then have to reduce one. */
-  void push(Span block, Pace pace) {
+  /** The caller begins a block, which others may take from until it is flushed. */
+  Batch collect(Pace pace) {
+    pushed = true;
+    return collected = new Batch((int) Math.min(pace.next(Long.MAX_VALUE), MAX_BLOCK));
+  }
+
+  /** Puts the present block, or what nobody has taken of it, behind what there is. The caller may then have to reduce one. */
+  void flush() {
+    Batch batch = collected;
+    collected = null;
+    Span rest = batch.take();
+    if (rest == null) return;
     producing(false);
     try {
       pause();
-      append(block, pace);
+      push(rest);
     } catch (Throwable t) {  // not the source's, which must not see it
       fail(t);
     }
     producing(true);
   }
 
-  private void append(Span block, Pace pace) {
-    Strand strand = new Strand(pace.copy(), -1, -1);
+  private void push(Span span) {
     boolean full;
     synchronized (lock) {
       if (ended) return;
-      append(strand);
-      queue.addLast(new Block(strand, block));
+      queue.addLast(blockOf(span));
+      isEmpty = false;
       full = queue.size() > 2 * maxHelpers();
       lock.notify();
     }
-    open();
     if (full) reduceOne(false);
+  }
+
+  private Block blockOf(Span span) {
+    Block block = new Block(new Strand(null, -1, -1), span);
+    append(block.strand);
+    return block;
   }
 
   @Override
@@ -80,6 +113,7 @@ final class PushRun extends Run {
 
   @Override
   void workOnOthers() {
+    helped = true;
     while (reduceOne(true)) pause();
   }
 
@@ -114,18 +148,34 @@ final class PushRun extends Run {
   }
 
   private Block poll(boolean wait) {
+    // A producer that needs a helper will have collected a block before that could fall asleep.
+    for (int i = 0; wait && isEmpty && !closed && i < SPINS; i++) Thread.onSpinWait();
     synchronized (lock) {
-      for (;;) {
-        if (failed) return null;
-        Block block = queue.pollFirst();
-        if (block != null && block.strand.isDropped()) continue;
-        if (block != null || !wait || closed) return block;
+      for (long patience = PATIENCE_MILLIS; ; patience = Math.min(2 * patience, MOST_PATIENCE_MILLIS)) {
+        Block block = nextBlock();
+        if (failed || block != null || !wait || closed) return failed ? null : block;
         try {
-          lock.wait();
+          lock.wait(patience);
         } catch (InterruptedException e) {
           throw Sneaky.raise(e);
         }
+        if (queue.isEmpty() && (block = collectedBlock()) != null) return block;
       }
     }
+  }
+
+  /** The next block that somebody wants, or null. Under the lock. */
+  private Block nextBlock() {
+    Block block;
+    do block = queue.pollFirst(); while (block != null && block.strand.isDropped());
+    isEmpty = queue.isEmpty();
+    return block;
+  }
+
+  /** What the producer, which perhaps waits, has collected so far; or null. Under the lock. */
+  private Block collectedBlock() {
+    Batch batch = collected;
+    Span ready = batch == null || ended || failed ? null : batch.take();
+    return ready == null ? null : blockOf(ready);
   }
 }

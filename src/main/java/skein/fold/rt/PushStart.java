@@ -10,14 +10,16 @@ import clojure.lang.Reduced;
  * it steps on each, then, if the steps take long, it makes blocks of them for others.
  */
 final class PushStart extends Start {
-  private static final int MAX_BLOCK = 1024;
-  private static final int PROBE = 32;
+  /** How many elements may be stepped on between two looks at the clock. */
+  private static final int MAX_UNLOOKED = 1024;
+  /** How many to see where their time goes. */
+  private static final int PROBED = 64;
 
   private final Pace pace;
   private final Strand strand;
   private PushRun run;          // null while alone
-  private Object[] block;       // null while alone
-  private int filled;
+  private Probe probe;          // null but while it is measured whether to share
+  private Batch batch;          // what is being collected for the run
   private long since = start;   // when the elements were counted last
   private long count;           // elements since then
   private int untilLook = 1;
@@ -32,37 +34,37 @@ final class PushStart extends Start {
   private final class Receiver extends AFn {
     @Override
     public Object invoke(Object ignored, Object x) {
-      return run != null ? collect(x) : stepOn(x);
+      if (run == null || !run.isHelped() && !pace.fixed()) return stepOn(x);
+      if (batch == null) batch = run.collect(pace);
+      batch.add(x);
+      if (batch.isFull()) flush();
+      return run.enough() ? new Reduced(null) : null;
     }
   }
 
   Object fold(IReduceInit pusher) {
     strand.begin(chain.step(), plan.identity.invoke());
-    if (pace.fixed() && shared) share(0);
+    if (pace.fixed() && shared && mayShare()) share();
     try {
       pusher.reduce(new Receiver(), null);
+      if (plan.isWatched()) note(System.nanoTime());
       flush();
-      if (run == null && plan.isWatched()) note(System.nanoTime());
     } catch (Throwable t) {  // it counts if what the source has pushed before does not end the fold
       if (run == null) throw t;
       flush();
       run.producerFailed(t);
     }
-    if (run != null) {
-      run.producing(false);
-      return run.execute();
-    }
-    return plan.complete(strand.step, unreduced(strand.acc));
+    strand.acc = unreduced(strand.acc);
+    if (run == null) return plan.complete(strand.step, strand.acc);
+    run.producing(false);
+    return run.execute();
   }
 
   private Object stepOn(Object x) {
-    boolean probe = count == 0 && questionable(since);
-    long before = probe ? System.nanoTime() : 0;
     count++;
-    strand.acc = strand.step.invoke(strand.acc, x);
+    strand.acc = (probe == null ? strand.step : probe).invoke(strand.acc, x);
     if (strand.acc instanceof Reduced) return new Reduced(null);
-    if (probe) share(System.nanoTime() - before);
-    if (--untilLook == 0 && run == null) look();
+    if (--untilLook == 0) look();
     return null;
   }
 
@@ -70,9 +72,18 @@ final class PushStart extends Start {
   private void look() {
     long now = System.nanoTime();
     pace.took(count, now - since);
+    boolean worthwhile = probe != null && probe.worthwhile(now - since);
     note(now);
-    untilLook = (int) Math.min(pace.next(Long.MAX_VALUE), MAX_BLOCK);
+    untilLook = (int) Math.min(pace.next(Long.MAX_VALUE), MAX_UNLOOKED);
     pauses.pause();
+    if (run != null) return;
+    if (probe != null) {
+      probe = null;
+      if (worthwhile) share(); else alone(now, PRODUCTION_IS_DEAR);
+    } else if (questionable(now) && mayShare()) {
+      untilLook = Math.min(untilLook, PROBED);
+      probe = new Probe(plan, chain, Integer.MAX_VALUE, pace);
+    }
   }
 
   /** Says what has been done since it was said last. */
@@ -82,31 +93,22 @@ final class PushStart extends Start {
     count = 0;
   }
 
-  /** Makes a run of it if the step on one element, without its production, takes long enough. */
-  private void share(long stepNanos) {
+  /** Whether the chain lets others help. */
+  private boolean mayShare() {
     int inOrder = plan.firstInOrder(chain.steps());
-    if (inOrder <= plan.stageCount()) {
-      alwaysAlone(inOrder == 0 ? plan.inOrderReason() : "the source pushes its elements, and a transducer needs them in order");
-    } else if (pace.fixed() || stepNanos > PROBE && stepNanos > WORTH_SHARE * pace.nanosPerUnit()) {
-      because("parallel", "");
-      note(System.nanoTime());
-      run = new PushRun(plan, strand);
-    } else {
-      alone(System.nanoTime(), "producing the elements takes most of the time");
-    }
-  }
-
-  private Object collect(Object x) {
-    if (block == null) block = new Object[(int) Math.min(pace.next(Long.MAX_VALUE), MAX_BLOCK)];
-    block[filled++] = x;
-    if (filled == block.length) flush();
-    return run.enough() ? new Reduced(null) : null;
+    if (inOrder > plan.stageCount()) return true;
+    alwaysAlone(inOrder == 0 ? plan.inOrderReason() : "the source pushes its elements, and a transducer needs them in order");
+    return false;
   }
 
   private void flush() {
-    if (filled == 0) return;
-    run.push(new ArraySpan(block, filled), pace);
-    block = null;
-    filled = 0;
+    if (batch == null) return;
+    batch = null;
+    run.flush();
+  }
+
+  private void share() {
+    because("parallel", "");
+    run = new PushRun(plan, strand);
   }
 }

@@ -5,7 +5,6 @@ import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
 import java.util.ArrayList;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A run of a fold with a stage that has to see its elements in order: the stages before it run in parallel and put what they
@@ -17,6 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <li>L1: baskets are numbered in the source's order, and emptied in that order by one thread at a time.
  * <li>L2: at most {@link #window} baskets have been taken and not been emptied; so the source is read ahead by so much.
  * <li>L3: a thread waits for the window only while another one fills or empties a basket.
+ * <li>L4: nothing that has been read is left while its reader waits for more: others come for it, and who is alone steps on each
+ *     element before the next one is read.
  * </ul>
  */
 final class Relay extends Run {
@@ -55,16 +56,16 @@ final class Relay extends Run {
   private final IFn rest;
   private final IFn whole;
   private final Supply supply;
-  private final Pace pace;                 // guarded by turn
+  private final Pace pace;                  // whoever has the turn
   private final int window;
   private final Basket[] baskets;          // guarded by lock; those taken and not emptied, at number % window
-  private final ReentrantLock turn = new ReentrantLock();  // whose turn it is to take from the supply
+  private final Turns turns = new Turns();  // at the supply
   private long taken;                      // guarded by lock
   private long emptied;                    // guarded by lock
   private boolean emptying;                // guarded by lock
   private boolean ended;                   // guarded by lock
-  private Object acc;                      // whoever is emptying
-  private Trace.Piece piece;               // whoever is emptying
+  private Object acc;                      // whoever is emptying, or steps on elements alone
+  private Trace.Piece piece;               // the same
   private volatile Basket latest;          // for what it tells about the cost
 
   /**
@@ -91,12 +92,17 @@ final class Relay extends Run {
 
   @Override
   void workOnOthers() {
-    boolean first = true;
-    for (Basket basket; (basket = take()) != null; pause()) {
-      if (first) summonAnother();
-      first = false;
-      fill(basket);
-      deliver(basket);
+    turns.enter();
+    try {
+      boolean first = true;
+      for (Basket basket; stepAlone() && (basket = take()) != null; pause()) {
+        if (first) summonAnother();
+        first = false;
+        fill(basket);
+        deliver(basket);
+      }
+    } finally {
+      turns.leave();
     }
   }
 
@@ -105,21 +111,45 @@ final class Relay extends Run {
     return plan.complete(whole, acc);
   }
 
-  /** Does one block on the caller's thread; whether the stages in front take enough of the time for others to help. */
-  boolean probe() {
-    Basket basket = take();
-    if (basket == null) return false;
-    fill(basket);
-    long start = System.nanoTime();
-    deliver(basket);
-    long rest = System.nanoTime() - start;
-    double share = (double) basket.nanos / Math.max(1, basket.nanos + rest);
-    double perUnit = (double) (basket.nanos + rest) / Math.max(1, basket.to - basket.from);
-    return !ended() && Start.worthwhile(share, perUnit);
+  /** Steps on what may come late element by element, as long as nobody else is there; whether there may be more. */
+  private boolean stepAlone() {
+    if (!turns.alone() || !turns.take()) return true;
+    try {
+      for (Span block; turns.alone() && isEmptied() && (block = supply.live(pace)) != null; pause()) {
+        if (!step(block)) return false;
+      }
+      return true;
+    } finally {
+      turns.end();
+    }
+  }
+
+  private boolean isEmptied() {
+    synchronized (lock) {
+      return taken == emptied && !emptying && !ended && !failed;
+    }
+  }
+
+  private boolean step(Span block) {
+    long before = System.nanoTime();
+    Object reduced = block.reduce(whole, acc, 0, Long.MAX_VALUE);
+    acc = Start.unreduced(reduced);
+    long units = block.size();
+    long now = System.nanoTime();
+    if (units > 0) {
+      pace.took(units, now - before);
+      piece = plan.note(piece, 0, units, before, now);
+      if (acc == reduced) return true;
+    }
+    synchronized (lock) {
+      end();
+    }
+    return false;
   }
 
   private Basket take() {
-    Turns.await(turn);
+    Basket ready = turns.await(this::takeReady, 0);
+    if (ready != null) return ready;
     try {
       synchronized (lock) {
         while (taken - emptied >= window && !ended && !failed) lock.wait();
@@ -131,7 +161,16 @@ final class Relay extends Run {
     } catch (InterruptedException e) {
       throw Sneaky.raise(e);
     } finally {
-      turn.unlock();
+      turns.end();
+    }
+  }
+
+  /** What whoever has the turn has read so far, if there is room for it and what will be read then; or null. */
+  private Basket takeReady() {
+    synchronized (lock) {
+      if (taken - emptied >= window - 1 || ended) return null;
+      Span block = supply.ready();
+      return block == null ? null : add(new Basket(block, 0, block.size()));
     }
   }
 
@@ -140,7 +179,7 @@ final class Relay extends Run {
     Span block = null;
     Throwable thrown = null;
     try {
-      block = supply.next(pace);
+      block = supply.next(pace, turns.alone());
     } catch (Throwable t) {  // thrown again, as in fill()
       if (cancels(NO_CLAIM, t)) throw t;
       supply.shut();
@@ -152,8 +191,13 @@ final class Relay extends Run {
       long from = Math.max(at, 0);
       Basket basket = new Basket(block, from, block == null ? from : at < 0 ? block.size() : supply.position());
       basket.thrown = thrown;
-      return baskets[(int) (taken++ % window)] = basket;
+      return add(basket);
     }
+  }
+
+  /** Puts a basket behind those that there are. Under the lock. */
+  private Basket add(Basket basket) {
+    return baskets[(int) (taken++ % window)] = basket;
   }
 
   private void fill(Basket basket) {
@@ -236,15 +280,5 @@ final class Relay extends Run {
     if (plan.trace == null) return;
     if (piece == null) piece = plan.trace.piece(basket.from);
     piece.add(units, nanos + basket.nanos);
-  }
-
-  boolean ended() {
-    synchronized (lock) {
-      return ended;
-    }
-  }
-
-  Object acc() {
-    return acc;
   }
 }

@@ -8,7 +8,8 @@ import clojure.lang.RT;
 
 /** The elements of a sequence, which is realized as they are wanted, and not held on to. */
 public final class SeqFeed extends ItemFeed {
-  private Object rest;   // the sequence after the present chunk, or when there is none
+  private Object rest;   // the sequence that comes next, or, while in use, that of which the present element or chunk is the first
+  private boolean used;  // whether its first element or chunk is in use or has been
   private IChunk chunk;  // null: none
   private int at;        // within the chunk
 
@@ -21,13 +22,16 @@ public final class SeqFeed extends ItemFeed {
   @Override
   boolean hasItem() {
     if (chunk != null) return true;
+    // Not before its first has been handed out: there are seqs for which this means to wait for the next element.
+    if (used) rest = rest instanceof IChunkedSeq chunked ? chunked.chunkedMore() : ((ISeq) rest).more();
+    used = false;
     ISeq seq = RT.seq(rest);
     rest = seq;
     if (seq == null) return false;
     if (seq instanceof IChunkedSeq chunked) {
+      used = true;
       chunk = chunked.chunkedFirst();
       at = 0;
-      rest = chunked.chunkedMore();
       if (chunk.count() == 0) {
         chunk = null;
         return hasItem();
@@ -39,9 +43,8 @@ public final class SeqFeed extends ItemFeed {
   @Override
   Object item() {
     if (chunk == null) {
-      ISeq seq = (ISeq) rest;
-      rest = seq.more();
-      return seq.first();
+      used = true;
+      return ((ISeq) rest).first();
     }
     Object x = chunk.nth(at++);
     if (at == chunk.count()) chunk = null;

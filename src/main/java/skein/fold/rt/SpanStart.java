@@ -107,26 +107,35 @@ final class SpanStart extends Start {
       alwaysAlone(plan.inOrderReason());
       return false;
     }
+    boolean relay = inOrder <= plan.stageCount();
+    if (relay && !pace.fixed() && !worthwhile(inOrder)) return false;
     Strand strand = new Strand(pace, at, size);
     strand.begin(chain.step(), acc);
     strand.piece = piece;
-    if (inOrder <= plan.stageCount()) return relay(inOrder, strand);
-    because("parallel", "");
-    result = new SpanRun(plan, span, strand).execute();
+    if (relay) {
+      because("in-order", "a transducer needs its elements in order; the ones before it ran in parallel");
+      result = new Relay(plan, chain, inOrder, Supply.of(span, strand), strand).execute();
+    } else {
+      because("parallel", "");
+      result = new SpanRun(plan, span, strand).execute();
+    }
     return true;
   }
 
-  private boolean relay(int inOrder, Strand strand) {
-    Relay relay = new Relay(plan, chain, inOrder, Supply.of(span, strand), strand);
-    if (!pace.fixed() && !relay.probe()) {
-      acc = relay.acc();
-      at = strand.remaining() == 0 ? size : strand.position();
-      now = System.nanoTime();
-      alone(now, "the stages that need no order take too little of the time");
-      return false;
-    }
-    because("in-order", "a transducer needs its elements in order; the ones before it ran in parallel");
-    result = relay.execute();
-    return true;
+  /** Goes on for one block, to see whether the stages in front take enough of the time; false too if that was the end. */
+  private boolean worthwhile(int inOrder) {
+    Probe probe = new Probe(plan, chain, inOrder, pace);
+    long before = System.nanoTime();
+    long from = at;
+    at += pace.next(size - from);
+    acc = span.reduce(probe, acc, from, at);
+    now = System.nanoTime();
+    pace.took(at - from, now - before);
+    piece = plan.note(piece, from, at - from, before, now);
+    if (acc instanceof Reduced) at = size;
+    if (at == size) return false;
+    boolean yes = probe.worthwhile(now - before);
+    if (!yes) alone(now, FRONT_IS_CHEAP);
+    return yes;
   }
 }

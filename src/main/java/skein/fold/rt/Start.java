@@ -17,6 +17,8 @@ abstract class Start {
   static final double WORTH_SHARE = 0.35;
   /** How long an element's parallel part must take, at the least: handing it over costs a cache miss or two. */
   static final double WORTH_ELEMENT_NANOS = 15;
+  static final String FRONT_IS_CHEAP = "the stages that need no order take too little of the time";
+  static final String PRODUCTION_IS_DEAR = "producing the elements takes most of the time";
   /** How much longer than before to wait until the question is asked again whether sharing is worthwhile. */
   private static final int PATIENCE = 16;
 
@@ -72,10 +74,5 @@ abstract class Start {
 
   final void because(String path, String reason) {
     if (plan.trace != null) plan.trace.path(path, reason);
-  }
-
-  /** Whether a block of {@code units} units is worth sharing, of whose time {@code share} can run in parallel. */
-  static boolean worthwhile(double share, double nanosPerUnit) {
-    return share >= WORTH_SHARE && share * nanosPerUnit >= WORTH_ELEMENT_NANOS;
   }
 }

@@ -8,7 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** A stream of bytes as records, in blocks of whole ones: unpacking is serial, what is done with the records is not. */
+/**
+ * A stream of bytes as records, in blocks of whole ones: unpacking is serial, what is done with the records is not. When the
+ * stream would make it wait, it hands out the whole ones that are there.
+ */
 public final class StreamFeed implements Feed {
   private static final int MIN_BLOCK = 1 << 12;
   private static final int MAX_BLOCK = 1 << 17;
@@ -18,8 +21,9 @@ public final class StreamFeed implements Feed {
   private final InputStream stream;
   private final Format format;
   private byte[] bytes = {};
-  private int have;        // bytes read and not handed out
-  private long position;   // of the first of them in the stream
+  private int have;       // bytes read and not handed out
+  private int searched;   // before this one no record begins but at the first
+  private long position;  // of the first of them in the stream
   private boolean ended;
 
   /** @param name what to call the stream in an error */
@@ -59,9 +63,9 @@ public final class StreamFeed implements Feed {
 
   @Override
   public boolean exhausted() {
-    if (have == 0 && !ended) {
+    while (have == 0 && !ended) {
       reserve(MIN_BLOCK);
-      fill();
+      fill(MIN_BLOCK);
     }
     return have == 0;
   }
@@ -84,46 +88,81 @@ public final class StreamFeed implements Feed {
   @Override
   public Span next(int n) {
     if (exhausted()) return null;
-    reserve(Math.clamp(n, MIN_BLOCK, MAX_BLOCK));
-    int end;
-    while ((end = lastStart()) <= 0) grow();
-    byte[] full = bytes;
-    Span block = new BytesSpan(full, end, position, format);
-    bytes = Arrays.copyOfRange(full, end, have);
+    int end = read(Math.max(have, Math.clamp(n, MIN_BLOCK, MAX_BLOCK)));
+    Span block = new BytesSpan(cutOff(end), end, position, format);
     have -= end;
+    searched = have;
     position += end;
     return block;
   }
 
-  /** Makes room for {@code n} bytes, or for those there are. */
-  private void reserve(int n) {
-    int length = Math.max(n, have) + Slice.PAD;
-    if (bytes.length < length) bytes = Arrays.copyOf(bytes, length);
+  /** Reads about {@code n} bytes, fewer if it would have to wait, but one whole record; returns where the last one ends. */
+  private int read(int n) {
+    reserve(n);
+    while (!ended) {
+      boolean full = have == n;
+      if (full || wouldWait()) {
+        int start = lastStart();
+        if (start > 0) return start;
+      }
+      if (full) reserve(n = twice(n));
+      fill(n);
+    }
+    return have;
   }
 
-  /** Where the last record begins of which more may come, or the end of the stream; 0 if that is the only one. */
-  private int lastStart() {
-    while (have < bytes.length - Slice.PAD && !ended) fill();
-    if (ended) return have;
-    // From the end backwards, in steps that double, for the last place where a record begins.
-    for (int back = 256; ; back *= 4) {
-      int from = Math.max(format.lookBehind(), have - back);
-      int last = -1;
-      for (int at = from; at <= have && (at = format.nextStart(bytes, at, have, false)) >= 0; at++) last = at;
-      if (last > 0) return last;
-      if (from == format.lookBehind()) return 0;
+  /** Whether reading may take long. */
+  private boolean wouldWait() {
+    try {
+      return stream.available() == 0;
+    } catch (IOException e) {
+      return true;  // whoever reads will see what it is
     }
   }
 
-  private void grow() {
-    if (bytes.length > MAX_BUFFER / 2) throw FileFault.tooLong(name, position);
-    bytes = Arrays.copyOf(bytes, 2 * bytes.length);
+  /** Makes room for {@code n} bytes. */
+  private void reserve(int n) {
+    if (bytes.length < n + Slice.PAD) bytes = Arrays.copyOf(bytes, n + Slice.PAD);
   }
 
-  private void fill() {
+  private int twice(int n) {
+    if (n > MAX_BUFFER / 2) throw FileFault.tooLong(name, position);
+    return 2 * n;
+  }
+
+  /** Where the last record begins of which more may come; 0 if that is the first one. */
+  private int lastStart() {
+    int first = Math.max(format.lookBehind(), searched);
+    // From the end backwards, in steps that become longer, for the last place where a record begins.
+    for (long back = 256; ; back *= 4) {
+      int from = (int) Math.max(first, have - back);
+      int last = -1;
+      for (int at = from; at <= have && (at = format.nextStart(bytes, at, have, false)) >= 0; at++) last = at;
+      if (last > 0) return last;
+      if (from == first) break;
+    }
+    searched = have;
+    return 0;
+  }
+
+  /** Takes the first {@code n} bytes out of the buffer; returns an array that begins with them. */
+  private byte[] cutOff(int n) {
+    byte[] cut;
+    if (n < bytes.length / 4 && bytes.length <= MAX_BLOCK + Slice.PAD) {
+      cut = Arrays.copyOf(bytes, n + Slice.PAD);
+      System.arraycopy(bytes, n, bytes, 0, have - n);
+    } else {
+      cut = bytes;
+      bytes = Arrays.copyOfRange(bytes, n, have);
+    }
+    return cut;
+  }
+
+  /** Reads what there is until there are {@code n} bytes. */
+  private void fill(int n) {
     try {
-      int n = stream.read(bytes, have, bytes.length - Slice.PAD - have);
-      if (n < 0) ended = true; else have += n;
+      int read = stream.read(bytes, have, n - have);
+      if (read < 0) ended = true; else have += read;
     } catch (IOException e) {
       throw FileFault.of(e, name, position + have);
     }

@@ -3,8 +3,22 @@ package skein.fold.rt;
 
 /** Blocks of a source in its order, be it a span or a feed. For one thread at a time. */
 abstract class Supply {
-  /** The next block, or null. For a span it is the span itself, from the position before to the one after the call. */
-  abstract Span next(Pace pace);
+  /**
+   * The next block, or null. For a span it is the span itself, from the position before to the one after the call.
+   *
+   * @param alone whether nobody would call {@link #ready}
+   */
+  abstract Span next(Pace pace, boolean alone);
+
+  /** A block that is read as it is stepped on, as {@link Tap#live}; null if the source makes nobody wait. */
+  Span live(Pace pace) {
+    return null;
+  }
+
+  /** What is there of the block that another thread is in {@link #next} for; null if that is nothing. */
+  Span ready() {
+    return null;
+  }
 
   /** Where the next block begins, or -1 if the source has no positions. */
   abstract long position();
@@ -16,7 +30,7 @@ abstract class Supply {
   static Supply of(Span span, Strand strand) {
     return new Supply() {
       @Override
-      Span next(Pace pace) {
+      Span next(Pace pace, boolean alone) {
         return strand.take(pace) < 0 ? null : span;
       }
 
@@ -37,8 +51,19 @@ abstract class Supply {
     Tap tap = new Tap(feed);
     return new Supply() {
       @Override
-      Span next(Pace pace) {
-        return tap.next((int) Math.min(feed.maxBlock(), pace.next(Long.MAX_VALUE)));
+      Span next(Pace pace, boolean alone) {
+        return tap.next((int) Math.min(feed.maxBlock(), alone ? 1 : pace.next(Long.MAX_VALUE)));
+      }
+
+      @Override
+      Span live(Pace pace) {
+        int n = pace.nextAlone();
+        return n == 1 ? null : tap.live(n);
+      }
+
+      @Override
+      Span ready() {
+        return tap.ready();
       }
 
       @Override

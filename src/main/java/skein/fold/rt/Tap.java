@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.rt;
 
+import clojure.lang.IFn;
+
 /**
  * A feed that several threads take turns at, until one of them shuts it. Whoever is waiting for the feed's next elements
  * then, perhaps for ones that will never come, is interrupted.
@@ -17,6 +19,38 @@ final class Tap {
 
   boolean isShut() {
     return shut;
+  }
+
+  /** What whoever is in {@link #next} has read so far; null if that is nothing or nobody wants it. */
+  Span ready() {
+    return shut ? null : feed.ready();
+  }
+
+  /**
+   * About {@code n} units that are read as they are stepped on. For one thread at a time, which nobody but itself keeps from
+   * going on; if there are none, the tap is shut.
+   */
+  Span live(int n) {
+    return new Span() {
+      private long units;
+
+      @Override
+      public long size() {
+        return units;
+      }
+
+      @Override
+      public Object reduce(IFn step, Object acc, long from, long to) {
+        if (shut || feed.exhausted()) {
+          shut = true;
+          return acc;
+        }
+        long taken = feed.taken();
+        Object result = feed.reduce(step, acc, n);
+        units = taken < 0 ? n : feed.taken() - taken;
+        return result;
+      }
+    };
   }
 
   /** The next elements, or null if there are none or nobody wants them. By one thread at a time. */

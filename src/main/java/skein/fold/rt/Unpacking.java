@@ -3,6 +3,8 @@ package skein.fold.rt;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -20,7 +22,8 @@ final class Unpacking {
 
   /** What the file at {@code path} unpacks to, which is itself if it isn't compressed. */
   static InputStream open(Path path) throws IOException {
-    InputStream raw = Files.newInputStream(path);
+    // What may make its reader wait for ever is read so that an interrupt ends that.
+    InputStream raw = Files.isRegularFile(path) ? Files.newInputStream(path) : Channels.newInputStream(FileChannel.open(path));
     if (!isPacked(path)) return raw;
     try {
       return path.toString().endsWith(".gz") ? new GzipStream(raw, BUFFER_BYTES) : unzstd(path, raw);

@@ -1,0 +1,204 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.waiting-test
+  "Sources that make the fold wait, some of them for ever: it ends where transduce does."
+  (:require [clojure.string :as str]
+            [clojure.test :refer [deftest is testing]]
+            [clojure.test.check :as check]
+            [clojure.test.check.generators :as gen]
+            [clojure.test.check.properties :as prop]
+            [skein.deadline :refer [within-deadline]]
+            [skein.fold :as fold]
+            [skein.fold.lines :as lines]
+            [skein.fold.source :as source])
+  (:import (clojure.lang ExceptionInfo IReduceInit ISeq)
+           (java.io File FileOutputStream OutputStream PipedInputStream PipedOutputStream)
+           (java.nio.charset StandardCharsets)
+           (java.util Collection Iterator List)
+           (java.util.concurrent CountDownLatch Executor LinkedBlockingQueue TimeUnit)
+           (java.util.concurrent.locks LockSupport)
+           (java.util.zip GZIPOutputStream)
+           (skein.fold.rt Format StreamFeed)))
+
+(set! *warn-on-reflection* true)
+
+(defn- data-of [f] (try (f) nil (catch ExceptionInfo e (ex-data e))))
+
+(defn- await-latch [^CountDownLatch latch]
+  (when-not (.await latch 20 TimeUnit/SECONDS) (throw (ex-info "nobody came" {}))))
+
+(defn- spend
+  "Computes for about `micros` microseconds; returns `x`."
+  [^long micros x]
+  (let [end (+ (System/nanoTime) (* 1000 micros))]
+    (while (and (pos? micros) (< (System/nanoTime) end)))
+    x))
+
+(defn- silent-after
+  "A function of no argument that gives the elements of `coll`, then waits for ever."
+  [coll]
+  (let [queue (LinkedBlockingQueue. ^Collection coll)]
+    #(.take queue)))
+
+(def ^:private ^Executor nobody (reify Executor (execute [_ _])))
+
+(def ^:private sources
+  {:reading source/reading
+   :iterator (fn [next!] (reify Iterator (hasNext [_] true) (next [_] (next!))))
+   :reducible (fn [next!] (reify IReduceInit
+                            (reduce [_ f init] (loop [acc init]
+                                                 (let [acc (f acc (next!))]
+                                                   (if (reduced? acc) @acc (recur acc)))))))
+   :lazy-seq (fn lazy [next!] (lazy-seq (cons (next!) (lazy next!))))})
+
+(def ^:private folds
+  "Transducer and step that end the fold at :end; both take `micros` us for an element."
+  {:take-while (fn [micros _] [(comp (map #(spend micros %)) (take-while #(not= :end %))) conj])
+   :reduced (fn [micros _] [identity (fn step [acc x] (if (= :end x) (reduced acc) (conj acc (spend micros x))))])
+   :take (fn [micros n] [(comp (map #(spend micros %)) (take n)) conj])
+   :in-order-after-take-while (fn [micros _] [(comp (map #(spend micros %)) (take-while #(not= :end %)) (map-indexed (fn [_ x] x))) conj])})
+
+(deftest a-source-that-falls-silent-is-folded-as-far-as-transduce-goes
+  (doseq [[kind fold-of] folds
+          n [0 1 100 5000]
+          micros (if (= 5000 n) [0 1 10] [0 1 100])
+          opts [{:parallelism 1} {:parallelism 2} {:parallelism 8} {:parallelism 2, :pool nobody} {:parallelism 8, :grain 7}
+                {:parallelism 2, :grain 4096, :pool nobody}]
+          :let [[xform step] (fold-of micros n)
+                wanted (vec (range n))
+                given (cond-> wanted (or (not= :take kind) (zero? n)) (conj :end))]]
+    (testing [kind n micros opts]
+      (is (= wanted (within-deadline (fold/fold opts xform into step (source/reading (silent-after given)))))))))
+
+(deftest every-kind-of-source-that-reads-on-may-fall-silent
+  (doseq [[kind source] sources
+          [_ fold-of] folds
+          n [50 3000]
+          opts [{} {:parallelism 3, :grain 10} {:parallelism 2, :pool nobody}]
+          :let [[xform step] (fold-of (quot 1000 (long n)) n)]]
+    (testing [kind n opts]
+      (is (= (range n) (take n (within-deadline (fold/fold opts xform into step (source (silent-after (concat (range n) [:end])))))))))))
+
+(defn- read-by-another
+  "A source of what (next!) gives, and a function of its elements that returns them: the first, 0, only when 5 is being read, which
+  then is done by another thread, of which the block won't be full."
+  [next!]
+  (let [reading (CountDownLatch. 1)]
+    {:source (source/reading #(let [x (next!)]
+                                (when (= 5 x) (.countDown reading))
+                                x))
+     :meet (fn [x]
+             (when (= 0 x) (await-latch reading))
+             x)}))
+
+(deftest others-step-on-what-a-waiting-reader-has-read
+  (doseq [[_ fold-of] folds
+          parallelism [2 5]
+          coll [(concat (range 30) [:end]) (concat (range 30) [:end :never :never])]
+          :let [[xform step] (fold-of 0 30)
+                {:keys [source meet]} (read-by-another (silent-after coll))]]
+    (is (= (range 30)
+           (take 30 (within-deadline (fold/fold {:parallelism parallelism, :grain 1000} (comp (map meet) xform) into step source)))))))
+
+(deftest what-a-waiting-reader-throws-at-last-counts-in-its-place
+  (doseq [xform [(map identity) (comp (map identity) (map-indexed (fn [_ x] x)))]
+          [last-one wanted] {29 (range 30), 99 {:boom true}}
+          :let [next! (silent-after (concat (range 30) [:boom]))
+                seen (CountDownLatch. 30)
+                {:keys [source meet]} (read-by-another (fn []
+                                                         (let [x (next!)]
+                                                           (when (= :boom x) (await-latch seen) (throw (ex-info "boom" {:boom true})))
+                                                           x)))
+                step (fn step [acc x] (.countDown seen) (if (= last-one x) (reduced (conj acc x)) (conj acc x)))
+                value (atom nil)
+                data (data-of #(reset! value (within-deadline (fold/fold {:parallelism 2, :grain 1000} (comp (map meet) xform)
+                                                                         into step source))))]]
+    (is (= wanted (or data @value)))))
+
+(deftest a-seq-s-rest-is-not-asked-for-before-its-first-is-stepped-on
+  (doseq [opts [{:parallelism 1} {:parallelism 2} {:parallelism 2, :grain 3}]
+          :let [next! (silent-after [1 2 :end])
+                eager (fn eager [x] (reify ISeq (seq [this] this) (first [_] x) (more [_] (eager (next!)))))]]
+    (is (= [1 2] (within-deadline (fold/fold opts (take-while #(not= :end %)) into conj (eager (next!))))))))
+
+;;;; Sources that pause now and then
+
+(defn- pausing
+  "A function of no argument that gives the numbers below `n`, then nil; it pauses before those in `pauses`, and throws at `boom`."
+  [n pauses boom]
+  (let [at (volatile! -1)]
+    (fn []
+      (let [x (long (vswap! at inc))]
+        (when (contains? pauses x) (LockSupport/parkNanos 1500000))
+        (when (= boom x) (throw (ex-info "boom" {:boom x})))
+        (when (< x (long n)) x)))))
+
+(def ^:private until-nil
+  {:reading source/reading
+   :lazy-seq (fn lazy [next!] (lazy-seq (when-some [x (next!)] (cons x (lazy next!)))))
+   :reducible (fn [next!] (reify IReduceInit
+                            (reduce [_ f init] (loop [acc init]
+                                                 (let [x (next!)
+                                                       acc (if (nil? x) (reduced acc) (f acc x))]
+                                                   (if (reduced? acc) @acc (recur acc)))))))})
+
+(def ^:private stages {:none identity, :indexed (map-indexed (fn [_ x] x)), :grouped (comp (partition-all 3) cat)})
+
+(def ^:private case-gen
+  (gen/hash-map :n (gen/choose 0 400), :stop (gen/choose 0 800), :boom (gen/choose 0 1200), :source (gen/elements (keys until-nil))
+                :pauses (gen/set (gen/choose 0 400) {:max-elements 5}), :slow (gen/set (gen/choose 0 400) {:max-elements 3})
+                :stage (gen/elements (keys stages)), :parallelism (gen/choose 1 6)
+                :grain (gen/one-of [(gen/return nil) (gen/choose 1 300)])))
+
+(defn- outcome [f] (try (f) (catch ExceptionInfo e (ex-data e))))
+
+(defn- agrees? [{:keys [n stop boom pauses slow source stage parallelism grain]}]
+  (let [xform (comp (map (fn [x] (when (contains? slow x) (LockSupport/parkNanos 800000)) (spend 1 x))) (stages stage))
+        step (fn ([acc] acc) ([acc x] (if (= x stop) (reduced (conj acc :stop)) (conj acc x))))
+        opts (cond-> {:parallelism parallelism} grain (assoc :grain grain))]
+    (= (outcome #(transduce xform step [] ((until-nil :reducible) (pausing n pauses boom))))
+       (outcome #(fold/fold opts xform into step ((until-nil source) (pausing n pauses boom)))))))
+
+(deftest a-source-that-pauses-gives-what-transduce-gives
+  (let [{:keys [pass? shrunk seed result]} (within-deadline (check/quick-check 200 (prop/for-all [c case-gen] (agrees? c))))]
+    (is pass? (pr-str seed (:smallest shrunk) result))))
+
+;;;; Streams
+
+(defn- named-pipe!
+  "Makes a named pipe and a thread that writes `parts` to it, by (write-to stream part), and keeps it open until `done`."
+  [^File file parts write-to ^CountDownLatch done]
+  (.delete file)
+  (when (zero? (.waitFor (.start (ProcessBuilder. ^List (list "mkfifo" (str file))))))
+    (doto (Thread. (fn write []
+                     (with-open [out (FileOutputStream. file)]
+                       (write-to out parts)
+                       (await-latch done))))
+      (.setDaemon true) .start)))
+
+(defn- write-parts! [^OutputStream out parts]
+  (doseq [part parts] (.write out (.getBytes ^String part)) (.flush out)))
+
+(defn- write-packed! [^OutputStream out parts]
+  (write-parts! (GZIPOutputStream. out 512 true) parts))
+
+(def ^:private until-end (take-while #(not= "end" %)))
+
+(deftest a-pipe-that-stays-open-is-folded-as-far-as-its-lines-go
+  (doseq [[ending write-to] {".fifo" write-parts!, ".gz" write-packed!}
+          opts [{:parallelism 1} {:parallelism 2} {:parallelism 3, :grain 10} {:parallelism 2, :pool nobody}]
+          lines [["a" "b"] (mapv str (range 1000)) (mapv str (range 100000)) [(apply str (repeat 300000 "x")) "y"]]
+          :let [file (File/createTempFile "skein-fold" ending)
+                done (CountDownLatch. 1)
+                text (str (str/join "\n" lines) "\nend\nnot")]]
+    (try
+      (when (named-pipe! file (map str/join (partition-all 3001 text)) write-to done)
+        (is (= lines (within-deadline (fold/fold opts until-end into conj (lines/lines file)))) [ending opts (count lines)]))
+      (finally (.countDown done) (.delete file)))))
+
+(deftest any-stream-may-stay-open
+  (doseq [opts [{:parallelism 1} {:parallelism 2} {:parallelism 2, :pool nobody}]
+          :let [out (PipedOutputStream.)
+                in (PipedInputStream. out 4096)]]
+    (write-parts! out ["a\nb" "\r\nend\r\n" "not"])
+    (is (= ["a" "b"] (within-deadline (fold/fold opts until-end into conj
+                                                 (StreamFeed. "pipe" in (Format/lines StandardCharsets/UTF_8))))))))
