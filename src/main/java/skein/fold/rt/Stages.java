@@ -7,9 +7,13 @@ import clojure.lang.Fn;
 import clojure.lang.IFn;
 import clojure.lang.Keyword;
 import clojure.lang.MultiFn;
+import clojure.lang.RT;
 import clojure.lang.RestFn;
 import clojure.lang.Symbol;
 import clojure.lang.Var;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Field;
 import java.lang.reflect.InaccessibleObjectException;
 import java.lang.reflect.Modifier;
@@ -28,7 +32,12 @@ import java.util.stream.Stream;
  * there before; to make that safe for several threads is its owner's affair.
  */
 public final class Stages {
-  private static final String COMPOSITION = "clojure.core$comp$fn__";
+  private static final IFn IDENTITY = new AFn() { };
+  /** What comp returns: of more than two functions a composition of compositions. */
+  private static final Class<?> COMPOSITION = ((IFn) RT.var("clojure.core", "comp").deref()).invoke(IDENTITY, IDENTITY).getClass();
+  // Constants, so that reading costs no more than in the function itself; null: this Clojure composes in another way.
+  private static final MethodHandle FIRST = part("f");
+  private static final MethodHandle SECOND = part("g");
   private static final int MAX_DEPTH = 8;
 
   /** The fields of a class that hold an instance's state. */
@@ -42,17 +51,6 @@ public final class Stages {
         }
       }
       return fields.toArray(new Field[0]);
-    }
-  };
-
-  /** The two parts of a composition, or an empty array for what is none. */
-  private static final ClassValue<Field[]> PARTS = new ClassValue<>() {
-    @Override
-    protected Field[] computeValue(Class<?> type) {
-      if (!type.getName().startsWith(COMPOSITION)) return new Field[0];
-      Field f = field(type, "f");
-      Field g = field(type, "g");
-      return f == null || g == null ? new Field[0] : new Field[] {f, g};
     }
   };
 
@@ -86,10 +84,11 @@ public final class Stages {
     return field;
   }
 
-  private static Field field(Class<?> type, String name) {
+  private static MethodHandle part(String name) {
     try {
-      return accessible(type.getDeclaredField(name));
-    } catch (NoSuchFieldException e) {
+      MethodHandle getter = MethodHandles.privateLookupIn(COMPOSITION, MethodHandles.lookup()).findGetter(COMPOSITION, name, Object.class);
+      return getter.asType(MethodType.methodType(Object.class, Object.class));
+    } catch (ReflectiveOperationException e) {
       return null;
     }
   }
@@ -112,19 +111,31 @@ public final class Stages {
 
   /** The transducers that {@code xform} is composed of, in the order that elements meet them. */
   public static IFn[] of(IFn xform) {
-    if (PARTS.get(xform.getClass()).length == 0) return new IFn[] {xform};
-    List<IFn> all = new ArrayList<>();
-    flatten(xform, all);
-    return all.toArray(new IFn[0]);
+    IFn[] all = new IFn[count(xform)];
+    flatten(xform, all, 0);
+    return all;
   }
 
-  private static void flatten(Object xform, List<IFn> to) {
-    Field[] parts = PARTS.get(xform.getClass());
-    if (parts.length == 0) {
-      to.add((IFn) xform);
-    } else {
-      flatten(get(parts[0], xform), to);
-      flatten(get(parts[1], xform), to);
+  private static boolean isComposition(Object xform) {
+    return xform.getClass() == COMPOSITION && FIRST != null && SECOND != null;
+  }
+
+  private static int count(Object xform) {
+    return isComposition(xform) ? count(part(FIRST, xform)) + count(part(SECOND, xform)) : 1;
+  }
+
+  /** Puts the parts of {@code xform} into {@code all}, from {@code at} on; returns the index after the last one. */
+  private static int flatten(Object xform, IFn[] all, int at) {
+    if (isComposition(xform)) return flatten(part(SECOND, xform), all, flatten(part(FIRST, xform), all, at));
+    all[at] = (IFn) xform;
+    return at + 1;
+  }
+
+  private static Object part(MethodHandle getter, Object composition) {
+    try {
+      return (Object) getter.invokeExact(composition);
+    } catch (Throwable t) {  // a getter of what it is for throws nothing
+      throw new AssertionError(t);
     }
   }
 
