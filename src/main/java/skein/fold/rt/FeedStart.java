@@ -31,7 +31,9 @@ final class FeedStart extends Start {
   private Object fold(long now) {
     if (pace.fixed() && shared && share()) return result;
     while (!(strand.acc instanceof Reduced) && !feed.exhausted()) {
-      now = block(strand.step, (int) Math.min(pace.next(Long.MAX_VALUE), 1 << 20), now);
+      long units = reduce(strand.step, (int) Math.min(pace.next(Long.MAX_VALUE), 1 << 20));
+      if (!plan.isWatched() && (strand.acc instanceof Reduced || feed.exhausted())) break;
+      now = note(units, now);
       if (strand.acc instanceof Reduced) break;
       pauses.pause();
       if (questionable(now)) {
@@ -42,11 +44,15 @@ final class FeedStart extends Start {
     return plan.complete(strand.step, unreduced(strand.acc));
   }
 
-  /** Feeds about {@code n} units to {@code step}, each when it has come; returns the time. */
-  private long block(IFn step, int n, long before) {
+  /** Feeds about {@code n} units to {@code step}, each when it has come; returns how many there were. */
+  private long reduce(IFn step, int n) {
     long taken = feed.taken();
     strand.acc = feed.reduce(step, strand.acc, n);
-    long units = taken < 0 ? n : feed.taken() - taken;
+    return taken < 0 ? n : feed.taken() - taken;
+  }
+
+  /** Ends a block of {@code units} units that was begun at {@code before}; returns the time. */
+  private long note(long units, long before) {
     long now = System.nanoTime();
     if (units > 0) pace.took(units, now - before);
     plan.note(strand, units, before, now);
@@ -79,7 +85,7 @@ final class FeedStart extends Start {
   private boolean worthwhile(int inOrder) {
     Probe probe = new Probe(plan, chain, inOrder, pace);
     long before = System.nanoTime();
-    long now = block(probe, (int) Math.min(pace.next(Long.MAX_VALUE), feed.maxBlock()), before);
+    long now = note(reduce(probe, (int) Math.min(pace.next(Long.MAX_VALUE), feed.maxBlock())), before);
     return !(strand.acc instanceof Reduced) && probe.worthwhile(now - before);
   }
 }

@@ -2,14 +2,13 @@
 package skein.fold.rt;
 
 import clojure.lang.IFn;
-import clojure.lang.Reduced;
 
 /**
  * A feed that produces one element after the other. While one thread fills a block and perhaps waits for an element, others may
  * take those that are in it.
  */
 abstract class ItemFeed implements Feed {
-  private long taken;
+  long taken;                        // elements handed out or stepped on
   private Throwable broken;          // what ended the production of a block that has been handed out
   private volatile Batch producing;  // the block that is being filled, or null
 
@@ -62,11 +61,9 @@ abstract class ItemFeed implements Feed {
 
   @Override
   public final Object reduce(IFn step, Object acc, int n) {
-    for (int i = 0; i < n && !exhausted(); i++) {
-      taken++;
-      acc = step.invoke(acc, item());
-      if (acc instanceof Reduced) return acc;
-    }
-    return acc;
+    return exhausted() ? acc : reduceItems(step, acc, n);
   }
+
+  /** Steps on up to {@code n} elements, each as soon as there is one, and adds to {@link #taken}. There is one. */
+  abstract Object reduceItems(IFn step, Object acc, int n);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.rt;
 
+import clojure.lang.IFn;
+import clojure.lang.Reduced;
 import java.util.Iterator;
 
 /** The elements of an iterator. */
@@ -22,6 +24,17 @@ public final class IteratorFeed extends ItemFeed {
   @Override
   Object item() {
     return iterator.next();
+  }
+
+  @Override
+  Object reduceItems(IFn step, Object acc, int n) {
+    int left = n;
+    do {
+      left--;
+      acc = step.invoke(acc, iterator.next());
+    } while (!(acc instanceof Reduced) && left > 0 && iterator.hasNext());
+    taken += n - left;
+    return acc;
   }
 
   @Override
