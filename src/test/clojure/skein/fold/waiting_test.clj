@@ -10,7 +10,8 @@
             [skein.fold :as fold]
             [skein.fold.lines :as lines]
             [skein.fold.source :as source])
-  (:import (clojure.lang ExceptionInfo IReduceInit ISeq)
+  (:import (com.github.luben.zstd ZstdOutputStream)
+           (clojure.lang ExceptionInfo IReduceInit ISeq)
            (java.io File FileOutputStream OutputStream PipedInputStream PipedOutputStream)
            (java.nio.charset StandardCharsets)
            (java.util Collection Iterator List)
@@ -181,10 +182,13 @@
 (defn- write-packed! [^OutputStream out parts]
   (write-parts! (GZIPOutputStream. out 512 true) parts))
 
+(defn- write-zstd! [^OutputStream out parts]
+  (write-parts! (doto (ZstdOutputStream. out) (.setCloseFrameOnFlush true)) parts))
+
 (def ^:private until-end (take-while #(not= "end" %)))
 
 (deftest a-pipe-that-stays-open-is-folded-as-far-as-its-lines-go
-  (doseq [[ending write-to] {".fifo" write-parts!, ".gz" write-packed!}
+  (doseq [[ending write-to] {".fifo" write-parts!, ".gz" write-packed!, ".zst" write-zstd!}
           opts [{:parallelism 1} {:parallelism 2} {:parallelism 3, :grain 10} {:parallelism 2, :pool nobody}]
           lines [["a" "b"] (mapv str (range 1000)) (mapv str (range 100000)) [(apply str (repeat 300000 "x")) "y"]]
           :let [file (File/createTempFile "skein-fold" ending)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.rt;
 
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
@@ -22,8 +23,7 @@ final class Unpacking {
 
   /** What the file at {@code path} unpacks to, which is itself if it isn't compressed. */
   static InputStream open(Path path) throws IOException {
-    // What may make its reader wait for ever is read so that an interrupt ends that.
-    InputStream raw = Files.isRegularFile(path) ? Files.newInputStream(path) : Channels.newInputStream(FileChannel.open(path));
+    InputStream raw = Files.isRegularFile(path) ? Files.newInputStream(path) : openPipe(path);
     if (!isPacked(path)) return raw;
     try {
       return path.toString().endsWith(".gz") ? new GzipStream(raw, BUFFER_BYTES) : unzstd(path, raw);
@@ -31,6 +31,17 @@ final class Unpacking {
       raw.close();
       throw t;
     }
+  }
+
+  /** Opens what may make its reader wait for ever, so that an interrupt ends that. */
+  private static InputStream openPipe(Path path) throws IOException {
+    return new FilterInputStream(Channels.newInputStream(FileChannel.open(path))) {
+      // On JDK 21 a channel's stream would look for its position, which a pipe has not.
+      @Override
+      public int available() {
+        return 0;
+      }
+    };
   }
 
   private static InputStream unzstd(Path path, InputStream raw) throws IOException {
