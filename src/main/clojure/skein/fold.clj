@@ -97,7 +97,8 @@
   :reason      why it was serial or in order, a string, or nil
   :grain       elements (bytes, of a file) in a block, on average
   :pieces      a map for each part with a value of its own: where it began in units (:from), how many it did (:units), in
-               how many blocks (:blocks), in what time (:ns), on which thread (:thread)
+               how many blocks (:blocks), in what time (:ns), on which thread (:thread); if it was in order, there is one
+               part, its time is that of all threads together, and it has the name of one
   :threads     how many threads took part
   :elapsed-ns  time in all
 

@@ -370,6 +370,11 @@
     (is (= [499500 1000] [value (reduce + (map :units pieces))]))
     (is (<= 1 grain 10))))
 
+(deftest explain-counts-those-who-work-in-front-of-what-needs-order
+  (let [meet (meeting 3)
+        explained (within-deadline (fold/explain {:grain 10, :parallelism 3} (fold/through (comp (map #(do (meet [] %) %)) (drop 3)) fold/count) xs))]
+    (is (= [997 :in-order 3 1] ((juxt :value :path :threads (comp count :pieces)) explained)))))
+
 ;;;; Folds as values
 
 (defn- both

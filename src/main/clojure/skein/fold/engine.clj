@@ -174,5 +174,5 @@
      :reason (not-empty (.reason trace))
      :grain (if (pos? blocks) (quot units blocks) 0)
      :pieces (vec (sort-by #(or (:from %) 0) pieces))
-     :threads (max 1 (count (distinct (map :thread pieces))))
+     :threads (max 1 (.threads trace))
      :elapsed-ns elapsed-ns}))

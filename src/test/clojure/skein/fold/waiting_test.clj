@@ -118,7 +118,7 @@
 (deftest a-seq-s-rest-is-not-asked-for-before-its-first-is-stepped-on
   (doseq [opts [{:parallelism 1} {:parallelism 2} {:parallelism 2, :grain 3}]
           :let [next! (silent-after [1 2 :end])
-                eager (fn eager [x] (reify ISeq (seq [this] this) (first [_] x) (more [_] (eager (next!)))))]]
+                eager (fn eager [x] (reify ISeq (seq [this] this) (first [_] x) (more [_] (eager (next!))) (next [this] (.more this))))]]
     (is (= [1 2] (within-deadline (fold/fold opts (take-while #(not= :end %)) into conj (eager (next!))))))))
 
 ;;;; Sources that pause now and then

@@ -202,6 +202,7 @@ final class Relay extends Run {
 
   private void fill(Basket basket) {
     if (basket.thrown != null || !basket.claim.enter()) return;
+    if (plan.trace != null) plan.trace.join();
     long start = System.nanoTime();
     try {
       IFn step = plan.chain(stages, basket)[0];

@@ -11,9 +11,10 @@ import clojure.lang.Reduced;
 
 /** The elements of a sequence, which is realized as they are wanted, and not held on to. */
 public final class SeqFeed extends ItemFeed {
-  private Object rest;   // the sequence after the present chunk, or when there is none
+  private Object rest;   // the sequence that comes next, or, while in use, that of which the present element or chunk is the first
+  private boolean used;  // whether its first element or chunk is in use or has been
   private IChunk chunk;  // null: none
-  private int at;        // within the chunk, which has an element there
+  private int at;        // within the chunk
 
   /** @param seq anything that {@code seq} takes */
   public SeqFeed(Object seq) {
@@ -24,13 +25,16 @@ public final class SeqFeed extends ItemFeed {
   @Override
   boolean hasItem() {
     if (chunk != null) return true;
+    // Not before its first has been handed out: there are seqs for which this means to wait for the next element.
+    if (used) rest = rest instanceof IChunkedSeq chunked ? chunked.chunkedMore() : ((ISeq) rest).more();
+    used = false;
     ISeq seq = RT.seq(rest);
     rest = seq;
     if (seq == null) return false;
     if (seq instanceof IChunkedSeq chunked) {
+      used = true;
       chunk = chunked.chunkedFirst();
       at = 0;
-      rest = chunked.chunkedMore();
       if (chunk.count() == 0) {
         chunk = null;
         return hasItem();
@@ -42,9 +46,8 @@ public final class SeqFeed extends ItemFeed {
   @Override
   Object item() {
     if (chunk == null) {
-      ISeq seq = (ISeq) rest;
-      rest = seq.more();
-      return seq.first();
+      used = true;
+      return ((ISeq) rest).first();
     }
     Object x = chunk.nth(at++);
     if (at == chunk.count()) chunk = null;
@@ -70,26 +73,11 @@ public final class SeqFeed extends ItemFeed {
     IChunk items = chunk;
     int from = at;
     int to = (int) Math.min(items.count(), from + end - taken);
-    chunk = null;
     int i = from;
     while (i < to && !(acc instanceof Reduced)) acc = step.invoke(acc, items.nth(i++));
     taken += i - from;
     at = i;
-    if (i < items.count()) chunk = items;
-    return acc;
-  }
-
-  /** As {@link #reduceCells}; twice as fast, since it is known whose methods are called. */
-  private Object reduceList(IFn step, Object acc, PersistentList list, long end) {
-    rest = null;
-    long left = end - taken;
-    do {
-      left--;
-      acc = step.invoke(acc, list.first());
-      list = (PersistentList) list.next();
-    } while (list != null && left > 0 && !(acc instanceof Reduced));
-    taken = end - left;
-    rest = list;
+    if (i == items.count()) chunk = null;
     return acc;
   }
 
@@ -101,15 +89,27 @@ public final class SeqFeed extends ItemFeed {
     for (;;) {
       taken++;
       acc = step.invoke(acc, seq.first());
-      if (acc instanceof Reduced || taken == end) {
-        rest = seq.more();
-        return acc;
-      }
+      if (acc instanceof Reduced) return acc;
+      if (used = taken == end) break;
       seq = seq.next();
-      if (seq == null || seq.getClass() != kind) {
-        rest = seq;
-        return acc;
-      }
+      if (seq == null || seq.getClass() != kind) break;
     }
+    rest = seq;
+    return acc;
+  }
+
+  /** As {@link #reduceCells}; twice as fast, since it is known whose methods are called. */
+  private Object reduceList(IFn step, Object acc, PersistentList list, long end) {
+    rest = null;
+    for (;;) {
+      taken++;
+      acc = step.invoke(acc, list.first());
+      if (acc instanceof Reduced) return acc;
+      if (used = taken == end) break;
+      list = (PersistentList) list.next();
+      if (list == null) break;
+    }
+    rest = list;
+    return acc;
   }
 }

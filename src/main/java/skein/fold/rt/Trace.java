@@ -2,7 +2,9 @@
 package skein.fold.rt;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** What a fold did, written down while it runs. Safe for use by any number of threads. */
 public final class Trace {
@@ -11,7 +13,7 @@ public final class Trace {
     /** Where its first block began, in units; -1 if the source has no positions. */
     public final long from;
     /** The thread that ran it. */
-    public final String thread = name(Thread.currentThread());
+    public final String thread = here();
     /** Units done. */
     public long units;
     /** Blocks taken. */
@@ -28,23 +30,31 @@ public final class Trace {
       blocks++;
       nanos += time;
     }
-
-    private static String name(Thread thread) {
-      return thread.getName().isEmpty() ? thread.toString() : thread.getName();
-    }
   }
 
   private final List<Piece> pieces = new ArrayList<>();  // guarded by this
+  private final Set<String> threads = new HashSet<>();   // guarded by this
   private String path = "serial";                        // guarded by this
   private String reason = "";                            // guarded by this
 
   /** A trace with nothing in it. */
   public Trace() { }
 
+  private static String here() {
+    Thread thread = Thread.currentThread();
+    return thread.getName().isEmpty() ? thread.toString() : thread.getName();
+  }
+
   synchronized Piece piece(long from) {
     Piece piece = new Piece(from);
     pieces.add(piece);
+    threads.add(piece.thread);
     return piece;
+  }
+
+  /** The calling thread takes part in a piece that may be another's. */
+  synchronized void join() {
+    threads.add(here());
   }
 
   synchronized void path(String path, String reason) {
@@ -60,6 +70,11 @@ public final class Trace {
   /** Why it ran so, as a phrase. */
   public synchronized String reason() {
     return reason;
+  }
+
+  /** How many threads took part. */
+  public synchronized int threads() {
+    return threads.size();
   }
 
   /** The pieces, in the order in which they were begun. */
