@@ -47,7 +47,7 @@ final class Tap {
         }
         long taken = feed.taken();
         Object result = feed.reduce(step, acc, n);
-        units = taken < 0 ? n : feed.taken() - taken;
+        units = taken < 0 ? n : Math.max(1, feed.taken() - taken);  // a block may be empty, which is not the end
         return result;
       }
     };
