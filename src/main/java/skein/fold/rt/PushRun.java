@@ -17,6 +17,7 @@ final class PushRun extends Run {
   private static final long PATIENCE_MILLIS = 1;
   private static final long MOST_PATIENCE_MILLIS = 16;
 
+  private final Bursts bursts = new Bursts();
   private final ArrayDeque<Block> queue = new ArrayDeque<>();  // guarded by lock
   private boolean closed;                                     // guarded by lock
   private boolean producing = true;                           // guarded by lock; the caller is in the source's code
@@ -63,7 +64,7 @@ final class PushRun extends Run {
   void collect(Object x, int size) {
     pushed = true;
     Batch batch = collected;
-    if (batch == null) collected = batch = new Batch(size);
+    if (batch == null) collected = batch = new Batch(bursts.next(size));
     batch.add(x);
     if (batch.isFull()) flush();
   }
@@ -172,6 +173,8 @@ final class PushRun extends Run {
   private Block collectedBlock() {
     Batch batch = collected;
     Span ready = batch == null || ended || failed ? null : batch.take();
-    return ready == null ? null : blockOf(ready);
+    if (ready == null) return null;
+    bursts.taken(ready.size());
+    return blockOf(ready);
   }
 }

@@ -9,6 +9,7 @@ import clojure.lang.IFn;
  */
 final class Tap {
   private final Feed feed;
+  private final Bursts bursts = new Bursts();
   private Thread producer;      // guarded by this; who is in feed.next()
   private boolean interrupted;  // guarded by this; whether shut() interrupted the producer
   private volatile boolean shut;
@@ -23,7 +24,9 @@ final class Tap {
 
   /** What whoever is in {@link #next} has read so far; null if that is nothing or nobody wants it. */
   Span ready() {
-    return shut ? null : feed.ready();
+    Span ready = shut ? null : feed.ready();
+    if (ready != null) bursts.taken(ready.size());
+    return ready;
   }
 
   /**
@@ -60,7 +63,7 @@ final class Tap {
       producer = Thread.currentThread();
     }
     try {
-      Span block = feed.next(n);
+      Span block = feed.next(bursts.next(n));
       if (block == null) shut = true;
       return shut ? null : block;
     } catch (Throwable t) {
