@@ -14,6 +14,7 @@
   It takes one pass in the order of the source, and only ever combines neighbours. For files see skein.fold.lines."
   (:refer-clojure :exclude [count distinct frequencies group-by into max min])
   (:require [clojure.core :as clj]
+            [skein.fold.check :as check]
             [skein.fold.engine :as engine]
             [skein.fold.parts :as parts]
             [skein.fold.summary :as summary]
@@ -23,28 +24,27 @@
 
 ;;;; Running
 
-(defn- check-part [k part fits?]
+(defn- check-part [k part wanted fits?]
   (when-not (or (nil? part) (fits? part))
     (error/fail! :skein/bad-fold
-                 (str "The " k " of a fold is a function, not " (error/preview part) ". Leave it out, or give a function.")
+                 (str "The " k " of a fold is a function of " wanted ", unlike " (error/preview part) ". Leave it out, or give one.")
                  {:key k, :value part})))
 
 (defn- fold-value [f]
   (cond
     (and (map? f) (contains? f :step))
-    (do (check-part :identity (:identity f) engine/function?)
-        (check-part :complete (:complete f) ifn?)
+    (do (check-part :identity (:identity f) "no argument" #(check/takes? % 0))
+        (check-part :complete (:complete f) "one argument" ifn?)
         f)
-    (engine/function? f) {:combine f, :step f}
+    (check/function? f) {:combine f, :step f}
     :else (error/fail! :skein/bad-fold
                        (str "A fold is a map with :step, :combine and :identity, or a function that is both step and combine, not "
                             (error/preview f) ".")
                        {:fold f})))
 
 (defn- run [opts f coll]
-  (let [f (fold-value f)
-        value (engine/run opts f coll)]
-    (if-let [complete (:complete f)] (complete value) value)))
+  (let [f (fold-value f)]
+    (parts/completed f (engine/run opts f coll))))
 
 (defn fold
   "Returns the fold of `coll`, made on as many threads as it is worth.
@@ -60,12 +60,14 @@
            :unordered    true lets any two parts be combined; needs a commutative combine
            :pool         Executor to run helpers on, instead of threads of its own
            :on-progress  function of {:done n, :total n-or-nil, :unit :elements-or-:bytes}, called now and then by
-                         one thread at a time, and in the end
+                         one thread at a time, and in the end unless the fold throws
 
-  The value is what `transduce` gives if combine is associative and agrees with step. A transducer that keeps state (take,
+  The value is what `transduce` gives if combine is associative and agrees with step; sums of doubles are so but for their
+  last digits. A transducer that keeps state (take,
   distinct, partition-by and so on) gets its elements in order; what stands before it still runs in parallel. A reduced
   value from step ends the fold there. So does an exception, which is thrown as it is unless something before it ends
-  the fold; interrupting the caller ends it at once. When fold returns or throws, no step is running any more. Steps see the caller's dynamic bindings.
+  the fold; interrupting the caller ends it at once. When fold returns or throws, no step is running any more. Steps see
+  the caller's dynamic bindings.
 
   Throws :skein/bad-combine, :skein/bad-step, :skein/bad-xform, :skein/bad-fold, :skein/bad-grain, :skein/bad-option,
   :skein/not-foldable, and :skein/stateful-unordered.
@@ -109,41 +111,56 @@
 ;;;; Folds of folds
 
 (defn through
-  "Returns the fold `f` of what the transducer `xform` lets through: a map over, a filter of, the elements.
+  "Returns the fold `f` of what the transducer `xform`, if it is not nil, lets through: a map over, a filter of, the elements.
+  Throws :skein/bad-xform and :skein/bad-fold.
 
       (fold (through (comp (map inc) (filter even?)) count) [1 2 3])
       ;=> 2"
   [xform f]
-  (assoc (fold-value f) :xform (if-let [inner (:xform f)] (comp xform inner) xform)))
+  (when (some? xform) (engine/check-xform xform))
+  (engine/fed-through xform (fold-value f)))
 
 (defn then
-  "Returns the fold `f` with its value post-processed by `g`.
+  "Returns the fold `f` with its value post-processed by `g`. Throws :skein/not-a-function and :skein/bad-fold.
 
       (fold (then sum str) [1 2 3])
       ;=> \"6\""
   [f g]
+  (check/callable "what `then` does" g)
   (let [f (fold-value f)]
     (assoc f :complete (if-let [complete (:complete f)] (comp g complete) g))))
+
+(defn- check-folds [folds]
+  (when-not (and (or (map? folds) (sequential? folds))
+                 ;; The map that is a fold has functions where a map of folds would have folds.
+                 (not (and (map? folds) (every? #(check/function? (% folds)) [:step :combine]))))
+    (error/fail! :skein/bad-fold
+                 (str "Folds to fuse stand in a map from name to fold, or in a vector, but this is " (error/preview folds) ".")
+                 {:folds (error/preview folds)})))
 
 (defn fuse
   "Returns the fold that does several folds in one pass.
 
   folds  map from name to fold, or vector of folds; its value is a map or vector likewise
 
+  Throws :skein/bad-fold.
+
       (fold (fuse [count sum]) [1 2 3])
       ;=> [3 6]"
   [folds]
+  (check-folds folds)
   (let [names (when (map? folds) (vec (keys folds)))
         fused (parts/fuse (mapv fold-value (if names (vals folds) folds)))]
     (if names (then fused #(zipmap names %)) fused)))
 
 (defn group-by
-  "Returns the fold whose value is a map from (key-fn x) to the fold `f` of all such x.
+  "Returns the fold whose value is a map from (key-fn x) to the fold `f` of all such x. Throws :skein/not-a-function and
+  :skein/bad-fold.
 
       (fold (group-by clj/count (into [])) [\"a\" \"bc\" \"d\"])
       ;=> {1 [\"a\" \"d\"], 2 [\"bc\"]}"
   [key-fn f]
-  (parts/group-by-key key-fn (fold-value f)))
+  (parts/group-by-key (check/callable "the key-fn of group-by" key-fn) (fold-value f)))
 
 ;;;; Folds
 
@@ -207,11 +224,13 @@
      :complete second}))
 
 (defn into
-  "Returns the fold whose value is `to` with the elements conjoined, in order.
+  "Returns the fold whose value is `to`, a collection or nil, with the elements conjoined, in order. Throws
+  :skein/bad-collection.
 
       (fold (into {}) [[:a 1] [:b 2] [:a 3]])
       ;=> {:a 3, :b 2}"
   [to]
+  (check/collection "the to of into" to)
   (let [part (if (and (or (set? to) (map? to)) (not (record? to))) (empty to) [])
         conj-on (if (instance? clojure.lang.IEditableCollection part)
                   {:identity (fn fresh [] (transient part))
@@ -224,23 +243,31 @@
 (defn top
   "Returns the fold whose value is a vector of the `n` greatest elements, greatest first.
 
-  n       long >= 0
-  key-fn  what to compare elements by; default identity. Of equal ones the first come first
+  n       int >= 0
+  key-fn  function to compare elements by; default identity. Of equal ones the first come first
+
+  Throws :skein/bad-number and :skein/not-a-function.
 
       (fold (top 2 clj/count) [\"a\" \"bcd\" \"ef\" \"gh\"])
       ;=> [\"bcd\" \"ef\"]"
   ([n] (top n identity))
-  ([n key-fn] (summary/top n (fn order [a b] (compare (key-fn b) (key-fn a))))))
+  ([n key-fn]
+   (check/whole :n n)
+   (check/callable "the key-fn of top" key-fn)
+   (summary/top n (fn order [a b] (compare (key-fn b) (key-fn a))))))
 
 (defn histogram
   "Returns the fold whose value counts numbers between `edges`: a vector, one longer.
 
-  edges  ascending numbers; the counts are of x below the first, of x from the first up to the second, and so on; NaN
-         counts in the last
+  edges  ascending numbers, no two equal; the counts are of x below the first, of x from the first up to the second, and
+         so on; NaN counts in the last
+
+  Throws :skein/bad-number.
 
       (fold (histogram [0 10]) [-1 0 9 10 11])
       ;=> [1 2 2]"
   [edges]
+  (check/numbers :edges edges "ascending numbers" #(or (empty? %) (apply < %)))
   ;; binarySearch has -0.0 before 0.0, to which adding 0.0 turns it.
   (let [edges (double-array (map #(+ 0.0 (double %)) edges))
         place (fn place [x]
@@ -257,7 +284,9 @@
   ps  numbers from 0 to 1; 0.5 is the median. Its space grows with the logarithm of the numbers' range. If one of the numbers
       is NaN, so are all quantiles
 
+  Throws :skein/bad-number.
+
       (update-vals (fold (quantiles [0.5]) (range 1 1000)) #(Math/round (/ % 10)))
       ;=> {0.5 50}"
   [ps]
-  (summary/quantiles ps))
+  (summary/quantiles (check/numbers :ps ps "numbers from 0 to 1" (fn ranks? [ps] (every? #(<= 0 % 1) ps)))))

@@ -3,7 +3,8 @@
   "As clojure.core.reducers, on the engine of `skein.fold`: parallel over every source that it knows.
 
   Differs: a `reduced` value ends the whole fold; n is the grain, but 512, the default, has it measured; a fold over what
-  `reducer`, `take`, `take-while` or `drop` returns is serial, as there. What upstream can't fold, such as files, works too.
+  `reducer`, `take`, `take-while` or `drop` returns is serial, as there; a combine that can't be called with two arguments is
+  refused even where there is nothing to combine. What upstream can't fold, such as files, works too.
 
       (fold + (filter even? (map inc [1 2 3])))
       ;=> 6"

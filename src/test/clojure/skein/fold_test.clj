@@ -404,6 +404,13 @@
     (is (< (Math/abs (- 499.5 (double mean))) 1e-9))
     (is (< (Math/abs (- 83416.66666666667 (double variance))) 1e-6))))
 
+(deftest means-of-numbers-at-the-edge
+  (let [mean #(both fold/mean %)]
+    (is (= [##Inf ##Inf ##-Inf] (map mean [[##Inf 1] [1 ##Inf 2 3 4 5] [0 0 0 0 0 ##-Inf]])))
+    (is (= [0.0 1e308] (map mean [[-1e308 1e308] [1e308 1e308 1e308 1e308]])))
+    (is (every? NaN? (map #(fold/fold fold/mean %) [[##Inf ##-Inf] [##NaN 1] [1 ##NaN]])))
+    (is (= [5.0 nil] [(mean [5]) (both fold/variance [5])]))))
+
 (deftest quantiles-are-within-one-percent
   (let [quantiles (both (fold/quantiles [0 0.1 0.5 0.99 1]) (range -1000 10000))]
     (doseq [[p q] quantiles

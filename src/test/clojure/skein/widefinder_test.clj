@@ -7,6 +7,7 @@
             [clojure.test.check :as check]
             [clojure.test.check.generators :as gen]
             [clojure.test.check.properties :as prop]
+            [skein.deadline :refer [within-deadline]]
             [skein.widefinder :as widefinder]
             [skein.widefinder.plain :as plain]
             [skein.widefinder.sample-log :as sample-log])
@@ -167,11 +168,12 @@
 
 (deftest a-stream-counts-as-a-file
   (if-let [pipe (fifo)]
-    (holds? 300 (prop/for-all [content gen-log, slice-bytes (gen/choose 1 400), workers (gen/choose 1 3)]
-                  (let [writer (future (spit-bytes! pipe content))
-                        found (full-report [pipe] {:slice-bytes slice-bytes, :workers workers})]
-                    (deref writer 10000 :late)
-                    (= (plain/report [content]) found))))
+    (within-deadline
+     (holds? 300 (prop/for-all [content gen-log, slice-bytes (gen/choose 1 400), workers (gen/choose 1 3)]
+                   (let [writer (future (spit-bytes! pipe content))
+                         found (full-report [pipe] {:slice-bytes slice-bytes, :workers workers})]
+                     (deref writer 10000 :late)
+                     (= (plain/report [content]) found)))))
     (is true "no named pipes here")))
 
 ;;;; Sizes

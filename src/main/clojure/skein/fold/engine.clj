@@ -2,13 +2,14 @@
 (ns skein.fold.engine
   "From the arguments of `skein.fold/fold` to the Java engine: checks options, makes a plan, runs it.
 
-  The eductions around a fold's source go in front of its xform, which is taken apart into stages; skein.fold.rt decides, while it runs,
-  whether they are shared by several threads."
-  (:require [skein.fold.primitive]
+  The eductions around a fold's source go in front of its xform, which is taken apart into stages; skein.fold.rt decides,
+  while it runs, whether they are shared by several threads."
+  (:require [skein.fold.check :as check]
+            [skein.fold.primitive]
             [skein.fold.source :as source]
             [skein.impl.error :as error])
   (:import (clojure.core Eduction)
-           (clojure.lang Fn IFn IReduceInit MultiFn Var)
+           (clojure.lang IFn IReduceInit)
            (java.util.concurrent Executor)
            (skein.fold.rt Engine Feed Plan Progress Span Stages Trace Trace$Piece)))
 
@@ -17,50 +18,37 @@
 ;;;; What the caller did wrong
 
 (def ^:private options
-  "Each option with a test of its value and what the value should be."
+  "As `check/options` wants them."
   {:parallelism [#(and (int? %) (<= 1 (long %) 1024)) "a number of threads from 1 to 1024"]
-   :grain [#(and (int? %) (pos? (long %))) "a positive number of elements (or bytes, of a file)"]
+   :grain [#(and (int? %) (pos? (long %))) "a positive long, so many elements (or bytes, of a file)" :skein/bad-grain]
    :unordered [boolean? "true or false"]
    :pool [#(instance? Executor %) "a java.util.concurrent.Executor"]
    :on-progress [ifn? "a function of one argument"]})
 
-(defn- option-error! [k v]
-  (if-let [[_ should] (options k)]
-    (error/fail! (if (= :grain k) :skein/bad-grain :skein/bad-option)
-                 (str "The option " k " is " (error/preview v) ", but should be " should ".")
-                 {:option k, :value v})
-    (error/fail! :skein/bad-option
-                 (str "There is no option " (error/preview k) ". The options of a fold are " (vec (keys options)) ".")
-                 {:option k, :value v})))
-
-(defn- check-options [opts]
-  (when-not (map? opts)
-    (error/fail! :skein/bad-option (str "The options of a fold are a map, not " (error/preview opts) ".") {:value opts}))
-  (reduce-kv (fn check [_ k v]
-               (when-not (some-> (options k) first (#(% v))) (option-error! k v)))
-             nil opts))
-
-(defn function?
-  "Whether `f` is meant as a function: keywords and collections, though they can be called, are mistakes."
-  [f]
-  (or (instance? Fn f) (instance? Var f) (instance? MultiFn f)
-      (and (instance? IFn f) (not (keyword? f)) (not (symbol? f)) (not (coll? f)))))
+(defn- not-taken
+  "Returns in words what is wrong with `f`, which should be a function that takes `arguments`, also in words."
+  [f arguments]
+  (str (error/preview f) (if (check/function? f) (str ", which can't be called with " arguments) ", not a function")))
 
 (defn check-functions
-  "Throws :skein/bad-combine or :skein/bad-step unless both are functions."
-  [combine step]
-  (when-not (function? combine)
+  "Throws :skein/bad-combine or :skein/bad-step unless combine and step are functions of two arguments, and combine, if there is
+  no other `identity`, one of none."
+  [identity combine step]
+  (when-not (check/combines? combine identity)
     (error/fail! :skein/bad-combine
-                 (str "The fold's combine is " (error/preview combine) ", not a function. It gives the identity when called "
-                      "with no argument, and combines the values of two neighbouring parts.")
+                 (str "The fold's combine is " (not-taken combine (if (check/takes? combine 2) "no argument" "two arguments"))
+                      ". It gives the identity when called with no argument, unless the fold has an :identity, and combines "
+                      "the values of two neighbouring parts.")
                  {:combine combine}))
-  (when-not (function? step)
+  (when-not (check/takes? step 2)
     (error/fail! :skein/bad-step
-                 (str "The fold's step is " (error/preview step) ", not a function. It takes a value so far and an element.")
+                 (str "The fold's step is " (not-taken step "two arguments") ". It takes a value so far and an element.")
                  {:step step})))
 
-(defn- check-xform [xform]
-  (when-not (function? xform)
+(defn check-xform
+  "Throws :skein/bad-xform unless `xform` is a function."
+  [xform]
+  (when-not (check/function? xform)
     (error/fail! :skein/bad-xform
                  (str "A fold's xform is a transducer, such as (map inc), not " (error/preview xform) ".")
                  {:xform xform})))
@@ -88,11 +76,17 @@
     (do (check-xform xform)
         (Stages/of xform))))
 
+(defn fed-through
+  "Returns the fold `f` with the transducer `xform` in front."
+  [xform f]
+  (let [inner (:xform f)]
+    (assoc f :xform (if (and xform inner) (comp xform inner) (or xform inner)))))
+
 (defn- fed-by
   "Returns the fold `f` with the transducer of an eduction in front."
   [^Eduction coll f]
   (check-xform (.xform coll))
-  (assoc f :xform (if-let [xform (:xform f)] (comp (.xform coll) xform) (.xform coll))))
+  (fed-through (.xform coll) f))
 
 (defn needs-order?
   "Whether the fold `f` gives a value only if it sees all its elements in order, from the first one on."
@@ -132,8 +126,8 @@
     (recur trace opts (fed-by coll f) (.coll ^Eduction coll))
     (let [step (:step f)
           combine (:combine f)]
-      (check-functions combine step)
-      (when opts (check-options opts))
+      (check-functions (:identity f) combine step)
+      (when opts (check/options options opts))
       (let [stages (stages-of (:xform f))
             plan (Plan. (or (:identity f) combine) stages step combine (boolean (:in-order? f)))]
         (when (false? (:completes? f)) (.neverComplete plan))
@@ -158,7 +152,7 @@
   [xform combine step coll]
   (if (instance? Eduction coll)
     (run nil {:xform xform, :combine combine, :step step} coll)
-    (do (check-functions combine step)
+    (do (check-functions nil combine step)
         (run-source (Plan. combine (stages-of xform) step combine false) (source/source coll)))))
 
 (defn- piece->data [^Trace$Piece piece]
@@ -180,5 +174,5 @@
      :reason (not-empty (.reason trace))
      :grain (if (pos? blocks) (quot units blocks) 0)
      :pieces (vec (sort-by #(or (:from %) 0) pieces))
-     :threads (count (distinct (map :thread pieces)))
+     :threads (max 1 (count (distinct (map :thread pieces))))
      :elapsed-ns elapsed-ns}))

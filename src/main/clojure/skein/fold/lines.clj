@@ -14,34 +14,44 @@
   before it makes the fold wait.
 
   The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
-  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long, :skein/no-unpacker, :skein/bad-charset and
-  :skein/bad-delimiter.
+  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long and :skein/no-unpacker, and for arguments
+  :skein/bad-path, :skein/bad-charset, :skein/bad-delimiter and :skein/bad-option.
 
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
       ;=> 202"
-  (:require [skein.fold.source :as source]
+  (:require [skein.fold.check :as check]
+            [skein.fold.source :as source]
             [skein.impl.error :as error])
   (:import (java.io File)
            (java.nio.charset Charset StandardCharsets)
-           (java.nio.file Path)
+           (java.nio.file InvalidPathException Path)
            (java.util Arrays Collection)
            (skein.fold.rt FileSpan FilesSpan Format StreamFeed)))
 
 (set! *warn-on-reflection* true)
 
+(defn- bad-path! [x why]
+  (error/fail! :skein/bad-path
+               (str "A file is named by a string, a java.io.File or a java.nio.file.Path, not by " (error/preview x) why ".")
+               {:path (error/preview x)}))
+
 (defn- ->path ^Path [x]
-  (condp instance? x
-    Path x
-    File (.toPath ^File x)
-    String (Path/of x (make-array String 0))
-    (error/fail! :skein/bad-path
-                 (str "A file is named by a string, a java.io.File or a java.nio.file.Path, not by " (error/preview x) ".")
-                 {:path x})))
+  (try
+    (condp instance? x
+      Path x
+      File (.toPath ^File x)
+      String (if (= "" x) (bad-path! x ", which is empty") (Path/of x (make-array String 0)))
+      (bad-path! x ""))
+    (catch InvalidPathException e (bad-path! x (str ": " (.getReason e))))))
 
 (defn- ->paths [x]
   (if (or (sequential? x) (instance? Collection x))
     (mapv ->path x)
     [(->path x)]))
+
+(def ^:private charset-option {:charset [some? "a charset or the name of one"]})
+(def ^:private record-options (assoc charset-option :as [#{:string :bytes} ":string or :bytes"]))
+(def ^:private slice-options {:delimiter [some? "a character, a string or a byte array"]})
 
 (def ^:private probe-chars "Characters whose bytes must be theirs in ASCII, for a file to be cut at bytes." "\n\r aZ0")
 
@@ -114,7 +124,8 @@
       :else (FileSpan. (first paths) format))))
 
 (defn lines
-  "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them.
+  "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them: what ends one is line feed,
+  carriage return or both, and a byte order mark stays in the first.
 
   paths  string, File or Path, or a collection of such
   opts   :charset  name or java.nio.charset.Charset, an extension of ASCII; default UTF-8
@@ -122,8 +133,9 @@
       (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
   ([paths] (lines paths {}))
-  ([paths {:keys [charset] :or {charset StandardCharsets/UTF_8}}]
-   (Files. (->paths paths) (Format/lines (->charset charset)))))
+  ([paths opts]
+   (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check/options charset-option opts)]
+     (Files. (->paths paths) (Format/lines (->charset charset))))))
 
 (defn records
   "Returns a source of the records of files that end with `delimiter`, which they are given without.
@@ -134,8 +146,9 @@
   opts       :charset  as for `lines`
              :as       :string, the default, or :bytes for byte arrays"
   ([paths delimiter] (records paths delimiter {}))
-  ([paths delimiter {:keys [charset as] :or {charset StandardCharsets/UTF_8, as :string}}]
-   (let [charset (->charset charset)
+  ([paths delimiter opts]
+   (let [{:keys [charset as] :or {charset StandardCharsets/UTF_8}} (check/options record-options opts)
+         charset (->charset charset)
          raw? (= :bytes as)]
      (Files. (->paths paths)
              (Format/records (->delimiter delimiter (when-not (and raw? (bytes? delimiter)) charset))
@@ -150,5 +163,6 @@
   A slice has fields bytes, from, to and position; `.copy` and `.text` copy it. Its buffer is used again when the step that
   got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
   ([paths] (slices paths {}))
-  ([paths {:keys [delimiter] :or {delimiter \newline}}]
-   (Files. (->paths paths) (Format/slices (->delimiter delimiter nil)))))
+  ([paths opts]
+   (let [{:keys [delimiter] :or {delimiter \newline}} (check/options slice-options opts)]
+     (Files. (->paths paths) (Format/slices (->delimiter delimiter nil))))))

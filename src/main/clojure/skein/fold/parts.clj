@@ -49,7 +49,7 @@
         value))))
 
 (defn- check [f]
-  (engine/check-functions (:combine f) (:step f))
+  (engine/check-functions (:identity f) (:combine f) (:step f))
   f)
 
 ;;;; Several in one pass

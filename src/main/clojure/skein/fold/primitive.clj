@@ -28,9 +28,14 @@
    unchecked-add [(fn ^long [^long a ^long b] (unchecked-add a b))]
    bit-and [(fn ^long [^long a ^long b] (bit-and a b))]
    bit-or [(fn ^long [^long a ^long b] (bit-or a b))]
-   bit-xor [(fn ^long [^long a ^long b] (bit-xor a b))]
-   max [(fn ^long [^long a ^long b] (max a b))]
+   bit-xor [(fn ^long [^long a ^long b] (bit-xor a b))]})
+
+(def ^:private choosing
+  "As `known`, of functions that return one of their arguments."
+  {max [(fn ^long [^long a ^long b] (max a b))]
    min [(fn ^long [^long a ^long b] (min a b))]})
 
 (doseq [[f hinted] known]
   (Primitives/know f hinted))
+(doseq [[f hinted] choosing]
+  (Primitives/knowChoosing f hinted))

@@ -10,9 +10,10 @@
   elements in order; an IReduceInit pushes its elements. The first kind needs nobody to produce elements, so it
   is the fastest. `indexed` makes a Span of a function."
   (:require [clojure.core.protocols :as protocols]
+            [skein.fold.check :as check]
             [skein.impl.error :as error])
   (:import (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector
-                         Seqable)
+                         Range Seqable)
            (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
            (java.util.function IntFunction)
            (java.util.stream BaseStream)
@@ -43,12 +44,14 @@
 (defn indexed
   "Returns a source of `size` elements, of which (element-at i) gives the one at i.
 
-  size        int >= 0
+  size        int >= 0, else :skein/bad-number is thrown
   element-at  function of an int from 0 to size - 1; called by several threads
 
       (skein.fold/fold + (indexed 4 #(* 10 %)))
       ;=> 60"
   [size element-at]
+  (check/whole :size size)
+  (check/callable "the element-at of an indexed source" element-at)
   (IndexedSpan. (int size) (reify IntFunction (apply [_ i] (element-at i)))))
 
 (deftype ^:private Reading [read-next! ^:unsynchronized-mutable ready ^:unsynchronized-mutable ended?]
@@ -77,7 +80,7 @@
         (skein.fold/fold + (eduction (map count) (reading #(.readLine ^java.io.BufferedReader in)))))
       ;=> 3"
   [read-next!]
-  (IteratorFeed. (->Reading read-next! nil false) nil))
+  (IteratorFeed. (->Reading (check/callable "the read-next! of a source" read-next!) nil false) nil))
 
 (defn- range-span [^LongRange r]
   (let [start (long (.first r))
@@ -106,6 +109,7 @@
     Feed coll
     IPersistentVector (indexed (count coll) #(nth coll %))
     CharSequence (Spans/ofText coll)
+    Range (or (Spans/ofRange ^Range coll) (SeqFeed. coll))
     ISeq (SeqFeed. coll)
     LazySeq (SeqFeed. coll)
     RandomAccess (Spans/ofList ^List coll)
@@ -136,7 +140,7 @@
   (if (instance? PersistentVector coll)
     (VectorSpan. coll 0 (count coll))
     (let [found (-source coll)]
-      (if (or (identical? found coll)
-              (instance? Span found) (instance? Feed found) (instance? IReduceInit found))
-        found
-        (recur found)))))
+      (cond
+        (or (instance? Span found) (instance? Feed found) (instance? IReduceInit found)) found
+        (identical? found coll) (not-foldable! coll)
+        :else (recur found)))))

@@ -13,11 +13,20 @@
 
 ;;;; Moments: [count mean sum-of-squared-distances]
 
+(defn- mean-of-both
+  "Returns the mean of n-1 numbers whose mean is mean-1 and n-2 numbers whose mean is mean-2."
+  ^double [^long n-1 ^double mean-1 ^long n-2 ^double mean-2]
+  (let [n (+ n-1 n-2)
+        apart (- mean-2 mean-1)]
+    ;; Of infinite numbers, and of such as are too far apart for a double, the difference is of no use.
+    (if (Double/isInfinite apart)
+      (+ (* mean-1 (/ (double n-1) n)) (* mean-2 (/ (double n-2) n)))
+      (+ mean-1 (/ (* apart n-2) n)))))
+
 (defn- add-moment [[n mean squares] x]
-  (let [n (inc (long n)), mean (double mean), x (double x)
-        from-mean (- x mean)
-        mean (+ mean (/ from-mean n))]
-    [n mean (+ (double squares) (* from-mean (- x mean)))]))
+  (let [n (long n), x (double x)
+        new-mean (if (zero? n) x (mean-of-both n mean 1 x))]
+    [(inc n) new-mean (+ (double squares) (* (- x (double mean)) (- x new-mean)))]))
 
 (defn- combine-moments [[n-1 mean-1 squares-1 :as left] [n-2 mean-2 squares-2 :as right]]
   (let [n-1 (long n-1), n-2 (long n-2), n (+ n-1 n-2)]
@@ -26,7 +35,7 @@
       (zero? n-2) left
       :else (let [apart (- (double mean-2) (double mean-1))]
               [n
-               (+ (double mean-1) (/ (* apart n-2) n))
+               (mean-of-both n-1 mean-1 n-2 mean-2)
                (+ (double squares-1) (double squares-2) (/ (* apart apart n-1 n-2) n))]))))
 
 (defn moments

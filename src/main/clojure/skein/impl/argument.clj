@@ -33,14 +33,6 @@
                  {:value (error/preview value)}))
   value)
 
-(defn function
-  "Returns `value`, which must be callable. Throws :skein/not-a-function."
-  [value]
-  (when-not (ifn? value)
-    (error/fail! :skein/not-a-function (str "A function is wanted here, but this is " (error/preview value) ".")
-                 {:value (error/preview value)}))
-  value)
-
 (defn number
   "Returns `n`, which must satisfy `ok?`, as `wanted` says in words. Throws
   :skein/bad-number.

@@ -15,7 +15,7 @@
   (:import (java.io BufferedInputStream EOFException File FileDescriptor FileInputStream IOException InputStream)
            (java.lang.reflect InvocationTargetException)
            (java.nio.file AccessDeniedException FileSystems Files LinkOption NoSuchFileException Path)
-           (skein.fold.rt GzipStream)
+           (skein.fold.rt GzipStream ZstdFrames)
            (skein.wf Input Input$Opener)))
 
 (set! *warn-on-reflection* true)
@@ -127,15 +127,21 @@
     :gzip (GzipStream. in (int buffer-bytes))
     :bzip2 (construct "org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream"
                       "org.apache.commons/commons-compress" [InputStream Boolean/TYPE] [in true])
-    :zstd (construct "com.github.luben.zstd.ZstdInputStream" "com.github.luben/zstd-jni" [InputStream] [in])
+    :zstd (construct "com.github.luben.zstd.ZstdInputStream" "com.github.luben/zstd-jni" [InputStream] [(ZstdFrames. in)])
     in))
 
 ;;;; Opening
 
+(defn- regular? [^String path]
+  (and (not= path "-")
+       (Files/isRegularFile (Path/of path (make-array String 0)) (make-array LinkOption 0))))
+
 (defn- open-file ^InputStream [^String path]
-  (if (= path "-")
-    (FileInputStream. FileDescriptor/in)
-    (Files/newInputStream (Path/of path (make-array String 0)) (make-array java.nio.file.OpenOption 0))))
+  (cond
+    (= path "-") (FileInputStream. FileDescriptor/in)
+    (regular? path) (Files/newInputStream (Path/of path (make-array String 0)) (make-array java.nio.file.OpenOption 0))
+    ;; JDK 21 would ask a stream of Files for its position to know how much is available; a pipe has none.
+    :else (FileInputStream. path)))
 
 (defn- peek-bytes
   "Returns the next `n` bytes of a stream, or all there are, and leaves them there."
@@ -156,10 +162,6 @@
       (catch Throwable e
         (.close in)
         (throw e)))))
-
-(defn- regular? [^String path]
-  (and (not= path "-")
-       (Files/isRegularFile (Path/of path (make-array String 0)) (make-array LinkOption 0))))
 
 (defn- once
   "Returns an opener that gives `in`, which is open already, and can't be opened again."

@@ -52,11 +52,17 @@
 (defn- error-of [f] (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
 (defn- lines-of [file] (with-open [in (io/reader file)] (vec (line-seq in))))
 
+(defn- with-long-parts
+  "A generator of what `small` gives, with now and then text that is longer than what is read at a time at the least."
+  [small]
+  (gen/frequency [[60 small] [1 (gen/elements (map #(str/join (repeat % "é")) [2047 2048 5000]))]]))
+
 (def ^:private text-gen
-  (gen/fmap str/join (gen/vector (gen/elements ["a" "bc" "\n" "\r" "\r\n" "é" "漢字" "\uD83D\uDE00" "longer than a slice"]) 0 60)))
+  (gen/fmap str/join (gen/vector (with-long-parts (gen/elements ["a" "bc" "\n" "\r" "\r\n" "é" "漢字" "\uD83D\uDE00"])) 0 60)))
 
 (def ^:private opts-gen
-  (gen/hash-map :grain (gen/choose 1 30) :parallelism (gen/choose 1 4)))
+  (gen/hash-map :grain (gen/frequency [[1 (gen/choose 1 30)] [1 (gen/choose 1000 9000)]])
+                :parallelism (gen/choose 1 4)))
 
 (deftest lines-are-those-of-line-seq
   (with-files [file ".txt" packed ".gz"]
@@ -79,7 +85,7 @@
     (doseq [delimiter ["|" "--=" "\u0000"]]
       (let [result (check/quick-check
                     100
-                    (prop/for-all [parts (gen/vector (gen/elements ["a" "é" "\n" delimiter "-" "--"]) 0 40), opts opts-gen]
+                    (prop/for-all [parts (gen/vector (with-long-parts (gen/elements ["a" "é" "\n" delimiter "-" "--"])) 0 40), opts opts-gen]
                       (let [text (str/join parts)]
                         (write! file text)
                         (= (split-at-delimiter text delimiter)
@@ -109,6 +115,33 @@
       (zstd! b "b")
       (is (= (map str (range 5000)) (all {:grain 10, :parallelism 3} (lines/lines a))))
       (is (= (concat (map str (range 5000)) ["b"]) (all {:grain 1, :parallelism 3} (lines/lines [a b])))))))
+
+(defn- zstd ^bytes [^String text]
+  (let [out (ByteArrayOutputStream.)]
+    (with-open [packer (doto (ZstdOutputStream. out) (.setChecksum true))] (.write packer (.getBytes text "UTF-8")))
+    (.toByteArray out)))
+
+(deftest what-follows-a-zstandard-frame-is-another
+  (with-files [file ".zst" other ".txt"]
+    (write! other "")
+    (let [a (zstd "a\nb\n"), b (zstd (str (str/join (repeat 300000 "c")) "\nd\n"))
+          skippable [0x5A 0x2A 0x4D 0x18 3 0 0 0 1 2 3]
+          ends (fn [& parts]
+                 (apply write-bytes! file parts)
+                 (let [[alone beside] (map #(try (all {} %) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
+                                           [(lines/lines file) (lines/lines [file other])])]
+                   (if (= alone beside) alone [alone beside])))]
+      (testing "whole"
+        (is (= ["a" "b"] (ends a) (ends a (zstd "")) (ends (zstd "") a) (ends skippable a skippable)))
+        (is (= ["a" "b" "a" "b"] (ends a a)))
+        (is (= ["a" "b" "c" "d"] (update (ends a b) 2 subs 0 1))))
+      (testing "cut off anywhere"
+        (doseq [n (range (alength a))]
+          (is (= :skein/file-truncated (ends (take n a))) n))
+        (doseq [tail [a b skippable], n (range 1 (count tail))]
+          (is (= :skein/file-truncated (ends a (take n tail))) n)))
+      (testing "damaged"
+        (is (= :skein/file-unreadable (ends a (repeat 20 0)) (ends (assoc (vec a) 0 0)) (ends (update (vec a) (- (alength a) 1) bit-xor 1))))))))
 
 (deftest several-files-are-divided-each-on-its-own
   (with-files [a ".txt" b ".gz" c ".txt" d ".gz"]
@@ -183,8 +216,19 @@
       (is (= :skein/file-is-directory (error-of #(all {} (lines/lines "src")))))
       (is (= :skein/file-unreadable (error-of #(all {} (lines/lines bad)))))
       (is (= :skein/file-unreadable (error-of #(all {} (lines/lines zst))))))
+    (testing "a link to itself"
+      (let [link (.toPath (io/file (str zst ".link")))]
+        (Files/createSymbolicLink link link (make-array java.nio.file.attribute.FileAttribute 0))
+        (try (is (= :skein/file-unreadable (error-of #(all {} (lines/lines link)))))
+             (finally (Files/delete link)))))
     (testing "arguments"
-      (is (= :skein/bad-path (error-of #(lines/lines 7))))
+      (is (= :skein/bad-path (error-of #(lines/lines 7)) (error-of #(lines/lines nil)) (error-of #(lines/lines [nil]))
+             (error-of #(lines/lines "")) (error-of #(lines/lines "a\u0000b")) (error-of #(lines/slices (io/file "a\u0000b")))))
+      (is (= :skein/bad-option
+             (error-of #(lines/lines file "ISO-8859-1")) (error-of #(lines/lines file {:charst "UTF-8"}))
+             (error-of #(lines/lines file {:as :bytes})) (error-of #(lines/lines file {:charset nil}))
+             (error-of #(lines/records file "|" {:as :byte})) (error-of #(lines/records file "|" {"as" :bytes}))
+             (error-of #(lines/slices file {:delim "|"})) (error-of #(lines/slices file [:delimiter "|"]))))
       (is (= :skein/bad-delimiter (error-of #(lines/records file ""))))
       (is (= :skein/bad-delimiter (error-of #(lines/records file "aba")))))))
 

@@ -3,6 +3,9 @@
   "Sources that make the fold wait, some of them for ever: it ends where transduce does."
   (:require [clojure.string :as str]
             [clojure.test :refer [deftest is testing]]
+            [clojure.test.check :as check]
+            [clojure.test.check.generators :as gen]
+            [clojure.test.check.properties :as prop]
             [skein.deadline :refer [within-deadline]]
             [skein.fold :as fold]
             [skein.fold.lines :as lines]
@@ -12,6 +15,7 @@
            (java.nio.charset StandardCharsets)
            (java.util Collection Iterator List)
            (java.util.concurrent CountDownLatch Executor LinkedBlockingQueue TimeUnit)
+           (java.util.concurrent.locks LockSupport)
            (java.util.zip GZIPOutputStream)
            (skein.fold.rt Feed Format Spans StreamFeed)))
 
@@ -137,6 +141,48 @@
           xform [(map #(spend 10 %)) (comp (map #(spend 10 %)) (map-indexed (fn [_ x] x)))]
           counts? [true false]]
     (is (= (range 500) (within-deadline (fold/fold opts xform into conj (with-empty-blocks (range 500) counts?)))) [opts counts?])))
+
+;;;; Sources that pause now and then
+
+(defn- pausing
+  "A function of no argument that gives the numbers below `n`, then nil; it pauses before those in `pauses`, and throws at `boom`."
+  [n pauses boom]
+  (let [at (volatile! -1)]
+    (fn []
+      (let [x (long (vswap! at inc))]
+        (when (contains? pauses x) (LockSupport/parkNanos 1500000))
+        (when (= boom x) (throw (ex-info "boom" {:boom x})))
+        (when (< x (long n)) x)))))
+
+(def ^:private until-nil
+  {:reading source/reading
+   :lazy-seq (fn lazy [next!] (lazy-seq (when-some [x (next!)] (cons x (lazy next!)))))
+   :reducible (fn [next!] (reify IReduceInit
+                            (reduce [_ f init] (loop [acc init]
+                                                 (let [x (next!)
+                                                       acc (if (nil? x) (reduced acc) (f acc x))]
+                                                   (if (reduced? acc) @acc (recur acc)))))))})
+
+(def ^:private stages {:none identity, :indexed (map-indexed (fn [_ x] x)), :grouped (comp (partition-all 3) cat)})
+
+(def ^:private case-gen
+  (gen/hash-map :n (gen/choose 0 400), :stop (gen/choose 0 800), :boom (gen/choose 0 1200), :source (gen/elements (keys until-nil))
+                :pauses (gen/set (gen/choose 0 400) {:max-elements 5}), :slow (gen/set (gen/choose 0 400) {:max-elements 3})
+                :stage (gen/elements (keys stages)), :parallelism (gen/choose 1 6)
+                :grain (gen/one-of [(gen/return nil) (gen/choose 1 300)])))
+
+(defn- outcome [f] (try (f) (catch ExceptionInfo e (ex-data e))))
+
+(defn- agrees? [{:keys [n stop boom pauses slow source stage parallelism grain]}]
+  (let [xform (comp (map (fn [x] (when (contains? slow x) (LockSupport/parkNanos 800000)) (spend 1 x))) (stages stage))
+        step (fn ([acc] acc) ([acc x] (if (= x stop) (reduced (conj acc :stop)) (conj acc x))))
+        opts (cond-> {:parallelism parallelism} grain (assoc :grain grain))]
+    (= (outcome #(transduce xform step [] ((until-nil :reducible) (pausing n pauses boom))))
+       (outcome #(fold/fold opts xform into step ((until-nil source) (pausing n pauses boom)))))))
+
+(deftest a-source-that-pauses-gives-what-transduce-gives
+  (let [{:keys [pass? shrunk seed result]} (within-deadline (check/quick-check 200 (prop/for-all [c case-gen] (agrees? c))))]
+    (is pass? (pr-str seed (:smallest shrunk) result))))
 
 ;;;; Streams
 

@@ -81,6 +81,16 @@
            [(error "cut-1.gz" (take 1 b)) (error "cut-9.gz" (take 9 b)) (error "more.gz" (.getBytes "more"))]))
     (is (= (plain/report [(sample 20000 1)]) (report [(file-in folder "zeros.gz" (joined (repeat 500 0)))] {})))))
 
+(deftest a-file-cut-off-in-its-last-part-is-found
+  (let [folder (temp-folder)]
+    (doseq [[ending make-stream] packers
+            :let [a (packed make-stream (sample 2000 1))]
+            n [1 2 3 9 (quot (alength ^bytes a) 2) (dec (alength ^bytes a))]]
+      (is (= :skein/file-unreadable
+             (try (report [(file-in folder (str n "." ending) (byte-array (concat a (take n a))))] {})
+                  (catch ExceptionInfo e (:skein/error (ex-data e)))))
+          [ending n]))))
+
 (deftest patterns-stand-for-files
   (let [folder (temp-folder)
         [a b c] (map #(str (file-in folder % (byte-array 0))) ["a.log" "b.log" "c.txt"])

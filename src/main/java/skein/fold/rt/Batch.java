@@ -7,7 +7,7 @@ import java.util.Arrays;
 
 /** Elements that one thread collects, of which others may take those that are there while it waits for more. */
 final class Batch {
-  private static final int FIRST_SIZE = 64;
+  private static final int FIRST_SIZE = 1024;
   private static final VarHandle FILLED;
 
   static {

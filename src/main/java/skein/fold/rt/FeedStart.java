@@ -77,7 +77,7 @@ final class FeedStart extends Start {
 
   /** Goes on for one block, to see where its time goes; false too if that was the end. */
   private boolean worthwhile(int inOrder) {
-    Probe probe = new Probe(plan, chain, inOrder);
+    Probe probe = new Probe(plan, chain, inOrder, pace);
     long before = System.nanoTime();
     long now = block(probe, (int) Math.min(pace.next(Long.MAX_VALUE), feed.maxBlock()), before);
     return !(strand.acc instanceof Reduced) && probe.worthwhile(now - before);

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.zip.ZipException;
 
@@ -80,6 +81,7 @@ final class FileFault {
     if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return cutOff(path, position);
     String why = e instanceof AccessDeniedException ? "its permissions forbid it"
         : e instanceof ZipException ? "it is no gzip file, or a damaged one (" + e.getMessage() + ")"
+        : e instanceof FileSystemException f && f.getReason() != null ? f.getReason()
         : String.valueOf(e.getMessage());
     return fault(e, Keyword.intern("skein", "file-unreadable"), "Can't read " + path + ": " + why + ".",
         path, Keyword.intern("position"), position, Keyword.intern("reason"), why);

@@ -11,6 +11,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * process. The file is opened when it is first read, and closed when all of it has been.
  */
 public final class FileSpan implements Span {
-  private static final int MIN_BLOCK = 4096;
+  static final int MIN_BLOCK = 4096;
   private static final int MAX_READ_BYTES = 1 << 18;
   private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Slice.PAD;
 
@@ -48,11 +49,11 @@ public final class FileSpan implements Span {
   }
 
   static long sizeOf(Path path) {
-    if (Files.isDirectory(path)) throw FileFault.directory(path.toString());
     try {
-      if (!Files.exists(path)) throw FileFault.missing(path.toString());
+      BasicFileAttributes found = Files.readAttributes(path, BasicFileAttributes.class);
+      if (found.isDirectory()) throw FileFault.directory(path.toString());
       if (!Files.isReadable(path)) throw new AccessDeniedException(path.toString());
-      return Files.size(path);
+      return found.size();
     } catch (IOException e) {
       throw FileFault.of(e, path.toString(), 0);
     }

@@ -48,7 +48,7 @@ public final class FilesSpan implements Span {
   @Override
   public long minBlock() {
     // Of a compressed file the first byte stands for all.
-    return isCoarse() ? 1 : 4096;
+    return isCoarse() ? 1 : FileSpan.MIN_BLOCK;
   }
 
   @Override

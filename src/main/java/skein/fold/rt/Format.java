@@ -4,6 +4,7 @@ package skein.fold.rt;
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
 import java.nio.charset.Charset;
+import java.util.Arrays;
 
 /**
  * How bytes are divided into records, and what a step gets of them. A record ends with its delimiter, or with the input.
@@ -60,8 +61,7 @@ public abstract class Format {
       int found = Bytes.indexOfLineEnd(bytes, at - 1, end);
       if (found < end && bytes[found] == '\n') return found + 1;
       if (found >= end - 1) return last ? end : -1;
-      int next = found + (bytes[found + 1] == '\n' ? 2 : 1);
-      return next;
+      return found + (bytes[found + 1] == '\n' ? 2 : 1);
     }
 
     @Override
@@ -114,7 +114,7 @@ public abstract class Format {
       for (int at = from; at < to; ) {
         int end = indexOfDelimiter(bytes, at, to);
         Object record = charset == null
-            ? java.util.Arrays.copyOfRange(bytes, at, end)
+            ? Arrays.copyOfRange(bytes, at, end)
             : new String(bytes, at, end - at, charset);
         acc = step.invoke(acc, record);
         if (acc instanceof Reduced) return acc;

@@ -10,6 +10,7 @@ import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -26,6 +27,7 @@ public final class Primitives {
   private static final String CORE = "clojure.core$";
 
   private static final Map<IFn, IFn[]> KNOWN = new ConcurrentHashMap<>();
+  private static final Set<IFn> CHOOSING = ConcurrentHashMap.newKeySet();
   private static final Map<List<Object>, MethodHandle[]> KINDS = new ConcurrentHashMap<>();
 
   private Primitives() { }
@@ -33,6 +35,12 @@ public final class Primitives {
   /** Says that {@code hinted} functions do what {@code f} does, for the arguments that they take. */
   public static void know(IFn f, List<IFn> hinted) {
     KNOWN.put(f, hinted.toArray(new IFn[0]));
+  }
+
+  /** As {@link #know}, of an {@code f} that returns one of its arguments as it is, be it boxed as a long or as an int. */
+  public static void knowChoosing(IFn f, List<IFn> hinted) {
+    know(f, hinted);
+    CHOOSING.add(f);
   }
 
   /** {@code f} as a function of a primitive interface, or null. */
@@ -64,10 +72,12 @@ public final class Primitives {
     }
     Place last = i == plan.stageCount() ? lastStep(plan.rawStep(), d) : null;
     Class<?> accType = null;
+    boolean boxingMatters = !exact && !mapped(places);
     if (last != null) {
+      if (boxingMatters && CHOOSING.contains(plan.rawStep())) return null;
       accType = accType(last.template);
     } else {
-      if (places.isEmpty() || !exact && !mapped(places)) return null;
+      if (places.isEmpty() || boxingMatters) return null;
       last = new Place(Sink.Boxed.class, null);
     }
     places.add(last);

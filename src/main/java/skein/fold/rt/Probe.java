@@ -38,6 +38,8 @@ final class Probe extends AFn {
   }
 
   private final IFn step;
+  private final Pace pace;
+  private final double nanosPerUnit;
   private long calls;
   private long nextTimed;
   private boolean timing;
@@ -46,8 +48,13 @@ final class Probe extends AFn {
   private double nanos;       // in the part of the chain that is of interest
   private double clockNanos;  // for all readings
 
-  /** @param inOrder the first stage of {@code chain} that needs order, or more than there are stages */
-  Probe(Plan plan, Chain chain, int inOrder) {
+  /**
+   * @param inOrder the first stage of {@code chain} that needs order, or more than there are stages
+   * @param pace how long units have taken so far, and, once they are done, the ones that this sees
+   */
+  Probe(Plan plan, Chain chain, int inOrder, Pace pace) {
+    this.pace = pace;
+    nanosPerUnit = pace.nanosPerUnit();
     step = inOrder > plan.stageCount() ? chain.steps()[0] : plan.chain(inOrder, new Rest(chain.steps()[inOrder]))[0];
   }
 
@@ -73,9 +80,12 @@ final class Probe extends AFn {
     return result;
   }
 
-  /** Whether it is worthwhile for others to help, of whose elements this one has seen some in {@code total} nanoseconds. */
+  /** Whether it is worthwhile for others to help, going by a block that took {@code total} nanoseconds. */
   boolean worthwhile(long total) {
-    double all = Math.max(1, Math.max(total - clockNanos, nanos));
-    return calls > 0 && Start.worthwhile(nanos / all, all / calls);
+    double all = Math.max(1, total - clockNanos);
+    // A step that is timed takes longer than one in a loop, and even the others have to come by here.
+    double unprobed = nanosPerUnit == 0 ? all : total * nanosPerUnit / pace.nanosPerUnit();
+    double share = Math.min(1, nanos / all);
+    return calls > 0 && share >= Start.WORTH_SHARE && share * Math.min(all, unprobed) / calls >= Start.WORTH_ELEMENT_NANOS;
   }
 }

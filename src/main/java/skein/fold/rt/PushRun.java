@@ -13,13 +13,16 @@ final class PushRun extends Run {
   /** Elements, and the strand that they belong to. */
   private record Block(Strand strand, Span span) { }
 
+  private static final int MAX_BLOCK = 1024;
+  private static final int SPINS = 200;
   /** How long a helper waits for a block before it looks for what the producer has collected of one; longer each time. */
   private static final long PATIENCE_MILLIS = 1;
   private static final long MOST_PATIENCE_MILLIS = 16;
 
   private final Bursts bursts = new Bursts();
   private final ArrayDeque<Block> queue = new ArrayDeque<>();  // guarded by lock
-  private boolean closed;                                     // guarded by lock
+  private volatile boolean isEmpty = true;                    // written under lock; whether the queue is
+  private volatile boolean closed;                            // written under lock
   private boolean producing = true;                           // guarded by lock; the caller is in the source's code
   private volatile boolean ended;                             // a strand was reduced: nobody wants more
   private volatile boolean helped;                            // somebody looks for blocks, until the end
@@ -60,20 +63,17 @@ final class PushRun extends Run {
     return ended || failed;
   }
 
-  /** Adds {@code x} to the present block, of {@code size} elements if it is a new one, and pushes that if it is full. By the caller. */
-  void collect(Object x, int size) {
+  /** The caller begins a block, which others may take from until it is flushed. */
+  Batch collect(Pace pace) {
     pushed = true;
-    Batch batch = collected;
-    if (batch == null) collected = batch = new Batch(bursts.next(size));
-    batch.add(x);
-    if (batch.isFull()) flush();
+    return collected = new Batch(bursts.next((int) Math.min(pace.next(Long.MAX_VALUE), MAX_BLOCK)));
   }
 
   /** Puts the present block, or what nobody has taken of it, behind what there is. The caller may then have to reduce one. */
   void flush() {
     Batch batch = collected;
     collected = null;
-    Span rest = batch == null ? null : batch.take();
+    Span rest = batch.take();
     if (rest == null) return;
     producing(false);
     try {
@@ -90,6 +90,7 @@ final class PushRun extends Run {
     synchronized (lock) {
       if (ended) return;
       queue.addLast(blockOf(span));
+      isEmpty = false;
       full = queue.size() > 2 * maxHelpers();
       lock.notify();
     }
@@ -148,6 +149,8 @@ final class PushRun extends Run {
   }
 
   private Block poll(boolean wait) {
+    // A producer that needs a helper will have collected a block before that could fall asleep.
+    for (int i = 0; wait && isEmpty && !closed && i < SPINS; i++) Thread.onSpinWait();
     synchronized (lock) {
       for (long patience = PATIENCE_MILLIS; ; patience = Math.min(2 * patience, MOST_PATIENCE_MILLIS)) {
         Block block = nextBlock();
@@ -166,6 +169,7 @@ final class PushRun extends Run {
   private Block nextBlock() {
     Block block;
     do block = queue.pollFirst(); while (block != null && block.strand.isDropped());
+    isEmpty = queue.isEmpty();
     return block;
   }
 

@@ -10,11 +10,16 @@ import clojure.lang.Reduced;
  * it steps on each, then, if the steps take long, it makes blocks of them for others.
  */
 final class PushStart extends Start {
-  private static final int MAX_BLOCK = 1024;
+  /** How many elements may be stepped on between two looks at the clock. */
+  private static final int MAX_UNLOOKED = 1024;
+  /** How many to see where their time goes. */
+  private static final int PROBED = 64;
+
   private final Pace pace;
   private final Strand strand;
   private PushRun run;          // null while alone
   private Probe probe;          // null but while it is measured whether to share
+  private Batch batch;          // what is being collected for the run
   private long since = start;   // when the elements were counted last
   private long count;           // elements since then
   private int untilLook = 1;
@@ -30,7 +35,9 @@ final class PushStart extends Start {
     @Override
     public Object invoke(Object ignored, Object x) {
       if (run == null || !run.isHelped() && !pace.fixed()) return stepOn(x);
-      run.collect(x, blockSize());
+      if (batch == null) batch = run.collect(pace);
+      batch.add(x);
+      if (batch.isFull()) flush();
       return run.enough() ? new Reduced(null) : null;
     }
   }
@@ -41,20 +48,16 @@ final class PushStart extends Start {
     try {
       pusher.reduce(new Receiver(), null);
       if (plan.isWatched()) note(System.nanoTime());
-      if (run != null) run.flush();
+      flush();
     } catch (Throwable t) {  // it counts if what the source has pushed before does not end the fold
       if (run == null) throw t;
-      run.flush();
+      flush();
       run.producerFailed(t);
     }
     strand.acc = unreduced(strand.acc);
     if (run == null) return plan.complete(strand.step, strand.acc);
     run.producing(false);
     return run.execute();
-  }
-
-  private int blockSize() {
-    return (int) Math.min(pace.next(Long.MAX_VALUE), MAX_BLOCK);
   }
 
   private Object stepOn(Object x) {
@@ -71,14 +74,15 @@ final class PushStart extends Start {
     pace.took(count, now - since);
     boolean worthwhile = probe != null && probe.worthwhile(now - since);
     note(now);
-    untilLook = blockSize();
+    untilLook = (int) Math.min(pace.next(Long.MAX_VALUE), MAX_UNLOOKED);
     pauses.pause();
     if (run != null) return;
     if (probe != null) {
       probe = null;
       if (worthwhile) share(); else alone(now, PRODUCTION_IS_DEAR);
     } else if (questionable(now) && mayShare()) {
-      probe = new Probe(plan, chain, Integer.MAX_VALUE);
+      untilLook = Math.min(untilLook, PROBED);
+      probe = new Probe(plan, chain, Integer.MAX_VALUE, pace);
     }
   }
 
@@ -95,6 +99,12 @@ final class PushStart extends Start {
     if (inOrder > plan.stageCount()) return true;
     alwaysAlone(inOrder == 0 ? plan.inOrderReason() : "the source pushes its elements, and a transducer needs them in order");
     return false;
+  }
+
+  private void flush() {
+    if (batch == null) return;
+    batch = null;
+    run.flush();
   }
 
   private void share() {

@@ -124,7 +124,7 @@ final class SpanStart extends Start {
 
   /** Goes on for one block, to see whether the stages in front take enough of the time; false too if that was the end. */
   private boolean worthwhile(int inOrder) {
-    Probe probe = new Probe(plan, chain, inOrder);
+    Probe probe = new Probe(plan, chain, inOrder, pace);
     long before = System.nanoTime();
     long from = at;
     at += pace.next(size - from);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.rt;
 
+import clojure.lang.Range;
 import java.util.List;
 
 /** Spans of what gives its elements by index: arrays, ranges, lists, text. */
@@ -26,6 +27,22 @@ public final class Spans {
   /** The longs {@code start}, {@code start + distance} and so on, {@code size} of them; the distance is not 0. */
   public static Span ofRange(long start, long distance, long size) {
     return PrimitiveSpan.range(start, distance, size);
+  }
+
+  /**
+   * The longs of a range that has more of them than {@code clojure.lang.LongRange} takes; null if they are numbers of other
+   * kinds, or more than a long can tell.
+   */
+  public static Span ofRange(Range range) {
+    if (!(Stages.closedOver(range, "start") instanceof Long start)
+        || !(Stages.closedOver(range, "end") instanceof Long end)
+        || !(Stages.closedOver(range, "step") instanceof Long step)) {
+      return null;
+    }
+    // Unsigned, since the two ends may be further apart than the greatest long.
+    long length = step > 0 ? end - start : start - end;
+    long size = Long.divideUnsigned(length - 1, Math.abs(step)) + 1;
+    return size > 0 ? ofRange(start, step, size) : null;
   }
 
   /** The elements of a list with random access. */

@@ -24,8 +24,8 @@ import java.util.stream.Stream;
  *
  * <p>A composition made by {@code comp} is taken apart by its fields. Whether a transducer keeps state is seen by applying
  * it to a step twice: what either reducing function closes over and the other does not, down through the functions that it
- * closes over, is state of its own; so is a field that can be set. State that both share, such as an atom for statistics, was there before; to make
- * that safe for several threads is its owner's affair.
+ * closes over, is state of its own; so is a field that can be set. State that both share, such as an atom for statistics, was
+ * there before; to make that safe for several threads is its owner's affair.
  */
 public final class Stages {
   private static final String COMPOSITION = "clojure.core$comp$fn__";
@@ -56,15 +56,17 @@ public final class Stages {
     }
   };
 
-  private static final ClassValue<Boolean> ARITY_ONE = new ClassValue<>() {
+  /** How many arguments, up to two, an instance of a class takes besides those of a RestFn: bit n says whether n. */
+  private static final ClassValue<Integer> ARITIES = new ClassValue<>() {
     @Override
-    protected Boolean computeValue(Class<?> type) {
+    protected Integer computeValue(Class<?> type) {
+      int arities = 0;
       for (Class<?> c = type; c != null && c != AFunction.class && c != AFn.class && c != RestFn.class; c = c.getSuperclass()) {
         for (var method : c.getDeclaredMethods()) {
-          if (method.getName().equals("invoke") && method.getParameterCount() == 1) return !isLookup(type);
+          if (method.getName().equals("invoke") && method.getParameterCount() <= 2) arities |= 1 << method.getParameterCount();
         }
       }
-      return false;
+      return isLookup(type) ? arities & ~(1 << 1) : arities;
     }
   };
 
@@ -100,10 +102,10 @@ public final class Stages {
     }
   }
 
-  /** The value of the field {@code name} of {@code function}'s class, or null. */
-  static Object closedOver(Object function, String name) {
-    for (Field field : FIELDS.get(function.getClass())) {
-      if (field != null && field.getName().equals(name)) return get(field, function);
+  /** The value of the field {@code name} of {@code holder}'s class, such as what a function closes over; or null. */
+  static Object closedOver(Object holder, String name) {
+    for (Field field : FIELDS.get(holder.getClass())) {
+      if (field != null && field.getName().equals(name)) return get(field, holder);
     }
     return null;
   }
@@ -128,9 +130,14 @@ public final class Stages {
 
   /** Whether a reducing function has the arity that completes. A multimethod or a keyword has none that would. */
   public static boolean hasArityOne(Object f) {
-    if (f instanceof Var var) return hasArityOne(var.deref());
-    if (f instanceof RestFn rest && rest.getRequiredArity() <= 1) return true;
-    return ARITY_ONE.get(f.getClass());
+    return (arities(f) & 1 << 1) != 0;
+  }
+
+  /** How many arguments {@code f}, a function, takes: bit 0 says whether none, bit 2 whether two. */
+  public static int arities(Object f) {
+    if (f instanceof Var var) return arities(var.deref());
+    int arities = ARITIES.get(f.getClass());
+    return f instanceof RestFn rest ? arities | -1 << rest.getRequiredArity() : arities;
   }
 
   /** Whether {@code xform} stops early by what one element is, as {@code take-while} does. */

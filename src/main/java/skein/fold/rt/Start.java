@@ -75,9 +75,4 @@ abstract class Start {
   final void because(String path, String reason) {
     if (plan.trace != null) plan.trace.path(path, reason);
   }
-
-  /** Whether a block of {@code units} units is worth sharing, of whose time {@code share} can run in parallel. */
-  static boolean worthwhile(double share, double nanosPerUnit) {
-    return share >= WORTH_SHARE && share * nanosPerUnit >= WORTH_ELEMENT_NANOS;
-  }
 }

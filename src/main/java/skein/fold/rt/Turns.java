@@ -13,6 +13,8 @@ import java.util.function.Supplier;
  * the others, who look now and then for what it has read.
  */
 final class Turns {
+  /** Most have the turn for a few microseconds, in which a thread can't even fall asleep. */
+  private static final int SPINS = 200;
   /** How long to wait for the turn before looking for what whoever has it has read; longer each time there is nothing. */
   private static final long PATIENCE_NANOS = 1_000_000;
   private static final long MOST_PATIENCE_NANOS = 16_000_000;
@@ -40,12 +42,16 @@ final class Turns {
   }
 
   /**
-   * Waits for the turn, or until {@code ready} gives something else to do; an interrupt ends that.
+   * Waits for the turn, or until {@code ready} gives something else to do; an interrupt ends that if it has to wait for long.
    *
    * @param nanos how long to wait before {@code ready} is asked, at the least
    * @return what it gave, or null: it is the calling thread's turn
    */
   <T> T await(Supplier<T> ready, long nanos) {
+    for (int i = 0; i < SPINS; i++) {
+      if (turn.tryLock()) return null;
+      Thread.onSpinWait();
+    }
     try {
       for (long patience = PATIENCE_NANOS; !turn.tryLock(Math.clamp(nanos, patience, MOST_PATIENCE_NANOS), TimeUnit.NANOSECONDS); ) {
         T found = ready.get();

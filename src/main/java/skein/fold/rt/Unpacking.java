@@ -35,7 +35,7 @@ final class Unpacking {
 
   private static InputStream unzstd(Path path, InputStream raw) throws IOException {
     try {
-      return (InputStream) Class.forName(ZSTD).getConstructor(InputStream.class).newInstance(raw);
+      return (InputStream) Class.forName(ZSTD).getConstructor(InputStream.class).newInstance(new ZstdFrames(raw));
     } catch (ClassNotFoundException e) {
       throw FileFault.noUnpacker(path.toString(), "com.github.luben/zstd-jni");
     } catch (ReflectiveOperationException e) {

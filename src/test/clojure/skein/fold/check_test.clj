@@ -1,0 +1,43 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.check-test
+  (:require [clojure.test :refer [deftest is testing]]
+            [skein.fold :as fold]
+            [skein.fold.source :as source])
+  (:import (clojure.lang ExceptionInfo)))
+
+(set! *warn-on-reflection* true)
+
+(defn- data-of [f] (try (f) nil (catch ExceptionInfo e (ex-data e))))
+(defn- errors-of [& fs] (distinct (map #(:skein/error (data-of %)) fs)))
+
+(deftest what-folds-are-made-of-is-checked-when-they-are-made
+  (testing "numbers"
+    (is (= {:skein/error :skein/bad-number, :option :n, :value "-1"} (data-of #(fold/top -1))))
+    (is (= [:skein/bad-number]
+           (errors-of #(fold/top nil) #(fold/top 1.5) #(fold/top 5000000000) #(fold/top "3" identity)
+                      #(fold/histogram [10 0]) #(fold/histogram [0 0]) #(fold/histogram [0 ##NaN]) #(fold/histogram [:a])
+                      #(fold/histogram 5) #(fold/quantiles 0.5) #(fold/quantiles [0 1.5]) #(fold/quantiles [-0.1])
+                      #(fold/quantiles [##NaN]) #(fold/quantiles [:median])
+                      #(source/indexed -1 identity) #(source/indexed nil identity) #(source/indexed 2.0 identity)
+                      #(source/indexed 5000000000 identity)))))
+  (testing "functions"
+    (is (= [:skein/not-a-function]
+           (errors-of #(fold/top 1 nil) #(fold/then fold/sum nil) #(fold/group-by nil fold/sum) #(fold/group-by 5 fold/sum)
+                      #(source/indexed 3 nil) #(source/reading nil)))))
+  (testing "transducers"
+    (is (= [:skein/bad-xform] (errors-of #(fold/through 5 fold/sum) #(fold/through [] (fold/through (map inc) fold/sum))))))
+  (testing "folds"
+    (is (= [:skein/bad-fold]
+           (errors-of #(fold/fuse nil) #(fold/fuse 7) #(fold/fuse fold/sum) #(fold/fuse fold/mean) #(fold/fuse #{fold/sum})
+                      #(fold/fuse [fold/sum nil]) #(fold/fuse {:a 7}) #(fold/then 5 str) #(fold/through (map inc) :sum)))))
+  (testing "collections"
+    (is (= [:skein/bad-collection] (errors-of #(fold/into 5) #(fold/into "text") #(fold/into (object-array 1)))))))
+
+(deftest what-is-odd-but-right-is-taken
+  (is (= [[] {}] (fold/fold (fold/fuse [(fold/fuse []) (fold/fuse {})]) [1 2])))
+  (is (= {:step 2, :combine 3} (fold/fold (fold/fuse {:step fold/count, :combine fold/sum}) [1 2])))
+  (is (= [[2] {} []] (fold/fold (fold/fuse [(fold/histogram nil) (fold/quantiles nil) (fold/top 0)]) [1 2])))
+  (is (= [0 2 0] (fold/fold (fold/histogram (double-array [##-Inf ##Inf])) [1 2])))
+  (is (= '(2 1) (fold/fold (fold/into nil) [1 2])))
+  (is (= [2 3] (fold/fold (fold/through nil (fold/through (map inc) (fold/through nil (fold/into [])))) [1 2])))
+  (is (= [{:n 2} {:n 1}] (fold/fold (fold/top 2 :n) [{:n 0} {:n 1} {:n 2}]))))
