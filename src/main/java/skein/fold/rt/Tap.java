@@ -11,7 +11,7 @@ final class Tap {
   private final Feed feed;
   private final Bursts bursts = new Bursts();
   private Thread producer;      // guarded by this; who is in feed.next()
-  private boolean interrupted;  // guarded by this; whether shut() interrupted the producer
+  private final Nudge nudge = new Nudge();  // guarded by this; shut()'s, to the producer
   private volatile boolean shut;
 
   Tap(Feed feed) {
@@ -72,15 +72,13 @@ final class Tap {
     } finally {
       synchronized (this) {
         producer = null;
-        if (interrupted) Thread.interrupted();
+        nudge.takeBack();
       }
     }
   }
 
   synchronized void shut() {
     shut = true;
-    if (producer == null || producer == Thread.currentThread() || interrupted) return;
-    interrupted = true;
-    producer.interrupt();
+    if (producer != null && producer != Thread.currentThread()) nudge.send(producer);
   }
 }
