@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.host-test
   "Folds that virtual threads call: they hold no carrier."
-  (:require [clojure.test :refer [deftest is testing]]
+  (:require [clojure.string :as str]
+            [clojure.test :refer [deftest is testing]]
             [skein.async :as a]
             [skein.deadline :refer [within-deadline]]
             [skein.fold :as fold])
@@ -125,6 +126,31 @@
   (let [folded (on-virtual #(vector (fold/fold {:grain 1} (dedupe) + (fn [acc x] (when (= x 999) (.interrupt (Thread/currentThread))) (+ acc x)) xs)
                                     (Thread/interrupted)))]
     (is (= [499500 true] (within-deadline @folded)))))
+
+(deftest an-interrupt-is-kept-while-a-step-that-nobody-wants-is-interrupted
+  (let [right (promise)
+        nudged (promise)
+        told? (atom false)
+        left (promise)
+        step (fn step [_ x]
+               (cond
+                 (not (str/starts-with? (.getName (Thread/currentThread)) "skein-fold-host")) (do (deliver left x) @right (reduced :ended))
+                 (and (realized? left) (< (long @left) (long x))) (do (deliver right x)
+                                                                      (while (not (.isInterrupted (Thread/currentThread))))
+                                                                      (deliver nudged true)
+                                                                      (while (not @told?)))
+                 :else :none))
+        folded (promise)
+        thread (Thread/startVirtualThread
+                #(deliver folded [(fold/fold {:parallelism 2, :grain 1} (map identity) (fn ([] :none) ([a b] (if (= :ended a) a b)))
+                                             step (iterate inc 0))
+                                  (Thread/interrupted)]))]
+    (within-deadline
+     @nudged
+     (.interrupt thread)
+     (while (.isInterrupted thread))
+     (reset! told? true))
+    (is (= [:ended true] (within-deadline (deref folded))))))
 
 (deftest virtual-threads-fold-within-folds-of-virtual-threads
   (is (= (* 50 499500)

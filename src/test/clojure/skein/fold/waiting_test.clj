@@ -18,7 +18,7 @@
            (java.util.concurrent CountDownLatch Executor LinkedBlockingQueue TimeUnit)
            (java.util.concurrent.locks LockSupport)
            (java.util.zip GZIPOutputStream)
-           (skein.fold.rt Format StreamFeed)))
+           (skein.fold.rt Feed Format Spans StreamFeed)))
 
 (set! *warn-on-reflection* true)
 
@@ -120,6 +120,28 @@
           :let [next! (silent-after [1 2 :end])
                 eager (fn eager [x] (reify ISeq (seq [this] this) (first [_] x) (more [_] (eager (next!))) (next [this] (.more this))))]]
     (is (= [1 2] (within-deadline (fold/fold opts (take-while #(not= :end %)) into conj (eager (next!))))))))
+
+(defn- with-empty-blocks
+  "A feed of the elements of `coll` of which every other block is empty; it counts them, if `counts?`."
+  ^Feed [coll counts?]
+  (let [left (atom coll)
+        turn (atom 0)
+        taken (atom 0)]
+    (reify Feed
+      (exhausted [_] (empty? @left))
+      (taken [_] (if counts? @taken -1))
+      (next [_ n]
+        (when (seq @left)
+          (let [block (when (even? (swap! turn inc)) (take n @left))]
+            (swap! left #(drop (count block) %))
+            (swap! taken + (count block))
+            (Spans/ofArray (object-array block))))))))
+
+(deftest a-block-may-be-empty
+  (doseq [opts [{} {:parallelism 1} {:parallelism 2, :grain 10} {:parallelism 4, :grain 10} {:parallelism 2, :pool nobody}]
+          xform [(map #(spend 10 %)) (comp (map #(spend 10 %)) (map-indexed (fn [_ x] x)))]
+          counts? [true false]]
+    (is (= (range 500) (within-deadline (fold/fold opts xform into conj (with-empty-blocks (range 500) counts?)))) [opts counts?])))
 
 ;;;; Sources that pause now and then
 

@@ -8,7 +8,7 @@ package skein.fold.rt;
 class Claim {
   private volatile boolean dropped;  // written under this; the owner looks now and then
   private Thread owner;              // guarded by this; who is in the user's functions, if anybody
-  private boolean interrupted;       // guarded by this; whether drop() interrupted the owner
+  private final Nudge nudge = new Nudge();  // guarded by this; drop()'s, to the owner
 
   final boolean isDropped() {
     return dropped;
@@ -23,20 +23,16 @@ class Claim {
 
   final synchronized void leave() {
     owner = null;
-    if (interrupted) Thread.interrupted();
-    interrupted = false;
+    nudge.takeBack();
   }
 
   final synchronized void drop() {
     dropped = true;
-    // An interrupt that is there already is somebody else's, and must not be taken for ours.
-    if (owner == null || owner.isInterrupted()) return;
-    interrupted = true;
-    owner.interrupt();
+    if (owner != null) nudge.send(owner);
   }
 
   /** Whether {@link #drop} has interrupted the thread that is at it. */
   final synchronized boolean isInterrupted() {
-    return interrupted;
+    return nudge.isSent();
   }
 }

@@ -159,6 +159,8 @@ final class FeedRun extends Run {
         if (!(strand.acc instanceof Reduced reduced)) return true;
         strand.acc = reduced.deref();
         endAfter(strand);
+      } else if (!tap.isShut()) {
+        return true;  // a block may be empty, and more come
       }
       complete(strand);
       return false;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.rt;
 
+import clojure.lang.RT;
 import clojure.lang.Var;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
@@ -18,12 +20,13 @@ final class Host implements Runnable {
   private static final int MAX_HOSTS = 4 * Crew.PROCESSORS;
   // Hands a guest to a thread that is free, or to a new one, or refuses it.
   private static final ThreadPoolExecutor HOSTS = new ThreadPoolExecutor(
-      0, MAX_HOSTS, Crew.KEEP_MILLIS, TimeUnit.MILLISECONDS, new SynchronousQueue<>(), Crew.threads("skein-fold-host-"));
+      0, MAX_HOSTS, Crew.KEEP_MILLIS, TimeUnit.MILLISECONDS, new SynchronousQueue<>(), Host::thread);
+  private static final AtomicInteger NUMBER = new AtomicInteger();
 
   private final Supplier<Object> work;
   private final Thread guest = Thread.currentThread();
   private final Object bindings = Var.cloneThreadBindingFrame();
-  private Thread host;            // guarded by this; null before and after the work
+  private Nudge.Proxy host;            // guarded by this; null before and after the work
   private boolean interrupted;    // guarded by this; an interrupt of the guest that came when there was no host to pass it to
   private volatile boolean done;  // written under this, after the two below
   private Object result;
@@ -31,6 +34,13 @@ final class Host implements Runnable {
 
   private Host(Supplier<Object> work) {
     this.work = work;
+  }
+
+  private static Thread thread(Runnable work) {
+    Thread thread = new Nudge.Proxy(work, "skein-fold-host-" + NUMBER.incrementAndGet());
+    thread.setDaemon(true);
+    thread.setContextClassLoader(RT.class.getClassLoader());  // as Crew.threads
+    return thread;
   }
 
   /** Has a host do {@code work}, for the calling thread; null if none is free. */
@@ -61,7 +71,7 @@ final class Host implements Runnable {
   }
 
   private synchronized void begin() {
-    host = Thread.currentThread();
+    host = (Nudge.Proxy) Thread.currentThread();
     if (interrupted) host.interrupt();
     interrupted = false;
   }
@@ -74,7 +84,7 @@ final class Host implements Runnable {
   }
 
   private synchronized void interrupt() {
-    if (host != null) host.interrupt(); else interrupted = true;
+    if (host != null) host.passOn(); else interrupted = true;
   }
 
   /** Waits for the work's end; returns or throws what it has. By the guest. */

@@ -19,6 +19,7 @@ final class PushRun extends Run {
   private static final long PATIENCE_MILLIS = 1;
   private static final long MOST_PATIENCE_MILLIS = 16;
 
+  private final Bursts bursts = new Bursts();
   private final ArrayDeque<Block> queue = new ArrayDeque<>();  // guarded by lock
   private volatile boolean isEmpty = true;                    // written under lock; whether the queue is
   private volatile boolean closed;                            // written under lock
@@ -65,7 +66,7 @@ final class PushRun extends Run {
   /** The caller begins a block, which others may take from until it is flushed. */
   Batch collect(Pace pace) {
     pushed = true;
-    return collected = new Batch((int) Math.min(pace.next(Long.MAX_VALUE), MAX_BLOCK));
+    return collected = new Batch(bursts.next((int) Math.min(pace.next(Long.MAX_VALUE), MAX_BLOCK)));
   }
 
   /** Puts the present block, or what nobody has taken of it, behind what there is. The caller may then have to reduce one. */
@@ -176,6 +177,8 @@ final class PushRun extends Run {
   private Block collectedBlock() {
     Batch batch = collected;
     Span ready = batch == null || ended || failed ? null : batch.take();
-    return ready == null ? null : blockOf(ready);
+    if (ready == null) return null;
+    bursts.taken(ready.size());
+    return blockOf(ready);
   }
 }

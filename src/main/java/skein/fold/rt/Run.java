@@ -44,7 +44,7 @@ abstract class Run {
   volatile boolean failed;                 // written under lock; workers look at every block
   private volatile boolean over;           // no more helpers are wanted
   private boolean callerWorks;             // guarded by lock; the caller is in user code that may wait
-  private boolean callerInterrupted;       // guarded by lock; by us
+  private final Nudge nudge = new Nudge();  // guarded by lock; ours, to the caller
 
   Run(Plan plan) {
     this.plan = plan;
@@ -134,15 +134,12 @@ abstract class Run {
 
   /** Interrupts the caller, since nobody wants what it does. Under the lock. */
   final void interruptCaller() {
-    if (callerInterrupted || Thread.currentThread() == caller || caller.isInterrupted()) return;
-    callerInterrupted = true;
-    caller.interrupt();
+    if (Thread.currentThread() != caller) nudge.send(caller);
   }
 
   /** Takes back an interrupt of ours. By the caller, under the lock. */
   final void forgetInterrupt() {
-    if (callerInterrupted) Thread.interrupted();
-    callerInterrupted = false;
+    nudge.takeBack();
   }
 
   /** A helper's whole visit. */

@@ -9,8 +9,9 @@ import clojure.lang.IFn;
  */
 final class Tap {
   private final Feed feed;
+  private final Bursts bursts = new Bursts();
   private Thread producer;      // guarded by this; who is in feed.next()
-  private boolean interrupted;  // guarded by this; whether shut() interrupted the producer
+  private final Nudge nudge = new Nudge();  // guarded by this; shut()'s, to the producer
   private volatile boolean shut;
 
   Tap(Feed feed) {
@@ -23,7 +24,9 @@ final class Tap {
 
   /** What whoever is in {@link #next} has read so far; null if that is nothing or nobody wants it. */
   Span ready() {
-    return shut ? null : feed.ready();
+    Span ready = shut ? null : feed.ready();
+    if (ready != null) bursts.taken(ready.size());
+    return ready;
   }
 
   /**
@@ -47,7 +50,7 @@ final class Tap {
         }
         long taken = feed.taken();
         Object result = feed.reduce(step, acc, n);
-        units = taken < 0 ? n : feed.taken() - taken;
+        units = taken < 0 ? n : Math.max(1, feed.taken() - taken);  // a block may be empty, which is not the end
         return result;
       }
     };
@@ -60,7 +63,7 @@ final class Tap {
       producer = Thread.currentThread();
     }
     try {
-      Span block = feed.next(n);
+      Span block = feed.next(bursts.next(n));
       if (block == null) shut = true;
       return shut ? null : block;
     } catch (Throwable t) {
@@ -69,15 +72,13 @@ final class Tap {
     } finally {
       synchronized (this) {
         producer = null;
-        if (interrupted) Thread.interrupted();
+        nudge.takeBack();
       }
     }
   }
 
   synchronized void shut() {
     shut = true;
-    if (producer == null || producer == Thread.currentThread() || interrupted) return;
-    interrupted = true;
-    producer.interrupt();
+    if (producer != null && producer != Thread.currentThread()) nudge.send(producer);
   }
 }
