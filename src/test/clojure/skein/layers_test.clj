@@ -15,9 +15,10 @@
   that fits decides. New namespaces get a line here."
   '[;; The ground: error reports, the scheduler and channels, the log reader.
     [0 error      [skein.impl.error]                          []]
-    [0 runtime    [skein.rt skein.rt.*]                       []]
+    [-1 thread    [skein.thread]                              []]
+    [0 runtime    [skein.rt skein.rt.*]                       [thread]]
     [0 log-reader [skein.wf skein.wf.*]                       []]
-    [0 fold-rt    [skein.fold.rt]                             []]
+    [0 fold-rt    [skein.fold.rt]                             [thread]]
     [1 protocols  [skein.impl.protocols]                      [error runtime]]
     [1 expand     [skein.impl.expand skein.impl.infer]        [error runtime]]
     ;; The go compiler and the ports of a channel.

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import skein.thread.Shared;
 
 /** Runs frames and callbacks on the workers; hires threads for workers that have none. */
 public final class Scheduler {
@@ -104,14 +105,25 @@ public final class Scheduler {
 
   /** A daemon thread of the platform's that holds on to nothing of the thread that makes it. */
   static Thread daemon(Runnable task, String name) {
-    Thread thread = Thread.ofPlatform().name(name).daemon().inheritInheritableThreadLocals(false).unstarted(task);
+    return daemon(Thread.ofPlatform().name(name).inheritInheritableThreadLocals(false).unstarted(task));
+  }
+
+  private static Thread daemon(Thread thread) {
+    thread.setDaemon(true);
     thread.setContextClassLoader(Scheduler.class.getClassLoader());
     return thread;
   }
 
+  /** A platform thread that serves a worker. */
+  private static final class WorkerThread extends Thread implements Shared {
+    WorkerThread(Runnable task, String name) {
+      super(null, task, name, 0, false);
+    }
+  }
+
   static void start(Runnable runner, boolean virtual, String name) {
     if (!virtual) {
-      daemon(runner, name).start();
+      daemon(new WorkerThread(runner, name)).start();
       return;
     }
     Thread thread = Thread.ofVirtual().name(name).inheritInheritableThreadLocals(false).unstarted(runner);

@@ -63,14 +63,16 @@
         (reset! ended? true)
         (is (= (repeat n :ended) (within-deadline (mapv deref folds))))))))
 
-(deftest more-folds-than-there-are-threads-for-them-share-the-carriers
-  (let [n (* 8 processors)
-        begun (CountDownLatch. n)
-        ended? (atom false)
-        folds (doall (repeatedly n (fn [] (on-virtual #(fold-until nil (map identity) (range) (fn [] (.countDown begun)) ended?)))))]
-    (is (true? (within-deadline (.await begun) @(on-virtual #(reset! ended? true)))))
-    (reset! ended? true)
-    (is (= (repeat n :ended) (within-deadline (mapv deref folds))))))
+(deftest many-folds-leave-room-for-others
+  (doseq [[start how n] [[on-virtual "virtual threads, more than threads for their folds" (* 40 processors)]
+                         [in-go "go blocks" (* 12 processors)]]]
+    (testing how
+      (let [begun (CountDownLatch. n)
+            ended? (atom false)
+            folds (doall (repeatedly n (fn [] (start #(fold-until nil (map identity) (range) (fn [] (.countDown begun)) ended?)))))]
+        (is (true? (within-deadline (.await begun) @(start #(reset! ended? true)))))
+        (reset! ended? true)
+        (is (= (repeat n :ended) (within-deadline (mapv deref folds))))))))
 
 (defn- where
   "Returns whether the steps of a fold, called on a virtual thread, were on virtual threads: #{false}, #{true} or both."

@@ -11,6 +11,8 @@ public final class Engine {
   public static Object fold(Plan plan, Span span) {
     try (span) {
       return finished(plan, SpanStart.fold(plan, span));
+    } finally {
+      plan.end();
     }
   }
 
@@ -18,12 +20,18 @@ public final class Engine {
   public static Object fold(Plan plan, Feed feed) {
     try (feed) {
       return finished(plan, new FeedStart(plan, feed).fold());
+    } finally {
+      plan.end();
     }
   }
 
   /** Folds what only pushes its elements; as above. */
   public static Object fold(Plan plan, IReduceInit pusher) {
-    return finished(plan, new PushStart(plan).fold(pusher));
+    try {
+      return finished(plan, new PushStart(plan).fold(pusher));
+    } finally {
+      plan.end();
+    }
   }
 
   private static Object finished(Plan plan, Object result) {

@@ -10,9 +10,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import skein.thread.Shared;
 
 /**
- * A platform thread's work for a virtual one, the guest, which waits for it and leaves its carrier to others. The host has the
+ * A platform thread's work for one that others need (see {@link Shared}), the guest, which waits for it. The host has the
  * guest's bindings, and whoever interrupts the guest interrupts the host.
  */
 final class Host implements Runnable {

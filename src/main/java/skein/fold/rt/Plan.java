@@ -5,7 +5,8 @@ import clojure.lang.IFn;
 import java.util.concurrent.Executor;
 
 /**
- * What a fold does, and how: functions and options. Immutable but for the builder's setters, which are for whoever makes it.
+ * What a fold does, and how: functions and options. Immutable but for the builder's setters, which are for
+ * whoever makes it, and the caller's pauses.
  *
  * <p>The step that elements meet is a chain: each transducer applied to the one after it, the last to the fold's own step.
  */
@@ -23,6 +24,7 @@ public final class Plan {
   Executor pool;
   Progress progress;
   Trace trace;
+  private Pauses pauses;  // null: it is over before it needs any
 
   /**
    * @param identity of no argument: an accumulator to begin with
@@ -140,6 +142,17 @@ public final class Plan {
   /** Why a chain that needs order from its very beginning is serial. */
   String inOrderReason() {
     return stages.length == 0 ? "the step needs its elements in order" : "the first transducer needs its elements in order";
+  }
+
+  /** What the caller does between blocks, since {@code now} if nothing has been done yet. */
+  Pauses pauses(long now) {
+    if (pauses == null) pauses = new Pauses(now);
+    return pauses;
+  }
+
+  /** The fold is over. By the caller. */
+  void end() {
+    if (pauses != null) pauses.end();
   }
 
   /** Whether somebody wants to know what the fold does. */

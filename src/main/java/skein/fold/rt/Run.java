@@ -31,7 +31,7 @@ abstract class Run {
   final Object lock = new Object();
   private final Object bindings = Var.cloneThreadBindingFrame();
   private final Thread caller = Thread.currentThread();
-  private final Pauses pauses = new Pauses(System.nanoTime());
+  private final Pauses pauses;
   private final List<Thread> helpers = new ArrayList<>();  // guarded by lock
 
   private Strand head;                     // guarded by lock
@@ -48,6 +48,7 @@ abstract class Run {
 
   Run(Plan plan) {
     this.plan = plan;
+    pauses = plan.pauses(System.nanoTime());
   }
 
   /** Does the first strand's work, and more, until there is nothing to do. */

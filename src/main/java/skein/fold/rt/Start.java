@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.Reduced;
 import java.util.function.Supplier;
+import skein.thread.Shared;
 
 /**
  * How a fold begins: on the caller's thread, alone, since most folds are over before another thread could come. Only when it
@@ -35,7 +36,7 @@ abstract class Start {
     this.plan = plan;
     this.chain = chain;
     this.start = start;
-    pauses = new Pauses(start);
+    pauses = plan.pauses(start);
     nextQuestion = start + ALONE_NANOS;
     shared = plan.parallelism > 1;
     because("serial", shared ? "it was over before help would have paid" : "parallelism is 1");
@@ -45,10 +46,11 @@ abstract class Start {
     return acc instanceof Reduced reduced ? reduced.deref() : acc;
   }
 
-  /** Has {@code rest}, what is left to do, done by a platform thread if this is a virtual one; whether there is a result now. */
+  /** Has {@code rest}, what is left to do, done by a platform thread if this is one that others wait for; whether there is a result now. */
   final boolean leave(Supplier<Object> rest) {
-    if (stays || !Thread.currentThread().isVirtual()) return false;
+    if (stays || !Shared.isHere()) return false;
     stays = true;
+    pauses.end();
     Host host = Host.find(rest);
     if (host == null) return false;
     result = host.await();
