@@ -333,10 +333,13 @@
 
 (deftest a-sequence-is-not-realized-far-ahead
   (let [realized (atom 0)
+        when-met (atom [])
+        meet (meeting 2)
+        look (fn look [x] (when (< (count @when-met) 2) (swap! when-met conj @realized) (meet [] x)) x)
         coll (iterate (fn next-one [x] (swap! realized inc) (inc x)) 0)]
-    (within-deadline (fold/fold {:grain 5, :parallelism 2} (map inc) + (fn step [acc x] (if (= x 100) (reduced acc) (+ acc x))) coll))
-    (is (<= 98 (long @realized) 130))
-    (reset! realized 0)
+    (within-deadline (fold/fold {:grain 5, :parallelism 2} (map look) + (fn step [acc x] (if (= x 100) (reduced acc) (+ acc x))) coll))
+    (is (<= 1 (count @when-met) 3))
+    (is (every? #(<= (long %) 11) @when-met) "two threads have taken a block each")
     (doseq [[opts most] {{:parallelism 1} 10, {:parallelism 2, :grain 5} 60}]
       (reset! realized 0)
       (is (= (range 1 11) (within-deadline (fold/fold opts (fold/through (comp (map inc) (take 10)) (fold/into []))

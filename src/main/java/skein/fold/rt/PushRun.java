@@ -86,15 +86,16 @@ final class PushRun extends Run {
   }
 
   private void push(Span span) {
-    boolean full;
+    Block first;
     synchronized (lock) {
       if (ended) return;
       queue.addLast(blockOf(span));
       isEmpty = false;
-      full = queue.size() > 2 * maxHelpers();
+      // Taken here, while others are behind it that helpers may turn to.
+      first = queue.size() > 2 * maxHelpers() ? nextBlock() : null;
       lock.notify();
     }
-    if (full) reduceOne(false);
+    if (first != null) reduce(first);
   }
 
   private Block blockOf(Span span) {
@@ -115,23 +116,22 @@ final class PushRun extends Run {
   @Override
   void workOnOthers() {
     helped = true;
-    while (reduceOne(true)) pause();
+    for (Block block; (block = poll()) != null; pause()) {
+      summonAnother();
+      reduce(block);
+    }
   }
 
-  private boolean reduceOne(boolean wait) {
-    Block block = poll(wait);
-    if (block == null) return false;
+  private void reduce(Block block) {
     Strand strand = block.strand;
-    if (wait) summonAnother();
     long before = System.nanoTime();
-    if (!attempt(strand, () -> reduce(strand, block.span))) return true;
+    if (!attempt(strand, () -> reduce(strand, block.span))) return;
     plan.note(strand, block.span.size(), before, System.nanoTime());
     if (strand.acc instanceof Reduced reduced) {
       strand.acc = reduced.deref();
       endAfter(strand);
     }
     complete(strand);
-    return true;
   }
 
   private void reduce(Strand strand, Span span) {
@@ -148,13 +148,14 @@ final class PushRun extends Run {
     }
   }
 
-  private Block poll(boolean wait) {
+  /** Waits for a block; null if no more will come or are wanted. */
+  private Block poll() {
     // A producer that needs a helper will have collected a block before that could fall asleep.
-    for (int i = 0; wait && isEmpty && !closed && i < SPINS; i++) Thread.onSpinWait();
+    for (int i = 0; isEmpty && !closed && i < SPINS; i++) Thread.onSpinWait();
     synchronized (lock) {
       for (long patience = PATIENCE_MILLIS; ; patience = Math.min(2 * patience, MOST_PATIENCE_MILLIS)) {
         Block block = nextBlock();
-        if (failed || block != null || !wait || closed) return failed ? null : block;
+        if (failed || block != null || closed) return failed ? null : block;
         try {
           lock.wait(patience);
         } catch (InterruptedException e) {
