@@ -64,7 +64,7 @@
         (is (= (repeat n :ended) (within-deadline (mapv deref folds))))))))
 
 (deftest many-folds-leave-room-for-others
-  (doseq [[start how n] [[on-virtual "virtual threads, more than threads for their folds" (* 40 processors)]
+  (doseq [[start how n] [[on-virtual "virtual threads, more than threads for their folds" (* 12 processors)]
                          [in-go "go blocks" (* 12 processors)]]]
     (testing how
       (let [begun (CountDownLatch. n)

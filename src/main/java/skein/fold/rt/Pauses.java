@@ -14,10 +14,10 @@ final class Pauses {
   /** How long a virtual thread may keep its carrier; to come back to it takes some 20 us. */
   private static final long SLICE_NANOS = 1_000_000;
   /** A block that takes so long has waited for something rather than computed. */
-  private static final long WAITED_NANOS = 10 * SLICE_NANOS;
+  private static final long WAITED_NANOS = 100 * SLICE_NANOS;
   /** How long to wait for a seat, and for each who waits already: who has one may itself wait, perhaps for the fold that wants it. */
   private static final long PATIENCE_MILLIS = 20;
-  private static final long PATIENCE_FOR_EACH_MILLIS = 5;
+  private static final long PATIENCE_FOR_EACH_MILLIS = 20;
   private static final Semaphore SEATS = new Semaphore(Crew.PROCESSORS, true);
   /** Who took the seat that the thread has; a fold that a step calls has that of the fold around it. */
   private static final ThreadLocal<Pauses> SEATED = new ThreadLocal<>();
