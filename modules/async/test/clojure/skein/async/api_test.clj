@@ -1,0 +1,118 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async.api-test
+  "What skein.async exports, against core.async's jar and against what must not clash."
+  (:require [clojure.core.async]
+            [clojure.core.async.lab]
+            [clojure.set :as set]
+            [clojure.string :as str]
+            [clojure.test :refer [deftest is]]
+            [skein.async]
+            [skein.async.lab])
+  (:import (java.util List)
+           (java.util.concurrent TimeUnit)))
+
+(set! *warn-on-reflection* true)
+
+(defn- contract
+  "What a caller relies on in the public vars of the namespace `n`."
+  [n]
+  (update-vals (ns-publics n)
+               (fn [v]
+                 (let [m (meta v)]
+                   {:arglists (:arglists m) :macro (boolean (:macro m)) :deprecated (:deprecated m)
+                    :method? (some? (:protocol m))
+                    :protocol? (and (map? @v) (contains? @v :on-interface))
+                    :function? (fn? @v)}))))
+
+(def ^:private own
+  "What core.async does not have."
+  '#{async <? <?? rethrow})
+
+(deftest every-var-of-core-async-is-there-and-alike
+  (let [theirs (contract 'clojure.core.async)]
+    (is (= 88 (count theirs)))
+    (is (= theirs (apply dissoc (contract 'skein.async) own))))
+  (is (= (contract 'clojure.core.async.lab)
+         (contract 'skein.async.lab))))
+
+(deftest clojures-names-are-hidden-only-where-core-async-hides-them
+  (is (= '#{into map merge partition partition-by reduce take transduce}
+         (set/intersection (set (keys (ns-publics 'skein.async))) (set (keys (ns-publics 'clojure.core)))))))
+
+(deftest names-that-test-suites-define-are-free
+  (let [reserved '#{park park-run park-runner pause pause-run runner locals-test identity-chan rand-timeout
+                    mapping pipeline-tester identity-mapping identity-async multiplier-async sleep-mapping
+                    slow-fib default-chan DEREF_WAIT test-dyn xerox check-expanding-transducer P x R}
+        exported (set (keys (ns-publics 'skein.async)))]
+    (is (= #{} (set/intersection reserved exported)))
+    (is (= #{} (set/intersection (set (keys (ns-publics 'clojure.test))) exported)))))
+
+(deftest every-var-knows-where-it-is-defined
+  (doseq [[sym v] (ns-publics 'skein.async)
+          :let [{:keys [file line protocol]} (meta v)]
+          :when (not protocol)] ; Clojure does not tell where a protocol's methods are
+    (is (re-matches #"skein/async(_\w+)?\.clj" (str file)) (str sym))
+    (is (pos-int? line) (str sym))))
+
+(defn- fresh-jvm
+  "What a new JVM, with these options, prints for the form."
+  [form & options]
+  (let [^List command (concat [(str (System/getProperty "java.home") "/bin/java")]
+                              options
+                              ["-cp" (System/getProperty "java.class.path")
+                               "clojure.main" "-e" (pr-str form)])
+        process (-> (ProcessBuilder. command)
+                    (.redirectErrorStream true)
+                    .start)
+        out (slurp (.getInputStream process))]
+    (.waitFor process 1 TimeUnit/MINUTES)
+    (str/trim out)))
+
+(deftest loading-it-loads-little-and-starts-no-thread
+  (is (= "[() true]"
+         (fresh-jvm
+          '(let [threads (fn [] (set (map (fn [^Thread t] (.getName t)) (keys (Thread/getAllStackTraces)))))
+                 before (threads)]
+             (require 'skein.async)
+             (prn [(for [n '[skein.impl.go skein.impl.channel skein.impl.protocols skein.impl.threads skein.impl.alt skein.impl.async.ops
+                             skein.impl.async.mult skein.impl.async.pipeline clojure.core.async]
+                         :when (contains? (loaded-libs) n)]
+                     n)
+                   (= before (threads))]))))))
+
+(deftest go-checking-refuses-to-block-in-a-block
+  (is (= "[java.lang.IllegalStateException java.lang.IllegalStateException [2 3] [1] nil]"
+         (fresh-jvm
+          '(do
+             (require '[skein.async :as a])
+             (let [refusal (fn [f] (try (f) (catch Throwable t (class t))))]
+               (prn [(a/<!! (a/go (refusal (fn [] (a/<!! (a/chan))))))
+                     (a/<!! (a/go (a/<! (a/timeout 1)) (refusal (fn [] (a/alts!! [(a/chan)])))))
+                     (a/<!! (a/go (mapv (fn [c] (inc (a/<! c))) [(a/go 1) (a/go 2)])))
+                     (a/<!! (a/into [] (let [out (a/chan)]
+                                         (a/pipeline 1 out (map (fn [c] (a/<!! c))) (a/to-chan! [(a/go 1)]))
+                                         out)))
+                     (a/<!! (a/thread (a/<!! (a/thread nil))))])))
+          "-Dclojure.core.async.go-checking=true"))))
+
+(deftest threads-that-call-something-while-it-loads-all-find-it
+  (is (= "{1 300}"
+         (fresh-jvm
+          '(do
+             (require '[skein.async :as a])
+             (let [work (fn [i]
+                          (Thread/sleep (long i)) ; loading takes a fraction of a second
+                          (try
+                            (a/<!! (a/pipe (doto (a/chan 1) (a/put! 1)) (a/chan)))
+                            (catch Throwable t (ex-message t))))]
+               (prn (frequencies (mapv deref (mapv (fn [i] (future (work i))) (range 300)))))
+               (shutdown-agents)))))))
+
+(deftest what-loads-late-loads-on-a-worker-while-a-thread-loads-a-program
+  (is (= "[1 2]"
+         (fresh-jvm
+          '(do
+             (require '[skein.async :as a])
+             ;; As a program that is started by requiring-resolve, and waits for a block at its top level.
+             (locking clojure.lang.RT/REQUIRE_LOCK
+               (prn (first (a/alts!! [(a/go (a/<! (a/into [] (a/to-chan! [1 2])))) (a/timeout 20000)])))))))))

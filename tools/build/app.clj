@@ -1,0 +1,86 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns app
+  "Makes the launcher's application jar out of the modules on the class path: the Java classes, `skein.cli` and what it
+  requires compiled ahead of time with direct linking, and every other source and
+  resource as it is, so that a command may load a namespace when it first needs it.
+
+      java -cp CLASS-PATH clojure.main tools/build/app.clj ROOT
+
+  Writes ROOT/target/skein/app.jar, atomically. The jar is for `./skein` alone:
+  the library that `mvn package` makes holds no compiled Clojure."
+  (:require [clojure.java.io :as io]
+            [clojure.string :as str])
+  (:import (java.io File OutputStream)
+           (java.nio.file CopyOption Files StandardCopyOption)
+           (java.nio.file.attribute FileTime)
+           (java.util.zip ZipEntry ZipOutputStream)))
+
+(set! *warn-on-reflection* true)
+
+;; One time for all entries: the jar's bytes then depend on its content alone.
+(def ^:private entry-time (FileTime/fromMillis 946684800000))
+
+(defn- delete-tree! [^File folder]
+  (doseq [^File file (reverse (file-seq folder))]
+    (.delete file)))
+
+(defn- files-below
+  "Returns a map from path relative to `folder`, with slashes, to File."
+  [^File folder]
+  (let [prefix (.toPath folder)]
+    (into (sorted-map)
+          (for [^File file (file-seq folder) :when (.isFile file)]
+            [(str/replace (str (.relativize prefix (.toPath file))) File/separatorChar \/) file]))))
+
+(def ^:private late
+  "Namespaces that `skein.cli` loads only when a command needs them."
+  '[skein.cli.questions skein.cli.follow skein.widefinder.html skein.widefinder.own])
+
+(defn- compile-cli! [^File classes]
+  (.mkdirs classes)
+  (binding [*compile-path* (str classes)
+            *compiler-options* (assoc *compiler-options* :direct-linking true)]
+    (run! compile (cons 'skein.cli late))))
+
+(defn- compiled?
+  "Whether the Clojure source at `path` has its class among `entries`. Such a source
+  is left out: Clojure would otherwise compare the two files' times at every start."
+  [entries path]
+  (contains? entries (str/replace path #"\.cljc?$" "__init.class")))
+
+(defn- folders
+  "Returns the folders on the class path that end in `ending`: those of the modules."
+  [ending]
+  (for [entry (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))
+        :when (str/ends-with? entry ending)]
+    (io/file entry)))
+
+(defn- jar-entries [^File compiled]
+  (let [classes (into (files-below compiled)
+                      (comp (mapcat files-below) (filter #(str/ends-with? (key %) ".class")))
+                      (folders "/target/classes"))]
+    (into classes
+          (comp (mapcat files-below) (remove #(compiled? classes (key %))))
+          (folders "/src/clojure"))))
+
+(defn- write-jar! [^File jar entries]
+  (with-open [out (ZipOutputStream. (io/output-stream jar))]
+    (doseq [[^String path ^File file] entries]
+      (.putNextEntry out (.setLastModifiedTime (ZipEntry. path) entry-time))
+      (io/copy file ^OutputStream out)
+      (.closeEntry out))))
+
+(defn- build! [^File root]
+  (let [app (io/file root "target/skein")
+        compiled (io/file app "classes")
+        partial (io/file app "app.jar.partial")]
+    (delete-tree! compiled)
+    (compile-cli! compiled)
+    (write-jar! partial (jar-entries compiled))
+    (delete-tree! compiled)
+    (Files/move (.toPath partial) (.toPath (io/file app "app.jar"))
+                (into-array CopyOption [StandardCopyOption/ATOMIC_MOVE
+                                        StandardCopyOption/REPLACE_EXISTING]))))
+
+(build! (.getAbsoluteFile (io/file (first *command-line-args*))))
+(shutdown-agents)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Building what is missing or stale, for the launcher ../../skein, which reads this file: Maven's
+# part, the application's jar, and its start-up cache.
+#
+# What it makes lives in target/skein: two stamps (base: Maven's part; app: the
+# application jar), app.jar, cache/ (one start-up cache a JDK), build.log, lock.
+
+# --- What is built, and is it fresh? ---------------------------------------------
+
+# Sets modules to the folders that pom.xml lists, such as modules/fold: the one list there is.
+list_modules() {
+  modules=
+  while IFS= read -r line; do
+    case $line in
+      *'<module>'*)
+        line=${line#*<module>}
+        modules="$modules ${line%%</module>*}"
+        ;;
+      *'</modules>'*) return ;;
+    esac
+  done <"$root/pom.xml"
+}
+
+add_module() { # FOLDER
+  class_path=$class_path:$1/src/clojure:$1/target/classes
+  sources=$sources$newline$1/src$newline$1/pom.xml
+}
+
+# Sets class_path to that of MODULE in SCOPE, jars to the libraries in it, and sources to the folders and
+# files that it is built from; false if something is not there. Clojure sources are read where they stand.
+read_class_path() { # MODULE runtime|test
+  class_path= jars= sources=
+  [ -r "$root/$1/target/classpath/$2" ] || return 1
+  IFS= read -r entries <"$root/$1/target/classpath/$2" || [ -n "$entries" ] || return 1
+  add_module "$root/$1"
+  [ "$2" = runtime ] ||
+    class_path=$class_path:$root/$1/test/clojure:$root/$1/target/test-classes:$root/tools/testing
+  IFS=:
+  for entry in $entries; do
+    case $entry in
+      "$root"/*/target/classes) add_module "${entry%/target/classes}" ;;
+      *)
+        [ -f "$entry" ] || { unset IFS; return 1; }
+        jars=$jars:$entry
+        ;;
+    esac
+  done
+  unset IFS
+  jars=${jars#:}
+  class_path=${class_path#:}:$jars
+}
+
+# A folder's time changes with its entries, so a deleted file makes a stamp stale too.
+fresh() { # STAMP PATH...
+  [ -f "$1" ] || return 1
+  stamp=$1
+  shift
+  [ -z "$(find "$@" -newer "$stamp" 2>/dev/null)" ]
+}
+
+# Clojure sources don't count here: they are read where they stand.
+base_fresh() {
+  list_modules
+  set -- "$root/pom.xml"
+  for built in $modules; do
+    read_class_path "$built" runtime && read_class_path "$built" test || return 1
+    set -- "$@" "$root/$built/pom.xml" "$root/$built/src/java" "$root/$built/test/java"
+  done
+  fresh "$state/base.stamp" "$@"
+}
+
+app_fresh() {
+  read_class_path apps/wf runtime && [ -f "$state/app.jar" ] || return 1
+  IFS=$newline
+  set -- "$root/pom.xml" "$root/tools/build" "$root/skein" $sources
+  unset IFS
+  fresh "$state/app.stamp" "$@"
+}
+
+# --- Building --------------------------------------------------------------------
+
+alive() { # PROCESS-ID
+  kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null 2>&1
+}
+
+# The lock is a symbolic link to its owner's process id: made atomically, owner and all.
+lock() {
+  mkdir -p "$state" 2>/dev/null && [ -w "$state" ] ||
+    fail "the project is not built, or changed since, and $root can't be written; build it once as a user who may write there."
+  tries=0
+  until ln -s "$$" "$state/lock" 2>/dev/null; do
+    owner=$(readlink "$state/lock")
+    if [ -n "$owner" ] && ! alive "$owner"; then
+      steal_lock "$owner"
+    else
+      tries=$((tries + 1))
+      [ "$tries" -lt 900 ] ||
+        fail "waited 15 minutes for the build of process ${owner:-?}; if it is none, remove $state/lock and $state/lock.steal."
+      progress "waiting for the build of process ${owner:-?}"
+      sleep 1
+    fi
+  done
+  trap unlock EXIT
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
+
+# Of several that see a dead owner, one removes the lock, and only while it is still his.
+steal_lock() { # OWNER
+  if mkdir "$state/lock.steal" 2>/dev/null; then
+    [ "$(readlink "$state/lock")" != "$1" ] || rm -f "$state/lock"
+    rmdir "$state/lock.steal"
+  else
+    sleep 1
+  fi
+}
+
+unlock() {
+  trap - EXIT HUP INT TERM
+  rm -f "$state/lock"
+  clear_progress
+}
+
+# The first thing that Maven could not fetch, if that is why it failed.
+unfetched() {
+  sed -n -e 's/.*Could not transfer artifact \([^ ]*\) from.*/\1/p' \
+    -e 's/.*Could not find artifact \([^ ]*\) in .*/\1/p' \
+    -e 's/.*offline mode and the artifact \([^ ]*\) has.*/\1/p' "$log" | sed q
+}
+
+maven_failed() {
+  artifact=$(unfetched)
+  [ -z "$artifact" ] ||
+    fail "the first build needs the network: Maven could not fetch $artifact. Its log: $log"
+  error=$(sed -n 's/^\[ERROR\] *//p' "$log" | grep -v -e '^COMPILATION ERROR' -e '^-*$' | sed q)
+  fail "the build failed: ${error:-Maven gave no reason}. Its log: $log"
+}
+
+# The JDK found here is Maven's own too, so the pom's toolchain accepts it wherever it is.
+build_base() {
+  command -v mvn >/dev/null 2>&1 ||
+    fail "the project must be built, and there is no Maven (mvn) on PATH; install Maven 3.8 or newer (Debian: apt install maven, macOS: brew install maven)."
+  find_java javac
+  progress "building with JDK $java_version (the first build fetches Clojure and Maven's plugins)"
+  : >"$state/base.new"
+  list_modules
+  for built in $modules; do
+    rm -rf "$root/$built/target/classes" "$root/$built/target/test-classes" "$root/$built/target/maven-status"
+  done
+  (cd "$root" && JAVA_HOME=$java_home mvn -q -B -Dmaven.resources.skip=true test-compile) \
+    >"$log" 2>&1 </dev/null || maven_failed
+  mv "$state/base.new" "$state/base.stamp"
+  base_fresh || fail "the build left no class path, or sources changed meanwhile. Its log: $log"
+}
+
+build_app() {
+  progress 'compiling the application'
+  : >"$state/app.new"
+  rm -rf "$state/cache"
+  read_class_path apps/wf runtime || fail "the build left no class path. Its log: $log"
+  "$java_home/bin/java" -Dclojure.main.report=stderr -cp "$class_path" \
+    clojure.main "$root/tools/build/app.clj" "$root" >"$log" 2>&1 </dev/null ||
+    fail "the application did not compile: $(sed -n '1,2p' "$log" | tr '\n' ' '). Its log: $log"
+  mv "$state/app.new" "$state/app.stamp"
+}
+
+# Maven's part alone: Java classes and class paths.
+ensure_base() {
+  base_fresh || {
+    lock
+    base_fresh || build_base
+    unlock
+  }
+  find_java java
+}
+
+ensure_app() {
+  find_java java
+  app_fresh || {
+    lock
+    base_fresh || build_base
+    find_java java
+    app_fresh || build_app
+    unlock
+  }
+  read_class_path apps/wf runtime
+  # First, because every class and resource is looked for in one after the other.
+  app_class_path=$state/app.jar:$jars
+}
+
+# --- The start-up cache ----------------------------------------------------------
+
+# Makes file $cache. One that can't be made stays empty, so that it is not tried every time.
+make_cache() {
+  progress "preparing a fast start with Java $java_version"
+  java=$java_home/bin/java
+  if [ "$java_major" -ge 25 ]; then
+    train "$java" $app_flags -XX:AOTCacheOutput="$cache.new" -cp "$app_class_path" skein.cli
+  else
+    train "$java" $app_flags -XX:DumpLoadedClassList="$cache.list" -cp "$app_class_path" skein.cli
+    "$java" $app_flags -Xshare:dump -XX:SharedClassListFile="$cache.list" \
+      -XX:SharedArchiveFile="$cache.new" -cp "$app_class_path"
+  fi >"$log" 2>&1 </dev/null
+  [ -f "$cache.new" ] || : >"$cache.new"
+  mv "$cache.new" "$cache"
+  rm -f "$cache.list"
+}
+
+# Sets cache_flag, or leaves it empty: without a cache the start is slower, nothing else.
+# The file's name holds the JDK's version and place; the JVM itself checks the rest.
+ensure_cache() {
+  IFS=/
+  set -- $java_home
+  IFS=-
+  cache=$state/cache/$java_version$*
+  unset IFS
+  cache_flag=
+  if [ ! -f "$cache" ] && [ -w "$state" ] && mkdir -p "$state/cache" 2>/dev/null && [ -w "$state/cache" ]; then
+    lock
+    [ -f "$cache" ] || make_cache
+    unlock
+  fi
+  [ -s "$cache" ] || return 0
+  cache_flag=-XX:SharedArchiveFile=$cache
+  [ "$java_major" -lt 25 ] || cache_flag=-XX:AOTCache=$cache
+}

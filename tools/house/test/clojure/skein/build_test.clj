@@ -1,0 +1,149 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.build-test
+  "Holds each module's deps.edn to its pom.xml, build.clj to the parent, and the built classes to Java alone."
+  (:require [clojure.edn :as edn]
+            [clojure.java.io :as io]
+            [clojure.set :as set]
+            [clojure.string :as str]
+            [clojure.test :refer [deftest is]]
+            [clojure.xml :as xml]
+            [skein.project :as project])
+  (:import (java.io ByteArrayInputStream)))
+
+(set! *warn-on-reflection* true)
+
+;;;; pom.xml as data
+
+(defn- child [element tag]
+  (some #(when (= tag (:tag %)) %) (:content element)))
+
+(defn- text-at [element & tags]
+  (some-> (reduce child element tags) :content first str/trim))
+
+(defn- properties [pom]
+  (into {} (map (fn [e] [(name (:tag e)) (text-at e)])) (:content (child pom :properties))))
+
+(defn- resolved
+  "Returns `text` with its ${properties} filled in."
+  [pom text]
+  (str/replace text #"\$\{([^}]+)\}" #(get (properties pom) (second %) (first %))))
+
+(defn- pom-dependencies
+  "Returns the dependencies that `element` lists as {group/artifact [version scope]}; version and scope may be nil."
+  [pom element]
+  (into {}
+        (for [dependency (:content (child element :dependencies))]
+          [(symbol (text-at dependency :groupId) (text-at dependency :artifactId))
+           [(some->> (text-at dependency :version) (resolved pom)) (text-at dependency :scope)]])))
+
+(defn- read-pom [^String text]
+  (xml/parse (ByteArrayInputStream. (.getBytes text "UTF-8"))))
+
+(defn- module-pom [module]
+  (read-pom (slurp (str module "/pom.xml"))))
+
+(def ^:private parent (delay (read-pom (slurp "pom.xml"))))
+
+(def ^:private versions
+  "What the parent manages: {group/artifact version}; a module's own is :local."
+  (delay (update-vals (pom-dependencies @parent (child @parent :dependencyManagement))
+                      (fn [[version]] (if (= "${project.version}" version) :local version)))))
+
+(defn- in-scope
+  "Returns {group/artifact version} of what a module's pom.xml names in a scope, test or not."
+  [pom test?]
+  (into {}
+        (for [[lib [_ scope]] (pom-dependencies pom pom) :when (= test? (= "test" scope))]
+          [lib (@versions lib)])))
+
+;;;; deps.edn as the same data
+
+(defn- edn-versions
+  "Returns the same of a map of dependencies in deps.edn. skein/testing and skein/build are folders, not artifacts."
+  [deps]
+  (update-vals (dissoc deps 'skein/testing 'skein/build)
+               (fn [{:keys [mvn/version local/root]}] (or version (when root :local)))))
+
+(defn- version-faults
+  "How the versions in deps.edn differ from those in pom.xml."
+  [module pom-versions edn-versions]
+  (for [lib (sort (set/union (set (keys pom-versions)) (set (keys edn-versions))))
+        :let [a (pom-versions lib) b (edn-versions lib)]
+        :when (not= a b)]
+    (str module ": " lib " is " (or a "missing") " in pom.xml, " (or b "missing") " in deps.edn")))
+
+(defn- module-deps [module]
+  (edn/read-string (slurp (str module "/deps.edn"))))
+
+(defn- local-roots [deps]
+  (keep :local/root (vals deps)))
+
+(defn- stray-classes
+  "The class files, as paths below target/classes, that come from none of the Java
+  sources, as paths below src/java: compiled Clojure, or leavings."
+  [class-paths java-paths]
+  (let [sources (into #{} (map #(str/replace % #"\.java$" "")) java-paths)]
+    (remove #(contains? sources (str/replace % #"(\$.*)?\.class$" "")) class-paths)))
+
+(defn- below [folder ending]
+  (map #(subs (:path %) (inc (count folder))) (project/files [folder] [ending])))
+
+;;;; The tests
+
+(deftest the-two-manifests-of-a-module-name-the-same-versions
+  (is (seq project/modules))
+  (doseq [module project/modules
+          :let [pom (module-pom module)
+                deps (module-deps module)]]
+    (is (= [] (version-faults module (in-scope pom false) (edn-versions (:deps deps)))))
+    (is (= [] (version-faults module (in-scope pom true)
+                              (edn-versions (get-in deps [:aliases :test :extra-deps])))))))
+
+(deftest a-differing-version-is-found
+  (is (= ["m: a/a is 1 in pom.xml, 2 in deps.edn"
+          "m: a/b is :local in pom.xml, missing in deps.edn"
+          "m: a/c is missing in pom.xml, 1 in deps.edn"]
+         (version-faults "m" '{a/a "1" a/b :local} (edn-versions '{a/a {:mvn/version "2"} a/c {:mvn/version "1"}}))))
+  (let [pom (read-pom (str "<project><properties><v>7</v></properties><dependencies><dependency>"
+                           "<groupId>g</groupId><artifactId>a</artifactId><version>${v}</version>"
+                           "</dependency></dependencies></project>"))]
+    (is (= '{g/a ["7" nil]} (pom-dependencies pom pom)))))
+
+(deftest deps-edn-names-the-folders-that-are-there
+  (doseq [module project/modules
+          :let [{:keys [paths deps aliases] :as manifest} (module-deps module)
+                folders (filter #(.isDirectory (io/file module %)) ["src/clojure" "src/resources"])
+                java? (.isDirectory (io/file module "src/java"))]]
+    (is (= (cond-> (vec folders) java? (conj "target/classes")) paths) module)
+    (is (= (when java? "target/classes") (get-in manifest [:deps/prep-lib :ensure])) module)
+    (doseq [root (local-roots (concat deps (get-in aliases [:test :extra-deps]) (get-in aliases [:build :deps])))]
+      (is (.isFile (io/file module root "deps.edn")) (str module " names " root)))))
+
+(deftest the-whole-names-every-module
+  (let [{:keys [deps aliases]} (edn/read-string (slurp "deps.edn"))
+        named (set (local-roots (into deps (mapcat :extra-deps) (vals aliases))))]
+    ;; The bridge stands in for core.async, and so is asked for by name.
+    (is (= #{} (set/difference (set project/modules) named #{"modules/core-async"})))
+    (is (= (set (map #(str % "/test/clojure") project/modules)) (set (get-in aliases [:test :extra-paths]))))))
+
+(deftest the-libraries-depend-on-clojure-alone
+  (doseq [module (filter #(str/starts-with? % "modules/") project/modules)]
+    (is (= #{'org.clojure/clojure}
+           (set (remove #(= "skein" (namespace %)) (keys (in-scope (module-pom module) false)))))
+        module)))
+
+(deftest javac-is-called-alike-by-both-builds
+  (let [build (slurp "tools/build/build.clj")
+        pom (slurp "pom.xml")]
+    (is (str/includes? pom "<java.release>21</java.release>"))
+    (is (str/includes? build "(def ^:private java-release 21)"))
+    (doseq [option ["-Xlint:all,-processing,-path" "-Werror"]]
+      (is (str/includes? pom (str "<arg>" option "</arg>")))
+      (is (str/includes? build (pr-str option))))))
+
+(deftest the-modules-hold-no-compiled-clojure
+  (doseq [module project/modules]
+    (is (= [] (stray-classes (below (str module "/target/classes") ".class") (below (str module "/src/java") ".java")))))
+  (is (= ["skein/fold__init.class" "skein/fold$f.class"]
+         (stray-classes ["skein/rt/A.class" "skein/rt/A$B.class" "skein/fold__init.class" "skein/fold$f.class"]
+                        ["skein/rt/A.java"]))))

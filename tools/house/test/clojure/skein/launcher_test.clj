@@ -1,0 +1,414 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.launcher-test
+  "Runs ./skein in copies of the project, mostly on bad machines: without a JDK,
+  without Maven, read-only. A copy has a tiny application of its own, and a Maven
+  that only counts its calls and writes the class path files."
+  (:require [clojure.java.io :as io]
+            [clojure.string :as str]
+            [clojure.test :refer [deftest is testing use-fixtures]])
+  (:import (java.io File)
+           (java.lang ProcessBuilder$Redirect)
+           (java.nio.file CopyOption Files LinkOption Path)
+           (java.nio.file.attribute FileAttribute PosixFilePermissions)
+           (java.util List Map)
+           (java.util.concurrent TimeUnit)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private deadline-s 60)
+
+;;;; Folders and files
+
+(def ^:private ^:dynamic *sandbox* nil)
+
+(defn- delete-tree! [^File file]
+  (when (and (.isDirectory file) (not (Files/isSymbolicLink (.toPath file))))
+    (run! delete-tree! (.listFiles file)))
+  (.delete file))
+
+(defn- with-sandbox
+  "Gives each test an empty folder, one that other users may read too."
+  [run-test]
+  (let [folder (.toFile (Files/createTempDirectory "skein-launcher" (make-array FileAttribute 0)))]
+    (Files/setPosixFilePermissions (.toPath folder) (PosixFilePermissions/fromString "rwxr-xr-x"))
+    (try
+      (binding [*sandbox* folder] (run-test))
+      (finally (delete-tree! folder)))))
+
+(use-fixtures :each with-sandbox)
+
+(defn- sandbox ^File [& names]
+  (apply io/file *sandbox* names))
+
+(defn- write! [^File file & lines]
+  (io/make-parents file)
+  (spit file (str (str/join "\n" lines) "\n")))
+
+(defn- write-script! [^File file & lines]
+  (apply write! file "#!/bin/sh" lines)
+  (.setExecutable file true false))
+
+(defn- link! [^File link to]
+  (io/make-parents link)
+  (Files/createSymbolicLink (.toPath link) (.toPath (io/file to)) (make-array FileAttribute 0)))
+
+(defn- copy! [from ^File to]
+  (io/make-parents to)
+  (Files/copy (.toPath (io/file from)) (.toPath to) ^"[Ljava.nio.file.CopyOption;" (make-array CopyOption 0))
+  (.setExecutable to (.canExecute (io/file from)) false))
+
+(defn- age!
+  "Makes all files below `folder` an hour old, so that what changes next is newer."
+  [^File folder]
+  (doseq [^File file (file-seq folder)]
+    (.setLastModified file (- (System/currentTimeMillis) 3600000))))
+
+(defn- on-path
+  "Returns the file of a program on PATH, or nil."
+  ^File [program]
+  (->> (str/split (System/getenv "PATH") #":")
+       (map #(io/file % program))
+       (some #(when (.canExecute ^File %) %))))
+
+;;;; A project to launch
+
+(def ^:private application
+  ["(ns skein.cli (:require [clojure.java.io :as io] [clojure.string :as str]) (:gen-class))"
+   "(defn -main [& [_ file]]"
+   "  (when (= \"--fail\" file) (System/exit 7))"
+   "  (println (str/trim (slurp (io/file file))))"
+   "  (flush)"
+   "  (System/exit 0))"])
+
+(defn- clojure-jars
+  "Both builds write them down; a JVM started by Maven has them in a jar of paths."
+  []
+  (filter #(str/ends-with? % ".jar") (str/split (slurp "modules/base/target/classpath/runtime") #":")))
+
+(defn- write-maven!
+  "A Maven that notes its call, waits a little as a real one would, and fails with
+  the text in file mvn-says if there is one."
+  [^File project]
+  (let [jars (str/join ":" (for [jar (clojure-jars)]
+                             (let [copy (io/file *sandbox* "lib" (.getName (io/file jar)))]
+                               (when-not (.exists copy) (copy! jar copy))
+                               (str copy))))]
+    (write-script! (sandbox "bin" "mvn")
+                   "echo called >>../mvn-calls"
+                   "sleep 0.3"
+                   "if [ -f ../mvn-says ]; then cat ../mvn-says; exit 1; fi"
+                   "for module in apps/wf tools/house; do"
+                   "  mkdir -p $module/target/classpath $module/target/classes"
+                   (str "  printf %s '" jars "' >$module/target/classpath/runtime")
+                   "  cp $module/target/classpath/runtime $module/target/classpath/test"
+                   "done")
+    project))
+
+(defn- project!
+  "Makes a project in the sandbox, not yet built, and returns its folder."
+  (^File [] (project! "project"))
+  (^File [folder-name]
+   (let [project (sandbox folder-name)]
+     (doseq [path ["skein" "tools/build/app.clj" "tools/build/jdk.sh" "tools/build/build.sh"]]
+       (copy! path (io/file project path)))
+     (write! (io/file project "pom.xml") "<modules>" "  <module>apps/wf</module>" "  <module>tools/house</module>" "</modules>")
+     (doseq [module ["apps/wf" "tools/house"]] (write! (io/file project module "pom.xml") "<project/>"))
+     (apply write! (io/file project "apps/wf/src/clojure/skein/cli.clj") application)
+     (doseq [loaded-late ["cli.questions" "cli.follow" "widefinder.html" "widefinder.own"]]
+       (write! (io/file project (str "apps/wf/src/clojure/skein/" (str/replace loaded-late "." "/") ".clj"))
+               (str "(ns skein." loaded-late ")")))
+     (write! (io/file project "apps/wf/src/java/skein/rt/A.java") "class A {}")
+     (write! (io/file project "apps/wf/src/java/skein/rt/B.java") "class B {}")
+     (write! (io/file project "examples/access.log") "a line")
+     (age! project)
+     (write-maven! project))))
+
+(defn- maven-calls []
+  (let [calls (sandbox "mvn-calls")]
+    (if (.exists calls) (count (str/split-lines (slurp calls))) 0)))
+
+(defn- bare-path
+  "Returns a PATH that has the usual tools but neither Java nor Maven."
+  []
+  (delete-tree! (sandbox "tools"))
+  (doseq [tool ["sh" "readlink" "sed" "sort" "find" "grep" "mkdir" "rmdir" "rm" "mv" "ln" "sleep" "ps" "cat"]
+          :let [program (on-path tool)]
+          :when program]
+    (link! (sandbox "tools" tool) program))
+  (str (sandbox "tools")))
+
+;;;; Running it
+
+(defn- start! ^Process [{:keys [dir env]} & command]
+  (let [builder (doto (ProcessBuilder. ^List (mapv str command))
+                  (.directory (or dir *sandbox*))
+                  (.redirectInput (ProcessBuilder$Redirect/from (File. "/dev/null"))))
+        environment ^Map (.environment builder)]
+    (run! #(.remove environment %) ["JAVA_OPTS" "SKEIN_JDK_DIRS"])
+    (.put environment "PATH" (str (sandbox "bin") ":" (System/getenv "PATH")))
+    (doseq [[k v] env]
+      (if v (.put environment k (str v)) (.remove environment k)))
+    (.start builder)))
+
+(defn- finish!
+  "Returns what the process printed and its exit code, as {:exit :out :err}."
+  [^Process process]
+  (let [out (future (slurp (.getInputStream process)))
+        err (future (slurp (.getErrorStream process)))]
+    (when-not (.waitFor process (long deadline-s) TimeUnit/SECONDS)
+      (.destroyForcibly process))
+    {:exit (.waitFor process) :out @out :err @err}))
+
+(defn- launch! [options & command]
+  (finish! (apply start! options command)))
+
+(defn- skein! [project & args]
+  (apply launch! {} (io/file project "skein") args))
+
+(defn- refused?
+  "Whether a run ended with exit code `exit` and one line on stderr that holds all `texts`."
+  [exit texts result]
+  (and (= exit (:exit result))
+       (= "" (:out result))
+       (re-matches #"skein: [^\n]+\n" (:err result))
+       (every? #(str/includes? (:err result) (str %)) texts)))
+
+(defn- jdk!
+  "Makes a JDK of a version, as far as the launcher looks."
+  ^File [version & more-names]
+  (let [home (apply sandbox "jdks" (or more-names [version]))]
+    (write! (io/file home "release") "IMPLEMENTOR=\"Nobody\"" (str "JAVA_VERSION=\"" version "\""))
+    (write-script! (io/file home "bin/java") (str "echo 'openjdk version \"" version "\"' >&2"))
+    home))
+
+(defn- no-java-env []
+  {"PATH" (bare-path) "JAVA_HOME" nil "SKEIN_JAVA_HOME" nil "SKEIN_JDK_DIRS" ""})
+
+;;;; Words
+
+(deftest help-is-printed-in-every-way-it-is-asked-for
+  (let [project (project!)
+        help (skein! project "help")]
+    (is (= 0 (:exit help)))
+    (is (re-find #"(?m)^  wf +FILE" (:out help)))
+    (is (= help (skein! project) (skein! project "--help") (skein! project "-h")))))
+
+(deftest an-unknown-command-is-refused-with-a-hint
+  (let [project (project!)]
+    (is (refused? 2 ["'tset'" "did you mean 'test'?"] (skein! project "tset")))
+    (is (refused? 2 ["'xyzzy'" "./skein help"] (skein! project "xyzzy")))
+    (is (refused? 2 ["''"] (skein! project "")))))
+
+;;;; JDKs
+
+(deftest without-a-jdk-one-line-says-what-to-install
+  (let [project (project!)]
+    (is (refused? 1 ["version 21 or newer" "no Java at all" "Install"]
+                  (launch! {:env (no-java-env)} (io/file project "skein") "wf" "x")))))
+
+(deftest jdks-that-are-too-old-are-named
+  (let [project (project!)
+        old (jdk! "17.0.9")
+        older (jdk! "1.8.0_392")]
+    (is (refused? 1 [(str "17.0.9 in " old) (str "1.8.0_392 in " older)]
+                  (launch! {:env (assoc (no-java-env) "SKEIN_JDK_DIRS" (sandbox "jdks"))}
+                           (io/file project "skein") "java-home")))))
+
+(deftest a-named-jdk-must-be-usable
+  (let [project (project!)
+        java-home (fn [named] (launch! {:env {"SKEIN_JAVA_HOME" named}} (io/file project "skein") "java-home"))
+        old (jdk! "20")]
+    (is (refused? 1 ["SKEIN_JAVA_HOME is Java 20" old "21 or newer"] (java-home old)))
+    (is (refused? 1 ["SKEIN_JAVA_HOME is /nowhere" "no bin/java"] (java-home "/nowhere")))))
+
+(deftest a-jdk-is-chosen-by-place-then-by-version
+  (let [project (project!)
+        old (jdk! "17")
+        [named home _ newest] (map jdk! ["21.0.1" "22" "23-ea" "24.0.2"])
+        mac (jdk! "25" "x.jdk" "Contents" "Home")
+        chosen (fn [env] (-> {:env (merge (no-java-env) {"SKEIN_JDK_DIRS" (sandbox "jdks")} env)}
+                             (launch! (io/file project "skein") "java-home")
+                             :out str/trim))]
+    (is (= (str named) (chosen {"SKEIN_JAVA_HOME" named "JAVA_HOME" home})))
+    (is (= (str home) (chosen {"JAVA_HOME" home})))
+    (is (= (str home) (chosen {"PATH" (str (io/file home "bin") ":" (bare-path))})))
+    (is (= (str mac) (chosen {"JAVA_HOME" old})))
+    (delete-tree! mac)
+    (is (= (str newest) (chosen {})))))
+
+(deftest a-jdk-may-be-named-from-the-callers-folder
+  (let [project (project!)
+        home (jdk! "21.0.2")]
+    (is (= (str home "\n")
+           (:out (launch! {:dir (sandbox "jdks") :env {"SKEIN_JAVA_HOME" "21.0.2"}}
+                          (io/file project "skein") "java-home"))))))
+
+(deftest a-jdk-without-a-release-file-is-asked
+  (let [project (project!)
+        home (jdk! "21.0.2")]
+    (.delete (io/file home "release"))
+    (is (= (str home "\n")
+           (:out (launch! {:env {"SKEIN_JAVA_HOME" home}} (io/file project "skein") "java-home"))))))
+
+;;;; Building
+
+(deftest without-maven-one-line-says-so
+  (let [project (project!)]
+    (is (refused? 1 ["no Maven" "install Maven 3.8"]
+                  (launch! {:env {"PATH" (bare-path)}} (io/file project "skein") "classpath")))
+    (is (not (.exists (io/file project "target/skein/lock"))))))
+
+(deftest what-maven-could-not-do-is-one-line-and-a-log
+  (let [project (project!)
+        log (io/file project "target/skein/build.log")]
+    (write! (sandbox "mvn-says") "[ERROR] COMPILATION ERROR : " "[ERROR] A.java:[3,5] ';' expected")
+    (is (refused? 1 ["A.java:[3,5] ';' expected" log] (skein! project "classpath")))
+    (write! (sandbox "mvn-says")
+            (str "[ERROR] Plugin p could not be resolved: Could not transfer artifact "
+                 "a.b:c:jar:1.0 from/to central (https://x): Unknown host x -> [Help 1]"))
+    (is (refused? 1 ["needs the network" "could not fetch a.b:c:jar:1.0" log] (skein! project "classpath")))
+    (is (str/includes? (slurp log) "Unknown host x"))
+    (.delete (sandbox "mvn-says"))
+    (is (= 0 (:exit (skein! project "classpath"))))))
+
+(deftest only-what-changed-is-built
+  (let [project (project!)
+        calls-after (fn [change]
+                      (change)
+                      (is (= 0 (:exit (skein! project "classpath"))))
+                      (maven-calls))]
+    (is (= 1 (calls-after (fn nothing-built []))))
+    (is (= 1 (calls-after (fn nothing-changed []))))
+    (is (= 1 (calls-after (fn clojure-edited [] (spit (io/file project "apps/wf/src/clojure/skein/cli.clj") "")))))
+    (is (= 2 (calls-after (fn java-edited [] (spit (io/file project "apps/wf/src/java/skein/rt/A.java") "")))))
+    (is (= 3 (calls-after (fn java-deleted [] (.delete (io/file project "apps/wf/src/java/skein/rt/B.java"))))))
+    (is (= 4 (calls-after (fn pom-edited [] (spit (io/file project "apps/wf/pom.xml") "")))))
+    (is (= 5 (calls-after (fn cleaned [] (delete-tree! (io/file project "apps/wf/target"))))))
+    (is (= 6 (calls-after (fn jar-gone [] (run! #(.delete ^File %) (.listFiles (sandbox "lib"))) (write-maven! project)
+                            (.setLastModified (io/file project "pom.xml") (System/currentTimeMillis))))))))
+
+(deftest two-at-once-build-once-and-both-work
+  (let [project (project!)
+        log (sandbox "a.log")
+        launcher (io/file project "skein")]
+    (write! log "some text")
+    (let [runs (mapv (fn [_] (start! {} launcher "wf" log)) (range 3))]
+      (is (= (repeat 3 {:exit 0 :out "some text\n" :err ""}) (map finish! runs))))
+    (is (= 1 (maven-calls)))))
+
+(deftest the-lock-of-a-dead-process-is-taken
+  (let [project (project!)
+        dead (doto (start! {} "true") (.waitFor))]
+    (link! (io/file project "target/skein/lock") (str (.pid dead)))
+    (is (= 0 (:exit (skein! project "classpath"))))
+    (is (not (Files/exists (.toPath (io/file project "target/skein/lock"))
+                           (into-array [LinkOption/NOFOLLOW_LINKS]))))))
+
+;;;; Running
+
+(deftest it-runs-from-anywhere
+  (let [project (project! "a folder with spaces")
+        elsewhere (sandbox "else where")
+        link (sandbox "links" "skein link")
+        expected {:exit 0 :out "from here\n" :err ""}]
+    (write! (io/file elsewhere "my log") "from here")
+    (link! link (str "../a folder with spaces/skein"))
+    (is (= expected (launch! {:dir elsewhere} (io/file project "skein") "wf" "my log")))
+    (is (= expected (launch! {:dir elsewhere} link "wf" "my log")))
+    (is (= expected (launch! {:dir elsewhere} "sh" "../a folder with spaces/skein" "wf" "my log")))
+    (is (= expected (launch! {:dir elsewhere :env {"CDPATH" (str *sandbox*)}}
+                             "../a folder with spaces/skein" "wf" "my log")))
+    (is (= 7 (:exit (skein! project "wf" "--fail"))) "the application's exit code is the launcher's")))
+
+(deftest a-closed-standard-input-is-not-another-file
+  (let [project (project!)]
+    (is (= {:exit 0 :out "\n" :err ""}
+           (launch! {} "sh" "-c" "exec \"$0\" wf /dev/stdin <&-" (str (io/file project "skein")))))))
+
+(deftest java-opts-reach-the-jvm
+  (let [project (project!)
+        print-them "(print (System/getProperty \"a\") (System/getProperty \"b\"))"]
+    (is (= {:exit 0 :out "1 *" :err ""}
+           (launch! {:env {"JAVA_OPTS" "-Da=1 -Db=*"}} (io/file project "skein") "clojure" "-e" print-them)))))
+
+(deftest a-benchmark-is-chosen-by-its-subject
+  (let [project (project!)
+        skein (io/file project "skein")
+        bench (fn [& args] (:out (apply launch! {:env {"JAVA_HOME" nil}} skein "bench" args)))]
+    (write! (io/file project "tools/bench/run.clj") "(print :run *command-line-args*)")
+    (write! (io/file project "tools/bench/fold.clj") "(print :fold *command-line-args*)")
+    (write! (io/file project "tools/bench/trace.clj") "(print :trace *command-line-args*)")
+    (is (= [":run nil" ":run (--a)" ":run (--a 1)" ":fold nil" ":fold (b)" ":trace nil"]
+           (map #(apply bench %) [[] ["--a"] ["async" "--a" "1"] ["fold"] ["fold" "b"] ["trace"]])))
+    (is (refused? 2 ["there is no benchmark of nothing"] (skein! project "bench" "nothing")))))
+
+(deftest an-edited-application-is-compiled-anew
+  (let [project (project!)
+        source (io/file project "apps/wf/src/clojure/skein/cli.clj")
+        log (sandbox "a.log")]
+    (write! log "some text")
+    (is (= "some text\n" (:out (skein! project "wf" log))))
+    (spit source (str/replace (slurp source) "str/trim" "str/upper-case"))
+    (is (= "SOME TEXT\n\n" (:out (skein! project "wf" log))))
+    (spit source "(ns skein.cli")
+    (is (refused? 1 ["did not compile" "skein/cli.clj" "build.log"] (skein! project "wf" log)))
+    (is (= 1 (maven-calls)))))
+
+(deftest a-broken-start-up-cache-is-no-error
+  (let [project (project!)
+        log (sandbox "a.log")
+        expected {:exit 0 :out "some text\n" :err ""}]
+    (write! log "some text")
+    (is (= expected (skein! project "wf" log)))
+    (let [[^File cache & others] (.listFiles (io/file project "target/skein/cache"))
+          good (Files/readAllBytes (.toPath cache))
+          size (alength good)
+          put! (fn [^bytes content] (.delete cache) (io/copy content cache))]
+      (is (and cache (nil? others) (pos? size)))
+      (doseq [[how content] {"garbage" (byte-array 5000 (byte 7))
+                             "empty" (byte-array 0)
+                             "cut off" (java.util.Arrays/copyOf good (quot size 2))
+                             "damaged inside" (let [bad (aclone good)
+                                                    at (quot size 2)]
+                                                (java.util.Arrays/fill bad at (+ at 4000) (byte 7))
+                                                bad)}]
+        (testing how
+          (put! content)
+          (is (= expected (skein! project "wf" log))))))))
+
+;;;; Read-only
+
+(defn- unprivileged
+  "Returns the words to put before a command so that it may not write to the sandbox,
+  or nil if this machine has no way."
+  []
+  (if (= "root" (System/getProperty "user.name"))
+    (when (on-path "setpriv") ["setpriv" "--reuid=65534" "--regid=65534" "--clear-groups"])
+    []))
+
+(defn- seal! [^File folder]
+  (doseq [^File file (file-seq folder)]
+    (.setWritable file false false)))
+
+(defn- unseal! [^File folder]
+  (.setWritable folder true true)
+  (doseq [^File file (file-seq folder)]
+    (.setWritable file true true)))
+
+(deftest a-read-only-project-runs-if-it-is-built
+  (if-let [words (unprivileged)]
+    (let [project (project!)
+          log (sandbox "a.log")
+          launch-sealed! (fn [& args] (apply launch! {} (concat words [(io/file project "skein")] args)))]
+      (write! log "some text")
+      (try
+        (seal! project)
+        (is (refused? 1 ["not built" project "can't be written"] (launch-sealed! "wf" log)))
+        (unseal! project)
+        (is (= 0 (:exit (skein! project "wf" log))))
+        (delete-tree! (io/file project "target/skein/cache"))
+        (seal! project)
+        (is (= {:exit 0 :out "some text\n" :err ""} (launch-sealed! "wf" log)))
+        (finally (unseal! project))))
+    (do (println "skipped: root may write everywhere, and there is no setpriv")
+        (is (nil? (unprivileged))))))

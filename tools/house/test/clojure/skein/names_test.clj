@@ -1,0 +1,72 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.names-test
+  (:require [clojure.string :as str]
+            [clojure.test :refer [deftest is]]
+            [skein.project :as project]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private max-lines 500)
+
+(def ^:private empty-words #{"core" "util" "utils" "misc" "helpers" "common"})
+
+(defn- namespace-faults
+  "A namespace is called after what it is about, not after being shared. The bridge's names
+  are core.async's."
+  [file]
+  (for [word (some-> (project/ns-name-of file) str (str/split #"[.-]"))
+        :when (and (empty-words word) (not (str/starts-with? (:path file) "modules/core-async/src/clojure/clojure/core/")))]
+    (str (:path file) ":1: '" word "' says nothing in a namespace's name")))
+
+(defn- length-faults [file]
+  (let [n (count (project/lines file))]
+    (when (> n (long max-lines))
+      [(str (:path file) ":" n ": longer than " max-lines " lines")])))
+
+(defn- licence-faults [file]
+  (let [[line line-2] (map second (project/lines file))
+        first-line (if (some-> line (str/starts-with? "#!")) line-2 line)]
+    (when-not (re-matches #"(;;|//|#) SPDX-License-Identifier: Apache-2\.0" (or first-line ""))
+      [(str (:path file) ":1: does not begin with the SPDX line")])))
+
+(def ^:private home-path
+  "Someone's home folder; written so that this file doesn't contain one."
+  #"/(?:root|home/[a-z][a-z0-9_-]*|Users/[A-Za-z][A-Za-z0-9_-]*)/[A-Za-z0-9._-]")
+
+(defn- home-path-faults [file]
+  (for [[n text] (project/lines file)
+        :when (re-find home-path text)]
+    (str (:path file) ":" n ": a path in somebody's home folder")))
+
+(defn- code-files []
+  (concat (project/clojure-files)
+          (project/java-files)
+          (project/files ["deps.edn" ".clj-kondo/config.edn" "modules" "apps" "tools"] [".edn"])
+          (project/files ["skein" ".ci/run"] ["skein" "run"])))
+
+(defn- text-files []
+  (concat (code-files)
+          (project/files ["."] ["README.md" "CHANGELOG.md" "CONTRIBUTING.md" "pom.xml"])
+          (project/files ["doc" "examples" "modules" "apps" "tools"] [".md" ".edn" ".txt" "pom.xml"])))
+
+(deftest namespaces-are-named-after-what-they-are-about
+  (is (= [] (mapcat namespace-faults (project/clojure-files))))
+  (is (= ["a.clj:1: 'util' says nothing in a namespace's name"]
+         (namespace-faults {:path "a.clj" :text "(ns skein.string-util)"}))))
+
+(deftest files-are-short
+  (is (= [] (mapcat length-faults (code-files))))
+  (is (= ["a.clj:501: longer than 500 lines"]
+         (length-faults {:path "a.clj" :text (str/join "\n" (repeat 501 "x"))}))))
+
+(deftest files-begin-with-the-licence
+  (is (= [] (mapcat licence-faults (code-files))))
+  (is (nil? (licence-faults {:path "run" :text "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0"})))
+  (is (= ["a.clj:1: does not begin with the SPDX line"]
+         (licence-faults {:path "a.clj" :text "(ns a)\n;; SPDX-License-Identifier: Apache-2.0"})
+         (licence-faults {:path "a.clj" :text ""}))))
+
+(deftest no-file-names-a-home-folder
+  (is (= [] (mapcat home-path-faults (text-files))))
+  (is (= ["a.md:2: a path in somebody's home folder"]
+         (home-path-faults {:path "a.md" :text (str "see\n" "/home/" "ann/.m2 and ~/.m2")}))))

@@ -1,0 +1,223 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns lab.run
+  "./skein lab: runs the experiments one after the other, each contestant in a process of its own, and tells what came out:
+  tables on standard output, a page and data in files. Interrupted, it tells of what is done."
+  (:require [clojure.java.io :as io]
+            [clojure.pprint :as pprint]
+            [clojure.string :as str]
+            [lab.experiments :as experiments]
+            [lab.figures :as figures]
+            [lab.machine :as machine]
+            [lab.page :as page]
+            [lab.process :as process]
+            [lab.readings :as readings]
+            [lab.vega :as vega]
+            [skein.cli.terminal :as terminal])
+  (:import [java.io File]
+           [java.nio.file Files]
+           [java.time ZonedDateTime]
+           [java.time.format DateTimeFormatter]
+           [java.time.temporal ChronoUnit]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private limits-ms "How long a contestant may take for one figure." {:full 180000, :quick 30000, :tiny 60000})
+
+(def ^:private usage
+  (str "usage: ./skein lab [OPTIONS...] [EXPERIMENT...]\n\n"
+       "Runs the published experiments on core.async 1.7.701 and 1.9.865, on Clojure and the JDK, and on Skein,\n"
+       "and writes report.html and results.edn.\n\n"
+       "  --quick       small sizes, under 90 s; without, some ten minutes\n"
+       "  --size SIZE   full, quick or tiny; tiny only shows that all of it works\n"
+       "  --out FOLDER  where to write, by default lab\n"
+       "  --help        this text\n\n"
+       "Experiments, all of them by default, by name or number:\n\n"
+       (str/join (for [{:keys [id name title]} experiments/experiments]
+                   (format "  %-4s %-13s %s\n" id name title)))))
+
+;;;; The command line
+
+(defn- usage-error! [message]
+  (throw (ex-info message {::usage true})))
+
+(defn- from-caller
+  "The path of a file as its caller names it, who may stand elsewhere: the launcher says where."
+  [path]
+  (let [caller (System/getenv "SKEIN_CALLED_FROM")]
+    (if (and caller (not (.isAbsolute (io/file path)))) (str (io/file caller path)) path)))
+
+(defn- writable-folder [path]
+  (let [folder (io/file (from-caller path))]
+    (.mkdirs folder)
+    (when-not (and (.isDirectory folder) (.canWrite folder))
+      (usage-error! (str "--out needs a folder that can be written, not '" path "'")))
+    (.getPath folder)))
+
+(defn- chosen [text]
+  (or (experiments/named text)
+      (usage-error! (str "there is no experiment '" text "'; ./skein lab --help lists them"))))
+
+(defn parse
+  "Returns {:size keyword, :out path, :help? boolean, :experiments [experiment]} from arguments."
+  [args]
+  (loop [[arg & more] args options {:size :full, :out "target/lab", :experiments []}]
+    (case arg
+      nil (update options :experiments #(if (seq %) (vec (distinct %)) experiments/experiments))
+      ("-h" "--help") (assoc options :help? true)
+      "--quick" (recur more (assoc options :size :quick))
+      "--size" (if (contains? limits-ms (keyword (first more)))
+                 (recur (rest more) (assoc options :size (keyword (first more))))
+                 (usage-error! "--size needs full, quick or tiny"))
+      "--out" (if (first more)
+                (recur (rest more) (assoc options :out (writable-folder (first more))))
+                (usage-error! "--out needs a folder"))
+      (if (str/starts-with? arg "-")
+        (usage-error! (str "unknown option '" arg "'; ./skein lab --help lists them"))
+        (recur more (update options :experiments conj (chosen arg)))))))
+
+;;;; Progress, on a terminal only
+
+(defn- progress! [text]
+  (when (terminal/error?)
+    (let [shown (if (< 100 (count text)) (str (subs text 0 99) "…") text)]
+      (binding [*out* *err*] (print (str "\r\u001B[K" shown)) (flush)))))
+
+(defn- progress-of [n-done n-all {:keys [id title]} library row]
+  (str "[" n-done "/" n-all "] " (str/upper-case id) " " title ", " library (when row (str ": " row))))
+
+;;;; Results
+
+(defn- program-file ^File [n]
+  (io/file (str "tools/lab/src/clojure/" (-> n (str/replace "." "/") (str/replace "-" "_")) ".clj")))
+
+(defn- alone [n]
+  (str/join " " (concat ["java"] (process/heap-flags n) ["-cp \"$(./skein classpath)\" clojure.main -m" n])))
+
+(defn- finished
+  "What is told of an experiment."
+  [{:keys [experiment measurements failures]}]
+  {:experiment experiment
+   :measurements measurements
+   :failures failures
+   :reading (readings/reading (:id experiment) measurements)
+   :command (alone (:ns experiment))
+   :program (slurp (program-file (:ns experiment)))})
+
+(defn- edn-of [results]
+  (update results :experiments
+          (partial mapv (fn [{:keys [experiment measurements failures reading]}]
+                          (assoc (select-keys experiment [:id :name :title :source :published])
+                                 :measurements measurements :failures failures :reading reading)))))
+
+(defn write!
+  "Writes report.html and results.edn into the folder `out`."
+  [out results]
+  (.mkdirs (io/file out))
+  (spit (io/file out "results.edn")
+        (str ";; SPDX-License-Identifier: Apache-2.0\n" (with-out-str (pprint/pprint (edn-of results)))))
+  (spit (io/file out "report.html")
+        (page/html results (merge {:css (slurp (io/resource "lab/page.css")), :js (slurp (io/resource "lab/page.js"))} (vega/scripts)))))
+
+(defn- print-result! [{:keys [experiment measurements failures reading]}]
+  (println (str "\n" (str/upper-case (:id experiment)) " " (:title experiment) "\n"))
+  (run! println (figures/text experiment measurements))
+  (when (seq measurements) (println (figures/legend experiment measurements)))
+  (doseq [{:keys [library message]} failures] (println (str library ": " message)))
+  (when reading (println (str "\n" reading)))
+  (flush))
+
+;;;; Running
+
+(defn- run-library!
+  "Adds what one process gives to `state`: {:done [result], :now {:experiment :measurements :failures}}."
+  [state {:keys [experiment library]} size shared progress]
+  (let [failure (process/run (:ns experiment) library {"lab.size" (name size), "lab.shared" shared} (limits-ms size)
+                             (fn [m]
+                               (progress (:row m))
+                               (swap! state update-in [:now :measurements] conj m)))]
+    (when (and failure (not (:stopped? @state)))
+      (swap! state update-in [:now :failures] conj {:library library, :message failure}))))
+
+(defn- run-experiment! [state experiment size shared progress]
+  (swap! state assoc :now {:experiment experiment, :measurements [], :failures []})
+  (doseq [library (:libraries experiment) :when (not (:stopped? @state))]
+    (progress experiment library nil)
+    (run-library! state {:experiment experiment, :library library} size shared (partial progress experiment library)))
+  (when-not (:stopped? @state)
+    (let [result (finished (:now @state))]
+      (progress! "")
+      (print-result! result)
+      (swap! state #(-> % (update :done conj result) (dissoc :now))))))
+
+(defn- shared-folder ^File []
+  (.toFile (Files/createTempDirectory "skein-lab" (make-array java.nio.file.attribute.FileAttribute 0))))
+
+(defn- delete-all! [^File folder]
+  (run! #(.delete ^File %) (reverse (file-seq folder))))
+
+(defn- run-all! [state experiments size]
+  (let [shared (shared-folder)
+        n-all (reduce + (map (comp count :libraries) experiments))
+        n-begun (atom 0)
+        progress (fn [experiment library row]
+                   (when-not row (swap! n-begun inc))
+                   (progress! (progress-of @n-begun n-all experiment library row)))]
+    (try
+      (doseq [experiment experiments
+              :let [folder (io/file shared (:id experiment))]
+              :when (not (:stopped? @state))]
+        (.mkdirs folder)
+        (run-experiment! state experiment size (str folder) progress)
+        (delete-all! folder))
+      (finally (delete-all! shared)))))
+
+(defn- results-of [{:keys [done now stopped?]} {:keys [size]} about]
+  (assoc about
+         :size size
+         :note (when stopped? "This run was interrupted: what follows was done until then.")
+         :experiments (cond-> (vec done) (seq (concat (:measurements now) (:failures now))) (conj (finished now)))))
+
+(defn- about [args]
+  {:machine (machine/describe)
+   :started (.format (.truncatedTo (ZonedDateTime/now) ChronoUnit/MINUTES) DateTimeFormatter/RFC_1123_DATE_TIME)
+   :command (str/join " " (cons "./skein lab" args))})
+
+(defn- busy-note []
+  (let [load (double (machine/load-of-others))]
+    (when (< 0.2 load)
+      (format "Other programs used %.0f %% of this machine when the run began. Trust no time." (* 100 load)))))
+
+(defn- run-and-tell! [options args]
+  (let [state (atom {:done []})
+        note (busy-note)
+        known (about args)
+        tell (delay (write! (:out options)
+                            (update (results-of @state options known) :note #(or % note))))
+        hook (Thread. (fn stop []
+                        (swap! state assoc :stopped? true)
+                        (process/stop!)
+                        (progress! "")
+                        @tell
+                        (println (str "\nInterrupted. What is done is in " (:out options) "/report.html"))
+                        (flush)))]
+    (.addShutdownHook (Runtime/getRuntime) hook)
+    (when note (println note))
+    (run-all! state (:experiments options) (:size options))
+    (when-not (:stopped? @state)
+      (.removeShutdownHook (Runtime/getRuntime) hook)
+      @tell
+      (println (str "\nThe report is " (:out options) "/report.html, the data " (:out options) "/results.edn")))))
+
+(defn -main
+  "Runs the lab. Exits with 2 for a wrong command line."
+  [& args]
+  (let [options (try (parse args)
+                     (catch clojure.lang.ExceptionInfo e
+                       (when-not (::usage (ex-data e)) (throw e))
+                       (binding [*out* *err*] (println (str "skein: " (ex-message e))))
+                       (System/exit 2)))]
+    (if (:help? options)
+      (print usage)
+      (run-and-tell! options args))
+    (flush)
+    (shutdown-agents)))
