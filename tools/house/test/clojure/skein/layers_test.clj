@@ -18,7 +18,7 @@
     [-1 thread    [skein.thread]                              []]
     [0 runtime    [skein.rt skein.rt.*]                       [thread]]
     [0 log-reader [skein.wf skein.wf.*]                       []]
-    [0 fold-rt    [skein.fold.rt]                             [thread]]
+    [0 fold-rt    [skein.fold.rt skein.fold.spi]              [thread]]
     [1 protocols  [skein.impl.protocols]                      [error runtime]]
     [1 expand     [skein.impl.expand skein.impl.infer]        [error runtime]]
     ;; The go compiler and the ports of a channel.

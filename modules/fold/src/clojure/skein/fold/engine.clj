@@ -11,7 +11,8 @@
   (:import (clojure.core Eduction)
            (clojure.lang IFn IReduceInit)
            (java.util.concurrent Executor)
-           (skein.fold.rt Engine Feed Plan Progress Span Stages Trace Trace$Piece)))
+           (skein.fold.rt Engine Plan Progress Stages Trace Trace$Piece)
+           (skein.fold.spi Feed Span)))
 
 (set! *warn-on-reflection* true)
 

@@ -155,7 +155,7 @@
                              (when-not raw? charset))))))
 
 (defn slices
-  "Returns a source of parts of files, each some whole lines in a buffer: a skein.fold.rt.Slice.
+  "Returns a source of parts of files, each some whole lines in a buffer: a skein.fold.spi.Slice.
 
   paths  as for `lines`
   opts   :delimiter  what ends a line, as for `records`; default line feed

@@ -17,14 +17,15 @@
            (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
            (java.util.function IntFunction)
            (java.util.stream BaseStream)
-           (skein.fold.rt Feed IndexedSpan IteratorFeed SeqFeed Span Spans VectorSpan)))
+           (skein.fold.rt IndexedSpan IteratorFeed SeqFeed Spans VectorSpan)
+           (skein.fold.spi Feed Span)))
 
 (set! *warn-on-reflection* true)
 
 (defprotocol Source
   "Extend it to make your own type foldable."
   (-source [coll]
-    "Returns how to fold `coll`: a skein.fold.rt.Span, a skein.fold.rt.Feed, a clojure.lang.IReduceInit, or
+    "Returns how to fold `coll`: a skein.fold.spi.Span, a skein.fold.spi.Feed, a clojure.lang.IReduceInit, or
     another value that is a source."))
 
 (defn extended?

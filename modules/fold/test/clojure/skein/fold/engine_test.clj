@@ -5,7 +5,7 @@
             [skein.fold :as fold]
             [skein.fold.source :as source])
   (:import (clojure.lang ExceptionInfo IFn)
-           (skein.fold.rt Span)))
+           (skein.fold.spi Span)))
 
 (set! *warn-on-reflection* true)
 

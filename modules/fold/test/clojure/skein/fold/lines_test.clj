@@ -16,7 +16,8 @@
            (java.util Arrays)
            (java.util.concurrent CountDownLatch TimeUnit)
            (java.util.zip GZIPOutputStream)
-           (skein.fold.rt FileSpan Format GzipStream Slice)))
+           (skein.fold.rt FileSpan Format GzipStream)
+           (skein.fold.spi Slice)))
 
 (set! *warn-on-reflection* true)
 

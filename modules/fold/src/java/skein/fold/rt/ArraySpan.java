@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
+import skein.fold.spi.Span;
 
 /** The first elements of an array of objects. */
 public final class ArraySpan implements Span {

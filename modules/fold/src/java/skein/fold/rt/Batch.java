@@ -4,6 +4,7 @@ package skein.fold.rt;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import skein.fold.spi.Span;
 
 /** Elements that one thread collects, of which others may take those that are there while it waits for more. */
 final class Batch {

@@ -2,6 +2,8 @@
 package skein.fold.rt;
 
 import clojure.lang.IReduceInit;
+import skein.fold.spi.Feed;
+import skein.fold.spi.Span;
 
 /** Runs a plan over a source: the three kinds of source, and what is common to them. */
 public final class Engine {

@@ -2,6 +2,8 @@
 package skein.fold.rt;
 
 import clojure.lang.Reduced;
+import skein.fold.spi.Feed;
+import skein.fold.spi.Span;
 
 /**
  * A run over a feed: whoever is free takes the next elements, one thread at a time, and goes on with its strand as long as

@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
+import skein.fold.spi.Feed;
 
 /** How a fold of a feed begins, and how it goes on when producing the elements takes most of the time. */
 final class FeedStart extends Start {

@@ -15,6 +15,8 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import skein.fold.spi.Slice;
+import skein.fold.spi.Span;
 
 /**
  * A regular file as records, read by position. A part of it owns the records whose first byte lies in it: it looks at the bytes

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import skein.fold.spi.Span;
 
 /**
  * Several files, one after the other, each divided into records on its own. A compressed file, or a pipe, can't be read from the

@@ -5,6 +5,8 @@ import clojure.lang.IFn;
 import clojure.lang.Reduced;
 import java.nio.charset.Charset;
 import java.util.Arrays;
+import skein.fold.spi.Slice;
+import skein.fold.spi.Span;
 
 /**
  * How bytes are divided into records, and what a step gets of them. A record ends with its delimiter, or with the input.

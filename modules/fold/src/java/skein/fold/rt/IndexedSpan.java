@@ -4,6 +4,7 @@ package skein.fold.rt;
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
 import java.util.function.IntFunction;
+import skein.fold.spi.Span;
 
 /** Whatever gives its elements by index, at once: lists with random access, strings, other people's vectors. */
 public final class IndexedSpan implements Span {

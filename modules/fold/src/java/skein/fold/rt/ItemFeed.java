@@ -2,6 +2,8 @@
 package skein.fold.rt;
 
 import clojure.lang.IFn;
+import skein.fold.spi.Feed;
+import skein.fold.spi.Span;
 
 /**
  * A feed that produces one element after the other. While one thread fills a block and perhaps waits for an element, others may
@@ -45,7 +47,9 @@ abstract class ItemFeed implements Feed {
         batch.add(item());
       } while (!batch.isFull() && hasItem());
     } catch (Throwable t) {  // thrown at once or later
-      broken = Feed.later(t, batch.size());
+      // The elements before are handed out first; but an interrupt can't wait.
+      if (batch.size() == 0 || t instanceof InterruptedException) throw Sneaky.raise(t);
+      broken = t;
     } finally {
       producing = null;
     }

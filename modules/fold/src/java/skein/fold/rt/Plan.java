@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import java.util.concurrent.Executor;
+import skein.fold.spi.Span;
 
 /**
  * What a fold does, and how: functions and options. Immutable but for the builder's setters, which are for

@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
+import skein.fold.spi.Span;
 
 /** A span whose elements are primitive numbers: boxed for a step that wants that, unboxed for one that can. */
 abstract class PrimitiveSpan implements Span {

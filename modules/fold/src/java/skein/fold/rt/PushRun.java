@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.Reduced;
 import java.util.ArrayDeque;
+import skein.fold.spi.Span;
 
 /**
  * A run over elements that the caller pushes, as a reducible collection does: helpers take blocks from a short queue, and when it

@@ -5,6 +5,7 @@ import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
 import java.util.ArrayList;
+import skein.fold.spi.Span;
 
 /**
  * A run of a fold with a stage that has to see its elements in order: the stages before it run in parallel and put what they

@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.Reduced;
 import java.util.concurrent.locks.LockSupport;
+import skein.fold.spi.Span;
 
 /** A run over a span: who has nothing to do cuts off the later half of the strand with the most left. */
 final class SpanRun extends Run {

@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
+import skein.fold.spi.Span;
 
 /** How a fold of a span begins. */
 final class SpanStart extends Start {

@@ -3,6 +3,7 @@ package skein.fold.rt;
 
 import clojure.lang.Range;
 import java.util.List;
+import skein.fold.spi.Span;
 
 /** Spans of what gives its elements by index: arrays, ranges, lists, text. */
 public final class Spans {

@@ -7,6 +7,9 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import skein.fold.spi.Feed;
+import skein.fold.spi.Slice;
+import skein.fold.spi.Span;
 
 /**
  * A stream of bytes as records, in blocks of whole ones: unpacking is serial, what is done with the records is not. When the

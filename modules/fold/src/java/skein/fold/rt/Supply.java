@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.rt;
 
+import skein.fold.spi.Feed;
+import skein.fold.spi.Span;
+
 /** Blocks of a source in its order, be it a span or a feed. For one thread at a time. */
 abstract class Supply {
   /**

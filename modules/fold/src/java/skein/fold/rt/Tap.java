@@ -2,6 +2,8 @@
 package skein.fold.rt;
 
 import clojure.lang.IFn;
+import skein.fold.spi.Feed;
+import skein.fold.spi.Span;
 
 /**
  * A feed that several threads take turns at, until one of them shuts it. Whoever is waiting for the feed's next elements

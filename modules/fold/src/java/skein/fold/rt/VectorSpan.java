@@ -4,6 +4,7 @@ package skein.fold.rt;
 import clojure.lang.IFn;
 import clojure.lang.PersistentVector;
 import clojure.lang.Reduced;
+import skein.fold.spi.Span;
 
 /** A part of a persistent vector, leaf by leaf. */
 public final class VectorSpan implements Span {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.fold.rt;
+package skein.fold.spi;
 
 import java.nio.charset.Charset;
 import java.util.Arrays;
 
 /**
  * Some whole records of a file in a buffer: {@code bytes[from, to)}. At least {@link #PAD} more bytes can be read behind them.
- * The buffer is used again once the step that got the slice has returned; what is wanted for longer must be copied.
+ * The buffer is used again when the step that got the slice has returned, so copy what is wanted for longer.
  */
 public final class Slice {
-  /** How many bytes behind {@link #to} there are, with anything in them. */
+  /** How many bytes can be read behind {@link #to}; what they contain is undefined. */
   public static final int PAD = 32;
 
   /** The buffer. */
@@ -21,24 +21,25 @@ public final class Slice {
   /** Where the first record begins in the file or stream, in bytes. */
   public final long position;
 
-  Slice(byte[] bytes, int from, int to, long position) {
+  /** The records in {@code bytes[from, to)}, of which the first begins at {@code position} in the file or stream. */
+  public Slice(byte[] bytes, int from, int to, long position) {
     this.bytes = bytes;
     this.from = from;
     this.to = to;
     this.position = position;
   }
 
-  /** How many bytes the records have. */
+  /** Returns how many bytes the records have. */
   public int length() {
     return to - from;
   }
 
-  /** The records' bytes, copied. */
+  /** Returns a copy of the records' bytes. */
   public byte[] copy() {
     return Arrays.copyOfRange(bytes, from, to);
   }
 
-  /** The records as text. */
+  /** Returns the records as text. */
   public String text(Charset charset) {
     return new String(bytes, from, to - from, charset);
   }
