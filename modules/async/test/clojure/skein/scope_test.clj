@@ -4,7 +4,7 @@
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]]
             [skein.impl.protocols :as impl]
-            [skein.prompt-timers :refer [with-prompt-timers]]
+            [skein.one-thread :refer [with-prompt-timers]]
             [skein.scope :as s]
             [skein.scope-trees :as trees])
   (:import [java.io PipedInputStream PipedOutputStream]

@@ -9,7 +9,6 @@ import clojure.lang.PersistentArrayMap;
 import clojure.lang.RT;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Does one of several channel operations, in three steps: try each in turn; if none is ready, lock all the
@@ -114,7 +113,7 @@ public final class Alts {
 
   /** Swaps one of the remaining indices, drawn at random, to position i. */
   private static int draw(int[] order, int i) {
-    int j = i + ThreadLocalRandom.current().nextInt(order.length - i);
+    int j = i + World.draw(order.length - i);
     int drawn = order[j];
     order[j] = order[i];
     order[i] = drawn;
@@ -202,6 +201,17 @@ public final class Alts {
       Object op = ops.nth(i);
       Channel ch = channel(op);
       if (putValue(op) == null ? ch.readyToTake() : ch.readyToPut()) return true;
+    }
+    return false;
+  }
+
+  /** Withdraws the take, put or alts by which {@code frame} waits in {@code ports}, which may be one port. */
+  static boolean withdraw(Frame frame, Object ports) {
+    if (ports instanceof Channel channel) return channel.withdraw(frame);
+    IPersistentVector ops = asVector(ports);
+    for (int i = 0; i < ops.count(); i++) {
+      Object port = ops.nth(i) instanceof IPersistentVector pair ? pair.nth(0) : ops.nth(i);
+      if (port instanceof Channel channel && channel.armOf(frame) instanceof Choice.Arm arm) return arm.choice.withdraw();
     }
     return false;
   }

@@ -299,6 +299,23 @@ public class Channel extends Lock {
     return true;
   }
 
+  /** The waiter by which {@code frame} waits here, or null. */
+  final Waiter armOf(Frame frame) {
+    lock();
+    try {
+      Waiter arm = armOf(frame, takers);
+      return arm == null ? armOf(frame, putters) : arm;
+    } finally {
+      unlock();
+    }
+  }
+
+  private static Waiter armOf(Frame frame, Waiter first) {
+    Waiter w = first;
+    while (w != null && w.frame() != frame) w = w.next == first ? null : w.next;
+    return w;
+  }
+
   /** Lets {@code waiter} wait, to put {@code value} or, if null, to take. False when it need not or is not active. */
   final boolean enlist(Waiter waiter, Object value) {
     lock();

@@ -23,7 +23,9 @@ final class Failure implements Runnable {
   /** Keeps {@code thrown} for {@code carrier}. */
   static Failure of(Object carrier, Throwable thrown) {
     Failure failure = new Failure(thrown);
-    Reports.CLEANER.register(carrier, failure);
+    World world = World.current();
+    if (world == null) Reports.CLEANER.register(carrier, failure);
+    else world.kept(thrown, () -> failure.observed);
     return failure;
   }
 

@@ -117,7 +117,7 @@ public final class Frame extends Waiter implements Runnable {
     return Runner.current();
   }
 
-  /** Runs the block on this thread, for a dispatcher that has threads of its own. */
+  /** Runs the block on this thread, which need not be a worker's. */
   @Override public void run() {
     Runner r = Runner.current();
     if (r == null) r = Runner.inline();
@@ -172,11 +172,28 @@ public final class Frame extends Waiter implements Runnable {
 
   private void runWatched(Runner r) {
     Hooks hooks = Scheduler.hooks;
+    if (hooks == null || World.strays(this)) return; // its simulation has ended, or is elsewhere
     Object outer = hooks.resumed(this, context);
     try {
-      runBody(r);
+      if (!(context instanceof World.Member m) || !m.isDeferred() || performs(m)) runBody(r);
     } finally {
       hooks.suspended(outer);
+    }
+  }
+
+  /** Does the operation that has been put off. Returns whether the block goes on. */
+  private boolean performs(World.Member member) {
+    try {
+      return member.perform();
+    } catch (Throwable t) { // as in runBody
+      int handler = body.handler(state);
+      if (handler < 0) {
+        fail(t);
+        return false;
+      }
+      value = t;
+      state = handler;
+      return true;
     }
   }
 
@@ -214,9 +231,10 @@ public final class Frame extends Waiter implements Runnable {
     if (carriesFailure) {
       port.fail(thrown);
     } else {
-      Failures.uncaught(thrown); // before takers are given nil, who may ask why
+      boolean told = World.told(thrown);
+      if (!told) Failures.uncaught(thrown); // before takers are given nil, who may ask why
       port.close();
-      Scheduler.tellHandler(thrown);
+      if (!told) Scheduler.tellHandler(thrown);
     }
     port.ended(null, thrown);
     if (strand != null) {
@@ -256,17 +274,27 @@ public final class Frame extends Waiter implements Runnable {
     runner.installed = null; // the thread may have other bindings when the step ends
   }
 
-  /** About to wait, perhaps. */
-  private void parking(Object port, int next) {
+  /** About to wait, perhaps. Returns whether a simulation is alive, which may put the operation off. */
+  private boolean parking(Object port, int next) {
     state = next;
     if (movesBindings) bindings = Var.getThreadBindingFrame();
     Hooks hooks = Scheduler.hooks;
-    if (hooks != null) hooks.parking(this, next, port);
+    if (hooks == null) return false;
+    hooks.parking(this, next, port);
+    return hooks.worlds;
+  }
+
+  private boolean defers(int op, Object port, Object operand) {
+    return World.defers(this, runner.depth == 0, op, port, operand);
   }
 
   /** Takes from {@code source}: true when {@link #takeValue} has the value, false when the frame waits. */
   public boolean take(Object source, int next) {
-    parking(source, next);
+    if (parking(source, next) && defers(World.TAKE, source, null)) return false;
+    return takeNow(source);
+  }
+
+  boolean takeNow(Object source) {
     Object v = strand != null ? strand.take(source, runner)
         : source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
     if (v == Channel.NONE) return false;
@@ -277,7 +305,11 @@ public final class Frame extends Waiter implements Runnable {
 
   /** Puts on {@code target}: true when {@link #takeValue} has the outcome, false when the frame waits. */
   public boolean put(Object target, Object v, int next) {
-    parking(target, next);
+    if (parking(target, next) && defers(World.PUT, target, v)) return false;
+    return putNow(target, v);
+  }
+
+  boolean putNow(Object target, Object v) {
     Object accepted = strand != null ? strand.put(target, v, runner)
         : target instanceof Channel channel ? channel.put(v, this, runner) : Foreign.put(target, v, this);
     if (accepted == Channel.NONE) return false;
@@ -287,12 +319,21 @@ public final class Frame extends Waiter implements Runnable {
 
   /** Does one of several operations: true when {@link #takeValue} has {@code [value port]}. */
   public boolean alts(Object ports, Object options, int next) {
-    parking(ports, next);
+    if (parking(ports, next) && defers(World.ALTS, ports, options)) return false;
+    return altsNow(ports, options);
+  }
+
+  boolean altsNow(Object ports, Object options) {
     Object chosen = strand != null ? strand.alts(ports, (IPersistentMap) options, runner)
         : Alts.choose(ports, (IPersistentMap) options, this, runner);
     if (chosen == null) return false;
     value = chosen;
     return true;
+  }
+
+  /** What the hook has captured where the block was spawned. */
+  Object context() {
+    return context;
   }
 
   /** The block's result port. */

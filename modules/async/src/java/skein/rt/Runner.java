@@ -28,6 +28,11 @@ public abstract class Runner {
     CURRENT.set(this);
   }
 
+  /** The current thread has no runner any more. */
+  static void leave() {
+    CURRENT.remove();
+  }
+
   /** Gives the current thread, which is nobody's worker, a runner. */
   static Runner inline() {
     Runner r = new Inline();

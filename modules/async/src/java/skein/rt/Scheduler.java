@@ -11,18 +11,6 @@ import skein.thread.Shared;
 public final class Scheduler {
   private Scheduler() {}
 
-  /** Takes over from the workers, for a simulation: one thread, one order of events, its own clock. */
-  public interface Dispatcher {
-    /** Runs {@code work} soon. */
-    void execute(Runnable work);
-
-    /** The time, in nanoseconds from some origin. */
-    long nanoTime();
-
-    /** Runs {@code work} when {@link #nanoTime} has reached {@code deadlineNanos}. */
-    void schedule(Runnable work, long deadlineNanos);
-  }
-
   /**
    * With less than this in the inbox one worker's thread is left to it, so that blocks that talk to each other
    * stay together; if that thread is in a long step, the monitor soon hires another.
@@ -32,11 +20,11 @@ public final class Scheduler {
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
   static final Worker[] WORKERS = new Worker[workerCount()];
   static final RunQueue INBOX = new RunQueue();
-  static volatile Hooks hooks; // null unless a probe or a conveyor is installed
+  static volatile Hooks hooks; // null unless there is a probe, a conveyor or a simulation
   private static final List<Probe> PROBES = new ArrayList<>(); // guarded by the class
   private static Probe single; // guarded by the class; the one of PROBES that probe() has installed
   private static Conveyor conveyor; // guarded by the class
-  static volatile Dispatcher dispatcher; // null: the workers
+  private static int worlds; // guarded by the class; how many simulations are alive
   private static final AtomicBoolean SEARCHING = new AtomicBoolean();
 
   static {
@@ -47,13 +35,14 @@ public final class Scheduler {
     return Math.max(1, Integer.getInteger("skein.workers", PROCESSORS));
   }
 
-  /** Runs {@code work} soon on a worker. It must not throw. */
+  /** Runs {@code work} soon on a worker, or in the simulation of this thread. It must not throw. */
   public static void submit(Runnable work) {
-    Dispatcher d = dispatcher;
-    if (d != null) {
-      d.execute(work);
-      return;
-    }
+    World world = World.current();
+    if (world != null) world.ready(work);
+    else submitToWorkers(work);
+  }
+
+  static void submitToWorkers(Runnable work) {
     INBOX.push(work);
     VarHandle.fullFence(); // push before the look for vacant workers: they leave before they look for work
     if (INBOX.size() > BACKLOG || allVacant()) hire();
@@ -158,6 +147,7 @@ public final class Scheduler {
 
   /** Gives an exception that nobody can catch to the thread's uncaught-exception handler. */
   public static void uncaught(Throwable thrown) {
+    if (World.told(thrown)) return;
     Failures.uncaught(thrown);
     tellHandler(thrown);
   }
@@ -190,10 +180,10 @@ public final class Scheduler {
     return WORKERS.length;
   }
 
-  /** The time on the clock of timers, in nanoseconds from some origin. */
+  /** The time on the clock of timers, in nanoseconds from some origin: the simulation's, for what runs in one. */
   public static long nanoTime() {
-    Dispatcher d = dispatcher;
-    return d == null ? System.nanoTime() : d.nanoTime();
+    World world = World.current();
+    return world == null ? System.nanoTime() : world.nanoTime();
   }
 
   /** Installs a probe beside those that {@link #addProbe} has installed, or with null takes it out. */
@@ -224,11 +214,13 @@ public final class Scheduler {
 
   private static void renewHooks() {
     Probe probe = PROBES.isEmpty() ? Hooks.NO_PROBE : PROBES.size() == 1 ? PROBES.get(0) : new Probes(PROBES);
-    hooks = PROBES.isEmpty() && conveyor == null ? null : new Hooks(probe, conveyor);
+    boolean none = PROBES.isEmpty() && conveyor == null && worlds == 0;
+    hooks = none ? null : new Hooks(probe, conveyor, worlds > 0);
   }
 
-  /** Hands scheduling and time to {@code d}, or with null back to the workers. */
-  public static void dispatcher(Dispatcher d) {
-    dispatcher = d;
+  /** So many more simulations are alive. */
+  static synchronized void worlds(int n) {
+    worlds += n;
+    renewHooks();
   }
 }

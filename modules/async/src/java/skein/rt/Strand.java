@@ -167,6 +167,19 @@ public final class Strand {
     return null;
   }
 
+  /** Takes back what the parked block waits in. False when it waits for nothing. */
+  boolean withdraw() {
+    Withdrawable waits;
+    synchronized (this) {
+      waits = wait;
+    }
+    if (waits == null || !waits.withdraw()) return false;
+    synchronized (this) {
+      wait = null;
+    }
+    return true;
+  }
+
   /** The parked block is now the caller's, who withdrew its wait. */
   private void resumeCancelled() {
     synchronized (this) {

@@ -36,7 +36,7 @@ final class ThreadWaiter extends Waiter {
 
   /** Waits for the result; {@code withdraw} says whether an interrupted wait could still be undone. */
   Object await(BooleanSupplier withdraw) throws InterruptedException {
-    if (!thread.isVirtual()) spin();
+    if (!thread.isVirtual() && !World.awaits(() -> done)) spin();
     if (!done) {
       Runner.beforeBlocking();
       while (!done) {

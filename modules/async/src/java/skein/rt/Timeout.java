@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A channel that closes when its time has come. It is nobody else's: to close it sooner cancels it. */
 public final class Timeout extends Channel {
-  final long deadline; // on System.nanoTime's clock, or the dispatcher's
+  final long deadline; // on the clock of Scheduler.nanoTime
   int place = -1; // in Timers' heap, guarded by its lock; -1 when not there
 
   private Timeout(long deadline) {
@@ -31,8 +31,8 @@ public final class Timeout extends Channel {
   /** Starts a timeout that fires when {@link Scheduler#nanoTime} has reached {@code deadlineNanos}. */
   public static Timeout at(long deadlineNanos) {
     Timeout timeout = new Timeout(deadlineNanos);
-    Scheduler.Dispatcher d = Scheduler.dispatcher;
-    if (d != null) d.schedule(timeout::fire, deadlineNanos);
+    World world = World.current();
+    if (world != null) world.at(timeout);
     else Timers.add(timeout);
     return timeout;
   }
@@ -43,16 +43,21 @@ public final class Timeout extends Channel {
 
   /** Cancels the timer and closes the channel. */
   @Override public void close() {
-    if (!isClosed()) Timers.remove(this);
+    if (!isClosed()) cancel();
     super.close();
   }
 
   @Override public void close(Throwable cause) {
-    if (!isClosed()) Timers.remove(this);
+    if (!isClosed()) cancel();
     super.close(cause);
   }
 
-  /** When it fires, on the clock of {@link System#nanoTime}. */
+  /** A simulation forgets a timeout that is closed. */
+  private void cancel() {
+    if (World.current() == null) Timers.remove(this);
+  }
+
+  /** When it fires, on the clock of {@link Scheduler#nanoTime}. */
   public long deadlineNanos() {
     return deadline;
   }

@@ -50,7 +50,7 @@ public final class TransducedChannel extends Channel {
       super.lock();
       holder = me;
     }
-    entries++;
+    if (entries++ == 0 && Scheduler.hooks != null) World.holds(1);
   }
 
   @Override boolean tryLock() {
@@ -59,7 +59,7 @@ public final class TransducedChannel extends Channel {
       if (!super.tryLock()) return false;
       holder = me;
     }
-    entries++;
+    if (entries++ == 0 && Scheduler.hooks != null) World.holds(1);
     return true;
   }
 
@@ -67,6 +67,7 @@ public final class TransducedChannel extends Channel {
     if (--entries == 0) {
       holder = null;
       super.unlock();
+      if (Scheduler.hooks != null) World.holds(-1);
     }
   }
 

@@ -38,6 +38,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements Runnable
   }
 
   final Thread start() {
+    World.allowsThreads();
     Thread thread = THREADS.newThread(this);
     thread.start();
     return thread;
@@ -45,6 +46,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements Runnable
 
   /** A virtual thread, not started, that calls {@code function} with this thread's bindings. */
   public static Thread thread(IFn function) {
+    World.allowsThreads();
     Object bindings = Var.cloneThreadBindingFrame();
     return THREADS.newThread(() -> {
       Var.resetThreadBindingFrame(bindings);

@@ -98,6 +98,7 @@ public final class Window extends Lock {
   }
 
   private Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered, boolean keeps) {
+    World.allowsThreads();
     this.function = function;
     this.input = input;
     this.n = n;
@@ -162,7 +163,7 @@ public final class Window extends Lock {
 
   private boolean mayLinger() {
     lock();
-    boolean may = SPIN_NANOS > 0 && !lingers && !closed && !exhausted && !hasRoom();
+    boolean may = SPIN_NANOS > 0 && World.current() == null && !lingers && !closed && !exhausted && !hasRoom();
     if (may) lingers = true;
     unlock();
     return may;

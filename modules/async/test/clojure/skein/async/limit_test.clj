@@ -3,11 +3,10 @@
   (:require [clojure.test :refer [deftest is testing]]
             [skein.async :as a]
             [skein.async.limit :as limit]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.util PriorityQueue]
-           [java.util.concurrent ConcurrentLinkedQueue CountDownLatch]
-           [java.util.concurrent.atomic AtomicLong]
-           [skein.rt Scheduler Scheduler$Dispatcher]))
+            [skein.deadline :refer [await-port within-deadline]]
+            [skein.one-thread :refer [simulated]])
+  (:import [java.util.concurrent CountDownLatch]
+           [java.util.concurrent.atomic AtomicLong]))
 
 (set! *warn-on-reflection* true)
 
@@ -20,27 +19,9 @@
   "Calls `start`, which returns a port, with blocks and timers on this thread and a clock
   that begins at 0. Returns [value nanoseconds]."
   [start]
-  (let [ready (ConcurrentLinkedQueue.)
-        timers (PriorityQueue. ^java.util.Comparator (fn [[d1 n1] [d2 n2]] (compare [d1 n1] [d2 n2])))
-        now (AtomicLong.)
-        order (AtomicLong.)]
-    (Scheduler/dispatcher
-     (reify Scheduler$Dispatcher
-       (execute [_ work] (.add ready work))
-       (nanoTime [_] (.get now))
-       (schedule [_ work deadline] (.add timers [deadline (.incrementAndGet order) work]))))
-    (try
-      (let [port (start)]
-        (loop []
-          (if-some [^Runnable work (.poll ready)]
-            (do (.run work) (recur))
-            (if-some [v (a/poll! port)]
-              [v (.get now)]
-              (let [[deadline _ ^Runnable work] (.poll timers)]
-                (.set now (max (.get now) (long deadline)))
-                (.run work)
-                (recur))))))
-      (finally (Scheduler/dispatcher nil)))))
+  (let [port (volatile! nil), value (volatile! nil)
+        nanos (simulated 1 #(vreset! port (start)) #(some? (vreset! value (a/poll! @port))))]
+    [@value nanos]))
 
 (deftest rates-are-exact
   (doseq [rate [40 140 150 950 1500 2.5]]

@@ -4,7 +4,7 @@
   (:require [clojure.test :refer [are deftest is]]
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]]
-            [skein.prompt-timers :refer [with-prompt-timers]]
+            [skein.one-thread :refer [with-prompt-timers]]
             [skein.scope :as s]
             [skein.virtual :as v])
   (:import [java.util.concurrent CountDownLatch Semaphore]

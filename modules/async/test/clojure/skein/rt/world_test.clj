@@ -1,37 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.rt.dispatcher-test
-  "A dispatcher takes over from workers and timers: one thread, one order, its own clock."
+(ns skein.rt.world-test
+  "A simulation takes over from workers and timers: one thread, one order, its own clock."
   (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! >! alts! go go-loop]])
-  (:import [java.util PriorityQueue Random]
-           [java.util.concurrent LinkedBlockingQueue]
-           [skein.rt Scheduler Scheduler$Dispatcher]))
+            [skein.async :as a :refer [<! >! alts! go go-loop]]
+            [skein.one-thread :refer [simulated]])
+  (:import [java.util.concurrent LinkedBlockingQueue]))
 
 (set! *warn-on-reflection* true)
-
-(defn- simulated
-  "Runs `f` and then all that it leads to on this thread, next a random one of what is
-  ready by `seed`; time stands still while anything is. Returns the virtual ns passed."
-  [seed f]
-  (let [random (Random. seed) ready (java.util.ArrayList.) now (long-array 1)
-        later (PriorityQueue. 11 (comparator (fn [[^long d1 ^long i] [^long d2 ^long j]]
-                                               (or (< d1 d2) (and (= d1 d2) (< i j))))))]
-    (Scheduler/dispatcher
-     (reify Scheduler$Dispatcher
-       (execute [_ work] (.add ready work))
-       (nanoTime [_] (aget now 0))
-       (schedule [_ work deadline] (.add later [deadline (.size later) work]))))
-    (try
-      (f)
-      (loop []
-        (cond
-          (pos? (.size ready)) (do (.run ^Runnable (.remove ready (int (.nextInt random (.size ready))))) (recur))
-          (pos? (.size later)) (let [[deadline _ work] (.poll later)]
-                                 (aset now 0 (max (aget now 0) (long deadline)))
-                                 (.run ^Runnable work)
-                                 (recur))))
-      (aget now 0)
-      (finally (Scheduler/dispatcher nil)))))
 
 (defn- race
   "Two blocks put on one channel; the order of what was taken, for `seed`."
