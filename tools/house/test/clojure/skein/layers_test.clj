@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.layers-test
-  "What may use what. `units` is the whole rule: a namespace or Java package may
-  use its own unit and those that its unit names, which all stand further down."
-  (:require [clojure.set :as set]
-            [clojure.string :as str]
+  "What may use what inside modules/async; between modules the class path decides, see
+  warnings_test. `units` is the whole rule: a namespace or Java package may use its own
+  unit and those that its unit names, which all stand further down."
+  (:require [clojure.string :as str]
             [clojure.test :refer [deftest is testing]]
             [skein.project :as project]))
 
@@ -12,38 +12,20 @@
 (def ^:private units
   "From the bottom up: [level unit what-it-holds what-it-may-use]. In the third
   column a name stands for itself and `name.*` for all beneath it; the longest
-  that fits decides. New namespaces get a line here."
-  '[;; The ground: error reports, the scheduler and channels, the log reader.
-    [0 error      [skein.impl.error]                          []]
-    [-1 thread    [skein.thread]                              []]
-    [0 runtime    [skein.rt skein.rt.*]                       [thread]]
-    [0 log-reader [skein.wf skein.wf.*]                       []]
-    [0 fold-rt    [skein.fold.rt skein.fold.spi]              [thread]]
-    [1 protocols  [skein.impl.protocols]                      [error runtime]]
-    [1 expand     [skein.impl.expand skein.impl.infer]        [error runtime]]
-    ;; The go compiler and the ports of a channel.
-    [2 ports      [skein.impl.channel skein.impl.alt
-                skein.impl.threads skein.impl.argument]                       [error runtime protocols]]
-    [2 passes     [skein.impl.go.*]                           [error runtime expand]]
-    [3 go         [skein.impl.go]                             [error runtime expand passes]]
-    ;; The columns. None uses another but as said here; folds know no scheduler,
-    ;; so that one can travel to a cluster.
-    [4 async      [skein.async skein.async.*
-                skein.impl.async.*]                       [error runtime protocols ports go]]
-    [4 virtual    [skein.virtual skein.virtual.*]             [error runtime]]
-    [4 fold       [skein.fold skein.fold.*]                   [error fold-rt]]
-    [4 trace      [skein.trace skein.trace.*]                 [error runtime expand]]
-    [4 inspect    [skein.inspect skein.inspect.*]             [error runtime protocols]]
-    [5 scope      [skein.scope skein.scope.*]                 [error runtime protocols ports go async]]
-    [5 test       [skein.test skein.test.*]                   [error runtime protocols ports go async]]
-    [5 reducers   [skein.reducers]                            [error fold]]
-    [5 fold-lines [skein.fold.lines]                          [error runtime fold-rt fold]]
-    ;; The applications.
-    [6 widefinder [skein.widefinder skein.widefinder.*]       [error log-reader fold-rt fold fold-lines]]
-    [6 console    [skein.console skein.console.*]             [error inspect]]
-    [6 lab        [skein.lab skein.lab.*]                     [error async scope virtual fold reducers
-                                                               trace inspect]]
-    [7 cli        [skein.cli skein.cli.*]                     [error log-reader widefinder console lab]]])
+  that fits decides. What has no line here belongs to a module that stands on
+  async or beside it: nothing in async may use it."
+  '[[0 error     [skein.impl.error]                                  []]
+    [0 thread    [skein.thread]                                      []]
+    [1 runtime   [skein.rt skein.rt.*]                               [thread]]
+    [2 protocols [skein.impl.protocols]                              [error runtime]]
+    [2 expand    [skein.impl.expand skein.impl.infer]                [error runtime]]
+    [3 ports     [skein.impl.channel skein.impl.alt
+                  skein.impl.threads skein.impl.argument]            [error runtime protocols]]
+    [3 passes    [skein.impl.go.*]                                   [error runtime expand]]
+    [4 go        [skein.impl.go]                                     [error runtime expand passes]]
+    [5 async     [skein.async skein.async.* skein.impl.async.*]      [error runtime protocols ports go]]
+    [5 virtual   [skein.virtual skein.virtual.*]                     [error runtime]]
+    [6 scope     [skein.scope skein.scope.*]                         [error runtime protocols ports go async]]])
 
 (def ^:private unit->uses
   (into {} (map (fn [[_ unit _ uses]] [unit (set uses)])) units))
@@ -132,45 +114,44 @@
     (is (contains? unit->level used) (str unit " uses an unknown unit"))
     (is (< (long (unit->level used 99)) (long (unit->level unit))) (str unit " uses " used))))
 
+(defn- in-async [files]
+  (filter #(str/starts-with? (:path %) "modules/async/") files))
+
 (deftest namespaces-use-only-what-they-may
-  (is (= [] (mapcat clojure-faults (filter project/ns-name-of (project/main-clojure))))))
+  (is (= [] (mapcat clojure-faults (filter project/ns-name-of (in-async (project/main-clojure)))))))
 
 (deftest java-packages-use-only-what-they-may
-  (is (= [] (mapcat java-faults (project/main-java)))))
-
-(deftest public-columns-do-not-stand-on-one-another
-  (let [columns (into #{} (keep (fn [[level unit]] (when (= 4 level) unit))) units)]
-    (doseq [column columns]
-      (is (empty? (set/intersection columns (unit->uses column)))))))
+  (is (= [] (mapcat java-faults (in-async (project/main-java))))))
 
 (defn- clojure-faults-of [& forms]
   (clojure-faults {:path "a.clj" :text (str/join "\n" (map pr-str forms))}))
 
 (deftest a-use-that-is-not-allowed-is-found
-  (testing "a require, sideways"
-    (is (= ["a.clj:1: skein.trace may not use skein.async"]
-           (clojure-faults-of '(ns skein.trace (:require [skein.async :as a]))))))
+  (testing "a require, sideways and upwards"
+    (is (= ["a.clj:1: skein.virtual may not use skein.async"]
+           (clojure-faults-of '(ns skein.virtual (:require [skein.async :as a])))))
+    (is (= ["a.clj:1: skein.async may not use skein.scope"]
+           (clojure-faults-of '(ns skein.async (:require [skein.scope :as s]))))))
   (testing "an import, by list and by name"
-    (is (= ["a.clj:1: skein.fold may not use skein.rt"]
-           (clojure-faults-of '(ns skein.fold (:import (skein.rt Channel))))
-           (clojure-faults-of '(ns skein.fold (:import skein.rt.Channel))))))
+    (is (= ["a.clj:1: skein.impl.error may not use skein.rt"]
+           (clojure-faults-of '(ns skein.impl.error (:import (skein.rt Channel))))
+           (clojure-faults-of '(ns skein.impl.error (:import skein.rt.Channel))))))
   (testing "a full name in the code, late or in a hint"
-    (is (= ["a.clj:2: skein.fold.source may not use skein.rt"]
-           (clojure-faults-of '(ns skein.fold.source) '(defn f [x] (skein.rt.Timers/after x)))))
-    (is (= ["a.clj:2: skein.inspect may not use skein.console"]
-           (clojure-faults-of '(ns skein.inspect) '(requiring-resolve 'skein.console/start))))
-    (is (= ["a.clj:2: skein.fold may not use skein.rt"]
-           (clojure-faults {:path "a.clj" :text "(ns skein.fold)\n(defn f [^skein.rt.Frame x] x)"}))))
-  (testing "a namespace without a place"
-    (is (= ["a.clj:1: skein.novel is unknown: say where it belongs in layers_test"]
-           (clojure-faults-of '(ns skein.novel)))))
+    (is (= ["a.clj:2: skein.impl.error may not use skein.rt"]
+           (clojure-faults-of '(ns skein.impl.error) '(defn f [x] (skein.rt.Timers/after x)))))
+    (is (= ["a.clj:2: skein.impl.expand may not use skein.impl.go"]
+           (clojure-faults-of '(ns skein.impl.expand) '(requiring-resolve 'skein.impl.go/go))))
+    (is (= ["a.clj:2: skein.impl.error may not use skein.rt"]
+           (clojure-faults {:path "a.clj" :text "(ns skein.impl.error)\n(defn f [^skein.rt.Frame x] x)"}))))
+  (testing "another module"
+    (is (= ["a.clj:1: skein.fold is unknown: say where it belongs in layers_test"]
+           (clojure-faults-of '(ns skein.async (:require [skein.fold :as f]))))))
   (testing "Java"
-    (is (= ["A.java:2: skein.rt may not use skein.wf"]
+    (is (= ["A.java:2: skein.rt may not use skein.async"]
            (java-faults {:path "A.java"
-                         :text "package skein.rt; // not skein.cli\nimport skein.wf.Line;"})))))
+                         :text "package skein.rt; // not skein.scope\nimport skein.async.Line;"})))))
 
 (deftest what-is-allowed-passes
-  (is (= [] (clojure-faults-of '(ns skein.cli (:require [skein.widefinder :as wf]))
-                               '(defn f [] (requiring-resolve 'skein.console/start)))))
-  (is (= [] (clojure-faults-of '(ns skein.fold.lines (:require [skein.fold :as fold])
-                                    (:import (skein.rt LineSlices)))))))
+  (is (= [] (clojure-faults-of '(ns skein.scope (:require [skein.async :as a]))
+                               '(defn f [] (requiring-resolve 'skein.impl.go/go)))))
+  (is (= [] (clojure-faults-of '(ns skein.async.lab (:require [skein.async :as a]) (:import (skein.rt Channel)))))))
