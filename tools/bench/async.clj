@@ -7,12 +7,14 @@
 
 (set! *warn-on-reflection* true)
 
+(load-file "tools/bench/timing.clj")
+(refer 'bench.timing :only '[median])
+
 (def ^:private lib (symbol (System/getProperty "lib" "skein.async")))
 (def ^:private only (some-> (System/getProperty "only") (str/split #",") set))
 (def ^:private results (atom {}))
 
 (defn- now-ms ^double [] (/ (double (System/nanoTime)) 1e6))
-(defn- median [xs] (nth (sort xs) (quot (count xs) 2)))
 
 (defn- record! [program figure]
   (swap! results assoc program figure)

@@ -10,6 +10,8 @@
 (set! *warn-on-reflection* true)
 
 (require '[lab.peers])
+(load-file "tools/bench/timing.clj")
+(refer 'bench.timing :only '[median options whole])
 
 (def ^:private java (str (System/getProperty "java.home") File/separator "bin" File/separator "java"))
 (def ^:private jvm-flags ["-Xms2g" "-Xmx2g" "-XX:+AlwaysPreTouch"])
@@ -38,7 +40,6 @@
 
 (defn- figure [m] (some m [:ns :ms :bytes]))
 (defn- unit [m] (cond (:ns m) "ns" (:ms m) "ms" (:bytes m) "bytes" :else ""))
-(defn- median [xs] (nth (sort xs) (quot (count xs) 2)))
 
 (defn- merge-rounds
   "The median of each program's figure over the rounds of one contestant."
@@ -63,17 +64,10 @@
       (println (apply format (str "%-20s" (str/join (repeat (count titles) " %28s"))) program
                       (map-indexed (fn [i c] (cell (get c program) (when (pos? (long i)) base))) columns))))))
 
-(defn- parse-args [args]
-  (when (or (odd? (count args)) (not-every? #{"--only" "--workers" "--rounds"} (take-nth 2 args)))
-    (binding [*out* *err*]
-      (println "bench: usage: bench [async] [--only PROGRAM,...] [--workers N,...] [--rounds N]"))
-    (System/exit 2))
-  (apply hash-map args))
-
 (let [[subject & others :as args] *command-line-args*
-      options (parse-args (if (= "async" subject) others args))
+      options (options "[async]" {"--only" "PROGRAM,..." "--workers" "N,..." "--rounds" "N"} (if (= "async" subject) others args))
       workers (or (some->> (options "--workers") (#(str/split % #",")) (map parse-long)) [nil])
-      rounds (or (some-> (options "--rounds") parse-long) 1)
+      rounds (whole options "--rounds" 1)
       who (vec (contestants workers))
       results (vec (repeatedly rounds #(mapv (partial run-contestant (options "--only")) who)))]
   (println)

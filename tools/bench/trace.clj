@@ -12,6 +12,9 @@
 
 (set! *warn-on-reflection* true)
 
+(load-file "tools/bench/timing.clj")
+(refer 'bench.timing :only '[median options whole])
+
 ;;;; Taking turns
 
 (def ^:private ^ThreadMXBean threads (ManagementFactory/getThreadMXBean))
@@ -32,9 +35,6 @@
   (let [start (long (clock))]
     (f)
     (/ (double (- (long (clock)) start)) (double n))))
-
-(defn- median [xs]
-  (nth (sort xs) (quot (count xs) 2)))
 
 (defn- in-turns
   "The median of `rounds` rounds of each contestant, [name f], after some to warm up; `f` does `n` operations."
@@ -143,11 +143,7 @@
   (async-trace "an exception that ends 1 block, for which a thread waits in <??" told-to-a-thread 1 rounds)
   (async-trace "an exception that ends 3 blocks, for the last of which a thread waits" told-to-a-thread 3 rounds))
 
-(let [[option n] *command-line-args*
-      rounds (if option (or (some-> n parse-long) 0) 15)]
-  (when-not (and (contains? #{nil "--rounds"} option) (pos? rounds))
-    (binding [*out* *err*] (println "bench: usage: bench trace [--rounds N]"))
-    (System/exit 2))
+(let [rounds (whole (options "trace" {"--rounds" "N"} *command-line-args*) "--rounds" 15)]
   (println "Java" (System/getProperty "java.version") "," (.availableProcessors (Runtime/getRuntime))
            "processors; median of" rounds "rounds; ratios to the first line")
   (run! (fn measure [program] (program rounds)) [trace-vars trace-forms async-traces])

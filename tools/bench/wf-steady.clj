@@ -10,11 +10,14 @@
             [skein.widefinder.sample-log :as sample-log])
   (:import (java.io ByteArrayOutputStream File FileOutputStream)
            (java.lang ProcessBuilder$Redirect)
-           (java.nio.file Files Path)
-           (java.time Duration)
            (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
+
+(load-file "tools/bench/timing.clj")
+(load-file "tools/bench/resources.clj")
+(refer 'bench.timing :only '[options whole])
+(refer 'bench.resources :only '[cpu-ms resident-mb])
 
 (def ^:private times "How often the log is read." 10)
 
@@ -22,12 +25,6 @@
   (doto (ProcessBuilder. ^java.util.List (vec command)) (.redirectError ProcessBuilder$Redirect/DISCARD)))
 
 ;;;; Memory
-
-(defn- resident-mb
-  "The most memory that a process has had so far, on Linux."
-  [^Process process]
-  (try (some->> (Files/readString (Path/of (str "/proc/" (.pid process) "/status") (make-array String 0))) (re-find #"VmHWM:\s+(\d+) kB") second parse-long (* 1/1024) double)
-       (catch Exception _ nil)))
 
 (defn- wait-for
   "Waits for the end of a process; returns the most memory it had."
@@ -70,9 +67,6 @@
       (.write out (.getBytes (str (str/join "\n" (take 100 (shuffle lines))) "\n") "ISO-8859-1"))
       (Thread/sleep 100))))
 
-(defn- cpu-ms ^long [^Process process]
-  (.toMillis ^Duration (.orElse (.totalCpuDuration (.info process)) Duration/ZERO)))
-
 (defn- follow
   "Starts to follow, as on a terminal."
   ^Process [log]
@@ -96,7 +90,7 @@
       (.waitFor process))
     (io/delete-file log true)))
 
-(let [{:strs [--size --seconds] :or {--size "10G", --seconds "60"}} (apply hash-map *command-line-args*)]
-  (print-memory (sample-log/parse-size --size))
-  (print-following (parse-long --seconds))
+(let [options (options "wf-steady" {"--size" "SIZE" "--seconds" "N"} *command-line-args*)]
+  (print-memory (sample-log/parse-size (get options "--size" "10G")))
+  (print-following (whole options "--seconds" 60))
   (shutdown-agents))

@@ -15,11 +15,14 @@
   (:import (java.io File FileInputStream)
            (com.sun.management OperatingSystemMXBean)
            (java.lang.management ManagementFactory)
-           (java.nio.file Files Path)
-           (java.time Duration)
            (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
+
+(load-file "tools/bench/timing.clj")
+(load-file "tools/bench/resources.clj")
+(refer 'bench.timing :only '[median options whole])
+(refer 'bench.resources :only '[cpu-ms resident-mb])
 
 (require '[lab.peers])
 
@@ -47,16 +50,6 @@
 
 (defn- on-path? [program]
   (some #(.canExecute (io/file % program)) (str/split (System/getenv "PATH") (re-pattern File/pathSeparator))))
-
-(defn- resident-mb
-  "The most memory that a process has had so far, on Linux."
-  [^Process process]
-  (try (some->> (Files/readString (Path/of (str "/proc/" (.pid process) "/status") (make-array String 0))) (re-find #"VmHWM:\s+(\d+) kB") second parse-long (* 1/1024) double)
-       (catch Exception _ nil)))
-
-(defn- cpu-ms [^Process process]
-  (when-let [^Duration cpu (.orElse (.totalCpuDuration (.info process)) nil)]
-    (.toMillis cpu)))
 
 (def ^:private output (io/file "target" "bench" "out"))
 
@@ -142,7 +135,6 @@
 
 ;;;; Table and goals
 
-(defn- median [xs] (nth (sort xs) (quot (count xs) 2)))
 
 (defn- figures
   "Returns what a contestant's runs come to for the whole log, or nil when all have failed."
@@ -175,15 +167,9 @@
       (let [figure (if other (/ (double ms) (double other-ms)) (/ (double ms) (double gib)))]
         (print-goal-line (<= figure (double most)) what figure most)))))
 
-(defn- parse-args [args]
-  (when (or (odd? (count args)) (not-every? #{"--size" "--rounds"} (take-nth 2 args)))
-    (binding [*out* *err*] (println "bench: usage: bench wf [--size SIZE] [--rounds N]"))
-    (System/exit 2))
-  (apply hash-map args))
-
-(let [options (parse-args *command-line-args*)
+(let [options (options "wf" {"--size" "SIZE" "--rounds" "N"} *command-line-args*)
       size (sample-log/parse-size (get options "--size" "1G"))
-      rounds (max 1 (or (some-> (options "--rounds") parse-long) 5))
+      rounds (whole options "--rounds" 5)
       who (do (make-log! size) (make-quarter!) (contestants))]
   (dotimes [_ 3] (doseq [{:keys [title run]} who :when (str/starts-with? title "warm, ")] (run)))
   (let [runs (vec (for [i (range rounds)]
