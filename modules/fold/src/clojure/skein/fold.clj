@@ -15,8 +15,8 @@
   (:refer-clojure :exclude [count distinct frequencies group-by into max min])
   (:require [clojure.core :as clj]
             [skein.fold.check :as check]
-            [skein.fold.engine :as engine]
             [skein.fold.parts :as parts]
+            [skein.fold.run :as run]
             [skein.fold.summary :as summary]
             [skein.impl.error :as error]))
 
@@ -44,7 +44,7 @@
 
 (defn- run [opts f coll]
   (let [f (fold-value f)]
-    (parts/completed f (engine/run opts f coll))))
+    (parts/completed f (run/run opts f coll))))
 
 (defn fold
   "Returns the fold of `coll`, made on as many threads as it is worth.
@@ -81,13 +81,13 @@
   ([combine step coll]
    (if (or (map? combine) (map? step))
      (run combine step coll)
-     (engine/run-plain nil combine step coll)))
+     (run/run-plain nil combine step coll)))
   ([xform combine step coll]
    (if (map? xform)
-     (engine/run xform {:combine combine, :step step} coll)
-     (engine/run-plain xform combine step coll)))
+     (run/run xform {:combine combine, :step step} coll)
+     (run/run-plain xform combine step coll)))
   ([opts xform combine step coll]
-   (engine/run opts {:xform xform, :combine combine, :step step} coll)))
+   (run/run opts {:xform xform, :combine combine, :step step} coll)))
 
 (defn explain
   "Folds as `(fold opts f coll)` does, and returns what happened: a map of
@@ -107,7 +107,7 @@
   ([f coll] (explain nil f coll))
   ([opts f coll]
    (let [f (fold-value f)]
-     (update (engine/explain opts f coll) :value #(parts/completed f %)))))
+     (update (run/explain opts f coll) :value #(parts/completed f %)))))
 
 ;;;; Folds of folds
 
@@ -118,8 +118,8 @@
       (fold (through (comp (map inc) (filter even?)) count) [1 2 3])
       ;=> 2"
   [xform f]
-  (when (some? xform) (engine/check-xform xform))
-  (engine/fed-through xform (fold-value f)))
+  (when (some? xform) (run/check-xform xform))
+  (run/fed-through xform (fold-value f)))
 
 (defn then
   "Returns the fold `f` with its value post-processed by `g`. Throws :skein/not-a-function and :skein/bad-fold.

@@ -11,7 +11,7 @@
   (:refer-clojure :exclude [cat drop filter flatten map mapcat reduce remove take take-while])
   (:require [clojure.core :as clj]
             [clojure.core.protocols :as protocols]
-            [skein.fold.engine :as engine]
+            [skein.fold.run :as run]
             [skein.fold.source :as source]
             [skein.impl.error :as error])
   (:import (clojure.lang APersistentMap Counted IReduce IReduceInit Seqable)
@@ -54,7 +54,7 @@
   [f init coll]
   (if (reducible? coll)
     (protocols/coll-reduce coll f init)
-    (engine/run {:parallelism 1} {:identity (fn fresh [] init), :combine f, :step f, :completes? false} coll)))
+    (run/run {:parallelism 1} {:identity (fn fresh [] init), :combine f, :step f, :completes? false} coll)))
 
 (defn reduce
   "As clojure.core.reducers/reduce: a map's elements reach `f` as key and value, two arguments."
@@ -85,7 +85,7 @@
   ([n combinef reducef coll] (coll-fold coll n combinef reducef)))
 
 (defn- run [coll n combinef reducef]
-  (engine/run (grain n)
+  (run/run (grain n)
               {:combine combinef, :step reducef, :completes? false}
               coll))
 

@@ -6,7 +6,7 @@
   * `function?` `takes?` `combines?` tell whether something is meant as a function, and of how many arguments"
   (:require [skein.impl.error :as error])
   (:import (clojure.lang Fn IFn MultiFn Var)
-           (skein.fold.rt Stages)))
+           (skein.fold.engine Stages)))
 
 (set! *warn-on-reflection* true)
 

@@ -5,8 +5,8 @@
   While a strand runs, the values of its parts lie in an array or in cells; when it ends they become plain data, so that a
   partial result can leave the process. A part that has had enough (its step returned a reduced value) is left alone
   from then on, in its own strand and in those to the right; `Stopped` marks it."
-  (:require [skein.fold.engine :as engine])
-  (:import (skein.fold.rt Stages)))
+  (:require [skein.fold.run :as run])
+  (:import (skein.fold.engine Stages)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -49,7 +49,7 @@
         value))))
 
 (defn- check [f]
-  (engine/check-functions (:identity f) (:combine f) (:step f))
+  (run/check-functions (:identity f) (:combine f) (:step f))
   f)
 
 ;;;; Several in one pass
@@ -90,7 +90,7 @@
            ([parts x] (step-on-all parts x)))
    :combine (fn combine [left right] (combine-all fs left right))
    :complete (fn complete [values] (mapv completed fs values))
-   :in-order? (boolean (some engine/needs-order? fs))})
+   :in-order? (boolean (some run/needs-order? fs))})
 
 ;;;; One for each key
 
@@ -125,4 +125,4 @@
            ([groups x] (step-on-key f key-fn groups x)))
    :combine (fn combine [left right] (combine-groups f left right))
    :complete (fn complete [groups] (update-vals groups #(completed f %)))
-   :in-order? (engine/needs-order? f)})
+   :in-order? (run/needs-order? f)})

@@ -1,16 +1,24 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.primitive
-  "What clojure.core's functions on numbers do to unboxed ones, so that a fold over a primitive array or a range runs
-  without boxing. A function that is hinted, as in (fn ^long [^long x] …), needs no entry.
+  "Compiles a fold's chain into one loop of its own, in which hinted functions get numbers without boxes.
 
-  Every function here gives what its original gives, or throws what it throws, for longs or doubles."
-  (:import (skein.fold.rt Primitives)))
+  A chain that begins with `map`, `filter` or `remove` is known by the classes of these transducers; a Clojure that makes them in
+  another way gets no loops, and folds more slowly. What follows the known stages is called by the loop, element by element. A loop is
+  compiled, and kept for functions of the same classes, when the elements that it would have folded are worth it."
+  (:import (clojure.lang Compiler DynamicClassLoader IFn IFn$DD IFn$DDD IFn$DL IFn$DLD IFn$DO IFn$LD IFn$LDL IFn$LL IFn$LLL
+                         IFn$LO IFn$ODO IFn$OLO)
+           (java.util.concurrent ConcurrentHashMap)
+           (java.util.concurrent.atomic AtomicLong)
+           (skein.fold.engine Stages)
+           (skein.fold.memory Fused Fused$Kind Fused$Loop)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* false)
 
+;;;; What clojure.core's functions do to numbers without boxes
+
 (def ^:private known
-  "From a function of clojure.core to its hinted forms."
+  "From a function of clojure.core to hinted ones that give what it gives, or throw what it throws, for longs or doubles."
   {inc [(fn ^long [^long x] (inc x)) (fn ^double [^double x] (inc x))]
    dec [(fn ^long [^long x] (dec x)) (fn ^double [^double x] (dec x))]
    - [(fn ^long [^long x] (- x)) (fn ^double [^double x] (- x))]
@@ -25,17 +33,152 @@
    zero? [(fn [^long x] (zero? x)) (fn [^double x] (zero? x))]
    + [(fn ^long [^long a ^long b] (+ a b)) (fn ^double [^double a ^double b] (+ a b))]
    * [(fn ^long [^long a ^long b] (* a b)) (fn ^double [^double a ^double b] (* a b))]
+   max [(fn ^long [^long a ^long b] (max a b))]
+   min [(fn ^long [^long a ^long b] (min a b))]
    unchecked-add [(fn ^long [^long a ^long b] (unchecked-add a b))]
    bit-and [(fn ^long [^long a ^long b] (bit-and a b))]
    bit-or [(fn ^long [^long a ^long b] (bit-or a b))]
    bit-xor [(fn ^long [^long a ^long b] (bit-xor a b))]})
 
-(def ^:private choosing
-  "As `known`, of functions that return one of their arguments."
-  {max [(fn ^long [^long a ^long b] (max a b))]
-   min [(fn ^long [^long a ^long b] (min a b))]})
+(def ^:private hinted
+  "For what is done with elements of a type: the interfaces that take them unboxed, and the type of what they return."
+  {[:map :long] [[IFn$LL :long] [IFn$LD :double]]
+   [:map :double] [[IFn$DD :double] [IFn$DL :long]]
+   [:filter :long] [[IFn$LO]], [:filter :double] [[IFn$DO]]
+   [:remove :long] [[IFn$LO]], [:remove :double] [[IFn$DO]]
+   [:step :long] [[IFn$LLL :long] [IFn$DLD :double] [IFn$OLO :object]]
+   [:step :double] [[IFn$DDD :double] [IFn$LDL :long] [IFn$ODO :object]]})
 
-(doseq [[f hinted] known]
-  (Primitives/know f hinted))
-(doseq [[f hinted] choosing]
-  (Primitives/knowChoosing f hinted))
+;;;; From a chain to operations
+
+(defn- part-of
+  "Returns the class of what `make` makes of a function, and the name of the field that holds this; nil if there is none."
+  [make field]
+  (let [probe (fn probe [_])
+        made (make probe)]
+    (when (identical? probe (Stages/closedOver made field)) [(class made) field])))
+
+(def ^:private maps (part-of map "f"))
+(def ^:private filters (part-of filter "pred"))
+(def ^:private complements (part-of complement "f"))
+
+(defn- within
+  "Returns the function that `f` was made of in the way that `part` tells, or nil."
+  [[made field] f]
+  (when (and made (identical? made (class f))) (Stages/closedOver f field)))
+
+(defn- operation
+  "Returns what is done to an element of type `t`: {:op :f :interface :out}; without :interface the element is boxed for that."
+  [op f t]
+  (or (some (fn fit [[^Class interface out]]
+              (when-let [f (if (instance? interface f) f (some #(when (instance? interface %) %) (when (fn? f) (known f))))]
+                {:op op, :f f, :interface interface, :out out}))
+            (hinted [op t]))
+      {:op op, :f f, :out :object}))
+
+(defn- stage-operation [stage t]
+  (if-let [f (within maps stage)]
+    (operation :map f t)
+    (when-let [test (within filters stage)]
+      (if-let [refused (within complements test)]
+        (operation :remove refused t)
+        (operation :filter test t)))))
+
+(defn- operations
+  "Returns the operations of a chain; the last one is its step, or the first stage that isn't known."
+  [stages step ^objects chain t]
+  (loop [i 0, t t, ops []]
+    (if (= i (count stages))
+      (conj ops (operation :step step t))
+      (if-let [op (stage-operation (nth stages i) t)]
+        (recur (inc i) (if (= :map (:op op)) (:out op) t) (conj ops op))
+        (conj ops {:op :step, :f (aget chain i), :out :object})))))
+
+(defn- boxes-ints?
+  "Returns whether a chain for longs would box a number that was an int, which must be an Integer then."
+  [ops step]
+  (let [[before-map [mapping]] (split-with #(not= :map (:op %)) ops)]
+    (not (and (every? :interface before-map)
+              (if mapping (:interface mapping) (not (contains? #{max min} step)))))))
+
+;;;; From operations to a loop
+
+(def ^:private element
+  "How to get the element at `i`."
+  '{:OBJECTS (clojure.core/aget ^objects elements (clojure.core/unchecked-int i))
+    :LONGS (clojure.core/aget ^longs elements (clojure.core/unchecked-int i))
+    :INTS (clojure.core/long (clojure.core/aget ^ints elements (clojure.core/unchecked-int i)))
+    :DOUBLES (clojure.core/aget ^doubles elements (clojure.core/unchecked-int i))
+    :RANGE (clojure.core/unchecked-add first-one (clojure.core/unchecked-multiply i distance))})
+
+(def ^:private next-one '(clojure.core/unchecked-inc i))
+
+(defn- call [{:keys [interface place]} & args]
+  (if interface
+    `(.invokePrim ~(vary-meta place assoc :tag (symbol (.getName ^Class interface))) ~@args)
+    `(~place ~@args)))
+
+(defn- body
+  "Returns the form that does `ops` to the element `x`, and goes on with the next one."
+  [[{:keys [op out] :as operation} & more]]
+  (case op
+    :map `(let [~'x ~(call operation 'x)] ~(body more))
+    :filter `(if ~(call operation 'x) ~(body more) (recur ~next-one ~'acc))
+    :remove `(if ~(call operation 'x) (recur ~next-one ~'acc) ~(body more))
+    :step (if (= :object out)
+            `(let [~'acc ~(call operation 'acc 'x)]
+               (if (instance? clojure.lang.Reduced ~'acc) ~'acc (recur ~next-one ~'acc)))
+            `(recur ~next-one ~(call operation 'acc 'x)))))
+
+(defn- loop-form
+  "Returns the form of a function from an array of the operations' functions to a loop."
+  [kind ops]
+  (let [ops (map-indexed (fn place [i op] (assoc op :place (symbol (str "f" i)))) ops)
+        type-of (:out (last ops))]
+    `(fn [~'^objects functions]
+       (let [~@(mapcat (fn [i op] [(:place op) `(aget ~'functions ~i)]) (range) ops)]
+         (reify Fused$Loop
+           (reduce [~'_ ~'elements ~'acc ~'from ~'to]
+             (let [~@(when (= :RANGE kind) '[first-one (clojure.core/aget ^longs elements 0), distance (clojure.core/aget ^longs elements 1)])]
+               (loop [~'i ~'from, ~'acc ~(case type-of :long `(long ~'acc) :double `(double ~'acc) 'acc)]
+                 (if (< ~'i ~'to)
+                   (let [~'x ~(element kind)] ~(body ops))
+                   ~(case type-of :long `(Long/valueOf ~'acc) :double `(Double/valueOf ~'acc) 'acc))))))))))
+
+(defn- compiled
+  "Returns the value of `form`, compiled as by itself."
+  [form]
+  (with-bindings {Compiler/LOADER (DynamicClassLoader. (.getClassLoader Fused))
+                  #'*compile-files* false, #'*warn-on-reflection* false, #'*unchecked-math* false}
+    (eval form)))
+
+;;;; When
+
+(def ^:private worth-compiling "So many elements take longer than to compile a loop." 300000)
+(def ^:private max-operations "More would nest too deep." 16)
+(def ^:private max-loops "More would take too much memory, since what they were made for stays with them." 200)
+
+;; From what a loop would be made of to the number of elements that it would have folded, then to the function that makes it.
+(defonce ^:private ^ConcurrentHashMap loops (ConcurrentHashMap.))
+
+(defn- maker-of [kind ops size]
+  (let [of (into [kind] (mapcat (juxt :op :interface (comp class :f))) ops)
+        found (.get loops of)]
+    (cond
+      (ifn? found) found
+      (and (nil? found) (<= (long max-loops) (.size loops))) nil
+      :else (let [^AtomicLong seen (or found (do (.putIfAbsent loops of (AtomicLong.)) (.get loops of)))]
+              (when (and (instance? AtomicLong seen) (<= (long worth-compiling) (.addAndGet seen (long size))))
+                (let [maker (compiled (loop-form kind ops))]
+                  (.put loops of maker)
+                  maker))))))
+
+(defn- fused [^Fused$Kind kind size stages step ^objects chain]
+  (let [kind (keyword (.name kind))
+        ops (operations stages step chain (case kind :OBJECTS :object :DOUBLES :double :long))]
+    (when-not (or (< (long max-operations) (count ops))
+                  (and (= :INTS kind) (boxes-ints? ops step)))
+      (when-let [maker (maker-of kind ops size)]
+        (Fused. (aget chain 0) (maker (object-array (map :f ops))) (case (:out (peek ops)) :long Long :double Double nil))))))
+
+(Fused/setMaker fused)

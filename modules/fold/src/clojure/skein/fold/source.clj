@@ -15,9 +15,9 @@
   (:import (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector
                          Range Seqable)
            (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
-           (java.util.function IntFunction)
+           (java.util.function LongFunction)
            (java.util.stream BaseStream)
-           (skein.fold.rt IndexedSpan IteratorFeed SeqFeed Spans VectorSpan)
+           (skein.fold.memory Items Spans)
            (skein.fold.spi Feed Span)))
 
 (set! *warn-on-reflection* true)
@@ -53,7 +53,7 @@
   [size element-at]
   (check/whole :size size)
   (check/callable "the element-at of an indexed source" element-at)
-  (IndexedSpan. (int size) (reify IntFunction (apply [_ i] (element-at i)))))
+  (Spans/ofIndexed (long size) (reify LongFunction (apply [_ i] (element-at i)))))
 
 (deftype ^:private Reading [read-next! ^:unsynchronized-mutable ready ^:unsynchronized-mutable ended?]
   Iterator
@@ -81,7 +81,7 @@
         (skein.fold/fold + (eduction (map count) (reading #(.readLine ^java.io.BufferedReader in)))))
       ;=> 3"
   [read-next!]
-  (IteratorFeed. (->Reading (check/callable "the read-next! of a source" read-next!) nil false) nil))
+  (Items. (->Reading (check/callable "the read-next! of a source" read-next!) nil false) nil))
 
 (defn- range-span [^LongRange r]
   (let [start (long (.first r))
@@ -90,11 +90,11 @@
 
 (defn- subvec-span [^APersistentVector$SubVector v]
   (if (instance? PersistentVector (.v v))
-    (VectorSpan. (.v v) (.start v) (.end v))
+    (Spans/ofVector (.v v) (.start v) (.end v))
     (indexed (count v) #(nth v %))))
 
 (defn- stream-feed [^BaseStream stream]
-  (IteratorFeed. (.iterator stream) stream))
+  (Items. (.iterator stream) stream))
 
 (defn- reducible [coll]
   (reify IReduceInit
@@ -110,17 +110,17 @@
     Feed coll
     IPersistentVector (indexed (count coll) #(nth coll %))
     CharSequence (Spans/ofText coll)
-    Range (or (Spans/ofRange ^Range coll) (SeqFeed. coll))
-    ISeq (SeqFeed. coll)
-    LazySeq (SeqFeed. coll)
+    Range (or (Spans/ofRange ^Range coll) (Items/ofSeq coll))
+    ISeq (Items/ofSeq coll)
+    LazySeq (Items/ofSeq coll)
     RandomAccess (Spans/ofList ^List coll)
     BaseStream (stream-feed coll)
-    Iterable (IteratorFeed. (.iterator ^Iterable coll) nil)
-    Iterator (IteratorFeed. coll nil)
-    Map (IteratorFeed. (.iterator (.entrySet ^Map coll)) nil)
-    Spliterator (IteratorFeed. (Spliterators/iterator ^Spliterator coll) nil)
+    Iterable (Items. (.iterator ^Iterable coll) nil)
+    Iterator (Items. coll nil)
+    Map (Items. (.iterator (.entrySet ^Map coll)) nil)
+    Spliterator (Items. (Spliterators/iterator ^Spliterator coll) nil)
     IReduceInit coll
-    Seqable (SeqFeed. (seq coll))
+    Seqable (Items/ofSeq (seq coll))
     (or (Spans/ofArray coll)
         (when (extended? protocols/CollReduce coll) (reducible coll))
         (not-foldable! coll))))
@@ -139,7 +139,7 @@
   [coll]
   ;; Small folds are mostly of vectors, and would feel the protocol.
   (if (instance? PersistentVector coll)
-    (VectorSpan. coll 0 (count coll))
+    (Spans/ofVector coll 0 (count coll))
     (let [found (-source coll)]
       (cond
         (or (instance? Span found) (instance? Feed found) (instance? IReduceInit found)) found

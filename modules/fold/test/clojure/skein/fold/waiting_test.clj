@@ -18,7 +18,8 @@
            (java.util.concurrent CountDownLatch Executor LinkedBlockingQueue TimeUnit)
            (java.util.concurrent.locks LockSupport)
            (java.util.zip GZIPOutputStream)
-           (skein.fold.rt Format Spans StreamFeed)
+           (skein.fold.memory Spans)
+           (skein.fold.rt Format StreamFeed)
            (skein.fold.spi Feed)))
 
 (set! *warn-on-reflection* true)

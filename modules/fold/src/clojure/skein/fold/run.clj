@@ -1,0 +1,175 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.run
+  "From the arguments of `skein.fold/fold` to the Java engine: checks options, makes a Fold, runs it.
+
+  The eductions around a fold's source go in front of its xform, which is taken apart into stages; the Java engine decides,
+  while it runs, whether they are shared by several threads."
+  (:require [skein.fold.check :as check]
+            [skein.fold.primitive]
+            [skein.fold.source :as source]
+            [skein.impl.error :as error])
+  (:import (clojure.core Eduction)
+           (clojure.lang IFn IReduceInit)
+           (java.util.concurrent Executor)
+           (skein.fold.engine Fold Fold$Options Stages Watch Watch$Piece)
+           (skein.fold.spi Feed Span)))
+
+(set! *warn-on-reflection* true)
+
+;;;; What the caller did wrong
+
+(def ^:private options
+  "As `check/options` wants them."
+  {:parallelism [#(and (int? %) (<= 1 (long %) 1024)) "a number of threads from 1 to 1024"]
+   :grain [#(and (int? %) (pos? (long %))) "a positive long, so many elements (or bytes, of a file)" :skein/bad-grain]
+   :unordered [boolean? "true or false"]
+   :pool [#(instance? Executor %) "a java.util.concurrent.Executor"]
+   :on-progress [ifn? "a function of one argument"]})
+
+(defn- not-taken
+  "Returns in words what is wrong with `f`, which should be a function that takes `arguments`, also in words."
+  [f arguments]
+  (str (error/preview f) (if (check/function? f) (str ", which can't be called with " arguments) ", not a function")))
+
+(defn check-functions
+  "Throws :skein/bad-combine or :skein/bad-step unless combine and step are functions of two arguments, and combine, if there is
+  no other `identity`, one of none."
+  [identity combine step]
+  (when-not (check/combines? combine identity)
+    (error/fail! :skein/bad-combine
+                 (str "The fold's combine is " (not-taken combine (if (check/takes? combine 2) "no argument" "two arguments"))
+                      ". It gives the identity when called with no argument, unless the fold has an :identity, and combines "
+                      "the values of two neighbouring parts.")
+                 {:combine combine}))
+  (when-not (check/takes? step 2)
+    (error/fail! :skein/bad-step
+                 (str "The fold's step is " (not-taken step "two arguments") ". It takes a value so far and an element.")
+                 {:step step})))
+
+(defn check-xform
+  "Throws :skein/bad-xform unless `xform` is a function."
+  [xform]
+  (when-not (check/function? xform)
+    (error/fail! :skein/bad-xform
+                 (str "A fold's xform is a transducer, such as (map inc), not " (error/preview xform) ".")
+                 {:xform xform})))
+
+(defn- stage-name
+  "Returns the name of the function that made the transducer `stage`, such as clojure.core/take."
+  [stage]
+  (second (re-matches #"([^/]+/[^/]+?)(?:/fn.*)?" (Compiler/demunge (.getName (class stage))))))
+
+(defn- check-unordered [^Fold fold stages]
+  (let [i (.firstThatNeedsOrder fold)]
+    (when (<= i (count stages))
+      (let [stage (if (< i (count stages)) (stage-name (nth stages i)) "the step")]
+        (error/fail! :skein/stateful-unordered
+                     (str stage " needs its elements in order, and :unordered true gives up the order. Leave out one of them.")
+                     {:stage stage, :index i})))))
+
+;;;; Folds
+
+(def ^:private no-stages (make-array IFn 0))
+
+(defn- stages-of ^"[Lclojure.lang.IFn;" [xform]
+  (if (nil? xform)
+    no-stages
+    (do (check-xform xform)
+        (Stages/of xform))))
+
+(defn fed-through
+  "Returns the fold `f` with the transducer `xform` in front."
+  [xform f]
+  (let [inner (:xform f)]
+    (assoc f :xform (if (and xform inner) (comp xform inner) (or xform inner)))))
+
+(defn- fed-by
+  "Returns the fold `f` with the transducer of an eduction in front."
+  [^Eduction coll f]
+  (check-xform (.xform coll))
+  (fed-through (.xform coll) f))
+
+(defn- ->fold ^Fold [{:keys [identity combine step completes? in-order?] :or {completes? true}} stages options]
+  (Fold. (or identity combine) stages step (boolean completes?) (boolean in-order?) combine options))
+
+(defn needs-order?
+  "Returns whether the fold `f` gives a value only if it sees all its elements in order, from the first one on."
+  [f]
+  (let [stages (stages-of (:xform f))]
+    (<= (.firstThatNeedsOrder (->fold f stages Fold/DEFAULTS)) (count stages))))
+
+(defn- watch
+  "Returns what notes what happens with `source`, and tells `on-progress`, which may be nil."
+  [on-progress source]
+  (let [[unit size] (cond
+                      (instance? Span source) [(.unit ^Span source) (.size ^Span source)]
+                      (instance? Feed source) [(.unit ^Feed source) -1]
+                      :else ["elements" -1])
+        unit (keyword unit)]
+    (Watch. (when on-progress (fn tell [done total] (on-progress {:done done, :total total, :unit unit}))) size)))
+
+(defn- ->options ^Fold$Options [{:keys [parallelism grain unordered pool]} watch]
+  (Fold$Options. (or parallelism (.parallelism Fold/DEFAULTS)) (or grain 0) (boolean unordered) pool watch))
+
+(defn- run-source [^Fold fold source]
+  (cond
+    (instance? Span source) (.over fold ^Span source)
+    (instance? Feed source) (.over fold ^Feed source)
+    :else (.over fold ^IReduceInit source)))
+
+(defn- run-watched
+  "As `run`; gives `watched` what notes what happens, if somebody wants that."
+  [watched opts f coll]
+  (if (instance? Eduction coll)
+    (recur watched opts (fed-by coll f) (.coll ^Eduction coll))
+    (do
+      (check-functions (:identity f) (:combine f) (:step f))
+      (when opts (check/options options opts))
+      (let [stages (stages-of (:xform f))]
+        (when (:unordered opts) (check-unordered (->fold f stages Fold/DEFAULTS) stages))
+        ;; A source may be an open file from here on; what is refused has been refused.
+        (let [source (source/source coll)
+              tell (:on-progress opts)
+              watch (when (or tell watched) (watch tell source))]
+          (when watched (watched watch))
+          (run-source (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source))))))
+
+(defn run
+  "Returns the fold of `coll`, not yet post-processed.
+
+  opts  see `skein.fold/fold`, or nil
+  f     {:identity :xform :step :combine :in-order? :completes?}; without :identity, combine's value for no argument;
+        :completes? false says that step's arity of one, if there is one, has another meaning"
+  [opts f coll]
+  (run-watched nil opts f coll))
+
+(defn run-plain
+  "As `run`, of a fold that is no more than these functions; they need no map, which a small fold would feel."
+  [xform combine step coll]
+  (if (instance? Eduction coll)
+    (run nil {:xform xform, :combine combine, :step step} coll)
+    (do (check-functions nil combine step)
+        (run-source (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) (source/source coll)))))
+
+(defn- piece->data [^Watch$Piece piece]
+  {:from (when-not (neg? (.from piece)) (.from piece))
+   :units (.units piece), :blocks (.blocks piece), :ns (.nanos piece), :thread (.thread piece)})
+
+(defn explain
+  "Returns what `run` did, and its value under :value; see `skein.fold/explain`."
+  [opts f coll]
+  (let [watch (volatile! nil)
+        start (System/nanoTime)
+        value (run-watched #(vreset! watch %) opts f coll)
+        elapsed-ns (- (System/nanoTime) start)
+        ^Watch watch @watch
+        pieces (mapv piece->data (.pieces watch))
+        units (long (transduce (map :units) + pieces))
+        blocks (long (transduce (map :blocks) + pieces))]
+    {:value value
+     :path (keyword (.path watch))
+     :reason (not-empty (.reason watch))
+     :grain (if (pos? blocks) (quot units blocks) 0)
+     :pieces (vec (sort-by #(or (:from %) 0) pieces))
+     :threads (max 1 (.threads watch))
+     :elapsed-ns elapsed-ns}))
