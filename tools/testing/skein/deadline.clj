@@ -29,7 +29,7 @@
 (defn- print-threads
   "Prints the workers, and the threads that wait at one place together, fewest first."
   []
-  (println (skein.rt.Scheduler/describe))
+  (println (skein.rt.schedule.Scheduler/describe))
   (let [stack #(str/replace % #"#\d+ \"|[0-9a-f]{8,}|\d{4}-\d\d-\d\dT\S+" "")]
     (doseq [[_ alike] (sort-by (comp count val) (group-by (comp str/join rest str/split-lines stack)
                                                           (str/split (all-threads) #"\n\n")))]

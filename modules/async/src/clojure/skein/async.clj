@@ -36,9 +36,10 @@
             [skein.impl.go :as-alias compiler]
             [skein.impl.protocols :as-alias impl]
             [skein.impl.threads :as-alias threads])
-  (:import [skein.rt Alts Box Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise
-            Buffers$Sliding Callback Channel Failures Frame Late Runner Scheduler Timeout
-            TransducedChannel]))
+  (:import [skein.rt Alts Box Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
+            Callback Channel Frame Late Runner TransducedChannel]
+           [skein.rt.schedule Scheduler Timeout]
+           [skein.rt.watch Failures]))
 
 (set! *warn-on-reflection* true)
 

@@ -18,7 +18,10 @@
             [skein.impl.argument :as argument]
             [skein.impl.error :as error])
   (:import [java.util.concurrent CancellationException]
-           [skein.rt Channel Failures Fork Late Region Region$Owner Scheduler Strand Timeout]))
+           [skein.rt Channel Late]
+           [skein.rt.schedule Scheduler Timeout]
+           [skein.rt.scope Cancellable Fork Region Region$Owner]
+           [skein.rt.watch Failures]))
 
 (set! *warn-on-reflection* true)
 
@@ -98,7 +101,7 @@
 (defn- innermost-scope
   "The scope of the body or child that runs here, or nil."
   ^Scope []
-  (when-some [region (Strand/innermost)]
+  (when-some [region (Cancellable/innermost)]
     (let [owner (.owner region)]
       (when (instance? Scope owner) owner))))
 
@@ -163,7 +166,7 @@
 (defn closing
   "Notes that the body has ended. Returns a channel that closes when the children have."
   [^Scope s]
-  (.shield (Strand/current))
+  (.shield (Cancellable/current))
   (when (:closed? (swap! (.-state s) (fn ends [state] (settled (assoc state :body? false)))))
     (.close ^Channel (.-done s)))
   (.-done s))
@@ -175,7 +178,7 @@
   [^Channel done]
   (loop [interrupted? false]
     (if (try (.takeBlocking done) false (catch InterruptedException _ true))
-      (do (.cancel (Strand/innermost))
+      (do (.cancel (Cancellable/innermost))
           (recur true))
       (when interrupted? (.interrupt (Thread/currentThread))))))
 
@@ -200,7 +203,7 @@
     (doseq [^Thread t threads] (while (.isAlive t) (Thread/yield)))
     (if (and thrown (= :outside reason)) (.leaveCancelled region) (.leave region))
     (when timer (.close timer)) ; which calls back as its firing does
-    (.unshield (Strand/current))
+    (.unshield (Cancellable/current))
     (if thrown (throw (Failures/reached thrown)) result)))
 
 (defmacro scope
@@ -246,7 +249,7 @@
 
 (defn child
   "Returns the region of a new child of the scope. Throws :skein/scope-closed when the scope
-  has ended. For those who make another kind of child; see skein.rt.Region."
+  has ended. For those who make another kind of child; see skein.rt.scope.Region."
   ^Region [scope]
   (let [^Scope s (check-scope scope)
         region (Region/child s)
@@ -319,7 +322,7 @@
 (defn cancelled?
   "Returns whether what runs here is in a scope's body or child that has been cancelled."
   []
-  (if-some [region (Strand/innermost)]
+  (if-some [region (Cancellable/innermost)]
     (.isCancelled region)
     false))
 
@@ -327,9 +330,9 @@
   "Evaluates the body, during which a cancellation waits: it is told at the next park or
   blocking call after the body."
   [& body]
-  `(let [^Strand strand# (Strand/current)]
-     (.shield strand#)
-     (try ~@body (finally (.unshield strand#)))))
+  `(let [^Cancellable cancellable# (Cancellable/current)]
+     (.shield cancellable#)
+     (try ~@body (finally (.unshield cancellable#)))))
 
 (defn remaining-ms
   "Returns how long there is until the nearest deadline of the scopes around here, 0 when

@@ -22,7 +22,7 @@
             [skein.virtual.window :as window])
   (:import [clojure.lang IFn]
            [java.util.concurrent Executor ExecutorService Executors RejectedExecutionException Semaphore]
-           [skein.rt VirtualFuture]))
+           [skein.rt.scope VirtualFuture]))
 
 (set! *warn-on-reflection* true)
 

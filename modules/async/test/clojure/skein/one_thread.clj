@@ -3,7 +3,9 @@
   "A small simulation on the calling thread, for tests of what the runtime asks of one. Blocks and
   callbacks run in the order of a seed, on a clock that jumps to the next timer."
   (:import [java.util ArrayList PriorityQueue Random]
-           [skein.rt Failures Timeout World World$Stepper]))
+           [skein.rt World World$Stepper]
+           [skein.rt.schedule Timeout]
+           [skein.rt.watch Failures]))
 
 (set! *warn-on-reflection* true)
 
@@ -63,9 +65,9 @@
                    (do (.step stepper (.remove ready (int (.nextInt random (.size ready)))))
                        (recur))
                    (pos? (.size later))
-                   (let [[deadline _ t] (.poll later)]
+                   (let [[deadline _ ^Timeout t] (.poll later)]
                      (aset clock 0 (max (aget clock 0) (long deadline)))
-                     (World/fire t)
+                     (.fire t)
                      (recur))))
                (aget clock 0))))))
 
@@ -75,5 +77,5 @@
   [& body]
   `(within (world {:ready (fn [work#] (Thread/startVirtualThread work#))
                    :now (fn [] (System/nanoTime))
-                   :at (fn [timeout#] (World/fire timeout#))})
+                   :at (fn [timeout#] (.fire ^Timeout timeout#))})
            (fn [_#] ~@body)))

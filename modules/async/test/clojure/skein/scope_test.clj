@@ -11,7 +11,8 @@
            [java.net InetAddress ServerSocket Socket]
            [java.util.concurrent CancellationException CountDownLatch]
            [java.util.concurrent.atomic AtomicInteger]
-           [skein.rt Channel Fork]))
+           [skein.rt Channel]
+           [skein.rt.scope Fork]))
 
 (set! *warn-on-reflection* true)
 
@@ -352,9 +353,9 @@
                                          (s/scope [s {:deadline-ms 60000}] (deref (promise) 5000 nil)))))))))
 
 (deftest a-scope-within-its-deadline-leaves-no-timer
-  (let [before (skein.rt.Timeout/outstanding)]
+  (let [before (skein.rt.schedule.Timeout/outstanding)]
     (is (= 1 (s/scope [s {:deadline-ms 60000}] @(s/fork s 1))))
-    (is (<= (skein.rt.Timeout/outstanding) before))))
+    (is (<= (skein.rt.schedule.Timeout/outstanding) before))))
 
 (deftest remaining-time-is-that-of-the-nearest-deadline
   (is (nil? (s/remaining-ms)))

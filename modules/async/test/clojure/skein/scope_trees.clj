@@ -17,7 +17,7 @@
   (:import [java.util Random]
            [java.util.concurrent CancellationException]
            [java.util.concurrent.atomic AtomicInteger]
-           [skein.rt Region]))
+           [skein.rt.scope Region]))
 
 (set! *warn-on-reflection* true)
 

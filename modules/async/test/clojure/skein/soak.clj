@@ -11,7 +11,8 @@
   (:import [java.util Random]
            [java.util.concurrent CountDownLatch]
            [java.util.concurrent.atomic AtomicBoolean LongAdder]
-           [skein.rt Channel Scheduler Timeout]))
+           [skein.rt Channel]
+           [skein.rt.schedule Scheduler Timeout]))
 
 (set! *warn-on-reflection* true)
 

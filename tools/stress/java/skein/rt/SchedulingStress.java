@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
-import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
-
 import java.lang.invoke.VarHandle;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -12,6 +9,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
+import skein.rt.schedule.RunQueue;
+import skein.rt.schedule.Worker;
+import skein.rt.schedule.WorkerRunner;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
 
 /** The run queue, the lock, and the step in which a thread leaves its worker while work comes. */
 public final class SchedulingStress {

@@ -17,7 +17,8 @@
             [skein.impl.error :as error]
             [skein.impl.protocols :as impl])
   (:import [java.util.concurrent.locks Lock]
-           [skein.rt Channel Scheduler]))
+           [skein.rt Channel]
+           [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 

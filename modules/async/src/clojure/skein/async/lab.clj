@@ -18,7 +18,8 @@
   (:import [java.util Collection HashSet Set]
            [java.util.concurrent.atomic AtomicBoolean AtomicInteger]
            [java.util.concurrent.locks Lock ReentrantLock]
-           [skein.rt Callback Scheduler]))
+           [skein.rt Callback]
+           [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 

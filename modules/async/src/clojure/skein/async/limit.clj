@@ -20,7 +20,8 @@
             [skein.impl.argument :as argument]
             [skein.impl.error :as error])
   (:import [java.util.concurrent.atomic AtomicBoolean]
-           [skein.rt Buffer Channel Runner Scheduler Timeout UnlimitedChannel]))
+           [skein.rt Buffer Channel Runner UnlimitedChannel]
+           [skein.rt.schedule Scheduler Timeout]))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

@@ -15,7 +15,8 @@
             [skein.impl.error :as error]
             [skein.impl.protocols :as impl])
   (:import [java.util Iterator]
-           [skein.rt Channel VirtualFuture Window]))
+           [skein.rt Channel]
+           [skein.rt.scope VirtualFuture Window]))
 
 (set! *warn-on-reflection* true)
 

@@ -15,7 +15,8 @@
            [java.util.concurrent.atomic AtomicBoolean AtomicLong]
            [java.util.concurrent.locks Lock ReentrantLock]
            [java.util.function BooleanSupplier]
-           [skein.rt Alts Buffer Channel Foreign Scheduler Waiter]))
+           [skein.rt Alts Buffer Channel Foreign Waiter]
+           [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 

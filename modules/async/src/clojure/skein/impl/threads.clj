@@ -8,7 +8,8 @@
   returns an executor of one's own, or nil for the default."
   (:import [java.util.concurrent Executor Executors ThreadFactory]
            [java.util.concurrent.atomic AtomicLong]
-           [skein.rt Callback Scheduler]))
+           [skein.rt Callback]
+           [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 

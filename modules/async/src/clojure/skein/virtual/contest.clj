@@ -7,7 +7,7 @@
   (:require [skein.virtual.check :as check]
             [skein.virtual.descriptors :as descriptors])
   (:import [java.util.concurrent LinkedBlockingQueue]
-           [skein.rt VirtualFuture]))
+           [skein.rt.scope VirtualFuture]))
 
 (set! *warn-on-reflection* true)
 

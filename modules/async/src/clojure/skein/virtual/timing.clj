@@ -7,7 +7,8 @@
   (:require [skein.impl.error :as error]
             [skein.virtual.check :as check])
   (:import [java.util.concurrent ThreadLocalRandom]
-           [skein.rt Region Timeout]))
+           [skein.rt.schedule Timeout]
+           [skein.rt.scope Region]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.window
-  "The sliding window of skein.virtual in its three forms, on skein.rt.Window.
+  "The sliding window of skein.virtual in its three forms, on skein.rt.scope.Window.
 
   * `options` - what wmap's first argument means
   * `lazily` `transducer` `run-all` - over a collection, in a transduction, for effect"
@@ -9,7 +9,7 @@
             [skein.virtual.descriptors :as descriptors])
   (:import [clojure.lang RT]
            [java.util.concurrent ConcurrentLinkedQueue]
-           [skein.rt Window]))
+           [skein.rt.scope Window]))
 
 (set! *warn-on-reflection* true)
 

@@ -229,7 +229,7 @@ public final class Alts {
         else arm.channel.addPutter(arm, v);
       }
       // Last, since who cancels the block from then on looks at all arms, as soon as it gets their locks.
-      if (owner instanceof Frame frame && frame.strand != null) frame.strand.parks(choice);
+      if (owner instanceof Frame frame && frame.cancellable() != null) frame.cancellable().parks(choice::withdraw);
     } catch (Throwable t) { // too many wait, no memory, or cancelled: the owner must not be left with arms that live
       choice.claim();
       for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);

@@ -2,6 +2,7 @@
 package skein.rt;
 
 import clojure.lang.IFn;
+import skein.rt.schedule.Scheduler;
 
 /** The waiter behind {@code put!}, {@code take!} and {@code do-alts}: a function of the result. */
 public final class Callback extends Waiter implements Runnable {

@@ -4,6 +4,7 @@ package skein.rt;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import skein.rt.schedule.Scheduler;
 
 /**
  * Moves values from puts to takes, in order, with or without a buffer between them. What waits here is a

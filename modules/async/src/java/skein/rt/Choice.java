@@ -16,7 +16,7 @@ import java.lang.invoke.VarHandle;
  * channel: the winner takes the others out, so that nothing of a finished alts stays behind in a channel that nobody
  * uses.
  */
-final class Choice implements Withdrawable {
+final class Choice {
   private static final int OPEN = 0;
   private static final int CLAIMED = 1;
   private static final VarHandle STATE;
@@ -54,7 +54,7 @@ final class Choice implements Withdrawable {
   }
 
   /** Ends an alts that was interrupted or cancelled. False when an arm has won before. */
-  @Override public boolean withdraw() {
+  boolean withdraw() {
     if (!claim()) return false;
     withdrawAllBut(null);
     return true;
@@ -88,7 +88,7 @@ final class Choice implements Withdrawable {
       return choice.owner.thread();
     }
 
-    @Override StackTraceElement[] stack() {
+    @Override public StackTraceElement[] stack() {
       return choice.owner.stack();
     }
 

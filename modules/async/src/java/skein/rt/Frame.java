@@ -3,8 +3,12 @@ package skein.rt;
 
 import clojure.lang.IPersistentMap;
 import clojure.lang.Var;
-import java.util.function.BooleanSupplier;
 import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
+import skein.rt.schedule.Scheduler;
+import skein.rt.scope.Cancellable;
+import skein.rt.scope.Region;
+import skein.rt.watch.Failures;
 
 /**
  * One running go block: where it is, the locals that live across a park, and what it waits for. It is itself
@@ -51,7 +55,7 @@ public final class Frame extends Waiter implements Runnable {
   private boolean movesBindings; // it may end a step with other bindings on its thread than it began with
   private boolean carriesFailure; // an async block: the port tells the exception
   private Object context; // what the context hook captured, or null
-  Strand strand; // null unless the block can be cancelled; changed only while it runs
+  private Cancellable cancellable; // null unless the block can be cancelled; changed only while it runs
 
   public Frame(Body body) {
     this.body = body;
@@ -77,7 +81,7 @@ public final class Frame extends Waiter implements Runnable {
     }
     Object caller = bindings;
     Object installed = r.installed;
-    Strand outer = strand == null ? null : Strand.of(r);
+    Cancellable outer = cancellable == null ? null : Cancellable.of(r);
     if (outer != null) outer.shield(); // an interrupt of this thread is now the child's
     r.depth++;
     try {
@@ -104,15 +108,15 @@ public final class Frame extends Waiter implements Runnable {
   }
 
   private void become(Region region) {
-    strand = region.strand;
-    strand.bind(this);
+    cancellable = region.cancellable();
+    cancellable.bind(this);
     carriesFailure = true;
   }
 
   private Runner prepare() {
     port = new Port();
     bindings = Var.getThreadBindingFrame();
-    Hooks hooks = Scheduler.hooks;
+    Hooks hooks = Hooks.installed;
     if (hooks != null) context = hooks.spawned(this);
     return Runner.current();
   }
@@ -145,7 +149,7 @@ public final class Frame extends Waiter implements Runnable {
     Frame outer = r.frame;
     r.frame = this;
     try {
-      if (strand == null) runStep(r);
+      if (cancellable == null) runStep(r);
       else runCancellable(r);
     } finally {
       r.frame = outer;
@@ -153,7 +157,7 @@ public final class Frame extends Waiter implements Runnable {
   }
 
   private void runCancellable(Runner r) {
-    Strand mine = strand; // when the step has parked, the frame is another's
+    Cancellable mine = cancellable; // when the step has parked, the frame is another's
     if (!mine.enter()) {
       fail(new CancellationException("Cancelled before it began."));
       return;
@@ -166,12 +170,12 @@ public final class Frame extends Waiter implements Runnable {
   }
 
   private void runStep(Runner r) {
-    if (Scheduler.hooks == null) runBody(r);
+    if (Hooks.installed == null) runBody(r);
     else runWatched(r);
   }
 
   private void runWatched(Runner r) {
-    Hooks hooks = Scheduler.hooks;
+    Hooks hooks = Hooks.installed;
     if (hooks == null || World.strays(this)) return; // its simulation has ended, or is elsewhere
     Object outer = hooks.resumed(this, context);
     try {
@@ -216,18 +220,18 @@ public final class Frame extends Waiter implements Runnable {
   }
 
   private void finish(Object result, Runner r) {
-    Hooks hooks = Scheduler.hooks;
+    Hooks hooks = Hooks.installed;
     if (hooks != null) hooks.finished(this, result);
     port.deliver(result, r);
     port.ended(result, null);
-    if (strand != null) strand.ended(result, null);
+    if (cancellable != null) cancellable.ended(result, null);
   }
 
   private void fail(Throwable thrown) {
     Failures.failed(this, thrown);
-    Hooks hooks = Scheduler.hooks;
+    Hooks hooks = Hooks.installed;
     if (hooks != null) hooks.failed(this, thrown);
-    if (strand != null) strand.failed(thrown);
+    if (cancellable != null) cancellable.failed(thrown);
     if (carriesFailure) {
       port.fail(thrown);
     } else {
@@ -237,14 +241,14 @@ public final class Frame extends Waiter implements Runnable {
       if (!told) Scheduler.tellHandler(thrown);
     }
     port.ended(null, thrown);
-    if (strand != null) {
+    if (cancellable != null) {
       port.thrown(); // its scope tells
-      strand.ended(null, thrown);
+      cancellable.ended(null, thrown);
     }
   }
 
-  /** Called by who has withdrawn the operation by which the frame waited, and so holds it. */
-  void throwAtPark(Throwable thrown) {
+  /** Throws where the frame waits. The caller has withdrawn the operation, and therefore owns the frame. */
+  public void throwAtPark(Throwable thrown) {
     int handler = body.handler(state);
     if (handler < 0) {
       fail(thrown);
@@ -278,7 +282,7 @@ public final class Frame extends Waiter implements Runnable {
   private boolean parking(Object port, int next) {
     state = next;
     if (movesBindings) bindings = Var.getThreadBindingFrame();
-    Hooks hooks = Scheduler.hooks;
+    Hooks hooks = Hooks.installed;
     if (hooks == null) return false;
     hooks.parking(this, next, port);
     return hooks.worlds;
@@ -295,7 +299,7 @@ public final class Frame extends Waiter implements Runnable {
   }
 
   boolean takeNow(Object source) {
-    Object v = strand != null ? strand.take(source, runner)
+    Object v = cancellable != null ? Wait.take(source, this, runner)
         : source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
     if (v == Channel.NONE) return false;
     if (v == null) Failures.tookNil(this, source);
@@ -310,7 +314,7 @@ public final class Frame extends Waiter implements Runnable {
   }
 
   boolean putNow(Object target, Object v) {
-    Object accepted = strand != null ? strand.put(target, v, runner)
+    Object accepted = cancellable != null ? Wait.put(target, v, this, runner)
         : target instanceof Channel channel ? channel.put(v, this, runner) : Foreign.put(target, v, this);
     if (accepted == Channel.NONE) return false;
     value = accepted;
@@ -324,7 +328,7 @@ public final class Frame extends Waiter implements Runnable {
   }
 
   boolean altsNow(Object ports, Object options) {
-    Object chosen = strand != null ? strand.alts(ports, (IPersistentMap) options, runner)
+    Object chosen = cancellable != null ? Wait.alts(ports, (IPersistentMap) options, this, runner)
         : Alts.choose(ports, (IPersistentMap) options, this, runner);
     if (chosen == null) return false;
     value = chosen;
@@ -346,8 +350,18 @@ public final class Frame extends Waiter implements Runnable {
     return body;
   }
 
+  /** What can be cancelled of the block, or null. */
+  public Cancellable cancellable() {
+    return cancellable;
+  }
+
+  /** Sets what can be cancelled of the block, on the thread that runs it; null means nothing. */
+  public void cancellable(Cancellable c) {
+    cancellable = c;
+  }
+
   @Override public void withdrawal(BooleanSupplier withdraw) {
-    if (strand != null) strand.parks(withdraw::getAsBoolean);
+    if (cancellable != null) cancellable.parks(withdraw);
   }
 
   @Override public Frame frame() {

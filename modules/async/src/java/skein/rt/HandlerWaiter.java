@@ -2,6 +2,7 @@
 package skein.rt;
 
 import clojure.lang.IFn;
+import skein.rt.schedule.Scheduler;
 
 /**
  * An operation that comes through the port protocols: somebody else's handler, which has a lock of its own and

@@ -1,21 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import java.util.ArrayList;
+import java.util.List;
+import skein.rt.watch.Conveyor;
+import skein.rt.watch.Probe;
+
 /**
- * What an installed {@link Probe}, an installed {@link Conveyor} and simulations add to the life of a frame. While
+ * What the installed {@link Probe}s, an installed {@link Conveyor} and simulations add to the life of a frame. While
  * there is none of these there is no Hooks object, and a frame pays one null check for each event.
  */
-final class Hooks {
-  static final Probe NO_PROBE = new Probe() {};
+public final class Hooks {
+  private static final Probe NO_PROBE = new Probe() {};
+  private static final List<Probe> PROBES = new ArrayList<>(); // guarded by the class
+  private static Conveyor carrier; // guarded by the class
 
-  final Probe probe;
-  final Conveyor conveyor; // or null
+  private static int alive; // guarded by the class; how many simulations are
+
+  static volatile Hooks installed; // null unless there is a probe, a conveyor or a simulation; read by all threads
+
+  private final Probe probe;
+  private final Conveyor conveyor; // or null
   final boolean worlds; // a simulation is alive
 
-  Hooks(Probe probe, Conveyor conveyor, boolean worlds) {
+  private Hooks(Probe probe, Conveyor conveyor, boolean worlds) {
     this.probe = probe;
     this.conveyor = conveyor;
     this.worlds = worlds;
+  }
+
+  /** Installs one more probe. */
+  public static synchronized void addProbe(Probe probe) {
+    PROBES.add(probe);
+    renew();
+  }
+
+  /** Takes out a probe. */
+  public static synchronized void removeProbe(Probe probe) {
+    PROBES.remove(probe);
+    renew();
+  }
+
+  /** Installs what carries thread context along with blocks, or with null takes it out. */
+  public static synchronized void conveyor(Conveyor c) {
+    carrier = c;
+    renew();
+  }
+
+  /** So many more simulations are alive. */
+  static synchronized void worlds(int n) {
+    alive += n;
+    renew();
+  }
+
+  private static void renew() {
+    Probe probe = PROBES.isEmpty() ? NO_PROBE : PROBES.size() == 1 ? PROBES.get(0) : new Probes(PROBES);
+    boolean none = PROBES.isEmpty() && carrier == null && alive == 0;
+    installed = none ? null : new Hooks(probe, carrier, alive > 0);
+  }
+
+  /** Tells the probes that {@code frame}, or a callback if null, held up its worker on {@code thread}. */
+  public static void handedOff(Frame frame, Thread thread) {
+    Hooks hooks = installed;
+    if (hooks != null) hooks.probe.handedOff(frame, thread);
   }
 
   /** Returns the context for {@code frame} to carry. */
@@ -53,10 +100,6 @@ final class Hooks {
 
   private static void ended(Frame frame, Throwable thrown) {
     if (frame.context() instanceof World.Member m) m.world.ended(m, thrown);
-  }
-
-  void handedOff(WorkerRunner runner) {
-    probe.handedOff(runner.frame, runner.thread);
   }
 
   void suspended(Object outer) {

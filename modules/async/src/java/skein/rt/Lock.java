@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * a row while the data is in its cache; then it yields, and at last it sleeps in small steps, for the case
  * that the holder lost its processor.
  */
-abstract class Lock {
+public abstract class Lock {
   private static final int SPIN_ROUNDS = 12;
   private static final int YIELD_ROUNDS = 40;
   private static final int LONGEST_PAUSE = 256;
@@ -32,16 +32,16 @@ abstract class Lock {
 
   private volatile int taken; // 0 or 1
 
-  void lock() {
+  protected void lock() {
     if (!TAKEN.compareAndSet(this, 0, 1)) lockSlowly();
   }
 
   /** Takes the lock if it is free. */
-  boolean tryLock() {
+  protected boolean tryLock() {
     return TAKEN.compareAndSet(this, 0, 1);
   }
 
-  void unlock() {
+  protected void unlock() {
     TAKEN.setRelease(this, 0);
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import skein.rt.watch.Failure;
+
 /**
  * The result of a block: a channel for one value that closes when the block ends. It makes its buffer only
  * when nobody waits for the value, and can carry the exception that ended the block.
@@ -41,7 +43,7 @@ public final class Port extends Channel {
   }
 
   /** The take that has waited longest, or null. */
-  Waiter firstWaiting() {
+  public Waiter firstWaiting() {
     lock();
     try {
       Waiter first = firstTaker();

@@ -2,6 +2,7 @@
 package skein.rt;
 
 import java.util.List;
+import skein.rt.watch.Probe;
 
 /** Several probes as one. */
 final class Probes implements Probe {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import skein.rt.schedule.Scheduler;
+
 /**
  * What a thread runs blocks by: it knows the block it runs and where blocks go that are made ready meanwhile.
  * A thread has at most one.
@@ -10,7 +12,7 @@ public abstract class Runner {
 
   Frame frame; // the block that runs on this thread now, or null; touched by this thread only
   int depth; // how many async blocks run inside one another on this thread
-  Object installed; // the Var binding frame that is on the thread between two steps, or null if that is not known
+  protected Object installed; // the Var binding frame that is on the thread between two steps, or null if that is not known
 
   /** The runner of this thread, or null when it has never run a block. */
   public static Runner current() {
@@ -24,7 +26,7 @@ public abstract class Runner {
   }
 
   /** Makes this the runner of the current thread. */
-  final void enter() {
+  protected final void enter() {
     CURRENT.set(this);
   }
 
@@ -41,15 +43,21 @@ public abstract class Runner {
   }
 
   /** Called by a thread that is about to block: if it is a worker's, the worker goes on without it. */
-  static void beforeBlocking() {
+  public static void beforeBlocking() {
     Runner r = CURRENT.get();
     if (r != null) r.blocking();
   }
 
   /** Sees to it that {@code frame} is run soon. */
-  abstract void ready(Frame frame);
+  protected abstract void ready(Frame frame);
 
-  void blocking() {}
+  /** Runs {@code frame} on this thread, which has this runner, to its next park or its end. */
+  protected final void resume(Frame frame) {
+    frame.resume(this);
+  }
+
+  /** This thread is about to block. */
+  protected void blocking() {}
 
   /** The block that runs on this thread now, or null. */
   public final Frame frame() {
@@ -58,7 +66,7 @@ public abstract class Runner {
 
   /** A thread of the user's, on which an async block has been started. */
   private static final class Inline extends Runner {
-    @Override void ready(Frame frame) {
+    @Override protected void ready(Frame frame) {
       Scheduler.submit(frame);
     }
   }

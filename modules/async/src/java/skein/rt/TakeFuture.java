@@ -10,6 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import skein.rt.schedule.Scheduler;
 
 /**
  * One take from a port, as a future: its value, nil when the port is closed, or the exception with which it was

@@ -3,6 +3,7 @@ package skein.rt;
 
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import skein.rt.schedule.Scheduler;
 
 /**
  * A thread that blocks in {@code <!!}, {@code >!!} or {@code alts!!}.

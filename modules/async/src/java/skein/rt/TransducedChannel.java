@@ -4,6 +4,7 @@ package skein.rt;
 import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.RT;
+import skein.rt.schedule.Scheduler;
 
 /**
  * A channel whose values go through a transducer on their way into the buffer, or whose errors go to a handler
@@ -44,30 +45,30 @@ public final class TransducedChannel extends Channel {
     this.exceptionHandler = exceptionHandler;
   }
 
-  @Override void lock() {
+  @Override protected void lock() {
     Thread me = Thread.currentThread();
     if (holder != me) {
       super.lock();
       holder = me;
     }
-    if (entries++ == 0 && Scheduler.hooks != null) World.holds(1);
+    if (entries++ == 0 && Hooks.installed != null) World.holds(1);
   }
 
-  @Override boolean tryLock() {
+  @Override protected boolean tryLock() {
     Thread me = Thread.currentThread();
     if (holder != me) {
       if (!super.tryLock()) return false;
       holder = me;
     }
-    if (entries++ == 0 && Scheduler.hooks != null) World.holds(1);
+    if (entries++ == 0 && Hooks.installed != null) World.holds(1);
     return true;
   }
 
-  @Override void unlock() {
+  @Override protected void unlock() {
     if (--entries == 0) {
       holder = null;
       super.unlock();
-      if (Scheduler.hooks != null) World.holds(-1);
+      if (Hooks.installed != null) World.holds(-1);
     }
   }
 

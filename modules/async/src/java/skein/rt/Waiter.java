@@ -51,7 +51,7 @@ public abstract class Waiter {
   }
 
   /** The stack of the thread that blocks here, or null when a frame or a callback waits. */
-  StackTraceElement[] stack() {
+  public StackTraceElement[] stack() {
     Thread thread = thread();
     return thread == null ? null : thread.getStackTrace();
   }

@@ -5,11 +5,13 @@ import clojure.lang.Var;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import skein.rt.schedule.Scheduler;
+import skein.rt.schedule.Timeout;
 
 /**
  * A simulation: it runs the blocks, callbacks and timers of its members in an order of its own, on a clock of its own.
  * Many may be alive at once, each on its own thread. While none is, the runtime pays one null check, of
- * {@link Scheduler#hooks}, where it would have to ask.
+ * {@link Hooks#installed}, where it would have to ask.
  */
 public abstract class World {
   public static final int NONE = 0;
@@ -20,7 +22,7 @@ public abstract class World {
   private static volatile Function<Thread, World> ofThread = thread -> null;
 
   /** A block of a simulation. Its frame carries it; it remembers the operation that the frame is about to do. */
-  public abstract static class Member implements Withdrawable {
+  public abstract static class Member implements BooleanSupplier {
     final World world;
     final Frame frame;
     Object conveyed; // what the conveyor has captured, or null
@@ -64,8 +66,8 @@ public abstract class World {
       return deferred;
     }
 
-    /** Takes the operation back, for a cancellation. */
-    @Override public final boolean withdraw() {
+    /** Takes the operation back, for a cancellation. Returns false when it is not put off any more. */
+    @Override public final boolean getAsBoolean() {
       if (!deferred) return false;
       deferred = false;
       world.withdrawn(this);
@@ -131,7 +133,7 @@ public abstract class World {
       }
     }
 
-    @Override void ready(Frame frame) {
+    @Override protected void ready(Frame frame) {
       world.ready(frame);
     }
   }
@@ -139,13 +141,13 @@ public abstract class World {
   // What the runtime asks of a simulation. All is called by its members, on its thread.
 
   /** Sees to it that {@code work}, a frame or a callback, is run. A frame may be nobody's member. */
-  protected abstract void ready(Runnable work);
+  public abstract void ready(Runnable work);
 
   /** The time, in nanoseconds from some origin. */
-  protected abstract long nanoTime();
+  public abstract long nanoTime();
 
-  /** Calls {@link #fire} when the time has come, unless the timeout is closed by then. */
-  protected abstract void at(Timeout timeout);
+  /** Calls {@link Timeout#fire} when the time has come, unless the timeout is closed by then. */
+  public abstract void at(Timeout timeout);
 
   /** Returns a number below {@code bound}: which of so many comes first. */
   protected abstract int choose(int bound);
@@ -174,7 +176,7 @@ public abstract class World {
   protected abstract void uncaught(Throwable thrown);
 
   /** An exception that is kept until somebody asks for it; {@code observed} tells whether somebody has. */
-  protected abstract void kept(Throwable thrown, BooleanSupplier observed);
+  public abstract void kept(Throwable thrown, BooleanSupplier observed);
 
   /** Runs {@code task} on a thread of the simulation. */
   protected abstract void start(Runnable task);
@@ -200,17 +202,12 @@ public abstract class World {
 
   /** A simulation is there (1), or has gone (-1). */
   public static void alive(int n) {
-    Scheduler.worlds(n);
+    Hooks.worlds(n);
   }
 
   /** What {@code frame} carries, or null when it is no simulation's. */
   public static Member member(Frame frame) {
     return frame.context() instanceof Member m ? m : null;
-  }
-
-  /** Fires a timeout. */
-  public static void fire(Timeout timeout) {
-    timeout.fire();
   }
 
   /** The value with which the frame goes on, once it is ready. */
@@ -229,8 +226,8 @@ public abstract class World {
    */
   public static boolean abort(Member member, Throwable thrown) {
     Frame frame = member.frame;
-    if (member.deferred) member.withdraw();
-    else if (frame.strand != null ? !frame.strand.withdraw() : !Alts.withdraw(frame, member.port)) return false;
+    if (member.deferred) member.getAsBoolean();
+    else if (frame.cancellable() != null ? !frame.cancellable().withdraw() : !Alts.withdraw(frame, member.port)) return false;
     frame.throwAtPark(thrown);
     return true;
   }
@@ -239,7 +236,7 @@ public abstract class World {
 
   /** The world that runs on this thread, or null. */
   public static World current() {
-    Hooks hooks = Scheduler.hooks;
+    Hooks hooks = Hooks.installed;
     return hooks == null || !hooks.worlds ? null : here();
   }
 
@@ -257,12 +254,12 @@ public abstract class World {
     m.operand = operand;
     if (!m.world.point(m, mayDefer)) return false;
     m.deferred = true;
-    if (frame.strand == null) return true;
+    if (frame.cancellable() == null) return true;
     try {
-      frame.strand.parks(m);
+      frame.cancellable().parks(m);
       return true;
     } catch (Throwable t) { // it has been cancelled
-      m.withdraw();
+      m.getAsBoolean();
       throw t;
     }
   }
@@ -295,7 +292,7 @@ public abstract class World {
   }
 
   /** Throws if this thread is in a simulation that can't have virtual threads. */
-  static void allowsThreads() {
+  public static void allowsThreads() {
     World w = current();
     if (w != null) w.checkThreads();
   }
@@ -309,7 +306,7 @@ public abstract class World {
   }
 
   /** Whether this thread's simulation, if there is one, has been told of {@code thrown}. */
-  static boolean told(Throwable thrown) {
+  public static boolean told(Throwable thrown) {
     World w = current();
     if (w == null) return false;
     w.uncaught(thrown);

@@ -4,6 +4,19 @@
  * The runtime: channels, blocks, and the threads that run them. It knows nothing of Clojure's compiler and little
  * of Clojure; everything that is not an inner loop is written in Clojure above it.
  *
+ * <h2>Packages</h2>
+ *
+ * <dl>
+ *   <dt>{@code skein.rt}<dd>channel, buffer, alts, waiter, frame: what a value moves through
+ *   <dt>{@link skein.rt.schedule}<dd>workers, run queues, monitor, timers: who runs it
+ *   <dt>{@link skein.rt.scope}<dd>regions, children, windows: who ends with whom
+ *   <dt>{@link skein.rt.watch}<dd>probes, failures, traces: who looks on
+ * </dl>
+ *
+ * What crosses the packages is public or protected, and meant for this module alone. Two classes stand here and not
+ * with their subject, because they share a frame's or a waiter's inner fields: {@link skein.rt.Runner}, and
+ * {@link skein.rt.Hooks}, by which a frame reaches those who watch it.
+ *
  * <h2>Words</h2>
  *
  * <dl>
@@ -36,8 +49,6 @@
  *
  * <h2>Invariants</h2>
  *
- * Each class states its own under a name that a test bears: {@link skein.rt.Channel} I1 to I6, {@link skein.rt.Frame}
- * F1 to F3, {@link skein.rt.RunQueue} Q1 to Q3, {@link skein.rt.Timers} H1 to H3, {@link skein.rt.Choice} C1 and C2,
- * {@link skein.rt.Worker} W1 to W3.
+ * Each class states its own, under a letter that no other class of the project has; a test bears each of them.
  */
 package skein.rt;

@@ -99,7 +99,7 @@
 
 (deftest computing-blocks-do-not-stop-the-others
   (let [stop (AtomicBoolean.)
-        hogs (vec (repeatedly (* 2 (skein.rt.Scheduler/workers)) #(go (spin-until stop) :stopped)))
+        hogs (vec (repeatedly (* 2 (skein.rt.schedule.Scheduler/workers)) #(go (spin-until stop) :stopped)))
         answers (vec (repeatedly 10 #(go (<! (a/timeout 1)) :answer)))]
     (is (= (repeat 10 :answer) (map await-port answers)) "while all workers compute")
     (.set stop true)

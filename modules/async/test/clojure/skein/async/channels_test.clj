@@ -84,9 +84,9 @@
                                            (channels/<!!within 1/2 (a/chan) :late)]))))
 
 (deftest a-take-in-time-leaves-no-timer
-  (let [before (skein.rt.Timeout/outstanding)]
+  (let [before (skein.rt.schedule.Timeout/outstanding)]
     (dotimes [_ 100] (channels/<!!within 600000 (doto (a/chan 1) (a/put! 1)) :late))
-    (is (> (+ before 50) (skein.rt.Timeout/outstanding)))))
+    (is (> (+ before 50) (skein.rt.schedule.Timeout/outstanding)))))
 
 ;;;; Batches
 

@@ -5,7 +5,7 @@
             [skein.async :as a :refer [<! <!! >! alts! go]]
             [skein.deadline :refer [await-port within-deadline]]
             [skein.impl.protocols :as impl])
-  (:import [skein.rt Scheduler]))
+  (:import [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 

@@ -6,7 +6,7 @@
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]])
   (:import [java.util.concurrent CountDownLatch TimeUnit]
-           [skein.rt Timeout]))
+           [skein.rt.schedule Timeout]))
 
 (set! *warn-on-reflection* true)
 

@@ -4,16 +4,18 @@
   (:require [clojure.test :refer [deftest is]]
             [skein.async :as a :refer [<! >! alts! go]]
             [skein.deadline :refer [await-port within-deadline]])
-  (:import [skein.rt Frame Probe Scheduler]))
+  (:import [skein.rt Frame Hooks]
+           [skein.rt.watch Probe]))
 
 (set! *warn-on-reflection* true)
 
 (defn- parked-at
   "Runs `f`, which spawns a block that parks; returns [frame state] of its first park."
   [f]
-  (let [seen (promise)]
-    (Scheduler/probe (reify Probe (parking [_ frame state _] (deliver seen [frame state]))))
-    (try (f) (within-deadline @seen) (finally (Scheduler/probe nil)))))
+  (let [seen (promise)
+        probe (reify Probe (parking [_ frame state _] (deliver seen [frame state])))]
+    (Hooks/addProbe probe)
+    (try (f) (within-deadline @seen) (finally (Hooks/removeProbe probe)))))
 
 (defn- site [[^Frame frame state]]
   (let [{:keys [file sites]} (.sites (.body frame))]

@@ -4,7 +4,8 @@
   (:require [clojure.test :refer [deftest is]]
             [skein.async :as a :refer [<! async go]]
             [skein.deadline :refer [await-port]])
-  (:import [skein.rt Conveyor Scheduler]))
+  (:import [skein.rt Hooks]
+           [skein.rt.watch Conveyor]))
 
 (set! *warn-on-reflection* true)
 
@@ -22,8 +23,8 @@
     (try (f) (finally (.set context outer)))))
 
 (defn- conveyed [f]
-  (Scheduler/conveyor conveyor)
-  (try (f) (finally (Scheduler/conveyor nil))))
+  (Hooks/conveyor conveyor)
+  (try (f) (finally (Hooks/conveyor nil))))
 
 (deftest no-block-sees-the-context-of-another
   (conveyed

@@ -6,7 +6,9 @@
             [skein.deadline :refer [await-port within-deadline]]
             [skein.uncaught :refer [await-uncaught]])
   (:import [java.util.concurrent CountDownLatch]
-           [skein.rt Channel Frame Probe Scheduler]))
+           [skein.rt Channel Frame Hooks]
+           [skein.rt.schedule Scheduler]
+           [skein.rt.watch Probe]))
 
 (set! *warn-on-reflection* true)
 
@@ -25,8 +27,9 @@
 (defmacro ^:private with-probe
   "The value of the body, which runs while a recorder to `events` is installed."
   [events & body]
-  `(do (Scheduler/probe (recorder ~events))
-       (try ~@body (finally (Scheduler/probe nil)))))
+  `(let [probe# (recorder ~events)]
+     (Hooks/addProbe probe#)
+     (try ~@body (finally (Hooks/removeProbe probe#)))))
 
 (defn- events-of
   "What happened to the frame whose result port is `port`, without the frame."

@@ -9,7 +9,8 @@
             [skein.virtual :as v])
   (:import [java.util.concurrent CountDownLatch Semaphore]
            [java.util.concurrent.atomic AtomicInteger]
-           [skein.rt Channel Timeout]))
+           [skein.rt Channel]
+           [skein.rt.schedule Timeout]))
 
 (set! *warn-on-reflection* true)
 

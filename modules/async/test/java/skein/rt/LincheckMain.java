@@ -3,6 +3,7 @@ package skein.rt;
 
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import skein.rt.schedule.RunQueueCheck;
 
 /**
  * Runs the Lincheck checks named on the command line, in a process of their own because Lincheck rewrites

@@ -3,7 +3,8 @@
   "What tracing asks of the runtime: how the blocks end whose ports traced calls return, and
   who spawned a block."
   (:require [skein.trace.call :as call])
-  (:import (skein.rt Failures Port Port$Watcher Scheduler SpawnTraces)))
+  (:import (skein.rt Hooks Port Port$Watcher)
+           (skein.rt.watch Failures SpawnTraces)))
 
 (set! *warn-on-reflection* true)
 
@@ -21,6 +22,6 @@
   "Has every block note who spawned it, or no longer. Returns `on?`."
   [on?]
   (locking spawn-traces
-    (when-some [probe @spawn-traces] (Scheduler/removeProbe probe))
-    (reset! spawn-traces (when on? (doto (SpawnTraces.) (Scheduler/addProbe)))))
+    (when-some [probe @spawn-traces] (Hooks/removeProbe probe))
+    (reset! spawn-traces (when on? (doto (SpawnTraces.) (Hooks/addProbe)))))
   on?)

@@ -1,14 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.exceptions
   "Exceptions as a person reads them. The runtime has put into the stack trace of one that
-  ended a block who waited for it, see skein.rt.AsyncTrace; here it is read."
+  ended a block who waited for it, see skein.rt.watch.AsyncTrace; here it is read."
   (:require [clojure.string :as str]
             [skein.impl.error :as error]
             [skein.trace.report :as report]
             [skein.trace.text :as text])
   (:import (clojure.lang Compiler)
            (java.io Writer)
-           (skein.rt Failures Failures$Uncaught)))
+           (skein.rt.watch Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
 

@@ -3,7 +3,7 @@
   "Code that knows which of its forms failed, and is otherwise as it was.
 
   `instrument` takes an expanded form (see `skein.impl.expand`). Before each call it
-  writes the number of the form into a skein.rt.Trail, after the arguments have been
+  writes the number of the form into a skein.rt.watch.Trail, after the arguments have been
   evaluated: in the last argument that is not a mere name or literal,
 
       (f (g x) y)  ->  (f (let* [v (g x)] mark v) y)
@@ -27,7 +27,7 @@
 
 (declare walk)
 
-(def ^:private trail-class 'skein.rt.Trail)
+(def ^:private trail-class 'skein.rt.watch.Trail)
 (def ^:private ^:const max-depth 400)
 (def ^:private row-limits {:length 20, :level 6, :chars 160})
 
@@ -278,7 +278,7 @@
   "An operator that Clojure makes sure is a function before it evaluates arguments."
   [ctx op]
   (if (and (:args? ctx) (or (local? op) (not (simple? op))))
-    (list '. 'skein.rt.Slots (list 'function op))
+    (list '. 'skein.rt.FrameOps (list 'function op))
     op))
 
 (defn- walk-call [ctx form]

@@ -16,7 +16,7 @@
            (java.time Instant)
            (jdk.jfr EventType FlightRecorder)
            (jdk.jfr.consumer RecordedEvent RecordedFrame RecordedMethod RecordingStream)
-           (skein.rt Failures)))
+           (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 

@@ -8,7 +8,7 @@
             [skein.trace.event :as event]
             [skein.trace.sink :as sink])
   (:import (java.util Collections Map WeakHashMap)
-           (skein.rt Trail)))
+           (skein.rt.watch Trail)))
 
 (set! *warn-on-reflection* true)
 
@@ -53,12 +53,12 @@
     (.setStackTrace error (into-array StackTraceElement (cons top (.getStackTrace error))))))
 
 (defn caught!
-  "Notes that traced code has caught `error`; see skein.rt.Trail."
+  "Notes that traced code has caught `error`; see skein.rt.watch.Trail."
   [trail error]
   (Trail/caught trail error))
 
 (defn restore!
-  "Ends a finally clause of traced code; see skein.rt.Trail."
+  "Ends a finally clause of traced code; see skein.rt.watch.Trail."
   [trail saved]
   (Trail/restore trail saved))
 

@@ -10,7 +10,8 @@
             [skein.trace :as trace]
             [skein.uncaught :refer [await-uncaught]])
   (:import (java.io StringReader StringWriter)
-           (skein.rt Failures Port)))
+           (skein.rt Port)
+           (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -138,7 +139,7 @@
     (str/split-lines (fresh-jvm/output [(str "-Dskein.async-trace=" value)] ["-e" (pr-str form)]))))
 
 (deftest where-the-frames-of-waiters-go-can-be-said
-  (is (= ["{:vias (:frame :awaited-by), :marks 0, :suppressed [[skein.rt.AsyncStack 2]]}"] (shape-of-a-failure "suppressed")))
+  (is (= ["{:vias (:frame :awaited-by), :marks 0, :suppressed [[skein.rt.watch.AsyncStack 2]]}"] (shape-of-a-failure "suppressed")))
   (is (= ["{:vias (:frame), :marks 0, :suppressed []}"] (shape-of-a-failure "off")))
   (testing "what is not known is told, and the default taken"
     (let [[warning shape] (shape-of-a-failure "none")]

@@ -4,7 +4,8 @@
   those: `executor-for` and `exec` for threads, `run` for callbacks."
   (:require [skein.impl.threads :as threads])
   (:import [java.util.concurrent Executor]
-           [skein.rt Runner Scheduler]))
+           [skein.rt Runner]
+           [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 

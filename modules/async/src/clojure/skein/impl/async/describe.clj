@@ -4,8 +4,8 @@
   a value or waits; figures are exact only if nothing runs."
   (:require [clojure.datafy :as datafy])
   (:import [java.io Writer]
-           [skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
-            Channel Frame Port Timeout]))
+           [skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding Channel Frame Port]
+           [skein.rt.schedule Timeout]))
 
 (set! *warn-on-reflection* true)
 

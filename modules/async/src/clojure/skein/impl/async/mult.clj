@@ -4,7 +4,7 @@
   (:require [skein.async :as a :refer [<! close! go]]
             [skein.impl.argument :as argument]
             [skein.impl.async.gather :as gather])
-  (:import [skein.rt Scheduler]))
+  (:import [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 

@@ -10,7 +10,8 @@
   (:require [skein.async :as a :refer [<! >! chan close! go]]
             [skein.impl.argument :as argument]
             [skein.impl.threads :as threads])
-  (:import [skein.rt Channel Scheduler UnlimitedChannel]))
+  (:import [skein.rt Channel UnlimitedChannel]
+           [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

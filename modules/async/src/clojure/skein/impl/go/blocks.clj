@@ -147,7 +147,7 @@
   (if (or (global-operator? b op) (keyword? op))
     (let [[b args] (operands b args)] [b (with-meta (list* op args) (meta form))])
     (let [checked (if (some mark/transformed? args)
-                    (with-meta (list '. 'skein.rt.Slots (list 'function op)) (select-keys (meta op) mark/flags))
+                    (with-meta (list '. 'skein.rt.FrameOps (list 'function op)) (select-keys (meta op) mark/flags))
                     op)
           [b parts] (operands b (cons checked args))]
       [b (with-meta (apply list parts) (meta form))])))

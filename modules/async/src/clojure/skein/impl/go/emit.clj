@@ -61,9 +61,9 @@
   (let [field? (< (long index) (long (if (= :object kind) n-object-fields n-long-fields)))]
     (cond
       (and field? (= :object kind)) (list 'set! (object-ref frame index) form)
-      field? (dot 'skein.rt.Slots (long-setters index) frame (bits-form primitive form))
-      (= :object kind) (dot 'skein.rt.Slots 'more frame (- (long index) (long n-object-fields)) form)
-      :else (dot 'skein.rt.Slots 'moreLongs frame (- (long index) (long n-long-fields)) (bits-form primitive form)))))
+      field? (dot 'skein.rt.FrameOps (long-setters index) frame (bits-form primitive form))
+      (= :object kind) (dot 'skein.rt.FrameOps 'more frame (- (long index) (long n-object-fields)) form)
+      :else (dot 'skein.rt.FrameOps 'moreLongs frame (- (long index) (long n-long-fields)) (bits-form primitive form)))))
 
 ;;;; Entries: [symbol form], [nil form], [:letfn bindings], as in a block's code
 
@@ -101,7 +101,7 @@
   (= (:handler (nth blocks a)) (:handler (nth blocks b))))
 
 (defn- set-state [ctx id]
-  [nil (dot 'skein.rt.Slots 'state (:frame ctx) ((:states ctx) id))])
+  [nil (dot 'skein.rt.FrameOps 'state (:frame ctx) ((:states ctx) id))])
 
 ;;;; Edges
 
@@ -112,7 +112,7 @@
   [ctx id]
   (if (here? ctx id)
     (list 'recur ((:states ctx) id))
-    (list '. 'skein.rt.Slots '-JUMP)))
+    (list '. 'skein.rt.FrameOps '-JUMP)))
 
 (defn- evaluated
   "[entries args']: where a handler could see a slot overwritten before a later
@@ -227,7 +227,7 @@
   [n table]
   (if (next table)
     (let [[low high] (split-at (quot (count table) 2) table)]
-      (list 'if (dot 'skein.rt.Slots 'below n (ffirst high)) (by-range n low) (by-range n high)))
+      (list 'if (dot 'skein.rt.FrameOps 'below n (ffirst high)) (by-range n low) (by-range n high)))
     (second (first table))))
 
 (defn- case-form [n clauses]
@@ -241,7 +241,7 @@
   (let [state (gensym "state__")
         n (gensym "n__")]
     (list 'loop* [state (list '. frame '-state)]
-          (list 'let* [n (dot 'skein.rt.Slots 'number state)]
+          (list 'let* [n (dot 'skein.rt.FrameOps 'number state)]
                 (case-form n clauses)))))
 
 (defn- groups
@@ -270,7 +270,7 @@
     (if (next groups)
       (list 'loop* []
             (list 'let* [result (by-range (list '. frame '-state) (map (fn entry [g] [(states (first g)) (call g)]) groups))]
-                  (list 'if (dot 'clojure.lang.Util 'identical result '(. skein.rt.Slots -JUMP)) '(recur) result)))
+                  (list 'if (dot 'clojure.lang.Util 'identical result '(. skein.rt.FrameOps -JUMP)) '(recur) result)))
       (group-form ctx (first groups)))))
 
 (defn- handler-form [{:keys [states blocks]} n]

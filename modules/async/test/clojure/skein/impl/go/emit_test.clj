@@ -17,7 +17,7 @@
                              (reify* [skein.rt.Body]
                                (run [this2 frame3]
                                  (loop* [state4 (. frame3 -state)]
-                                   (let* [n5 (. skein.rt.Slots (number state4))]
+                                   (let* [n5 (. skein.rt.FrameOps (number state4))]
                                      (case* n5 0 0 nil
                                             {0 [0 (let* [c6 (. frame3 -o0)]
                                                     (do (set! (. frame3 -o0) nil)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.schedule;
 
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;

@@ -7,11 +7,11 @@ import clojure.lang.IFn;
  * What the code of go blocks calls, beside the frame's own methods: to write primitive fields, of which Clojure's
  * {@code set!} makes objects on the way, and for what it would look up in classes with hundreds of methods.
  */
-public final class Slots {
+public final class FrameOps {
   /** What a part of a large body returns to have the frame go on in another part, at {@code frame.state}. */
   public static final Object JUMP = new Object();
 
-  private Slots() {}
+  private FrameOps() {}
 
   /** {@code f}, which must be a function: a call checks that before its arguments are evaluated. */
   public static IFn function(Object f) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.watch;
 
 import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
@@ -8,6 +8,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
+import skein.rt.Frame;
+import skein.rt.Port;
 
 /**
  * What is remembered of blocks that failed: the last exceptions that reached nobody, and which blocks were
@@ -32,7 +34,7 @@ public final class Failures {
   private Failures() {}
 
   /** A block is about to end by {@code thrown}; those that wait for its value will be given nil. */
-  static void failed(Frame frame, Throwable thrown) {
+  public static void failed(Frame frame, Throwable thrown) {
     try {
       Told cause = GIVEN_NIL.get(frame);
       boolean another = cause != null && cause.thrown.get() != thrown;
@@ -49,7 +51,7 @@ public final class Failures {
   }
 
   /** A block has taken nil from {@code port}, which was closed. */
-  static void tookNil(Frame frame, Object port) {
+  public static void tookNil(Frame frame, Object port) {
     if (!any || !(port instanceof Port)) return;
     Told told = FAILED.get(port);
     if (told != null) GIVEN_NIL.put(frame, told);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.scope;
 
 import clojure.lang.IFn;
 import clojure.lang.Var;
@@ -10,6 +10,9 @@ import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import skein.rt.Lock;
+import skein.rt.Runner;
+import skein.rt.World;
 
 /**
  * Calls a function on the items of an input, several at a time on virtual threads, for one reader of the results.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.watch;
 
 import java.lang.ref.Cleaner;
+import skein.rt.World;
+import skein.rt.schedule.Scheduler;
 
 /**
  * An exception that waits for somebody to ask for it. If nobody has when what carries it is garbage, it goes to the
  * uncaught-exception handler, once.
  */
-final class Failure implements Runnable {
+public final class Failure implements Runnable {
   /** Loaded, with its cleaner's thread, when the first failure is kept. */
   private static final class Reports {
     static final Cleaner CLEANER = Cleaner.create();
@@ -21,7 +23,7 @@ final class Failure implements Runnable {
   }
 
   /** Keeps {@code thrown} for {@code carrier}. */
-  static Failure of(Object carrier, Throwable thrown) {
+  public static Failure of(Object carrier, Throwable thrown) {
     Failure failure = new Failure(thrown);
     World world = World.current();
     if (world == null) Reports.CLEANER.register(carrier, failure);
@@ -30,7 +32,7 @@ final class Failure implements Runnable {
   }
 
   /** The exception, which is observed by that. */
-  Throwable observe() {
+  public Throwable observe() {
     observed = true;
     return thrown;
   }

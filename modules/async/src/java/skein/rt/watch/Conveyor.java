@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.watch;
+
+import skein.rt.Hooks;
 
 /**
  * Carries a thread's context (logging context, tracing span, any ThreadLocal) along with the blocks that it
- * spawns. Installed by {@link Scheduler#conveyor}.
+ * spawns. Installed by {@link Hooks#conveyor}.
  */
 public interface Conveyor {
   /** The context of this thread, taken where a block is spawned. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.schedule;
 
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import skein.rt.World;
+import skein.rt.watch.Failures;
 import skein.thread.Shared;
 
 /** Runs frames and callbacks on the workers; hires threads for workers that have none. */
@@ -20,11 +20,6 @@ public final class Scheduler {
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
   static final Worker[] WORKERS = new Worker[workerCount()];
   static final RunQueue INBOX = new RunQueue();
-  static volatile Hooks hooks; // null unless there is a probe, a conveyor or a simulation
-  private static final List<Probe> PROBES = new ArrayList<>(); // guarded by the class
-  private static Probe single; // guarded by the class; the one of PROBES that probe() has installed
-  private static Conveyor conveyor; // guarded by the class
-  private static int worlds; // guarded by the class; how many simulations are alive
   private static final AtomicBoolean SEARCHING = new AtomicBoolean();
 
   static {
@@ -42,7 +37,8 @@ public final class Scheduler {
     else submitToWorkers(work);
   }
 
-  static void submitToWorkers(Runnable work) {
+  /** Runs {@code work} soon on a worker, for a simulation that must not run it. */
+  public static void submitToWorkers(Runnable work) {
     INBOX.push(work);
     VarHandle.fullFence(); // push before the look for vacant workers: they leave before they look for work
     if (INBOX.size() > BACKLOG || allVacant()) hire();
@@ -55,7 +51,7 @@ public final class Scheduler {
   }
 
   /** Whether the workers that have threads are fewer than the processors. */
-  static boolean leavesProcessor() {
+  public static boolean leavesProcessor() {
     int busy = 0;
     for (Worker worker : WORKERS) if (!worker.vacant()) busy++;
     return busy < PROCESSORS;
@@ -152,7 +148,8 @@ public final class Scheduler {
     tellHandler(thrown);
   }
 
-  static void tellHandler(Throwable thrown) {
+  /** Gives {@code thrown} to the handler, and does not keep it as {@link #uncaught} does. */
+  public static void tellHandler(Throwable thrown) {
     Thread thread = Thread.currentThread();
     try {
       thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
@@ -184,43 +181,5 @@ public final class Scheduler {
   public static long nanoTime() {
     World world = World.current();
     return world == null ? System.nanoTime() : world.nanoTime();
-  }
-
-  /** Installs a probe beside those that {@link #addProbe} has installed, or with null takes it out. */
-  public static synchronized void probe(Probe probe) {
-    if (single != null) PROBES.remove(single);
-    single = probe;
-    if (probe != null) PROBES.add(probe);
-    renewHooks();
-  }
-
-  /** Installs one more probe. */
-  public static synchronized void addProbe(Probe probe) {
-    PROBES.add(probe);
-    renewHooks();
-  }
-
-  /** Takes out a probe. */
-  public static synchronized void removeProbe(Probe probe) {
-    PROBES.remove(probe);
-    renewHooks();
-  }
-
-  /** Installs what carries thread context along with blocks, or with null takes it out. */
-  public static synchronized void conveyor(Conveyor c) {
-    conveyor = c;
-    renewHooks();
-  }
-
-  private static void renewHooks() {
-    Probe probe = PROBES.isEmpty() ? Hooks.NO_PROBE : PROBES.size() == 1 ? PROBES.get(0) : new Probes(PROBES);
-    boolean none = PROBES.isEmpty() && conveyor == null && worlds == 0;
-    hooks = none ? null : new Hooks(probe, conveyor, worlds > 0);
-  }
-
-  /** So many more simulations are alive. */
-  static synchronized void worlds(int n) {
-    worlds += n;
-    renewHooks();
   }
 }

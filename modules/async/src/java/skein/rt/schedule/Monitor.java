@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.schedule;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import skein.rt.Hooks;
 
 /**
  * Watches the workers from a thread of its own, so that a block that blocks or computes for long delays no
@@ -158,8 +159,7 @@ final class Monitor implements Runnable {
       if (worker.change(runner, null)) Scheduler.hireForLeftovers(worker);
       return false;
     }
-    Hooks hooks = Scheduler.hooks;
-    if (hooks != null) hooks.handedOff(runner);
+    Hooks.handedOff(runner.frame(), runner.thread);
     if (Scheduler.hire(worker, runner, true)) {
       spill(worker, view.spill);
       view.spill = Math.min(MAX_SPILL, view.spill * 4 + 3);

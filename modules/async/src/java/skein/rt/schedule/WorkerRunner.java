@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.schedule;
 
 import clojure.lang.Var;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import skein.rt.Frame;
+import skein.rt.Runner;
 
 /** The thread that serves a worker: runs what is ready, looks for more elsewhere, and ends when there is none. */
 final class WorkerRunner extends Runner implements Runnable {
@@ -97,7 +99,7 @@ final class WorkerRunner extends Runner implements Runnable {
     long t = tick;
     TICK.setOpaque(this, t + 1);
     try {
-      if (work instanceof Frame f) f.resume(this);
+      if (work instanceof Frame f) resume(f);
       else runTask(work);
     } catch (Throwable e) { // nothing but an Error of the JVM can get here; the worker must go on
       Scheduler.uncaught(e);
@@ -209,7 +211,7 @@ final class WorkerRunner extends Runner implements Runnable {
     else if (now - begun > PLATFORM_NANOS) Scheduler.hire(worker, this, true);
   }
 
-  @Override void ready(Frame frame) {
+  @Override protected void ready(Frame frame) {
     if (worker.runner != this) {
       Scheduler.submit(frame);
       return;
@@ -220,7 +222,7 @@ final class WorkerRunner extends Runner implements Runnable {
   }
 
   /** The worker is free for another thread for as long as this one blocks. */
-  @Override void blocking() {
+  @Override protected void blocking() {
     if (worker.change(this, null)) {
       leaves();
       Scheduler.hireForLeftovers(worker);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.scope;
 
 import clojure.lang.IFn;
 import java.util.concurrent.CancellationException;
@@ -29,12 +29,12 @@ public final class Fork extends VirtualFuture {
   }
 
   @Override public void run() {
-    Strand strand = region.strand;
-    if (strand.enter()) super.run();
+    Cancellable child = region.cancellable();
+    if (child.enter()) super.run();
     else super.cancel(false);
-    strand.exit();
+    child.exit();
     if (isCancelled() && thrown == null) thrown = new CancellationException("The fork was cancelled.");
-    strand.ended(value, thrown);
+    child.ended(value, thrown);
   }
 
   @Override boolean finish(Object result) {
@@ -44,7 +44,7 @@ public final class Fork extends VirtualFuture {
 
   @Override void fail(Throwable t) {
     thrown = t;
-    region.strand.failed(t);
+    region.cancellable().failed(t);
     if (region.isCancelled() && Region.isInterruption(t)) super.cancel(false);
     else super.fail(t);
     observe(); // the scope tells

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.schedule;
 
 import clojure.lang.IFn;
 import java.util.concurrent.TimeUnit;
+import skein.rt.Callback;
+import skein.rt.Channel;
+import skein.rt.World;
 
 /** A channel that closes when its time has come. It is nobody else's: to close it sooner cancels it. */
 public final class Timeout extends Channel {
@@ -37,7 +40,8 @@ public final class Timeout extends Channel {
     return timeout;
   }
 
-  void fire() {
+  /** Closes the channel, since its time has come. */
+  public void fire() {
     super.close();
   }
 

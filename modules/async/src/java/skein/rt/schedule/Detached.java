@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.schedule;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import skein.rt.Frame;
+import skein.rt.Runner;
 
 /**
  * A virtual thread for one step of one frame, or one callback, that would otherwise wait behind blocked ones. If it
@@ -63,12 +65,12 @@ final class Detached extends Runner implements Runnable {
     Runnable mine = take(); // a frame that parks still knows this runner, which must hold nothing then
     if (mine == null) return;
     enter();
-    if (mine instanceof Frame f) f.resume(this);
+    if (mine instanceof Frame f) resume(f);
     else mine.run();
     installed = null;
   }
 
-  @Override void ready(Frame frame) {
+  @Override protected void ready(Frame frame) {
     Scheduler.submit(frame);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.scope;
 
 import clojure.lang.IFn;
 import clojure.lang.Var;
@@ -8,6 +8,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import skein.rt.World;
+import skein.rt.watch.Failure;
 
 /**
  * The future of a function that a virtual thread calls, with the bindings of where it was made. To cancel it

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.scope;
 
-import clojure.lang.IPersistentMap;
-import clojure.lang.IPersistentVector;
-import clojure.lang.LazilyPersistentVector;
-import clojure.lang.PersistentArrayMap;
-import clojure.lang.RT;
 import java.util.Collection;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
+import skein.rt.Frame;
+import skein.rt.Runner;
 
 /**
- * A thread or a block, as something that can be cancelled. It is in a stack of {@link Region}s; a frame without any
- * has no strand, and pays one null check a step and a park.
+ * A thread or a block, as something that can be cancelled. It has a stack of {@link Region}s. A frame without regions
+ * has no cancellable, and pays one null check a step and a park.
  */
-public final class Strand {
+public final class Cancellable {
   /*
-   * Where the strand is, and how a cancellation of its top region is delivered there:
+   * Where the thread or block is, and how a cancellation of its top region is delivered there:
    *
    *   FRESH     begun == false       the block or function is not run at all
    *   RUNNING   thread != null       the thread is interrupted
@@ -25,60 +22,60 @@ public final class Strand {
    *
    *   S1  A cancelled wait is never completed, and a completed one never cancelled: claiming it decides. So a
    *       value that has been taken reaches its block, and a put that was withdrawn is never delivered.
-   *   S2  A region's cancellation is delivered once, when it is the strand's top and no shield is up inside it. The
+   *   S2  A region's cancellation is delivered once, when it is the top and no shield is up inside it. The
    *       regions inside are cancelled with it, but for those that such a shield keeps; and so is one that is entered
    *       before the cancellation has been noticed.
-   *   S3  The thread is interrupted only while it runs the strand, and an interrupt that nobody has noticed goes
+   *   S3  The thread is interrupted only while it runs the block or function, and an interrupt that nobody has noticed goes
    *       when the region is left or the step ends.
-   *   S4  A strand that was cancelled before it began is not run.
+   *   S4  What was cancelled before it began is not run.
    *
-   * Lock order: channels, then the strand's monitor. A wait is withdrawn, and owners are told, outside of both.
+   * Lock order: channels, then this monitor. A wait is withdrawn, and owners are told, outside of both.
    */
 
-  private static final ThreadLocal<Strand> OF_THREAD = new ThreadLocal<>();
+  private static final ThreadLocal<Cancellable> OF_THREAD = new ThreadLocal<>();
 
   // All of these are guarded by this.
   private Frame frame; // null: a thread
   private Thread thread; // that runs it now
-  private Withdrawable wait; // by which the block is parked
+  private BooleanSupplier wait; // by which the block is parked: withdraws it, unless it has happened
   private Region top;
   private Region interruptedFor; // its thread was interrupted, and has not been seen to notice
   private boolean begun;
   private int shields;
 
-  private Strand(Frame frame, Thread thread) {
+  private Cancellable(Frame frame, Thread thread) {
     this.frame = frame;
     this.thread = thread;
     this.begun = thread != null;
   }
 
   /** One that has not begun. */
-  Strand() {
+  Cancellable() {
     this(null, null);
   }
 
-  /** The strand of the block that runs on this thread, or else of the thread. */
-  public static Strand current() {
+  /** That of the block that runs on this thread, or else of the thread. */
+  public static Cancellable current() {
     Runner runner = Runner.current();
-    Frame frame = runner == null ? null : runner.frame;
+    Frame frame = runner == null ? null : runner.frame();
     if (frame != null) {
-      if (frame.strand == null) frame.strand = new Strand(frame, Thread.currentThread());
-      return frame.strand;
+      if (frame.cancellable() == null) frame.cancellable(new Cancellable(frame, Thread.currentThread()));
+      return frame.cancellable();
     }
-    Strand strand = OF_THREAD.get();
-    if (strand == null) OF_THREAD.set(strand = new Strand(null, Thread.currentThread()));
-    return strand;
+    Cancellable mine = OF_THREAD.get();
+    if (mine == null) OF_THREAD.set(mine = new Cancellable(null, Thread.currentThread()));
+    return mine;
   }
 
-  /** The strand of the block that {@code runner} runs on this thread, or else of the thread, or null. */
-  static Strand of(Runner runner) {
-    return runner == null || runner.frame == null ? OF_THREAD.get() : runner.frame.strand;
+  /** That of the block that {@code runner} runs on this thread, or else of the thread, or null. */
+  public static Cancellable of(Runner runner) {
+    return runner == null || runner.frame() == null ? OF_THREAD.get() : runner.frame().cancellable();
   }
 
   /** The innermost region that this thread or its block is in, or null. */
   public static Region innermost() {
-    Strand strand = of(Runner.current());
-    return strand == null ? null : strand.top();
+    Cancellable mine = of(Runner.current());
+    return mine == null ? null : mine.top();
   }
 
   private synchronized Region top() {
@@ -114,9 +111,9 @@ public final class Strand {
     detach();
   }
 
-  /** A block that is in no region any more goes without a strand. */
+  /** A block that is in no region any more needs none. */
   private void detach() {
-    if (top == null && shields == 0 && frame != null) frame.strand = null;
+    if (top == null && shields == 0 && frame != null) frame.cancellable(null);
   }
 
   private boolean takeInterrupt() {
@@ -143,7 +140,7 @@ public final class Strand {
    * entered behind a shield. False when it has been already, or has ended.
    */
   boolean cancel(Region region, Collection<Region> inner) {
-    Withdrawable withdrawn;
+    BooleanSupplier withdrawn;
     synchronized (this) {
       if (region.requested || region.left) return false;
       region.requested = true;
@@ -152,12 +149,12 @@ public final class Strand {
       }
       withdrawn = deliver();
     }
-    if (withdrawn != null && withdrawn.withdraw()) resumeCancelled();
+    if (withdrawn != null && withdrawn.getAsBoolean()) resumeCancelled();
     return true;
   }
 
   /** Under the monitor. Returns a wait for the caller to withdraw outside of it, or null. */
-  private Withdrawable deliver() {
+  private BooleanSupplier deliver() {
     Region region = top;
     if (region == null || !region.requested || region.delivered || shields > region.shields) return null;
     if (thread == null) return wait;
@@ -167,13 +164,13 @@ public final class Strand {
     return null;
   }
 
-  /** Takes back what the parked block waits in. False when it waits for nothing. */
-  boolean withdraw() {
-    Withdrawable waits;
+  /** Takes back what the parked block waits in. Returns false when it waits for nothing. */
+  public boolean withdraw() {
+    BooleanSupplier waits;
     synchronized (this) {
       waits = wait;
     }
-    if (waits == null || !waits.withdraw()) return false;
+    if (waits == null || !waits.getAsBoolean()) return false;
     synchronized (this) {
       wait = null;
     }
@@ -195,12 +192,13 @@ public final class Strand {
 
   // The life of the block or thread
 
-  synchronized void bind(Frame child) {
+  /** This is the block {@code child}, which has not begun. */
+  public synchronized void bind(Frame child) {
     frame = child;
   }
 
-  /** A step begins on this thread. False when the strand was cancelled before its first step. */
-  synchronized boolean enter() {
+  /** A step begins on this thread. Returns false when it was cancelled before its first step. */
+  public synchronized boolean enter() {
     wait = null;
     thread = Thread.currentThread();
     if (frame == null) OF_THREAD.set(this);
@@ -213,14 +211,14 @@ public final class Strand {
   }
 
   /** The step that this thread ran has ended. The block may be running on another by now. */
-  synchronized void exit() {
+  public synchronized void exit() {
     if (thread != Thread.currentThread()) return;
     if (interruptedFor != null) takeInterrupt();
     thread = null;
   }
 
   /** The child throws. */
-  void failed(Throwable thrown) {
+  public void failed(Throwable thrown) {
     Region child = child();
     if (child != null && child.owner != null) child.owner.failed(child, thrown);
   }
@@ -233,7 +231,7 @@ public final class Strand {
   }
 
   /** The child has ended, and its result is where it belongs. */
-  void ended(Object value, Throwable thrown) {
+  public void ended(Object value, Throwable thrown) {
     Region child = child();
     synchronized (this) {
       for (Region r = top; r != null; r = r.outer) r.left = true;
@@ -245,101 +243,21 @@ public final class Strand {
   // Parking
 
   /** Throws if the block has been cancelled and nothing has told it yet. */
-  private synchronized void check() {
+  public synchronized void check() {
     if (interruptedFor != null && takeInterrupt()) throw cancellation();
   }
 
-  /** The block is about to wait by {@code w}: from now on whoever withdraws that has the block. */
-  synchronized void parks(Withdrawable w) {
+  /** The block is about to wait: from now on the thread for which {@code withdraw} returns true owns the block. */
+  public synchronized void parks(BooleanSupplier withdraw) {
     check();
-    wait = w;
+    wait = withdraw;
     thread = null;
   }
 
   /** It need not wait after all. */
-  private synchronized void unparks() {
+  public synchronized void unparks() {
     wait = null;
     thread = Thread.currentThread();
     deliver();
-  }
-
-  /** As {@link Frame#take}; a channel's NONE when the block waits. */
-  Object take(Object source, Runner runner) {
-    check();
-    if (source instanceof Channel channel) return operate(channel, null, runner);
-    return foreign(LazilyPersistentVector.createOwning(source));
-  }
-
-  /** As {@link Frame#put}; a channel's NONE when the block waits. */
-  Object put(Object target, Object value, Runner runner) {
-    check();
-    if (target instanceof Channel channel) {
-      if (value == null) return channel.put(null, null, runner); // which refuses it
-      return operate(channel, value, runner);
-    }
-    return foreign(LazilyPersistentVector.createOwning(LazilyPersistentVector.createOwning(target, value)));
-  }
-
-  private Object operate(Channel channel, Object toPut, Runner runner) {
-    for (;;) {
-      Object result = toPut == null ? channel.take(null, runner) : channel.put(toPut, null, runner);
-      if (result != Channel.NONE) return result;
-      Wait w = new Wait(frame, channel);
-      parks(w);
-      try {
-        if (channel.enlist(w, toPut)) return Channel.NONE;
-      } catch (Throwable t) { // too many wait
-        if (!w.claim()) return Channel.NONE;
-        unparks();
-        throw t;
-      }
-      if (!w.claim()) return Channel.NONE; // cancelled: the block goes on elsewhere
-      unparks();
-    }
-  }
-
-  /** As {@link Frame#alts}; null when the block waits. */
-  Object alts(Object ports, IPersistentMap options, Runner runner) {
-    check();
-    return choose(ports, options, frame, runner);
-  }
-
-  private Object choose(Object ports, IPersistentMap options, Waiter owner, Runner runner) {
-    Object chosen;
-    try {
-      chosen = Alts.choose(ports, options, owner, runner);
-    } catch (Throwable t) { // the block does not wait
-      unparks();
-      throw t;
-    }
-    if (chosen != null) unparks();
-    return chosen;
-  }
-
-  /** One operation on a port of another kind: as a choice of one, which can be withdrawn. */
-  private Object foreign(IPersistentVector operation) {
-    Object chosen = choose(operation, PersistentArrayMap.EMPTY, new ForeignWait(frame), null);
-    return chosen == null ? Channel.NONE : RT.nth(chosen, 0);
-  }
-
-  /** Waits for {@code [value port]} and gives the block the value. */
-  private static final class ForeignWait extends Waiter {
-    private final Frame owner;
-
-    ForeignWait(Frame owner) {
-      this.owner = owner;
-    }
-
-    @Override void complete(Object result, Runner runner) {
-      owner.complete(RT.nth(result, 0), runner);
-    }
-
-    @Override public void withdrawal(BooleanSupplier withdraw) {
-      owner.withdrawal(withdraw);
-    }
-
-    @Override public Frame frame() {
-      return owner;
-    }
   }
 }

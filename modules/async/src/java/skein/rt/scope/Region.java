@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.scope;
 
 import java.io.InterruptedIOException;
 import java.net.SocketException;
@@ -9,9 +9,10 @@ import java.nio.channels.FileLockInterruptionException;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.concurrent.CancellationException;
+import skein.rt.Frame;
 
 /**
- * A stretch of a {@link Strand}'s life that can be cancelled: a child from its beginning to its end, the body of a
+ * A stretch of a {@link Cancellable}'s life that can be cancelled: a child from its beginning to its end, the body of a
  * scope, what runs under a timeout. To cancel it cancels the regions inside it too.
  */
 public final class Region {
@@ -29,39 +30,44 @@ public final class Region {
 
   private static final int MAX_CAUSES = 20;
 
-  final Strand strand;
+  private final Cancellable cancellable;
   final Owner owner; // or null
-  // All of these are guarded by the strand's monitor.
+  // All of these are guarded by the cancellable's monitor.
   Region outer;
-  int shields; // how many the strand had up when this was entered: they do not keep it
+  int shields; // how many were up when this was entered: they do not keep it
   volatile boolean requested; // volatile: read without the monitor
   boolean delivered;
   boolean left;
 
-  private Region(Strand strand, Owner owner) {
-    this.strand = strand;
+  private Region(Cancellable cancellable, Owner owner) {
+    this.cancellable = cancellable;
     this.owner = owner;
-    strand.push(this);
+    cancellable.push(this);
   }
 
   /** A region of this thread, or of the block that it runs, from here to {@link #leave}. */
   public static Region enter(Owner owner) {
-    return new Region(Strand.current(), owner);
+    return new Region(Cancellable.current(), owner);
   }
 
   /** The region of a child that has not begun: a block by {@link Frame#goIn}, or a {@link Fork}. */
   public static Region child(Owner owner) {
-    return new Region(new Strand(), owner);
+    return new Region(new Cancellable(), owner);
   }
 
-  /** Ends the region, on the strand that entered it. */
+  /** Ends the region, on the thread or block that entered it. */
   public void leave() {
-    strand.pop(this, false);
+    cancellable.pop(this, false);
   }
 
   /** As {@link #leave}, by an exception that tells the region outside, if it is cancelled too. */
   public void leaveCancelled() {
-    strand.pop(this, true);
+    cancellable.pop(this, true);
+  }
+
+  /** What the region is a stretch of. */
+  public Cancellable cancellable() {
+    return cancellable;
   }
 
   /** What the region belongs to, or null. */
@@ -75,7 +81,7 @@ public final class Region {
     ArrayDeque<Region> todo = new ArrayDeque<>();
     todo.add(this);
     for (Region region; (region = todo.poll()) != null; ) {
-      if (region.strand.cancel(region, todo) && region.owner != null) region.owner.cancelled(region, todo);
+      if (region.cancellable.cancel(region, todo) && region.owner != null) region.owner.cancelled(region, todo);
     }
   }
 

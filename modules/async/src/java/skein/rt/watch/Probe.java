@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.watch;
+
+import skein.rt.Frame;
+import skein.rt.Hooks;
 
 /**
- * Sees what happens to frames. There is none unless somebody installs one by {@link Scheduler#probe}, and
- * then it costs one field read per event. Its methods are called on the thread where the event happens, must
+ * Sees what happens to frames. There is none unless somebody installs one by {@link Hooks#addProbe},
+ * and then it costs one field read per event. Its methods are called on the thread where the event happens, must
  * return soon and must not throw.
  */
 public interface Probe {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.watch;
 
 import clojure.lang.IPersistentVector;
 import clojure.lang.Keyword;
@@ -11,6 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import skein.rt.Body;
+import skein.rt.Frame;
+import skein.rt.Runner;
+import skein.rt.Waiter;
 
 /**
  * Makes the stack trace of an exception that ends a block tell what a person wants to know: the frames of the
@@ -262,7 +266,7 @@ final class AsyncTrace {
         .map(StackWalker.StackFrame::toStackTraceElement)
         .collect(java.util.stream.Collectors.toCollection(ArrayList::new)));
     Runner runner = Runner.current();
-    StackTraceElement[] further = runner == null || runner.frame == null ? null : SPAWNERS.get(runner.frame);
+    StackTraceElement[] further = runner == null || runner.frame() == null ? null : SPAWNERS.get(runner.frame());
     if (further != null) for (StackTraceElement e : further) if (elements.size() < MAX_OF_THREAD) elements.add(e);
     SPAWNERS.put(frame, elements.toArray(new StackTraceElement[0]));
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.schedule;
+
+import skein.rt.Lock;
 
 /**
  * What is ready to run on one worker: a first-in first-out queue, and in front of it the <em>next</em> slot,
