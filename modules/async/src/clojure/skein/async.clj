@@ -37,7 +37,7 @@
             [skein.impl.protocols :as-alias impl]
             [skein.impl.threads :as-alias threads])
   (:import [skein.rt Alts Box Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
-            Callback Channel Frame Late Runner TransducedChannel]
+            Callback Channel Foreign Frame Late Runner TransducedChannel]
            [skein.rt.schedule Scheduler Timeout]
            [skein.rt.watch Failures]))
 
@@ -416,6 +416,10 @@
 
 (defmethod print-method Channel [ch writer]
   ((Late/var `describe/print-channel) ch writer))
+
+;; What the runtime asks of the layers above it.
+(Foreign/loadBy (fn load-ports [] (Late/var `channel/foreign-alts)))
+(Failures/addMachinery "skein.async$")
 
 ;; The rest of this namespace: blocks between channels, hubs of many channels, and what
 ;; core.async has deprecated.

@@ -25,6 +25,8 @@
 
 (set! *warn-on-reflection* true)
 
+(Failures/addMachinery "skein.scope$") ; says nothing about the user's code in a stack trace
+
 ;;;; The state of a scope
 ;;
 ;; {:live       #{Region}      the children that have not ended

@@ -26,9 +26,13 @@
             [skein.trace.sink :as sink]
             [skein.trace.vars :as vars]
             [skein.trace.verbose :as verbose])
-  (:import (skein.rt Late)))
+  (:import (skein.rt Late)
+           (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
+
+(doseq [place ["trace" "trace.form" "trace.call" "trace.wrap" "trace.vars"]]
+  (Failures/addMachinery (str "skein." place "$"))) ; say nothing about the user's code in a stack trace
 
 ;;;; Output
 

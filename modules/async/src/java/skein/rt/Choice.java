@@ -12,9 +12,11 @@ import java.lang.invoke.VarHandle;
  *   OPEN -> CLAIMED        the first arm to be claimed, under its channel's lock; or a withdrawal
  * </pre>
  *
- * <p>C1: one arm is completed, or none if the alts is withdrawn. C2: when its owner goes on, no arm is left in a
- * channel: the winner takes the others out, so that nothing of a finished alts stays behind in a channel that nobody
- * uses.
+ * <ul>
+ *   <li>C1 One arm is completed, or none if the alts is withdrawn.
+ *   <li>C2 When its owner goes on, no arm is left in a channel: the winner takes the others out, so that nothing of a
+ *       finished alts stays behind in a channel that nobody uses.
+ * </ul>
  */
 final class Choice {
   private static final int OPEN = 0;

@@ -2,18 +2,23 @@
 package skein.rt;
 
 import clojure.lang.IFn;
-import clojure.lang.Symbol;
 
 /**
  * Ports that are not channels of ours: anything that satisfies the port protocols, which are Clojure's. Few programs
- * have any, so the namespace that reaches them is loaded by the first operation on one; it installs its functions here.
+ * have any, so what reaches them is loaded by the first operation on one: the layer above says how, and installs it.
  */
 public final class Foreign {
   private Foreign() {}
 
+  private static volatile IFn loader; // (fn []): sees to it that install has been called
   private static volatile IFn take; // (fn [port waiter]) -> value or Channel.NONE
   private static volatile IFn put; // (fn [port value waiter]) -> true, false or Channel.NONE
   private static volatile IFn alts; // (fn [ports options waiter]) -> [value port] or nil; set last
+
+  /** Has {@code load} called before the first operation on a foreign port; it calls {@link #install}. */
+  public static void loadBy(IFn load) {
+    loader = load;
+  }
 
   /** Installs the functions that reach foreign ports. */
   public static void install(IFn takeFn, IFn putFn, IFn altsFn) {
@@ -23,7 +28,7 @@ public final class Foreign {
   }
 
   private static void load() {
-    if (alts == null) Late.var(Symbol.intern("skein.impl.channel", "foreign-alts"));
+    if (alts == null) loader.invoke();
   }
 
   static Object take(Object port, Waiter waiter) {

@@ -10,8 +10,13 @@ import java.util.concurrent.locks.ReentrantLock;
  * which neither busy workers nor busy carriers can hold up.
  *
  * <p>The deadlines stand in a 4-ary heap, in which each timeout knows its place, so that a cancelled one leaves
- * at once. Invariants, under the lock: H1 a timeout's deadline is not before its parent's; H2
- * {@code heap[t.place] == t} for each t in the heap; H3 the thread wakes at the first deadline or before.
+ * at once. Invariants, under the lock:
+ *
+ * <ul>
+ *   <li>H1 A timeout's deadline is not before its parent's.
+ *   <li>H2 {@code heap[t.place] == t} for each t in the heap.
+ *   <li>H3 The thread wakes at the first deadline or before.
+ * </ul>
  */
 final class Timers implements Runnable {
   /** Longer than anything waits, and short enough that two times so far apart can still be compared. */

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.CopyOnWriteArraySet;
 import skein.rt.Body;
 import skein.rt.Frame;
 import skein.rt.Runner;
@@ -50,10 +51,9 @@ final class AsyncTrace {
   private static final Keyword FILE = Keyword.intern(null, "file");
   private static final Keyword SITES = Keyword.intern(null, "sites");
 
-  private static final String[] MACHINERY = {
-    "java.", "javax.", "jdk.", "sun.", "clojure.", "skein.rt.", "skein.impl.", "skein.async$", "skein.trace$",
-    "skein.trace.form$", "skein.trace.call$", "skein.trace.wrap$", "skein.trace.vars$", "skein.scope$"
-  };
+  /** Beginnings of the names of classes that say nothing about the user's code. Layers above add theirs. */
+  private static final Set<String> MACHINERY = new CopyOnWriteArraySet<>(
+      List.of("java.", "javax.", "jdk.", "sun.", "clojure.", "skein.rt.", "skein.impl."));
 
   private static final Map<Class<?>, Object> SITE_TABLES = Collections.synchronizedMap(new WeakHashMap<>());
   private static final Map<Frame, StackTraceElement[]> SPAWNERS = Collections.synchronizedMap(new WeakHashMap<>());
@@ -130,6 +130,10 @@ final class AsyncTrace {
   private static StackTraceElement outermost(StackTraceElement[] elements) {
     for (int i = elements.length - 1; i >= 0; i--) if (!isMachinery(elements[i].getClassName())) return elements[i];
     return null;
+  }
+
+  static void addMachinery(String prefix) {
+    MACHINERY.add(prefix);
   }
 
   static boolean isMachinery(String className) {

@@ -86,6 +86,11 @@ public final class Failures {
     return AsyncTrace.isMachinery(className);
   }
 
+  /** From now on classes whose names begin with {@code prefix} are machinery: a layer above calls this for its own. */
+  public static void addMachinery(String prefix) {
+    AsyncTrace.addMachinery(prefix);
+  }
+
   /** What failed and so gave nil to the block that {@code thrown} ended, in words, or null. */
   public static String because(Throwable thrown) {
     return BECAUSE.get(thrown);
