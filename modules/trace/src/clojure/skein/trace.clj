@@ -291,10 +291,14 @@
   [n]
   (untrace-always! (vals (ns-interns (vars/find-namespace n)))))
 
-(defn- ns-form [n] (if (symbol? n) `(trace-ns-of '~n *ns*) n))
+(defn- ns-form
+  "A form for the namespace that `n` names where it is written, whatever *ns* is when the form runs."
+  [n]
+  (if (symbol? n) `(trace-ns-of '~n '~(ns-name *ns*)) n))
 
 (defn trace-ns-of
-  "Returns the namespace that `sym` means in `here`: its name, an alias, or a var that holds one."
+  "Returns the namespace that `sym` means in the namespace `here`: its name, an alias, or a var that
+  holds one."
   [sym here]
   (or (find-ns sym)
       (get (ns-aliases here) sym)
@@ -317,9 +321,9 @@
   `(untrace-ns* ~(ns-form n)))
 
 (defmacro deftrace
-  "As `defn`, and traces the function."
+  "As `defn`, and traces the function. The format :tools.trace prints its name without the namespace."
   [fn-name & fn-tail]
-  `(do (defn ~fn-name ~@fn-tail)
+  `(do (defn ~(vary-meta fn-name assoc ::deftrace true) ~@fn-tail)
        (first (trace-vars* '~(ns-name *ns*) nil ['~fn-name]))))
 
 (defn with-traced*

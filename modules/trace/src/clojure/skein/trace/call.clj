@@ -16,10 +16,17 @@
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
 
+(defmacro ^:private deftype-once
+  "As `deftype`, but does nothing when this namespace is loaded again: instances, in traced vars and
+  in the bindings of blocks, outlive that, and must stay of the class that the code means."
+  [type-name fields]
+  (when-not (resolve type-name)
+    `(deftype ~type-name ~fields)))
+
 ;;;; Limits
 
-(deftype ^:private Limits [^long depth ^long calls rate print
-                           ^AtomicLong n-calls window])
+(deftype-once Limits [^long depth ^long calls rate print
+                      ^AtomicLong n-calls window])
 
 (def ^:private limit-keys #{:depth :calls :rate :length :level :chars})
 
@@ -80,15 +87,15 @@
 ;; sinks-fn}, where the token :always stands for every call, any other for calls under its `with-traced`.
 ;; `live` is a volatile with the original whose wrapper is in the var: a wrapper of another is one that was taken
 ;; from the var, perhaps into what is there now, as by (alter-var-root v memoize), and tells of nothing.
-(deftype Target [name file line gate live])
+(deftype-once Target [name file line gate live])
 
 (defn target
   "Returns a target, of which nobody wants to know yet."
   [name file line]
   (Target. name file line (atom {}) (volatile! nil)))
 
-(deftype Call [^long id parent group ^long depth ^Target target sinks ^long started ^Thread thread block ^AtomicBoolean told
-               bindings]) ; those of the thread before the call, as a frame of Var
+(deftype-once Call [^long id parent group ^long depth ^Target target sinks ^long started ^Thread thread block ^AtomicBoolean told
+                    bindings]) ; those of the thread before the call, as a frame of Var
 
 (def ^:dynamic *call* "The traced call that this code is in, or nil." nil)
 (def ^:dynamic *tokens* "The tokens of the `with-traced` around, a set." #{})

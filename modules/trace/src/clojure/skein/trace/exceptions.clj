@@ -12,7 +12,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private marks {"awaited-by" :awaited-by, "spawned-by" :spawned-by})
+(def ^:private marks {"awaited-by" :awaited-by, "awaited-by-thread" :awaited-by, "spawned-by" :spawned-by})
 
 (defn- mark? [^StackTraceElement e] (= "skein.ASYNC" (.getClassName e)))
 (defn- failed-form? [^StackTraceElement e] (= "skein.FORM" (.getClassName e)))
@@ -68,7 +68,7 @@
   (let [uncaught (some-> ^Failures$Uncaught (peek (vec (Failures/last))) .thrown)]
     (cond
       (and uncaught (not (identical? uncaught @shown))) uncaught
-      (some? *e) *e
+      (instance? Throwable *e) *e ; unbound on a thread without a REPL
       :else uncaught)))
 
 ;;;; Printing

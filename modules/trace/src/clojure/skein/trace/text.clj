@@ -65,7 +65,7 @@
          (when message
            (str " " (cut (str/replace (subs message 0 (min 300 (.length message))) "\n" "\\n") 200))))))
 
-(defn- call-text [{:keys [name args]}]
+(defn- call-text [name args]
   (let [out (StringBuilder. "(")]
     (.append out (str name))
     (run! (fn add [^String arg] (.append (.append out \space) arg)) args)
@@ -93,9 +93,9 @@
   (str "(" name " …)   " (elapsed-text elapsed-ns)
        (when-some [{:keys [name line]} (first callers)] (str "   from " name ":" line))))
 
-(defn- what [{:keys [phase name value error elapsed-ns] :as event}]
+(defn- what [{:keys [phase name args value error elapsed-ns] :as event}]
   (case phase
-    :call (call-text event)
+    :call (call-text name args)
     :return (str "=> " value "   " (elapsed-text elapsed-ns))
     :throw (str "! " (error-text error) "   " (elapsed-text elapsed-ns))
     :async-return (str "⇒ " value "   " (elapsed-text elapsed-ns) " after call")
@@ -137,10 +137,10 @@
 
 (defn- old-line
   "As tools.trace prints it, or nil for what it does not know."
-  [{:keys [phase id depth name value] :as event}]
+  [{:keys [phase id depth name args value] :as event}]
   (let [head (str "TRACE t" id ": " (apply str (repeat (or depth 0) "| ")))]
     (case phase
-      :call (str head (call-text event))
+      :call (str head (call-text (if (:skein.trace/deftrace (meta name)) (symbol (clojure.core/name name)) name) args))
       :return (str head "=> " value)
       :value (str "TRACE" (when name (str " " name)) ": " value)
       :form (failed-forms event)

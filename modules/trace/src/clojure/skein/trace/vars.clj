@@ -84,8 +84,8 @@
           (.bindRoot v (wrap target (original root))))))))
 
 (defn- new-target [^Var v]
-  (let [{:keys [file line]} (meta v)]
-    (call/target (symbol v) file line)))
+  (let [{:keys [file line] :skein.trace/keys [deftrace]} (meta v)]
+    (call/target (with-meta (symbol v) (when deftrace {:skein.trace/deftrace true})) file line)))
 
 (defn refuse!
   "Throws :skein/not-traceable for `v`."

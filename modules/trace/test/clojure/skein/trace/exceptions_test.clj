@@ -66,6 +66,25 @@
     (binding [*err* out, *e nil] (apply trace/pst args))
     (str/split-lines (str out))))
 
+;; Editors leave out frames without them.
+(deftest every-frame-has-a-file-and-a-line
+  (doseq [^StackTraceElement el (.getStackTrace ^Throwable (demo-error))
+          :when (not (str/starts-with? (.getClassName el) "java."))]
+    (is (.getFileName el) (str el))
+    (is (pos? (.getLineNumber el)) (str el)))
+  (is (some (fn [^StackTraceElement el] (= "skein.ASYNC.awaited-by(async.clj:4)" (str el)))
+            (.getStackTrace ^Throwable (demo-error)))))
+
+(deftest pst-needs-no-repl
+  (pst-lines) ; so that the newest of a block has been shown
+  (let [printed (promise)]
+    (.start (Thread. (fn run []
+                       (deliver printed (try (let [out (StringWriter.)]
+                                               (binding [*err* out] (trace/pst))
+                                               (str out))
+                                             (catch Throwable e e))))))
+    (is (string? (within-deadline @printed)) "a new thread has no *e")))
+
 (deftest pst-shows-user-frames-and-who-awaited
   (let [lines (pst-lines (demo-error))]
     (is (= "NumberFormatException For input string: \"x1\"" (first lines)))

@@ -78,6 +78,14 @@
     (trace/untrace-var* 'skein.trace.text-test 'inner)
     (is (= "" (printed (fn [] (outer 1)))))))
 
+(old/deftrace old-sum "Sums." [a b] (+ a b))
+(trace/deftrace new-sum "Sums." [a b] (+ a b))
+
+(deftest deftrace-prints-as-in-tools-trace
+  (trace/trace-vars new-sum)
+  (is (= (str/replace (printed (fn [] (old-sum 1 2))) "old-sum" "new-sum")
+         (printed (fn [] (new-sum 1 2))))))
+
 (defn- old-message [form]
   (try (eval (list `old/trace-forms form)) (catch Throwable t (ex-message t))))
 

@@ -6,6 +6,7 @@
             [clojure.test :refer [are deftest is testing use-fixtures]]
             [skein.async :as a]
             [skein.deadline :refer [await-port within-deadline]]
+            [skein.fresh-jvm :as fresh-jvm]
             [skein.trace :as trace])
   (:import (clojure.lang Compiler ExceptionInfo IFn$LL RT)
            (java.io File)
@@ -224,6 +225,31 @@
   (is (= [["1"]] (map :args (calls))))
   (is (not (trace/traced? #'add-one)))
   (is (str/includes? (with-out-str (trace/dotrace [spread] (spread 3))) "vars-test/spread 3)")))
+
+(def ^:private named-here 'skein.trace.vars-test)
+
+(deftest trace-ns-means-its-symbol-where-it-is-written
+  (binding [*ns* (the-ns 'clojure.core)]
+    (is (= [#'options] (trace/trace-ns named-here :sink keep! :match #"^options$")) "a var")
+    (is (= [] (trace/trace-ns str :match #"^nothing-of-this-name$")) "an alias")))
+
+(deftest traces-survive-a-reload
+  (is (= [":traced 1" ":traced 2" "nil"]
+         (str/split-lines
+          (fresh-jvm/output [] ["-e" (pr-str '(do (require '[skein.trace :as trace])
+                                               (defn f [x] x)
+                                               (def calls (atom 0))
+                                               (trace/trace-vars {:sink (fn [e] (when (= :call (:phase e)) (swap! calls inc)))} f)
+                                               (require 'skein.trace :reload-all)
+                                               (f 1)
+                                               (println (if (= [#'f] (trace/traced)) :traced :lost) @calls)
+                                               (defn f [x] [x])
+                                               (f 1)
+                                               (println (if (= [#'f] (trace/traced)) :traced :lost) @calls)
+                                               (trace/untrace-vars f)
+                                               (f 1)
+                                               (prn (when (or (seq (trace/traced)) (not= 2 @calls)) [(trace/traced) @calls]))
+                                               (shutdown-agents)))])))))
 
 (trace/deftrace with-attributes
   "Doc."

@@ -44,10 +44,10 @@ final class AsyncTrace {
   private static final int MAX_ABOVE = 3; // machinery kept above the first frame of the user's code
   private static final int MAX_OF_THREAD = 8; // frames of a waiting thread, or of a spawner
   private static final Place PLACE = place(System.getProperty("skein.async-trace", "append"));
-  private static final StackTraceElement AWAITED = new StackTraceElement(MARK, "awaited-by", null, -1);
-  // Known by its identity: the trace has the stack of a waiting thread already, which takes longest to get.
-  private static final StackTraceElement AWAITED_BY_THREAD = new StackTraceElement(MARK, "awaited-by", null, -1);
-  private static final StackTraceElement SPAWNED = new StackTraceElement(MARK, "spawned-by", null, -1);
+  // The methods of marks. That of a waiting thread has its own name: its stack takes longest to get and is added once.
+  private static final String AWAITED = "awaited-by";
+  private static final String AWAITED_BY_THREAD = "awaited-by-thread";
+  private static final String SPAWNED = "spawned-by";
   private static final Keyword FILE = Keyword.intern(null, "file");
   private static final Keyword SITES = Keyword.intern(null, "sites");
 
@@ -102,7 +102,7 @@ final class AsyncTrace {
   static void extend(Throwable thrown, Frame frame, String because) {
     AsyncTrace t = of(thrown);
     if (t == null) return;
-    if (because != null) t.trace.add(new StackTraceElement(MARK, "given-nil-by: " + because, null, -1));
+    if (because != null) t.trace.add(mark("given-nil-by: " + because, t.trace.isEmpty() ? null : t.trace.getLast()));
     t.addAwaiting(frame);
     t.addSpawners(frame);
     t.write();
@@ -141,6 +141,12 @@ final class AsyncTrace {
     return false;
   }
 
+  /** A mark that stands at {@code place}, since editors leave out frames that have no file and line. */
+  private static StackTraceElement mark(String method, StackTraceElement place) {
+    String file = place == null ? null : place.getFileName();
+    return new StackTraceElement(MARK, method, file == null ? "NO_SOURCE_FILE" : file, file == null ? 1 : place.getLineNumber());
+  }
+
   private static boolean isMark(StackTraceElement e) {
     return e.getClassName().equals(MARK);
   }
@@ -165,7 +171,7 @@ final class AsyncTrace {
     for (int i = from; i < physical.length; i++) {
       StackTraceElement e = physical[i];
       if (i < first || first == physical.length || !isMachinery(e.getClassName())) {
-        if (spawned) trace.add(SPAWNED);
+        if (spawned) trace.add(mark(SPAWNED, e));
         spawned = false;
         trace.add(e);
       } else if (startsInline(e)) {
@@ -192,7 +198,7 @@ final class AsyncTrace {
       }
       StackTraceElement element = waitingAt(next);
       if (known.add(element)) {
-        trace.add(AWAITED);
+        trace.add(mark(AWAITED, element));
         trace.add(element);
         logical++;
       }
@@ -201,18 +207,18 @@ final class AsyncTrace {
   }
 
   private void addThread(Waiter waiter) {
-    for (StackTraceElement e : trace) if (e == AWAITED_BY_THREAD) return;
+    for (StackTraceElement e : trace) if (isMark(e) && e.getMethodName().equals(AWAITED_BY_THREAD)) return;
     StackTraceElement[] stack = waiter.stack();
     if (stack != null) addAll(AWAITED_BY_THREAD, stack);
   }
 
-  private void addAll(StackTraceElement mark, StackTraceElement[] elements) {
+  private void addAll(String mark, StackTraceElement[] elements) {
     int end = Math.min(MAX_LOGICAL, logical + MAX_OF_THREAD);
     boolean marked = false;
     for (StackTraceElement e : elements) {
       if (logical >= end) break;
       if (isMachinery(e.getClassName()) || !known.add(e)) continue;
-      if (!marked) trace.add(mark);
+      if (!marked) trace.add(mark(mark, e));
       marked = true;
       trace.add(e);
       logical++;
