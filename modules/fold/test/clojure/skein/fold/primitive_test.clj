@@ -6,7 +6,8 @@
             [clojure.test.check.generators :as gen]
             [clojure.test.check.properties :as prop]
             [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold]))
+            [skein.fold :as fold]
+            [skein.fold.primitive :as primitive]))
 
 (set! *warn-on-reflection* true)
 
@@ -20,10 +21,11 @@
 
 (def ^:private source-gen
   (gen/one-of
-   [(gen/fmap long-array (gen/vector long-gen 0 600))
+   [(gen/vector long-gen 0 600)
+    (gen/fmap long-array (gen/vector long-gen 0 600))
     (gen/fmap #(int-array (map unchecked-int %)) (gen/vector long-gen 0 600))
     (gen/fmap double-array (gen/vector double-gen 0 600))
-    (gen/let [start long-gen, n (gen/choose 0 600), step (gen/elements [1 -1 3 -7 Long/MAX_VALUE Long/MIN_VALUE])]
+    (gen/let [start long-gen, n (gen/one-of [(gen/choose 0 600) (gen/choose 10000 11000)]), step (gen/elements [1 -1 3 -7 Long/MAX_VALUE Long/MIN_VALUE])]
       (let [end (+' start (*' n step))]
         (range start (long (max Long/MIN_VALUE (min Long/MAX_VALUE end))) step)))]))
 
@@ -58,28 +60,48 @@
   [f]
   (try (let [v (f)] [(class v) (pr-str v)]) (catch Throwable t [:threw (class t)])))
 
-(defn- agrees? [{:keys [source names step parallelism grain]}]
-  (let [xform (apply comp (map stages names))
+(def ^:private ^:const enough "So many elements may have a loop." 10000)
+
+(defn- tiled
+  "Returns an array or vector as `source`, so long that it may have a loop; another source as it is."
+  [source]
+  (let [again (fn [xs] (take (+ (count xs) (long enough)) (cycle xs)))]
+    (cond
+      (zero? (count source)) source
+      (vector? source) (vec (again source))
+      (instance? (Class/forName "[J") source) (long-array (again source))
+      (instance? (Class/forName "[I") source) (int-array (again source))
+      (instance? (Class/forName "[D") source) (double-array (again source))
+      :else source)))
+
+(defn- agrees? [{:keys [source long? names step parallelism grain]}]
+  (let [source (if long? (tiled source) source)
+        xform (apply comp (map stages names))
         {:keys [combine step]} (steps step)]
     (= (outcome #(transduce xform (completing step) (combine) source))
        (outcome #(fold/fold (cond-> {:parallelism parallelism} grain (assoc :grain grain)) xform combine step source)))))
 
+(def ^:private case-gen
+  (gen/hash-map :source source-gen
+                :long? gen/boolean
+                :names (gen/vector (gen/elements (keys stages)) 0 3)
+                :step (gen/elements (keys steps))
+                :parallelism (gen/choose 1 4)
+                :grain (gen/one-of [(gen/return nil) (gen/choose 1 300)])))
+
 (deftest unboxed-folds-agree-with-transduce
-  (let [result (within-deadline
-                (check/quick-check 2000
-                                   (prop/for-all [c (gen/hash-map :source source-gen
-                                                                  :names (gen/vector (gen/elements (keys stages)) 0 3)
-                                                                  :step (gen/elements (keys steps))
-                                                                  :parallelism (gen/choose 1 4)
-                                                                  :grain (gen/one-of [(gen/return nil) (gen/choose 1 300)]))]
-                                     (agrees? c))))]
-    (is (:pass? result) (pr-str (:seed result) (update (first (:smallest (:shrunk result))) :source (juxt class vec)) (:result result)))))
+  (with-redefs [primitive/worth-compiling 0
+                primitive/max-loops Long/MAX_VALUE]
+    (let [result (within-deadline (check/quick-check 2000 (prop/for-all [c case-gen] (agrees? c))))]
+      (is (:pass? result)
+          (pr-str (:seed result) (update (first (:smallest (:shrunk result))) :source (juxt class vec)) (:result result))))))
 
 (deftest sums-and-products-overflow-as-transduce-does
-  (let [overflowing [Long/MAX_VALUE 1]]
-    (doseq [make [vec long-array #(long-array (concat % (repeat 300 0)))]
-            [f xs] [[+ overflowing] [* [Long/MAX_VALUE 2]]]]
-      (is (= [:threw ArithmeticException] (outcome #(fold/fold f (make xs))) (outcome #(reduce f (make xs))))))
-    (doseq [f [inc dec -]]
-      (is (= [:threw ArithmeticException]
-             (outcome #(fold/fold (map f) + + (long-array (repeat 300 (if (= f inc) Long/MAX_VALUE Long/MIN_VALUE))))))))))
+  (with-redefs [primitive/worth-compiling 0]
+    (let [overflowing [Long/MAX_VALUE 1]]
+      (doseq [make [vec long-array #(long-array (concat % (repeat 300 0))) #(long-array (concat % (repeat enough 0)))]
+              [f xs] [[+ overflowing] [* [Long/MAX_VALUE 2]]]]
+        (is (= [:threw ArithmeticException] (outcome #(fold/fold f (make xs))) (outcome #(reduce f (make xs))))))
+      (doseq [f [inc dec -], n [300 enough]]
+        (is (= [:threw ArithmeticException]
+               (outcome #(fold/fold (map f) + + (long-array (repeat n (if (= f inc) Long/MAX_VALUE Long/MIN_VALUE)))))))))))

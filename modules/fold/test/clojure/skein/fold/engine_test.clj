@@ -1,0 +1,192 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.engine-test
+  "The engine's classes one by one; what they do together is seen by skein.fold-test and others."
+  (:require [clojure.string :as str]
+            [clojure.test :refer [deftest is]]
+            [skein.deadline :refer [within-deadline]]
+            [skein.fold :as fold]
+            [skein.fold.source :as source])
+  (:import (clojure.lang IReduceInit)
+           (java.io File)
+           (java.util.concurrent CountDownLatch Executor TimeUnit)
+           (java.util.concurrent.locks LockSupport)
+           (skein.fold.engine ClaimCheck CrewCheck RunCheck Stages)
+           (skein.fold.memory Spans)
+           (skein.fold.spi Feed Span)))
+
+(set! *warn-on-reflection* true)
+
+;;;; Crew: threads between folds
+
+(deftest idle-threads-go-and-others-come
+  (is (CrewCheck/idleThreadsGo)))
+
+(deftest idle-threads-stay-for-a-while
+  (is (CrewCheck/idleThreadsStayForAWhile)))
+
+(deftest an-interrupt-of-one-fold-reaches-no-other
+  (is (CrewCheck/interruptsEndWithTheirRun)))
+
+(deftest threads-inherit-nothing
+  (is (CrewCheck/threadsInheritNothing)))
+
+(deftest a-fold-that-is-over-is-forgotten
+  (is (CrewCheck/runsAreForgotten)))
+
+(deftest a-task-for-a-fold-that-is-over-holds-nothing
+  (is (CrewCheck/lateTasksAreEmpty)))
+
+;;;; Claim: interrupts
+
+(deftest dropping-a-claim-interrupts-until-it-is-left
+  (is (within-deadline (ClaimCheck/interruptEndsWithClaim)))
+  (is (within-deadline (ClaimCheck/droppedClaimIsNotEntered))))
+
+(deftest interrupts-of-others-are-kept
+  (is (within-deadline (ClaimCheck/earlierInterruptIsKept)))
+  (is (within-deadline (ClaimCheck/laterInterruptIsKept)))
+  (is (within-deadline (ClaimCheck/answeredInterruptIsOver))))
+
+;;;; Run: neighbours combine
+
+(deftest parts-that-end-in-any-order-give-the-serial-value
+  (let [seed (System/nanoTime)]
+    (is (nil? (within-deadline (RunCheck/difference seed 3000))) (str "seed " seed))))
+
+;;;; Part and Batch: where two threads meet
+
+(def ^:private jvm-flags
+  "What Lincheck needs to look into classes."
+  ["-XX:+EnableDynamicAgentLoading" "-Xlog:disable"
+   "--add-opens" "java.base/java.lang=ALL-UNNAMED"
+   "--add-opens" "java.base/java.util=ALL-UNNAMED"
+   "--add-opens" "java.base/jdk.internal.misc=ALL-UNNAMED"
+   "--add-exports" "java.base/jdk.internal.util=ALL-UNNAMED"])
+
+(deftest every-schedule-of-parts-and-batches-is-linearizable
+  (let [java (str (System/getProperty "java.home") File/separator "bin" File/separator "java")
+        log (File/createTempFile "lincheck" ".log")
+        command (concat [java] jvm-flags ["-Xmx1g" "-cp" (System/getProperty "java.class.path") "skein.fold.engine.LincheckMain" "300"])
+        process (.start (doto (ProcessBuilder. ^java.util.List (vec command)) (.redirectErrorStream true) (.redirectOutput log)))]
+    (try
+      (is (.waitFor process 5 TimeUnit/MINUTES) "too long")
+      (is (str/includes? (slurp log) "held") (slurp log))
+      (finally
+        (.destroyForcibly process)
+        (.delete log)))))
+
+;;;; Stages
+
+(deftest compositions-are-taken-apart
+  (let [[a b c d] [(map inc) (filter odd?) (take 3) (dedupe)]]
+    (is (= [a] (seq (Stages/of a))))
+    (is (= [a b c d] (seq (Stages/of (comp a b c d))) (seq (Stages/of (comp (comp a b) (comp c d))))))))
+
+(deftest arities-are-those-that-can-be-called
+  (let [arities (fn [f] (set (filter #(bit-test (Stages/arities f) %) (range 3))))]
+    (is (= #{0 1 2} (arities +) (arities #'+) (arities (fn [& _])) (arities (partial + 1))))
+    (is (= #{2} (arities (fn [_ _]))))
+    (is (= #{1 2} (arities max)) "by its rest arguments, too")
+    (is (not (contains? (arities :k) 1)) "a lookup completes nothing")))
+
+(deftest order-is-seen-by-state
+  (let [paths (fn [xform] (:path (fold/explain {:grain 10, :parallelism 2} (fold/through (comp (map inc) xform) (fold/into [])) (range 100))))]
+    (doseq [xform [(take 5) (drop 5) (distinct) (dedupe) (partition-all 3) (partition-by odd?) (map-indexed vector) (interpose 0) (take-nth 2)
+                   (halt-when neg?) (drop-while neg?) (keep-indexed vector)]]
+      (is (= :in-order (paths xform))))
+    (doseq [xform [(map dec) (filter odd?) (remove odd?) (mapcat list) (keep identity) cat (random-sample 1)]]
+      (when-not (identical? cat xform)
+        (is (= :parallel (paths xform)))))))
+
+;;;; FeedRun: one thread reads, the others work
+
+(defn- await-latch [^CountDownLatch latch]
+  (when-not (.await latch 20 TimeUnit/SECONDS) (throw (IllegalStateException. "nobody came"))))
+
+(defn- counting
+  "Returns a source of the numbers below `n`, and an atom of how many have been read."
+  [n]
+  (let [n-read (atom 0)]
+    [(source/reading #(let [x (long @n-read)] (when (< x (long n)) (swap! n-read inc) x))) n-read]))
+
+(deftest reading-waits-for-the-part-that-is-first
+  (let [[source n-read] (counting 10000)
+        window (* 4 2 10)
+        full (CountDownLatch. (- window 20))
+        most (atom 0)
+        look (fn [x]
+               (if (zero? (long x))
+                 (do (await-latch full) (swap! most max @n-read))
+                 (.countDown full))
+               x)]
+    (is (= (range 10000) (within-deadline (fold/fold {:parallelism 2, :grain 10} (comp (map look) (map-indexed (fn [_ x] x))) into conj source))))
+    (is (<= (- window 20) (long @most) (+ window 10)) "four blocks for each thread")))
+
+(deftest blocks-keep-the-feed-s-order
+  (doseq [parallelism [2 3 5], grain [1 7]
+          :let [[source] (counting 3000)]]
+    (is (= (range 3000) (within-deadline (fold/fold {:parallelism parallelism, :grain grain} into conj source))))))
+
+(deftype ^:private Broken [^long n ^:unsynchronized-mutable ^long at closed]
+  Feed
+  (next [_ m]
+    (if (<= n at)
+      (throw (ex-info "broken" {:at at}))
+      (let [from at]
+        (set! at (min n (+ at m)))
+        (Spans/ofRange from 1 (- at from)))))
+  (exhausted [_] false)
+  (close [_] (deliver closed true)))
+
+(deftest a-feed-that-throws-ends-the-fold-and-is-closed
+  (doseq [parallelism [1 2 4], xform [identity (comp (map identity) (dedupe))]
+          :let [closed (promise)]]
+    (is (= {:at 100} (try (within-deadline (fold/fold {:parallelism parallelism, :grain 7} xform + + (->Broken 100 0 closed)))
+                          (catch clojure.lang.ExceptionInfo e (ex-data e)))))
+    (is (true? (deref closed 0 false)))))
+
+(deftest what-a-fold-has-found-hides-what-the-feed-throws-later
+  (doseq [parallelism [1 2 4], xform [identity (comp (map identity) (dedupe))]]
+    (is (= 50 (within-deadline (fold/fold {:parallelism parallelism, :grain 7} xform (fn ([] nil) ([a b] (or a b)))
+                                          (fn step [_ x] (when (= 50 x) (reduced x))) (->Broken 100 0 (promise))))))))
+
+;;;; SpanRun: helpers split
+
+(deftype ^:private Watched [^long n seen closed]
+  Span
+  (size [_] n)
+  (reduce [_ step acc from to]
+    (swap! seen conj [from to])
+    (.reduce (Spans/ofRange 0 1 n) step acc from to))
+  (close [_] (deliver closed true)))
+
+(deftest each-unit-of-a-span-is-reduced-once
+  (doseq [parallelism [1 2 4], grain [1 13 5000], opts [{} {:unordered true}]
+          :let [seen (atom []), closed (promise)]]
+    (is (= 499500 (within-deadline (fold/fold (assoc opts :parallelism parallelism, :grain grain) + + (->Watched 1000 seen closed)))))
+    (is (= (range 1000) (mapcat #(apply range %) (sort @seen))))
+    (is (every? (fn [[from to]] (<= (- (long to) (long from)) (long grain))) @seen))
+    (is (true? (deref closed 0 false)))))
+
+;;;; Push: sources on the caller's stack
+
+(defn- reducible [n]
+  (reify IReduceInit (reduce [_ f init] (reduce f init (range n)))))
+
+(deftest a-source-may-complete-what-it-reduces
+  (let [source (reify IReduceInit (reduce [_ f init] (transduce (map inc) f init [1 2])))]
+    (is (= [2 3] (fold/fold (fold/into []) source)))
+    (is (= 5 (within-deadline (fold/fold {:grain 1, :parallelism 2} + + source))))))
+
+(deftest what-is-pushed-may-need-order
+  (doseq [parallelism [2 4], grain [1 20]]
+    (let [{:keys [value path]} (within-deadline (fold/explain {:parallelism parallelism, :grain grain}
+                                                              (fold/through (comp (map inc) (take 300)) (fold/into [])) (reducible 1000)))]
+      (is (= [(range 1 301) :in-order] [value path])))))
+
+(deftest what-is-pushed-stays-with-its-thread-if-no-helper-comes
+  (let [nobody (reify Executor (execute [_ _]))
+        step (fn step [acc _] (LockSupport/parkNanos 20000) (conj acc (Thread/currentThread)))
+        caller-and-workers #(vector #{(Thread/currentThread)}
+                                    (fold/fold {:parallelism 2, :pool nobody} (fn ([] #{}) ([a b] (into a b))) step (reducible 50)))]
+    (is (apply = (within-deadline (caller-and-workers))))))

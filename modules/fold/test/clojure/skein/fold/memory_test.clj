@@ -1,0 +1,137 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.memory-test
+  "Sources in memory against the sequences of their elements, and loops against the chains that they stand for."
+  (:require [clojure.test :refer [deftest is testing]]
+            [clojure.test.check :as check]
+            [clojure.test.check.generators :as gen]
+            [clojure.test.check.properties :as prop]
+            [skein.deadline :refer [within-deadline]]
+            [skein.fold :as fold]
+            [skein.fold.primitive :as primitive]
+            [skein.fold.source :as source])
+  (:import (java.util ArrayList Collection)
+           (java.util.concurrent ConcurrentHashMap)
+           (skein.fold.memory Batch Items)
+           (skein.fold.spi Span)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private makers
+  "From a vector of bytes to sources with positions that hold them, as some number or character."
+  {:vector vec, :subvec #(subvec (into [:no] %) 1), :long #(long-array %), :int #(int-array %), :double #(double-array %), :byte #(byte-array %)
+   :short #(short-array %), :float #(float-array %), :char #(char-array (map char %)), :object #(object-array %), :list #(ArrayList. ^Collection %)
+   :text #(apply str (map char %)), :vector-of #(apply vector-of :long %), :range #(range (count %)), :indexed #(source/indexed (count %) (vec %))})
+
+(defn- reduced-span [^Span span step from to]
+  (.reduce span step [] from to))
+
+(deftest a-part-of-a-span-is-that-part-of-its-elements
+  (let [result (check/quick-check
+                400
+                (prop/for-all [kind (gen/elements (keys makers))
+                               xs (gen/vector (gen/choose 0 100) 0 100)
+                               a gen/nat, b gen/nat]
+                  (let [coll ((makers kind) xs)
+                        ^Span span (source/source coll)
+                        n (.size span)
+                        [from to] (sort [(min a n) (min b n)])
+                        wanted (take (- to from) (drop from (if (instance? Span coll) xs (seq coll))))]
+                    (and (= n (count xs))
+                         (= wanted (reduced-span span conj from to))
+                         (= (take 3 wanted)
+                            (unreduced (reduced-span span (fn [acc x] (let [acc (conj acc x)] (if (= 3 (count acc)) (reduced acc) acc))) from to)))))))]
+    (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
+
+;;;; Items and batches
+
+(defn- items-of ^Items [kind xs]
+  (case kind
+    :iterator (Items. (.iterator ^Collection (ArrayList. ^Collection xs)) nil)
+    :list (Items/ofSeq (apply list xs))
+    :lazy (Items/ofSeq (map identity xs))
+    :chunked (Items/ofSeq (seq xs))
+    :cons (Items/ofSeq (reduce #(cons %2 %1) (lazy-seq nil) (reverse xs)))))
+
+(defn- read-all
+  "The elements of `items`, read by `sizes`: a positive one by next, a negative one by reduce."
+  [^Items items sizes]
+  (loop [acc [], [size & sizes] (cycle sizes)]
+    (if (.exhausted items)
+      [acc (.taken items)]
+      (recur (if (pos? (long size))
+               (let [^Span block (.next items size)] (.reduce block conj acc 0 (.size block)))
+               (.reduce items conj acc (- (long size))))
+             sizes))))
+
+(deftest items-are-read-once-in-order-by-blocks-of-any-size
+  (let [result (check/quick-check
+                400
+                (prop/for-all [kind (gen/elements [:iterator :list :lazy :chunked :cons])
+                               xs (gen/vector gen/small-integer 0 120)
+                               sizes (gen/not-empty (gen/vector (gen/one-of [(gen/choose 1 50) (gen/choose -50 -1)]) 1 5))]
+                  (= [xs (count xs)] (read-all (items-of kind xs) sizes))))]
+    (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
+
+(deftest a-reduction-of-items-stops-where-it-is-told
+  (doseq [kind [:iterator :list :lazy :chunked :cons]
+          :let [items (items-of kind (vec (range 100)))
+                stop (fn [acc x] (if (= 40 x) (reduced (conj acc x)) (conj acc x)))]]
+    (is (= (range 41) @(.reduce items stop [] 1000)) kind)
+    (is (= (range 41 100) (first (read-all items [7]))) kind)))
+
+(deftest items-hold-nothing-that-has-been-stepped-on
+  (let [coll (fn coll [^long i] (lazy-seq (cons (byte-array 1000000) (when (< i 5000) (coll (inc i))))))]
+    (is (= 5001 (within-deadline (fold/fold {:parallelism 1} fold/count (coll 0)))) "five gigabytes of cells")))
+
+(deftest a-batch-hands-out-what-is-there
+  (let [batch (Batch. 3)
+        taken (fn [] (when-let [^Span span (.take batch)] (.reduce span conj [] 0 (.size span))))]
+    (is (nil? (taken)))
+    (.add batch 1) (.add batch 2)
+    (is (= [1 2] (taken)))
+    (is (nil? (taken)))
+    (.add batch 3)
+    (is (true? (.isFull batch)))
+    (is (= [3] (taken)))))
+
+;;;; Loops
+
+(def ^:private loops-kept @#'primitive/loops)
+(defn- n-compiled [] (count (filter ifn? (.values ^ConcurrentHashMap loops-kept))))
+
+(deftest a-loop-is-compiled-when-it-is-worth-it
+  (let [f (fn [x] (+ x 1))
+        xs (vec (range 20000))
+        before (n-compiled)
+        sum #(fold/fold {:parallelism 1} (map f) + + xs)]
+    (dotimes [_ 5] (is (= 200010000 (sum))))
+    (is (= before (n-compiled)) "a hundred thousand elements are too few")
+    (dotimes [_ 15] (is (= 200010000 (sum))))
+    (is (= (inc before) (n-compiled)))
+    (dotimes [_ 5] (is (= 200010000 (sum))))
+    (is (= (inc before) (n-compiled)) "once")))
+
+(deftest a-small-fold-looks-for-no-loop
+  (let [before (count loops-kept)
+        f (fn [x] x)]
+    (dotimes [_ 10] (fold/fold (map f) + + (vec (range 9999))))
+    (is (= before (count loops-kept)))))
+
+(deftest a-loop-steps-as-the-chain-does
+  (with-redefs [primitive/worth-compiling 0]
+    (let [xs (vec (range 12000))
+          seen (atom [])]
+      (testing "to the first reduced value"
+        (is (= (range 1 101) (fold/fold {:parallelism 1} (map inc) into (fn [acc x] (if (= 100 x) (reduced (conj acc x)) (conj acc x))) xs))))
+      (testing "to the first exception"
+        (is (thrown-with-msg? ArithmeticException #"zero"
+                              (fold/fold {:parallelism 1} (map #(do (swap! seen conj %) (/ 1 (- 100 (long %))))) + + xs)))
+        (is (= (range 101) @seen)))
+      (testing "past stages that it does not know"
+        (is (= (into [] (comp (filter odd?) (partition-all 7)) xs)
+               (fold/fold (comp (filter odd?) (partition-all 7)) into conj xs)))
+        (is (= (transduce (comp (map str) (mapcat seq)) conj [] xs)
+               (fold/fold (comp (map str) (mapcat seq)) into conj xs))))
+      (testing "over more stages than it takes"
+        (is (= (transduce (apply comp (repeat 30 (map inc))) + xs)
+               (fold/fold (apply comp (repeat 30 (map inc))) + + xs)))))))
