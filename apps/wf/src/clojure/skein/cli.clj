@@ -10,7 +10,7 @@
   (:require [skein.cli.options :as options]
             [skein.cli.wf :as wf]
             [skein.impl.error :as error]
-            [skein.widefinder.report :as report]
+            [skein.widefinder.units :as units]
             [skein.widefinder.sample-log :as sample-log])
   (:import (java.io File FileDescriptor FileOutputStream IOException OutputStream PrintStream))
   (:gen-class))
@@ -92,8 +92,8 @@ Without --force an existing FILE is left alone, unless it is empty or a device.
 
 (defn- print-written [{:keys [err]} path n start]
   (let [elapsed-ns (max 1 (- (System/nanoTime) (long start)))]
-    (print-line err path ": " (report/grouped n) " bytes in " (report/decimal elapsed-ns 1000000000 3) " s, "
-                (report/decimal n elapsed-ns 2) " GB/s")))
+    (print-line err path ": " (units/grouped n) " bytes in " (units/decimal elapsed-ns 1000000000 3) " s, "
+                (units/decimal n elapsed-ns 2) " GB/s")))
 
 (defn- sample-log [{:keys [output clean? no-final-newline?] :as options} sizes {:keys [^OutputStream out] :as streams}]
   (when-not (= 1 (count sizes))

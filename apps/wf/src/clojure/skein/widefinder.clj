@@ -2,16 +2,20 @@
 (ns skein.widefinder
   "Counts web-server logs by the rules of Wide Finder 2, on all cores.
 
-  - `report`  files -> tallies, as data
+  - `report`       files -> tallies, as data
+  - `result`       report -> a result as `skein.widefinder.analysis` gives it, for the page and CSV
+  - `text-result`  the same for the terminal
+  - `for-programs` report -> what JSON and EDN hold
 
   A line is bytes up to a line feed, and its fields lie between single spaces; nothing is decoded. Only lines of
   the combined format (11 fields or more) count, and of those only GETs answered with 200, 304 or 404.
 
       (report [\"examples/access.log\"] {:top 3})
 
-  `skein.widefinder.report` prints a report; `skein.wf` (Java) does the counting."
+  `skein.wf.wf2` (Java) does the counting."
   (:require [skein.widefinder.driver :as driver])
-  (:import (skein.wf Budget Ranking Ranking$Entry Wf2)))
+  (:import (skein.wf Budget Ranking Ranking$Entry)
+           (skein.wf.wf2 Wf2)))
 
 (set! *warn-on-reflection* true)
 
@@ -51,7 +55,7 @@
   the command began."
   [prepared failures start {:keys [top checksums? own-process?] :or {top default-top, checksums? true} :as options}]
   (let [budget (if own-process? (Budget/ofOwnHeap) (Budget/ofHeap))
-        new-tally (fn new-tally [] (Wf2. budget))
+        new-tally (fn new-tally [_] (Wf2. budget))
         {:keys [result bytes-read] :as counted} (driver/run prepared new-tally options)]
     (assoc (tally->data result top checksums?)
            :bytes-read bytes-read
@@ -80,9 +84,46 @@
   are unpacked. A failure in :failures is {:skein/error keyword, :input path, :message text}.
 
   Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable, :skein/file-truncated,
-  :skein/line-too-long, each with :failures, :skein/too-many-keys and :skein/count-overflow."
+  :skein/record-too-long, each with :failures, :skein/too-many-keys and :skein/count-overflow."
   ([inputs] (report inputs {}))
   ([inputs options]
    (let [start (System/nanoTime)
          [prepared failures] (driver/prepare-all inputs options)]
      (report-of prepared failures start options))))
+
+;;;; For the writers of the general analyser
+
+(def ^:private titles
+  [[:url-hits "Articles by hits" "hits"] [:url-bytes "URLs by bytes" "bytes"] [:s404s "Not found (404)" "hits"]
+   [:clients "Clients of articles" "hits"] [:refs "Referrers of articles" "hits"]])
+
+(defn- tally [report ->key column-name [k title column]]
+  (let [{:keys [distinct top]} (report k)
+        column (column-name column)]
+    {:name (name k), :title title, :by ["key"], :rank column, :columns [column], :distinct distinct
+     :rows (mapv (fn row [[bytes n]] {:key [(->key bytes)], :numbers [n]}) top)}))
+
+(defn- result-of [{:keys [ignored url-bytes] :as report} ->key column-name]
+  (assoc (select-keys report [:lines :counted :malformed :bytes-read :elapsed-ns :failures])
+         :preset "wf2", :filtered ignored, :filtered-as "ignored", :bytes (:total url-bytes), :malformed-kinds {}, :formats []
+         :tallies (mapv #(tally report ->key column-name %) titles)))
+
+(defn result
+  "Returns a report in the shape of a result of `skein.widefinder.analysis/analyse`."
+  [report]
+  (result-of report identity identity))
+
+(def ^:private ^:const max-key-bytes 60)
+
+(defn text-result
+  "As `result`, with keys cut to 60 bytes, and bytes in MB of 1024 * 1024, as the benchmark's rules want them."
+  [report]
+  (result-of report
+             (fn cut [^String bytes]
+               (if (> (.length bytes) max-key-bytes) (str (subs bytes 0 max-key-bytes) "...") bytes))
+             {"bytes" "MB", "hits" "hits"}))
+
+(defn for-programs
+  "Returns what of a report depends on the log alone."
+  [report]
+  (dissoc report :elapsed-ns :failures))

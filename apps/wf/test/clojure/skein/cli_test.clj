@@ -7,7 +7,8 @@
             [clojure.test :refer [deftest is testing]]
             [skein.cli :as cli]
             [skein.widefinder :as widefinder]
-            [skein.widefinder.report :as report])
+            [skein.widefinder.data :as data]
+            [skein.widefinder.text :as text])
   (:import (java.io ByteArrayOutputStream File IOException OutputStream PrintStream)
            (java.util.concurrent TimeUnit)))
 
@@ -38,14 +39,18 @@
 
 ;;;; wf
 
+(defn- text-of [report] (text/text (widefinder/text-result report) false))
+
 (deftest wf-prints-the-report-and-a-summary
   (let [path (sample-file)
-        data (widefinder/report [path])]
-    (doseq [[arguments expected] {[path] (report/text data)
-                                  ["--preset" "wf2" path] (report/text data)
-                                  ["--format=json" path] (report/json data)
-                                  ["--format" "edn" "--workers" "1" path] (report/edn data)
-                                  ["--top" "2" path] (report/text (widefinder/report [path] {:top 2}))}
+        report (widefinder/report [path])
+        for-programs (widefinder/for-programs report)]
+    (doseq [[arguments expected] {[path] (text-of report)
+                                  ["--preset" "wf2" path] (text-of report)
+                                  ["--format=json" path] (data/json-text for-programs)
+                                  ["--format" "edn" "--workers" "1" path] (data/edn-text for-programs)
+                                  ["--format" "csv" path] (data/csv (widefinder/result report))
+                                  ["--top" "2" path] (text-of (widefinder/report [path] {:top 2}))}
             :let [{:keys [code out err]} (apply run "wf" arguments)]]
       (is (= 0 code))
       (is (= expected out))
@@ -55,13 +60,13 @@
   (let [path (sample-file)
         missing (temp-path ".log")
         directory (System/getProperty "java.io.tmpdir")
-        lines [(str "skein wf: " missing ": no such file")
-               (str "skein wf: " directory ": is a directory; name the files in it, as in " directory "/*.log")]]
+        lines [(str "skein wf: There is no file " missing ". Check the spelling, and the folder in which the program runs.")
+               (str "skein wf: " directory " is a directory. Name the files in it, as in " directory "/*.log.")]]
     (is (= {:code 2, :out "", :err (str (str/join "\n" lines) "\n")} (run "wf" missing path directory)))
     (testing "and reports the others on request"
       (let [{:keys [code out err]} (run "wf" "--keep-going" missing path directory)]
         (is (= 2 code))
-        (is (= (report/text (widefinder/report [path])) out))
+        (is (= (text-of (widefinder/report [path])) out))
         (is (= lines (butlast (rest (str/split-lines err)))))))))
 
 (deftest quiet-says-nothing-but-errors
@@ -69,8 +74,8 @@
         loud (run "wf" path)]
     (is (= (assoc loud :err "") (run "wf" "--quiet" path)))
     (is (= "" (:err (run "wf" "--quiet" "--by" "status" path))))
-    (is (= {:code 2, :out "", :err "skein wf: /no/such.log: no such file\n"} (run "wf" "--quiet" "/no/such.log")))
-    (is (= "skein wf: /no/such.log: no such file\n" (:err (run "wf" "--quiet" "--keep-going" path "/no/such.log"))))))
+    (is (= {:code 2, :out "", :err "skein wf: There is no file /no/such.log. Check the spelling, and the folder in which the program runs.\n"} (run "wf" "--quiet" "/no/such.log")))
+    (is (= "skein wf: There is no file /no/such.log. Check the spelling, and the folder in which the program runs.\n" (:err (run "wf" "--quiet" "--keep-going" path "/no/such.log"))))))
 
 (deftest since-and-until-are-from-and-to
   (let [path (sample-file)]
@@ -194,7 +199,7 @@
            ["wf" "x" "--top=many"] "skein wf: --top must be a whole number from 1 to 2147483647, not \"many\" (see: skein wf --help)"
            ["wf" "x" "--workers" "-1"] "skein wf: --workers must be a whole number from 1 to 1024, not \"-1\" (see: skein wf --help)"
            ["wf" "x" "--keep-going=yes"] "skein wf: --keep-going takes no value (see: skein wf --help)"
-           ["wf" ""] "skein wf: \"\": no such file"
+           ["wf" ""] "skein wf: There is no file \"\". Check the spelling, and the folder in which the program runs."
            ["sample-log"] "skein sample-log: no SIZE given; say how large the log shall be, such as 10M (see: skein sample-log --help)"
            ["sample-log" "1" "2"] "skein sample-log: one SIZE, please, not 2: [\"1\" \"2\"] (see: skein sample-log --help)"
            ["sample-log" "1" "--seed" "x"] "skein sample-log: --seed must be a whole number, not \"x\" (see: skein sample-log --help)"
@@ -242,5 +247,5 @@
 
 (deftest a-process-reads-standard-input-and-exits-with-a-code
   (let [path (sample-file)]
-    (is (= {:code 0, :out (report/text (widefinder/report [path]))} (dissoc (process path "wf" "-") :err)))
+    (is (= {:code 0, :out (text-of (widefinder/report [path]))} (dissoc (process path "wf" "-") :err)))
     (is (= {:code 2, :out ""} (dissoc (process path "wf" "no-such-file.log") :err)))))

@@ -76,7 +76,7 @@
                                 :on-result (fn show [result]
                                              (let [result (add-own result)]
                                                (reset! last-result result)
-                                               (when live? (write! out (screen (text/text result (questions/color? options)))))))))))
+                                               (when live? (write! out (screen (text/text result (terminal/color? options)))))))))))
       (write-last!)
       0
       (catch ExceptionInfo e  ; a log that can be read no more: what it had is not lost

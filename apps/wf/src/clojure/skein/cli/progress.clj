@@ -6,7 +6,7 @@
   - `start!`, `stop!`  shows it while something is read; wipes it away
   - `line`             what it shows"
   (:require [skein.cli.terminal :as terminal]
-            [skein.widefinder.report :as report])
+            [skein.widefinder.units :as units])
   (:import (java.io PrintStream)
            (java.util.concurrent CountDownLatch TimeUnit)))
 
@@ -23,8 +23,8 @@
       (line 512 1024 1000)
       ;=> \"[===============               ]  50 %  0.00 GB  0.51 GB/s\""
   [^long bytes-read total-bytes ^long elapsed-ns]
-  (let [speed (str (report/decimal bytes-read 1000000000 2) " GB  "
-                   (report/decimal bytes-read (max 1 elapsed-ns) 2) " GB/s")]
+  (let [speed (str (units/decimal bytes-read 1000000000 2) " GB  "
+                   (units/decimal bytes-read (max 1 elapsed-ns) 2) " GB/s")]
     (if total-bytes
       (let [part (/ (double bytes-read) (max 1.0 (double total-bytes)))
             filled (long (* part (long width)))

@@ -4,8 +4,7 @@
 
   - `query`                answer's options -> query
   - `answer`               reads, and writes the result
-  - `follow`               the same, live
-  - `wide-finder-result`   a report of Wide Finder 2 -> a result that `csv` and `write-html!` take"
+  - `follow`               the same, live"
   (:require [clojure.string :as str]
             [skein.cli.options :as options]
             [skein.cli.outputs :as outputs]
@@ -71,19 +70,9 @@
 (defn- print-line [^PrintStream err & texts]
   (.println err ^String (apply str texts)))
 
-(defn csv
-  "Returns a result as CSV, to be written in ISO-8859-1."
-  [result]
-  (data/csv result))
-
-(defn color?
-  "Whether text is to be in color."
-  [{:keys [color]}]
-  (case color "always" true, "never" false, (terminal/output?)))
-
 (defn- write-result [result {:keys [format] :or {format "text"} :as options} ^OutputStream out]
   (let [[^String text ^String encoding] (case format
-                                          "text" [(text/text result (color? options)) "UTF-8"]
+                                          "text" [(text/text result (terminal/color? options)) "UTF-8"]
                                           "json" [(data/json result) "UTF-8"]
                                           "edn" [(data/edn result) "UTF-8"]
                                           "csv" [(data/csv result) "ISO-8859-1"])]
@@ -147,20 +136,3 @@
   "Keeps the answer to the question that `options` ask on the terminal, until the process is told to stop."
   [paths options streams]
   ((requiring-resolve 'skein.cli.follow/run) paths (query options) options streams))
-
-;;;; Wide Finder 2
-
-(defn- wide-finder-tally [report [key title column]]
-  (let [{:keys [distinct top]} (report key)]
-    {:name (name key), :title title, :by ["key"], :rank column, :columns [column], :distinct distinct
-     :rows (mapv (fn row [[k n]] {:key [k], :numbers [n]}) top)}))
-
-(defn wide-finder-result
-  "Returns a report of `skein.widefinder` in the shape of a result of `skein.widefinder.analysis`."
-  [{:keys [ignored url-bytes] :as report}]
-  (-> (select-keys report [:lines :counted :malformed :bytes-read :elapsed-ns :failures])
-      (assoc :preset "wf2", :filtered ignored, :bytes (:total url-bytes), :malformed-kinds {}, :formats []
-             :tallies (mapv #(wide-finder-tally report %)
-                            [[:url-hits "Articles by hits" "hits"] [:url-bytes "URLs by bytes" "bytes"]
-                             [:s404s "Not found (404)" "hits"] [:clients "Clients of articles" "hits"]
-                             [:refs "Referrers of articles" "hits"]]))))

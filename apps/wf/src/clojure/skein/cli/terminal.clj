@@ -2,7 +2,8 @@
 (ns skein.cli.terminal
   "Whether the process's output streams are terminals.
 
-  - `output?`, `error?`   standard output; standard error"
+  - `output?`, `error?`   standard output; standard error
+  - `color?`              whether text is to be in color"
   (:import (java.io IOException)
            (java.nio.file Files Path)))
 
@@ -29,3 +30,8 @@
   "Whether standard error is a terminal."
   []
   (terminal? "skein.stderr.terminal" 2))
+
+(defn color?
+  "Returns whether the text that `options` ask for is to be in color."
+  [{:keys [color]}]
+  (case color "always" true, "never" false, (output?)))

@@ -10,10 +10,12 @@
   loaded when it is asked for, see `skein.cli.questions`."
   (:require [skein.cli.options :as options]
             [skein.cli.progress :as progress]
+            [skein.cli.terminal :as terminal]
             [skein.widefinder :as widefinder]
+            [skein.widefinder.data :as data]
             [skein.widefinder.driver :as driver]
             [skein.widefinder.inputs :as inputs]
-            [skein.widefinder.report :as report])
+            [skein.widefinder.text :as text])
   (:import (java.io OutputStream PrintStream)))
 
 (set! *warn-on-reflection* true)
@@ -150,9 +152,6 @@ Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be re
 
 ;;;; Wide Finder 2
 
-(def ^:private wf2-formats
-  {"text" report/text, "json" report/json, "edn" report/edn})
-
 (defn- load-questions
   "Returns a public function of the namespace that answers everything else, which takes a while to load."
   [function]
@@ -163,16 +162,17 @@ Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be re
 
 (defn- wf2 [prepared failures start {:keys [format html] :or {format "text"} :as options} {:keys [out err notes]} bar]
   (print-line notes "preset wf2: the rules of Wide Finder 2 (--preset site: the general report)")
-  (let [data (try (wide-finder-report prepared failures start options)
-                  (finally (progress/stop! bar)))
-        result (when (or html (= format "csv")) ((load-questions "wide-finder-result") data))]
-    (if (= format "csv")
-      (write-text out ((load-questions "csv") result) "ISO-8859-1")
-      (write-text out ((wf2-formats format) data) "UTF-8"))
-    (when html ((load-questions "write-html!") html result))
-    (doseq [{:keys [message]} (:failures data)] (print-line err "skein wf: " message))
-    (print-line notes (report/summary data))
-    (if (seq (:failures data)) 2 0)))
+  (let [report (try (wide-finder-report prepared failures start options)
+                    (finally (progress/stop! bar)))]
+    (case format
+      "text" (write-text out (text/text (widefinder/text-result report) (terminal/color? options)) "UTF-8")
+      "json" (write-text out (data/json-text (widefinder/for-programs report)) "UTF-8")
+      "edn" (write-text out (data/edn-text (widefinder/for-programs report)) "UTF-8")
+      "csv" (write-text out (data/csv (widefinder/result report)) "ISO-8859-1"))
+    (when html ((load-questions "write-html!") html (widefinder/result report)))
+    (doseq [{:keys [message]} (:failures report)] (print-line err "skein wf: " message))
+    (print-line notes (text/summary (widefinder/result report)))
+    (if (seq (:failures report)) 2 0)))
 
 ;;;; The command
 

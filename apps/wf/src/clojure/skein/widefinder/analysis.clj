@@ -11,7 +11,7 @@
             [skein.widefinder.format.detection :as detection]
             [skein.widefinder.query :as query]
             [skein.widefinder.timeline :as timeline])
-  (:import (skein.wf Analysis AnalysisPlan Tally TallyRows TallyRows$Row)))
+  (:import (skein.wf Analysis AnalysisPlan LogFormat Tally TallyRows TallyRows$Row)))
 
 (set! *warn-on-reflection* true)
 
@@ -119,7 +119,7 @@
 (defn- malformed [^Analysis analysis ^AnalysisPlan plan]
   (reduce (fn add [kinds [i format]]
             (merge-with + kinds (into {} (remove (comp zero? val))
-                                      (zipmap (.faults ^skein.wf.Format format) (.malformed analysis (int i))))))
+                                      (zipmap (.faults ^LogFormat format) (.malformed analysis (int i))))))
           {}
           (map-indexed vector (.formats plan))))
 
@@ -160,6 +160,11 @@
     (when on-formats (on-formats (format-report prepared formats)))
     {:prepared prepared, :formats formats, :query query, :plan (query/plan query formats options)}))
 
+(defn counting
+  "Returns the function that makes an accumulator of inputs with the number of their :format."
+  [^AnalysisPlan plan]
+  (fn new-analysis [inputs] (Analysis. plan (int-array (map :format inputs)))))
+
 (defn finished
   "Returns what `analysis` has counted, as `analyse` does; `counted` holds :bytes-read and :failures."
   [^Analysis analysis {:keys [prepared formats query plan]} counted start]
@@ -176,7 +181,7 @@
   command began."
   [prepared failures start query options]
   (let [{:keys [prepared ^AnalysisPlan plan] :as planned} (planned prepared query options)
-        counted (driver/run prepared (fn new-analysis [] (Analysis. plan)) options)]
+        counted (driver/run prepared (counting plan) options)]
     (finished (:result counted) planned (update counted :failures #(into failures %)) start)))
 
 (defn analyse

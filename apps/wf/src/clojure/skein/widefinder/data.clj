@@ -2,12 +2,12 @@
 (ns skein.widefinder.data
   "A result of `skein.widefinder.analysis` for programs.
 
-  - `json`, `edn`, `csv`   result -> string
+  - `json`, `edn`, `csv`     result -> string
+  - `json-text`, `edn-text`  any data -> string
 
   JSON and EDN are ASCII. A key's bytes are the characters U+0000 to U+00FF, escaped where need be; CSV has them as they are, so
   it must be written in ISO-8859-1."
   (:require [clojure.string :as str]
-            [skein.widefinder.report :as report]
             [skein.widefinder.units :as units]))
 
 (set! *warn-on-reflection* true)
@@ -29,8 +29,26 @@
 
 ;;;; JSON
 
+(defn- append-char [^StringBuilder to c]
+  (let [code (long (int c))]
+    (cond
+      (= code 34) (.append to "\\\"")
+      (= code 92) (.append to "\\\\")
+      (<= 32 code 126) (.append to (char code))
+      :else (let [hex (Long/toHexString code)]
+              (.append to "\\u")
+              (.append to (.repeat "0" (- 4 (.length hex))))
+              (.append to hex)))))
+
+(defn quoted
+  "Returns a string as JSON and EDN both write it."
+  [text]
+  (let [to (StringBuilder. "\"")]
+    (doseq [c text] (append-char to c))
+    (str (.append to "\""))))
+
 (defn- json-name [k]
-  (report/quoted (str/replace (if (keyword? k) (name k) (str k)) "-" "_")))
+  (quoted (str/replace (if (keyword? k) (name k) (str k)) "-" "_")))
 
 (defn- json-number
   "A user's own tally may have sums that are no whole numbers, or no numbers that JSON has."
@@ -52,12 +70,17 @@
       (coll? value) (str "[" (str/join ", " (map #(write-json % inner) value)) "]")
       (nil? value) "null"
       (number? value) (json-number value)
-      :else (report/quoted (if (keyword? value) (name value) value)))))
+      :else (quoted (if (keyword? value) (name value) value)))))
+
+(defn json-text
+  "Returns maps, sequences, strings and numbers as JSON, keys in the order of the alphabet."
+  [value]
+  (str (write-json value "") "\n"))
 
 (defn json
   "Returns a result as JSON, keys in the order of the alphabet."
   [result]
-  (str (write-json (for-programs result) "") "\n"))
+  (json-text (for-programs result)))
 
 ;;;; EDN
 
@@ -66,13 +89,18 @@
     (map? value) (str "{" (str/join ", " (for [[k v] (sort-by (comp str key) value)] (str (write-edn k) " " (write-edn v)))) "}")
     (coll? value) (str "[" (str/join " " (map write-edn value)) "]")
     (nil? value) "nil"
-    (string? value) (report/quoted value)
+    (string? value) (quoted value)
     :else (str value)))
+
+(defn edn-text
+  "Returns maps, sequences, strings and numbers as EDN in ASCII, keys in the order of the alphabet."
+  [value]
+  (str (write-edn value) "\n"))
 
 (defn edn
   "Returns a result as EDN."
   [result]
-  (str (write-edn (for-programs result)) "\n"))
+  (edn-text (for-programs result)))
 
 ;;;; CSV
 

@@ -7,10 +7,10 @@
   What is there is read on all cores; what comes, by the calling thread, which sleeps in between."
   (:require [skein.impl.error :as error]
             [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.driver :as driver]
-            [skein.widefinder.inputs :as inputs])
+            [skein.widefinder.driver :as driver])
   (:import (java.io File IOException)
-           (skein.wf Analysis AnalysisPlan Slice Tail Tail$Event WriteFailure)))
+           (skein.fold.files InputFile)
+           (skein.wf Analysis Tail Tail$Event WriteFailure)))
 
 (set! *warn-on-reflection* true)
 
@@ -36,7 +36,7 @@
       (error/fail! :skein/bad-option (str "--follow needs files, and " path " is none; name the log itself") {:input path}))))
 
 (defn- unreadable! [path e]
-  (error/fail! :skein/file-unreadable (str path ": can't be read: " (inputs/reason e)) {:input path}))
+  (error/fail! :skein/file-unreadable (str "Can't read " path ": " (ex-message e) ".") {:path path}))
 
 (defn- wait-for-lines
   "Returns prepared inputs once each has a first line, by which its format is known; nil when told to stop before."
@@ -50,72 +50,64 @@
         :else (do (Thread/sleep (long poll-ms)) (recur))))))
 
 (defn- read-rest
-  "Reads what a tail has; returns how many bytes that were."
-  [^Tail tail ^Analysis analysis ^Slice slice on-event]
-  (loop [n 0]
-    (let [event (.read tail slice)]
-      (.add analysis slice)
+  "Reads what a tail has."
+  [^Tail tail ^Analysis analysis on-event]
+  (loop []
+    (let [event (.read tail)]
+      (.add analysis (.slice tail))
       (when (or (= event Tail$Event/ROTATED) (= event Tail$Event/TRUNCATED)) (on-event event))
-      (if (and (= event Tail$Event/NOTHING) (zero? (.inputBytes slice)))
-        n
-        (recur (+ n (.inputBytes slice)))))))
+      (when-not (= event Tail$Event/NOTHING) (recur)))))
 
-(defn- run-engine [inputs {:keys [^AnalysisPlan plan]} options]
-  (let [{:keys [result bytes-read]} (driver/run inputs (fn new-analysis [] (Analysis. plan)) options)]
-    {:analysis result, :bytes-read bytes-read}))
+(defn- run-engine [inputs {:keys [plan]} options]
+  (:result (driver/run inputs (analysis/counting plan) options)))
 
 (defn- catch-up
-  "Counts what is there, on all cores, and lets the tails go on behind it; returns {:analysis :bytes-read}. If a log was
+  "Counts what is there, on all cores, and lets the tails go on behind it; returns the analysis. If a log was
   rotated in the meantime, another file may have been read than the one that is followed: then the tails read all."
   [prepared tails planned options]
   (let [ends (mapv (fn end [^Tail tail] (when tail (.endOfLines tail))) tails)
-        limited (mapv (fn limit [input end] (cond-> input end (assoc :limit end))) prepared ends)
-        counted (run-engine limited planned options)]
+        up-to (fn up-to [ends] (mapv (fn limit [input end] (cond-> input end (update :file #(.upTo ^InputFile % (long end))))) prepared ends))
+        counted (run-engine (up-to ends) planned options)]
     (if (every? (fn current? [^Tail tail] (or (nil? tail) (.isCurrent tail))) tails)
       (do (run! (fn seek [[^Tail tail end]] (when tail (.seek tail (long end)))) (map vector tails ends))
           counted)
-      (run-engine (filterv :opener prepared) planned options))))
+      (run-engine (up-to (map #(when % 0) tails)) planned options))))
 
 ;;;; Going on
 
-(defn- show! [analysis planned bytes-read start on-result]
+(defn- show! [^Analysis analysis planned start on-result]
   (let [before (System/nanoTime)]
-    (on-result (analysis/finished analysis planned {:bytes-read bytes-read} start))
+    (on-result (analysis/finished analysis planned {:bytes-read (.inputBytes analysis)} start))
     (+ (System/nanoTime) (max (* 1000000 (long least-show-ms)) (* (long show-cost-factor) (- (System/nanoTime) before))))))
 
-(defn- read-tails
-  "Reads what all tails have; returns how many bytes that were."
-  [tails analysis slice on-event]
-  (reduce (fn add [n [path tail]]
-            (+ (long n)
-               (long (try (read-rest tail analysis slice #(on-event path %))
-                          (catch WriteFailure e (throw e))
-                          (catch IOException e (unreadable! path e))))))
-          0
-          tails))
+(defn- read-tails [tails analysis on-event]
+  (doseq [[path tail] tails]
+    (try (read-rest tail analysis #(on-event path %))
+         (catch WriteFailure e (throw e))
+         (catch IOException e (unreadable! path e)))))
 
-(defn- run-loop [tails {:keys [^Analysis analysis bytes-read]} planned start {:keys [stopped? on-result on-event]}]
-  (let [slice (Slice.)]
-    (loop [bytes-read (long bytes-read), shown -1, next-show 0]
-      (let [more (long (read-tails tails analysis slice on-event))
-            bytes-read (+ bytes-read more)
-            stop? (stopped?)]
-        (cond
-          stop? (do (doseq [[_ ^Tail tail] tails]
-                      (.finish tail slice)
-                      (.add analysis slice))
-                    (show! analysis planned bytes-read start on-result))
-          (and (not= shown bytes-read) (>= (System/nanoTime) (long next-show)))
-          (recur bytes-read bytes-read (long (show! analysis planned bytes-read start on-result)))
-          :else (do (when (zero? more) (Thread/sleep (long poll-ms)))
-                    (recur bytes-read (long shown) (long next-show))))))))
+(defn- run-loop [tails ^Analysis analysis planned start {:keys [stopped? on-result on-event]}]
+  (loop [shown -1, next-show 0]
+    (let [stop? (stopped?)
+          before (.inputBytes analysis)
+          _ (read-tails tails analysis on-event)
+          bytes-read (.inputBytes analysis)]
+      (cond
+        stop? (do (doseq [[_ ^Tail tail] tails]
+                    (.finish tail)
+                    (.add analysis (.slice tail)))
+                  (show! analysis planned start on-result))
+        (and (not= shown bytes-read) (>= (System/nanoTime) (long next-show)))
+        (recur bytes-read (long (show! analysis planned start on-result)))
+        :else (do (when (= before bytes-read) (Thread/sleep (long poll-ms)))
+                  (recur (long shown) (long next-show)))))))
 
 (defn- open-tails [prepared]
-  (mapv (fn open [{:keys [name opener format]}]
-          (when-not opener
-            (try (Tail. name (int format))
-                 (catch IOException e (unreadable! name e)))))
-        prepared))
+  (vec (map-indexed (fn open [i {:keys [name ^InputFile file]}]
+                      (when-not (.isSerial file)
+                        (try (Tail. name (int i))
+                             (catch IOException e (unreadable! name e)))))
+                    prepared)))
 
 (defn follow
   "Answers `query` about the logs at `paths` again and again while they grow, and returns when told to stop.

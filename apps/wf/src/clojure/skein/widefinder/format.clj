@@ -14,7 +14,7 @@
   (:require [clojure.string :as str]
             [skein.impl.error :as error]
             [skein.widefinder.format.json :as json])
-  (:import (skein.wf Batch Format JsonFormat TextFormat TextFormat$Field TextFormat$Kind)))
+  (:import (skein.wf JsonFormat LogFormat Rows TextFormat TextFormat$Field TextFormat$Kind)))
 
 (set! *warn-on-reflection* true)
 
@@ -282,15 +282,15 @@
 ;;;; For the engine
 
 (def ^:private columns
-  {"client" Batch/CLIENT, "user" Batch/USER, "method" Batch/METHOD, "url" Batch/URL, "protocol" Batch/PROTOCOL,
-   "status" Batch/STATUS, "referrer" Batch/REFERRER, "agent" Batch/AGENT, "host" Batch/HOST})
+  {"client" Rows/CLIENT, "user" Rows/USER, "method" Rows/METHOD, "url" Rows/URL, "protocol" Rows/PROTOCOL,
+   "status" Rows/STATUS, "referrer" Rows/REFERRER, "agent" Rows/AGENT, "host" Rows/HOST})
 
 (defn column
   "Returns the column of the field `field`, given `extra`, the names of those beyond what every batch has; -1 for none."
   [field extra]
   (or (columns field)
       (let [at (.indexOf ^java.util.List extra field)]
-        (if (neg? at) -1 (+ Batch/COLUMNS at)))))
+        (if (neg? at) -1 (+ Rows/COLUMNS at)))))
 
 (def not-texts
   "The fields that a line has no text of, each with what to ask instead."
@@ -317,7 +317,7 @@
 
 (defn compiled
   "Returns a format as the engine's, with columns for the fields in `extra`, a vector of names."
-  ^Format [{:keys [json literals fields open?]} extra]
+  ^LogFormat [{:keys [json literals fields open?]} extra]
   (if json
     (JsonFormat. (into [] (comp (map #(->field extra %))
                                 (remove #(and (= TextFormat$Kind/TEXT (.kind ^TextFormat$Field %))

@@ -7,7 +7,6 @@
   Tallies over time are columns, all others tables with bars. Light or dark as the reader's system is set. Pure."
   (:require [clojure.string :as str]
             [skein.widefinder.query :as query]
-            [skein.widefinder.report :as report]
             [skein.widefinder.units :as units]))
 
 (set! *warn-on-reflection* true)
@@ -80,8 +79,8 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
 (defn- section [{:keys [title distinct rows rank error distinct-error columns] :as tally}]
   (let [chart? (and (query/over-time? tally) (seq rows))]
     (str "<section" (when (or (> (count columns) 4) (and chart? (> (count rows) 24))) " class=wide") "><h2>" (escaped title) " <small>"
-         (when (< (count rows) (long distinct)) (str (report/grouped (count rows)) " of "))
-         (when error "about ") (report/grouped distinct)
+         (when (< (count rows) (long distinct)) (str (units/grouped (count rows)) " of "))
+         (when error "about ") (units/grouped distinct)
          (when-not (#{"hits" "count"} rank) (str ", by " (escaped rank)))
          "</small></h2>"
          (cond (empty? rows) "<p>none</p>"
@@ -97,8 +96,8 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
   (str "<div><dt>" title "</dt><dd" (when bad? " class=bad") ">" (escaped text) "</dd></div>"))
 
 (defn- totals [{:keys [lines counted filtered malformed bytes]}]
-  (str "<dl>" (total "lines" (report/grouped lines) false) (total "counted" (report/grouped counted) false)
-       (total "filtered" (report/grouped filtered) false) (total "malformed" (report/grouped malformed) (pos? (long malformed)))
+  (str "<dl>" (total "lines" (units/grouped lines) false) (total "counted" (units/grouped counted) false)
+       (total "filtered" (units/grouped filtered) false) (total "malformed" (units/grouped malformed) (pos? (long malformed)))
        (total "sent" (units/size bytes) false) "</dl>\n"))
 
 (defn page
@@ -108,11 +107,11 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
         names (str (str/join ", " (take 5 inputs)) (when (> (count inputs) 5) (str " and " (- (count inputs) 5) " more")))]
     (str "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\">"
          "<meta name=color-scheme content=\"light dark\"><title>Site report</title>\n<style>" style "</style>\n"
-         "<h1>Site report</h1>\n<p>" (escaped (report/printable names)) "</p>"
+         "<h1>Site report</h1>\n<p>" (escaped (units/printable names)) "</p>"
          (when-let [[from to] seconds] (str "<p>" (units/clock from) " to " (units/clock to) "</p>"))
          "\n" (totals result)
          (when (seq malformed-kinds)
            (str "<p>Malformed lines, by the field at which they depart from the format: "
-                (escaped (str/join ", " (map (fn kind [[k n]] (str k " " (report/grouped n))) (sort-by (comp - val) malformed-kinds))))
+                (escaped (str/join ", " (map (fn kind [[k n]] (str k " " (units/grouped n))) (sort-by (comp - val) malformed-kinds))))
                 "</p>\n<br>\n"))
          "<main>\n" (str/join (map section tallies)) "</main>\n")))

@@ -19,22 +19,22 @@
            (java.time LocalDateTime ZoneOffset)
            (java.util ArrayList HashMap Map Map$Entry)
            (java.util.function Supplier)
-           (skein.wf Batch RowSink)))
+           (skein.wf Rows RowSink)))
 
 (set! *warn-on-reflection* true)
 
 ;;;; Records
 
 (def ^:private text-columns
-  [[:client Batch/CLIENT] [:user Batch/USER] [:method Batch/METHOD] [:url Batch/URL] [:protocol Batch/PROTOCOL]
-   [:referrer Batch/REFERRER] [:agent Batch/AGENT] [:host Batch/HOST]])
+  [[:client Rows/CLIENT] [:user Rows/USER] [:method Rows/METHOD] [:url Rows/URL] [:protocol Rows/PROTOCOL]
+   [:referrer Rows/REFERRER] [:agent Rows/AGENT] [:host Rows/HOST]])
 
 (defn- add-number [record k ^long n]
-  (if (= n Batch/NONE) record (assoc! record k n)))
+  (if (= n Rows/NONE) record (assoc! record k n)))
 
 (defn record
   "Returns a row of a batch as a map."
-  [^Batch batch row]
+  [^Rows batch row]
   (let [row (int row)
         texts (reduce (fn add [record [k column]]
                         (if-let [text (.text batch (int column) row)] (assoc! record k text) record))
@@ -44,7 +44,7 @@
         second (.second batch row)]
     (-> (cond-> texts
           (pos? status) (assoc! :status status)
-          (not= second Batch/NONE) (assoc! :time (LocalDateTime/ofEpochSecond second 0 ZoneOffset/UTC)))
+          (not= second Rows/NONE) (assoc! :time (LocalDateTime/ofEpochSecond second 0 ZoneOffset/UTC)))
         (add-number :bytes (.size batch row))
         (add-number :micros (.micros batch row))
         persistent!)))

@@ -20,7 +20,7 @@
             [skein.impl.error :as error]
             [skein.widefinder.filter :as filter]
             [skein.widefinder.format :as format])
-  (:import (skein.wf AnalysisPlan Batch Budget KeyPart KeyPart$Kind Tally TallyPlan)))
+  (:import (skein.wf AnalysisPlan Rows Budget KeyPart KeyPart$Kind Tally TallyPlan)))
 
 (set! *warn-on-reflection* true)
 
@@ -83,7 +83,7 @@
 (defn- key-part [by extra]
   (let [part (fn part [kind column seconds] (KeyPart. kind (int column) (long seconds)))]
     (case by
-      "path" (part KeyPart$Kind/PATH Batch/URL 0)
+      "path" (part KeyPart$Kind/PATH Rows/URL 0)
       "class" (part KeyPart$Kind/STATUS_CLASS -1 0)
       "hour" (part KeyPart$Kind/HOUR_OF_DAY -1 0)
       "weekday" (part KeyPart$Kind/WEEKDAY -1 0)

@@ -6,7 +6,6 @@
   - `summary`   result -> the line about lines, bytes and speed
   - `notes`     result -> lines about formats and lines that are in none"
   (:require [clojure.string :as str]
-            [skein.widefinder.report :as report]
             [skein.widefinder.units :as units]))
 
 (set! *warn-on-reflection* true)
@@ -57,8 +56,8 @@
 
 (defn- heading [{:keys [title distinct rows rank error]} color?]
   (str (styled color? :bold title) "  "
-       (styled color? :dim (str (when (< (count rows) (long distinct)) (str (report/grouped (count rows)) " of "))
-                                (when error "about ") (report/grouped distinct)
+       (styled color? :dim (str (when (< (count rows) (long distinct)) (str (units/grouped (count rows)) " of "))
+                                (when error "about ") (units/grouped distinct)
                                 (when-not (= rank "hits") (str ", by " rank))))))
 
 (defn- tally-lines [{:keys [columns rows rank] :as tally} color?]
@@ -74,9 +73,9 @@
             (if (seq rows) (map line rows) ["  none"])
             (error-notes tally))))
 
-(defn- head-line [{:keys [lines counted filtered malformed bytes]}]
-  (str (report/grouped lines) " lines: " (report/grouped counted) " counted, " (report/grouped filtered) " filtered, "
-       (report/grouped malformed) " malformed; " (units/size bytes) " sent"))
+(defn- head-line [{:keys [lines counted filtered filtered-as malformed bytes] :or {filtered-as "filtered"}}]
+  (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
+       (units/grouped malformed) " malformed; " (units/size bytes) " sent"))
 
 (defn text
   "Returns a result for people: what was counted, then each tally, aligned, with bars. `color?` is for terminals."
@@ -89,11 +88,12 @@
          "\n")))
 
 (defn summary
-  "Returns the line that goes with a result: lines, counted, filtered, malformed, bytes, seconds, GB/s (of 10^9)."
-  [{:keys [lines counted filtered malformed bytes-read elapsed-ns]}]
-  (str (report/grouped lines) " lines: " (report/grouped counted) " counted, " (report/grouped filtered) " filtered, "
-       (report/grouped malformed) " malformed; " (report/grouped bytes-read) " bytes in "
-       (report/decimal elapsed-ns 1000000000 3) " s, " (report/decimal bytes-read (max 1 (long elapsed-ns)) 2) " GB/s"))
+  "Returns the line that goes with a result: lines, counted, filtered (or what the result calls them), malformed, bytes,
+  seconds, GB/s (of 10^9)."
+  [{:keys [lines counted filtered filtered-as malformed bytes-read elapsed-ns] :or {filtered-as "filtered"}}]
+  (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
+       (units/grouped malformed) " malformed; " (units/grouped bytes-read) " bytes in "
+       (units/decimal elapsed-ns 1000000000 3) " s, " (units/decimal bytes-read (max 1 (long elapsed-ns)) 2) " GB/s"))
 
 (defn format-notes
   "Returns a line for each format that was found: its name, the inputs, and how many of the first lines are in it."
@@ -114,8 +114,8 @@
   "Returns a line about malformed lines by kind, or nil when there are none."
   [{:keys [^long malformed malformed-kinds]}]
   (when (pos? malformed)
-    (str (report/grouped malformed)
+    (str (units/grouped malformed)
          (if (= 1 malformed) " malformed line, by the field at which it departs" " malformed lines, by the field at which they depart")
          " from the format: "
-         (str/join ", " (map (fn kind [[k n]] (str k " " (report/grouped n))) (sort-by (comp - val) malformed-kinds)))
+         (str/join ", " (map (fn kind [[k n]] (str k " " (units/grouped n))) (sort-by (comp - val) malformed-kinds)))
          " (--malformed FILE writes them)")))

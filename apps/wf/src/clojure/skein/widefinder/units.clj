@@ -2,18 +2,65 @@
 (ns skein.widefinder.units
   "Numbers of a result in words: counts, bytes, durations, times.
 
+  - `grouped`, `decimal`   numbers for people
+  - `printable`   bytes for a terminal
   - `shown`   a number of a tally's column, for people
   - `size`, `duration`, `clock`   numbers for people
   - `percentage`   a part of 1, for people
   - `missing`   a tally's error, for people
   - `label`   the parts of a key, for people"
-  (:require [clojure.string :as str]
-            [skein.widefinder.report :as report])
+  (:require [clojure.string :as str])
   (:import (java.time LocalDateTime ZoneOffset)
            (java.time.format DateTimeFormatter)
            (java.util Locale)))
 
 (set! *warn-on-reflection* true)
+
+(defn grouped
+  "Returns `n` with a comma between each three digits.
+
+      (grouped 1234567)
+      ;=> \"1,234,567\""
+  [^long n]
+  (let [digits (StringBuilder. (Long/toString n))
+        first-digit (if (neg? n) 1 0)]
+    (loop [at (- (.length digits) 3)]
+      (if (> at first-digit)
+        (do (.insert digits at ",")
+            (recur (- at 3)))
+        (.toString digits)))))
+
+(defn decimal
+  "Returns `numerator` / `denominator`, not negative, rounded half up to `places` decimals.
+
+      (decimal 2 3 2)
+      ;=> \"0.67\""
+  [numerator denominator places]
+  (let [scaled (.setScale (BigDecimal/valueOf (long numerator)) (int places))
+        quotient (.divide scaled (BigDecimal/valueOf (long denominator)) java.math.RoundingMode/HALF_UP)]
+    (.toPlainString quotient)))
+
+(defn- escape-byte [^StringBuilder to ^long code]
+  (.append to (if (< code 16) "\\x0" "\\x"))
+  (.append to (Long/toHexString code)))
+
+(defn- utf-8
+  "Returns what the bytes (as characters) say in UTF-8, or nil when they aren't."
+  [^String bytes]
+  (let [decoded (String. (.getBytes bytes "ISO-8859-1") "UTF-8")]
+    (when (neg? (.indexOf decoded "\uFFFD")) decoded)))
+
+(defn printable
+  "Returns a key for a terminal: control characters, and bytes that are not UTF-8, as \\xHH."
+  [^String bytes]
+  (let [decoded (utf-8 bytes)
+        to (StringBuilder.)]
+    (doseq [c (or decoded bytes)]
+      (let [code (long (int c))]
+        (if (or (< code 32) (<= 127 code 159) (and (> code 127) (nil? decoded)))
+          (escape-byte to code)
+          (.append to (char code)))))
+    (.toString to)))
 
 (defn size
   "Returns `n` bytes in the largest unit of 1024 that leaves a number of 1 or more.
@@ -25,7 +72,7 @@
          [text & texts] ["B" "KB" "MB" "GB" "TB" "PB"]]
     (if (and more (>= (long n) (long (first more))))
       (recur more texts)
-      (str (if (= 1 unit) (str n) (report/decimal n unit 1)) " " text))))
+      (str (if (= 1 unit) (str n) (decimal n unit 1)) " " text))))
 
 (defn duration
   "Returns `micros` microseconds in a fitting unit.
@@ -35,8 +82,8 @@
   [micros]
   (cond
     (< (long micros) 1000) (str micros " us")
-    (< (long micros) 1000000) (str (report/decimal micros 1000 1) " ms")
-    :else (str (report/decimal micros 1000000 1) " s")))
+    (< (long micros) 1000000) (str (decimal micros 1000 1) " ms")
+    :else (str (decimal micros 1000000 1) " s")))
 
 (def ^:private ^DateTimeFormatter clock-format (DateTimeFormatter/ofPattern "uuuu-MM-dd HH:mm:ss"))
 
@@ -49,14 +96,17 @@
   (.format (LocalDateTime/ofEpochSecond (long second) 0 ZoneOffset/UTC) clock-format))
 
 (defn shown
-  "Returns number `n` of `column` for people; nil is a dash."
+  "Returns number `n` of `column` for people; nil is a dash. \"MB\" is a column of bytes, too."
   [column n]
   (cond
     (nil? n) "-"
     (not (integer? n)) (String/format Locale/ROOT "%.2f" (object-array [(double n)]))
+    (= column "MB") (let [^String text (decimal n 1048576 1)
+                          point (.indexOf text ".")]
+                      (str (grouped (parse-long (subs text 0 point))) (subs text point)))
     (or (= column "bytes") (str/ends-with? column "-bytes")) (size n)
     (or (#{"time" "mean" "slowest"} column) (str/ends-with? column "-time")) (duration n)
-    :else (report/grouped n)))
+    :else (grouped n)))
 
 (defn missing
   "Returns a tally's :error for people: of what it is ranked by, or of hits, if that is no sum.
@@ -64,7 +114,7 @@
       [(missing {:rank \"bytes\", :error 2048}) (missing {:rank \"p95-time\", :error 2048})]
       ;=> [\"2.0 KB\" \"2,048 hits\"]"
   [{:keys [rank error]}]
-  (if (#{"bytes" "time" "slowest"} rank) (shown rank error) (str (report/grouped error) " hits")))
+  (if (#{"bytes" "time" "slowest"} rank) (shown rank error) (str (grouped error) " hits")))
 
 (defn percentage
   "Returns a part of 1 as a percentage.
@@ -80,4 +130,4 @@
       (label [\"example.org\" \"\"])
       ;=> \"example.org  (empty)\""
   [parts]
-  (str/join "  " (map (fn part [text] (if (= "" text) "(empty)" (report/printable text))) parts)))
+  (str/join "  " (map (fn part [text] (if (= "" text) "(empty)" (printable text))) parts)))

@@ -2,28 +2,50 @@
 package skein.wf;
 
 import java.io.IOException;
+import skein.fold.spi.Slice;
 
 /**
  * What one worker makes of its slices, and how two workers' results become one.
  *
- * <p>This is the step and the combine of a parallel fold, and a {@link SliceSource} is its source. An accumulator is used by
- * one thread at a time.
+ * <p>This is the step and the combine of a fold over slices. An accumulator is used by one thread at a time.
  *
  * @param <A> the implementing class itself
  */
-public interface Accumulator<A extends Accumulator<A>> {
+public abstract class Accumulator<A extends Accumulator<A>> {
+    private long inputBytes;
+
     /**
-     * Counts the lines of a slice.
+     * Counts the lines of a slice. A last line without a line feed gets one.
      *
      * @throws ArithmeticException when a sum comes to more than 2^63 - 1
      * @throws TooManyKeys when the distinct keys would not fit into memory
      * @throws IOException when something that the accumulator writes can't be written
      */
-    void add(Slice slice) throws IOException;
+    public final void add(Slice slice) throws IOException {
+        if (slice.from == slice.to) return;
+        inputBytes += slice.length();
+        int to = slice.to;
+        if (slice.bytes[to - 1] != '\n') slice.bytes[to++] = '\n';
+        addLines(slice.bytes, slice.from, to, slice.file);
+    }
 
-    /** In how many parts another accumulator is merged; the largest should come first. */
-    int parts();
+    /** Counts the lines in {@code bytes[from, to)}, each of which ends with a line feed, of the file with that number. */
+    protected abstract void addLines(byte[] bytes, int from, int to, int file) throws IOException;
+
+    /** Returns in how many parts another accumulator is merged, 1 or more; the largest should come first. */
+    public abstract int parts();
 
     /** Adds one part, from 0 to {@link #parts} - 1, of what {@code other} has counted. Parts may be merged at the same time. */
-    void merge(A other, int part);
+    public final void merge(A other, int part) {
+        if (part == 0) inputBytes += ((Accumulator<A>) other).inputBytes;
+        mergePart(other, part);
+    }
+
+    /** As {@link #merge}, for what the implementing class counts. */
+    protected abstract void mergePart(A other, int part);
+
+    /** Returns how many bytes the slices had. */
+    public final long inputBytes() {
+        return inputBytes;
+    }
 }

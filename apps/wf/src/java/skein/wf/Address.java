@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import skein.fold.files.Bytes;
+
 /**
  * Reads addresses of IPv4 and IPv6 in place, without ever asking a name server. For one thread.
  *
@@ -44,11 +46,11 @@ public final class Address {
         int end = to;
         while (end > from && text[end - 1] >= '0' && text[end - 1] <= '9') end--;
         boolean port = end - 1 > from && end < to && text[end - 1] == ':';
-        if (port && (text[end - 2] == ']' || Words.indexOf(text, from, end - 1, ':' * Words.ONES) < 0)) {
+        if (port && (text[end - 2] == ']' || Bytes.indexOf(text, from, end - 1, (byte) ':') == end - 1)) {
             return parse(text, from, end - 1);
         }
-        int zone = Words.indexOf(text, from, to, '%' * Words.ONES);
-        return zone > from && parseV6(text, from, zone);
+        int zone = Bytes.indexOf(text, from, to, (byte) '%');
+        return zone > from && zone < to && parseV6(text, from, zone);
     }
 
     private boolean parseV4(byte[] text, int from, int to, int index) {

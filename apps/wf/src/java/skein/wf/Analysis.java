@@ -2,6 +2,7 @@
 package skein.wf;
 
 import java.io.IOException;
+import skein.fold.files.Bytes;
 
 /**
  * Carries out an {@link AnalysisPlan}, as one worker.
@@ -9,9 +10,9 @@ import java.io.IOException;
  * <p>Lines are taken apart a batch at a time; each filter and each tally then goes over the batch. Every line is counted once, as
  * malformed, filtered or counted.
  */
-public final class Analysis implements Accumulator<Analysis> {
+public final class Analysis extends Accumulator<Analysis> {
     private final AnalysisPlan plan;
-    private final Batch batch;
+    private final Rows batch;
     private final Scanner[] scanners;
     private final RowFilter[] filters;
     private final Tally[] tallies;
@@ -19,7 +20,8 @@ public final class Analysis implements Accumulator<Analysis> {
     private final Text malformedLines = new Text(1 << 10);
     private final long[][] malformed;  // [format][fault]
     private final long[] lines;        // by format
-    private final int[] rows = new int[Batch.ROWS];
+    private final int[] rows = new int[Rows.ROWS];
+    private final int[] formats;       // the number of each file's format
     private int format = -1;           // whose columns the batch has
     private int next;                  // where parse goes on
     private long counted;
@@ -28,11 +30,16 @@ public final class Analysis implements Accumulator<Analysis> {
     private long firstSecond = Long.MAX_VALUE;
     private long lastSecond = Long.MIN_VALUE;
 
-    /** Nothing counted yet. */
-    public Analysis(AnalysisPlan plan) {
+    /**
+     * Nothing counted yet.
+     *
+     * @param formats the number in the plan of each file's format
+     */
+    public Analysis(AnalysisPlan plan, int[] formats) {
         this.plan = plan;
-        batch = new Batch(plan.extraColumns(), plan.sinks() != null);
-        scanners = plan.formats().stream().map(Format::scanner).toArray(Scanner[]::new);
+        this.formats = formats.clone();
+        batch = new Rows(plan.extraColumns(), plan.sinks() != null);
+        scanners = plan.formats().stream().map(LogFormat::scanner).toArray(Scanner[]::new);
         filters = plan.filters().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
         tallies = plan.tallies().stream().map(tally -> new Tally(tally, plan.budget())).toArray(Tally[]::new);
         sink = plan.sinks() == null ? null : plan.sinks().get();
@@ -41,30 +48,28 @@ public final class Analysis implements Accumulator<Analysis> {
     }
 
     @Override
-    public void add(Slice slice) throws IOException {
-        if (slice.from == slice.to) return;
-        if (slice.format != format) {
-            format = slice.format;
+    protected void addLines(byte[] bytes, int from, int to, int file) throws IOException {
+        if (formats[file] != format) {
+            format = formats[file];
             batch.clear(scanners[format].filled());
         }
-        batch.bytes = slice.bytes;
-        for (next = slice.from; next < slice.to; ) {
-            parse(slice);
+        batch.bytes = bytes;
+        for (next = from; next < to; ) {
+            parse(bytes, to);
             count();
         }
         if (plan.malformed() != null) plan.malformed().write(malformedLines);
     }
 
     /** Puts the next lines that are in the format into the batch. */
-    private void parse(Slice slice) {
+    private void parse(byte[] bytes, int to) {
         batch.start();
-        byte[] bytes = slice.bytes;
         Scanner scanner = scanners[format];
         int at = next;
         int n = 0;
         long seen = 0;
-        for (; at < slice.to && n < Batch.ROWS; seen++) {
-            int lineFeed = Words.indexOfLineFeed(bytes, at);
+        for (; at < to && n < Rows.ROWS; seen++) {
+            int lineFeed = Bytes.indexOfLineFeed(bytes, at);
             int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
             int fault = scanner.scan(bytes, at, end, batch, n);
             if (fault == Scanner.OK) {
@@ -97,7 +102,7 @@ public final class Analysis implements Accumulator<Analysis> {
             long size = batch.size[rows[i]];
             if (size > 0) bytes = Math.addExact(bytes, size);
             long second = batch.second[rows[i]];
-            if (second == Batch.NONE) continue;
+            if (second == Rows.NONE) continue;
             if (second < firstSecond) firstSecond = second;
             if (second > lastSecond) lastSecond = second;
         }
@@ -109,7 +114,7 @@ public final class Analysis implements Accumulator<Analysis> {
     }
 
     @Override
-    public void merge(Analysis other, int part) {
+    protected void mergePart(Analysis other, int part) {
         if (part < tallies.length) {
             tallies[part].merge(other.tallies[part]);
             return;

@@ -7,15 +7,15 @@ import java.util.function.Supplier;
 /**
  * What an {@link Analysis} does.
  *
- * @param formats the formats of the inputs, by the number that a {@link Slice} has
- * @param extraColumns how many columns there are beyond those that every {@link Batch} has
+ * @param formats the formats of the files
+ * @param extraColumns how many columns there are beyond those that every {@link Rows} has
  * @param filters which lines count; the others are filtered
  * @param tallies what is counted
  * @param malformed where lines go that are not in their format, or null
  * @param sinks makes a sink for each worker, or null
  * @param budget the memory for all tables
  */
-public record AnalysisPlan(List<Format> formats, int extraColumns, List<RowFilter> filters, List<TallyPlan> tallies,
+public record AnalysisPlan(List<LogFormat> formats, int extraColumns, List<RowFilter> filters, List<TallyPlan> tallies,
                            LineSink malformed, Supplier<RowSink> sinks, Budget budget) {
     /** Copies the lists. */
     public AnalysisPlan {

@@ -23,10 +23,10 @@ final class Distributions {
     private LongTable pairs;          // without a limit: entry of the key, entry of the value
     private LongTable registers;      // with a limit: entry of the key, register -> the highest rank
     private final LongTable[] buckets = new LongTable[2];  // of bytes and of durations: entry of the key, bucket
-    private final int[] from = new int[Batch.ROWS];
-    private final int[] to = new int[Batch.ROWS];
-    private final int[] having = new int[Batch.ROWS];
-    private final int[] found = new int[Batch.ROWS];
+    private final int[] from = new int[Rows.ROWS];
+    private final int[] to = new int[Rows.ROWS];
+    private final int[] having = new int[Rows.ROWS];
+    private final int[] found = new int[Rows.ROWS];
 
     Distributions(TallyPlan plan, Budget budget) {
         this.plan = plan;
@@ -44,13 +44,13 @@ final class Distributions {
     }
 
     /** Counts {@code rows[0, n)}, whose keys have the given entries in {@code table}. */
-    void add(Batch batch, int[] rows, int[] entries, int n, KeyTable table) {
+    void add(Rows batch, int[] rows, int[] entries, int n, KeyTable table) {
         if (plan.distinct() >= 0) addValues(batch, rows, entries, n, table);
         if (buckets[0] != null) addNumbers(buckets[0], batch.size, rows, entries, n);
         if (buckets[1] != null) addNumbers(buckets[1], batch.micros, rows, entries, n);
     }
 
-    private void addValues(Batch batch, int[] rows, int[] entries, int n, KeyTable table) {
+    private void addValues(Rows batch, int[] rows, int[] entries, int n, KeyTable table) {
         int[] columnFrom = batch.from[plan.distinct()];
         int[] columnTo = batch.to[plan.distinct()];
         int kept = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import skein.fold.files.Bytes;
+
 /**
  * Estimates how many different keys were seen, in 16 KiB: the standard error is 0.8 %. With other numbers of registers, what
  * can be done without an object is there for others.
@@ -18,11 +20,11 @@ final class HyperLogLog {
 
     private final byte[] registers = new byte[REGISTERS];
 
-    /** A hash of all 64 bits of {@code bytes[from, to)}, that {@link Words#PAD} readable bytes follow. */
+    /** A hash of all 64 bits of {@code bytes[from, to)}, that {@link Bytes#PAD} readable bytes follow. */
     static long hash(byte[] bytes, int from, int to) {
         long hash = to - from;
-        for (; from + 8 < to; from += 8) hash = mix(hash, Words.load(bytes, from));
-        if (from < to) hash = mix(hash, Words.load(bytes, from, to - from));
+        for (; from + 8 < to; from += 8) hash = mix(hash, Bytes.load(bytes, from));
+        if (from < to) hash = mix(hash, Bytes.load(bytes, from, to - from));
         return Dice.mix(hash);
     }
 

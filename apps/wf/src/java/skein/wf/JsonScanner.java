@@ -2,6 +2,7 @@
 package skein.wf;
 
 import java.util.Arrays;
+import skein.fold.files.Bytes;
 
 /**
  * Scans lines of a {@link JsonFormat}: checks the syntax of the whole line, and picks the values that have a place.
@@ -13,7 +14,7 @@ import java.util.Arrays;
 final class JsonScanner extends Scanner {
     private static final int MALFORMED = 1;
     private static final int MAX_DEPTH = 100;
-    private static final int REQUEST = Batch.COLUMNS;  // places of fields without a column, in `from`
+    private static final int REQUEST = Rows.COLUMNS;  // places of fields without a column, in `from`
     private static final int TIME = REQUEST + 1;
     private static final int STATUS = REQUEST + 2;
     private static final int SIZE = REQUEST + 3;
@@ -47,9 +48,9 @@ final class JsonScanner extends Scanner {
 
     JsonScanner(JsonFormat format) {
         fields = format.fields().toArray(TextFormat.Field[]::new);
-        int columns = Batch.COLUMNS;
+        int columns = Rows.COLUMNS;
         for (TextFormat.Field field : fields) columns = Math.max(columns, field.column() + 1);
-        extra = columns - Batch.COLUMNS;
+        extra = columns - Rows.COLUMNS;
         picked = new int[PLACES + extra];
         from = new int[picked.length];
         to = new int[picked.length];
@@ -66,7 +67,7 @@ final class JsonScanner extends Scanner {
     }
 
     private int entry(String name) {
-        byte[] padded = Arrays.copyOf(Text.literal(name), name.length() + Words.PAD);
+        byte[] padded = Arrays.copyOf(Text.literal(name), name.length() + Bytes.PAD);
         int[] entry = new int[1];
         paths.findAll(padded, new int[] {0}, new int[] {name.length()}, 1, entry);
         return entry[0];
@@ -78,7 +79,7 @@ final class JsonScanner extends Scanner {
     }
 
     @Override
-    int scan(byte[] bytes, int at, int end, Batch batch, int row) {
+    int scan(byte[] bytes, int at, int end, Rows batch, int row) {
         if (at == end) return 0;
         this.bytes = bytes;
         this.at = start = at;
@@ -92,9 +93,9 @@ final class JsonScanner extends Scanner {
         return this.at == end ? fill(batch, row) : MALFORMED;
     }
 
-    private int fill(Batch batch, int row) {
+    private int fill(Rows batch, int row) {
         for (int column = 0; column < filled.length; column++) {
-            int place = column < Batch.COLUMNS ? column : column + PLACES - Batch.COLUMNS;
+            int place = column < Rows.COLUMNS ? column : column + PLACES - Rows.COLUMNS;
             batch.from[column][row] = picked[place] == Integer.MAX_VALUE ? -1 : from[place];
             batch.to[column][row] = to[place];
         }
@@ -106,17 +107,17 @@ final class JsonScanner extends Scanner {
     }
 
     /** Spells the values in place as they are to be shown. */
-    private void change(Batch batch, int row) {
+    private void change(Rows batch, int row) {
         batch.keepLine(row, start, end);
         for (int column = 0; column < filled.length; column++) {
-            int place = column < Batch.COLUMNS ? column : column + PLACES - Batch.COLUMNS;
+            int place = column < Rows.COLUMNS ? column : column + PLACES - Rows.COLUMNS;
             if (picked[place] != Integer.MAX_VALUE && escaped[place]) batch.to[column][row] = unescape(bytes, from[place], to[place]);
         }
         if (picked[REQUEST] != Integer.MAX_VALUE && escaped[REQUEST]) to[REQUEST] = unescape(bytes, from[REQUEST], to[REQUEST]);
         if (!statusChanges) return;
         byte[] status = Text.literal(batch.status[row] == 0 ? "-" : Integer.toString(batch.status[row]));
         System.arraycopy(status, 0, bytes, from[STATUS], status.length);
-        batch.to[Batch.STATUS][row] = from[STATUS] + status.length;
+        batch.to[Rows.STATUS][row] = from[STATUS] + status.length;
     }
 
     /** Finds the text at a place, without escapes; false when there is none. */
@@ -127,15 +128,15 @@ final class JsonScanner extends Scanner {
         sourceTo = to[place];
         if (!escaped[place]) return true;
         copy.length = 0;
-        copy.add(bytes, sourceFrom, sourceTo - sourceFrom).reserve(Words.PAD);
+        copy.add(bytes, sourceFrom, sourceTo - sourceFrom).reserve(Bytes.PAD);
         source = copy.bytes;
         sourceFrom = 0;
         sourceTo = unescape(source, 0, copy.length);
         return true;
     }
 
-    private int numbers(Batch batch, int row) {
-        batch.second[row] = batch.size[row] = batch.micros[row] = Batch.NONE;
+    private int numbers(Rows batch, int row) {
+        batch.second[row] = batch.size[row] = batch.micros[row] = Rows.NONE;
         batch.status[row] = 0;
         if (open(TIME)) {
             if (!times.parse(source, sourceFrom, sourceTo)) return 2;
@@ -145,8 +146,8 @@ final class JsonScanner extends Scanner {
         if (open(STATUS)) {
             if (!status()) return 3;
             batch.status[row] = (int) numbers.value;
-            batch.from[Batch.STATUS][row] = from[STATUS];
-            batch.to[Batch.STATUS][row] = to[STATUS];
+            batch.from[Rows.STATUS][row] = from[STATUS];
+            batch.to[Rows.STATUS][row] = to[STATUS];
         }
         if (open(SIZE)) {
             if (!size()) return 4;
@@ -176,7 +177,7 @@ final class JsonScanner extends Scanner {
             return true;
         }
         double size = number(sourceTo);
-        numbers.value = size >= 0 && size == Math.rint(size) ? (long) size : Batch.NONE;
+        numbers.value = size >= 0 && size == Math.rint(size) ? (long) size : Rows.NONE;
         return size < MAX_SIZE;
     }
 
@@ -194,7 +195,7 @@ final class JsonScanner extends Scanner {
             default -> 0;
         };
         double micros = number(unitFrom) * unit / 1000;
-        numbers.value = micros >= 0 ? (long) micros : Batch.NONE;
+        numbers.value = micros >= 0 ? (long) micros : Rows.NONE;
         return unit > 0 && micros <= Numbers.MAX_MICROS;
     }
 
@@ -243,9 +244,9 @@ final class JsonScanner extends Scanner {
     private int lookUp(int prefix, int keyFrom, int keyTo) {
         if (prefix > 0) path.add('.');
         path.add(bytes, keyFrom, keyTo - keyFrom);
-        path.reserve(Words.PAD);
+        path.reserve(Bytes.PAD);
         int entry = paths.lookUp(path.bytes, 0, path.length);
-        if (entry != 0 || Words.indexOf(bytes, keyFrom, keyTo, '\\' * Words.ONES) < 0) return entry;
+        if (entry != 0 || Bytes.indexOf(bytes, keyFrom, keyTo, (byte) '\\') == keyTo) return entry;
         path.length = unescape(path.bytes, path.length - (keyTo - keyFrom), path.length);
         return paths.lookUp(path.bytes, 0, path.length);
     }
@@ -276,7 +277,7 @@ final class JsonScanner extends Scanner {
     /** Whether a value goes to a column of the format's own: there true and false are values, elsewhere they are no URL or number. */
     private boolean isOwn(int entry) {
         int field = (int) paths.cells[entry] - 1;
-        return field >= 0 && fields[field].column() >= Batch.COLUMNS;
+        return field >= 0 && fields[field].column() >= Rows.COLUMNS;
     }
 
     /** Reads an array; its first element counts as the value. */
@@ -322,8 +323,8 @@ final class JsonScanner extends Scanner {
     private boolean string() {
         if (!take('"')) return false;
         for (int from = at; ; at++) {
-            at = Words.indexOf(bytes, at, end, '"' * Words.ONES);
-            if (at < 0) return false;
+            at = Bytes.indexOf(bytes, at, end, (byte) '"');
+            if (at == end) return false;
             int backslash = at;
             while (backslash > from && bytes[backslash - 1] == '\\') backslash--;
             if ((at - backslash & 1) == 0) break;
@@ -340,13 +341,13 @@ final class JsonScanner extends Scanner {
         picked[place] = field;
         from[place] = valueFrom;
         to[place] = valueTo;
-        escaped[place] = Words.indexOf(bytes, valueFrom, valueTo, '\\' * Words.ONES) >= 0;
+        escaped[place] = Bytes.indexOf(bytes, valueFrom, valueTo, (byte) '\\') < valueTo;
         changes |= escaped[place];
     }
 
     private static int place(TextFormat.Field field) {
         return switch (field.kind()) {
-            case TEXT, NUMBER -> field.column() < Batch.COLUMNS ? field.column() : field.column() + PLACES - Batch.COLUMNS;
+            case TEXT, NUMBER -> field.column() < Rows.COLUMNS ? field.column() : field.column() + PLACES - Rows.COLUMNS;
             case REQUEST -> REQUEST;
             case TIME -> TIME;
             case STATUS -> STATUS;

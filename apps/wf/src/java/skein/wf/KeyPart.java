@@ -5,7 +5,7 @@ package skein.wf;
  * What a tally counts by, or a part of that.
  *
  * @param kind what it is made from
- * @param column for a field and for a path, the column of a {@link Batch}
+ * @param column for a field and for a path, the column of a {@link Rows}
  * @param seconds for a time, the length of a bin
  */
 public record KeyPart(Kind kind, int column, long seconds) {

@@ -4,6 +4,7 @@ package skein.wf;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import skein.fold.files.Bytes;
 
 /**
  * Numbers by key, a key being bytes: a hash table for one thread.
@@ -22,7 +23,7 @@ import java.util.List;
  * <li>K3: two keys are the same when their lengths and cells are; a key's last cell is filled up with zeros.</li>
  * </ul>
  */
-final class KeyTable {
+public final class KeyTable {
     private static final long MULTIPLIER = 0x9E3779B97F4A7C15L;
     private static final int MAX_CELLS = Integer.MAX_VALUE - 16;
 
@@ -40,12 +41,17 @@ final class KeyTable {
      * A table with {@code width} values to an entry, and {@code capacity} slots, a power of two, to begin with, whose memory
      * comes out of {@code budget}.
      */
-    KeyTable(int width, int capacity, Budget budget) {
+    public KeyTable(int width, int capacity, Budget budget) {
         this.width = width;
         this.budget = budget;
         budget.takeLongs(3L * capacity);
         slots = new long[capacity];
         cells = new long[2 * capacity];
+    }
+
+    /** Returns the cells, among them the values of the entries; another array when the table has grown. */
+    public long[] cells() {
+        return cells;
     }
 
     /**
@@ -56,7 +62,7 @@ final class KeyTable {
      * entries, each load independent of the one before, and the processor waits for many at a time; the third finds
      * everything at hand.
      */
-    void findAll(byte[] bytes, int[] from, int[] to, int n, int[] entries) {
+    public void findAll(byte[] bytes, int[] from, int[] to, int n, int[] entries) {
         if (hashes.length < n) hashes = new int[n];
         int mask = slots.length - 1;
         for (int i = 0; i < n; i++) {
@@ -91,8 +97,8 @@ final class KeyTable {
 
     private static int hash(byte[] bytes, int from, int to) {
         long hash = 0;
-        for (; from + 8 < to; from += 8) hash = mix(hash, Words.load(bytes, from));
-        if (from < to) hash = mix(hash, Words.load(bytes, from, to - from));
+        for (; from + 8 < to; from += 8) hash = mix(hash, Bytes.load(bytes, from));
+        if (from < to) hash = mix(hash, Bytes.load(bytes, from, to - from));
         return (int) (hash >>> 32);
     }
 
@@ -104,17 +110,17 @@ final class KeyTable {
         int cell = entry + width;
         if (cells[cell] != to - from) return false;
         while (from + 8 < to) {
-            if (cells[++cell] != Words.load(bytes, from)) return false;
+            if (cells[++cell] != Bytes.load(bytes, from)) return false;
             from += 8;
         }
-        return from >= to || cells[cell + 1] == Words.load(bytes, from, to - from);
+        return from >= to || cells[cell + 1] == Bytes.load(bytes, from, to - from);
     }
 
     private int add(int at, int hash, byte[] bytes, int from, int to) {
         int entry = newEntry(at, hash, to - from);
         int cell = entry + width;
-        for (; from + 8 < to; from += 8) cells[++cell] = Words.load(bytes, from);
-        if (from < to) cells[cell + 1] = Words.load(bytes, from, to - from);
+        for (; from + 8 < to; from += 8) cells[++cell] = Bytes.load(bytes, from);
+        if (from < to) cells[cell + 1] = Bytes.load(bytes, from, to - from);
         return entry;
     }
 
@@ -179,7 +185,7 @@ final class KeyTable {
     }
 
     /** Where the entry is that has the same key as an entry of {@code other}; a new one has zeros for values. */
-    int find(KeyTable other, int otherEntry) {
+    public int find(KeyTable other, int otherEntry) {
         int hash = other.hash(otherEntry);
         int mask = slots.length - 1;
         for (int at = hash & mask; ; at = (at + 1) & mask) {
@@ -204,17 +210,17 @@ final class KeyTable {
     }
 
     /** Where the first entry is, if there is one. */
-    int first() {
+    public int first() {
         return 1;
     }
 
     /** Where the entry after this one is, if there is one. */
-    int next(int entry) {
+    public int next(int entry) {
         return entry + width + 1 + wordCount(keyLength(entry));
     }
 
     /** Where the entries end. */
-    int end() {
+    public int end() {
         return used;
     }
 

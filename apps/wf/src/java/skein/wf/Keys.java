@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import skein.fold.files.Bytes;
+
 /**
  * Finds or makes the keys of a batch's rows, for one tally of one worker: {@code bytes[from[i], to[i])} for the i-th row
  * asked for, or -1 in {@code from} when the line has no such key.
@@ -15,8 +17,8 @@ final class Keys {
     private static final byte[][] WEEKDAYS = Text.literals("4 Thu", "5 Fri", "6 Sat", "7 Sun", "1 Mon", "2 Tue", "3 Wed");
 
     byte[] bytes;
-    final int[] from = new int[Batch.ROWS];
-    final int[] to = new int[Batch.ROWS];
+    final int[] from = new int[Rows.ROWS];
+    final int[] to = new int[Rows.ROWS];
     private final KeyPart[] parts;
     private final Keys[] single;  // of each part, when there are several
     private final Text text = new Text(1 << 12);
@@ -28,7 +30,7 @@ final class Keys {
     }
 
     /** Finds the keys of {@code rows[0, n)}. */
-    void find(Batch batch, int[] rows, int n) {
+    void find(Rows batch, int[] rows, int n) {
         text.length = 0;
         if (parts.length == 0) {
             for (int i = 0; i < n; i++) from[i] = to[i] = 0;
@@ -38,11 +40,11 @@ final class Keys {
             findOne(parts[0], batch, rows, n);
             if (bytes == batch.bytes) return;
         }
-        text.reserve(Words.PAD);
+        text.reserve(Bytes.PAD);
         bytes = text.bytes;
     }
 
-    private void findOne(KeyPart part, Batch batch, int[] rows, int n) {
+    private void findOne(KeyPart part, Rows batch, int[] rows, int n) {
         bytes = null;
         switch (part.kind()) {
             case FIELD -> fields(part.column(), batch, rows, n);
@@ -55,7 +57,7 @@ final class Keys {
         }
     }
 
-    private void fields(int column, Batch batch, int[] rows, int n) {
+    private void fields(int column, Rows batch, int[] rows, int n) {
         bytes = batch.bytes;
         int[] columnFrom = batch.from[column];
         int[] columnTo = batch.to[column];
@@ -66,11 +68,10 @@ final class Keys {
     }
 
     private int pathTo(int at, int end) {
-        int to = Words.indexOf(bytes, at, end, '?' * Words.ONES);
-        return to < 0 ? end : to;
+        return Bytes.indexOf(bytes, at, end, (byte) '?');
     }
 
-    private void statusClasses(Batch batch, int[] rows, int n) {
+    private void statusClasses(Rows batch, int[] rows, int n) {
         for (int i = 0; i < n; i++) {
             int hundreds = batch.status[rows[i]] / 100;
             if (hundreds == 0) from[i] = -1;
@@ -84,25 +85,25 @@ final class Keys {
     }
 
     /** Neighbours mostly have the same time, so a text is made only where it changes. */
-    private void times(KeyPart part, Batch batch, int[] rows, int n) {
+    private void times(KeyPart part, Rows batch, int[] rows, int n) {
         long unit = switch (part.kind()) {
             case HOUR_OF_DAY -> 3600;
             case WEEKDAY, MONTH -> DAY_SECONDS;
             default -> part.seconds();
         };
-        long last = Batch.NONE;
+        long last = Rows.NONE;
         int lastFrom = -1;
         int lastTo = -1;
         for (int i = 0; i < n; i++) {
             long second = batch.second[rows[i]];
-            long bin = second == Batch.NONE ? second : Math.floorDiv(second, unit);
+            long bin = second == Rows.NONE ? second : Math.floorDiv(second, unit);
             if (bin != last) {
                 last = bin;
                 lastFrom = text.length;
                 addTime(part, bin * unit);
                 lastTo = text.length;
             }
-            put(i, bin == Batch.NONE ? -1 : lastFrom, lastTo);
+            put(i, bin == Rows.NONE ? -1 : lastFrom, lastTo);
         }
     }
 
@@ -135,7 +136,7 @@ final class Keys {
         if (withDay) text.add('-').add(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1, 2);
     }
 
-    private void join(Batch batch, int[] rows, int n) {
+    private void join(Rows batch, int[] rows, int n) {
         for (Keys part : single) part.find(batch, rows, n);
         for (int i = 0; i < n; i++) {
             int start = text.length;

@@ -8,7 +8,7 @@ final class Numbers {
     private static final int MAX_DIGITS = 15;
     private static final int FRACTION_DIGITS = 9;
 
-    /** The number that was read, or {@link Batch#NONE} for a {@code -}. */
+    /** The number that was read, or {@link Rows#NONE} for a {@code -}. */
     long value;
     /** Where it ended. */
     int end;
@@ -18,7 +18,7 @@ final class Numbers {
         value = 0;
         int i = at;
         if (i < to && bytes[i] == '-') {
-            value = Batch.NONE;
+            value = Rows.NONE;
             end = i + 1;
             return true;
         }
@@ -41,7 +41,7 @@ final class Numbers {
             int next = end + 2;
             while (next < to && bytes[next] == ' ') next++;
             if (!decimal(bytes, next, to, nanos)) return false;
-            if (value != Batch.NONE) sum = sum == Batch.NONE ? value : sum + value;
+            if (value != Rows.NONE) sum = sum == Rows.NONE ? value : sum + value;
         }
         value = sum;
         return true;
@@ -49,7 +49,7 @@ final class Numbers {
 
     private boolean decimal(byte[] bytes, int at, int to, long nanos) {
         if (!whole(bytes, at, to)) return false;
-        if (value == Batch.NONE) return true;
+        if (value == Rows.NONE) return true;
         if (value > MAX_MICROS * 1000 / nanos) return false;
         long scaled = value * nanos;
         if (end < to && bytes[end] == '.') {

@@ -42,7 +42,7 @@ public final class Ranking {
     private int distinct;
     private Place[] sorted;  // null until somebody wants them all
 
-    Ranking(KeyTable table, int value, int presence, long mask) {
+    public Ranking(KeyTable table, int value, int presence, long mask) {
         this.table = table;
         this.value = value;
         this.presence = presence;

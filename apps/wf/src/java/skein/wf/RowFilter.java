@@ -9,13 +9,13 @@ import java.util.regex.Pattern;
 /** Decides which rows of a batch pass. Each worker has its own, because a matcher has state. */
 public abstract class RowFilter {
     /** Whether a row passes. */
-    abstract boolean test(Batch batch, int row);
+    abstract boolean test(Rows batch, int row);
 
     /** Another one for another thread. */
     abstract RowFilter copy();
 
     /** Keeps of {@code rows[0, n)} those that pass, in order; returns how many. */
-    int select(Batch batch, int[] rows, int n) {
+    int select(Rows batch, int[] rows, int n) {
         int kept = 0;
         for (int i = 0; i < n; i++) if (test(batch, rows[i])) rows[kept++] = rows[i];
         return kept;
@@ -25,7 +25,7 @@ public abstract class RowFilter {
     public static RowFilter not(RowFilter filter) {
         return new RowFilter() {
             @Override
-            boolean test(Batch batch, int row) {
+            boolean test(Rows batch, int row) {
                 return !filter.test(batch, row);
             }
 
@@ -40,7 +40,7 @@ public abstract class RowFilter {
     public static RowFilter any(List<RowFilter> filters) {
         return new RowFilter() {
             @Override
-            boolean test(Batch batch, int row) {
+            boolean test(Rows batch, int row) {
                 for (RowFilter filter : filters) if (filter.test(batch, row)) return true;
                 return false;
             }
@@ -64,9 +64,9 @@ public abstract class RowFilter {
     public static RowFilter time(long least, long end, boolean utc) {
         return new Stateless() {
             @Override
-            boolean test(Batch batch, int row) {
+            boolean test(Rows batch, int row) {
                 long second = batch.second[row];
-                if (second == Batch.NONE) return false;
+                if (second == Rows.NONE) return false;
                 if (utc) second -= batch.zone[row];
                 return second >= least && second < end;
             }
@@ -77,7 +77,7 @@ public abstract class RowFilter {
     public static RowFilter slower(long least) {
         return new Stateless() {
             @Override
-            boolean test(Batch batch, int row) {
+            boolean test(Rows batch, int row) {
                 return batch.micros[row] >= least;
             }
         };
@@ -88,7 +88,7 @@ public abstract class RowFilter {
         byte[][] bytes = Text.literals(texts.toArray(String[]::new));
         return new Stateless() {
             @Override
-            boolean test(Batch batch, int row) {
+            boolean test(Rows batch, int row) {
                 int from = batch.from[column][row];
                 int to = batch.to[column][row];
                 if (from < 0) return false;
@@ -106,7 +106,7 @@ public abstract class RowFilter {
         Matcher matcher = pattern.matcher(text);
         return new RowFilter() {
             @Override
-            boolean test(Batch batch, int row) {
+            boolean test(Rows batch, int row) {
                 int from = batch.from[column][row];
                 if (from < 0) return false;
                 text.set(batch.bytes, from, batch.to[column][row]);
@@ -127,7 +127,7 @@ public abstract class RowFilter {
             private final Address found = new Address();
 
             @Override
-            boolean test(Batch batch, int row) {
+            boolean test(Rows batch, int row) {
                 int from = batch.from[column][row];
                 return from >= 0 && found.parseClient(batch.bytes, from, batch.to[column][row]) && found.isIn(wanted, bits);
             }
@@ -144,7 +144,7 @@ public abstract class RowFilter {
         BitSet set = (BitSet) statuses.clone();
         return new Stateless() {
             @Override
-            boolean test(Batch batch, int row) {
+            boolean test(Rows batch, int row) {
                 return set.get(batch.status[row]);
             }
         };

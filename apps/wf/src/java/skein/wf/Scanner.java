@@ -13,9 +13,9 @@ public abstract class Scanner {
 
     /**
      * Takes the line {@code bytes[at, end)}, without its line end, apart into a row of {@code batch}.
-     * {@link Words#PAD} readable bytes follow it. Only a line that is in the format may be changed.
+     * {@link Bytes#PAD} readable bytes follow it. Only a line that is in the format may be changed.
      *
      * @return {@link #OK}, or the number of the fault that keeps the line out of the format; the row then means nothing
      */
-    abstract int scan(byte[] bytes, int at, int end, Batch batch, int row);
+    abstract int scan(byte[] bytes, int at, int end, Rows batch, int row);
 }

@@ -10,6 +10,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Arrays;
+import skein.fold.files.Bytes;
+import skein.fold.spi.Slice;
 
 /**
  * What is appended to a file, as slices of whole lines, through rotation and truncation. For one thread.
@@ -34,16 +37,22 @@ public final class Tail implements Closeable {
     private static final int READ_BYTES = 1 << 18;
 
     private final Path path;
-    private final int format;
+    private final int file;
+    private byte[] bytes = new byte[READ_BYTES + Bytes.PAD];
+    private Slice slice;                 // what the last read has found
     private FileChannel channel;
     private Object key;
     private long position;               // of the next byte to read
     private final Text carry = new Text(1 << 10);  // the start of a line without its end
 
-    /** Opens a file, and stands at its start. */
-    public Tail(String path, int format) throws IOException {
+    /**
+     * Opens a file, and stands at its start.
+     *
+     * @param file its number, which its slices have
+     */
+    public Tail(String path, int file) throws IOException {
         this.path = Path.of(path);
-        this.format = format;
+        this.file = file;
         open();
     }
 
@@ -86,23 +95,30 @@ public final class Tail implements Closeable {
         carry.length = 0;
     }
 
-    /** Fills {@code slice} with the next lines that have an end, if there are any. */
-    public Event read(Slice slice) throws IOException {
-        slice.from = slice.to = 0;
-        slice.format = format;
-        slice.inputBytes = 0;
+    /** Returns the lines that the last {@link #read} or {@link #finish} has found, perhaps none. They are gone after the next. */
+    public Slice slice() {
+        return slice;
+    }
+
+    /** Reads the next lines that have an end, if there are any. */
+    public Event read() throws IOException {
+        setLines(0);
         long size = channel.size();
         if (size < position) {
-            endLine(slice);
+            endLine();
             position = 0;
             return Event.TRUNCATED;
         }
-        if (size > position) return append(slice) ? Event.LINES : Event.NOTHING;
+        if (size > position) return append() ? Event.LINES : Event.NOTHING;
         if (isCurrent() || channel.size() != position) return Event.NOTHING;
-        return rotate(slice);
+        return rotate();
     }
 
-    private Event rotate(Slice slice) throws IOException {
+    private void setLines(int to) {
+        slice = new Slice(bytes, 0, to, position, file);
+    }
+
+    private Event rotate() throws IOException {
         if (!Files.isRegularFile(path)) return Event.NOTHING;  // a folder, say, may make way for a log again
         FileChannel old = channel;
         try {
@@ -111,46 +127,45 @@ public final class Tail implements Closeable {
             return Event.NOTHING;
         }
         old.close();
-        endLine(slice);
+        endLine();
         return Event.ROTATED;
     }
 
-    /** Reads more; false when that ends no line. */
-    private boolean append(Slice slice) throws IOException {
+    /** Reads more. Returns whether that ends a line. */
+    private boolean append() throws IOException {
         int have = carry.length;
-        slice.reserve(have + READ_BYTES, 0);
-        System.arraycopy(carry.bytes, 0, slice.bytes, 0, have);
-        int read = channel.read(ByteBuffer.wrap(slice.bytes, have, READ_BYTES), position);
+        reserve(have + READ_BYTES);
+        System.arraycopy(carry.bytes, 0, bytes, 0, have);
+        int read = channel.read(ByteBuffer.wrap(bytes, have, READ_BYTES), position);
         if (read <= 0) return false;
         position += read;
-        slice.inputBytes = read;
         int end = have + read;
         int to = end;
-        while (to > have && slice.bytes[to - 1] != '\n') to--;
+        while (to > have && bytes[to - 1] != '\n') to--;
         if (to == have) {
-            carry.add(slice.bytes, have, read);
+            carry.add(bytes, have, read);
             return false;
         }
         carry.length = 0;
-        carry.add(slice.bytes, to, end - to);
-        slice.to = to;
+        carry.add(bytes, to, end - to);
+        setLines(to);
         return true;
     }
 
-    private void endLine(Slice slice) {
-        if (carry.length == 0) return;
-        slice.reserve(carry.length + 1, 0);
-        System.arraycopy(carry.bytes, 0, slice.bytes, 0, carry.length);
-        slice.bytes[carry.length] = '\n';
-        slice.to = carry.length + 1;
+    private void reserve(int n) {
+        if (bytes.length < n + Bytes.PAD) bytes = Arrays.copyOf(bytes, n + Bytes.PAD);
+    }
+
+    private void endLine() {
+        reserve(carry.length);
+        System.arraycopy(carry.bytes, 0, bytes, 0, carry.length);
+        setLines(carry.length);
         carry.length = 0;
     }
 
-    /** Fills {@code slice} with the line that has no end yet, if there is one; for when nothing will be read any more. */
-    public void finish(Slice slice) {
-        slice.from = slice.to = 0;
-        slice.format = format;
-        endLine(slice);
+    /** Makes a slice of the line that has no end yet, if there is one; for when nothing will be read any more. */
+    public void finish() {
+        endLine();
     }
 
     @Override

@@ -45,8 +45,8 @@ public final class Tally {
     private final Budget budget;
     private final RowFilter[] where;
     private final Keys keys;
-    private final int[] rows = new int[Batch.ROWS];
-    private final int[] entries = new int[Batch.ROWS];
+    private final int[] rows = new int[Rows.ROWS];
+    private final int[] entries = new int[Rows.ROWS];
     private final Distributions distributions;  // null when nothing asks for them
     private final HyperLogLog seen;      // with a limit only
     private long dropped;                // with a limit: what was subtracted from every key
@@ -63,7 +63,7 @@ public final class Tally {
     }
 
     /** Counts {@code picked[0, n)} of a batch's rows. */
-    void add(Batch batch, int[] picked, int n) {
+    void add(Rows batch, int[] picked, int n) {
         System.arraycopy(picked, 0, rows, 0, n);
         for (RowFilter filter : where) n = filter.select(batch, rows, n);
         keys.find(batch, rows, n);
@@ -103,7 +103,7 @@ public final class Tally {
         for (int i = 0; i < n; i++) cells[entries[i] + HITS]++;
     }
 
-    private void addSizes(Batch batch, int n) {
+    private void addSizes(Rows batch, int n) {
         long[] cells = table.cells;
         for (int i = 0; i < n; i++) {
             long size = batch.size[rows[i]];
@@ -111,11 +111,11 @@ public final class Tally {
         }
     }
 
-    private void addTimes(Batch batch, int n) {
+    private void addTimes(Rows batch, int n) {
         long[] cells = table.cells;
         for (int i = 0; i < n; i++) {
             long micros = batch.micros[rows[i]];
-            if (micros == Batch.NONE) continue;
+            if (micros == Rows.NONE) continue;
             int entry = entries[i];
             cells[entry + TIME] = Math.addExact(cells[entry + TIME], micros);
             cells[entry + TIMED]++;

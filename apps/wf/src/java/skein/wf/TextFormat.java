@@ -16,7 +16,7 @@ import java.util.List;
  * @param fields the fields
  * @param open whether a space and more text may follow the end
  */
-public record TextFormat(List<String> literals, List<Field> fields, boolean open) implements Format {
+public record TextFormat(List<String> literals, List<Field> fields, boolean open) implements LogFormat {
     /** What a field's text must be. */
     public enum Kind {
         /** Any text; not empty, unless quotes stand around it. */
@@ -29,7 +29,7 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
         STATUS,
         /** Digits, or a minus sign. */
         SIZE,
-        /** Digits, or a minus sign, that mean none of the numbers that a {@link Batch} has. */
+        /** Digits, or a minus sign, that mean none of the numbers that a {@link Rows} has. */
         NUMBER,
         /** A decimal number in a unit of the field's nanoseconds, or a minus sign. */
         DURATION
@@ -40,7 +40,7 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
      *
      * @param name what it is called where a line departs from the format
      * @param kind what it must be
-     * @param column where it goes in a {@link Batch}; -1: nowhere
+     * @param column where it goes in a {@link Rows}; -1: nowhere
      * @param pattern for a time, see {@link TimeText}
      * @param nanos for a duration, the unit in nanoseconds
      */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import skein.fold.files.Bytes;
+
 /** Scans lines of a {@link TextFormat}. Fault 0 is an empty line, fault n the n-th field, the last one the line's end. */
 final class TextScanner extends Scanner {
-    private static final long HTTP = Words.load(Text.literal("HTTP/\0\0\0"), 0);
+    private static final long HTTP = Bytes.load(Text.literal("HTTP/\0\0\0"), 0);
     private static final int LONGEST_PROTOCOL = 10;
     private static final int MAX_TIME_BYTES = 100;
 
@@ -13,7 +15,6 @@ final class TextScanner extends Scanner {
     private final boolean open;
     /* Literal i stands before field i; the first eight bytes are compared as a word. */
     private final byte[][] literals;
-    private final long[] firstByte;
     private final long[] word;
     private final long[] mask;
     private final boolean[] quoted;
@@ -28,7 +29,6 @@ final class TextScanner extends Scanner {
         columns = new int[n];
         open = format.open();
         literals = new byte[n + 1][];
-        firstByte = new long[n + 1];
         word = new long[n + 1];
         mask = new long[n + 1];
         quoted = new boolean[n];
@@ -43,7 +43,6 @@ final class TextScanner extends Scanner {
         int head = Math.min(8, literal.length);
         for (int k = 0; k < head; k++) word[i] |= (literal[k] & 0xFFL) << (k << 3);
         mask[i] = head == 0 ? 0 : -1L >>> -(head << 3);
-        firstByte[i] = head == 0 ? 0 : (literal[0] & 0xFFL) * Words.ONES;
     }
 
     private void setField(int i) {
@@ -57,9 +56,9 @@ final class TextScanner extends Scanner {
 
     @Override
     boolean[] filled() {
-        boolean[] filled = new boolean[Batch.COLUMNS + columns.length];
+        boolean[] filled = new boolean[Rows.COLUMNS + columns.length];
         for (int i = 0; i < columns.length; i++) {
-            if (kinds[i] == TextFormat.Kind.REQUEST) filled[Batch.METHOD] = filled[Batch.URL] = filled[Batch.PROTOCOL] = true;
+            if (kinds[i] == TextFormat.Kind.REQUEST) filled[Rows.METHOD] = filled[Rows.URL] = filled[Rows.PROTOCOL] = true;
             else if (columns[i] >= 0) filled = fill(filled, columns[i]);
         }
         return filled;
@@ -72,7 +71,7 @@ final class TextScanner extends Scanner {
     }
 
     @Override
-    int scan(byte[] bytes, int at, int end, Batch batch, int row) {
+    int scan(byte[] bytes, int at, int end, Rows batch, int row) {
         if (at == end) return 0;
         if (!literalAt(0, bytes, at, end)) return 1;
         at += literals[0].length;
@@ -90,7 +89,7 @@ final class TextScanner extends Scanner {
     }
 
     /** Where field {@code i} ends, which begins at {@code at}; -1 when it is not in the format. */
-    private int field(int i, byte[] bytes, int at, int end, Batch batch, int row) {
+    private int field(int i, byte[] bytes, int at, int end, Rows batch, int row) {
         switch (kinds[i]) {
             case STATUS -> {
                 if (!numbers.status(bytes, at, end)) return -1;
@@ -123,7 +122,7 @@ final class TextScanner extends Scanner {
     }
 
     /** A time may hold the text that follows it, as one with a space in it, so the first end at which it is a time counts. */
-    private int time(int i, byte[] bytes, int at, int end, Batch batch, int row) {
+    private int time(int i, byte[] bytes, int at, int end, Rows batch, int row) {
         TimeText time = times[i];
         int last = Math.min(end, at + MAX_TIME_BYTES);
         for (int to = at; (to = textEnd(i, bytes, at, to, end)) >= 0 && to <= last; to++) {
@@ -143,7 +142,7 @@ final class TextScanner extends Scanner {
     private boolean literalAt(int i, byte[] bytes, int at, int end) {
         byte[] literal = literals[i];
         int after = at + literal.length;
-        if (after > end || ((Words.load(bytes, at) ^ word[i]) & mask[i]) != 0) return false;
+        if (after > end || ((Bytes.load(bytes, at) ^ word[i]) & mask[i]) != 0) return false;
         for (int k = 8; k < literal.length; k++) if (bytes[at + k] != literal[k]) return false;
         return i < kinds.length || after == end || open && bytes[after] == ' ';
     }
@@ -152,8 +151,8 @@ final class TextScanner extends Scanner {
     private int textEnd(int i, byte[] bytes, int at, int start, int end) {
         byte[] literal = literals[i + 1];
         if (literal.length == 0) return start > end ? -1 : open ? spaceOrEnd(bytes, start, end) : end;
-        long pattern = firstByte[i + 1];
-        for (int to = start; (to = Words.indexOf(bytes, to, end, pattern)) >= 0; to++) {
+        byte first = literal[0];
+        for (int to = start; (to = Bytes.indexOf(bytes, to, end, first)) < end; to++) {
             if (literalAt(i + 1, bytes, to, end)
                 && (!numberNext[i] || isNumberStart(bytes[to + literal.length]))
                 && (!quoted[i] || !isEscaped(bytes, at, to))) return to;
@@ -177,23 +176,23 @@ final class TextScanner extends Scanner {
     }
 
     /** Puts method, URL and protocol of the request {@code bytes[at, to)} into a row. */
-    static void request(byte[] bytes, int at, int to, Batch batch, int row) {
+    static void request(byte[] bytes, int at, int to, Rows batch, int row) {
         int methodTo = at;
         while (methodTo < to && (bytes[methodTo] | 0x20) >= 'a' && (bytes[methodTo] | 0x20) <= 'z') methodTo++;
         if (methodTo == at || methodTo == to || bytes[methodTo] != ' ') {
-            put(batch, Batch.METHOD, row, -1, -1);
-            put(batch, Batch.URL, row, at, to);
-            put(batch, Batch.PROTOCOL, row, -1, -1);
+            put(batch, Rows.METHOD, row, -1, -1);
+            put(batch, Rows.URL, row, at, to);
+            put(batch, Rows.PROTOCOL, row, -1, -1);
             return;
         }
         int url = methodTo + 1;
         int protocol = protocol(bytes, url, to);
-        put(batch, Batch.METHOD, row, at, methodTo);
-        put(batch, Batch.URL, row, url, protocol < 0 ? to : protocol - 1);
-        put(batch, Batch.PROTOCOL, row, protocol, to);
+        put(batch, Rows.METHOD, row, at, methodTo);
+        put(batch, Rows.URL, row, url, protocol < 0 ? to : protocol - 1);
+        put(batch, Rows.PROTOCOL, row, protocol, to);
     }
 
-    private static void put(Batch batch, int column, int row, int from, int to) {
+    private static void put(Rows batch, int column, int row, int from, int to) {
         batch.from[column][row] = from;
         batch.to[column][row] = to;
     }
@@ -201,7 +200,7 @@ final class TextScanner extends Scanner {
     /** Where {@code HTTP/} begins after the last space of {@code bytes[from, to)}, or -1. */
     private static int protocol(byte[] bytes, int from, int to) {
         for (int at = to; at > from && to - at <= LONGEST_PROTOCOL; at--) {
-            if (bytes[at - 1] == ' ') return to - at >= 5 && ((Words.load(bytes, at) ^ HTTP) & 0xFFFFFFFFFFL) == 0 ? at : -1;
+            if (bytes[at - 1] == ' ') return to - at >= 5 && ((Bytes.load(bytes, at) ^ HTTP) & 0xFFFFFFFFFFL) == 0 ? at : -1;
         }
         return -1;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import skein.fold.files.Bytes;
+
 /**
  * Reads times: one of the usual forms, or whatever a pattern of {@code strftime} says, in which {@code %f} is a fraction's digits. For one thread.
  *
@@ -52,15 +54,15 @@ final class TimeText {
 
     private boolean isLast(byte[] bytes, int from, int length) {
         int word = 0;
-        for (; length > 8; length -= 8, from += 8) if (last[word++] != Words.load(bytes, from)) return false;
-        return last[word] == Words.load(bytes, from, length);
+        for (; length > 8; length -= 8, from += 8) if (last[word++] != Bytes.load(bytes, from)) return false;
+        return last[word] == Bytes.load(bytes, from, length);
     }
 
     private void remember(byte[] bytes, int from, int length) {
         lastLength = length;
         int word = 0;
-        for (; length > 8; length -= 8, from += 8) last[word++] = Words.load(bytes, from);
-        last[word] = Words.load(bytes, from, length);
+        for (; length > 8; length -= 8, from += 8) last[word++] = Bytes.load(bytes, from);
+        last[word] = Bytes.load(bytes, from, length);
     }
 
     private boolean parseUsual() {

@@ -2,6 +2,7 @@
 package skein.wf;
 
 import java.util.Arrays;
+import skein.fold.files.Bytes;
 
 /** Tries formats on the first lines of an input. */
 public final class Trial {
@@ -11,16 +12,16 @@ public final class Trial {
     private Trial() { }
 
     /** Tries {@code format} on the whole lines of {@code head}, at most {@code limit} of them that are not empty. */
-    public static Outcome run(Format format, byte[] head, int limit) {
-        byte[] bytes = Arrays.copyOf(head, head.length + 1 + Words.PAD);
+    public static Outcome run(LogFormat format, byte[] head, int limit) {
+        byte[] bytes = Arrays.copyOf(head, head.length + 1 + Bytes.PAD);
         bytes[head.length] = '\n';
         Scanner scanner = format.scanner();
-        Batch batch = new Batch(scanner.filled().length, false);
+        Rows batch = new Rows(scanner.filled().length, false);
         batch.bytes = bytes;
         int lines = 0;
         int matches = 0;
         for (int at = 0; at < head.length && lines < limit; ) {
-            int lineFeed = Words.indexOfLineFeed(bytes, at);
+            int lineFeed = Bytes.indexOfLineFeed(bytes, at);
             int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
             if (end > at) {
                 lines++;

@@ -2,19 +2,17 @@
 /**
  * The byte-level engine of the log analyser, and of the generator of sample logs.
  *
- * <p>Five pieces, each of which knows nothing of the next:
+ * <p>Four pieces, each of which knows nothing of the next:
  * <ol>
- * <li><b>slices</b> - {@link skein.wf.SliceSource} hands out whole lines, a quarter of a megabyte at a time, to as many workers
- *     as ask; {@link skein.wf.FileSlices} and {@link skein.wf.StreamSlices} implement it, {@link skein.wf.SliceQueue} chains
- *     several, and {@link skein.wf.Tail} reads what is appended;</li>
- * <li><b>lines</b> - a {@link skein.wf.Format} makes a {@link skein.wf.Scanner}, which finds the fields of a line in place and
- *     puts them into the columns of a {@link skein.wf.Batch};</li>
- * <li><b>questions</b> - a {@link skein.wf.RowFilter} picks rows of a batch, a {@link skein.wf.KeyPart} says what of a row is
+ * <li><b>lines</b> - a {@link skein.wf.LogFormat} makes a {@link skein.wf.Scanner}, which finds the fields of a line in place and
+ *     puts them into the columns of {@link skein.wf.Rows};</li>
+ * <li><b>questions</b> - a {@link skein.wf.RowFilter} picks rows, a {@link skein.wf.KeyPart} says what of a row is
  *     counted by;</li>
  * <li><b>tables</b> - {@link skein.wf.KeyTable} counts by key, a key being bytes, within a {@link skein.wf.Budget};</li>
  * <li><b>accumulators</b> - {@link skein.wf.Analysis} carries out an {@link skein.wf.AnalysisPlan} for one worker, {@link
- *     skein.wf.Wf2} does the same for the one report of Wide Finder 2; both merge with another worker's.</li>
+ *     skein.wf.wf2.Wf2} does the same for the one report of Wide Finder 2; both merge with another worker's.</li>
  * </ol>
+ * The lines come as slices of {@code skein.fold}; {@link skein.wf.Tail} makes slices of what is appended to a file.
  * Nothing here starts a thread but the generator: {@code skein.widefinder.driver} folds accumulators over slices. {@link skein.wf.Ranking}
  * and {@link skein.wf.TallyRows} put finished tables in order. No {@code String} exists before that.
  *

@@ -8,10 +8,11 @@
 
   Each takes one path or several, and returns a value that can be folded any number of times; the files are looked at
   when a fold begins. A part of a file owns the records whose first byte lies in it, so each is seen exactly once, and in
-  order. A file called *.gz is unpacked, and one called *.zst with com.github.luben/zstd-jni on the class path: several in
-  parallel, one alone on one thread while others take its lines. So are pipes, devices and the files of /proc, of which nobody
-  knows the size, read on by one thread; a pipe can be folded but once, and the whole records that it has are stepped on
-  before it makes the fold wait.
+  order. A compressed file is unpacked; its first bytes tell, not its name. gzip needs nothing else, Zstandard
+  com.github.luben/zstd-jni on the class path, bzip2 and lz4 org.apache.commons/commons-compress, xz org.tukaani/xz. Several
+  compressed files are read in parallel. One alone is unpacked by one thread while others take its lines, and so are pipes,
+  devices and the files of /proc, which have no size. A pipe can be folded once; the whole records that it has are stepped
+  on before it makes the fold wait.
 
   The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
   :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long and :skein/no-unpacker, and for arguments
@@ -26,7 +27,7 @@
            (java.nio.charset Charset StandardCharsets)
            (java.nio.file InvalidPathException Path)
            (java.util Arrays Collection)
-           (skein.fold.rt FileSpan FilesSpan Format StreamFeed)))
+           (skein.fold.files FilesSpan InputFile RecordFormat StreamFeed)))
 
 (set! *warn-on-reflection* true)
 
@@ -35,10 +36,11 @@
                (str "A file is named by a string, a java.io.File or a java.nio.file.Path, not by " (error/preview x) why ".")
                {:path (error/preview x)}))
 
-(defn- ->path ^Path [x]
+(defn- ->path [x]
   (try
     (condp instance? x
       Path x
+      InputFile x
       File (.toPath ^File x)
       String (if (= "" x) (bad-path! x ", which is empty") (Path/of x (make-array String 0)))
       (bad-path! x ""))
@@ -114,20 +116,24 @@
                    {:delimiter (error/preview x), :charset (str charset)}))
     bytes))
 
-;; No record: that would be a map, and folded as one by whoever looks for maps first.
+(defn- ->input [path]
+  (if (instance? InputFile path) path (InputFile/of ^Path path)))
+
+;; Not a defrecord: that would be a map, and some functions look for maps first.
 (deftype ^:private Files [paths format]
   source/Source
   (-source [_]
-    (cond
-      (not= 1 (count paths)) (FilesSpan. paths format)
-      (StreamFeed/isNeeded (first paths)) (StreamFeed/ofFile (first paths) format)
-      :else (FileSpan. (first paths) format))))
+    (let [files (mapv ->input paths)
+          ^InputFile file (first files)]
+      (if (and (= 1 (count files)) (.isSerial file))
+        (StreamFeed. file format)
+        (FilesSpan. files format)))))
 
 (defn lines
   "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them: what ends one is line feed,
   carriage return or both, and a byte order mark stays in the first.
 
-  paths  string, File or Path, or a collection of such
+  paths  string, File, Path or skein.fold.files.InputFile, or a collection of such
   opts   :charset  name or java.nio.charset.Charset, an extension of ASCII; default UTF-8
 
       (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
@@ -135,7 +141,7 @@
   ([paths] (lines paths {}))
   ([paths opts]
    (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check/options charset-option opts)]
-     (Files. (->paths paths) (Format/lines (->charset charset))))))
+     (Files. (->paths paths) (RecordFormat/lines (->charset charset))))))
 
 (defn records
   "Returns a source of the records of files that end with `delimiter`, which they are given without.
@@ -151,7 +157,7 @@
          charset (->charset charset)
          raw? (= :bytes as)]
      (Files. (->paths paths)
-             (Format/records (->delimiter delimiter (when-not (and raw? (bytes? delimiter)) charset))
+             (RecordFormat/records (->delimiter delimiter (when-not (and raw? (bytes? delimiter)) charset))
                              (when-not raw? charset))))))
 
 (defn slices
@@ -160,9 +166,9 @@
   paths  as for `lines`
   opts   :delimiter  what ends a line, as for `records`; default line feed
 
-  A slice has fields bytes, from, to and position; `.copy` and `.text` copy it. Its buffer is used again when the step that
+  A slice has fields bytes, from, to, position and file, the number of its file in `paths`; `.copy` and `.text` copy it. Its buffer is used again when the step that
   got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
   ([paths] (slices paths {}))
   ([paths opts]
    (let [{:keys [delimiter] :or {delimiter \newline}} (check/options slice-options opts)]
-     (Files. (->paths paths) (Format/slices (->delimiter delimiter nil))))))
+     (Files. (->paths paths) (RecordFormat/slices (->delimiter delimiter nil))))))

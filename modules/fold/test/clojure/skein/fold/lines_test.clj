@@ -16,7 +16,7 @@
            (java.util Arrays)
            (java.util.concurrent CountDownLatch TimeUnit)
            (java.util.zip GZIPOutputStream)
-           (skein.fold.rt FileSpan Format GzipStream)
+           (skein.fold.files FilesSpan GzipStream InputFile RecordFormat)
            (skein.fold.spi Slice)))
 
 (set! *warn-on-reflection* true)
@@ -137,12 +137,21 @@
         (is (= ["a" "b" "a" "b"] (ends a a)))
         (is (= ["a" "b" "c" "d"] (update (ends a b) 2 subs 0 1))))
       (testing "cut off anywhere"
-        (doseq [n (range (alength a))]
+        (doseq [n (range 4 (alength a))]
           (is (= :skein/file-truncated (ends (take n a))) n))
         (doseq [tail [a b skippable], n (range 1 (count tail))]
           (is (= :skein/file-truncated (ends a (take n tail))) n)))
       (testing "damaged"
-        (is (= :skein/file-unreadable (ends a (repeat 20 0)) (ends (assoc (vec a) 0 0)) (ends (update (vec a) (- (alength a) 1) bit-xor 1))))))))
+        (is (= :skein/file-unreadable (ends a (repeat 20 0)) (ends (update (vec a) (- (alength a) 1) bit-xor 1))))))))
+
+(deftest contents-tell-what-is-compressed
+  (with-files [a ".txt" b ".gz" c ".log"]
+    (gzip! a "1\n2\n")
+    (write! b "3\n")
+    (zstd! c "4\n")
+    (is (= ["1" "2"] (all {} (lines/lines a))))
+    (is (= ["3"] (all {} (lines/lines b))))
+    (is (= ["1" "2" "3" "4"] (all {:grain 1, :parallelism 2} (lines/lines [a b c]))))))
 
 (deftest several-files-are-divided-each-on-its-own
   (with-files [a ".txt" b ".gz" c ".txt" d ".gz"]
@@ -208,8 +217,8 @@
 
 (deftest what-cannot-be-read-has-a-name
   (with-files [file ".txt" bad ".gz" zst ".zst"]
-    (write! bad "no gzip")
-    (write! zst "no Zstandard")
+    (write-bytes! bad [0x1F -117] (.getBytes "no gzip"))
+    (write-bytes! zst [0x28 -75 0x2F -3] (repeat 30 -1))
     (testing "missing, a directory, damaged"
       (is (= :skein/file-missing (error-of #(all {} (lines/lines "no/such/file")))))
       (is (= :skein/file-missing (error-of #(all {} (lines/lines ["no/such/file" "nor-this.gz"])))))
@@ -257,7 +266,7 @@
         (is (= ["a" "b" "c" "d"] (ends a (repeat 5 0) b)))
         (is (= ["x"] (apply ends (concat (repeat 3000 (gzip "")) [(gzip "x")])))))
       (testing "cut off anywhere"
-        (doseq [n (range (alength a))]
+        (doseq [n (range 2 (alength a))]
           (is (= :skein/file-truncated (ends (take n a))) n))
         (doseq [n (range 1 (alength b))]
           (is (= :skein/file-truncated (ends a (take n b))) n)))
@@ -337,7 +346,7 @@
   (with-files [file ".txt"]
     (write! file (str/join (repeat 2000 "line\n")))
     (let [count-line (fn [n _] (inc (long n)))]
-      (with-open [span (FileSpan. (.toPath file) (Format/lines StandardCharsets/UTF_8))]
+      (with-open [span (FilesSpan. [(InputFile/of (.toPath file))] (RecordFormat/lines StandardCharsets/UTF_8))]
         (.reduce span count-line 0 0 5000)
         (.interrupt (Thread/currentThread))
         (is (= [InterruptedException false] (end-of #(.reduce span count-line 0 5000 10000))))
@@ -401,6 +410,14 @@
             :let [last-report (atom nil)]]
       (is (= 50000 (within-deadline (fold/fold (assoc opts :on-progress #(reset! last-report %)) fold/count (lines/lines file)))))
       (is (= {:done 250000 :total nil :unit :bytes} @last-report)))))
+
+(deftest slices-name-their-file
+  (with-files [a ".txt" b ".gz" c ".txt"]
+    (write! a "1\n2\n")
+    (gzip! b "3\n")
+    (write! c "4")
+    (let [named (fn [^Slice s] [(.file s) (.text s StandardCharsets/UTF_8)])]
+      (is (= [[0 "1\n2\n"] [1 "3\n"] [2 "4"]] (all {} (eduction (map named) (lines/slices [a b c]))))))))
 
 (deftest several-compressed-files-are-shared-from-the-first-one-on
   (with-files [a ".gz" b ".gz"]

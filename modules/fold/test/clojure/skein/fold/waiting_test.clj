@@ -18,8 +18,8 @@
            (java.util.concurrent CountDownLatch Executor LinkedBlockingQueue TimeUnit)
            (java.util.concurrent.locks LockSupport)
            (java.util.zip GZIPOutputStream)
+           (skein.fold.files InputFile RecordFormat StreamFeed)
            (skein.fold.memory Spans)
-           (skein.fold.rt Format StreamFeed)
            (skein.fold.spi Feed)))
 
 (set! *warn-on-reflection* true)
@@ -229,4 +229,4 @@
                 in (PipedInputStream. out 4096)]]
     (write-parts! out ["a\nb" "\r\nend\r\n" "not"])
     (is (= ["a" "b"] (within-deadline (fold/fold opts until-end into conj
-                                                 (StreamFeed. "pipe" in (Format/lines StandardCharsets/UTF_8))))))))
+                                                 (StreamFeed. (InputFile/of "pipe" in) (RecordFormat/lines StandardCharsets/UTF_8))))))))

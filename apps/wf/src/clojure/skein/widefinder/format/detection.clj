@@ -5,7 +5,7 @@
   - `detect`   bytes -> format, with how many of the first lines it fits"
   (:require [skein.impl.error :as error]
             [skein.widefinder.format :as format]
-            [skein.widefinder.report :as report])
+            [skein.widefinder.units :as units])
   (:import (skein.wf Trial Trial$Outcome)))
 
 (set! *warn-on-reflection* true)
@@ -49,7 +49,7 @@
   (let [line (first (remove empty? (.split (String. head 0 (int (min 4096 (alength head))) "ISO-8859-1") "\r?\n")))]
     (error/fail! :skein/unknown-format
                  (str name ": its first lines are in none of the formats that are known by name; give the server's own with"
-                      " --log-format, as in --log-format '%h %l %u %t \"%r\" %>s %b'. The first line: " (report/printable (error/preview line)))
+                      " --log-format, as in --log-format '%h %l %u %t \"%r\" %>s %b'. The first line: " (units/printable (error/preview line)))
                  {:input name, :line (error/preview line)})))
 
 (defn detect

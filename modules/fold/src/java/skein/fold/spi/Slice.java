@@ -9,8 +9,8 @@ import java.util.Arrays;
  * The buffer is used again when the step that got the slice has returned, so copy what is wanted for longer.
  */
 public final class Slice {
-  /** How many bytes can be read behind {@link #to}; what they contain is undefined. */
-  public static final int PAD = 32;
+  /** How many bytes can be read behind {@link #to}; what they contain is undefined, and a step may write there. */
+  public static final int PAD = 64;
 
   /** The buffer. */
   public final byte[] bytes;
@@ -20,13 +20,16 @@ public final class Slice {
   public final int to;
   /** Where the first record begins in the file or stream, in bytes. */
   public final long position;
+  /** Which file of the source the records are from, counted from 0. */
+  public final int file;
 
-  /** The records in {@code bytes[from, to)}, of which the first begins at {@code position} in the file or stream. */
-  public Slice(byte[] bytes, int from, int to, long position) {
+  /** The records in {@code bytes[from, to)}, of which the first begins at {@code position} in the file or stream number {@code file}. */
+  public Slice(byte[] bytes, int from, int to, long position, int file) {
     this.bytes = bytes;
     this.from = from;
     this.to = to;
     this.position = position;
+    this.file = file;
   }
 
   /** Returns how many bytes the records have. */

@@ -4,7 +4,7 @@ package skein.wf;
 import java.util.List;
 
 /** What lines look like, compiled; safe for use by any number of threads. */
-public interface Format {
+public interface LogFormat {
     /** A scanner for one thread. */
     Scanner scanner();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.fold.rt;
+package skein.fold.files;
 
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
@@ -14,7 +14,7 @@ import skein.fold.spi.Span;
  * <p>Where a record begins is defined for each position by the bytes just before it: so a file can be cut anywhere, and each
  * part owns the records that begin in it.
  */
-public abstract class Format {
+public abstract class RecordFormat {
   /** How many bytes before a position say whether a record begins there. */
   abstract int lookBehind();
 
@@ -27,26 +27,26 @@ public abstract class Format {
    */
   abstract int nextStart(byte[] bytes, int at, int end, boolean last);
 
-  /** Steps on the records in {@code bytes[from, to)}; as {@link Span#reduce}. */
-  abstract Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position);
+  /** Steps on the records in {@code bytes[from, to)} of the file with the number {@code file}; as {@link Span#reduce}. */
+  abstract Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file);
 
   /** Lines, as strings without their ends, which are line feed, carriage return, or both, as for {@code BufferedReader}. */
-  public static Format lines(Charset charset) {
+  public static RecordFormat lines(Charset charset) {
     return new Lines(charset);
   }
 
   /** Records that end with {@code delimiter}, as strings without it, or as byte arrays if {@code charset} is null. */
-  public static Format records(byte[] delimiter, Charset charset) {
+  public static RecordFormat records(byte[] delimiter, Charset charset) {
     return new Records(delimiter, charset);
   }
 
   /** All records of a part, each of which ends with {@code delimiter}, as one {@link Slice}. */
-  public static Format slices(byte[] delimiter) {
+  public static RecordFormat slices(byte[] delimiter) {
     return new Slices(delimiter);
   }
 
   /** Text lines, which end with \n, \r\n or \r. */
-  private static final class Lines extends Format {
+  private static final class Lines extends RecordFormat {
     private final Charset charset;
 
     Lines(Charset charset) {
@@ -67,7 +67,7 @@ public abstract class Format {
     }
 
     @Override
-    Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position) {
+    Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
       for (int at = from; at < to; ) {
         int lineEnd = Bytes.indexOfLineEnd(bytes, at, to);
         acc = step.invoke(acc, new String(bytes, at, lineEnd - at, charset));
@@ -79,7 +79,7 @@ public abstract class Format {
   }
 
   /** What both kinds with a delimiter have in common. */
-  private abstract static class Delimited extends Format {
+  private abstract static class Delimited extends RecordFormat {
     final byte[] delimiter;
 
     Delimited(byte[] delimiter) {
@@ -112,7 +112,7 @@ public abstract class Format {
     }
 
     @Override
-    Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position) {
+    Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
       for (int at = from; at < to; ) {
         int end = indexOfDelimiter(bytes, at, to);
         Object record = charset == null
@@ -133,8 +133,8 @@ public abstract class Format {
     }
 
     @Override
-    Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position) {
-      return from == to ? acc : step.invoke(acc, new Slice(bytes, from, to, position));
+    Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
+      return from == to ? acc : step.invoke(acc, new Slice(bytes, from, to, position, file));
     }
   }
 }

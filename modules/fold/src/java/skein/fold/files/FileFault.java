@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.fold.rt;
+package skein.fold.files;
 
 import clojure.lang.ExceptionInfo;
 import clojure.lang.Keyword;
@@ -34,7 +34,7 @@ final class FileFault {
   /** The current thread was interrupted while it read {@code path}. */
   static RuntimeException interrupted(String path) {
     Thread.interrupted();
-    return Sneaky.raise(new InterruptedException("interrupted while reading " + path));
+    return FileFault.<RuntimeException>raise(new InterruptedException("interrupted while reading " + path));
   }
 
   static RuntimeException missing(String path) {
@@ -43,7 +43,7 @@ final class FileFault {
   }
 
   static RuntimeException directory(String path) {
-    return fault(Keyword.intern("skein", "file-is-directory"), path + " is a directory. Name the files in it.", path);
+    return fault(Keyword.intern("skein", "file-is-directory"), path + " is a directory. Name the files in it, as in " + path + "/*.log.", path);
   }
 
   static RuntimeException truncated(String path, long position) {
@@ -73,8 +73,9 @@ final class FileFault {
         path, Keyword.intern("library"), library);
   }
 
-  /** What stands behind an {@code IOException}; of an interrupt, an InterruptedException, which the thread then is no more. */
-  static RuntimeException of(IOException e, String path, long position) {
+  /** The error for {@code e}; of an interrupt an InterruptedException, and the thread is then not interrupted any more. */
+  static RuntimeException of(Exception e, String path, long position) {
+    if (e instanceof ExceptionInfo known) return known;
     if (e instanceof ClosedByInterruptException || e instanceof InterruptedIOException) throw interrupted(path);
     if (e instanceof NoSuchFileException) return missing(path);
     // The second is what zstd-jni says.
@@ -82,8 +83,15 @@ final class FileFault {
     String why = e instanceof AccessDeniedException ? "its permissions forbid it"
         : e instanceof ZipException ? "it is no gzip file, or a damaged one (" + e.getMessage() + ")"
         : e instanceof FileSystemException f && f.getReason() != null ? f.getReason()
+        : e instanceof RuntimeException ? "it is damaged (" + e + ")"
         : String.valueOf(e.getMessage());
     return fault(e, Keyword.intern("skein", "file-unreadable"), "Can't read " + path + ": " + why + ".",
         path, Keyword.intern("position"), position, Keyword.intern("reason"), why);
+  }
+
+  /** Throws {@code t}, which may be a checked exception, as Clojure's functions do. */
+  @SuppressWarnings("unchecked")
+  private static <T extends Throwable> RuntimeException raise(Throwable t) throws T {
+    throw (T) t;
   }
 }

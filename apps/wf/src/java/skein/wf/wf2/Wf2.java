@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.wf;
+package skein.wf.wf2;
 
 import java.nio.charset.StandardCharsets;
+import skein.wf.Accumulator;
+import skein.wf.Budget;
+import skein.wf.KeyTable;
+import skein.wf.Ranking;
 
 /**
  * The tallies of Wide Finder 2, as one worker counts them; {@link #merge} adds another worker's, part by part.
@@ -9,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  * <p>All that is asked about a URL is in one entry, so that a line costs one look-up, or three when it is an article's:
  * bytes, hits and 404s, and whether the URL is an article, which is found out once for each URL.
  */
-public final class Wf2 implements Accumulator<Wf2> {
+public final class Wf2 extends Accumulator<Wf2> {
     /* Values of a URL's entry. */
     private static final int BYTES = 0;
     private static final int HITS = 1;
@@ -58,12 +62,12 @@ public final class Wf2 implements Accumulator<Wf2> {
     }
 
     @Override
-    public void add(Slice slice) {
-        for (int at = slice.from; at < slice.to; ) {
-            at = parse(slice.bytes, at, slice.to);
-            countUrls(slice.bytes);
-            countClients(slice.bytes);
-            countReferrers(slice.bytes);
+    protected void addLines(byte[] bytes, int from, int to, int file) {
+        for (int at = from; at < to; ) {
+            at = parse(bytes, at, to);
+            countUrls(bytes);
+            countClients(bytes);
+            countReferrers(bytes);
         }
     }
 
@@ -94,7 +98,7 @@ public final class Wf2 implements Accumulator<Wf2> {
 
     private void countUrls(byte[] bytes) {
         urls.findAll(bytes, urlFrom, urlTo, batchLines, entries);
-        long[] cells = urls.cells;
+        long[] cells = urls.cells();
         int n = 0;
         for (int i = 0; i < batchLines; i++) {
             int url = entries[i];
@@ -139,7 +143,7 @@ public final class Wf2 implements Accumulator<Wf2> {
 
     private void count(KeyTable counts, byte[] bytes, int n) {
         counts.findAll(bytes, keyFrom, keyTo, n, entries);
-        long[] cells = counts.cells;
+        long[] cells = counts.cells();
         for (int i = 0; i < n; i++) cells[entries[i]]++;
     }
 
@@ -168,7 +172,7 @@ public final class Wf2 implements Accumulator<Wf2> {
     }
 
     @Override
-    public void merge(Wf2 other, int part) {
+    protected void mergePart(Wf2 other, int part) {
         switch (part) {
             case 0 -> mergeCounts(clients, other.clients);
             case 1 -> mergeUrls(other.urls);
@@ -184,17 +188,17 @@ public final class Wf2 implements Accumulator<Wf2> {
     private void mergeUrls(KeyTable other) {
         for (int at = other.first(); at < other.end(); at = other.next(at)) {
             int url = urls.find(other, at);
-            urls.cells[url + BYTES] = Math.addExact(urls.cells[url + BYTES], other.cells[at + BYTES]);
-            urls.cells[url + HITS] += other.cells[at + HITS];
-            urls.cells[url + MISSES] += other.cells[at + MISSES];
-            urls.cells[url + FLAGS] |= other.cells[at + FLAGS];
+            urls.cells()[url + BYTES] = Math.addExact(urls.cells()[url + BYTES], other.cells()[at + BYTES]);
+            urls.cells()[url + HITS] += other.cells()[at + HITS];
+            urls.cells()[url + MISSES] += other.cells()[at + MISSES];
+            urls.cells()[url + FLAGS] |= other.cells()[at + FLAGS];
         }
     }
 
     private static void mergeCounts(KeyTable counts, KeyTable other) {
         for (int at = other.first(); at < other.end(); at = other.next(at)) {
             int key = counts.find(other, at);
-            counts.cells[key] += other.cells[at];
+            counts.cells()[key] += other.cells()[at];
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.fold.rt;
+package skein.fold.files;
 
 import java.io.EOFException;
 import java.io.FilterInputStream;

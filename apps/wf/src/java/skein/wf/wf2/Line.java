@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.wf;
+package skein.wf.wf2;
+
+import skein.fold.files.Bytes;
 
 /**
  * One line of an access log, taken apart in place: a cursor that each worker moves from line to line.
@@ -68,17 +70,17 @@ final class Line {
     }
 
     /**
-     * Reads the line at {@code at}, which must end with a line feed that {@link Words#PAD} readable bytes follow.
+     * Reads the line at {@code at}, which must end with a line feed that {@link Bytes#PAD} readable bytes follow.
      * Every search below stops at that line feed at the latest, and no load reaches further than the padding.
      */
     int parse(byte[] bytes, int at) {
-        int space = Words.indexOfLow(bytes, at);
+        int space = Bytes.indexOfLow(bytes, at);
         int time = space + 6;
         int url = time + 33;
-        if ((Words.load(bytes, space) & HEAD_MASK) != HEAD || !isTimeAndGet(bytes, time)) return parseOdd(bytes, at);
-        int urlEnd = Words.indexOfLow(bytes, url);
-        long status = Words.load(bytes, urlEnd + 8) & STATUS_MASK;
-        if ((Words.load(bytes, urlEnd) & PROTOCOL_MASK) != PROTOCOL
+        if ((Bytes.load(bytes, space) & HEAD_MASK) != HEAD || !isTimeAndGet(bytes, time)) return parseOdd(bytes, at);
+        int urlEnd = Bytes.indexOfLow(bytes, url);
+        long status = Bytes.load(bytes, urlEnd + 8) & STATUS_MASK;
+        if ((Bytes.load(bytes, urlEnd) & PROTOCOL_MASK) != PROTOCOL
             || (status != STATUS_200 && status != STATUS_304 && status != STATUS_404)) return parseOdd(bytes, at);
         int sizeFrom = urlEnd + 15;
         int sizeTo = parseSize(bytes, sizeFrom);
@@ -89,17 +91,17 @@ final class Line {
         urlTo = urlEnd;
         missing = status == STATUS_404;
         referrerFrom = sizeTo + 1;
-        endAt(bytes, referrerFrom, Words.indexOfLineFeed(bytes, referrerFrom));
+        endAt(bytes, referrerFrom, Bytes.indexOfLineFeed(bytes, referrerFrom));
         return COUNTED;
     }
 
     /** Whether at {@code at} there are 20 bytes, a space, 5 bytes and {@code ] "GET }, the bytes being no spaces. */
     private static boolean isTimeAndGet(byte[] bytes, int at) {
-        long third = Words.load(bytes, at + 16);
-        long request = Words.load(bytes, at + 24);
+        long third = Bytes.load(bytes, at + 16);
+        long request = Bytes.load(bytes, at + 24);
         // The space at 20 is looked at by itself, and made a letter for the search; so is the text of the request.
-        long low = Words.low(Words.load(bytes, at)) | Words.low(Words.load(bytes, at + 8))
-            | Words.low(third | 0x40L << 32) | Words.low(request | REQUEST_MASK);
+        long low = Bytes.low(Bytes.load(bytes, at)) | Bytes.low(Bytes.load(bytes, at + 8))
+            | Bytes.low(third | 0x40L << 32) | Bytes.low(request | REQUEST_MASK);
         return low == 0 && bytes[at + 20] == ' ' && bytes[at + 32] == ' ' && (request & REQUEST_MASK) == REQUEST;
     }
 
@@ -121,7 +123,7 @@ final class Line {
 
     /** The rules, one after the other. */
     private int parseOdd(byte[] bytes, int at) {
-        endAt(bytes, at, Words.indexOfLineFeed(bytes, at));
+        endAt(bytes, at, Bytes.indexOfLineFeed(bytes, at));
         if (!split(bytes, at)) return MALFORMED;
         missing = fieldIs(bytes, 8, "404");
         if (!fieldIs(bytes, 5, "\"GET") || !(missing || fieldIs(bytes, 8, "200") || fieldIs(bytes, 8, "304"))) return IGNORED;

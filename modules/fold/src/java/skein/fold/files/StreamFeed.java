@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.fold.rt;
+package skein.fold.files;
 
 import clojure.lang.IFn;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import skein.fold.spi.Feed;
-import skein.fold.spi.Slice;
 import skein.fold.spi.Span;
 
 /**
@@ -18,50 +15,28 @@ import skein.fold.spi.Span;
 public final class StreamFeed implements Feed {
   private static final int MIN_BLOCK = 1 << 12;
   private static final int MAX_BLOCK = 1 << 17;
-  private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Slice.PAD;
+  private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Bytes.PAD;
 
-  private final String name;
-  private final InputStream stream;
-  private final Format format;
+  private final InputFile file;
+  private final RecordFormat format;
+  private final int index;
+  private InputStream stream;  // null: not open yet
   private byte[] bytes = {};
   private int have;       // bytes read and not handed out
   private int searched;   // before this one no record begins but at the first
   private long position;  // of the first of them in the stream
   private boolean ended;
 
-  /** @param name what to call the stream in an error */
-  public StreamFeed(String name, InputStream stream, Format format) {
-    this.name = name;
-    this.stream = stream;
+  /** The records of {@code file}, which is opened when the first of them is wanted. */
+  public StreamFeed(InputFile file, RecordFormat format) {
+    this(file, format, 0);
+  }
+
+  /** @param index the number of the file in its source */
+  StreamFeed(InputFile file, RecordFormat format, int index) {
+    this.file = file;
     this.format = format;
-  }
-
-  /**
-   * Whether a file, which must be there, can't be read by position: it is compressed, going by its name, or a pipe or device,
-   * or one that has no size but contents, as the system makes them in /proc.
-   */
-  public static boolean isNeeded(Path path) {
-    if (Unpacking.isPacked(path)) return true;
-    long size = FileSpan.sizeOf(path);
-    return !Files.isRegularFile(path) || size == 0 && !isEmpty(path);
-  }
-
-  private static boolean isEmpty(Path path) {
-    try (InputStream in = Files.newInputStream(path)) {
-      return in.read() < 0;
-    } catch (IOException e) {
-      throw FileFault.of(e, path.toString(), 0);
-    }
-  }
-
-  /** The contents of such a file. */
-  public static StreamFeed ofFile(Path path, Format format) {
-    FileSpan.sizeOf(path);
-    try {
-      return new StreamFeed(path.toString(), Unpacking.open(path), format);
-    } catch (IOException e) {
-      throw FileFault.of(e, path.toString(), 0);
-    }
+    this.index = index;
   }
 
   @Override
@@ -92,7 +67,7 @@ public final class StreamFeed implements Feed {
   public Span next(int n) {
     if (exhausted()) return null;
     int end = read(Math.max(have, Math.clamp(n, MIN_BLOCK, MAX_BLOCK)));
-    Span block = new BytesSpan(cutOff(end), end, position, format);
+    Span block = new BytesSpan(cutOff(end), end, position, index, format);
     have -= end;
     searched = have;
     position += end;
@@ -114,22 +89,22 @@ public final class StreamFeed implements Feed {
     return have;
   }
 
-  /** Whether reading may take long. */
+  /** Returns whether reading may take long. */
   private boolean wouldWait() {
     try {
-      return stream.available() == 0;
+      return stream == null || stream.available() == 0;
     } catch (IOException e) {
-      return true;  // whoever reads will see what it is
+      return true;  // the next read will throw it
     }
   }
 
   /** Makes room for {@code n} bytes. */
   private void reserve(int n) {
-    if (bytes.length < n + Slice.PAD) bytes = Arrays.copyOf(bytes, n + Slice.PAD);
+    if (bytes.length < n + Bytes.PAD) bytes = Arrays.copyOf(bytes, n + Bytes.PAD);
   }
 
   private int twice(int n) {
-    if (n > MAX_BUFFER / 2) throw FileFault.tooLong(name, position);
+    if (n > MAX_BUFFER / 2) throw FileFault.tooLong(file.name(), position);
     return 2 * n;
   }
 
@@ -151,8 +126,8 @@ public final class StreamFeed implements Feed {
   /** Takes the first {@code n} bytes out of the buffer; returns an array that begins with them. */
   private byte[] cutOff(int n) {
     byte[] cut;
-    if (n < bytes.length / 4 && bytes.length <= MAX_BLOCK + Slice.PAD) {
-      cut = Arrays.copyOf(bytes, n + Slice.PAD);
+    if (n < bytes.length / 4 && bytes.length <= MAX_BLOCK + Bytes.PAD) {
+      cut = Arrays.copyOf(bytes, n + Bytes.PAD);
       System.arraycopy(bytes, n, bytes, 0, have - n);
     } else {
       cut = bytes;
@@ -164,24 +139,25 @@ public final class StreamFeed implements Feed {
   /** Reads what there is until there are {@code n} bytes. */
   private void fill(int n) {
     try {
+      if (stream == null) stream = file.open();
       int read = stream.read(bytes, have, n - have);
       if (read < 0) ended = true; else have += read;
-    } catch (IOException e) {
-      throw FileFault.of(e, name, position + have);
+    } catch (IOException | RuntimeException e) {  // a library that unpacks damaged data may throw anything
+      throw FileFault.of(e, file.name(), position + have);
     }
   }
 
   @Override
   public void close() {
     try {
-      stream.close();
+      if (stream != null) stream.close();
     } catch (IOException e) {
-      throw FileFault.of(e, name, position);
+      throw FileFault.of(e, file.name(), position);
     }
   }
 
   /** One block. */
-  private record BytesSpan(byte[] bytes, int end, long position, Format format) implements Span {
+  private record BytesSpan(byte[] bytes, int end, long position, int index, RecordFormat format) implements Span {
     @Override
     public long size() {
       return end;
@@ -189,7 +165,7 @@ public final class StreamFeed implements Feed {
 
     @Override
     public Object reduce(IFn step, Object acc, long from, long to) {
-      return format.reduce(step, acc, bytes, 0, end, position);
+      return format.reduce(step, acc, bytes, 0, end, position, index);
     }
   }
 }

@@ -11,7 +11,7 @@ import java.util.Arrays;
  * <p>A {@link Scanner} fills a row; filters and tallies then go over one column of all rows at a time, in loops that
  * are short and whose loads don't wait for one another.
  */
-public final class Batch {
+public final class Rows {
     /** How many rows there are at most. */
     public static final int ROWS = 128;
     /* The columns that every batch has; those of a format's own fields follow. */
@@ -54,7 +54,7 @@ public final class Batch {
     private final int[] changedTo = new int[ROWS];
 
     /** A batch with {@code extraColumns} beyond the ones that every batch has; if {@code lines}, it can give whole lines. */
-    Batch(int extraColumns, boolean lines) {
+    Rows(int extraColumns, boolean lines) {
         changed = lines ? new Text(1 << 10) : null;
         from = new int[COLUMNS + extraColumns][ROWS];
         to = new int[COLUMNS + extraColumns][ROWS];

@@ -1,0 +1,139 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.files-test
+  "The classes of skein.fold.files one by one, so that a fault is found in the class that has it."
+  (:require [clojure.test :refer [deftest is testing]]
+            [clojure.test.check :as check]
+            [clojure.test.check.generators :as gen]
+            [clojure.test.check.properties :as prop])
+  (:import (clojure.lang ExceptionInfo)
+           (com.github.luben.zstd ZstdOutputStream)
+           (java.io ByteArrayInputStream ByteArrayOutputStream File FileOutputStream InputStream PipedInputStream PipedOutputStream)
+           (java.nio.charset StandardCharsets)
+           (java.util Arrays)
+           (java.util.zip GZIPOutputStream)
+           (skein.fold.files Bytes FilesSpan InputFile RecordFormat StreamFeed)
+           (skein.fold.spi Slice Span)))
+
+(set! *warn-on-reflection* true)
+
+(defn- padded ^bytes [bytes]
+  (byte-array (concat bytes (repeat Bytes/PAD (byte 10)))))
+
+(defn- first-index [pred bytes at end]
+  (or (first (filter #(pred (long (nth bytes %))) (range at end))) end))
+
+(def ^:private byte-gen
+  (gen/frequency [[8 (gen/choose 33 126)] [2 (gen/elements [10 13 32 9 0 127])] [2 (gen/choose -128 -1)]]))
+
+(deftest searches-find-what-a-loop-finds
+  (let [result (check/quick-check
+                500
+                (prop/for-all [content (gen/vector byte-gen 0 100), skip (gen/choose 0 9), wanted byte-gen]
+                  (let [bytes (padded content)
+                        end (int (count content))
+                        at (int (min skip (int end)))]
+                    (and (= (first-index #{10 13} content at end) (Bytes/indexOfLineEnd bytes at end))
+                         (= (first-index #(= wanted %) content at end) (Bytes/indexOf bytes at end (byte wanted)))
+                         (= (first-index #{10} content at end) (Bytes/indexOfLineFeed bytes at))
+                         (= (first-index #(<= 0 % 32) content at end) (Bytes/indexOfLow bytes at))))))]
+    (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
+
+(deftest longer-texts-are-found-whole
+  (let [bytes (padded (.getBytes "ab--=-=--=c"))]
+    (is (= [2 7 11] (for [at [0 3 8]] (Bytes/indexOf bytes (int at) (int 11) ^bytes (.getBytes "--=")))))
+    (is (= 9 (Bytes/indexOf bytes (int 3) (int 9) ^bytes (.getBytes "--="))) "it must end before the end")))
+
+(deftest loads-put-the-first-byte-lowest
+  (let [bytes (padded [1 2 3])]
+    (is (= 0x0a0a0a0a0a030201 (Bytes/load bytes 0)))
+    (is (= 0x0201 (Bytes/load bytes 0 2)))))
+
+(defn- packed ^bytes [make-stream ^String text]
+  (let [out (ByteArrayOutputStream.)]
+    (with-open [^java.io.OutputStream packer (make-stream out)] (.write packer (.getBytes text "UTF-8")))
+    (.toByteArray out)))
+
+(defn- gzip [text] (packed #(GZIPOutputStream. ^ByteArrayOutputStream %) text))
+(defn- zstd [text] (packed #(ZstdOutputStream. ^java.io.OutputStream %) text))
+
+(defn- with-content [^bytes content f]
+  (let [file (File/createTempFile "skein-files" ".bin")]
+    (try (with-open [out (FileOutputStream. file)] (.write out content))
+         (f (InputFile/of (.toPath file)))
+         (finally (.delete file)))))
+
+(defn- text-of [^InputStream in] (with-open [in in] (String. (.readAllBytes in) "UTF-8")))
+
+(defn- feed-text [^InputFile file]
+  (with-open [feed (StreamFeed. file (RecordFormat/slices (.getBytes "\n")))]
+    (loop [text ""]
+      (if (.exhausted feed)
+        text
+        (recur (.reduce feed (fn add [acc ^Slice s] (str acc (.text s StandardCharsets/UTF_8))) text (int 1)))))))
+
+(def ^:private skippable (byte-array [0x50 0x2A 0x4D 0x18 2 0 0 0 7 7]))
+
+(deftest first-bytes-tell-the-packing
+  (doseq [[packing content] {"gzip" (gzip "a\nb"), "zstd" (zstd "a\nb"), nil (.getBytes "a\nb")}]
+    (with-content content
+      (fn [^InputFile file]
+        (is (= packing (.packing file)))
+        (is (= (some? packing) (.isSerial file)))
+        (is (= "a" (String. (.head file 1))))
+        (is (= "a\nb" (String. (.head file 100)) (feed-text file)))
+        (is (.isRepeatable file)))))
+  (testing "a skippable frame in front"
+    (with-content (byte-array (concat skippable (zstd "a\n")))
+      (fn [^InputFile file]
+        (is (= "zstd" (.packing file)))
+        (is (= "a\n" (feed-text file)))))))
+
+(deftest a-missing-library-is-named
+  (with-content (byte-array [66 90 104 57])
+    (fn [^InputFile file]
+      (is (= [:skein/no-unpacker "org.apache.commons/commons-compress"]
+             (try (.head file 1) (catch ExceptionInfo e ((juxt :skein/error :library) (ex-data e)))))))))
+
+(deftest streams-are-read-once-and-peeked-at-before
+  (doseq [content [(gzip "a\nb\n") (.getBytes "a\nb\n")]]
+    (let [file (InputFile/of "in" (ByteArrayInputStream. content))]
+      (is (= "a\n" (String. (.head file 2))))
+      (is (= "a\nb\n" (String. (.head file 99))))
+      (is (not (.isRepeatable file)))
+      (is (= "a\nb\n" (feed-text file)))
+      (is (= :skein/file-unreadable (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e)))))))))
+
+(deftest a-packed-member-is-not-unpacked-twice
+  (let [inner (gzip "a\n")
+        file (InputFile/of "in" (ByteArrayInputStream. (packed #(GZIPOutputStream. ^ByteArrayOutputStream %) "")))]
+    (is (= "" (String. (.head file 9))))
+    (with-content (let [out (ByteArrayOutputStream.)]
+                    (with-open [packer (GZIPOutputStream. out)] (.write packer ^bytes inner))
+                    (.toByteArray out))
+      (fn [^InputFile file]
+        (is (Arrays/equals ^bytes inner (.head file 999)))))))
+
+(deftest a-pipe-gives-its-first-line-before-the-next-comes
+  (let [out (PipedOutputStream.)
+        in (PipedInputStream. out)]
+    (with-open [feed (StreamFeed. (InputFile/of "pipe" in) (RecordFormat/lines StandardCharsets/UTF_8))]
+      (.write out (.getBytes "a\n"))
+      (is (false? (.exhausted feed)))
+      (let [^Span block (.next feed 1)]
+        (is (= ["a"] (.reduce block conj [] 0 (.size block)))))
+      (.write out (.getBytes "b"))
+      (.close out)
+      (is (= ["b"] (.reduce feed conj [] 1)))
+      (is (.exhausted feed)))))
+
+(deftest parts-own-the-records-that-begin-in-them
+  (with-content (.getBytes "a\nbb\n\nccc")
+    (fn [^InputFile file]
+      (with-open [span (FilesSpan. [file] (RecordFormat/lines StandardCharsets/UTF_8))]
+        (let [part (fn [from to] (.reduce span conj [] from to))]
+          (is (= [["a"] [] ["bb"] [] [] [""] ["ccc"] [] []] (map #(part % (inc (long %))) (range 9))))
+          (is (= ["a" "bb" "" "ccc"] (part 0 9) (into (part 0 4) (part 4 9))))))
+      (testing "up to a limit"
+        (with-open [span (FilesSpan. [(.upTo file 5)] (RecordFormat/lines StandardCharsets/UTF_8))]
+          (is (= 5 (.size span)))
+          (is (= ["a" "bb"] (.reduce span conj [] 0 5))))))))
