@@ -94,28 +94,6 @@
                       (with-open [s (Socket. (.getInetAddress server) (.getLocalPort server))]
                         (.read (.getInputStream s))))))))
 
-(defn- spin-until [^AtomicBoolean stop]
-  (while (not (.get stop)) (Thread/onSpinWait)))
-
-(deftest computing-blocks-do-not-stop-the-others
-  (let [stop (AtomicBoolean.)
-        hogs (vec (repeatedly (* 2 (skein.rt.schedule.Scheduler/workers)) #(go (spin-until stop) :stopped)))
-        answers (vec (repeatedly 10 #(go (<! (a/timeout 1)) :answer)))]
-    (is (= (repeat 10 :answer) (map await-port answers)) "while all workers compute")
-    (.set stop true)
-    (is (every? #{:stopped} (map await-port hogs)))))
-
-(deftest timers-fire-while-workers-and-carriers-spin
-  (let [stop (AtomicBoolean.)
-        spinners (vec (repeatedly 4 #(Thread/startVirtualThread (fn [] (spin-until stop)))))
-        hogs (vec (repeatedly 4 #(go (spin-until stop))))
-        fired (promise)]
-    (a/take! (a/timeout 20) (fn [_] (deliver fired :fired)))
-    (is (= :fired (deref fired 20000 :late)))
-    (.set stop true)
-    (run! #(.join ^Thread %) spinners)
-    (run! await-port hogs)))
-
 (deftest ten-thousand-blocks-sleep
   (let [before (platform-threads)
         c (a/chan 10000)]

@@ -13,7 +13,9 @@ import skein.rt.Hooks;
  *   <li>its thread waits: the worker becomes vacant, and gets a fresh virtual thread if work waits;
  *   <li>many blocks in a row do so: the queue is spilled, one virtual thread for each, ever more each time;
  *   <li>its thread computes while others wait: another worker is hired for them, and after a slice, when all
- *       workers compute, a platform thread takes the worker over, since the JDK does not preempt.
+ *       workers compute, a fresh virtual thread takes the worker over;
+ *   <li>its thread gets no carrier, because virtual threads compute or are pinned on all of them, and the JDK does not
+ *       preempt: a platform thread takes the worker over. While that is so, workers get platform threads at once.
  * </ul>
  *
  * <p>It looks often while it finds something to do, seldom while all goes well, and sleeps while nothing runs.
@@ -21,19 +23,37 @@ import skein.rt.Hooks;
  * the thread's state is looked at.
  */
 final class Monitor implements Runnable {
+  /** Between two looks while there is something to do: how long a ready block waits behind one that blocks. */
   private static final long SHORTEST_NANOS = 20_000;
+
+  /** Between two looks while blocks run and nothing is to be done: a thousand wake-ups a second cost 1 % of a processor. */
   private static final long LONGEST_NANOS = 1_000_000;
+
+  /** Between two looks while no worker has a thread: work that comes then hires its own. */
   private static final long IDLE_NANOS = 10_000_000;
+
+  /** How long a frame may stand in the next slot of a computing block: longer than most blocks take to park. */
   private static final long EXPOSE_NANOS = 100_000;
+
+  /** How long a block may compute while others wait: half of the slice of Go's scheduler. */
   private static final long SLICE_NANOS = 5_000_000;
+
+  /** How long a thread may wait for a carrier before a platform thread takes its place. */
   private static final long NO_CARRIER_NANOS = 10_000_000;
+
+  /** How long before those may become many: a loaded machine delays carriers by tens of milliseconds. */
+  private static final long HELD_NANOS = 80_000_000;
+
+  /** How many frames get virtual threads of their own at once: more than that, and the carriers' queue delays the workers. */
   private static final int MAX_SPILL = 32;
-  private static final int MAX_SERVING = 5;
-  private static final int MAX_ALIVE = 6;
+
+  /** How many platform threads serve workers before each more must wait: they take the processors from all others. */
+  private static final int MAX_PLATFORM = 6;
 
   private static final Thread THREAD = Scheduler.daemon(new Monitor(), "skein-monitor");
-  private static final AtomicInteger SERVING = new AtomicInteger(); // platform threads that serve a worker
-  private static final AtomicInteger ALIVE = new AtomicInteger(); // with those that block after they lost it
+  private static final AtomicInteger COMPUTING = new AtomicInteger(); // platform threads of workers, but for blocked ones
+  private static final AtomicInteger ALIVE = new AtomicInteger(); // platform threads of workers
+  private static volatile WorkerRunner waiting; // a virtual runner that was found waiting for a carrier last, or null
   private static volatile boolean asleep = true; // no worker has a thread
   private static volatile boolean leisurely; // it will not look again for a good while
   private static boolean started; // guarded by Monitor.class
@@ -48,6 +68,7 @@ final class Monitor implements Runnable {
 
   private final View[] views = new View[Scheduler.WORKERS.length];
   private long period = SHORTEST_NANOS;
+  private long heldSince; // when the carriers were first found held
 
   private Monitor() {
     for (int i = 0; i < views.length; i++) views[i] = new View();
@@ -136,7 +157,7 @@ final class Monitor implements Runnable {
     boolean inStep = thread != null && (tick & 1) == 1;
     if (inStep && waits(thread)) return blocked(worker, runner, view); // amid many that block, at first sight
     if (!sameStep) return false;
-    return inStep ? computing(worker, runner, now - view.since) : rescue(worker, runner, now - view.since);
+    return inStep ? computing(worker, runner, now - view.since) : rescue(worker, runner, now, now - view.since);
   }
 
   private static boolean waits(Thread thread) {
@@ -147,14 +168,37 @@ final class Monitor implements Runnable {
   }
 
   /** A runner that doesn't get on between steps: no carrier is free, because virtual threads compute or are pinned. */
-  private static boolean rescue(Worker worker, WorkerRunner runner, long nanos) {
-    if (nanos > NO_CARRIER_NANOS && workWaits(worker)) toPlatform(worker, runner);
-    return false;
+  private boolean rescue(Worker worker, WorkerRunner runner, long now, long nanos) {
+    if (!workWaits(worker)) return false;
+    boolean held = carriersHeld();
+    if (!held && nanos < NO_CARRIER_NANOS) return false;
+    if (!held && !runner.hasBegun()) {
+      waiting = runner;
+      heldSince = now - nanos;
+    }
+    boolean may = ALIVE.get() < MAX_PLATFORM || now - heldSince > HELD_NANOS && nanos > SLICE_NANOS * excess();
+    return may && Scheduler.hire(worker, runner, false) || held;
+  }
+
+  /** Whether virtual threads wait for a carrier, since one that was found to do so still does. */
+  static boolean carriersHeld() {
+    WorkerRunner runner = waiting;
+    return runner != null && !runner.hasBegun();
+  }
+
+  /** How many slices a worker waits for one more platform thread: the longer the more of them compute, never for ever. */
+  private static int excess() {
+    return Math.max(1, COMPUTING.get() - MAX_PLATFORM + 1);
+  }
+
+  /** Whether a worker should get a platform thread rather than a virtual one, at once. */
+  static boolean prefersPlatform() {
+    return carriersHeld() && ALIVE.get() < MAX_PLATFORM;
   }
 
   private static boolean blocked(Worker worker, WorkerRunner runner, View view) {
+    runner.blocks();
     if (!workWaits(worker)) {
-      runner.leaves();
       // Work may have come just before the change, when its bringer still saw a runner.
       if (worker.change(runner, null)) Scheduler.hireForLeftovers(worker);
       return false;
@@ -169,6 +213,7 @@ final class Monitor implements Runnable {
 
   /** Starts no more than the carriers keep up with, lest a hired runner wait behind them. */
   private static void spill(Worker worker, int n) {
+    if (carriersHeld()) return;
     for (int i = Detached.notBegun(); i < n; i++) {
       Runnable work = worker.queue.pollQueued();
       if (work == null) work = Scheduler.INBOX.pollQueued();
@@ -184,22 +229,14 @@ final class Monitor implements Runnable {
       Scheduler.hire();
     }
     if (nanos < SLICE_NANOS || anyVacant()) return nanos < SLICE_NANOS;
-    // A platform thread holds no carrier, and seems to compute as well while it blocks in native code.
-    if (runner.virtual) toPlatform(worker, runner);
-    else Scheduler.hire(worker, runner, true);
+    Scheduler.hire(worker, runner, true);
     return true;
   }
 
-  private static void toPlatform(Worker worker, WorkerRunner runner) {
-    if (SERVING.get() < MAX_SERVING && ALIVE.get() < MAX_ALIVE) Scheduler.hire(worker, runner, false);
-  }
-
-  static void countServing(int difference) {
-    SERVING.addAndGet(difference);
-  }
-
-  static void countAlive(int difference) {
-    ALIVE.addAndGet(difference);
+  /** So many more platform threads serve workers, and {@code computing} of them don't block. */
+  static void count(int alive, int computing) {
+    ALIVE.addAndGet(alive);
+    COMPUTING.addAndGet(computing);
   }
 
   private static boolean anyVacant() {

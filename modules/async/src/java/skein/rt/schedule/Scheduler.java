@@ -72,15 +72,17 @@ public final class Scheduler {
     else if (anyWork()) hire();
   }
 
-  /** Gives {@code worker} a fresh thread in place of {@code current}. */
+  /** Gives {@code worker} a fresh thread in place of {@code current}: a virtual one, if those get carriers. */
   static boolean hire(Worker worker, WorkerRunner current, boolean virtual) {
-    WorkerRunner runner = new WorkerRunner(worker, virtual);
-    if (!worker.change(current, runner)) return false;
-    if (current != null) current.leaves();
+    WorkerRunner runner = new WorkerRunner(worker, virtual && !Monitor.prefersPlatform());
+    if (!worker.change(current, runner)) {
+      runner.ends();
+      return false;
+    }
     try {
-      start(runner, virtual, "skein-worker-" + worker.index);
+      start(runner, runner.virtual, "skein-worker-" + worker.index);
     } catch (Throwable t) { // no memory for a thread: the worker must not seem to be served
-      runner.leaves();
+      runner.ends();
       worker.change(runner, null);
       throw t;
     }

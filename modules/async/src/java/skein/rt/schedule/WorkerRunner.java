@@ -39,13 +39,14 @@ final class WorkerRunner extends Runner implements Runnable {
 
   private final Worker worker;
   final boolean virtual;
-  private boolean counted; // guarded by this; a platform thread that serves
+  private boolean counted; // guarded by this; a platform thread that is not known to block
   private long tick; // odd during a step; written by this thread, read by the monitor
-  volatile Thread thread; // set when it has begun to run
+  private volatile boolean begun; // its thread has got a processor
+  volatile Thread thread; // set when it has begun to run; null again when it has ended
   private Object noBindings; // the Var binding frame of a fresh thread
   private int untilCheck = 64;
   private int checkEvery = 64;
-  private long begun; // System.nanoTime
+  private long began; // System.nanoTime
   private long lastCheck;
   private int lastServed; // of the queue, at the last check
 
@@ -53,10 +54,7 @@ final class WorkerRunner extends Runner implements Runnable {
     this.worker = worker;
     this.virtual = virtual;
     this.counted = !virtual;
-    if (!virtual) {
-      Monitor.countServing(1);
-      Monitor.countAlive(1);
-    }
+    if (!virtual) Monitor.count(1, 1);
   }
 
   /** Odd while a step runs; does not move while the same step goes on. */
@@ -66,7 +64,8 @@ final class WorkerRunner extends Runner implements Runnable {
 
   @Override public void run() {
     thread = Thread.currentThread();
-    begun = lastCheck = System.nanoTime();
+    begun = true;
+    began = lastCheck = System.nanoTime();
     lastServed = worker.queue.served();
     noBindings = Var.getThreadBindingFrame();
     installed = noBindings;
@@ -82,17 +81,28 @@ final class WorkerRunner extends Runner implements Runnable {
 
   /** A parked frame may still know this runner, which must hold nothing then. */
   private void end() {
-    leaves();
-    if (!virtual) Monitor.countAlive(-1);
+    ends();
     installed = null;
     noBindings = null;
+    thread = null;
     if (worker.change(this, null)) Scheduler.hireForLeftovers(worker); // only after an Error of the JVM
   }
 
-  /** It serves its worker no longer, or is about to: counted once. */
-  synchronized void leaves() {
-    if (counted) Monitor.countServing(-1);
+  /** Whether its thread has run at all. */
+  boolean hasBegun() {
+    return begun;
+  }
+
+  /** It is blocked: a platform thread that takes no processor. Counted once. */
+  synchronized void blocks() {
+    if (counted) Monitor.count(0, -1);
     counted = false;
+  }
+
+  /** Its thread ends, or has not started. */
+  void ends() {
+    blocks();
+    if (!virtual) Monitor.count(-1, 0);
   }
 
   private void step(Runnable work) {
@@ -208,7 +218,7 @@ final class WorkerRunner extends Runner implements Runnable {
     if (worker.queue.overdue(lastServed)) Scheduler.hire();
     lastServed = worker.queue.served();
     if (virtual) Thread.yield();
-    else if (now - begun > PLATFORM_NANOS) Scheduler.hire(worker, this, true);
+    else if (now - began > PLATFORM_NANOS && !Monitor.carriersHeld()) Scheduler.hire(worker, this, true);
   }
 
   @Override protected void ready(Frame frame) {
@@ -223,8 +233,8 @@ final class WorkerRunner extends Runner implements Runnable {
 
   /** The worker is free for another thread for as long as this one blocks. */
   @Override protected void blocking() {
+    blocks();
     if (worker.change(this, null)) {
-      leaves();
       Scheduler.hireForLeftovers(worker);
     }
   }
