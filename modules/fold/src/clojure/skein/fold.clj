@@ -111,6 +111,12 @@
 
 ;;;; Folds of folds
 
+(defn- made-by
+  "Returns the fold `f` with the call [symbol & arguments] that makes it as metadata, so that another process can make it again.
+  The fold is there too: a map that was changed since is another fold."
+  [call f]
+  (vary-meta f assoc ::made {:call call, :fold f}))
+
 (defn through
   "Returns the fold `f` of what the transducer `xform`, if it is not nil, lets through: a map over, a filter of, the elements.
   Throws :skein/bad-xform and :skein/bad-fold.
@@ -119,7 +125,7 @@
       ;=> 2"
   [xform f]
   (when (some? xform) (run/check-xform xform))
-  (run/fed-through xform (fold-value f)))
+  (made-by [`through xform f] (run/fed-through xform (fold-value f))))
 
 (defn then
   "Returns the fold `f` with its value post-processed by `g`. Throws :skein/not-a-function and :skein/bad-fold.
@@ -128,8 +134,8 @@
       ;=> \"6\""
   [f g]
   (check/callable "what `then` does" g)
-  (let [f (fold-value f)]
-    (assoc f :complete (if-let [complete (:complete f)] (comp g complete) g))))
+  (let [{:keys [complete] :as fold} (fold-value f)]
+    (made-by [`then f g] (assoc fold :complete (if complete (comp g complete) g)))))
 
 (defn- check-folds [folds]
   (when-not (and (or (map? folds) (sequential? folds))
@@ -152,7 +158,7 @@
   (check-folds folds)
   (let [names (when (map? folds) (vec (keys folds)))
         fused (parts/fuse (mapv fold-value (if names (vals folds) folds)))]
-    (if names (then fused #(zipmap names %)) fused)))
+    (made-by [`fuse folds] (if names (then fused #(zipmap names %)) fused))))
 
 (defn group-by
   "Returns the fold whose value is a map from (key-fn x) to the fold `f` of all such x. Throws :skein/not-a-function and
@@ -161,7 +167,7 @@
       (fold (group-by clj/count (into [])) [\"a\" \"bc\" \"d\"])
       ;=> {1 [\"a\" \"d\"], 2 [\"bc\"]}"
   [key-fn f]
-  (parts/group-by-key (check/callable "the key-fn of group-by" key-fn) (fold-value f)))
+  (made-by [`group-by key-fn f] (parts/group-by-key (check/callable "the key-fn of group-by" key-fn) (fold-value f))))
 
 ;;;; Folds
 
@@ -237,9 +243,10 @@
                   {:identity (fn fresh [] (transient part))
                    :step (fn step ([acc] (persistent! acc)) ([acc x] (conj! acc x)))}
                   {:identity (fn fresh [] part), :step conj})]
-    (assoc conj-on
-           :combine (fn combine [left right] (clj/into left right))
-           :complete (fn complete [all] (clj/into to all)))))
+    (made-by [`into to]
+             (assoc conj-on
+                    :combine (fn combine [left right] (clj/into left right))
+                    :complete (fn complete [all] (clj/into to all))))))
 
 (defn top
   "Returns the fold whose value is a vector of the `n` greatest elements, greatest first.
@@ -255,7 +262,7 @@
   ([n key-fn]
    (check/whole :n n)
    (check/callable "the key-fn of top" key-fn)
-   (summary/top n (fn order [a b] (compare (key-fn b) (key-fn a))))))
+   (made-by [`top n key-fn] (summary/top n (fn order [a b] (compare (key-fn b) (key-fn a)))))))
 
 (defn histogram
   "Returns the fold whose value counts numbers between `edges`: a vector, one longer.
@@ -275,9 +282,10 @@
                 (let [i (java.util.Arrays/binarySearch edges (+ 0.0 (double x)))]
                   (if (neg? i) (- -1 i) (inc i))))
         zeros (vec (repeat (inc (alength edges)) 0))]
-    {:identity (fn fresh [] zeros)
-     :step (fn step [counts x] (update counts (place x) inc))
-     :combine (fn combine [left right] (mapv + left right))}))
+    (made-by [`histogram (vec edges)]
+             {:identity (fn fresh [] zeros)
+              :step (fn step [counts x] (update counts (place x) inc))
+              :combine (fn combine [left right] (mapv + left right))})))
 
 (defn quantiles
   "Returns the fold of numbers whose value is a map from each of `ps` to the number of that rank, to within 1 %.
@@ -290,4 +298,5 @@
       (update-vals (fold (quantiles [0.5]) (range 1 1000)) #(Math/round (/ % 10)))
       ;=> {0.5 50}"
   [ps]
-  (summary/quantiles (check/numbers :ps ps "numbers from 0 to 1" (fn ranks? [ps] (every? #(<= 0 % 1) ps)))))
+  (check/numbers :ps ps "numbers from 0 to 1" (fn ranks? [ps] (every? #(<= 0 % 1) ps)))
+  (made-by [`quantiles (vec ps)] (summary/quantiles ps)))
