@@ -22,6 +22,21 @@ list_modules() {
   done <"$root/pom.xml"
 }
 
+# Sets lanes to the modules that pom.xml keeps in profiles of their names: they are built when they are asked for.
+list_lanes() {
+  lanes= profiles=
+  while IFS= read -r line; do
+    case $line in
+      *'<profiles>'*) profiles=yes ;;
+      *'</profiles>'*) return ;;
+      *'<module>'*)
+        line=${line#*<module>}
+        [ -z "$profiles" ] || lanes="$lanes ${line%%</module>*}"
+        ;;
+    esac
+  done <"$root/pom.xml"
+}
+
 add_module() { # FOLDER
   class_path=$class_path:$1/src/clojure:$1/target/classes
   sources=$sources$newline$1/src$newline$1/pom.xml
@@ -68,6 +83,11 @@ base_fresh() {
     set -- "$@" "$root/$built/pom.xml" "$root/$built/src/java" "$root/$built/test/java"
   done
   fresh "$state/base.stamp" "$@"
+}
+
+lane_fresh() { # MODULE
+  read_class_path "$1" test &&
+    fresh "$state/${1##*/}.stamp" "$root/pom.xml" "$root/$1/pom.xml" "$root/$1/src/java" "$root/$1/test/java" "$state/base.stamp"
 }
 
 app_fresh() {
@@ -155,6 +175,17 @@ build_base() {
   base_fresh || fail "the build left no class path, or sources changed meanwhile. Its log: $log"
 }
 
+# Builds a module that has a profile of its own; the others are there.
+build_lane() { # MODULE
+  progress "building ${1##*/} (the first build fetches what it needs)"
+  : >"$state/${1##*/}.new"
+  rm -rf "$root/$1/target/classes" "$root/$1/target/test-classes" "$root/$1/target/maven-status"
+  (cd "$root" && JAVA_HOME=$java_home mvn -q -B -Dmaven.resources.skip=true -P "${1##*/}" -pl "$1" -am test-compile) \
+    >"$log" 2>&1 </dev/null || maven_failed
+  mv "$state/${1##*/}.new" "$state/${1##*/}.stamp"
+  lane_fresh "$1" || fail "the build left no class path, or sources changed meanwhile. Its log: $log"
+}
+
 build_app() {
   progress 'compiling the application'
   : >"$state/app.new"
@@ -171,6 +202,17 @@ ensure_base() {
   base_fresh || {
     lock
     base_fresh || build_base
+    unlock
+  }
+  find_java java
+}
+
+ensure_lane() { # MODULE
+  ensure_base
+  lane_fresh "$1" || {
+    lock
+    find_java javac
+    lane_fresh "$1" || build_lane "$1"
     unlock
   }
   find_java java

@@ -23,18 +23,30 @@
 
 (def modules
   "The folders of the modules, such as \"modules/fold\": the list that pom.xml holds."
-  (mapv second (re-seq #"<module>(.+?)</module>" (slurp "pom.xml"))))
+  (mapv second (re-seq #"<module>(.+?)</module>" (first (str/split (slurp "pom.xml") #"</modules>")))))
+
+(def lanes
+  "The folders of the modules that need much which the others don't. Each is in a profile of pom.xml, and not on this class path."
+  (mapv second (re-seq #"<module>(.+?)</module>" (re-find #"(?s)<profiles>.*</profiles>" (slurp "pom.xml")))))
+
+(defn- clojure-of [modules]
+  (files (for [module modules :when (re-find #"^(?:modules/(?!core-async$)|apps/)" module)] (str module "/src/clojure"))
+         [".clj"]))
 
 (defn main-clojure
   "Returns the Clojure sources of the libraries and applications. The bridge has core.async's names, and is apart."
   []
-  (files (for [module modules :when (re-find #"^(?:modules/(?!core-async$)|apps/)" module)] (str module "/src/clojure"))
-         [".clj"]))
+  (clojure-of (concat modules lanes)))
+
+(defn loadable-clojure
+  "Returns those of `main-clojure` whose libraries are on this class path."
+  []
+  (clojure-of modules))
 
 (defn main-java
   "Returns the files of all modules' Java sources."
   []
-  (files (map #(str % "/src/java") modules) [".java"]))
+  (files (map #(str % "/src/java") (concat modules lanes)) [".java"]))
 
 (defn clojure-files
   "Returns the files of all Clojure code: modules, applications, tools, tests, examples."
@@ -89,6 +101,6 @@
         (forms file)))
 
 (defn main-namespaces
-  "Returns the names of the library's namespaces, sorted."
+  "Returns the names of the library's namespaces that can be loaded here, sorted."
   []
-  (sort (distinct (keep ns-name-of (main-clojure)))))
+  (sort (distinct (keep ns-name-of (loadable-clojure)))))

@@ -1,0 +1,105 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.cluster
+  "A connection to Spark: a SparkContext, with the code of this process shipped to its executors."
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.spark.jars :as jars]
+   [skein.spark.present])
+  (:import
+   (java.io Closeable IOException)
+   (java.net InetSocketAddress Socket)
+   (org.apache.spark SparkConf SparkContext SparkException)
+   (org.apache.spark.api.java JavaSparkContext)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private ^:const answer-ms "How long a master may take to accept a connection." 5000)
+
+(deftype Cluster [^SparkContext context own? jars]
+  Closeable
+  (close [_] (when own? (.stop context)))
+  Object
+  (toString [_] (str "#<Cluster " (.master context) ">")))
+
+(defn context ^SparkContext [^Cluster cluster]
+  (when-not (instance? Cluster cluster)
+    (error/fail! :skein/bad-cluster (str "A cluster is what skein.spark/connect returns, not " (error/preview cluster) ".")
+                 {:value (error/preview cluster)}))
+  (let [context ^SparkContext (.context cluster)]
+    (when (.isStopped context)
+      (error/fail! :skein/cluster-lost (str "The connection to " (.master context) " is closed. Connect again.") {:master (.master context)}))
+    context))
+
+(defn jars-of
+  "Returns the jars that were shipped when `cluster` was connected."
+  [^Cluster cluster]
+  (.jars cluster))
+
+(defn local?
+  "Returns whether the cluster's tasks run in this process."
+  [cluster]
+  (let [master (.master (context cluster))]
+    (and (str/starts-with? master "local") (not (str/starts-with? master "local-cluster")))))
+
+(defn cores
+  "Returns how many tasks run at once, as far as is known."
+  ^long [cluster]
+  (.defaultParallelism (context cluster)))
+
+(defn executors
+  "Returns how many processes run tasks now."
+  ^long [cluster]
+  (let [known (.size (.getExecutorMemoryStatus (context cluster)))]
+    (if (local? cluster) known (dec known))))
+
+(defn- answers? [host port]
+  (try
+    (with-open [socket (Socket.)]
+      (.connect socket (InetSocketAddress. ^String host (int port)) (int answer-ms))
+      true)
+    (catch IOException _ false)))
+
+(defn- check-master
+  "Throws :skein/cluster-lost if no master of spark://host:port,host:port accepts a connection: Spark itself tries for minutes."
+  [master]
+  (when-let [[_ places] (re-matches #"spark://(.+)" master)]
+    (let [places (for [place (str/split places #",")
+                       :let [[_ host port] (re-matches #"(.+):(\d{1,5})" place)]]
+                   (if host [host (parse-long port)] [place nil]))]
+      (when-not (some (fn [[host port]] (and port (<= 1 port 65535) (answers? host port))) places)
+        (error/fail! :skein/cluster-lost
+                     (str "No Spark master answers at " master ". Check the address, host:port, and that the master runs.")
+                     {:master master})))))
+
+(defn- conf ^SparkConf [master {:keys [app conf]} jars]
+  (let [made (doto (SparkConf.) (.setMaster master) (.setAppName (or app "skein")))]
+    (.setJars made ^"[Ljava.lang.String;" (into-array String jars))
+    (doseq [[k v] conf] (.set made (name k) (str v)))
+    made))
+
+(def ^:private known-options #{:app :jars :conf})
+
+(defn- check-options [opts]
+  (when-not (or (nil? opts) (and (map? opts) (every? known-options (keys opts))))
+    (error/fail! :skein/bad-option (str "The options of connect are a map with some of the keys " known-options ", not " (error/preview opts) ".")
+                 {:value (error/preview opts)})))
+
+(defn connect
+  "See skein.spark/connect."
+  [master opts]
+  (check-options opts)
+  (cond
+    (instance? SparkContext master) (Cluster. master false [])
+    (instance? JavaSparkContext master) (Cluster. (.sc ^JavaSparkContext master) false [])
+    (not (string? master)) (error/fail! :skein/bad-master
+                                        (str "A master is a string such as \"local[4]\" or \"spark://host:7077\", or a SparkContext, not "
+                                             (error/preview master) ".")
+                                        {:master (error/preview master)})
+    :else
+    (let [jars (jars/wanted (:jars opts :auto))]
+      (check-master master)
+      (try
+        (Cluster. (SparkContext. (conf master opts jars)) true jars)
+        (catch SparkException e
+          (throw (ex-info (str "Spark can't connect to " master ": " (ex-message e)) {:skein/error :skein/bad-master, :master master} e)))))))

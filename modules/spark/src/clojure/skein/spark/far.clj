@@ -1,0 +1,96 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.far
+  "What a task does: folds one partition, and returns the partial value, or why there is none, as bytes.
+
+  A request is a map {:fold :source :stages :max-bytes :files :bindings}, encoded; see `run`. An exception is a result like
+  any other, not a failure of the task, which Spark would run again."
+  (:require
+   [skein.fold :as fold]
+   [skein.impl.error :as error]
+   [skein.spark.names :as names]
+   [skein.spark.order :as order])
+  (:import
+   (skein.spark.rt Decoder Encoder)))
+
+(set! *warn-on-reflection* true)
+
+(defn- watching
+  "Returns a transducer that passes everything on, and sets `stopped` when what follows has had enough."
+  [stopped]
+  (fn watch [rf]
+    (fn
+      ([] (rf))
+      ([acc] (rf acc))
+      ([acc x]
+       (let [acc (rf acc x)]
+         (when (reduced? acc) (vreset! stopped true))
+         acc)))))
+
+(defn- counting
+  "Returns a transducer that passes everything on, and counts it in the first cell of `units`."
+  [^longs units]
+  (fn counting [rf]
+    (fn
+      ([] (rf))
+      ([acc] (rf acc))
+      ([acc x]
+       (aset units 0 (inc (aget units 0)))
+       (rf acc x)))))
+
+(defn strand
+  "Folds `source` by one thread. Returns [:value v] or, if a step had enough, [:stopped v]: v is not post-processed."
+  [f source]
+  (let [stopped (volatile! false)
+        value (fold/fold {:parallelism 1} (fold/through (watching stopped) (dissoc f :complete)) source)]
+    [(if @stopped :stopped :value) value]))
+
+(defn- check-files
+  "Throws :skein/far-namespace-differs if a namespace's file here is not the one that the caller has."
+  [files]
+  (doseq [[n there] files
+          :let [here (names/fingerprint n)]]
+    (when-not (= here there)
+      (error/fail! (if here :skein/far-namespace-differs :skein/far-namespace-missing)
+                   (if here
+                     (str "The namespace " n " has changed since its jar was shipped. Close the cluster and connect again.")
+                     (str "The namespace " n " is not on the class path here. Ship the jar that holds it, by :jars of skein.spark/connect."))
+                   {:namespace n, :jars (names/shipped)}))))
+
+(defn- open
+  "Returns the source that a partition is: the value of a call [symbol & arguments], encoded, or the source itself."
+  [source]
+  (if (bytes? source)
+    (let [[sym & args] (Decoder/decode source)]
+      (apply (names/resolve-name sym) args))
+    source))
+
+(defn- fold-here [{:keys [f stages files bindings max-bytes]} source where]
+  (check-files files)
+  (with-bindings (or bindings {})
+    (let [units (long-array 1)
+          start (System/nanoTime)
+          f (if stages (order/prefix f stages) f)
+          [how value] (strand (fold/through (counting units) f) (open source))
+          stats (assoc where :units (aget units 0), :ns (- (System/nanoTime) start))]
+      (Encoder/encode [how value stats] max-bytes))))
+
+(defn- thrown [^Throwable t where]
+  (Encoder/encode [:thrown t where] Integer/MAX_VALUE))
+
+(defn run
+  "Returns the encoded [how value stats] of the fold of one partition: how is :value, :stopped or :thrown.
+
+  request  bytes of {:f          fold
+                     :stages     how many stages of its xform to do, into a vector; nil for the whole fold
+                     :files      map from namespace to the checksum of its file
+                     :bindings   map from var to value
+                     :max-bytes  how large the result may be}
+  source   the partition: a source of skein.fold, or the bytes of a call [symbol & arguments] that returns one
+  where    map that is added to stats, or nil"
+  [^bytes request source where]
+  (try
+    (fold-here (Decoder/decode request) source where)
+    (catch VirtualMachineError e
+      ;; Spark has to know that this process is in trouble; a stack overflow is the step's own affair.
+      (if (instance? StackOverflowError e) (thrown e where) (throw e)))
+    (catch Throwable t (thrown t where))))

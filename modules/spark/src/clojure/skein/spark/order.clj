@@ -1,0 +1,49 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.order
+  "Folds that need their elements in order, such as those with `take` or `distinct`.
+
+  What stands before the first stage that keeps state runs on the executors, which return vectors; the rest runs here, on
+  their elements, one after the other."
+  (:require
+   [skein.fold :as fold]
+   [skein.spark.names :as names]))
+
+(set! *warn-on-reflection* true)
+
+(defn- stages
+  "Returns the transducers that `xform` is composed of, in the order that elements meet them."
+  [xform]
+  (let [[v & args] (when (some? xform) (names/maker-call xform))]
+    (cond
+      (nil? xform) []
+      (= #'comp v) (into [] (mapcat stages) args)
+      :else [xform])))
+
+(defn- refused
+  "Returns which stage keeps the fold `f` from being combined in any order, as {:stage name, :index i}, or nil."
+  [f]
+  (try
+    (fold/fold {:unordered true} (dissoc f :complete) [])
+    nil
+    (catch clojure.lang.ExceptionInfo e
+      (if (= :skein/stateful-unordered (:skein/error (ex-data e)))
+        (select-keys (ex-data e) [:stage :index])
+        (throw e)))))
+
+(defn first-in-order
+  "Returns {:stage name, :index i} of the first stage of the fold `f` that needs its elements in order, or nil if none does. The
+  index of its step is the number of stages."
+  [f]
+  (refused f))
+
+(defn prefix
+  "Returns the fold into a vector of what the first `n` stages of the fold `f` let through."
+  [f n]
+  (let [before (take n (stages (:xform f)))]
+    (fold/through (when (seq before) (apply comp before)) (fold/into []))))
+
+(defn suffix
+  "Returns the fold `f` without its first `n` stages."
+  [f n]
+  (let [after (drop n (stages (:xform f)))]
+    (assoc f :xform (when (seq after) (apply comp after)))))

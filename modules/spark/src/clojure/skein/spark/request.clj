@@ -1,0 +1,63 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.request
+  "What is sent to the executors: a fold as bytes, checked here, before anything runs."
+  (:require
+   [skein.fold :as fold]
+   [skein.impl.error :as error]
+   [skein.spark.names :as names])
+  (:import
+   (skein.spark.rt Encoder)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const default-max-result-bytes
+  "The greatest partial value that a task sends, unless :max-result-bytes says otherwise: what Spark lets all of a job's be."
+  (* 1024 1024 1024))
+
+(defn- named
+  "Returns the value of a name: a symbol, or [symbol & arguments]. Throws :skein/cannot-travel if it has none."
+  [sym args]
+  (when-not (qualified-symbol? sym)
+    (error/fail! :skein/bad-fold (str "A fold's name is a symbol with a namespace, such as my.app/by-hour, not " (error/preview sym) ".")
+                 {:fold (error/preview sym)}))
+  (let [v (names/resolve-name sym)
+        value (if args (apply v args) @v)]
+    (names/symbol-of v [])
+    value))
+
+(defn ->fold
+  "Returns the fold that a caller means by `x`: a fold, a function that is both step and combine, or the name of one."
+  [x]
+  (let [f (cond
+            (symbol? x) (named x nil)
+            (and (vector? x) (symbol? (first x))) (names/remember (named (first x) (rest x)) x)
+            :else x)]
+    (if (map? f) f {:combine f, :step f})))
+
+(defn check
+  "Throws what skein.fold says of a fold that is none."
+  [f]
+  (fold/fold (dissoc f :complete) []))
+
+(defn far-fold
+  "Returns the fold `f` as executors need it: without what completes its values, which happens here."
+  [f]
+  (let [[sym a b] (names/making-call f)]
+    (case sym
+      skein.fold/then (recur a)
+      skein.fold/through (fold/through a (far-fold (->fold b)))
+      skein.fold/group-by (fold/group-by a (far-fold (->fold b)))
+      skein.fold/fuse (fold/fuse (if (map? a) (update-vals a (comp far-fold ->fold)) (mapv (comp far-fold ->fold) a)))
+      (if (names/fold-name f []) f (dissoc f :complete)))))
+
+(defn- not-clojures [n]
+  (not (re-find #"^clojure\." (str n))))
+
+(defn encoded
+  "Returns the bytes of a request for skein.spark.far/run. Throws :skein/cannot-travel and :skein/unsendable."
+  ^bytes [request]
+  (binding [names/*used* (volatile! #{})]
+    ;; Once to find the namespaces, once to send their checksums with the rest.
+    (Encoder/encode request Integer/MAX_VALUE)
+    (let [files (into {} (map (juxt identity names/fingerprint)) (filter not-clojures @names/*used*))]
+      (Encoder/encode (assoc request :files files) Integer/MAX_VALUE))))

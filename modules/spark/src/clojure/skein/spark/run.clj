@@ -1,0 +1,129 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.run
+  "Folds a source on a cluster: sends the fold, combines what comes back in the order of the partitions."
+  (:require
+   [skein.fold :as fold]
+   [skein.impl.error :as error]
+   [skein.spark.cluster :as cluster]
+   [skein.spark.job :as job]
+   [skein.spark.order :as order]
+   [skein.spark.request :as request]
+   [skein.spark.source :as source])
+  (:import
+   (clojure.lang IReduceInit)
+   (skein.spark.rt Part)
+   (skein.spark.source Far)))
+
+(set! *warn-on-reflection* true)
+
+;;;; Options
+
+(def ^:private options
+  {:order [#{:driver :refuse} ":driver or :refuse"]
+   :max-result-bytes [pos-int? "a positive number of bytes"]
+   :timeout-ms [pos-int? "a positive number of milliseconds"]
+   :lost-after-ms [pos-int? "a positive number of milliseconds"]
+   :bindings [#(and (coll? %) (every? var? %)) "a collection of vars"]
+   :on-progress [ifn? "a function of one argument"]})
+
+(defn- check-options [opts]
+  (when-not (or (nil? opts) (map? opts))
+    (error/fail! :skein/bad-option (str "The options are a map, not " (error/preview opts) ".") {:value (error/preview opts)}))
+  (doseq [[k v] opts
+          :let [[fits? should] (options k)]]
+    (when-not (and fits? (fits? v))
+      (error/fail! :skein/bad-option
+                   (if fits?
+                     (str "The option " k " is " (error/preview v) ", but should be " should ".")
+                     (str "There is no option " (error/preview k) " here. The options are " (vec (keys options)) "."))
+                   {:option k, :value (error/preview v)}))))
+
+;;;; Results
+
+(defn- throw-far
+  "Throws what a step threw there, with the stack of that place and then the stack of this one."
+  [^Throwable t]
+  (let [here (.getStackTrace (Throwable.))]
+    (.setStackTrace t (into-array StackTraceElement (concat (.getStackTrace t) here)))
+    (throw t)))
+
+(defn- note
+  "Tells `trace`, an atom or nil, and on-progress of a result."
+  [trace {:keys [on-progress]} total i [how value stats bytes]]
+  (when trace (swap! trace conj (assoc stats :partition i, :how how, :bytes bytes)))
+  (when on-progress (on-progress {:done (inc (long i)), :total total, :unit :partitions}))
+  (when (= :thrown how) (throw-far value)))
+
+(defn- part ^Part [far request]
+  (Part. (request/encoded request) (source/pieces? far)))
+
+;;;; Folds whose parts can be combined
+
+(defn- combine-results [{:keys [cluster rdd n far opts trace]} f request]
+  (let [combine (:combine f)
+        add (fn add [acc [i [how value :as result]]]
+              (note trace opts n i result)
+              (let [acc (if (= ::none acc) value (combine acc value))]
+                (if (= :stopped how) (ensure-reduced acc) acc)))]
+    (unreduced (job/reduce-results cluster rdd (part far request) (range n) add ::none opts))))
+
+;;;; Folds that need order
+
+(defn- in-order
+  "Returns a source of the elements that the executors let through, in order. A few partitions are asked for at a time, so that
+  no more than theirs wait here."
+  [{:keys [cluster rdd n far opts trace]} request]
+  (let [part (part far request)
+        wave (* 4 (cluster/cores cluster))]
+    (reify IReduceInit
+      (reduce [_ rf init]
+        (let [add (fn add [acc [i [_ elements :as result]]]
+                    (note trace opts n i result)
+                    ;; Twice reduced: once for this partition's elements, once for the partitions that follow.
+                    (reduce (fn step [acc x] (let [acc (rf acc x)] (if (reduced? acc) (reduced acc) acc))) acc elements))]
+          (reduce (fn wave [acc indices]
+                    (let [acc (job/reduce-results cluster rdd part indices add acc opts)]
+                      (if (reduced? acc) (reduced acc) acc)))
+                  init
+                  (partition-all wave (range n))))))))
+
+(defn- refuse! [{:keys [stage]}]
+  (error/fail! :skein/far-needs-order
+               (str stage " needs its elements in order, which executors do not see. Leave :order :refuse out to run it here on what they "
+                    "let through, or do without.")
+               {:stage stage}))
+
+;;;; Running
+
+(defn- completed [f value]
+  ((or (:complete f) identity) value))
+
+(defn- run-in-order [job f request {:keys [index] :as stage}]
+  (when (= :refuse (:order (:opts job))) (refuse! stage))
+  (fold/fold {:parallelism 1} (order/suffix f index) (in-order job (assoc request :stages index))))
+
+(defn run
+  "See skein.spark/fold. Adds what each partition did to `trace`, an atom of a vector, or nil. Returns [value stage], where stage
+  is the one that needed order, or nil."
+  [opts f ^Far far trace]
+  (check-options opts)
+  (when-not (instance? Far far)
+    (error/fail! :skein/not-far
+                 (str "A source on a cluster is made by skein.spark/lines, range*, parallel, of-each or rows; this is " (error/preview far)
+                      ". What lies here, skein.fold/fold folds.")
+                 {:value (error/preview far)}))
+  (let [f (request/->fold f)
+        _ (request/check f)
+        stage (order/first-in-order f)
+        opts (job/with-deadline opts)
+        n (source/partitions far)
+        bindings (into {} (map (juxt identity deref)) (:bindings opts))
+        request {:f (request/far-fold f)
+                 :bindings bindings
+                 :max-bytes (:max-result-bytes opts request/default-max-result-bytes)}
+        job {:cluster (.cluster far), :rdd (source/rdd far), :n n, :far far, :opts opts, :trace trace}]
+    [(cond
+       (zero? n) (fold/fold f [])
+       stage (run-in-order job f request stage)
+       :else (completed f (combine-results job f request)))
+     stage]))

@@ -1,0 +1,98 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.source
+  "What can be folded on a cluster: pieces, each a call that returns a source there, or the rows of an RDD."
+  (:require
+   [skein.impl.error :as error]
+   [skein.spark.cluster :as cluster])
+  (:import
+   (java.util List)
+   (org.apache.spark SparkContext)
+   (org.apache.spark.api.java JavaRDD)
+   (org.apache.spark.rdd RDD)
+   (scala.jdk.javaapi CollectionConverters)
+   (scala.reflect ClassTag)
+   (skein.spark.rt Encoder)))
+
+(set! *warn-on-reflection* true)
+
+(deftype Far [cluster pieces rdd]
+  Object
+  (toString [_] (str "#<Far source of " (if pieces (count pieces) "the") " partitions>")))
+
+(def ^:private ^:const max-piece-bytes "How large a piece of a local collection is on its way, at most, if it can be cut." 1048576)
+
+(defn pieces?
+  "Returns whether a partition's element says what to fold, rather than is to be folded."
+  [^Far far]
+  (some? (.pieces far)))
+
+(defn- spread
+  "Returns an RDD of one partition for each of `pieces`."
+  ^RDD [^SparkContext context pieces]
+  (let [pieces ^List (vec pieces)]
+    (.parallelize context (.toSeq (CollectionConverters/asScala pieces)) (count pieces) (ClassTag/apply Object))))
+
+(defn rdd
+  "Returns the RDD of a source."
+  ^RDD [^Far far]
+  (or (.rdd far)
+      (spread (cluster/context (.cluster far)) (.pieces far))))
+
+(defn partitions
+  "Returns how many partitions a source has."
+  ^long [^Far far]
+  (if (pieces? far)
+    (count (.pieces far))
+    (.getNumPartitions ^RDD (.rdd far))))
+
+(defn- encoded [call]
+  (Encoder/encode call Integer/MAX_VALUE))
+
+(defn of-calls
+  "Returns the source of which each of `calls`, vectors [symbol & arguments], returns a part on an executor."
+  [cluster calls]
+  (cluster/context cluster)
+  (Far. cluster (mapv encoded calls) nil))
+
+(defn of-rdd
+  "Returns the source of the rows of an RDD."
+  [cluster rdd]
+  (cluster/context cluster)
+  (Far. cluster nil
+        (condp instance? rdd
+          RDD rdd
+          JavaRDD (.rdd ^JavaRDD rdd)
+          (error/fail! :skein/not-far (str "rows takes an RDD or a JavaRDD, not " (error/preview rdd) ".") {:value (error/preview rdd)}))))
+
+(defn default-partitions
+  "Returns how many partitions a source has if nobody says: four a core, so that a slow one holds up little."
+  ^long [cluster]
+  (* 4 (cluster/cores cluster)))
+
+(defn cuts
+  "Returns the bounds [from to] of `n` ranges of whole numbers, about equally long, that follow one another from `from` to `to`."
+  [from to n]
+  (let [size (-' to from)
+        n (max 1 (min n size))
+        bound (fn [i] (+' from (quot (*' size i) n)))]
+    (when (pos? size)
+      (mapv (fn [i] [(bound i) (bound (inc i))]) (range n)))))
+
+(defn- fitting
+  "Returns the encoded pieces of the vector `v`, cut in halves while one is too large."
+  [v]
+  (let [piece (encoded ['clojure.core/identity v])]
+    (if (and (< max-piece-bytes (count piece)) (< 1 (count v)))
+      (let [half (quot (count v) 2)]
+        (into (fitting (subvec v 0 half)) (fitting (subvec v half))))
+      [piece])))
+
+(defn of-vector
+  "Returns the source of the elements of the vector `v`, which are sent."
+  [cluster v n]
+  (Far. cluster (into [] (mapcat (fn [[from to]] (fitting (subvec v from to)))) (cuts 0 (count v) n)) nil))
+
+(defn opened
+  "Returns the source that the function `f` returns for `path`. For executors."
+  [f path]
+  (f path))

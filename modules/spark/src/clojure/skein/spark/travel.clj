@@ -1,0 +1,52 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.travel
+  "Tells without a cluster whether a fold can travel: sends it to a Clojure of its own within this process, which knows nothing
+  but the class path."
+  (:require
+   [clojure.string :as str]
+   [skein.spark.request :as request])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io File)
+   (java.lang.reflect Method)
+   (java.net URL URLClassLoader)
+   (skein.spark.rt Decoder Encoder)))
+
+(set! *warn-on-reflection* true)
+
+(defn- class-path-urls ^"[Ljava.net.URL;" []
+  (into-array URL (for [entry (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))
+                        :when (seq entry)]
+                    (.toURL (.toURI (File. ^String entry))))))
+
+(defn- static ^Method [^ClassLoader loader class-name method & types]
+  (.getMethod (Class/forName class-name true loader) method (into-array Class types)))
+
+(defn- far-run
+  "Returns what skein.spark.far/run returns in a Clojure of its own."
+  ^bytes [request source]
+  (let [thread (Thread/currentThread)
+        before (.getContextClassLoader thread)]
+    (with-open [loader (URLClassLoader. (class-path-urls) (ClassLoader/getPlatformClassLoader))]
+      (.setContextClassLoader thread loader)
+      (try
+        (.invoke (static loader "skein.spark.rt.Part" "run" byte/1 Object Object) nil (object-array [request source nil]))
+        (finally (.setContextClassLoader thread before))))))
+
+(defn- fault [^Throwable t]
+  (assoc (if (instance? ExceptionInfo t) (ex-data t) {:class (.getName (class t))})
+         :message (ex-message t)))
+
+(defn- far-fault [request sample]
+  (let [source (Encoder/encode ['clojure.core/identity sample] Integer/MAX_VALUE)
+        [how value] (Decoder/decode (far-run request source))]
+    (when (= :thrown how) (fault value))))
+
+(defn fault-of
+  "Returns why the fold `f` can't travel, a map with :message and :skein/error, or nil if it can."
+  [f sample]
+  (try
+    (let [f (request/->fold f)]
+      (request/check f)
+      (far-fault (request/encoded {:f (request/far-fold f), :max-bytes request/default-max-result-bytes}) sample))
+    (catch Exception e (fault e))))

@@ -1,0 +1,128 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.bed
+  "Clusters for the tests: :local runs tasks in this process; :pair has a master and two workers, processes in folders of their
+  own, whose executors know nothing but Spark and the jars that were shipped. Spark allows one connection at a time."
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [skein.spark :as spark]
+   [skein.spark.jars :as jars])
+  (:import
+   (java.io BufferedReader File)
+   (java.lang ProcessBuilder$Redirect ProcessHandle)
+   (java.nio.file Files Path)
+   (java.nio.file.attribute FileAttribute)
+   (java.util List)))
+
+(set! *warn-on-reflection* true)
+
+(defn temp-dir ^File [label]
+  (.toFile (Files/createTempDirectory label (make-array FileAttribute 0))))
+
+(def home
+  "An installation of Spark: a folder with links to its jars in the folder jars."
+  (delay
+    (let [home (temp-dir "skein-spark-home")
+          folder (io/file home "jars")]
+      (.mkdirs folder)
+      (doseq [^String entry (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))
+              :let [jar (io/file entry)]
+              :when (and (.isFile jar) (jars/sparks? (.getName jar)))]
+        (Files/createSymbolicLink (.toPath (io/file folder (.getName jar))) (Path/of (.getAbsolutePath jar) (make-array String 0))
+                                  (make-array FileAttribute 0)))
+      (str home))))
+
+;;;; Processes of Spark
+
+(def ^:private opens
+  (mapv #(str "--add-opens=java.base/" % "=ALL-UNNAMED") ["java.lang" "java.nio" "sun.nio.ch" "java.util"]))
+
+(defn- start
+  "Starts a class of Spark as a process in a folder of its own. Returns [process x], x being what `look` finds in a line of its log."
+  [look main & args]
+  (let [command (concat [(str (System/getProperty "java.home") "/bin/java") "-Xmx256m"] opens
+                        ["-cp" (str @home "/jars/*") main] args)
+        builder (doto (ProcessBuilder. ^List (vec command))
+                  (.directory (temp-dir "skein-spark"))
+                  (.redirectErrorStream true)
+                  (.redirectOutput ProcessBuilder$Redirect/PIPE))]
+    (doto (.environment builder)
+      (.put "SPARK_HOME" @home) (.put "SPARK_SCALA_VERSION" "2.13") (.put "SPARK_LOCAL_IP" "127.0.0.1"))
+    (let [process (.start builder)
+          ^BufferedReader out (io/reader (.getInputStream process))
+          log (StringBuilder.)
+          found (loop []
+                  (when-let [line (.readLine out)]
+                    (.append log line)
+                    (.append log "\n")
+                    (or (look line) (recur))))]
+      (when-not found (throw (ex-info (str main " did not start:\n" log) {})))
+      ;; So that it never waits for a reader.
+      (doto (Thread. (fn [] (while (.readLine out)))) (.setDaemon true) (.start))
+      [process found])))
+
+(defn start-master
+  "Starts a master. Returns [process address]."
+  []
+  (start #(re-find #"spark://127\.0\.0\.1:\d+" %) "org.apache.spark.deploy.master.Master" "--host" "127.0.0.1" "--port" "0" "--webui-port" "0"))
+
+(defn start-worker
+  "Starts a worker with one core for the master at `address`. Returns its process."
+  [address]
+  (first (start #(str/includes? % "Successfully registered with master") "org.apache.spark.deploy.worker.Worker"
+                "--host" "127.0.0.1" "--cores" "1" "--memory" "700m" "--webui-port" "0" address)))
+
+(defn stop-process
+  "Ends a process and those that it started."
+  [^Process process]
+  (run! #(.destroyForcibly ^ProcessHandle %) (iterator-seq (.iterator (.descendants process))))
+  (.destroyForcibly process)
+  (.waitFor process))
+
+(def ^:private standalone
+  "[address processes] of a master and two workers."
+  (delay
+    (let [[master address] (start-master)
+          processes (into [master] (repeatedly 2 #(start-worker address)))]
+      (.addShutdownHook (Runtime/getRuntime) (Thread. (fn [] (run! stop-process processes))))
+      [address processes])))
+
+(defn address
+  "Returns the address of the master of the bed :pair, spark://host:port."
+  []
+  (first @standalone))
+
+;;;; Connections
+
+(defn conf
+  "Returns the settings that all beds have."
+  []
+  {"spark.driver.host" "127.0.0.1", "spark.driver.bindAddress" "127.0.0.1", "spark.ui.enabled" false
+   "spark.executor.memory" "600m", "spark.default.parallelism" 2})
+
+(defonce ^:private current (atom nil))
+
+(defn close!
+  "Closes the connection that is open, if one is."
+  []
+  (when-let [[_ cluster] @current]
+    (reset! current nil)
+    (spark/close cluster)))
+
+(defn bed
+  "Returns the cluster called `k`, :local or :pair, which stays connected until another is wanted."
+  [k]
+  (let [[open cluster] @current]
+    (if (= k open)
+      cluster
+      (do (close!)
+          (let [cluster (spark/connect (if (= :local k) "local[2]" (address)) {:conf (conf)})]
+            (reset! current [k cluster])
+            cluster)))))
+
+(defn executors
+  "Returns the handles of the executors, which are descendants of this process."
+  []
+  (filterv (fn [^ProcessHandle p]
+             (str/includes? (.orElse (.commandLine (.info p)) "") "CoarseGrainedExecutorBackend"))
+           (iterator-seq (.iterator (.descendants (ProcessHandle/current))))))

@@ -1,0 +1,73 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.loss-test
+  "What happens when processes of the cluster are not there, die, or can't run the code."
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.fold :as fold]
+   [skein.spark :as spark]
+   [skein.spark.bed :as bed]
+   [skein.spark.folds :as folds])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.lang ProcessHandle)
+   (java.net ServerSocket)))
+
+(set! *warn-on-reflection* true)
+
+(defn- error-of [f] (try (f) nil (catch ExceptionInfo e (assoc (ex-data e) :message (ex-message e)))))
+
+(deftest an-executor-that-dies-is-replaced
+  (let [cluster (bed/bed :pair)
+        kill (delay (.destroyForcibly ^ProcessHandle (first (bed/executors))))
+        far (spark/range* cluster 0 3000 {:partitions 12})]
+    ;; The first partial has arrived, so that executors are there and others are being made.
+    (is (= (vec (range 3000)) (spark/fold {:on-progress (fn [_] @kill)} folds/slow far)))
+    (is (realized? kill))))
+
+(deftest a-master-that-does-not-answer-is-named
+  (bed/close!)
+  (let [port (with-open [socket (ServerSocket. 0)] (.getLocalPort socket))
+        master (str "spark://127.0.0.1:" port)
+        {:keys [message] :as data} (error-of #(spark/connect master))]
+    (is (= [:skein/cluster-lost master] [(:skein/error data) (:master data)]))
+    (is (str/includes? message "Check the address"))))
+
+(deftest what-is-no-master-is-refused
+  (bed/close!)
+  (is (= :skein/bad-master (:skein/error (error-of #(spark/connect "nonsense")))))
+  (is (= :skein/bad-master (:skein/error (error-of #(spark/connect 7)))))
+  (is (= :skein/bad-option (:skein/error (error-of #(spark/connect "local[1]" {:unknown 1})))))
+  (is (= :skein/bad-option (:skein/error (error-of #(spark/connect "local[1]" {:jars ["/no/such.jar"]}))))))
+
+(deftest a-cluster-without-executors-is-lost
+  (bed/close!)
+  ;; No worker has as much memory as this asks for.
+  (with-open [cluster (spark/connect (bed/address) {:jars :there, :conf (assoc (bed/conf) "spark.executor.memory" "100g")})]
+    (is (= :skein/cluster-lost
+           (:skein/error (error-of #(spark/fold {:lost-after-ms 1500} fold/sum (spark/range* cluster 0 10))))))))
+
+(deftest executors-without-the-code-are-told
+  (bed/close!)
+  (with-open [cluster (spark/connect (bed/address) {:jars :there, :conf (bed/conf)})]
+    (is (= :skein/far-namespace-missing
+           (:skein/error (error-of #(spark/fold fold/sum (spark/range* cluster 0 10))))))))
+
+(def ^:private java-17
+  "The folder of a Java 17, if this machine has one."
+  (first (filter #(.exists (io/file % "bin/java")) (map str (filter #(str/includes? (str %) "17") (.listFiles (io/file "/usr/lib/jvm")))))))
+
+(deftest executors-on-an-old-java-are-refused
+  (bed/close!)
+  (if java-17
+    (with-open [cluster (spark/connect (bed/address) {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)})]
+      (is (= :skein/far-java (:skein/error (error-of #(spark/fold fold/sum (spark/range* cluster 0 10)))))))
+    (testing "without one, by what Spark would say"
+      (is (= :skein/far-java
+             (:skein/error (ex-data (#'skein.spark.job/reported nil (Exception. "java.lang.UnsupportedClassVersionError: skein/spark/rt/Part")))))))))
+
+(deftest a-closed-cluster-is-refused
+  (let [cluster (bed/bed :local)]
+    (bed/close!)
+    (is (= :skein/cluster-lost (:skein/error (error-of #(spark/range* cluster 0 10)))))))

@@ -1,0 +1,65 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.travel-test
+  "Folds in a second Clojure that knows the class path and nothing else."
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [are deftest is]]
+   [skein.fold :as fold]
+   [skein.spark :as spark]
+   [skein.spark.folds :as folds]))
+
+(set! *warn-on-reflection* true)
+
+(defmacro ^:private at-prompt
+  "Evaluates the forms as a prompt would: in a namespace that has no file."
+  [& forms]
+  `(binding [*ns* (create-ns '~'prompt), *file* "NO_SOURCE_PATH"]
+     (clojure.core/refer-clojure)
+     (eval '(do ~@forms))))
+
+(deftest folds-of-files-travel
+  (are [f sample] (nil? (spark/fault f sample))
+    fold/sum [1 2]
+    + [1]
+    `folds/stats [1 2]
+    folds/stats [1 2]
+    [`folds/less-than 3 false] [1 2]
+    (spark/named `folds/less-than 3 false) [1 2]
+    (fold/through (comp (map folds/bucket) (filter (folds/below 3)) (take 4)) fold/frequencies) [1 2]
+    (fold/group-by folds/month (fold/then fold/count #(str "done here: " %))) [1 2])
+  (is (spark/travels? fold/sum)))
+
+(deftest planted-faults-are-found
+  (are [f sample error says] (let [{:keys [message] :as fault} (spark/fault f sample)]
+                               (and (= error (or (:skein/error fault) (:class fault)))
+                                    (str/includes? (str message) says)))
+    ;; code without a name
+    (fold/through (map #(inc %)) fold/sum) [] :skein/cannot-travel "no name"
+    (let [limit 3] (assoc fold/sum :step (fn [a x] (+ a (min x limit))))) [] :skein/cannot-travel "[:f :step]"
+    (fold/through (let [seen (atom 0)] (map (fn [x] (swap! seen inc) x))) fold/sum) [] :skein/cannot-travel "no name"
+    (at-prompt (defn f [x] x) (skein.fold/through (map f) skein.fold/sum)) [] :skein/cannot-travel "prompt"
+    (at-prompt (def xf (map inc)) (skein.fold/through xf skein.fold/sum)) [] :skein/cannot-travel "prompt"
+    (at-prompt (def by-hour skein.fold/sum) 'prompt/by-hour) [] :skein/cannot-travel "prompt"
+    ;; names of nothing
+    'no.such.place/fold [] :skein/far-namespace-missing "no.such.place"
+    `folds/no-such-fold [] :skein/far-namespace-missing "no-such-fold"
+    ;; a namespace that can't be loaded
+    'skein.spark.broken/fold [] :skein/far-namespace-broken "broken on purpose"
+    ;; values that can't be sent
+    (fold/through (map (partial vector (Thread/currentThread))) fold/count) [] :skein/unsendable "Thread"
+    `folds/keeps-transient [] :skein/unsendable "content changes"
+    `folds/keeps-atom [] :skein/unsendable "content changes"
+    (fold/through (map (constantly (Object.))) fold/distinct) [1] :skein/unsendable "java.lang.Object"
+    ;; functions that fail
+    `folds/no-identity [] nil "no identity"
+    (fold/through (map inc) fold/count) ["a"] "java.lang.ClassCastException" "String"
+    [`folds/all-of 1 2] [] "java.lang.UnsupportedOperationException" "all-of"))
+
+(deftest what-is-no-fold-is-refused
+  (is (= :skein/bad-combine (:skein/error (spark/fault {:step 1}))))
+  (is (= :skein/bad-fold (:skein/error (spark/fault 'count))))
+  (is (not (spark/travels? 7))))
+
+(deftest a-redefined-function-is-not-sent-as-the-old-one
+  (with-redefs [folds/bucket (fn [n] n)]
+    (is (= :skein/cannot-travel (:skein/error (spark/fault (fold/through (map folds/bucket) fold/sum)))))))
