@@ -333,7 +333,9 @@
   function that it calls; any Clojure form compiles; there is no limit on its size."
   {:skein.impl.go/block true}
   [& body]
-  ((Late/var `compiler/compile-go) &env body &form))
+  (if (:ns &env) ; ClojureScript
+    ((requiring-resolve 'skein.impl.cljs/compile-go) &env body &form)
+    ((Late/var `compiler/compile-go) &env body &form)))
 
 (defmacro go-loop
   "As (go (loop bindings body...)). As core.async's."
@@ -351,7 +353,9 @@
       ;=> 42"
   {:skein.impl.go/block true}
   [& body]
-  ((Late/var `compiler/compile-async) &env body &form))
+  (if (:ns &env) ; ClojureScript
+    ((requiring-resolve 'skein.impl.cljs/compile-async) &env body &form)
+    ((Late/var `compiler/compile-async) &env body &form)))
 
 (defn rethrow
   "Returns `value`, taken from `port`, or throws the exception that ended the port if

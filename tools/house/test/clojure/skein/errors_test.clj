@@ -37,7 +37,7 @@
         (project/lines file)))
 
 (defn- raised []
-  (into (into #{} (mapcat raised-by-clojure) (project/main-clojure))
+  (into (into #{} (mapcat raised-by-clojure) (concat (project/main-clojure) (project/for-clojurescript)))
         (mapcat raised-by-java)
         (project/main-java)))
 

@@ -23,7 +23,9 @@
                   skein.impl.threads skein.impl.argument]            [error runtime protocols]]
     [3 passes    [skein.impl.go.*]                                   [error runtime expand]]
     [4 go        [skein.impl.go]                                     [error runtime expand passes]]
-    [5 async     [skein.async skein.async.* skein.impl.async.*]      [error runtime protocols ports go]]
+    ;; The compiler in modules/cljs: the macros of blocks name it, and load it when ClojureScript expands them.
+    [4 cljs      [skein.impl.cljs]                                   []]
+    [5 async     [skein.async skein.async.* skein.impl.async.*]      [error runtime protocols ports go cljs]]
     [5 virtual   [skein.virtual skein.virtual.*]                     [error runtime]]
     [6 scope     [skein.scope skein.scope.*]                         [error runtime protocols ports go async]]])
 

@@ -15,7 +15,7 @@
   are core.async's."
   [file]
   (for [word (some-> (project/ns-name-of file) str (str/split #"[.-]"))
-        :when (and (empty-words word) (not (str/starts-with? (:path file) "modules/core-async/src/clojure/clojure/core/")))]
+        :when (and (empty-words word) (not (re-find #"^modules/core-async/src/clojure/(?:clojure|cljs)/core/" (:path file))))]
     (str (:path file) ":1: '" word "' says nothing in a namespace's name")))
 
 (defn- length-faults [file]

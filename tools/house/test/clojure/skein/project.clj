@@ -30,11 +30,12 @@
   (mapv second (re-seq #"<module>(.+?)</module>" (re-find #"(?s)<profiles>.*</profiles>" (slurp "pom.xml")))))
 
 (defn- clojure-of [modules]
-  (files (for [module modules :when (re-find #"^(?:modules/(?!core-async$)|apps/)" module)] (str module "/src/clojure"))
+  (files (for [module modules :when (re-find #"^(?:modules/(?!core-async$|cljs$)|apps/)" module)] (str module "/src/clojure"))
          [".clj"]))
 
 (defn main-clojure
-  "Returns the Clojure sources of the libraries and applications. The bridge has core.async's names, and is apart."
+  "Returns the Clojure sources of the libraries and applications. The bridge has core.async's names, and is apart;
+  so is what needs ClojureScript, see `for-clojurescript`."
   []
   (clojure-of (concat modules lanes)))
 
@@ -42,6 +43,11 @@
   "Returns those of `main-clojure` whose libraries are on this class path."
   []
   (clojure-of modules))
+
+(defn for-clojurescript
+  "Returns the sources for ClojureScript, its macros included. Their users bring ClojureScript."
+  []
+  (files ["modules/cljs/src/clojure"] [".clj" ".cljs"]))
 
 (defn main-java
   "Returns the files of all modules' Java sources."

@@ -50,4 +50,4 @@
            [value# ~port :as ~chosen] (~alts ~(:ops acc) ~@(mapcat identity (filter option? pairs)))]
        (cond
          ~@(:tests acc)
-         (identical? ~port :default) value#))))
+         (= :default ~port) value#))))

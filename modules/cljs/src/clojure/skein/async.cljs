@@ -1,0 +1,504 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.async
+  "Channels and go blocks for ClojureScript: core.async's API.
+
+  * channels: `chan` `buffer` `dropping-buffer` `sliding-buffer` `promise-chan` `timeout`
+  * blocks: `go` `go-loop` `async`; in a block: `<!` `>!` `alts!` `alt!` `<?`
+  * without waiting: `put!` `take!` `offer!` `poll!` `close!`
+  * with JavaScript: `promise` `signal`; promises, abort signals and async iterables are ports
+  * between channels: `pipe` `pipeline` `split` `merge` `map` `take`; to and from values:
+    `to-chan!` `onto-chan!` `into` `reduce` `transduce`
+  * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
+
+  Where a docstring says \"As core.async's\", behaviour is that of cljs.core.async 1.9.865, and what
+  differs follows; doc/clojurescript.md has it all in one table. The macros are those of the
+  namespace's JVM side."
+  (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
+  (:require [skein.impl.argument :as argument]
+            [skein.impl.async.filters :as filters]
+            [skein.impl.async.hubs :as hubs]
+            [skein.impl.async.ops :as ops]
+            [skein.impl.async.pipeline :as pipelines]
+            [skein.impl.operations :as impl]
+            [skein.rt.buffers :as buffers]
+            [skein.rt.interop :as interop]
+            [skein.rt.timers :as timers])
+  (:require-macros [skein.async]))
+
+;;;; Channels
+
+(defn buffer
+  "Returns a first-in first-out buffer for `n` values, n > 0; puts wait while it is full. As
+  core.async's."
+  [n]
+  (impl/buffer n))
+
+(defn dropping-buffer
+  "Returns a buffer for `n` values that drops the newest while it is full. As core.async's."
+  [n]
+  (impl/dropping-buffer n))
+
+(defn sliding-buffer
+  "Returns a buffer for `n` values that drops the oldest while it is full. As core.async's."
+  [n]
+  (impl/sliding-buffer n))
+
+(defn unblocking-buffer?
+  "Returns whether puts never wait on a channel with this buffer. As core.async's."
+  [buff]
+  (buffers/unblocking? buff))
+
+(defn chan
+  "Returns a channel.
+
+  buf-or-n    how many values it buffers, or a buffer; nil or 0: every put meets its take
+  xform       a transducer for the values on their way in; needs a buffer
+  ex-handler  function of what the transducer throws; a result other than nil is put
+              into the buffer
+
+  As core.async's. Differs: without a handler what the transducer throws is reported to the
+  environment, as an exception that nobody catches."
+  ([] (impl/chan))
+  ([buf-or-n] (impl/chan buf-or-n))
+  ([buf-or-n xform] (impl/chan buf-or-n xform nil))
+  ([buf-or-n xform ex-handler] (impl/chan buf-or-n xform ex-handler)))
+
+(defn promise-chan
+  "Returns a channel that takes one value and gives it to every taker for ever; closed without
+  one it gives nil. As core.async's."
+  ([] (impl/promise-chan nil nil))
+  ([xform] (impl/promise-chan xform nil))
+  ([xform ex-handler] (impl/promise-chan xform ex-handler)))
+
+(defn timeout
+  "Returns a channel that closes after `msecs` milliseconds, 0 or more.
+
+  As core.async's. Differs: the channel is private, so that closing it cancels its timer and
+  touches nobody else; the clock is monotonic."
+  [msecs]
+  (timers/timeout msecs))
+
+(defn close!
+  "Closes a channel: no more puts are accepted, takes get what is there and then nil. Returns nil.
+  As core.async's."
+  [port]
+  (impl/close! port))
+
+;;;; Operations
+
+(defn <!
+  "Takes a value, parking the block until there is one; nil if the port is closed. As core.async's:
+  must stand in a block, and throws elsewhere. Differs: in a function inside a block it is
+  refused when the block is compiled, as :skein/park-in-function."
+  [port]
+  (impl/<! port))
+
+(defn >!
+  "Puts `val`, parking the block until it is accepted. Returns true, or false if the port is closed.
+  As core.async's; differs as `<!` does."
+  [port val]
+  (impl/>! port val))
+
+(defn alts!
+  "Does one of several operations, parking the block until one is done. Returns [value port]; for a
+  put the value is true, or false if the port is closed.
+
+  ports      a channel to take from, or [channel value] to put, of each at least one
+  :default   returned as [default :default] when nothing is ready
+  :priority  true: try in the given order; otherwise the choice is uniform
+
+  As core.async's; differs as `<!` does."
+  [ports & {:as opts}]
+  (impl/alts! ports opts))
+
+(defn take!
+  "Takes a value and passes it to `fn1`, nil if the port is closed. Returns nil. As core.async's: a
+  value that is there is passed at once unless `on-caller?` is false, others from the run queue."
+  ([port fn1] (impl/take! port fn1 true))
+  ([port fn1 on-caller?] (impl/take! port fn1 on-caller?)))
+
+(defn put!
+  "Puts `val` and passes true to `fn1`, or false if the port is closed. Returns true unless the port
+  is closed. As core.async's; for `on-caller?` see `take!`."
+  ([port val] (impl/put! port val nil true))
+  ([port val fn1] (impl/put! port val fn1 true))
+  ([port val fn1 on-caller?] (impl/put! port val fn1 on-caller?)))
+
+(defn offer!
+  "Puts `val` if that needs no waiting. Returns true, false if the port is closed, or nil if it would
+  have to wait. As core.async's."
+  [port val]
+  (impl/offer! port val))
+
+(defn poll!
+  "Returns a value if one is there, else nil. As core.async's."
+  [port]
+  (impl/poll! port))
+
+(defn do-alts
+  "Does one of several operations without waiting: a derefable [value port], or nil, and then `fret`
+  is called with that later. As core.async's; for `opts` see `alts!`."
+  [fret ports opts]
+  (impl/do-alts fret ports opts))
+
+;;;; Errors and JavaScript
+
+(defn rethrow
+  "Returns `value`, taken from `port`, or throws the exception that ended the port if `value` is nil
+  and there is one. The function behind `<?`."
+  [port value]
+  (interop/rethrow port value))
+
+(defn promise
+  "Returns a JavaScript promise of the next value of `port`: it is fulfilled with the value, or nil if
+  the port closes, and rejected with the exception that ended the port."
+  [port]
+  (interop/promise port))
+
+(defn signal
+  "Returns an AbortSignal that is aborted when `port` gives a value, which becomes the reason, or
+  closes."
+  [port]
+  (interop/signal port))
+
+;;;; Between channels
+
+(defn pipe
+  "Moves values from the channel `from` to `to`, which it closes in the end unless `close?` is false;
+  stops when `to` closes. Returns `to`. As core.async's."
+  ([from to] (ops/pipe from to true))
+  ([from to close?] (ops/pipe from to close?)))
+
+(defn pipeline
+  "Moves values from the channel `from` to `to` through the transducer `xf`; results come in the order
+  of the values. Returns a channel that closes when it ends.
+
+  xf          applied to each value by itself; gives any number of results
+  close?      whether `to` is closed after `from`; by default true
+  ex-handler  as for `chan`
+
+  As core.async's: there is one thread, so `n` bounds only how many values are taken ahead.
+  Differs: stops taking when `to` closes."
+  ([n to xf from] (pipelines/pipeline n to xf from true nil))
+  ([n to xf from close?] (pipelines/pipeline n to xf from close? nil))
+  ([n to xf from close? ex-handler] (pipelines/pipeline n to xf from close? ex-handler)))
+
+(defn pipeline-async
+  "As `pipeline`, with the work started by `af`, a function of a value and a channel on which the
+  results are put by and by, and which must be closed then.
+
+  As core.async's. Differs: stops taking when `to` closes; at most `n` values are under way; what
+  `af` throws is reported and ends that value only."
+  ([n to af from] (pipelines/pipeline-async n to af from true))
+  ([n to af from close?] (pipelines/pipeline-async n to af from close?)))
+
+(defn split
+  "Moves values from `ch` to one of two channels, by the predicate `p`. Returns them as
+  [true-channel false-channel]; they close with `ch`.
+
+  As core.async's. Differs: when one of the two closes, so does the other, as nothing is taken from
+  `ch` any more."
+  ([p ch] (ops/split p ch nil nil))
+  ([p ch t-buf-or-n f-buf-or-n] (ops/split p ch t-buf-or-n f-buf-or-n)))
+
+(defn map
+  "Returns a channel of the results of `f` on one value from each of the channels `chs`; it closes with
+  the first of them.
+
+  As core.async's. Differs: a result of nil is reported as :skein/nil-value, and the channel closes;
+  nothing is taken once it is closed."
+  ([f chs] (ops/map f chs nil))
+  ([f chs buf-or-n] (ops/map f chs buf-or-n)))
+
+(defn merge
+  "Returns a channel of the values of all channels `chs`; closes when all have. As core.async's.
+  Differs: nothing is taken any more once it is closed."
+  ([chs] (ops/merge chs nil))
+  ([chs buf-or-n] (ops/merge chs buf-or-n)))
+
+(defn take
+  "Returns a channel that gets the first `n` values of `ch` and closes. As core.async's. Differs:
+  nothing is taken any more once the channel is closed."
+  ([n ch] (ops/take n ch nil))
+  ([n ch buf-or-n] (ops/take n ch buf-or-n)))
+
+;;;; From a collection and into a value
+
+(defn onto-chan!
+  "Puts the values of `coll` on `ch` and then closes it, unless `close?` is false. Returns a channel
+  that closes when that is done, or when `ch` has been closed.
+
+  As core.async's. Differs: nil in `coll` is reported as :skein/nil-value and ends it, as does an
+  exception from a lazy `coll`."
+  ([ch coll] (ops/onto-chan! ch coll true))
+  ([ch coll close?] (ops/onto-chan! ch coll close?)))
+
+(defn to-chan!
+  "Returns a channel of the values of `coll`, which closes after them. As core.async's; differs as
+  `onto-chan!` does."
+  [coll]
+  (ops/to-chan! coll))
+
+(defn onto-chan
+  "Deprecated: as `onto-chan!`."
+  ([ch coll] (ops/onto-chan! ch coll true))
+  ([ch coll close?] (ops/onto-chan! ch coll close?)))
+
+(defn to-chan
+  "Deprecated: as `to-chan!`."
+  [coll]
+  (ops/to-chan! coll))
+
+(defn reduce
+  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`. As
+  core.async's."
+  [f init ch]
+  (ops/reduce f init ch))
+
+(defn transduce
+  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`, through the
+  transducer `xform`. As core.async's."
+  [xform f init ch]
+  (ops/transduce xform f init ch))
+
+(defn into
+  "Returns a channel of one value: `coll` with the values of `ch` added. As core.async's."
+  [coll ch]
+  (ops/reduce conj coll ch))
+
+;;;; One to many and many to one
+
+(defprotocol Mux
+  "A hub around one channel. As core.async's."
+  (muxch* [_] "The channel: a mult's or pub's source, a mix's output."))
+
+(defprotocol Mult
+  "Behind `tap` and its kin. As core.async's."
+  (tap* [m ch close?] "Adds a tap, or changes its `close?`.")
+  (untap* [m ch] "Removes a tap.")
+  (untap-all* [m] "Removes all taps."))
+
+(defn mult
+  "Returns a mult of the channel `ch`, whose every value goes to all taps. The next one is taken when
+  all have accepted, so the slowest tap sets the pace. Without taps values are dropped. A closed tap
+  is removed.
+
+  As core.async's. Differs: a tap that throws, as one with too many pending puts does, is reported,
+  and the others go on."
+  [ch]
+  (argument/source ch)
+  (let [taps (atom {})] ; channel -> whether to close it with the source
+    (hubs/distribute ch taps)
+    (reify
+      Mux
+      (muxch* [_] ch)
+      Mult
+      (tap* [_ ch close?] (argument/target ch) (swap! taps assoc ch close?) nil)
+      (untap* [_ ch] (swap! taps dissoc ch) nil)
+      (untap-all* [_] (reset! taps {}) nil))))
+
+(defn tap
+  "Gives the values of `mult` to the channel `ch`, which closes with the source unless `close?` is
+  false. Returns `ch`. As core.async's."
+  ([mult ch] (tap mult ch true))
+  ([mult ch close?] (tap* mult ch close?) ch))
+
+(defn untap
+  "Ends what `tap` began. The channel stays open. As core.async's."
+  [mult ch]
+  (untap* mult ch))
+
+(defn untap-all
+  "Removes all taps of `mult`. They stay open. As core.async's."
+  [mult]
+  (untap-all* mult))
+
+(defprotocol Mix
+  "Behind `admix` and its kin. As core.async's."
+  (admix* [m ch] "Adds an input, with no attributes.")
+  (unmix* [m ch] "Removes an input.")
+  (unmix-all* [m] "Removes all inputs.")
+  (toggle* [m state-map] "Changes the attributes of inputs, {channel {attribute boolean}}.")
+  (solo-mode* [m mode] "What solo does to the other inputs, :mute or :pause."))
+
+(defn mix
+  "Returns a mix onto the channel `out`. Its inputs come by `admix` or `toggle`; a closed one is
+  removed. It ends when `out` is closed, and never closes it.
+
+  An input may have attributes: :pause, it is not read; :mute, it is read and its values are dropped;
+  :solo, it is read and passed on in any case, and inputs without :solo are muted or, in `solo-mode`
+  :pause, paused.
+
+  As core.async's. Differs: an input that is both :solo and :pause is read in either mode."
+  [out]
+  (argument/target out)
+  (let [inputs (atom {})
+        mode (atom :mute)
+        change (chan (sliding-buffer 1))
+        changed (fn changed [] (put! change true))]
+    (hubs/combine out inputs mode change)
+    (reify
+      Mux
+      (muxch* [_] out)
+      Mix
+      (admix* [_ ch] (argument/source ch) (swap! inputs assoc ch {}) (changed))
+      (unmix* [_ ch] (swap! inputs dissoc ch) (changed))
+      (unmix-all* [_] (reset! inputs {}) (changed))
+      (toggle* [_ state-map]
+        (run! argument/source (keys state-map))
+        (swap! inputs (partial merge-with cljs.core/merge) state-map)
+        (changed))
+      (solo-mode* [_ new-mode]
+        (assert (#{:mute :pause} new-mode) "mode must be one of: #{:pause :mute}")
+        (reset! mode new-mode)
+        (changed)))))
+
+(defn admix
+  "Adds the channel `ch` to the inputs of `mix`. As core.async's."
+  [mix ch]
+  (admix* mix ch))
+
+(defn unmix
+  "Removes the channel `ch` from the inputs of `mix`. As core.async's."
+  [mix ch]
+  (unmix* mix ch))
+
+(defn unmix-all
+  "Removes all inputs of `mix`. As core.async's."
+  [mix]
+  (unmix-all* mix))
+
+(defn toggle
+  "Changes attributes of several inputs of `mix` at once: `state-map` is
+  {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given stay;
+  channels that are not inputs become such. As core.async's."
+  [mix state-map]
+  (toggle* mix state-map))
+
+(defn solo-mode
+  "Says what becomes of the inputs without :solo while others have it: `mode` is :mute, as at first, or
+  :pause. As core.async's."
+  [mix mode]
+  (solo-mode* mix mode))
+
+(defprotocol Pub
+  "Behind `sub` and its kin. As core.async's."
+  (sub* [p v ch close?] "Adds a subscription to topic `v`.")
+  (unsub* [p v ch] "Removes a subscription to topic `v`.")
+  (unsub-all* [p] [p v] "Removes all subscriptions, or those to topic `v`."))
+
+(defn pub
+  "Returns a pub of the channel `ch`, whose values go to the channels that subscribe to their topic,
+  (topic-fn value); each topic is a mult, on a channel with the buffer (buf-fn topic), by default
+  none. Values of a topic that nobody wants are dropped.
+
+  As core.async's. Differs: if `topic-fn` throws, subscribed channels close as with `ch`."
+  ([ch topic-fn] (pub ch topic-fn (constantly nil)))
+  ([ch topic-fn buf-fn]
+   (argument/source ch)
+   (run! argument/function [topic-fn buf-fn])
+   (let [mults (atom {})
+         of (fn of [topic]
+              (or (get @mults topic)
+                  (get (swap! mults assoc topic (mult (chan (buf-fn topic)))) topic)))]
+     (hubs/publish ch topic-fn
+                   (fn source [topic] (some-> (get @mults topic) muxch*))
+                   (fn closed [topic] (swap! mults dissoc topic))
+                   (fn end [] (run! (fn [m] (close! (muxch* m))) (vals @mults))))
+     (reify
+       Mux
+       (muxch* [_] ch)
+       Pub
+       (sub* [_ topic ch close?] (tap (of topic) ch close?))
+       (unsub* [_ topic ch] (when-some [m (get @mults topic)] (untap m ch)))
+       (unsub-all* [_] (reset! mults {}))
+       (unsub-all* [_ topic] (swap! mults dissoc topic))))))
+
+(defn sub
+  "Subscribes the channel `ch` to a topic of the pub `p`; it closes with the source unless `close?` is
+  false. As core.async's."
+  ([p topic ch] (sub p topic ch true))
+  ([p topic ch close?] (sub* p topic ch close?)))
+
+(defn unsub
+  "Ends what `sub` began. The channel stays open. As core.async's."
+  [p topic ch]
+  (unsub* p topic ch))
+
+(defn unsub-all
+  "Ends all subscriptions, or those to `topic`. The channels stay open, for ever: the pub forgets them.
+  As core.async's."
+  ([p] (unsub-all* p))
+  ([p topic] (unsub-all* p topic)))
+
+;;;; Deprecated in core.async, where channels with transducers took their place. Not marked as
+;;;; such, since core.async does not, and libraries would meet warnings.
+
+(defn map<
+  "Returns a port: takes give (f value) of the values of `ch`. As core.async's."
+  [f ch]
+  (filters/map< f ch))
+
+(defn map>
+  "Returns a port: puts give (f value) to `ch`. As core.async's."
+  [f ch]
+  (filters/map> f ch))
+
+(defn filter>
+  "Returns a port: of the values put, those with (p value) go to `ch`. As core.async's."
+  [p ch]
+  (filters/filter> p ch))
+
+(defn remove>
+  "Returns a port: of the values put, those without (p value) go to `ch`. As core.async's."
+  [p ch]
+  (filter> (complement p) ch))
+
+(defn filter<
+  "Returns a channel of the values of `ch` with (p value). As core.async's. Differs: nothing is taken
+  any more once it is closed; it closes if `p` throws. So do the next six."
+  ([p ch] (filter< p ch nil))
+  ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
+
+(defn remove<
+  "Returns a channel of the values of `ch` without (p value). As core.async's; differs as `filter<`."
+  ([p ch] (remove< p ch nil))
+  ([p ch buf-or-n] (filter< (complement p) ch buf-or-n)))
+
+(defn mapcat<
+  "Returns a channel of the values in the collections (f value) of the values of `in`. As core.async's;
+  differs as `filter<`."
+  ([f in] (mapcat< f in nil))
+  ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
+
+(defn mapcat>
+  "Returns a channel; the values in the collections (f value) of the values put there go to `out`, which
+  closes with it. As core.async's."
+  ([f out] (mapcat> f out nil))
+  ([f out buf-or-n]
+   (let [in (chan buf-or-n)]
+     (filters/mapcat-into f in out)
+     in)))
+
+(defn unique
+  "Returns a channel of the values of `ch` without those that are like the one before. As core.async's;
+  differs as `filter<`."
+  ([ch] (unique ch nil))
+  ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))
+
+(defn partition
+  "Returns a channel of vectors of `n` values of `ch`, the last with what is left. As core.async's;
+  differs as `filter<`."
+  ([n ch] (partition n ch nil))
+  ([n ch buf-or-n] (filters/through (partition-all n) ch (chan buf-or-n))))
+
+(defn partition-by
+  "Returns a channel of vectors of successive values of `ch` with the same (f value). As core.async's;
+  differs as `filter<`."
+  ([f ch] (partition-by f ch nil))
+  ([f ch buf-or-n] (filters/through (cljs.core/partition-by f) ch (chan buf-or-n))))
+
+(defn ioc-alts!
+  "Refused, as :skein/no-state-machine: it is a step of core.async's own compiler."
+  [state cont-block ports & {:as opts}]
+  (impl/no-state-machine! state cont-block ports opts))

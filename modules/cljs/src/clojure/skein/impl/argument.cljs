@@ -1,0 +1,26 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.argument
+  "Checks of what callers pass: each returns its argument, or throws an exception that says
+  what is wanted."
+  (:require [skein.impl.error :as error]
+            [skein.rt.port :as port]))
+
+(defn source
+  "Returns `value`, which must be a port to take from. Throws :skein/not-a-port."
+  [value]
+  (port/source value)
+  value)
+
+(defn target
+  "Returns `value`, which must be a port to put on. Throws :skein/not-a-port."
+  [value]
+  (port/target value)
+  value)
+
+(defn function
+  "Returns `value`, which must be callable. Throws :skein/not-a-function."
+  [value]
+  (when-not (ifn? value)
+    (error/fail! :skein/not-a-function (str "A function is wanted here, but this is " (error/preview value) ".")
+                 {:value (error/preview value)}))
+  value)

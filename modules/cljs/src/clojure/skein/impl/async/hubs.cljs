@@ -1,0 +1,82 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.async.hubs
+  "The blocks behind `mult`, `mix` and `pub` of skein.async, which documents them. What a hub
+  knows of its channels is in an atom, which the block reads."
+  (:require [skein.impl.operations :refer [<! >! alts! chan close! put!]]
+            [skein.rt.scheduler :as scheduler])
+  (:require-macros [skein.async :refer [go]]))
+
+;;;; mult
+
+(defn- give-all
+  "Puts `v` on each of `chs`, and calls `closed` with those that are closed. Returns a channel that
+  gets true when all have accepted."
+  [chs v closed]
+  (let [missing (volatile! (inc (count chs)))
+        done (chan 1)
+        arrive (fn [] (when (zero? (vswap! missing dec)) (put! done true nil true)))]
+    (doseq [ch chs]
+      (try
+        (put! ch v (fn arrived [open?] (when-not open? (closed ch)) (arrive)) true)
+        ;; The tap's own trouble, such as too many puts: the other taps must not pay for it.
+        (catch :default e
+          (arrive)
+          (scheduler/report e))))
+    (arrive)
+    done))
+
+(defn distribute
+  "Gives each value of `ch` to all channels of the atom `taps`, {channel close?}."
+  [ch taps]
+  (go (loop []
+        (if-some [v (<! ch)]
+          (do (when-some [chs (keys @taps)]
+                (<! (give-all chs v (fn closed [ch] (swap! taps dissoc ch)))))
+              (recur))
+          (doseq [[tap close?] @taps]
+            (when close? (close! tap)))))))
+
+;;;; mix
+
+(defn- having [attribute inputs]
+  (reduce-kv (fn [chs ch attributes] (if (attribute attributes) (conj chs ch) chs)) #{} inputs))
+
+(defn- plan
+  "Returns what to read and what of it to pass on, {:ports vector, :passes? predicate}. `change` is
+  always read, first of all."
+  [inputs solo-mode change]
+  (let [solos (having :solo inputs)
+        mutes (having :mute inputs)
+        pauses (having :pause inputs)
+        read? (cond (empty? solos) (complement pauses)
+                    (= :pause solo-mode) solos
+                    :else (fn read? [ch] (or (solos ch) (not (pauses ch)))))]
+    {:ports (into [change] (filter read?) (keys inputs))
+     :passes? (if (seq solos) solos (complement mutes))}))
+
+(defn combine
+  "Passes values of the atom `inputs`, {channel {attribute boolean}}, on to `out`. A value on `change`
+  says that `inputs` or the atom `mode` has changed."
+  [out inputs mode change]
+  (go (loop [{:keys [ports passes?] :as now} (plan @inputs @mode change)]
+        (let [[v ch] (alts! ports)]
+          (cond
+            (identical? ch change) (recur (plan @inputs @mode change))
+            (nil? v) (do (swap! inputs dissoc ch) (recur (plan @inputs @mode change)))
+            (not (passes? ch)) (recur now)
+            (>! out v) (recur now))))))
+
+;;;; pub
+
+(defn publish
+  "Passes each value of `ch` on to the channel (source topic) of its topic, or drops it if there is
+  none. Calls `closed` with a topic whose channel is closed, and `end` at the end."
+  [ch topic-fn source closed end]
+  (go (try
+        (loop []
+          (when-some [v (<! ch)]
+            (let [topic (topic-fn v)]
+              (when-some [to (source topic)]
+                (when-not (>! to v) (closed topic))))
+            (recur)))
+        (finally (end)))))

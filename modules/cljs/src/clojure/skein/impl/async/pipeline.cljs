@@ -1,0 +1,88 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.async.pipeline
+  "Works on several values at once and hands the results on in order.
+
+      from -> feed -> items, in order -> drain -> to
+
+  An item is the channel of one value's results. It stands in `items` while work on it goes on,
+  and that channel's size bounds how many there are at a time."
+  (:require [skein.impl.argument :as argument]
+            [skein.impl.operations :refer [<! >! chan close! poll!]]
+            [skein.rt.callback :as callback]
+            [skein.rt.scheduler :as scheduler])
+  (:require-macros [skein.async :refer [go]]))
+
+(defn- open? [to]
+  (not (.isClosed to)))
+
+(defn- feed
+  "Makes an item for each value, and then calls `begin` with the value and the item."
+  [from to items begin]
+  (go (try
+        (loop []
+          (when (open? to)
+            (when-some [v (<! from)]
+              (let [item (chan 1)]
+                (when (>! items item)
+                  (try (begin v item)
+                       (catch :default e
+                         (scheduler/report e)
+                         (close! item)))
+                  (recur))))))
+        (finally (close! items)))))
+
+(defn- discard
+  "Lets everybody go on who waits to put on `ch`, now or later."
+  [ch]
+  (close! ch)
+  (while (some? (poll! ch))))
+
+(defn- abandon
+  "Nobody wants the items any more."
+  [items]
+  (close! items)
+  (loop []
+    (when-some [item (poll! items)]
+      (discard item)
+      (recur))))
+
+(defn- drain
+  "Puts what the items hold on `to`, in order."
+  [items to close?]
+  (go (loop []
+        (if-some [item (<! items)]
+          (if (loop []
+                (let [v (<! item)]
+                  (cond (nil? v) true
+                        (>! to v) (recur)
+                        :else false)))
+            (recur)
+            (do (discard item) (abandon items)))
+          (when close? (close! to))))))
+
+(defn pipeline-async
+  "See skein.async/pipeline-async."
+  [n to af from close?]
+  (assert (pos? n))
+  (argument/target to)
+  (argument/function af)
+  (argument/source from)
+  ;; One item more than `items` holds is being drained.
+  (let [items (if (= 1 n) (chan) (chan (dec n)))]
+    (feed from to items af)
+    (drain items to close?)))
+
+(defn pipeline
+  "See skein.async/pipeline. There is one thread, so that work is done when a value is taken."
+  [n to xf from close? ex-handler]
+  (pipeline-async n to
+                  (fn work [v item]
+                    (let [results (chan 1 xf ex-handler)]
+                      ;; A buffer of one takes all results of one value, however many.
+                      (.putNow results callback/scratch v)
+                      (close! results)
+                      (go (loop []
+                            (when-some [v (<! results)]
+                              (when (>! item v) (recur))))
+                          (close! item))))
+                  from close?))

@@ -1,0 +1,80 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.cljs.emit
+  "Last pass of the go compiler for ClojureScript: a generator function.
+
+      start((NS.SITE||(NS.SITE=make()))(frame(),local,..))
+
+  `make` returns `function*(frame,local,..){body}`. V8 spends 2 us on a generator function that
+  is made anew, for its prototype and hidden class. So it is made once a site, kept under the
+  site's name in the namespace's object, and gets the locals around the block as arguments."
+  (:require [clojure.string :as str]
+            [skein.impl.cljs.lift :as lift])
+  (:import [cljs.tagged_literals JSValue]))
+
+(set! *warn-on-reflection* true)
+
+(defn- elements [form]
+  (cond
+    (map? form) (mapcat identity form)
+    (coll? form) form
+    (instance? JSValue form) (let [v (.val ^JSValue form)] (if (map? v) (mapcat identity v) v))))
+
+(defn- used-locals
+  "Returns the locals of `env` whose names occur in `form`, in order."
+  [env form]
+  (->> (tree-seq elements elements form)
+       (filter (fn [x] (and (symbol? x) (contains? (:locals env) x))))
+       (map (fn [sym] (with-meta sym nil)))
+       distinct))
+
+(defn- field? [env sym]
+  (:field (get-in env [:locals sym])))
+
+(defn- numbered
+  "Returns a function that replaces the number of a gensym by the place of its first use, so
+  that each build gives a site the same name."
+  []
+  (let [numbers (volatile! {})]
+    (fn [sym]
+      (if-let [[_ stem n] (re-matches #"(.*__|G__|t_)(\d+)(?:__auto__)?" (str sym))]
+        (str stem (or (get @numbers n)
+                      (get (vswap! numbers assoc n (count @numbers)) n)))
+        (str sym)))))
+
+(defn- identity-of
+  "Returns what stands for `form` in the hash that names a site: nested vectors of strings."
+  [form rename]
+  (cond
+    (symbol? form) (rename form)
+    (elements form) (into [(.getName (class form))] (map (fn [x] (identity-of x rename))) (elements form))
+    :else (pr-str form)))
+
+(defn- site-name
+  "Returns the property that keeps the function of a site. It depends on all that the function
+  depends on: the form, its place, and what the analyzer knows of the locals."
+  [env form locals]
+  (let [facts (fn [sym] (-> (get-in env [:locals sym])
+                            (select-keys [:tag :field :fn-var :variadic? :max-fixed-arity])
+                            (assoc :params (map (comp count :params) (get-in env [:locals sym :methods])))))]
+    (str "skein$" (Integer/toString (bit-and 0x7fffffff (hash (identity-of [form (:line env) (:column env) (mapv facts locals)] (numbered))))
+                                    36))))
+
+(defn emit
+  "Returns the form that makes a frame of the expanded `form` and passes its generator to the
+  function `start`, a symbol."
+  [env form start]
+  (let [used (used-locals env form)
+        locals (concat (remove (fn [sym] (field? env sym)) used)
+                       ;; A field is reached through its object.
+                       (when (some (fn [sym] (field? env sym)) used) ['(js* "self__")]))
+        holes (str/join (repeat (count locals) ",~{}"))
+        site (str (munge (name (get-in env [:ns :name]))) "." (site-name env form used))]
+    (list start
+          (list* 'js* (str "(" site "||(" site "=~{}()))(~{}" holes ")")
+                 (list 'fn* []
+                       (list* 'js* (str "var skein$g=function*(skein$f" holes "){") locals)
+                       (lift/lift-block form)
+                       '(js* "}")
+                       '(js* "skein$g"))
+                 '(skein.rt.frame/frame)
+                 locals))))

@@ -1,0 +1,40 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.cljs.ops
+  "What parks in a block, and what is a block. Names in ClojureScript have no metadata that a
+  macro could always see, so that there is a table.")
+
+(set! *warn-on-reflection* true)
+
+(def ^:private operations
+  {"<!" '{:function skein.rt.frame/take :fewest 1 :most 1}
+   ">!" '{:function skein.rt.frame/put :fewest 2 :most 2}
+   "alts!" '{:function skein.rt.alts/alts :fewest 1 :most nil}})
+
+(defn parking
+  "Returns how calls of the var `sym`, a qualified symbol or nil, park; nil if they don't.
+
+  :function      symbol; takes the frame and the arguments, returns true if done at once
+  :fewest :most  numbers of arguments; most nil: those after the first are options
+  :lenient?      in a function inside a block, the call is left as it is and throws if it runs"
+  [sym]
+  (when sym
+    (case (namespace sym)
+      ("skein.async" "skein.impl.operations") (operations (name sym))
+      "cljs.core.async" (some-> (operations (name sym)) (assoc :lenient? true))
+      nil)))
+
+(defn block?
+  "Returns whether the var `sym`, a qualified symbol or nil, is a macro of a block."
+  [sym]
+  (contains? '#{skein.async/go skein.async/go-loop skein.async/async
+                cljs.core.async/go cljs.core.async/go-loop
+                cljs.core.async.macros/go cljs.core.async.macros/go-loop}
+             sym))
+
+(defn arguments
+  "Returns the arguments for the function of an operation: options become one map."
+  [most args]
+  (if most
+    args
+    (let [[ports & options] args]
+      [ports (if (= 1 (count options)) (first options) (apply hash-map options))])))

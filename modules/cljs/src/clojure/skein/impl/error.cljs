@@ -1,0 +1,18 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.error
+  "How Skein reports what a caller did wrong: exceptions that are data. As on the JVM, each has
+  a keyword of namespace `skein` under :skein/error; doc/errors.md says what each means.")
+
+(defn preview
+  "Returns `value` in at most 80 characters, for a message."
+  [value]
+  (let [text (cond
+               (or (nil? value) (string? value) (number? value) (boolean? value) (keyword? value)) (pr-str value)
+               (coll? value) (binding [*print-length* 10 *print-level* 4] (pr-str value))
+               :else (str value))]
+    (if (<= (count text) 80) text (str (subs text 0 79) "…"))))
+
+(defn fail!
+  "Throws an ex-info with `message` and `data`, and the keyword `error` under :skein/error."
+  [error message data]
+  (throw (ex-info message (assoc data :skein/error error))))

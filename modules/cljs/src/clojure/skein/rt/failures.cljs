@@ -1,0 +1,21 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.rt.failures
+  "Exceptions that are kept for who asks with `<?`. One that nobody has asked for is reported when
+  the port that keeps it is garbage."
+  (:require [skein.rt.scheduler :as scheduler]))
+
+(def ^:private unobserved
+  (when (exists? js/FinalizationRegistry)
+    (js/FinalizationRegistry. scheduler/report)))
+
+(defn keep-for
+  "Returns the exception `thrown`, to be kept by `port`."
+  [port thrown]
+  (let [thrown (if (nil? thrown) (ex-info "nil was thrown" {:skein/error :skein/nil-thrown}) thrown)]
+    (when unobserved (.register unobserved port thrown port))
+    thrown))
+
+(defn observed
+  "Notes that somebody has asked why `port` ended."
+  [port]
+  (when unobserved (.unregister unobserved port)))

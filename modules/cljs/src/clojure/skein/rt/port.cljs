@@ -1,0 +1,114 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.rt.port
+  "Which object stands for what a user passes as a port; see `skein.rt.channel` for its methods.
+
+  * channels and frames: themselves
+  * a promise: a channel that gives its value for ever, or fails
+  * an AbortSignal: a channel that gives its reason for ever
+  * an async iterable: its values, each asked for when somebody takes
+  * a port of another library, if one has told how to use it by `other-port`"
+  (:require [skein.impl.error :as error]
+            [skein.rt.buffers :as buffers]
+            [skein.rt.callback :as callback]
+            [skein.rt.channel :as channel]
+            [skein.rt.failures :as failures]
+            [skein.rt.ring :as ring]))
+
+(def ^:private sources
+  "From promises, signals and iterables to what stands for them. One is asked once, however
+  often it is taken from, so that operations that lost leave nothing behind in it."
+  (js/WeakMap.))
+
+;;;; Promises and signals
+
+(defn- settled
+  "Returns a channel that gives for ever what is put there."
+  []
+  (channel/channel (buffers/Promise. nil)))
+
+(defn- settle [ch value]
+  (when (some? value) (.putNow ch callback/scratch value))
+  (.close ch))
+
+(defn- fail [ch thrown]
+  (.closeWith ch (failures/keep-for ch thrown)))
+
+(defn- promise-source [promise]
+  (let [ch (settled)]
+    (.then promise (fn [value] (settle ch value)) (fn [thrown] (fail ch thrown)))
+    ch))
+
+(defn- signal-source [signal]
+  (let [ch (settled)
+        abort (fn [] (settle ch (.-reason signal)))]
+    (if (.-aborted signal)
+      (abort)
+      (.addEventListener signal "abort" abort #js {:once true}))
+    ch))
+
+;;;; Async iterables
+
+(deftype Iteration [iterator ch ^:mutable asked?]
+  Object
+  (ask [this]
+    (when-not (or ^boolean asked? ^boolean (.isClosed ch))
+      (set! asked? true)
+      (-> (js/Promise.resolve (.next iterator))
+          (.then (fn [step] (.arrive this step)))
+          (.catch (fn [thrown] (fail ch thrown))))))
+  (arrive [this step]
+    (set! asked? false)
+    (if (.-done step)
+      (.close ch)
+      (do (.putNow ch callback/scratch (.-value step))
+          (when ^boolean (.awaited ch) (.ask this)))))
+  (takeNow [this w]
+    (if ^boolean (.takeNow ch w)
+      true
+      (do (.ask this) false)))
+  (takeLater [_ w] (.takeLater ch w))
+  (close [_] (.close ch))
+  (isClosed [_] (.isClosed ch))
+  (failure [_] (.failure ch)))
+
+;;;; Ports of other libraries
+
+(defonce ^{:doc "Function that returns the object that stands for a port of another library, or nil."}
+  other-port
+  (fn [_]))
+
+;;;; All
+
+(defn- make-source [port]
+  (cond
+    (fn? (.-then port)) (promise-source port)
+    (and (exists? js/AbortSignal) (instance? js/AbortSignal port)) (signal-source port)
+    (some? (unchecked-get port js/Symbol.asyncIterator))
+    (Iteration. (.call (unchecked-get port js/Symbol.asyncIterator) port) (channel/channel (ring/ring 1)) false)))
+
+(defn- other-source [port]
+  (when (some? port)
+    (or (other-port port)
+        (.get sources port)
+        (when-some [source (make-source port)]
+          (.set sources port source)
+          source))))
+
+(defn- refuse [port verb]
+  (error/fail! :skein/not-a-port
+               (str "A channel to " verb " is wanted here, but this is " (error/preview port) ".")
+               {:value (error/preview port)}))
+
+(defn source
+  "Returns the object that stands for `port` in a take. Throws :skein/not-a-port."
+  [port]
+  (if (and (some? port) (some? (.-takeNow port)))
+    port
+    (or (other-source port) (refuse port "take from"))))
+
+(defn target
+  "Returns the object that stands for `port` in a put. Throws :skein/not-a-port."
+  [port]
+  (if (and (some? port) (some? (.-putNow port)))
+    port
+    (or (when (some? port) (other-port port)) (refuse port "put on"))))

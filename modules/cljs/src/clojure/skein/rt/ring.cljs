@@ -1,0 +1,41 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.rt.ring
+  "A first-in first-out queue in an array that grows. It is also the buffer of a channel: then
+  `cap` is how many values it is meant to hold, and a transducer may exceed that.")
+
+(deftype Ring [^:mutable arr ^:mutable head ^:mutable len cap]
+  Object
+  (push [_ x]
+    (let [n (alength arr)]
+      (when (== len n)
+        (let [bigger (make-array (* 2 n))]
+          (dotimes [i len]
+            (aset bigger i (aget arr (bit-and (+ head i) (dec n)))))
+          (set! arr bigger)
+          (set! head 0)))
+      (aset arr (bit-and (+ head len) (dec (alength arr))) x)
+      (set! len (inc len))))
+  (shift [_]
+    (let [x (aget arr head)]
+      (aset arr head nil)
+      (set! head (bit-and (inc head) (dec (alength arr))))
+      (set! len (dec len))
+      x))
+  (size [_] len)
+  (full [_] (>= len cap))
+  (add [this x] (.push this x))
+  (endBuffer [_])
+  ICounted
+  (-count [_] len))
+
+(defn ring
+  "Returns an empty ring whose capacity is `cap`."
+  [cap]
+  (Ring. (make-array 8) 0 0 cap))
+
+(defn retain
+  "Removes what does not satisfy `keep?` from `ring`."
+  [ring keep?]
+  (dotimes [_ (.size ring)]
+    (let [x (.shift ring)]
+      (when ^boolean (keep? x) (.push ring x)))))

@@ -1,0 +1,89 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.rt.scheduler
+  "The run queue: tasks are objects with a method `run`, which must not throw.
+
+  Tasks run in microtasks, so that a hop costs some 100 ns, until they have used 5 ms since the
+  page or the process last had its turn. Then a macro-task goes on with them: timers, input and
+  painting come first. The clock is read once in eight tasks."
+  (:require [skein.rt.ring :as ring]))
+
+(goog-define
+ ^{:doc "\"micro\", or \"macro\": run tasks in macro-tasks only, as core.async does."}
+ TURN "micro")
+
+(def ^:private budget-ms 5)
+(def ^:private tasks-per-reading 8)
+
+(defn now
+  "Returns a time in milliseconds that never goes back."
+  []
+  (.now js/performance))
+
+(defonce ^:private queue (ring/ring 64))
+(defonce ^:private pending? false) ; a drain is going to run
+(defonce ^:private marked? false)  ; a macro-task is going to begin a new turn
+(defonce ^:private n-run 0)        ; tasks in this turn
+(defonce ^:private began-ms 0)
+
+(declare drain turn)
+
+(def ^:private post
+  "Calls `turn` in a macro-task."
+  (cond
+    (exists? js/setImmediate) (fn [] (js/setImmediate turn))
+    (exists? js/MessageChannel) (let [channel (js/MessageChannel.)]
+                                  (set! (.. channel -port1 -onmessage) (fn [_] (turn)))
+                                  (fn [] (.postMessage (.-port2 channel) 0)))
+    :else (fn [] (js/setTimeout turn 0))))
+
+(defn- mark []
+  (when-not ^boolean marked?
+    (set! marked? true)
+    (post)))
+
+(defn- over-budget?
+  "Counts a task; returns whether the others have to wait for the next turn."
+  []
+  (when (== 0 n-run) (set! began-ms (now)))
+  (set! n-run (inc n-run))
+  (and (== 0 (js-mod n-run tasks-per-reading))
+       (do (mark)
+           (> (- (now) began-ms) budget-ms))))
+
+(defn- drain []
+  (loop []
+    (if (pos? (.size queue))
+      (do (.run (.shift queue))
+          (when-not ^boolean (over-budget?) (recur)))
+      (set! pending? false))))
+
+(defn- turn []
+  (set! marked? false)
+  (set! n-run 0)
+  (when ^boolean pending? (drain)))
+
+(defn submit
+  "Runs `task` soon, after those submitted before."
+  [task]
+  (.push queue task)
+  (when-not ^boolean pending?
+    (set! pending? true)
+    (if (identical? TURN "macro")
+      (mark)
+      (js/queueMicrotask drain))))
+
+(defn flush!
+  "Runs tasks until none is left, without regard to the budget. For tests."
+  []
+  (loop []
+    (when (pos? (.size queue))
+      (.run (.shift queue))
+      (recur))))
+
+(defn report
+  "Tells the environment about `thrown`, an exception that nobody catches; returns nil at once."
+  [thrown]
+  (if (exists? js/reportError)
+    (js/reportError thrown)
+    (js/queueMicrotask (fn [] (throw thrown))))
+  nil)

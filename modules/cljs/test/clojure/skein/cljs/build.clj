@@ -1,0 +1,118 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cljs.build
+  "Compiles ClojureScript and runs it: in Node, and in a headless browser."
+  (:require [cljs.build.api :as build]
+            [clojure.edn :as edn]
+            [clojure.java.io :as io]
+            [clojure.string :as str])
+  (:import (com.sun.net.httpserver HttpExchange HttpHandler HttpServer)
+           (java.io File)
+           (java.net InetAddress InetSocketAddress)
+           (java.nio.file Files)
+           (java.util.concurrent TimeUnit)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private deadline-s 120)
+
+(defn- folder ^File [& parts]
+  (apply io/file "target" "cljs" parts))
+
+(defn compile!
+  "Compiles the namespace `main` in `source`, a folder or several, with :optimizations `level`. Returns the
+  path of the program. More options of the compiler are in `options`."
+  [source main level & {:as options}]
+  (let [name (str main "-" (clojure.core/name level))
+        out (folder (str name ".js"))]
+    (build/build (apply build/inputs (if (string? source) [source] source)) (merge {:main main
+                                :optimizations level
+                                :output-to (str out)
+                                :output-dir (str (folder name))
+                                :closure-warnings {:check-useless-code :off}} ; random forms have some
+                               (when (= :none level) {:target :nodejs})
+                               options))
+    (str out)))
+
+(defn- program
+  "Returns the first of `names` that is a program on the PATH, or nil."
+  [& names]
+  (first (for [name names
+               dir (str/split (or (System/getenv "PATH") "") (re-pattern File/pathSeparator))
+               :let [file (io/file dir name)]
+               :when (.canExecute file)]
+           (str file))))
+
+(defn node
+  "Returns the path of Node, or nil."
+  []
+  (program "node" "nodejs"))
+
+(defn browser
+  "Returns the path of a headless browser, or nil."
+  []
+  (program "chromium-headless-shell" "chrome-headless-shell"))
+
+(defn- kill! [^Process process]
+  (run! (fn [^java.lang.ProcessHandle h] (.destroyForcibly h)) (iterator-seq (.iterator (.descendants process))))
+  (.destroyForcibly process))
+
+(defn- run
+  "Runs `command`; returns all that it printed. A process that does not end is killed, and says so."
+  [command]
+  (let [out (File/createTempFile "skein-cljs" ".txt")
+        process (-> (ProcessBuilder. ^java.util.List command)
+                    (.redirectErrorStream true)
+                    (.redirectOutput out)
+                    (.start))]
+    (try
+      (let [ended? (.waitFor process deadline-s TimeUnit/SECONDS)]
+        (when-not ended? (kill! process))
+        (str (slurp out) (when-not ended? (str "\nKILLED after " deadline-s " s: " (str/join " " command)))))
+      (finally (.delete out)))))
+
+(defn run-in-node
+  "Runs the program at `path` in Node, with its options `flags`; returns what it printed."
+  [path & flags]
+  (run (vec (concat [(node)] flags [path]))))
+
+(defn- serve
+  "Returns a running server of a page with the program at `path`, which delivers to the promise
+  `result` what the program posts."
+  ^HttpServer [path result]
+  (let [page "<!doctype html><meta charset=utf-8><pre></pre><script src=program.js></script>"
+        answer (fn [^HttpExchange exchange ^bytes body]
+                 (.sendResponseHeaders exchange 200 (if (zero? (alength body)) -1 (alength body)))
+                 (with-open [out (.getResponseBody exchange)] (.write out body)))]
+    (doto (HttpServer/create (InetSocketAddress. (InetAddress/getLoopbackAddress) 0) 0)
+      (.createContext "/" (reify HttpHandler
+                            (handle [_ exchange]
+                              (case (.getPath (.getRequestURI exchange))
+                                "/" (answer exchange (.getBytes page))
+                                "/program.js" (answer exchange (Files/readAllBytes (.toPath (io/file path))))
+                                "/result" (do (deliver result (slurp (.getRequestBody exchange)))
+                                              (answer exchange (byte-array 0)))
+                                (answer exchange (byte-array 0))))))
+      .start)))
+
+(defn run-in-browser
+  "Runs the program at `path` in a page; returns what it posts to /result at its end."
+  [path]
+  (let [result (promise)
+        server (serve path result)
+        log (File/createTempFile "skein-cljs" ".txt")
+        profile (str (Files/createTempDirectory "skein-cljs" (make-array java.nio.file.attribute.FileAttribute 0)))
+        command [(browser) "--headless" "--no-sandbox" "--disable-gpu" "--remote-debugging-port=0"
+                 (str "--user-data-dir=" profile) (str "http://127.0.0.1:" (.getPort (.getAddress server)) "/")]
+        process (-> (ProcessBuilder. ^java.util.List command) (.redirectErrorStream true) (.redirectOutput log) .start)]
+    (try
+      (deref result (* 1000 (long deadline-s)) (str "The page posted no result in " deadline-s " s.\n" (slurp log)))
+      (finally
+        (kill! process)
+        (.stop server 0)
+        (.delete log)))))
+
+(defn counts
+  "Returns the counts of the tests that printed `output`, {:test :pass :fail :error}, or nil if they
+  did not end."
+  [output]
+  (some->> output (re-find #"COUNTS (\{[^}]*\})") second edn/read-string))

@@ -1,0 +1,64 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cljs.errors-test
+  (:require [cljs.test :refer-macros [is]]
+            [skein.async :as a :refer [<! >! <? alts! async chan close! go put! take! timeout]]
+            [skein.rt.scheduler :as scheduler])
+  (:require-macros [skein.cljs.testing :refer [defblock]]))
+
+(defn- reported-while
+  "Calls `f` and returns a channel of the vector of what is reported until its channel closes."
+  [f]
+  (let [report scheduler/report
+        reported (atom [])]
+    (set! scheduler/report (fn [e] (swap! reported conj e) nil))
+    (go (<! (f))
+        (set! scheduler/report report)
+        @reported)))
+
+(defblock a-thousand-blocks-that-throw-delay-nothing
+  (let [ended (chan 1000)
+        reported (<! (reported-while
+                      (fn [] (dotimes [i 1000]
+                               (go (throw (ex-info "expected" {:i i})))
+                               (go (>! ended i)))
+                        (a/into [] (a/take 1000 ended)))))]
+    (is (= (range 1000) (map (comp :i ex-data) reported)))))
+
+(defblock a-block-that-throws-closes-its-port
+  (let [port (volatile! nil)]
+    (<! (reported-while (fn [] (vreset! port (go (throw (js/Error. "expected")))))))
+    (is (nil? (<! @port)))))
+
+(defblock an-async-block-keeps-the-same-exception
+  (let [e (js/Error. "expected")]
+    (is (identical? e (try (<? (async (<! (timeout 1)) (throw e))) (catch :default caught caught))))
+    (is (identical? e (try (<? (async (throw e))) (catch :default caught caught))))
+    (is (= 1 (<? (async 1))))
+    (is (nil? (<? (async nil))))
+    (is (nil? (<! (async (throw e)))))))
+
+(defblock exceptions-pass-through-a-chain
+  (let [e (js/Error. "expected")
+        a (async (<! (timeout 1)) (throw e))
+        b (async (inc (<? a)))
+        c (async (inc (<? b)))]
+    (is (identical? e (try (<? c) (catch :default caught caught))))))
+
+(defblock callbacks-that-throw-are-reported
+  (let [c (chan)
+        reported (<! (reported-while
+                      (fn []
+                        (take! c (fn [_] (throw (js/Error. "take"))))
+                        (put! c 1 (fn [_]))
+                        (timeout 5))))]
+    (is (= ["take"] (map ex-message reported)))))
+
+(defblock what-a-transducer-throws-is-reported
+  (let [c (chan 1 (map (fn [_] (throw (js/Error. "step")))))
+        reported (<! (reported-while (fn [] (put! c 1) (go))))]
+    (is (= ["step"] (map ex-message reported)))))
+
+(defblock nil-from-a-mapping-is-reported
+  (let [reported (<! (reported-while (fn [] (a/into [] (a/map (constantly nil) [(a/to-chan! [1])])))))]
+    (is (= [:skein/nil-value] (map (comp :skein/error ex-data) reported)))))
+

@@ -1,0 +1,103 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.cljs-compiler-test
+  "What the compiler of blocks says and emits; what the blocks do is tested in JavaScript."
+  (:require [cljs.analyzer :as ana]
+            [cljs.analyzer.api :as analyzer]
+            [cljs.compiler.api :as compiler]
+            [clojure.string :as str]
+            [clojure.test :refer [deftest is]]))
+
+(set! *warn-on-reflection* true)
+
+(defn- analyzed
+  "Returns a state of the analyzer in which `namespaces` have been analyzed."
+  [& namespaces]
+  (let [state (analyzer/empty-state)]
+    (analyzer/with-state state
+      (doseq [n (cons 'cljs.core namespaces)]
+        (analyzer/analyze-file (str (str/replace (str/replace (name n) "." "/") "-" "_") ".cljs"))))
+    state))
+
+(def ^:private state (delay (analyzed 'skein.async)))
+
+(def ^:private place
+  "A namespace that uses skein.async, as text."
+  "(ns a.place (:require [skein.async :as a :refer [<! >! alts! chan go]]))\n")
+
+(defn- emitted
+  "Returns the JavaScript of the namespace `place` with `text` in it."
+  [text]
+  (analyzer/with-state @state
+    (binding [ana/*cljs-ns* 'cljs.user
+              ana/*cljs-file* "a/place.cljs"]
+      (str/join (for [form (doall (ana/forms-seq* (java.io.StringReader. (str place text)) "a/place.cljs"))]
+                  (compiler/emit (ana/analyze (analyzer/empty-env) form)))))))
+
+(defn- error-of
+  "Returns the message and data of the exception that stops the compiler at `text`."
+  [text]
+  (try
+    (emitted text)
+    nil
+    (catch Exception e
+      (let [cause (last (take-while some? (iterate ex-cause e)))]
+        (assoc (ex-data cause) :message (ex-message cause))))))
+
+;;;; Errors
+
+(deftest a-park-in-a-function-is-refused-with-its-place-and-a-remedy
+  (let [{:skein/keys [error] :keys [line message]} (error-of "(def x\n  (go (map (fn [c]\n (<! c)) [])))")]
+    (is (= :skein/park-in-function error))
+    (is (= 4 line))
+    (is (str/includes? message "(<! c)"))
+    (is (str/includes? message "doseq")))
+  (is (= :skein/park-in-function (:skein/error (error-of "(go (for [c []] (<! c)))"))))
+  (is (= :skein/park-in-function (:skein/error (error-of "(go (reify Object (toString [_] (<! 1))))")))))
+
+(deftest a-block-in-a-function-in-a-block-may-park
+  (is (nil? (error-of "(go (mapv (fn [c] (go (<! c))) []))"))))
+
+(deftest a-wrong-number-of-arguments-is-refused
+  (doseq [text ["(go (<!))" "(go (<! 1 2))" "(go (>! 1))" "(go (alts!))"]]
+    (is (= :skein/bad-arity (:skein/error (error-of text))) text)))
+
+(deftest a-local-shadows-an-operation
+  (is (nil? (error-of "(defn f [<!] (go (<! 1 2 3)))")))
+  (is (not (str/includes? (emitted "(defn f [<!] (go (<! 1)))") "yield"))))
+
+;;;; What is emitted
+
+(deftest builds-are-the-same
+  (let [text "(defn f [c d] (go (loop [n 0] (if-let [x (<! c)] (do (>! d [x n]) (recur (inc n))) n))))"
+        site (fn [js] (re-find #"skein\$[a-z0-9]+" js))]
+    (is (= (site (emitted text)) (site (emitted text))))
+    (is (not= (site (emitted text)) (site (emitted (str/replace text "inc n" "+ n 2"))))
+        "code that differs has another site")))
+
+(deftest a-large-body-compiles
+  (is (str/includes? (emitted (str "(defn f [c] (go " (str/join " " (repeat 2000 "(<! c)")) "))")) "yield")))
+
+(deftest the-compiler-loads-without-warnings
+  (let [warnings (java.io.StringWriter.)]
+    (binding [*err* warnings *warn-on-reflection* true]
+      (run! (fn [n] (load-file (str "modules/cljs/src/clojure/skein/impl/" n ".clj")))
+            ["cljs/ops" "cljs/expand" "cljs/lift" "cljs/emit" "cljs"]))
+    (is (= "" (str warnings)))))
+
+;;;; The same names as core.async
+
+(defn- arglists
+  "Returns {name arglists} of the public functions of `namespace`."
+  [state namespace]
+  (into {}
+        (for [[sym {:keys [private arglists]}] (get-in @state [:cljs.analyzer/namespaces namespace :defs])
+              :when (and arglists (not private) (not (str/starts-with? (name sym) "->")))]
+          [sym (set (map (comp (partial mapv (constantly '_)) vec) (if (= 'quote (first arglists)) (second arglists) arglists)))])))
+
+(deftest the-names-and-arguments-are-those-of-core-async
+  (let [theirs (analyzer/with-state (analyzer/empty-state)
+                 (analyzed 'cljs.core.async))
+        ours (arglists @state 'skein.async)]
+    (is (< 60 (count (arglists theirs 'cljs.core.async))))
+    (doseq [[sym args] (arglists theirs 'cljs.core.async)]
+      (is (= args (ours sym)) sym))))

@@ -1,0 +1,45 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns cljs.core.async
+  "The macros of core.async for ClojureScript, on Skein."
+  (:require [cljs.analyzer :as ana]
+            [cljs.env :as env]
+            [skein.impl.alt :as alt]
+            [skein.impl.cljs :as compiler]))
+
+(set! *warn-on-reflection* true)
+
+(defmacro go
+  "Runs the body as a block; see skein.async/go."
+  [& body]
+  (compiler/compile-go &env body &form))
+
+(defmacro go-loop
+  "As (go (loop bindings body...))."
+  [bindings & body]
+  `(go (loop ~bindings ~@body)))
+
+(defn do-alt
+  "Returns the form of an `alt!` by `alts`, a symbol."
+  [alts clauses]
+  (alt/alt-form alts clauses))
+
+(defmacro alt!
+  "Does one of several operations; see skein.async/alt!."
+  [& clauses]
+  (do-alt 'cljs.core.async/alts! clauses))
+
+(defn- mirror-method [target params]
+  (let [fixed (take-while #(not= '& %) params)
+        args (map (fn [i] (symbol (str "arg" i))) (range (count fixed)))]
+    (if (= (count fixed) (count params))
+      (list (vec args) (list* target args))
+      (list (vec (concat args '[& more])) (list* 'cljs.core/apply target (concat args '[more]))))))
+
+(defmacro ^:no-doc mirror
+  "Defines each public function of the namespace `from` here, except those in `without`."
+  [from without]
+  `(do ~@(for [[sym {:keys [private arglists protocol-symbol]}] (get-in @env/*compiler* [::ana/namespaces from :defs])
+               :when (and arglists (not private) (not protocol-symbol) (not (contains? (set without) sym)))
+               :let [target (symbol (name from) (name sym))
+                     lists (if (= 'quote (first arglists)) (second arglists) arglists)]]
+           `(defn ~sym ~@(map (fn [params] (mirror-method target params)) lists)))))

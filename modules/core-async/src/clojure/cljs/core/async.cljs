@@ -1,0 +1,24 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns cljs.core.async
+  "core.async's functions for ClojureScript, on Skein: each calls that of skein.async. Use it on the
+  class path in place of core.async."
+  (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
+  (:require [cljs.core.async.impl.protocols :as impl]
+            [skein.async]
+            [skein.rt.buffers :as buffers]
+            [skein.rt.port :as port])
+  (:require-macros [cljs.core.async :refer [mirror]]))
+
+(mirror skein.async #{rethrow promise signal})
+
+;; Ports and buffers of libraries that implement core.async's protocols.
+
+(set! port/other-port
+      (fn [p]
+        (when (or (satisfies? impl/ReadPort p) (satisfies? impl/WritePort p))
+          (impl/->Foreign p))))
+
+(set! buffers/other-buffer
+      (fn [b]
+        (when (satisfies? impl/Buffer b)
+          (impl/->ForeignBuffer b))))

@@ -1,0 +1,12 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns cljs.core.async.impl.buffers
+  "core.async's constructors of buffers, on Skein."
+  (:require [skein.impl.operations :as impl]
+            [skein.rt.buffers :as buffers]
+            [skein.rt.ring :as ring]))
+
+(defn ring-buffer [n] (ring/ring n))
+(defn fixed-buffer [n] (ring/ring n))
+(defn dropping-buffer [n] (impl/dropping-buffer n))
+(defn sliding-buffer [n] (impl/sliding-buffer n))
+(defn promise-buffer [] (buffers/Promise. nil))

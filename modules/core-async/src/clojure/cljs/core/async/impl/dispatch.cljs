@@ -1,0 +1,15 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns cljs.core.async.impl.dispatch
+  "What libraries use of core.async's dispatcher, on Skein's run queue."
+  (:require [skein.rt.callback :as callback]
+            [skein.rt.scheduler :as scheduler]))
+
+(defn run
+  "Calls `f` soon."
+  [f]
+  (scheduler/submit (callback/callback (fn [_] (f)))))
+
+(defn queue-delay
+  "Calls `f` in `delay` milliseconds."
+  [f delay]
+  (js/setTimeout f delay))

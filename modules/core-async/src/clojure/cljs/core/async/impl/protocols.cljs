@@ -1,0 +1,156 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns cljs.core.async.impl.protocols
+  "core.async's protocols, with Skein's channels and buffers as what implements them, and what
+  lets Skein use the ports and buffers of libraries that do."
+  (:require [skein.rt.buffers :refer [Dropping Promise Sliding]]
+            [skein.rt.callback :as callback]
+            [skein.rt.channel :as channel]
+            [skein.rt.frame :refer [Frame]]
+            [skein.rt.ring :refer [Ring]]))
+
+(def ^:const MAX-QUEUE-SIZE
+  "How many takes, and how many puts, may wait in one channel."
+  1024)
+
+(defprotocol ReadPort
+  "Something that values can be taken from."
+  (take! [port fn1-handler] "A derefable value, or nil if the handler waits or is not active."))
+
+(defprotocol WritePort
+  "Something that values can be put on."
+  (put! [port val fn1-handler] "A derefable boolean, or nil if the handler waits or is not active."))
+
+(defprotocol Channel
+  "Something that can be closed."
+  (close! [chan] "Closes the channel.")
+  (closed? [chan] "Whether it has been closed."))
+
+(defprotocol Handler
+  "One pending operation."
+  (active? [h] "Whether the operation can still complete.")
+  (blockable? [h] "Whether the operation may wait.")
+  (commit [h] "Completes the operation: returns the function of its result."))
+
+(defprotocol Buffer
+  "Where a channel keeps values."
+  (full? [b] "Whether a put has to wait.")
+  (remove! [b] "Removes and returns the next value.")
+  (add!* [b itm] "Keeps the value, or not; returns the buffer.")
+  (close-buf! [b] "Told that the channel has closed."))
+
+(defprotocol UnblockingBuffer
+  "Marks a buffer that is never full.")
+
+(defn add!
+  "Adds to a buffer. With no value, returns the buffer."
+  ([b] b)
+  ([b itm]
+   (assert (some? itm))
+   (add!* b itm)))
+
+;;;; Skein's buffers and channels, for others
+
+(extend-type Ring
+  Buffer
+  (full? [b] (.full b))
+  (remove! [b] (.shift b))
+  (add!* [b itm] (.add b itm) b)
+  (close-buf! [b] (.endBuffer b) nil))
+
+(extend-type Dropping
+  Buffer
+  (full? [b] (.full b))
+  (remove! [b] (.shift b))
+  (add!* [b itm] (.add b itm) b)
+  (close-buf! [b] (.endBuffer b) nil)
+  UnblockingBuffer)
+
+(extend-type Sliding
+  Buffer
+  (full? [b] (.full b))
+  (remove! [b] (.shift b))
+  (add!* [b itm] (.add b itm) b)
+  (close-buf! [b] (.endBuffer b) nil)
+  UnblockingBuffer)
+
+(extend-type Promise
+  Buffer
+  (full? [b] (.full b))
+  (remove! [b] (.shift b))
+  (add!* [b itm] (.add b itm) b)
+  (close-buf! [b] (.endBuffer b) nil)
+  UnblockingBuffer)
+
+;; A handler of a library, as a waiter of a channel of Skein.
+(deftype HandlerWaiter [handler ^:mutable v ^:mutable x]
+  Object
+  (live [_] (active? handler))
+  (deliver [_ value]
+    (let [w (callback/callback (commit handler))]
+      (.deliver w value))))
+
+(defn- taken [port handler]
+  (when (active? handler)
+    (let [w (HandlerWaiter. handler nil nil)]
+      (if (.takeNow port w)
+        (do (commit handler) (volatile! (.-v w)))
+        (when (blockable? handler) (.takeLater port w) nil)))))
+
+(defn- accepted [port value handler]
+  (if (active? handler)
+    (let [w (HandlerWaiter. handler nil nil)]
+      (if (.putNow port w value)
+        (do (commit handler) (volatile! (.-v w)))
+        (when (blockable? handler) (.putLater port w value) nil)))
+    (volatile! (not (.isClosed port)))))
+
+(extend-type channel/Channel
+  ReadPort (take! [port handler] (taken port handler))
+  WritePort (put! [port value handler] (accepted port value handler))
+  Channel (close! [port] (.close port)) (closed? [port] (.isClosed port)))
+
+(extend-type Frame
+  ReadPort (take! [port handler] (taken port handler))
+  WritePort (put! [port value handler] (accepted port value handler))
+  Channel (close! [port] (.close port)) (closed? [port] (.isClosed port)))
+
+;;;; Others' ports and buffers, for Skein
+
+;; A waiter of Skein, as a handler; see skein.rt.channel.
+(deftype WaiterHandler [w blocks? ^:mutable wants?]
+  Handler
+  (active? [_] (and wants? (.live w)))
+  (blockable? [_] blocks?)
+  (commit [_]
+    (set! wants? false)
+    (fn complete [value] (.deliver w value))))
+
+(defn- done-now
+  "Calls `start`, a function of a handler for `w`; returns whether the operation is done, with the
+  outcome in w.v. A port may keep a handler that does not block: it is no longer active then."
+  [w blocks? start]
+  (let [handler (WaiterHandler. w blocks? true)
+        box (start handler)]
+    (if (nil? box)
+      (do (when-not blocks? (commit handler)) false)
+      (do (set! (.-v w) @box) true))))
+
+(deftype Foreign [port]
+  Object
+  (takeNow [_ w] (done-now w false (fn [h] (take! port h))))
+  (putNow [_ w x] (done-now w false (fn [h] (put! port x h))))
+  (takeLater [_ w]
+    (when (done-now w true (fn [h] (take! port h))) (.deliver w (.-v w))))
+  (putLater [_ w x]
+    (when (done-now w true (fn [h] (put! port x h))) (.deliver w (.-v w))))
+  (close [_] (close! port))
+  (isClosed [_] (closed? port))
+  (failure [_] nil))
+
+(deftype ForeignBuffer [buffer]
+  Object
+  (size [_] (count buffer))
+  (full [_] (full? buffer))
+  (add [_ x] (add!* buffer x))
+  (shift [_] (remove! buffer))
+  (endBuffer [_] (close-buf! buffer)))

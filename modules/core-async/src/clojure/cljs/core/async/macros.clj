@@ -1,0 +1,22 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns cljs.core.async.macros
+  "The macros of core.async under their old name, on Skein."
+  (:require [cljs.core.async :as a]
+            [skein.impl.cljs :as compiler]))
+
+(set! *warn-on-reflection* true)
+
+(defmacro go
+  "See cljs.core.async/go."
+  [& body]
+  (compiler/compile-go &env body &form))
+
+(defmacro go-loop
+  "See cljs.core.async/go-loop."
+  [bindings & body]
+  `(go (loop ~bindings ~@body)))
+
+(defmacro alt!
+  "See cljs.core.async/alt!."
+  [& clauses]
+  (a/do-alt 'cljs.core.async/alts! clauses))

@@ -1,0 +1,57 @@
+;; SPDX-License-Identifier: Apache-2.0
+;; ./skein bench cljs [--none] [--rounds N]
+;; skein.async against cljs.core.async in Node: the same programs, in turn, in processes of their own.
+;; ns of the process's CPU time, and the median of the rounds' ratios.
+(ns bench.cljs
+  (:require [clojure.java.io :as io]
+            [clojure.string :as str]
+            [skein.cljs.build :as build]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private programs "tools/bench/cljs")
+(def ^:private copy "target/bench-cljs")
+
+(defn- copy-for-core-async!
+  "Writes the programs into `copy`, with core.async in the place of Skein."
+  []
+  (let [file (io/file copy "peer" "bench" "programs.cljs")]
+    (io/make-parents file)
+    (spit file (-> (slurp (io/file programs "skein" "bench" "programs.cljs"))
+                   (str/replace "skein.async" "cljs.core.async")
+                   (str/replace "skein.bench.programs" "peer.bench.programs")))))
+
+(defn- figures
+  "Runs a program; returns [[name ns] ...]."
+  [path]
+  (for [line (str/split-lines (build/run-in-node path))
+        :let [[name ns-each] (str/split line #"\t")]
+        :when ns-each]
+    [name (parse-double ns-each)]))
+
+(defn- median [xs]
+  (nth (sort xs) (quot (count xs) 2)))
+
+(defn- print-table [ours theirs]
+  (println (format "%-38s %12s %12s %8s" "ns" "skein.async" "core.async" "times"))
+  (doseq [i (range (count (first ours)))
+          :let [[name] (nth (first ours) i)
+                column (fn [rounds] (map (fn [round] (second (nth round i))) rounds))
+                ratios (map (fn [a b] (/ (double b) (double a))) (column ours) (column theirs))]]
+    (println (format "%-38s %12.1f %12.1f %8.1f" name (median (column ours)) (median (column theirs)) (median ratios)))))
+
+(defn- option [args name default]
+  (or (second (drop-while (complement #{name}) args)) default))
+
+(let [args *command-line-args*
+      level (if (some #{"--none"} args) :none :advanced)
+      n (parse-long (option args "--rounds" "5"))]
+  (if (build/node)
+    (do (copy-for-core-async!)
+        (let [ours (build/compile! programs 'skein.bench.programs level)
+              theirs (build/compile! [programs copy] 'peer.bench.programs level)
+              rounds (doall (for [_ (range n)] [(doall (figures ours)) (doall (figures theirs))]))]
+          (println "Node," level "median of" n "rounds")
+          (print-table (map first rounds) (map second rounds))))
+    (println "There is no Node on the PATH."))
+  (shutdown-agents))
