@@ -11,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import skein.thread.Shared;
 
 /**
  * A platform thread's work for a virtual thread, the guest, which waits for it: a long fold must not keep its carrier. The work
@@ -51,11 +50,6 @@ final class Host implements Runnable {
 
   private Host(Supplier<Object> work) {
     this.work = work;
-  }
-
-  /** Returns whether the calling thread is one that others need: a virtual thread, or a platform thread that serves go blocks. */
-  static boolean isNeeded() {
-    return Shared.isHere();
   }
 
   /** Lets a platform thread do {@code work} for the calling thread, and returns what stands for that; null if no host is free. */

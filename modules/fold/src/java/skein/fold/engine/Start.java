@@ -268,9 +268,9 @@ class Start {
     return false;
   }
 
-  /** If this is a thread that others need, lets a host do the rest, unless none is free. Returns whether there is a result. */
+  /** If this is a virtual thread, lets a host do the rest, unless none is free. Returns whether there is a result. */
   private boolean leave() {
-    if (settled || !Host.isNeeded()) return false;
+    if (settled || !Thread.currentThread().isVirtual()) return false;
     settled = true;
     pauses.end();
     Host host = Host.find(this::foldOn);
