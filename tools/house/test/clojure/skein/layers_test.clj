@@ -15,8 +15,7 @@
   that fits decides. What has no line here belongs to a module that stands on
   async or beside it: nothing in async may use it."
   '[[0 error     [skein.impl.error]                                  []]
-    [0 thread    [skein.thread]                                      []]
-    [1 runtime   [skein.rt skein.rt.*]                               [thread]]
+    [1 runtime   [skein.rt skein.rt.*]                               []]
     [2 protocols [skein.impl.protocols]                              [error runtime]]
     [2 expand    [skein.impl.expand skein.impl.infer]                [error runtime]]
     [3 ports     [skein.impl.channel skein.impl.alt

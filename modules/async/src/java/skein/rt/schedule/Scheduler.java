@@ -5,7 +5,6 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import skein.rt.World;
 import skein.rt.watch.Failures;
-import skein.thread.Shared;
 
 /** Runs frames and callbacks on the workers; hires threads for workers that have none. */
 public final class Scheduler {
@@ -102,7 +101,7 @@ public final class Scheduler {
   }
 
   /** A platform thread that serves a worker. */
-  private static final class WorkerThread extends Thread implements Shared {
+  private static final class WorkerThread extends Thread {
     WorkerThread(Runnable task, String name) {
       super(null, task, name, 0, false);
     }
