@@ -47,7 +47,7 @@
   (is (within-deadline (ClaimCheck/laterInterruptIsKept)))
   (is (within-deadline (ClaimCheck/answeredInterruptIsOver))))
 
-;;;; Run: neighbours combine
+;;;; Run: neighbours combine. Bears RN1 and RN2.
 
 (deftest parts-that-end-in-any-order-give-the-serial-value
   (let [seed (System/nanoTime)]
@@ -98,7 +98,7 @@
       (when-not (identical? cat xform)
         (is (= :parallel (paths xform)))))))
 
-;;;; FeedRun: one thread reads, the others work
+;;;; FeedRun: one thread reads, the others work. Bears FR1 and FR2; FR3 is borne by skein.fold.waiting-test.
 
 (defn- await-latch [^CountDownLatch latch]
   (when-not (.await latch 20 TimeUnit/SECONDS) (throw (IllegalStateException. "nobody came"))))

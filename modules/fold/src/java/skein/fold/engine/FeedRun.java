@@ -21,9 +21,9 @@ import skein.fold.spi.Span;
  *
  * <p>Invariants, besides those of {@link Run}:
  * <ul>
- * <li>F1: a block's part is in the list before the next block is read, so the list is in the feed's order.
- * <li>F2: each thread has at most one block that is read and not reduced; in order there are at most {@link #window} parts.
- * <li>F3: no element lies unused while the reader waits for another one. A thread that has waited for its turn takes the elements read
+ * <li>FR1: a block's part is in the list before the next block is read, so the list is in the feed's order.
+ * <li>FR2: each thread has at most one block that is read and not reduced; in order there are at most {@link #window} parts.
+ * <li>FR3: no element lies unused while the reader waits for another one. A thread that has waited for its turn takes the elements read
  *     so far. As long as there is no helper, the caller steps on each element before it reads the next.
  * </ul>
  */

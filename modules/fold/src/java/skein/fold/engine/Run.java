@@ -16,12 +16,12 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Invariants:
  * <ul>
- * <li>R1: the parts in the list stand in the source's order, and they and their accumulators stand for all of the source up to
+ * <li>RN1: the parts in the list stand in the source's order, and they and their accumulators stand for all of the source up to
  *     the first {@code Reduced} or exception.
- * <li>R2: of two neighbours that are done the right one has thrown. The thread that finishes a part combines it with its
+ * <li>RN2: of two neighbours that are done the right one has thrown. The thread that finishes a part combines it with its
  *     neighbours, outside the lock.
- * <li>R3: no step runs after {@link #execute} has returned or thrown: it waits until every helper has left.
- * <li>R4: a thread waits only for helpers that run, never for one that may come; so nested folds can't deadlock.
+ * <li>RN3: no step runs after {@link #execute} has returned or thrown: it waits until every helper has left.
+ * <li>RN4: a thread waits only for helpers that run, never for one that may come; so nested folds can't deadlock.
  * </ul>
  *
  * <p>A {@code Reduced} and an exception of a part end what is to the right of it: that is dropped, and interrupted. What is to the
