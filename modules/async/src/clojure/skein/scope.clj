@@ -80,6 +80,11 @@
   (and (genuine? region thrown)
        (not (and cancelled? (Region/isInterruption thrown)))))
 
+(defn- in-order
+  "The regions of children in the order in which they were made, in which they are cancelled."
+  [live]
+  (sort-by (fn number [^Region region] (.number region)) live))
+
 (deftype ^:private Scope [state ^Channel done collect? deadline-ns]
   Region$Owner
   (cancelled [_ region more]
@@ -87,7 +92,7 @@
           (swap! state #(if (identical? region (:region %))
                           (-> % (assoc :cancelled? true) (update :reason (fn first-of [r] (or r :outside))))
                           %))]
-      (when (identical? region body) (.addAll more live))))
+      (when (identical? region body) (.addAll more (in-order live)))))
   (failed [_ region thrown]
     (when (and (not collect?) (child-failure? @state region thrown))
       (.cancel ^Region (:region (swap! state with-failure thrown collect?)))))
@@ -319,7 +324,7 @@
       ;=> :done"
   [scope]
   (run! (fn cancel [^Region region] (.cancel region))
-        (:live (swap! (.-state ^Scope (check-scope scope)) assoc :cancelled? true))))
+        (in-order (:live (swap! (.-state ^Scope (check-scope scope)) assoc :cancelled? true)))))
 
 (defn cancelled?
   "Returns whether what runs here is in a scope's body or child that has been cancelled."

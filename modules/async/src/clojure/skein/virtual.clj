@@ -6,7 +6,7 @@
     `future-via`
   * a sliding window: `wmap` `wrun!`
   * several at once: `race` `any` `all`
-  * time and limits: `with-timeout` `retry` `semaphore` `with-permit`
+  * time and limits: `sleep` `with-timeout` `retry` `semaphore` `with-permit`
 
       (wmap 2 inc [1 2 3])
       ;=> (2 3 4)
@@ -256,6 +256,17 @@
   (contest/all fs))
 
 ;;;; Time and limits
+
+(defmacro sleep
+  "Waits for `delay-ms` milliseconds, a whole number from 0: a block parks, a thread blocks. Returns
+  nil. It can be cancelled and interrupted, and takes no time in a simulation, where Thread/sleep
+  is refused. Throws :skein/bad-number.
+
+      (sleep 1)
+      ;=> nil"
+  [delay-ms]
+  `(let [timer# (timing/timer ~delay-ms)]
+     (try (timing/await-timer timer#) (finally (.close timer#)))))
 
 (defmacro with-timeout
   "Returns the value of the body, or throws :skein/timeout if it has not ended after

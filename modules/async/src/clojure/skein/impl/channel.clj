@@ -11,11 +11,10 @@
   (:require [skein.impl.error :as error]
             [skein.impl.protocols :as impl])
   (:import [clojure.lang IPersistentVector]
-           [java.util.concurrent ThreadLocalRandom]
            [java.util.concurrent.atomic AtomicBoolean AtomicLong]
            [java.util.concurrent.locks Lock ReentrantLock]
            [java.util.function BooleanSupplier]
-           [skein.rt Alts Buffer Channel Foreign Waiter]
+           [skein.rt Alts Buffer Channel Foreign Waiter World]
            [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
@@ -114,12 +113,11 @@
 (defn- order
   "The indices below n, shuffled unless `priority?`."
   ^ints [^long n priority?]
-  (let [a (int-array (range n))
-        random (ThreadLocalRandom/current)]
+  (let [a (int-array (range n))]
     (when-not priority?
       (loop [i (dec n)]
         (when (pos? i)
-          (let [j (.nextInt random (inc i)) x (aget a i)]
+          (let [j (World/draw (inc i)) x (aget a i)]
             (aset a i (aget a j))
             (aset a j x)
             (recur (dec i))))))

@@ -8,7 +8,7 @@
   returns an executor of one's own, or nil for the default."
   (:import [java.util.concurrent Executor Executors ThreadFactory]
            [java.util.concurrent.atomic AtomicLong]
-           [skein.rt Callback]
+           [skein.rt Callback World]
            [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
@@ -42,9 +42,10 @@
   (memoize (fn executor-for [workload] (or (own-executor workload) (default-executor workload)))))
 
 (defn exec
-  "Runs `task` on a thread for `workload`."
+  "Runs `task` on a thread for `workload`, or on one of the simulation that the caller is in."
   [^Runnable task workload]
-  (.execute ^Executor (executor-for workload) task))
+  (when-not (World/starts task)
+    (.execute ^Executor (executor-for workload) task)))
 
 (def ^Executor dispatch
   "Runs callbacks on the workers of skein.rt."

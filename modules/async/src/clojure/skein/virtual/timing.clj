@@ -3,11 +3,12 @@
   "Limits on how long something runs.
 
   * `begin` `end` `failed` - behind skein.virtual's with-timeout
+  * `timer` `await-timer` `pause-for` - behind its sleep
   * `retry` - again and again, within a deadline"
   (:require [skein.impl.error :as error]
             [skein.virtual.check :as check])
-  (:import [java.util.concurrent ThreadLocalRandom]
-           [skein.rt.schedule Timeout]
+  (:import [skein.rt World]
+           [skein.rt.schedule Scheduler Timeout]
            [skein.rt.scope Region]))
 
 (set! *warn-on-reflection* true)
@@ -61,6 +62,26 @@
          (.close ^Timeout (.-timer limit))
          thrown))))
 
+;;;; Sleeping
+
+(defn timer
+  "Returns a timeout that closes after `delay-ms`, a whole number from 0."
+  ^Timeout [delay-ms]
+  (check/whole :delay-ms delay-ms 0)
+  (Timeout/after (long delay-ms)))
+
+(defn await-timer
+  "Waits until the timeout `t` closes; a block parks."
+  {:skein.impl.go/op '{:method take, :arity [1 1]}}
+  [^Timeout t]
+  (.takeBlocking t))
+
+(defn pause-for
+  "Blocks this thread for `delay-ms`."
+  [delay-ms]
+  (let [t (timer delay-ms)]
+    (try (await-timer t) (finally (.close t)))))
+
 ;;;; Retrying
 
 (def ^:private defaults
@@ -94,13 +115,13 @@
   "How long to wait after the failure of attempt `n`, from 1."
   ^long [{:keys [backoff-ms factor max-backoff-ms jitter]} n]
   (let [full (min (double max-backoff-ms) (* (double backoff-ms) (Math/pow (double factor) (dec (long n)))))]
-    (Math/round (* full (- 1.0 (* (double jitter) (.nextDouble (ThreadLocalRandom/current))))))))
+    (Math/round (* full (- 1.0 (* (double jitter) (World/drawDouble)))))))
 
 (defn- remaining-ms
   "Until the time `deadline-ns`, rounded up; nil when there is none."
   [deadline-ns]
   (when deadline-ns
-    (max 0 (quot (+ 999999 (- (long deadline-ns) (System/nanoTime))) 1000000))))
+    (max 0 (quot (+ 999999 (- (long deadline-ns) (Scheduler/nanoTime))) 1000000))))
 
 (defn- attempt
   "Calls `f`, for as long as there is time: {:value x} or {:error throwable}."
@@ -149,7 +170,7 @@
   (check-options options)
   (check/function f)
   (let [{:keys [deadline-ms] :as options} (merge defaults options)
-        deadline-ns (when deadline-ms (+ (System/nanoTime) (* 1000000 (min (long deadline-ms) longest-ms))))]
+        deadline-ns (when deadline-ms (+ (Scheduler/nanoTime) (* 1000000 (min (long deadline-ms) longest-ms))))]
     (loop [n 1, earlier []]
       (let [{:keys [value error]} (attempt f (remaining-ms deadline-ns))
             pause (pause-ms options n)]
@@ -158,5 +179,5 @@
           (and deadline-ns (or (late? deadline-ns 0) (and (again? options n error) (late? deadline-ns pause))))
           (throw (with-earlier (out-of-time :skein/timeout deadline-ms n error) earlier))
           (not (again? options n error)) (throw (with-earlier error earlier))
-          :else (do (Thread/sleep pause)
+          :else (do (pause-for pause)
                     (recur (inc n) (remember earlier error))))))))

@@ -5,7 +5,7 @@
   (:require [clojure.datafy :as datafy])
   (:import [java.io Writer]
            [skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding Channel Frame Port]
-           [skein.rt.schedule Timeout]))
+           [skein.rt.schedule Scheduler Timeout]))
 
 (set! *warn-on-reflection* true)
 
@@ -47,7 +47,7 @@
              :putters (frames c false)}
       b (assoc :buffer (buffer b))
       (instance? Timeout c)
-      (assoc :remaining-ms (max 0 (quot (- (.deadlineNanos ^Timeout c) (System/nanoTime)) 1000000))))))
+      (assoc :remaining-ms (max 0 (quot (- (.deadlineNanos ^Timeout c) (Scheduler/nanoTime)) 1000000))))))
 
 (defn- kind [c]
   (condp instance? c

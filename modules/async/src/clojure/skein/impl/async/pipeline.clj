@@ -80,14 +80,14 @@
 (defn- quick?
   "Does a job; whether it took less than `slow-ns`."
   [xf ex-handler [v item]]
-  (let [start (System/nanoTime)]
+  (let [start (Scheduler/nanoTime)]
     (try
       (let [^Channel results (chan 1 xf ex-handler)]
         (.putBlocking results v)
         (close! results)
         (a/put! item results))
       (catch Throwable t (fails item t)))
-    (< (- (System/nanoTime) start) (long slow-ns))))
+    (< (- (Scheduler/nanoTime) start) (long slow-ns))))
 
 (defn- work-on-thread [jobs do-job workload]
   (threads/exec (bound-fn work [] (loop []

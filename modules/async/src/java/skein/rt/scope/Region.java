@@ -9,6 +9,7 @@ import java.nio.channels.FileLockInterruptionException;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicLong;
 import skein.rt.Frame;
 
 /**
@@ -30,8 +31,11 @@ public final class Region {
 
   private static final int MAX_CAUSES = 20;
 
+  private static final AtomicLong CHILDREN = new AtomicLong();
+
   private final Cancellable cancellable;
   final Owner owner; // or null
+  private final long number; // of a child: those of one owner are ascending in the order of their making
   // All of these are guarded by the cancellable's monitor.
   Region outer;
   int shields; // how many were up when this was entered: they do not keep it
@@ -39,20 +43,21 @@ public final class Region {
   boolean delivered;
   boolean left;
 
-  private Region(Cancellable cancellable, Owner owner) {
+  private Region(Cancellable cancellable, Owner owner, long number) {
     this.cancellable = cancellable;
     this.owner = owner;
+    this.number = number;
     cancellable.push(this);
   }
 
   /** A region of this thread, or of the block that it runs, from here to {@link #leave}. */
   public static Region enter(Owner owner) {
-    return new Region(Cancellable.current(), owner);
+    return new Region(Cancellable.current(), owner, 0);
   }
 
   /** The region of a child that has not begun: a block by {@link Frame#goIn}, or a {@link Fork}. */
   public static Region child(Owner owner) {
-    return new Region(new Cancellable(), owner);
+    return new Region(new Cancellable(), owner, CHILDREN.incrementAndGet());
   }
 
   /** Ends the region, on the thread or block that entered it. */
@@ -68,6 +73,11 @@ public final class Region {
   /** What the region is a stretch of. */
   public Cancellable cancellable() {
     return cancellable;
+  }
+
+  /** Of a child, a number that is higher than those of the owner's children before it; else 0. */
+  public long number() {
+    return number;
   }
 
   /** What the region belongs to, or null. */

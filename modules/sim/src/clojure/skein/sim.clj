@@ -1,0 +1,300 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim
+  "Concurrent tests that find the schedule that fails, and replay it.
+
+  * explore: `check`, `holds?`, `everywhere`; one run: `run`, `with-virtual-time`, `replay`
+  * inside, time: `now-ms` `settle` `advance`; choices: `yield` `pick` `chance` `fault`
+  * inside, claims: `always` `sometimes`; the story: `note` `label`
+
+      (:value (run (skein.async/<!! (skein.async/timeout 3600000)) (now-ms)))
+      ;=> 3600000
+
+  A body is evaluated anew for each schedule, on one thread, together with the blocks, timers and
+  threads that come of it; the simulation decides which of them goes on. Tasks change places before
+  and in channel operations, and where they read or write atoms; code between two such points runs
+  at once. What is not simulated is named: input and output, platform threads, Thread/sleep. See
+  doc/simulation.md."
+  (:require [clojure.string :as str]
+            [clojure.test :as test]
+            [skein.impl.error :as error]
+            [skein.sim.explore :as explore]
+            [skein.sim.options :as options]
+            [skein.sim.report :as report]
+            [skein.sim.runs :as runs]
+            [skein.sim.shrink :as shrink]
+            [skein.sim.token :as token])
+  (:import [skein.sim.rt Simulation Trace]))
+
+(set! *warn-on-reflection* true)
+
+;;;; Inside
+
+(defn now-ms
+  "Returns the time of the simulation in ms since it began; outside of one, of the JVM's clock."
+  []
+  (if-some [sim (Simulation/here)]
+    (quot (.now ^Simulation sim) 1000000)
+    (System/currentTimeMillis)))
+
+(defn settle
+  "Waits until nothing else can go on at this time. Outside of a simulation it does nothing."
+  []
+  (when-some [sim (Simulation/here)] (.settle ^Simulation sim)))
+
+(defn advance
+  "Lets `ms` milliseconds pass, and waits until nothing else can go on then. Outside of a
+  simulation it does nothing. With {:time :manual} time passes in no other way."
+  [ms]
+  (when-not (nat-int? ms)
+    (error/fail! :skein/bad-delay (str "advance takes a whole number of ms from 0, not " (error/preview ms) ".")
+                 {:value (error/preview ms)}))
+  (when-some [sim (Simulation/here)] (.advance ^Simulation sim (* 1000000 (long ms)))))
+
+(defn yield
+  "Lets others go first. Outside of a simulation it does nothing."
+  []
+  (when-some [sim (Simulation/here)] (.rest ^Simulation sim)))
+
+(defn pick
+  "Returns one of `coll`, which is searched like a schedule. Outside of a simulation, the first."
+  [coll]
+  (let [items (vec coll), sim (Simulation/here)]
+    (cond
+      (empty? items) (error/fail! :skein/bad-option "pick needs a collection that is not empty." {})
+      sim (items (.pick ^Simulation sim (count items)))
+      :else (items 0))))
+
+(defn chance
+  "Returns true with probability `p`, as a choice that is searched and shrunk to false. Outside
+  of a simulation, false."
+  [p]
+  (if-some [sim (Simulation/here)]
+    (.chance ^Simulation sim (double p))
+    false))
+
+(defn note
+  "Adds `xs` to the story of a failure. Returns nil."
+  [& xs]
+  (when-some [sim (Simulation/here)]
+    (.note ^Simulation sim "note" nil (str/join " " xs))))
+
+(defn label
+  "Names a port, an atom or what `go` returned in stories. Returns it."
+  [x name]
+  (when-some [sim (Simulation/here)]
+    (.put (.labels ^Simulation sim) x (str name)))
+  x)
+
+(defn fault
+  "A place where a test may inject a fault: {:faults {name x}} says what. A function is called, an
+  exception thrown, anything else returned. Returns nil where nothing is injected."
+  [name]
+  (when-some [sim (Simulation/here)]
+    (let [x (get runs/*faults* name)]
+      (when (and (some? x) (.chance ^Simulation sim 0.1))
+        (.note ^Simulation sim "fault" nil (str name))
+        (cond (instance? Throwable x) (throw x)
+              (fn? x) (x)
+              :else x)))))
+
+(defn always
+  "Claims that `pred`, a function without arguments, holds after each step of the run from now on."
+  [pred message]
+  (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) true))
+  nil)
+
+(defn sometimes
+  "Claims that `pred`, a function without arguments, holds after some step of some run. If it does in
+  none, the summary of `check` says so under :never-seen."
+  [pred message]
+  (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) false))
+  nil)
+
+;;;; Outside
+
+(defn- in-test? []
+  (seq test/*testing-vars*))
+
+(defn- fails
+  "Reports a failure to clojure.test where a test runs, else throws it."
+  [{:keys [text token report thrown] :as failure} {:keys [file line]}]
+  (let [error (:skein/error failure)
+        message (str text "\nagain: (skein.sim/replay " (pr-str token) " ...)   or   SKEIN_SIM=" token)]
+    (cond
+      (and (in-test?) report) (test/do-report (merge report {:type (:type report) :message
+                                                             (str/join "\n" (remove nil? [message (:message report)]))}))
+      (in-test?) (test/do-report {:type :fail :file file :line line :message message
+                                  :expected 'no-failure :actual (or thrown error)})
+      :else (throw (ex-info message {:skein/error error :token token} thrown)))))
+
+(defn- found
+  "Shrinks the failure that exploration has found, and returns it as `report/failure` does."
+  [options {:keys [schedule simulation number]} body]
+  (let [short (shrink/shrink options schedule simulation body)
+        before (count (runs/deviations (.-trace ^Simulation simulation)))]
+    (report/failure options short body
+                    (str "found by schedule " number
+                         (when-some [n (:schedules options)] (when-not (:seconds options) (str " of " n)))
+                         " (seed " (:seed options) "), "
+                         (report/shrunk-from before (count (get-in short [:strategy :deviations])))))))
+
+(declare replay*)
+
+(defn check*
+  "What `check` does, for a body as a function; `site` is {:file :line}."
+  [options body site]
+  (let [options (options/checked options)]
+    (if-some [token (System/getenv "SKEIN_SIM")]
+      (replay* token options body site)
+      (let [options (update options :seed #(or % (rand-int Integer/MAX_VALUE)))
+            body (runs/bound options body)
+            {:keys [summary failure]}
+            (runs/supervised options
+                       (fn exploring []
+                         (let [{:keys [failure unequal] :as result} (explore/explore options body)]
+                           (assoc result :failure
+                                  (cond failure (found options failure body)
+                                        unequal (report/unequal options unequal body))))))]
+        (cond
+          failure (fails failure site)
+          (in-test?) (test/do-report {:type :pass}))
+        (cond-> summary failure (assoc :failure (:skein/error failure) :token (:token failure)))))))
+
+(defn checked
+  "Returns `options` with the defaults for what is missing, as the functions behind the macros want
+  them. Throws :skein/bad-option."
+  [options]
+  (options/checked options))
+
+(defn- site [form]
+  {:file *file* :line (:line (meta form))})
+
+(defn- split-options
+  "Returns [options body] of the arguments of a macro, whose options may be left out."
+  [args]
+  (if (and (next args) (or (map? (first args)) (symbol? (first args)))) [(first args) (rest args)] [nil args]))
+
+(defmacro check
+  "Evaluates the body by many schedules, and fails if it fails by one of them: by an exception or an
+  `is` that does not hold, by one that reaches nobody, by a deadlock, a leak, a livelock, or
+  because two runs by the same schedule differ. Where clojure.test runs a test, it reports that
+  once; elsewhere it throws. The failure has the shortest schedule found, as a story and as a
+  token for `replay`. Returns a summary: {:schedules :distinct :steps :longest :virtual-ms
+  :new-chance :seed}, with :all true when there are no more schedules.
+
+  options, a map, that may be left out:
+    :schedules   how many, 1000; or :seconds
+    :seed        of all that is drawn; else it differs each time, and is in the report
+    :strategy    :mix, the default; :random, [:pct d], :pos, [:delay b]: up to b deviations from
+                 the default order; :exhaustive: all schedules
+    :points      #{:channels :atoms}: where tasks change places other than by waiting
+    :time        :jump, the default: to the next timer when nothing goes on; :slow: steps take
+                 time as well, so that timers overtake; :manual: by `advance` only
+    :leaks       :puts, the default: a put that waits at the end is a failure; :all: whatever
+                 waits; :none
+    :max-steps   100000; more of them are a livelock
+    :faults      {name x} for `fault`
+    :outside     :fail, the default; :wait: for threads that are not simulated
+    :threads     :auto, the default; :none: do without virtual threads
+    :watchdog-ms 10000 ms of real time that one step may take
+
+  Environment: SKEIN_SIM=token replays, SKEIN_SIM_SEED and SKEIN_SIM_SECONDS set options.
+
+      (:schedules (check {:schedules 10} (assert (= 1 (skein.async/<!! (skein.async/go 1))))))
+      ;=> 10
+
+  Throws :skein/bad-option, and as failures :skein/sim-failed, :skein/sim-deadlock,
+  :skein/sim-leak, :skein/sim-livelock, :skein/sim-not-deterministic, :skein/sim-outside,
+  :skein/sim-real-time, :skein/sim-needs-opens; :skein/sim-stuck for a step that does not end."
+  {:arglists '([options? & body])}
+  [& args]
+  (let [[options body] (split-options args)]
+    `(check* ~options (fn ~'body [] ~@body) '~(site &form))))
+
+(defn- one
+  "Calls `body` by a schedule. Returns what `report/replayed` does."
+  [options schedule body]
+  (runs/supervised options (fn once [] (report/replayed options schedule body))))
+
+(defn run*
+  "What `run` does, for a body as a function."
+  [options body]
+  (let [options (options/checked options)
+        schedule (assoc runs/fifo :slow? (= :slow (:time options))
+                        :strategy (if (:seed options)
+                                    {:kind :uniform :seed (:seed options)}
+                                    {:kind :listed :deviations []}))
+        body (runs/bound options body nil)
+        {:keys [^Simulation simulation text thrown] :as result} (one options schedule body)
+        error (:skein/error result)
+        trace (.-trace simulation)]
+    (cond-> {:steps (.steps simulation) :virtual-ms (quot (.now simulation) 1000000)
+             :token (token/write (runs/schedule-of schedule simulation) (.hash trace))
+             :events (vec (.events trace))}
+      (nil? error) (assoc :value (.value simulation))
+      error (assoc :failure error :text text)
+      thrown (assoc :thrown thrown))))
+
+(defmacro run
+  "Evaluates the body once in a simulation: in the default order, or in a random one of :seed.
+  Returns {:value :steps :virtual-ms :token :events}; if it fails {:failure :text} in place of
+  the value, and :thrown if that is an exception. For options see `check`."
+  {:arglists '([options? & body])}
+  [& args]
+  (let [[options body] (split-options args)]
+    `(run* ~options (fn ~'body [] ~@body))))
+
+(defn value-of
+  "Returns the value of what `run` returned, or throws why there is none."
+  [{:keys [value failure text token thrown]}]
+  (cond
+    thrown (throw thrown)
+    failure (error/fail! failure text {:token token})
+    :else value))
+
+(defmacro with-virtual-time
+  "Evaluates the body once in a simulation, in the default order, in which waiting takes no time.
+  Returns its value, or throws what it throws, or why it did not end.
+
+      (with-virtual-time (skein.async/<!! (skein.async/timeout 10800000)) (now-ms))
+      ;=> 10800000"
+  [& body]
+  `(value-of (run* {:leaks :none} (fn ~'body [] ~@body))))
+
+(defn replay*
+  "What `replay` does, for a body as a function."
+  [token options body site]
+  (let [{:keys [fingerprint strategy] :as schedule} (token/parse token)
+        {:keys [^Simulation simulation text] :as result} (one options schedule (runs/bound options body))
+        error (:skein/error result)
+        now (token/fingerprint (.hash ^Trace (.-trace simulation)))]
+    (cond
+      error (fails (assoc result :token token) site)
+      (not= fingerprint now)
+      (error/fail! :skein/bad-token
+                   (str "The schedule " token " is of another program, or this one has changed since: its run differs, and "
+                        "does not fail. It has " (.choices (.-trace simulation)) " choices"
+                        (when-some [[choice] (peek (:deviations strategy))] (str "; the schedule needs " (inc (long choice))))
+                        ".")
+                   {:token token})
+      :else (println text))
+    {:value (.value simulation) :steps (.steps simulation) :failure error}))
+
+(defmacro replay
+  "Evaluates the body by the schedule of `token`, which a failure of `check` has printed, and fails
+  as it did. Prints the story if the run does not fail. Throws :skein/bad-token if it is no
+  token, or of another program. `options` are those of `check`."
+  {:arglists '([token options? & body])}
+  [token & args]
+  (let [[options body] (split-options args)]
+    `(replay* ~token (checked ~options) (fn ~'body [] ~@body) '~(site &form))))
+
+(defmacro holds?
+  "As `check`, for properties of test.check: returns true, or throws the failure. The schedule that
+  has failed last at this place is tried first, so that test.check shrinks quickly."
+  {:arglists '([options? & body])}
+  [& args]
+  (let [[options body] (split-options args)]
+    `(binding [test/*testing-vars* nil]
+       (check* ~options (fn ~'body [] ~@body) '~(site &form))
+       true)))

@@ -1,0 +1,156 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.report
+  "What a failing simulation says: which error, why, the story, and the token.
+
+  * `failure` - runs a schedule once more with its events kept, and returns what to report
+  * `unequal` - the same for a schedule by which two runs differed"
+  (:require [clojure.string :as str]
+            [skein.sim.runs :as runs]
+            [skein.sim.story :as story]
+            [skein.sim.token :as token])
+  (:import [skein.rt.watch Failures]
+           [skein.sim.rt Outsider Simulation Task Trace Trace$Event Verdict]))
+
+(set! *warn-on-reflection* true)
+
+(defn shrunk-from
+  "Says how far a schedule was shrunk, in words."
+  [before after]
+  (cond
+    (zero? (long after)) "fails in the default order"
+    (= before after) (str "with " after (if (= 1 after) " deviation" " deviations") " from the default order")
+    :else (str "shrunk from " before " deviations to " after)))
+
+(defn- ms [ns] (quot (long ns) 1000000))
+
+(defn- user-place [frames]
+  (when-some [^StackTraceElement e (first frames)] (str " at " (.getFileName e) ":" (.getLineNumber e))))
+
+(defn- thread-place
+  "Where a task waited when the run failed."
+  [^Simulation sim task]
+  (if-some [site (some (fn [wait] (when (identical? task (:task wait)) (:site wait))) (:waits (.description sim)))]
+    (str " at " (story/place task site))
+    ""))
+
+(def ^:private last-steps
+  "How many of the last steps of a livelock are looked at."
+  200)
+
+(defn- busy
+  "Who did the last steps, in words."
+  [^Simulation sim name-of]
+  (let [events (take-last last-steps (.events (.-trace sim)))
+        tasks (distinct (keep (fn [^Trace$Event e] (.task e)) events))]
+    (str "the last were of " (str/join ", " (take 5 (map name-of tasks))))))
+
+(defn- thrown-words [^Throwable thrown]
+  (str (.getSimpleName (class thrown)) (when-some [message (ex-message thrown)] (str ", " (pr-str message) ","))
+       (user-place (Failures/userFrames thrown))))
+
+(defn- unput
+  "What the task still waits to put, in words, or nil."
+  [^Simulation sim name-of task]
+  (when-some [^Trace$Event e (last (filter (fn [^Trace$Event e] (identical? task (.task e))) (.events (.-trace sim))))]
+    (when (= "put" (.what e))
+      (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", which is lost"))))
+
+(defn- words
+  "Returns the error of a verdict and its first line."
+  [^Simulation sim name-of]
+  (let [^Verdict verdict (.verdict sim), cause (.cause verdict)]
+    (case (.kind verdict)
+      "assertion" {:skein/error :skein/sim-failed :words "An assertion does not hold."}
+      "exception" {:skein/error :skein/sim-failed
+                   :words (str "The body throws " (thrown-words cause) ".")}
+      "uncaught" {:skein/error :skein/sim-failed
+                  :words (str "An exception reaches nobody: " (thrown-words cause) ".")}
+      "never" {:skein/error :skein/sim-failed :words (str "It does not always hold: " cause ".")}
+      "deadlock" {:skein/error :skein/sim-deadlock
+                  :words (str "Deadlock after " (.steps sim) " steps, at " (ms (.now sim))
+                              " ms: nobody can go on, and no timer is due.")}
+      "leak" {:skein/error :skein/sim-leak
+              :words (str (name-of cause) " is left behind when the body has ended" (unput sim name-of cause)
+                          ". " (name-of (.-parent ^Task cause)) " has spawned it.")}
+      "livelock" {:skein/error :skein/sim-livelock
+                  :words (str (.steps sim) " steps at " (ms (.now sim)) " ms of virtual time, and no end; "
+                              (busy sim name-of) ".")}
+      "outside" {:skein/error :skein/sim-outside
+                 :words (if (instance? Outsider cause)
+                          (str "The thread " (.getName ^Thread (.by ^Outsider cause)) ", which is not simulated, woke a"
+                               " member of the simulation" (user-place (Failures/userFrames (.where ^Outsider cause))) ".")
+                          (str "A block that is not simulated was woken in the simulation"
+                               (user-place (Failures/userFrames cause)) "."))}
+      "real-time" {:skein/error :skein/sim-real-time
+                   :words (str (name-of cause) " waits on the JVM's clock" (thread-place sim cause)
+                               ". Thread/sleep and waits with a time limit can't be simulated. Use skein.virtual/sleep, a"
+                               " timeout channel, or {:outside :wait}.")}
+      "needs-opens" {:skein/error :skein/sim-needs-opens
+                     :words (str (ex-message cause) (user-place (Failures/userFrames cause)))})))
+
+(defn- text [^Simulation sim name-of words origin]
+  (let [{:keys [waits]} (.description sim)]
+    (str/join "\n" (concat [words origin]
+                           (when (#{"deadlock" "leak"} (.kind (.verdict sim)))
+                             (story/told sim name-of waits))
+                           (story/story sim name-of)))))
+
+(defn- named
+  "Runs `schedule` with events. Returns [simulation names]."
+  [options schedule body]
+  (let [sim (runs/play options schedule body true (fn describe [sim] {:waits (story/waits sim)}))]
+    [sim (story/names sim (map :on (:waits (.description sim))))]))
+
+(defn- told
+  "What to report of a run that has failed."
+  [^Simulation sim name-of schedule origin]
+  (let [cause (.cause (.verdict sim))
+        {:keys [words] :as error} (words sim name-of)]
+    {:skein/error (:skein/error error)
+     :token (token/write schedule (.hash (.-trace sim)))
+     :text (text sim name-of words origin)
+     :report (when (map? cause) cause)
+     :thrown (cond (instance? Throwable cause) cause
+                   (map? cause) (when (instance? Throwable (:actual cause)) (:actual cause)))
+     :simulation sim}))
+
+(defn- event-text [name-of ^Trace$Event e]
+  (if (nil? e)
+    "nothing"
+    (str (some-> (.task e) name-of) " " (.what e) (when (.on e) (str " " (if (vector? (.on e)) "ports" (name-of (.on e)))))
+         (when (.value e) (str " " (.value e))))))
+
+(defn- same? [^Trace$Event e ^Trace$Event f]
+  (and (= (.what e) (.what f)) (= (str (.task e)) (str (.task f))) (= (.at e) (.at f)) (= (.value e) (.value f))))
+
+(defn unequal
+  "Returns what to report of `schedule`, which gave two runs that differ."
+  [options schedule body]
+  (let [[^Simulation a names-a] (named options schedule body)
+        [^Simulation b names-b] (named options schedule body)
+        as (vec (.events (.-trace a))), bs (vec (.events (.-trace b)))
+        n (count (take-while true? (map same? as bs)))
+        e ^Trace$Event (get as n)]
+    {:skein/error :skein/sim-not-deterministic
+     :token (token/write (runs/schedule-of schedule a) (.hash (.-trace a)))
+     :text (str "The same schedule gave two runs. They agree for " n " events; then, at " (if e (ms (.at e)) 0) " ms: first "
+                (event-text names-a e) ", then " (event-text names-b (get bs n))
+                ".\nUsual causes: the clock or random numbers of the JVM; state from an earlier run; the order of a set of"
+                " functions or channels; a thread that is not simulated.")
+     :simulation a}))
+
+(defn failure
+  "Runs `body` by `schedule`, which fails, with events, and returns {:skein/error :text :token :report :thrown}."
+  [options schedule body origin]
+  (let [[^Simulation sim name-of] (named options schedule body)]
+    (if (.verdict sim)
+      (told sim name-of schedule origin)
+      (unequal options schedule body))))
+
+(defn replayed
+  "Runs `body` by `schedule` with events. Returns {:simulation :text} and, if it fails, what `failure` does."
+  [options schedule body]
+  (let [[^Simulation sim name-of] (named options schedule body)]
+    (if (.verdict sim)
+      (told sim name-of schedule "replayed")
+      {:simulation sim :text (str/join "\n" (story/story sim name-of))})))

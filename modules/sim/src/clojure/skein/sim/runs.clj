@@ -1,0 +1,164 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.runs
+  "One run of a body under a schedule, and a thread to run it on.
+
+  A schedule is {:strategy {:kind ...} :slow? boolean :seed long}, the seed being that of random
+  numbers. A strategy is {:kind :listed :deviations [[choice value]]}, where any other choice is
+  the default, or of the kind :uniform :pct :pos :reversed with :seed, :d and :k.
+
+  * `play` - a run, as a skein.sim.rt.Simulation; `schedule-of` what it chose
+  * `supervised` - calls a function on a platform thread, and watches the runs there"
+  (:require [clojure.string :as str]
+            [clojure.test :as test]
+            [skein.async :as a]
+            [skein.impl.error :as error]
+            [skein.sim.wrap :as wrap])
+  (:import [clojure.lang Var]
+           [skein.rt World]
+           [skein.rt.watch Failures]
+           [skein.sim.rt Settings Simulation Strategy Strategy$Listed Strategy$Pct Strategy$Pos Strategy$Reversed
+            Strategy$Uniform Task Trace Verdict]))
+
+(set! *warn-on-reflection* true)
+
+(def fifo
+  "The schedule in which every choice is the default."
+  {:strategy {:kind :listed :deviations []} :slow? false :seed 0})
+
+(defn- strategy ^Strategy [{:keys [kind deviations seed d k]}]
+  (case kind
+    :listed (Strategy$Listed. (int-array (map first deviations)) (int-array (map second deviations)))
+    :reversed (Strategy$Reversed.)
+    :uniform (Strategy$Uniform. (long seed))
+    :pct (Strategy$Pct. (long seed) (int d) (int k))
+    :pos (Strategy$Pos. (long seed))))
+
+(defn- preview
+  "Values in words, without what differs from run to run."
+  [x]
+  (str/replace (error/preview x) #" ?0x[0-9a-f]+| [0-9a-f]{5,8}(?=>)" ""))
+
+;; Code that is loaded when it is first used must not be loaded in a run.
+(preview (a/chan))
+
+(defn- settings ^Settings [{:keys [threads points time max-steps leaks outside]} {:keys [slow? seed]} events? describe]
+  (Settings. (boolean threads) (contains? points :channels) (contains? points :atoms) (= :manual time) (boolean slow?) (long max-steps)
+             (case leaks :none 0 :puts 1 :all 2) (= :wait outside) 200000000 (boolean events?) (long seed)
+             describe preview))
+
+(defn- collect
+  "Takes what clojure.test reports in a run: the first failure decides."
+  [{:keys [type] :as report}]
+  (when-some [sim (Simulation/here)]
+    (when (and (#{:fail :error} type) (not (.isEnding sim)))
+      (.fail sim "assertion" report))))
+
+(def ^:dynamic *faults*
+  "Name -> what skein.sim/fault injects there."
+  {})
+
+(defn bound
+  "Returns a function that calls `body` with the bindings of now. What the body reports to
+  clojure.test goes to `report`, by default the result of the run; nil: where it went before."
+  ([options body] (bound options body collect))
+  ([{:keys [faults]} body report]
+   (let [frame (Var/cloneThreadBindingFrame)]
+     (fn bound-body []
+       (Var/resetThreadBindingFrame frame)
+       (binding [*faults* faults]
+         (if report
+           (binding [test/report report
+                     test/*report-counters* nil]
+             (body))
+           (body)))))))
+
+(def ^:private watched
+  "Thread of supervised -> [Simulation] that runs there."
+  (java.util.concurrent.ConcurrentHashMap.))
+
+(defn play
+  "Runs `body` by `schedule` on this thread, and returns the finished Simulation. `describe` is
+  called with it when it has failed, before what is left is cancelled."
+  (^Simulation [options schedule body] (play options schedule body false nil))
+  (^Simulation [options schedule body events? describe]
+   (let [sim (Simulation. (settings options schedule events? describe) (strategy (:strategy schedule)) body)]
+     (.put ^java.util.concurrent.ConcurrentHashMap watched (Thread/currentThread) sim)
+     (.run sim)
+     sim)))
+
+(defn deviations
+  "Returns the choices of a run that were not the default, as [[choice value]]."
+  [^Trace trace]
+  (into [] (keep (fn [i] (let [value (.value trace i)] (when (pos? value) [i value])))) (range (.choices trace))))
+
+(defn schedule-of
+  "Returns `schedule`, by which a run went, as a list of its choices."
+  [schedule ^Simulation sim]
+  (assoc schedule :strategy {:kind :listed :deviations (deviations (.-trace sim))}))
+
+(defn signature
+  "Returns what makes the failure of a run the same as that of another, or nil if it has not failed."
+  [^Simulation sim]
+  (when-some [^Verdict verdict (.verdict sim)]
+    (let [kind (.kind verdict), cause (.cause verdict)]
+      [kind (cond
+              (map? cause) [(:file cause) (:line cause) (:expected cause)]
+              (instance? Throwable cause) [(class cause) (first (Failures/userFrames cause))]
+              (instance? Task cause) nil
+              :else (when (= "never" kind) cause))])))
+
+;;;; The thread
+
+(defn- stack [^Thread thread]
+  (vec (.getStackTrace thread)))
+
+(defn- stuck!
+  "The carrier has been in one step for too long."
+  [^Thread carrier ^Simulation sim watchdog-ms]
+  (let [^Task task (.running sim)
+        ^Thread thread (or (some-> task .thread) carrier)
+        pinned? (= Thread$State/BLOCKED (.getState carrier))
+        frames (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) (stack thread))]
+    (error/fail! (if pinned? :skein/sim-pinned :skein/sim-stuck)
+                 (str "A step of " task " has taken " watchdog-ms " ms of real time, at "
+                      (or (first frames) (first (stack thread)))
+                      (if pinned?
+                        ". It waits for a monitor, which pins a virtual thread before JDK 24; use a lock of java.util.concurrent."
+                        ". Code that computes for so long needs a larger :watchdog-ms; what waits for something outside of the simulation can't be simulated."))
+                 {:task (str task) :stack (mapv str (stack thread))})))
+
+(defn- watch
+  "Waits until `carrier` has ended, and looks whether its runs go on."
+  [^Thread carrier watchdog-ms]
+  (loop [last-sim nil, last-steps -1, since (System/nanoTime)]
+    (.join carrier 20)
+    (when (.isAlive carrier)
+      (let [^Simulation sim (.get ^java.util.concurrent.ConcurrentHashMap watched carrier)
+            steps (if sim (.steps sim) -1)
+            now (System/nanoTime)]
+        (cond
+          (or (nil? sim) (not (identical? sim last-sim)) (not= steps last-steps)) (recur sim steps now)
+          (< (* 1000000 (long watchdog-ms)) (- now (long since))) (stuck! carrier sim watchdog-ms)
+          :else (recur last-sim last-steps since))))))
+
+(defn supervised
+  "Calls `f` on a platform thread, on which `play` can be called. Returns its value or throws what
+  it throws. Throws :skein/sim-stuck, and leaves the thread behind, when a step there takes too long."
+  [{:keys [watchdog-ms]} f]
+  (when (Simulation/here)
+    (error/fail! :skein/sim-nested "A simulation can't run in a simulation. Call skein.sim's check and run outside." {}))
+  (let [result (volatile! nil)
+        f (bound-fn* f)
+        carrier (Thread. (fn carry [] (vreset! result (try [(f) nil] (catch Throwable t [nil t])))) "skein-sim")]
+    (.setDaemon carrier true)
+    (World/alive 1)
+    (wrap/install!)
+    (try
+      (.start carrier)
+      (watch carrier watchdog-ms)
+      (let [[value ^Throwable thrown] @result]
+        (if thrown (throw thrown) value))
+      (finally
+        (.remove ^java.util.concurrent.ConcurrentHashMap watched carrier)
+        (wrap/uninstall!)
+        (World/alive -1)))))

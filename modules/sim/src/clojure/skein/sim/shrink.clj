@@ -1,0 +1,66 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.shrink
+  "Makes the schedule of a failing run as short as it gets.
+
+  * `shrink` - a schedule with fewer deviations that fails in the same way
+
+  Source: A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input, 2002."
+  (:require [skein.sim.runs :as runs]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const ^:private max-runs 500)
+(def ^:const ^:private max-ns 2000000000)
+
+(defn- without
+  "The deviations but for those from `i` to before `j`."
+  [deviations i j]
+  (into (subvec deviations 0 i) (subvec deviations j)))
+
+(defn- shortest-prefix
+  "Halves what is kept of the beginning for as long as it fails."
+  [fails deviations]
+  (loop [kept deviations, n (quot (count deviations) 2)]
+    (if-some [shorter (when (< n (count kept)) (fails (subvec kept 0 n)))]
+      (recur shorter (quot (count shorter) 2))
+      (let [longer (quot (+ n (count kept) 1) 2)]
+        (if (< longer (count kept)) (recur kept longer) kept)))))
+
+(defn- drop-parts
+  "Leaves out parts, smaller and smaller ones."
+  [fails deviations]
+  (loop [kept deviations, size (max 1 (quot (count deviations) 2)), from 0]
+    (cond
+      (<= (count kept) from) (if (= 1 size) kept (recur kept (quot size 2) 0))
+      :else (if-some [shorter (fails (without kept from (min (count kept) (+ from size))))]
+              (recur shorter size (min from (count shorter)))
+              (recur kept size (+ from size))))))
+
+(defn- lower-values
+  "Makes each value 1 where that will do."
+  [fails deviations]
+  (reduce (fn [kept i]
+            (or (when (and (< i (count kept)) (< 1 (long (second (nth kept i)))))
+                  (fails (assoc-in kept [i 1] 1)))
+                kept))
+          deviations (range (count deviations))))
+
+(defn shrink
+  "Returns a schedule by which `body` fails as `sim` did, whose schedule was `schedule`, with as few
+  deviations as are found in 500 runs or 2 s."
+  [options schedule sim body]
+  (let [wanted (runs/signature sim)
+        start (System/nanoTime)
+        n (volatile! 0)
+        listed (runs/schedule-of schedule sim)
+        fails (fn fails [deviations]
+                (when (and (< (long @n) max-runs) (< (- (System/nanoTime) start) max-ns))
+                  (vswap! n inc)
+                  (let [sim (runs/play options (assoc-in listed [:strategy :deviations] deviations) body)]
+                    (when (= wanted (runs/signature sim))
+                      (let [done (runs/deviations (.-trace sim))]
+                        (when (<= (count done) (count deviations)) done))))))
+        all (get-in listed [:strategy :deviations])
+        least (or (fails [])
+                  (->> all (shortest-prefix fails) (drop-parts fails) (lower-values fails)))]
+    (assoc-in listed [:strategy :deviations] least)))

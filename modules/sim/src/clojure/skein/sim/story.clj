@@ -1,0 +1,242 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.story
+  "A failing run in words: what happened, and who waits for whom.
+
+  * `names` of ports and tasks, `place` of an event
+  * `story` - the lines of a run whose events were kept
+  * `waits` - what a run that has failed waits in, taken before it is unwound
+  * `told` - those waits as lines"
+  (:require [clojure.string :as str])
+  (:import [clojure.lang IAtom Volatile]
+           [skein.rt Channel Frame World]
+           [skein.rt.schedule Timeout]
+           [skein.rt.watch Failures]
+           [skein.sim.rt Simulation Task Task$Kind Trace$Event]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const ^:private max-lines
+  "How many steps a story tells; what is left out is in the middle."
+  24)
+
+;;;; Names
+
+(defn- kind-of [x]
+  (cond
+    (instance? Timeout x) "timeout"
+    (instance? Channel x) "chan"
+    (or (instance? IAtom x) (instance? Volatile x)) "atom"
+    :else "port"))
+
+(defn- collect-ports [x]
+  (cond
+    (vector? x) (if (and (= 2 (count x)) (instance? Channel (x 0)) (not (instance? Channel (x 1))))
+                  [(x 0)]
+                  (mapcat collect-ports x))
+    (sequential? x) (mapcat collect-ports x)
+    (or (nil? x) (instance? Task x)) nil
+    :else [x]))
+
+(defn names
+  "Returns a function from a task, port or atom of a run to its name: as the test has labelled it, or
+  numbered in the order in which the events name them."
+  [^Simulation sim more]
+  (let [known (java.util.IdentityHashMap. ^java.util.Map (.labels sim))
+        numbers (volatile! {})
+        own-name (fn own-name [x]
+                   (let [kind (kind-of x)]
+                     (str kind "-" (get (vswap! numbers update kind (fnil inc 0)) kind))))]
+    (doseq [^Trace$Event e (.events (.-trace sim)), :let [x (.on e)], :when (instance? Task x)]
+      (when-some [^Frame frame (.frame ^Task x)]
+        (.putIfAbsent known (.port frame) (str (or (.get known x) x) "'s result"))))
+    (doseq [x (concat (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (.events (.-trace sim)))
+                      (mapcat collect-ports more))]
+      (when-not (.containsKey known x) (.put known x (own-name x))))
+    (fn name-of [x]
+      (or (.get known x) (when (instance? Task x) (str x)) (own-name x)))))
+
+(defn- port-names [name-of on]
+  (str/join ", " (map name-of (distinct (collect-ports on)))))
+
+;;;; Places
+
+(defn- last-segment [file]
+  (peek (str/split (str file) #"/")))
+
+(def ^:private own-classes #"skein\.sim\.rt\..*|skein\.sim\.(wrap|runs|explore|shrink|story|everywhere)\$.*|skein\.(sim|test)\$.*|.*\$bound_body.*")
+
+(defn- users-frame [frames]
+  (first (remove (fn [^StackTraceElement e]
+                   (or (Failures/isMachinery (.getClassName e))
+                       (re-matches own-classes (.getClassName e))
+                       (neg? (.getLineNumber e))))
+                 frames)))
+
+(defn place
+  "Returns \"file.clj:12\" for where an event happened, or nil."
+  [^Task task site]
+  (if (integer? site)
+    (when-some [^Frame frame (some-> task .frame)]
+      (let [{:keys [file sites]} (.sites (.body frame))]
+        (when-some [[_ line] (get sites (int site) (get sites (long site)))]
+          (str (last-segment file) ":" line))))
+    (when-some [^StackTraceElement e (some-> site seq users-frame)]
+      (str (.getFileName e) ":" (.getLineNumber e)))))
+
+;;;; The story
+
+(defn- action [name-of ^Trace$Event e]
+  (let [on (.on e), value (.value e)]
+    (case (.what e)
+      "spawn" (str "spawns " (name-of on))
+      "take" (str "<! " (port-names name-of on))
+      "put" (str ">! " (port-names name-of on) (when value (str " " value)))
+      "alts" (str "alts! " (port-names name-of on))
+      "deliver" (str "delivers " value)
+      "close" (str "close! " (name-of on))
+      "goes on" (cond
+                  (= World/TAKE (.operation (.task e))) (str "has got " (or value "nil") " from " (port-names name-of on))
+                  (= World/ALTS (.operation (.task e))) (str "has got " value)
+                  :else "its put is done")
+      "read" (str "reads " (name-of on) " = " value)
+      "write" (str "sets " (name-of on) " = " value)
+      "chose" (str "draws " value)
+      "note" value
+      "fault" (str "fault " value)
+      "end" (when (#{Task$Kind/MAIN Task$Kind/GO Task$Kind/THREAD} (.-kind (.task e))) "ends")
+      nil)))
+
+(defn- line-of [name-of ^Trace$Event e]
+  (case (.what e)
+    "time" {:time (.at e)}
+    "switch" {:deviation (name-of (.on e)) :task (.task e)}
+    (when-some [text (action name-of e)]
+      {:task (.task e) :actions [text] :place (place (.task e) (.site e))})))
+
+(defn- joined
+  "Adds `line` to `lines`, to the last of them if that is of the same task and place."
+  [lines {:keys [task actions] :as line}]
+  (let [before (peek lines)]
+    (cond
+      (nil? line) lines
+      (and actions (:deviation before) (identical? task (:task before)) (nil? (:actions before)))
+      (conj (pop lines) (merge before line))
+      (and actions (:actions before) (identical? task (:task before))
+           (or (nil? (:place line)) (= (:place before) (:place line)) (nil? (:place before)))
+           (< (count (:actions before)) 4))
+      (conj (pop lines) (-> before (update :actions into actions) (update :place #(or % (:place line)))))
+      :else (conj lines line))))
+
+(defn- ms [ns]
+  (let [n (/ (double ns) 1e6)] (if (== n (Math/rint n)) (str (long n)) (str n))))
+
+(defn- printed [name-of width i {:keys [task actions place time deviation]}]
+  (if time
+    (format "   %3d  time is %s ms" i (ms time))
+    (str (format (str "%s %3d  %-" width "s  ") (if deviation " !" "  ") i (if task (name-of task) ""))
+         (format "%-52s" (str/replace (str/join ", " actions) #", spawns " ", "))
+         (when place (str "  " place))
+         (when deviation (str "   deviation: " deviation " was next")))))
+
+(defn story
+  "Returns the lines that tell what happened in a run whose events were kept."
+  [^Simulation sim name-of]
+  (let [lines (reduce joined [] (map (partial line-of name-of) (.events (.-trace sim))))
+        lines (into [] (remove (fn nothing? [l] (and (:deviation l) (nil? (:actions l))))) lines)
+        width (transduce (map (comp count name-of)) max 4 (keep :task lines))
+        printed (map-indexed (fn [i l] (str/trimr (printed name-of width (inc i) l))) lines)
+        n (count lines)]
+    (if (<= n max-lines)
+      printed
+      (let [head (quot max-lines 3), tail (- max-lines head)]
+        (concat (take head printed)
+                [(str "       ... " (- n max-lines) " more")]
+                (drop (- n tail) printed))))))
+
+;;;; Who waits for whom
+
+(defn- ports-of
+  "The ports that `task` waits in."
+  [^Task task]
+  (when-not (.isReady task) (collect-ports (.doingOn task))))
+
+(defn- full [^Channel c]
+  (when-some [b (.buffer c)]
+    (str (.count b) "/" (.capacity b))))
+
+(defn waits
+  "Returns what the tasks wait in that have not ended, as a vector of maps, the body first."
+  [^Simulation sim]
+  (->> (.live sim)
+       (remove (fn [^Task t] (.isReady t)))
+       (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
+       (mapv (fn [^Task t]
+               (let [op (.doing t), port (first (ports-of t))]
+                 {:task t :op op :on (.doingOn t) :ports (vec (ports-of t))
+                  :full (when (and (= World/PUT op) (instance? Channel port)) (full port))
+                  :site (cond
+                          (and (.frame t) (= op (.operation t)) (nil? (.thread t))) (.state (.frame t))
+                          (.thread t) (.getStackTrace ^Thread (.thread t))
+                          :else nil)})))))
+
+(defn- users-of
+  "Port -> the tasks that have done one of `whats` there, from the events of a run."
+  [^Simulation sim whats]
+  (reduce (fn [users ^Trace$Event e]
+            (if (whats (.what e))
+              (reduce #(update %1 %2 (fnil conj #{}) (.task e)) users (collect-ports (.on e)))
+              users))
+          {} (.events (.-trace sim))))
+
+(defn- waits-for
+  "The tasks of which one must act for the wait to end, as far as that is known from what they have done."
+  [{:keys [takers putters results]} {:keys [op ports]}]
+  (into #{} (mapcat (fn [port] (or (some-> (results port) hash-set)
+                                   (if (= World/PUT op) (takers port) (putters port)))))
+        ports))
+
+(defn- in-cycle? [graph task]
+  (loop [todo (seq (graph task)), seen #{}]
+    (when-some [[t & more] todo]
+      (cond (= t task) true
+            (seen t) (recur more seen)
+            :else (recur (seq (concat (graph t) more)) (conj seen t))))))
+
+(def ^:private words {World/TAKE "<!" World/PUT ">!" World/ALTS "alts!"})
+
+(defn- why [name-of {:keys [op ports task] :as wait} needed cyclic?]
+  (let [others (disj needed task)]
+    (str
+     (cond
+       (empty? ports) ""
+       (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; ")
+       :else "")
+     (cond
+       (empty? ports) "in java.util.concurrent or a lock"
+       (and (contains? needed task) (empty? others))
+       (if (= World/PUT op) "nobody takes from it but the task itself" "nobody puts on it but the task itself")
+       (seq others) (str "needs " (str/join " or " (sort (map name-of others))))
+       (= World/PUT op) "nobody has taken from it"
+       :else "nobody has put on it, and nobody has closed it")
+     (when cyclic? "   <- cycle"))))
+
+(defn told
+  "Returns the lines that say what each task of `waits` waits in, and for whom."
+  [^Simulation sim name-of waits]
+  (let [events (.events (.-trace sim))
+        results (into {} (keep (fn [^Trace$Event e]
+                                 (when (and (= "spawn" (.what e)) (some-> ^Task (.on e) .frame))
+                                   [(.port (.frame ^Task (.on e))) (.on e)])))
+                      events)
+        known {:takers (users-of sim #{"take" "alts"}) :putters (users-of sim #{"put" "alts"}) :results results}
+        needed (into {} (map (juxt :task (partial waits-for known))) waits)
+        graph needed
+        width (transduce (map (comp count name-of :task)) max 4 waits)]
+    (for [{:keys [task op on site] :as wait} (take 12 waits)]
+      (str/trimr
+       (str (format (str "  %-" width "s  ") (name-of task))
+            (format "%-30s" (if-some [word (words op)]
+                              (str "waits in " word " " (port-names name-of on))
+                              "waits"))
+            (format "  %-20s  " (or (place task site) ""))
+            (why name-of wait (needed task) (in-cycle? graph task)))))))

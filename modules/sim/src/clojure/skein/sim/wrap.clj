@@ -1,0 +1,158 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.wrap
+  "Functions that a simulation must know of are wrapped while one is alive. For what is no member of
+  a simulation a wrapper costs a look at the thread and does nothing. Code that is compiled with
+  direct linking does not see wrappers.
+
+  * `install!` `uninstall!`"
+  (:require [skein.async :as a]
+            [skein.impl.error :as error])
+  (:import [clojure.lang IAtom IPending Volatile]
+           [skein.rt World]
+           [skein.sim.rt Members Simulation]))
+
+(set! *warn-on-reflection* true)
+
+;;;; Channels: a point before each operation of a thread, or of a block in the middle of a step
+
+(defn- operation
+  "Returns `f`, an operation on a port, with a point before it. `op` is what it may block in."
+  [op what f]
+  (let [op (int op)]
+    (fn
+      ([port]
+       (if-some [^Simulation sim (Simulation/here)]
+         (do (.point sim op what port nil)
+             (let [v (f port)] (.passed sim) v))
+         (f port)))
+      ([port x]
+       (if-some [^Simulation sim (Simulation/here)]
+         (do (.point sim op what port x)
+             (let [v (f port x)] (.passed sim) v))
+         (f port x)))
+      ([port x & more]
+       (if-some [^Simulation sim (Simulation/here)]
+         (do (.point sim op what port x)
+             (let [v (apply f port x more)] (.passed sim) v))
+         (apply f port x more))))))
+
+(def ^:private operations
+  "Var -> [what it may block in, its word in a story]."
+  {#'a/<!! [World/TAKE "take"], #'a/>!! [World/PUT "put"], #'a/alts!! [World/ALTS "alts"]
+   #'a/<! [World/TAKE "take"], #'a/>! [World/PUT "put"], #'a/alts! [World/ALTS "alts"]
+   #'a/take! [World/NONE "take"], #'a/put! [World/NONE "put"]
+   #'a/poll! [World/NONE "take"], #'a/offer! [World/NONE "put"], #'a/close! [World/NONE "close"]})
+
+;;;; Atoms and the like: a point before each reading and writing
+
+(defn- shared? [x]
+  (or (instance? IAtom x) (instance? Volatile x)))
+
+(defn- tell [^Simulation sim what x value]
+  (when (.keepsEvents sim) (.note sim what x (error/preview value))))
+
+(defn- pointed
+  "Returns `f`, which changes its first argument, with a point before it."
+  [f]
+  (fn [x & more]
+    (let [sim (Simulation/here)]
+      (if (and sim (.atoms ^Simulation sim) (shared? x))
+        (do (.point ^Simulation sim World/NONE "at" x nil)
+            (let [v (apply f x more)]
+              (tell sim "write" x v)
+              v))
+        (apply f x more)))))
+
+(defn- giving
+  "Returns `f`, which is deliver, with a point before it."
+  [f]
+  (fn [p x]
+    (when-some [^Simulation sim (Simulation/here)]
+      (when (.atoms sim) (.point sim World/NONE "deliver" p x)))
+    (f p x)))
+
+(defn- reading [f]
+  (fn
+    ([x]
+     (let [sim (Simulation/here)]
+       (cond
+         (nil? sim) (f x)
+         (and (shared? x) (.atoms ^Simulation sim))
+         (do (.point ^Simulation sim World/NONE "at" x nil)
+             (let [v (f x)]
+               (tell sim "read" x v)
+               v))
+         (instance? IPending x) (do (.awaitWithoutThreads ^Simulation sim #(realized? x)) (f x))
+         :else (f x))))
+    ([x ms value]
+     (if-some [^Simulation sim (Simulation/here)]
+       (Members/deref sim x (long ms) value f)
+       (f x ms value)))))
+
+;;;; Random numbers
+
+(defn- drawn
+  "The seeded random number of the simulation, or that of `f`."
+  [f]
+  (fn
+    ([] (if (Simulation/here) (World/drawDouble) (f)))
+    ([n] (if (Simulation/here) (* (double n) (World/drawDouble)) (f n)))))
+
+(defn- drawn-int [f]
+  (fn [n] (if (Simulation/here) (int (* (double n) (World/drawDouble))) (f n))))
+
+(defn- drawn-nth [f]
+  (fn [coll] (if (Simulation/here) (nth coll (int (* (count coll) (World/drawDouble)))) (f coll))))
+
+(defn- drawn-order [f]
+  (fn [^java.util.Collection coll]
+    (if (Simulation/here)
+      (let [items (java.util.ArrayList. coll)]
+        (java.util.Collections/shuffle items (java.util.Random. (long (* 1e15 (World/drawDouble)))))
+        (vec items))
+      (f coll))))
+
+(defn- drawn-uuid [f]
+  (fn []
+    (if (Simulation/here)
+      (let [half (fn [] (long (* 9e18 (- (World/drawDouble) 0.5))))]
+        (java.util.UUID. (bit-or 0x4000 (bit-and-not (long (half)) 0xf000))
+                         (bit-set (bit-clear (long (half)) 62) 63)))
+      (f))))
+
+;;;; All of them
+
+(def ^:private wrappers
+  "Var -> function of its value that returns what takes its place."
+  (merge
+   (update-vals operations (fn [[op what]] (partial operation op what)))
+   {#'clojure.core/deref reading
+    #'clojure.core/deliver giving
+    #'clojure.core/rand drawn
+    #'clojure.core/rand-int drawn-int
+    #'clojure.core/rand-nth drawn-nth
+    #'clojure.core/shuffle drawn-order
+    #'clojure.core/random-uuid drawn-uuid}
+   (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/compare-and-set! #'clojure.core/swap-vals!
+            #'clojure.core/reset-vals! #'clojure.core/vreset!]
+           (repeat pointed))))
+
+(defonce ^:private state (atom {:users 0 :before nil})) ; changed under its own monitor
+
+(defn install!
+  "Wraps the functions, unless another simulation has."
+  []
+  (locking state
+    (when (zero? (long (:users @state)))
+      (Members/install)
+      (reset! state {:users 0 :before (into {} (map (juxt identity deref)) (keys wrappers))})
+      (doseq [[v before] (:before @state)] (alter-var-root v (constantly ((wrappers v) before)))))
+    (swap! state update :users inc)))
+
+(defn uninstall!
+  "Puts back what `install!` has wrapped, when the last simulation has ended."
+  []
+  (locking state
+    (when (zero? (long (:users (swap! state update :users dec))))
+      (doseq [[v before] (:before @state)] (alter-var-root v (constantly before)))
+      (Members/uninstall))))

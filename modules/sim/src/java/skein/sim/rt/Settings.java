@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.sim.rt;
+
+import clojure.lang.IFn;
+
+/**
+ * How a simulation runs.
+ *
+ * @param threads whether it can have virtual threads: see {@link Carriers#available}
+ * @param points whether tasks can be interrupted before their operations, and not only where they wait
+ * @param atoms whether atoms have points as well
+ * @param manualTime whether time moves by {@link Simulation#advance} alone
+ * @param slowSteps whether steps may take time
+ * @param maxSteps how many steps a run has
+ * @param leaks what may not be left at the end: 0 nothing counts, 1 no put that waits, 2 nothing that waits
+ * @param waitsOutside whether threads that are not simulated may wake members
+ * @param outsideNanos how long to wait for them when nothing else goes on
+ * @param keepsEvents whether the trace has events
+ * @param seed of the random numbers
+ * @param describe called with the simulation when a run has failed, before it is unwound; or null
+ * @param printer makes a short text of a value
+ */
+public record Settings(boolean threads, boolean points, boolean atoms, boolean manualTime, boolean slowSteps,
+    long maxSteps, int leaks, boolean waitsOutside, long outsideNanos, boolean keepsEvents, long seed, IFn describe, IFn printer) {}

@@ -1,0 +1,169 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim-test
+  (:require [clojure.string :as str]
+            [clojure.test :as test :refer [deftest is testing]]
+            [skein.async :as a :refer [<! <!! >! >!! chan go go-loop timeout]]
+            [skein.scope :as scope]
+            [skein.sim :as sim]
+            [skein.virtual :as virtual])
+  (:import [java.util.concurrent CompletableFuture CountDownLatch LinkedBlockingQueue]))
+
+(set! *warn-on-reflection* true)
+
+(defmacro ^:private failure
+  "The failure of a check outside of a test, as [error message], or nil."
+  [& args]
+  `(binding [test/*testing-vars* nil]
+     (try (sim/check ~@args) nil
+          (catch clojure.lang.ExceptionInfo e# [(:skein/error (ex-data e#)) (ex-message e#)]))))
+
+(defn- error-of [f]
+  (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+
+;;;; Runs
+
+(deftest a-run-returns-its-value-and-takes-no-time
+  (is (= {:value :late :virtual-ms 3600000}
+         (select-keys (sim/run (let [c (chan)] (go (<! (timeout 3600000)) (>! c :late)) (<!! c))) [:value :virtual-ms])))
+  (is (= 180 (sim/with-virtual-time (dotimes [_ 180] (<!! (timeout 1))) (sim/now-ms))))
+  (is (= :skein/sim-deadlock (:failure (sim/run (<!! (chan)))))))
+
+(deftest assertions-count-in-virtual-time
+  (sim/with-virtual-time (is (= 1 (<!! (go 1))))))
+
+(deftest the-seed-fixes-the-order
+  (let [body (fn [seed] (:value (sim/run {:seed seed}
+                                         (let [c (chan 10)]
+                                           (dotimes [i 5] (go (>! c i)))
+                                           (vec (repeatedly 5 #(<!! c)))))))]
+    (is (= (body 3) (body 3)))
+    (is (< 5 (count (set (map body (range 20))))))))
+
+(deftest manual-time-moves-when-told
+  (is (= [nil 5 :fired 10]
+         (:value (sim/run {:time :manual}
+                          (let [t (go (<! (timeout 10)) :fired)]
+                            (sim/advance 5)
+                            (let [before [(a/poll! t) (sim/now-ms)]]
+                              (sim/advance 5)
+                              (conj before (a/poll! t) (sim/now-ms)))))))))
+
+(deftest settle-waits-until-nobody-goes-on
+  (is (= 5 (:value (sim/run (let [n (atom 0)] (go (dotimes [_ 5] (swap! n inc) (<! (go 1)))) (sim/settle) @n))))))
+
+(deftest outside-of-a-simulation-helpers-do-nothing
+  (is (nil? (sim/settle)))
+  (is (nil? (sim/yield)))
+  (is (= 1 (sim/pick [1 2])))
+  (is (false? (sim/chance 1.0)))
+  (is (nil? (sim/fault :disk))))
+
+;;;; Threads
+
+(deftest threads-are-simulated
+  (testing "java.util.concurrent"
+    (is (= [1 2 :done]
+           (:value (sim/run {:seed 7}
+                            (let [q (LinkedBlockingQueue.), latch (CountDownLatch. 1), f (CompletableFuture.)]
+                              (virtual/future (.put q 1) (.await latch) (.complete f :done))
+                              (Thread/startVirtualThread (fn [] (.put q 2) (.countDown latch)))
+                              (let [got (sort [(.take q) (.take q)])] (conj (vec got) (.get f)))))))))
+  (testing "futures, promises, agents, blocks that block"
+    (is (= [1 3 10 7]
+           (:value (sim/run {:seed 11}
+                            (let [p (promise), ag (agent 0), c (go @p)]
+                              (future (deliver p 7))
+                              (send ag + 10)
+                              (await ag)
+                              [@(future 1) (reduce + (pmap identity [1 2])) @ag (<!! c)]))))))
+  (testing "thread, io-thread, scopes, windows"
+    (is (= [1 2 3 [0 1 2]]
+           (:value (sim/run {:seed 5}
+                            [(<!! (a/thread 1)) (<!! (a/io-thread 2)) (scope/scope [s] @(scope/fork s 3))
+                             (virtual/wmap 2 identity (range 3))])))))
+  (testing "deref with a time limit"
+    (is (= [:late 5000] (:value (sim/run [(deref (promise) 5000 :late) (sim/now-ms)]))))))
+
+(deftest without-threads-the-body-can-wait
+  (is (= 3 (:value (sim/run {:threads :none} (let [c (chan)] (go (>! c 3)) (<!! c))))))
+  (is (= 5 (:value (sim/run {:threads :none} (let [p (promise)] (go (<! (timeout 5)) (deliver p 5)) @p)))))
+  (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} @(virtual/future 1)))))
+  (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} (<!! (go (<!! (chan)))))))))
+
+(deftest both-modes-run-alike
+  (let [tokens (fn [threads] (map #(:token (sim/run {:threads threads :seed %}
+                                                    (let [c (chan)] (go (>! c 1)) (go (>! c 2)) [(<!! c) (<!! c)])))
+                                  (range 10)))]
+    (is (= (tokens :auto) (tokens :none)))))
+
+;;;; Failures
+
+(deftest failures-have-their-errors
+  (is (= :skein/sim-failed (first (failure (throw (ex-info "no" {}))))))
+  (is (= :skein/sim-failed (first (failure (go (throw (ex-info "no" {})))))))
+  (is (= :skein/sim-failed (first (failure (virtual/future (throw (ex-info "no" {})))))))
+  (is (= :skein/sim-failed (first (failure (is (= 1 2))))))
+  (is (= :skein/sim-deadlock (first (failure (<!! (chan))))))
+  (is (= :skein/sim-leak (first (failure (let [c (chan)] (go (>! c 1)) nil)))))
+  (is (nil? (failure {:leaks :none :schedules 5} (let [c (chan)] (go (>! c 1)) nil))))
+  (is (= :skein/sim-leak (first (failure {:leaks :all} (let [c (chan)] (go (<! c)) nil)))))
+  (is (= :skein/sim-livelock (first (failure {:max-steps 500} (let [c (chan 1)] (go-loop [] (a/poll! c) (recur)))))))
+  (let [runs (atom 0)]
+    (is (= :skein/sim-not-deterministic (first (failure (when (even? (long (swap! runs inc))) (<!! (go 1))))))))
+  (is (= :skein/sim-real-time (first (failure (Thread/sleep 5)))))
+  (is (= :skein/sim-stuck (first (failure {:watchdog-ms 100} (loop [] (when-not (Thread/interrupted) (recur))))))))
+
+(deftest a-report-names-the-line
+  (let [[_ deadlock] (failure (let [c (chan)] (<!! c)))
+        [_ sleeps] (failure (Thread/sleep 5))]
+    (is (re-find #"main +waits in <! chan-1 +sim_test.clj:\d+ +nobody has put on it" deadlock))
+    (is (re-find #"at sim_test.clj:\d+" sleeps))))
+
+(deftest threads-from-outside-are-refused-or-awaited
+  (let [other (fn [c] (doto (Thread. (fn [] (Thread/sleep 20) (a/>!! c 1))) (.setDaemon true) (.start)))]
+    (is (contains? #{:skein/sim-outside :skein/sim-deadlock}
+                   (first (failure (let [c (chan)] (other c) (<!! c))))))
+    (is (= 1 (:value (sim/run {:outside :wait} (let [c (chan)] (other c) (<!! c))))))))
+
+(deftest a-failure-is-reported-once-in-a-test
+  (let [reports (atom [])]
+    (binding [test/report #(swap! reports conj %)]
+      (sim/check (is (= 1 2)) (is (= 3 4))))
+    (is (= [:fail] (map :type @reports)))
+    (is (str/includes? (:message (first @reports)) "again: (skein.sim/replay \"k1."))
+    (is (= '(= 1 2) (:expected (first @reports))))))
+
+(deftest always-and-sometimes
+  (is (= :skein/sim-failed (first (failure (let [n (atom 0)] (sim/always #(< (long @n) 3) "small") (go (dotimes [_ 5] (swap! n inc))))))))
+  (is (= ["never"] (:never-seen (sim/check {:schedules 20} (sim/sometimes (constantly false) "never")
+                                           (sim/sometimes (constantly true) "seen") (<!! (go 1)))))))
+
+(deftest faults-are-injected
+  (is (= :skein/sim-failed (first (failure {:faults {:disk (ex-info "full" {})}} (dotimes [_ 3] (sim/fault :disk)))))))
+
+(deftest random-numbers-are-the-seeds
+  (is (= (:value (sim/run [(rand) (rand-int 10) (shuffle (range 5)) (random-uuid) (rand-nth [1 2 3])]))
+         (:value (sim/run [(rand) (rand-int 10) (shuffle (range 5)) (random-uuid) (rand-nth [1 2 3])])))))
+
+;;;; Bad input
+
+(deftest bad-input-is-refused
+  (is (= :skein/bad-option (error-of #(sim/check {:schedulez 1} 1))))
+  (is (= :skein/bad-option (error-of #(sim/check {:schedules 0} 1))))
+  (is (= :skein/bad-token (error-of #(sim/replay "x" 1))))
+  (is (= :skein/bad-token (error-of #(sim/replay "k9.aa:1" 1))))
+  (is (= :skein/bad-token (error-of #(sim/replay "k1.aa:3" (<!! (go 1))))))
+  (is (= :skein/sim-nested (:skein/error (ex-data (:thrown (sim/run (sim/run 1))))))))
+
+;;;; Ends
+
+(deftest nothing-is-left-when-a-run-has-failed
+  (let [cleaned (atom 0), before (Thread/activeCount)]
+    (dotimes [_ 100]
+      (sim/run (try (go (try (<! (chan)) (finally (swap! cleaned inc))))
+                    (virtual/future (try (.take (LinkedBlockingQueue.)) (finally (swap! cleaned inc))))
+                    (<!! (chan))
+                    (finally (swap! cleaned inc)))))
+    (is (= 300 @cleaned))
+    (is (<= (Thread/activeCount) (+ 2 before)))
+    (is (not (str/includes? (str clojure.lang.Agent/soloExecutor) "Joining")))))
