@@ -130,10 +130,7 @@
   [port val]
   (impl/offer! port val))
 
-(defn poll!
-  "Returns a value if one is there, else nil. As core.async's."
-  [port]
-  (impl/poll! port))
+(defn poll! "Returns a value if one is there, else nil. As core.async's." [port] (impl/poll! port))
 
 (defn do-alts
   "Does one of several operations without waiting: a derefable [value port], or nil, and then `fret`
@@ -150,8 +147,8 @@
   (interop/rethrow port value))
 
 (defn promise
-  "Returns a JavaScript promise of the next value of `port`: it is fulfilled with the value, or nil if
-  the port closes, and rejected with the exception that ended the port."
+  "Returns a JavaScript promise of the next value of `port`: it is fulfilled with the value, or nil if the
+  port closes, and rejected with the exception that ended the port."
   [port]
   (interop/promise port))
 
@@ -244,10 +241,7 @@
   ([ch coll] (ops/onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
-(defn to-chan
-  "Deprecated: as `to-chan!`."
-  [coll]
-  (ops/to-chan! coll))
+(defn to-chan "Deprecated: as `to-chan!`." [coll] (ops/to-chan! coll))
 
 (defn reduce
   "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`. As

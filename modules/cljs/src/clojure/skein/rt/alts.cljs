@@ -29,19 +29,22 @@
         (aset order j i)))
     order))
 
+;; What is no channel of ours may be a [port value]. The first test is much the cheaper one.
+(defn- put? [op] (and (some? op) (nil? (.-takeNow op)) (vector? op)))
+
+(defn- port-of [op] (if (put? op) (-nth op 0) op))
+
 (defn- attempt
   "Does the operation `op` for the waiter `w` if it is ready; returns whether it was."
   [w op]
-  (if (vector? op)
-    (.putNow (port/target (nth op 0)) w (nth op 1))
+  (if (put? op)
+    (.putNow (port/target (-nth op 0)) w (-nth op 1))
     (.takeNow (port/source op) w)))
-
-(defn- port-of [op] (if (vector? op) (nth op 0) op))
 
 (defn- wait [choice op]
   (let [arm (Arm. choice (port-of op) nil nil)]
-    (if (vector? op)
-      (.putLater (port/target (nth op 0)) arm (nth op 1))
+    (if (put? op)
+      (.putLater (port/target (-nth op 0)) arm (-nth op 1))
       (.takeLater (port/source op) arm))))
 
 (defn ^boolean alts
@@ -49,13 +52,16 @@
   with [value port] in `w.v`, or false, and `w` waits. For `opts` see skein.async/alts!."
   [w ops opts]
   (let [ops (if (vector? ops) ops (vec ops))
-        n (count ops)
-        order (when-not (and (some? opts) (:priority opts)) (shuffled n))]
+        n (-count ops)
+        order (cond
+                (and (some? opts) (:priority opts)) nil
+                (== n 2) (if (< (js/Math.random) 0.5) nil #js [1 0])
+                :else (shuffled n))]
     (when (zero? n)
       (error/fail! :skein/no-operations "alts must have at least one channel operation." {}))
     (loop [i 0]
       (if (< i n)
-        (let [op (nth ops (if (nil? order) i (aget order i)))]
+        (let [op (-nth ops (if (nil? order) i (aget order i)))]
           (if ^boolean (attempt w op)
             (do (set! (.-v w) [(.-v w) (port-of op)])
                 true)
@@ -67,6 +73,6 @@
             (set! (.-v w) nil)
             (loop [i 0]
               (when (and (< i n) (some? (.-waiter choice)))
-                (wait choice (nth ops (if (nil? order) i (aget order i))))
+                (wait choice (-nth ops (if (nil? order) i (aget order i))))
                 (recur (inc i))))
             false))))))

@@ -26,27 +26,30 @@
 (def ^:private max-waiting 1024)
 (def ^:private first-cleaning 64)
 
-(deftype Waiting [ring ^:mutable clean-at]
-  Object
-  (next [_]
-    (loop []
-      (when (pos? (.size ring))
-        (let [w (.shift ring)]
-          (if ^boolean (.live w) w (recur))))))
-  (wait [_ w]
-    (when (>= (.size ring) clean-at)
-      (ring/retain ring (fn [w] (.live w)))
-      (set! clean-at (max first-cleaning (* 2 (.size ring)))))
-    (when (>= (.size ring) max-waiting)
-      (ring/retain ring (fn [w] (.live w)))
-      (when (>= (.size ring) max-waiting)
-        (error/fail! :skein/too-many-pending
-                     (str "No more than " max-waiting " operations may wait on a channel. Let the others wait for"
-                          " their turn, or give the channel a dropping or sliding buffer.")
-                     {:limit max-waiting})))
-    (.push ring w)))
+(defn- live? [w] (.live w))
 
-(defn- waiting [] (Waiting. (ring/ring 0) first-cleaning))
+(defn- next-live
+  "Removes the first live waiter from `queue` and returns it, or nil."
+  [queue]
+  (loop []
+    (when (pos? (.size queue))
+      (let [w (.shift queue)]
+        (if ^boolean (.live w) w (recur))))))
+
+(defn- enqueue
+  "Adds the waiter `w` to `queue`, whose capacity is the length at which it is cleaned next."
+  [queue w]
+  (when ^boolean (.full queue)
+    (ring/retain queue live?)
+    (when (>= (.size queue) max-waiting)
+      (error/fail! :skein/too-many-pending
+                   (str "No more than " max-waiting " operations may wait on a channel. Let the others wait for"
+                        " their turn, or give the channel a dropping or sliding buffer.")
+                   {:limit max-waiting}))
+    (set! (.-cap queue) (min max-waiting (max first-cleaning (* 2 (.size queue))))))
+  (.push queue w))
+
+(defn- waiting [] (ring/ring first-cleaning))
 
 (defn nil-put!
   "Throws :skein/nil-put."
@@ -66,7 +69,7 @@
       (do (set! (.-v w) (.shift buffer))
           (when (some? putters) (.admit this))
           true)
-      (let [putter (when (some? putters) (.next putters))]
+      (let [putter (when (some? putters) (next-live putters))]
         (cond
           (some? putter) (do (set! (.-v w) (.-x putter))
                              (set! (.-x putter) nil)
@@ -85,7 +88,7 @@
                            (.serve this)
                            (set! (.-v w) true)
                            true))
-      :else (let [taker (when (some? takers) (.next takers))]
+      :else (let [taker (when (some? takers) (next-live takers))]
               (if (some? taker)
                 (do (.deliver taker x)
                     (set! (.-v w) true)
@@ -93,10 +96,10 @@
                 false))))
   (takeLater [_ w]
     (when (nil? takers) (set! takers (waiting)))
-    (.wait takers w))
+    (enqueue takers w))
   (putLater [_ w x]
     (when (nil? putters) (set! putters (waiting)))
-    (.wait putters w)
+    (enqueue putters w)
     (set! (.-x w) x))
   ;; Adds to the buffer, through the transducer.
   (insert [this x]
@@ -108,7 +111,7 @@
     (when (some? takers)
       (loop []
         (when (pos? (.size buffer))
-          (let [taker (.next takers)]
+          (let [taker (next-live takers)]
             (when (some? taker)
               (.deliver taker (.shift buffer))
               (recur)))))))
@@ -116,7 +119,7 @@
   (admit [this]
     (loop []
       (when-not ^boolean (.full buffer)
-        (let [putter (.next putters)]
+        (let [putter (next-live putters)]
           (if (some? putter)
             (let [x (.-x putter)]
               (set! (.-x putter) nil)
@@ -128,7 +131,7 @@
   (abort [this]
     (when (some? putters)
       (loop []
-        (let [putter (.next putters)]
+        (let [putter (next-live putters)]
           (when (some? putter)
             (set! (.-x putter) nil)
             (.deliver putter true)
@@ -144,12 +147,12 @@
     (when-not ^boolean closed?
       (set! closed? true)
       (when (some? buffer)
-        (when (or (nil? putters) (zero? (.size (.-ring putters)))) (.finish this))
+        (when (or (nil? putters) (zero? (.size putters))) (.finish this))
         (.serve this)
         (.endBuffer buffer))
       (when (some? takers)
         (loop []
-          (let [taker (.next takers)]
+          (let [taker (next-live takers)]
             (when (some? taker)
               (.deliver taker nil)
               (recur)))))
@@ -162,7 +165,7 @@
   (onClose [_ f] (set! on-close f))
   (isClosed [_] closed?)
   ;; Whether takers wait, or waited and lost.
-  (awaited [_] (and (some? takers) (pos? (.size (.-ring takers)))))
+  (awaited [_] (and (some? takers) (pos? (.size takers))))
   (failure [_] thrown))
 
 (defn- transducing

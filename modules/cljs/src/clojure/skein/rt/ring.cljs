@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.ring
-  "A first-in first-out queue in an array that grows. It is also the buffer of a channel: then
-  `cap` is how many values it is meant to hold, and a transducer may exceed that.")
+  "A first-in first-out queue in an array that grows. As the buffer of a channel it is meant to hold
+  `cap` values; a transducer may exceed that.")
 
-(deftype Ring [^:mutable arr ^:mutable head ^:mutable len cap]
+(deftype Ring [^:mutable arr ^:mutable head ^:mutable len ^:mutable cap]
   Object
   (push [_ x]
     (let [n (alength arr)]
@@ -31,7 +31,7 @@
 (defn ring
   "Returns an empty ring whose capacity is `cap`."
   [cap]
-  (Ring. (make-array 8) 0 0 cap))
+  (Ring. (make-array 4) 0 0 cap))
 
 (defn retain
   "Removes what does not satisfy `keep?` from `ring`."
