@@ -34,6 +34,7 @@
             [skein.impl.async.pub :as-alias pub]
             [skein.impl.channel :as-alias channel]
             [skein.impl.go :as-alias compiler]
+            [skein.impl.once :refer [defprotocol-once]]
             [skein.impl.protocols :as-alias impl]
             [skein.impl.threads :as-alias threads])
   (:import [skein.rt Alts Box Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding

@@ -4,13 +4,13 @@
 
 (set! *warn-on-reflection* true)
 
-(defprotocol Mux
+(defprotocol-once Mux
   "A hub around one channel. As core.async's."
   (muxch* [_] "The channel: a mult's or pub's source, a mix's output."))
 
 ;;;; mult: one channel's values for many
 
-(defprotocol Mult
+(defprotocol-once Mult
   "Behind `tap` and its kin. As core.async's."
   (tap* [m ch close?] "Adds a tap, or changes its `close?`.")
   (untap* [m ch] "Removes a tap.")
@@ -50,7 +50,7 @@
 
 ;;;; mix: many channels' values on one
 
-(defprotocol Mix
+(defprotocol-once Mix
   "Behind `admix` and its kin. As core.async's."
   (admix* [m ch] "Adds an input, with no attributes.")
   (unmix* [m ch] "Removes an input.")
@@ -100,7 +100,7 @@
 
 ;;;; pub: one channel's values by topic
 
-(defprotocol Pub
+(defprotocol-once Pub
   "Behind `sub` and its kin. As core.async's."
   (sub* [p v ch close?] "Adds a subscription to topic `v`.")
   (unsub* [p v ch] "Removes a subscription to topic `v`.")

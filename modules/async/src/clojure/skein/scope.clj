@@ -16,7 +16,8 @@
   class initializer and code that computes can't be told: ask `cancelled?` there."
   (:require [skein.async :as a]
             [skein.impl.argument :as argument]
-            [skein.impl.error :as error])
+            [skein.impl.error :as error]
+            [skein.impl.once :refer [deftype-once]])
   (:import [java.util.concurrent CancellationException]
            [skein.rt Channel Late]
            [skein.rt.schedule Scheduler Timeout]
@@ -85,7 +86,7 @@
   [live]
   (sort-by (fn number [^Region region] (.number region)) live))
 
-(deftype ^:private Scope [state ^Channel done collect? deadline-ns]
+(deftype-once ^:private Scope [state ^Channel done collect? deadline-ns]
   Region$Owner
   (cancelled [_ region more]
     (let [{:keys [live] body :region}

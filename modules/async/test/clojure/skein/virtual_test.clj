@@ -19,6 +19,15 @@
 
 ;;;; future
 
+(deftest futures-and-forks-can-be-asked-whether-they-are-realized
+  (let [go-on (promise), f (v/future @go-on), cancelled (v/future @(promise))]
+    (is (false? (realized? f)))
+    (deliver go-on 1)
+    (is (= 1 @f))
+    (is (true? (realized? f)))
+    (future-cancel cancelled)
+    (is (true? (realized? cancelled)))))
+
 (deftest a-future-has-the-value-of-its-body
   (let [f (v/future (+ 1 2))]
     (is (future? f))

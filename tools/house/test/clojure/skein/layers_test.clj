@@ -14,7 +14,7 @@
   column a name stands for itself and `name.*` for all beneath it; the longest
   that fits decides. What has no line here belongs to a module that stands on
   async or beside it: nothing in async may use it."
-  '[[0 error     [skein.impl.error]                                  []]
+  '[[0 error     [skein.impl.error skein.impl.once]                  []]
     [1 runtime   [skein.rt skein.rt.*]                               []]
     [2 protocols [skein.impl.protocols]                              [error runtime]]
     [2 expand    [skein.impl.expand skein.impl.infer]                [error runtime]]

@@ -5,6 +5,7 @@
   The protocols are core.async's, method for method, so that ports, handlers and
   buffers written for it work here. Skein's own channels implement them too, but
   its operations reach those directly."
+  (:require [skein.impl.once :refer [defprotocol-once]])
   (:import [java.util.concurrent.locks Lock]
            [skein.rt Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter
             HandlerWaiter$Handle]))
@@ -15,28 +16,28 @@
   "How many takes, and how many puts, may wait in one channel."
   1024)
 
-(defprotocol ReadPort
+(defprotocol-once ReadPort
   "Something that values can be taken from."
   (take! [port handler]
     "Takes for `handler`: a derefable value if there is one, a derefable nil if the
     port is closed, nil if the handler now waits or is no longer active."))
 
-(defprotocol WritePort
+(defprotocol-once WritePort
   "Something that values can be put on."
   (put! [port value handler]
     "Puts for `handler`: a derefable boolean, false if the port is closed; nil if the
     handler now waits or is no longer active. Throws when `value` is nil."))
 
-(defprotocol Channel
+(defprotocol-once Channel
   "Something that can be closed."
   (close! [port] "Closes the port; nothing happens the second time.")
   (closed? [port] "Whether the port has been closed."))
 
-(defprotocol Failing
+(defprotocol-once Failing
   "Something that may end with an exception."
   (failure [port] "The exception with which the port was closed, or nil. Anything else: nil."))
 
-(defprotocol Source
+(defprotocol-once Source
   "Something that has one result, sooner or later, and can be taken from like a port."
   (source-channel [source]
     "The skein.rt.Channel that stands for it, in which takes wait. Anything else: nil."))
@@ -53,7 +54,7 @@
   nil
   (source-channel [_] nil))
 
-(defprotocol Handler
+(defprotocol-once Handler
   "One pending operation. A handler that may lose to another is also a
   java.util.concurrent.locks.Lock, which is held around active? and commit."
   (active? [handler] "Whether the operation can still complete; needs no lock.")
@@ -61,18 +62,18 @@
   (lock-id [handler] "Where the handler's lock stands in the order of locking; 0: it has none.")
   (commit [handler] "Completes the operation: returns the function of its result. Under the lock."))
 
-(defprotocol Buffer
+(defprotocol-once Buffer
   "Where a channel keeps values. Called under the channel's lock."
   (full? [buffer] "Whether a put has to wait.")
   (remove! [buffer] "Removes and returns the next value.")
   (add!* [buffer value] "Keeps `value`, or not; returns the buffer.")
   (close-buf! [buffer] "Told that the channel has closed; what it returns is ignored."))
 
-(defprotocol Capacity
+(defprotocol-once Capacity
   "A buffer that has a size."
   (capacity [buffer] "The number of values it is meant to hold, or nil."))
 
-(defprotocol UnblockingBuffer
+(defprotocol-once UnblockingBuffer
   "Marks a buffer that is never full.")
 
 (defn add!

@@ -6,6 +6,7 @@
   * `timer` `await-timer` `pause-for` - behind its sleep
   * `retry` - again and again, within a deadline"
   (:require [skein.impl.error :as error]
+            [skein.impl.once :refer [deftype-once]]
             [skein.virtual.check :as check])
   (:import [skein.rt World]
            [skein.rt.schedule Scheduler Timeout]
@@ -18,7 +19,7 @@
 
 ;;;; Timeouts
 
-(deftype ^:private Limit [^Region region ^Timeout timer fired? delay-ms])
+(deftype-once ^:private Limit [^Region region ^Timeout timer fired? delay-ms])
 
 (defn begin
   "Begins a stretch of this thread or block that is interrupted after `delay-ms`."

@@ -3,7 +3,7 @@
   "Blocks that can never go on are garbage, and finished operations hold nothing."
   (:require [clojure.test :refer [deftest is]]
             [skein.async :as a :refer [<! >! alts! go]]
-            [skein.deadline :refer [await-port]])
+            [skein.deadline :refer [await-port within-deadline]])
   (:import [java.lang.ref WeakReference]
            [java.util.concurrent CountDownLatch]
            [skein.rt Channel]))
@@ -36,6 +36,15 @@
                       (WeakReference. ballast))))]
     (started latch)
     (is (all-cleared? refs))))
+
+(deftest a-parked-block-holds-no-thread
+  (let [c (a/chan)
+        ended (promise)
+        block (go (deliver ended (WeakReference. (Thread/currentThread))) (<! c))]
+    ;; The worker's thread ends soon, as there is no work. Its end has no event; collecting shows it.
+    (is (true? (within-deadline (loop [] (or (all-cleared? [@ended]) (recur))))))
+    (a/>!! c :on)
+    (is (= :on (await-port block)))))
 
 (deftest losers-of-an-alts-hold-nothing
   (let [stop (a/chan) slow (a/timeout 600000) c (a/chan)

@@ -6,6 +6,7 @@
   go blocks, futures and whatever else conveys bindings: calls made there are its
   children. Limits are thread bindings too."
   (:require [skein.impl.error :as error]
+            [skein.impl.once :refer [deftype-once]]
             [skein.trace.event :as event]
             [skein.trace.print :as print]
             [skein.trace.sink :as sink])
@@ -15,13 +16,6 @@
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
-
-(defmacro ^:private deftype-once
-  "As `deftype`, but does nothing when this namespace is loaded again: instances, in traced vars and
-  in the bindings of blocks, outlive that, and must stay of the class that the code means."
-  [type-name fields]
-  (when-not (resolve type-name)
-    `(deftype ~type-name ~fields)))
 
 ;;;; Limits
 

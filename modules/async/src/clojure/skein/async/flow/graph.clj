@@ -14,6 +14,7 @@
             [skein.async.flow.spi :as spi]
             [skein.impl.argument :as argument]
             [skein.impl.error :as error]
+            [skein.impl.once :refer [defprotocol-once]]
             [skein.impl.protocols :as impl])
   (:import [java.util.concurrent Executor]
            [skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding]))
@@ -176,7 +177,7 @@
       (send-command channels a/put! ::flow/all {::flow/command ::flow/stop})
       (throw t))))
 
-(defprotocol Graph
+(defprotocol-once Graph
   "A flow, started or not; the functions of skein.async.flow are documented there."
   (start [flow] "See `skein.async.flow/start`.")
   (stop [flow] "See `skein.async.flow/stop`.")

@@ -2,11 +2,12 @@
 (ns skein.async.flow.spi
   "What a flow needs of a process, for those who write a kind of process of their own. Most
   need `skein.async.flow/process` only. As clojure.core.async.flow.spi, of core.async
-  1.10.870-alpha2; ::flow/ stands for :skein.async.flow/ below.")
+  1.10.870-alpha2; ::flow/ stands for :skein.async.flow/ below."
+  (:require [skein.impl.once :refer [defprotocol-once]]))
 
 (set! *warn-on-reflection* true)
 
-(defprotocol ProcLauncher
+(defprotocol-once ProcLauncher
   "Describes and starts processes of one kind, any number of times; holds no resource.
 
   A process starts :paused, in which status it takes no message and puts none. Whatever it
@@ -32,7 +33,7 @@
                ::flow/report
     :resolver  a Resolver"))
 
-(defprotocol Resolver
+(defprotocol-once Resolver
   "Finds what a process may need besides its own channels."
   (get-write-chan [resolver coord]
     "The channel of [pid id] to put on, nil where nothing is connected; that of all who

@@ -8,13 +8,14 @@
         (<! (signal g)))
 
   A gather is used again and again, by one block."
-  (:require [skein.async :as a])
+  (:require [skein.async :as a]
+            [skein.impl.once :refer [deftype-once]])
   (:import [java.util.concurrent.atomic AtomicInteger]
            [skein.rt Channel]))
 
 (set! *warn-on-reflection* true)
 
-(deftype Gather [^AtomicInteger shares signal])
+(deftype-once Gather [^AtomicInteger shares signal])
 
 (defn gather
   "Returns a gather for which nothing has been started."

@@ -2,6 +2,7 @@
 package skein.rt.scope;
 
 import clojure.lang.IFn;
+import clojure.lang.IPending;
 import clojure.lang.Var;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -18,7 +19,7 @@ import skein.rt.watch.Failure;
  * <p>Differs from a CompletableFuture only in that, and from a FutureTask in that stages can be hung on it. A stage
  * counts as somebody who asks.
  */
-public class VirtualFuture extends CompletableFuture<Object> implements Runnable {
+public class VirtualFuture extends CompletableFuture<Object> implements IPending, Runnable {
   private static final ThreadFactory THREADS = Thread.ofVirtual().name("skein-virtual").factory();
 
   private IFn function; // written before the thread starts, afterwards by that thread only
@@ -73,6 +74,11 @@ public class VirtualFuture extends CompletableFuture<Object> implements Runnable
       Var.resetThreadBindingFrame(outer);
       leave();
     }
+  }
+
+  /** Whether it has a result, an exception included, or has been cancelled. */
+  @Override public boolean isRealized() {
+    return isDone();
   }
 
   private synchronized boolean enter() {

@@ -1,0 +1,21 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.once
+  "Types and protocols that stay the same when their namespace is loaded again. Their instances
+  outlive a reload, as by `(require 'my.app :reload-all)`: a new type of the same name would be
+  another class, and the code would not know the old instances.")
+
+(set! *warn-on-reflection* true)
+
+(defn- unless-there [form]
+  (when (or *compile-files* (not (resolve (second form))))
+    form))
+
+(defmacro deftype-once
+  "As `deftype`, but does nothing if this namespace has the type."
+  [type-name fields & specs]
+  (unless-there `(deftype ~type-name ~fields ~@specs)))
+
+(defmacro defprotocol-once
+  "As `defprotocol`, but does nothing if this namespace has the protocol."
+  [protocol-name & docstring-and-methods]
+  (unless-there `(defprotocol ~protocol-name ~@docstring-and-methods)))
