@@ -460,3 +460,21 @@
                 (watched (fold/group-by even? (fold/fuse {:f fold/frequencies, :top (fold/top 2), :into (fold/into [])}))) xs))
     (is (every? map? @parts))
     (is (= @parts (read-string (pr-str @parts))))))
+
+(deftest a-fold-knows-the-call-that-made-it
+  (let [made #(:call (:skein.fold/made (meta %)))
+        f (fold/top 3)]
+    (is (= `[fold/top 3 ~identity] (made f)))
+    (is (= `[fold/through nil ~f] (made (fold/through nil f))))
+    (is (= f (:fold (:skein.fold/made (meta f)))))
+    (is (not= (assoc f :complete str) (:fold (:skein.fold/made (meta (assoc f :complete str))))))))
+
+(deftest a-remote-source-gets-the-fold
+  (let [there (reify
+                source/Source (-source [this] this)
+                source/Remote (-fold [_ opts f] [(:unordered opts) (some? (:xform f)) ((:combine f) 1 2)]))]
+    (is (= [nil true 3] (fold/fold (map inc) + + there)))
+    (is (= [nil false 3] (fold/fold + + there)))
+    (is (= [nil true 3] (fold/fold + + (eduction (map inc) there))))
+    (is (= [true false 3] (fold/fold {:unordered true} fold/sum there)))
+    (is (= "[nil false 3]" (fold/fold (fold/then fold/sum str) there)))))

@@ -6,7 +6,7 @@
   * `lines` `range*` `parallel` `of-each` `rows` are sources on it
   * `fold` folds one, `explain` tells what it did
   * `travels?` and `fault` tell without a cluster whether a fold can be sent
-  * `named` gives a fold a name to be sent by
+  * `named` gives a fold a name to be sent by, `here` the text of its form
 
   What is sent is a name, not code: the executors load the same namespaces. A fold is taken apart as far as it can be, so
   that (skein.fold/through (map my.app/parse) skein.fold/count) needs no name of its own.
@@ -16,11 +16,10 @@
 
   Steps run at least once: when an executor is lost, Spark runs its partitions again."
   (:require
-   [skein.impl.error :as error]
    [skein.spark.cluster :as cluster]
+   [skein.spark.here :as here]
    [skein.spark.lines :as lines]
    [skein.spark.names :as names]
-   [skein.spark.run :as run]
    [skein.spark.source :as source]
    [skein.spark.travel :as travel]))
 
@@ -101,6 +100,21 @@
   [sym & args]
   (names/remember (apply @(names/resolve-name sym) args) (into [sym] args)))
 
+(defmacro here
+  "Returns the value of `form`, a fold or a function, which is sent as the text of the form and the values of the locals that it uses. For
+  forms at a prompt; code in files has names.
+
+      (let [limit 100]
+        (fold (skein.fold/through (here (filter #(< % limit))) skein.fold/count) far))
+
+  The form may use aliases, referred vars and imports of its namespace. Throws :skein/cannot-travel if it uses a var that was
+  itself defined at a prompt; :skein/unsendable, when it is sent, if the value of a local can't be."
+  [form]
+  (let [locals (here/used-locals form (keys &env))
+        context (here/context *ns* form (set locals))]
+    `(names/remember ~form ['skein.spark.here/make '~context ~(binding [*print-length* nil, *print-level* nil, *print-meta* true] (pr-str form))
+                            '~(mapv str locals) ~locals])))
+
 (defn travels?
   "Returns whether the fold `f` can be sent to an executor: sends it to a second Clojure in this process, which has only the
   class path, and folds `sample`, a collection, there. `fault` says why not."
@@ -134,7 +148,7 @@
   :skein/far-java, :skein/far-needs-order, :skein/partial-too-large, :skein/fold-timeout, :skein/cluster-lost; and what
   skein.fold/fold throws."
   ([f far] (fold nil f far))
-  ([opts f far] (first (run/run opts f far nil))))
+  ([opts f far] (first (source/fold opts f far nil))))
 
 (defn explain
   "Folds as `fold` does, and returns what happened: a map of
@@ -149,7 +163,7 @@
   ([opts f far]
    (let [trace (atom [])
          start (System/nanoTime)
-         [value stage] (run/run opts f far trace)]
+         [value stage] (source/fold opts f far trace)]
      {:value value
       :path (if stage :in-order :far)
       :reason (when stage (str (:stage stage) " needs its elements in order"))

@@ -132,7 +132,9 @@
               tell (:on-progress opts)
               watch (when (or tell watched) (watch tell source))]
           (when watched (watched watch))
-          (run-source (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source))))))
+          (if (source/remote? source)
+            (source/-fold source opts f)
+            (run-source (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source)))))))
 
 (defn run
   "Returns the fold of `coll`, not yet post-processed.
@@ -149,7 +151,10 @@
   (if (instance? Eduction coll)
     (run nil {:xform xform, :combine combine, :step step} coll)
     (do (check-functions nil combine step)
-        (run-source (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) (source/source coll)))))
+        (let [source (source/source coll)]
+          (if (source/remote? source)
+            (source/-fold source nil {:xform xform, :combine combine, :step step})
+            (run-source (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) source))))))
 
 (defn- piece->data [^Watch$Piece piece]
   {:from (when-not (neg? (.from piece)) (.from piece))

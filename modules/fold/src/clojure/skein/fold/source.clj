@@ -28,6 +28,16 @@
     "Returns how to fold `coll`: a skein.fold.spi.Span, a skein.fold.spi.Feed, a clojure.lang.IReduceInit, or
     another value that is a source."))
 
+(defprotocol Remote
+  "A source whose elements are elsewhere, such as on a cluster: the fold is taken to them."
+  (-fold [source opts f]
+    "Returns the fold `f`, a map, of the source, not yet post-processed. opts are those of skein.fold/fold, or nil."))
+
+(defn remote?
+  "Returns whether `source` is folded by itself, elsewhere."
+  [source]
+  (instance? skein.fold.source.Remote source))
+
 (defn extended?
   "Whether a protocol was extended to the type of `coll`, rather than to all objects; the protocol is `Source` if none is given.
   A type that `Source` was extended to is to be folded in that way and no other."
@@ -132,7 +142,7 @@
   (-source [coll] (open-source coll)))
 
 (defn source
-  "Returns the Span, Feed or IReduceInit of `coll`. Throws :skein/not-foldable.
+  "Returns the Span, Feed, IReduceInit or Remote of `coll`. Throws :skein/not-foldable.
 
   An eduction is unwrapped by `skein.fold/fold`, so that its transducers run in parallel too; here it is
   a collection that reduces itself."
@@ -142,6 +152,6 @@
     (Spans/ofVector coll 0 (count coll))
     (let [found (-source coll)]
       (cond
-        (or (instance? Span found) (instance? Feed found) (instance? IReduceInit found)) found
+        (or (instance? Span found) (instance? Feed found) (instance? IReduceInit found) (remote? found)) found
         (identical? found coll) (not-foldable! coll)
         :else (recur found)))))

@@ -45,7 +45,7 @@
         (.update crc (.readAllBytes in))
         (.getValue crc)))))
 
-(defn- at-repl?
+(defn at-repl?
   "Returns whether a var was defined at a prompt, so that no file holds it as it is."
   [^Var v]
   (let [file (:file (meta v))]
@@ -221,13 +221,22 @@
   (let [{:keys [call fold]} (:skein.fold/made (meta f))]
     (when (= fold f) call)))
 
+(defn- refed-name
+  "Returns the name of the fold `f` if it is one that a call made, but for its xform: what stands in front of a source goes there."
+  [f]
+  (let [{:keys [call fold]} (:skein.fold/made (meta f))]
+    (when (and call (= (dissoc fold :xform) (dissoc f :xform)))
+      ['clojure.core/assoc (remember fold call) :xform (:xform f)])))
+
 (defn fold-name
   "Returns the name of the map `f`, which may be a fold, or nil."
   [f path]
   (when (fold-map? f)
     (or (making-call f)
-        (some (fn [v] (let [x (value v)]
-                        (when (and (fold-map? x) (= f x) (not (at-repl? v))) (symbol-of v path))))
+        (refed-name f)
+        (some (fn [v]
+                (let [x (value v)]
+                  (when (and (fold-map? x) (= f x) (not (at-repl? v))) (symbol-of v path))))
               (vars)))))
 
 (defn- where

@@ -7,12 +7,10 @@
    [skein.spark.cluster :as cluster]
    [skein.spark.job :as job]
    [skein.spark.order :as order]
-   [skein.spark.request :as request]
-   [skein.spark.source :as source])
+   [skein.spark.request :as request])
   (:import
    (clojure.lang IReduceInit)
-   (skein.spark.rt Part)
-   (skein.spark.source Far)))
+   (skein.spark.rt Part)))
 
 (set! *warn-on-reflection* true)
 
@@ -54,26 +52,26 @@
   (when on-progress (on-progress {:done (inc (long i)), :total total, :unit :partitions}))
   (when (= :thrown how) (throw-far value)))
 
-(defn- part ^Part [far request]
-  (Part. (request/encoded request) (source/pieces? far)))
+(defn- part ^Part [{:keys [pieces?]} request]
+  (Part. (request/encoded request) (boolean pieces?)))
 
 ;;;; Folds whose parts can be combined
 
-(defn- combine-results [{:keys [cluster rdd n far opts trace]} f request]
+(defn- combine-results [{:keys [cluster rdd n opts trace] :as job} f request]
   (let [combine (:combine f)
         add (fn add [acc [i [how value :as result]]]
               (note trace opts n i result)
               (let [acc (if (= ::none acc) value (combine acc value))]
                 (if (= :stopped how) (ensure-reduced acc) acc)))]
-    (unreduced (job/reduce-results cluster rdd (part far request) (range n) add ::none opts))))
+    (unreduced (job/reduce-results cluster rdd (part job request) (range n) add ::none opts))))
 
 ;;;; Folds that need order
 
 (defn- in-order
   "Returns a source of the elements that the executors let through, in order. A few partitions are asked for at a time, so that
   no more than theirs wait here."
-  [{:keys [cluster rdd n far opts trace]} request]
-  (let [part (part far request)
+  [{:keys [cluster rdd n opts trace] :as job} request]
+  (let [part (part job request)
         wave (* 4 (cluster/cores cluster))]
     (reify IReduceInit
       (reduce [_ rf init]
@@ -95,35 +93,27 @@
 
 ;;;; Running
 
-(defn- completed [f value]
-  ((or (:complete f) identity) value))
-
 (defn- run-in-order [job f request {:keys [index] :as stage}]
   (when (= :refuse (:order (:opts job))) (refuse! stage))
-  (fold/fold {:parallelism 1} (order/suffix f index) (in-order job (assoc request :stages index))))
+  (fold/fold {:parallelism 1} (dissoc (order/suffix f index) :complete) (in-order job (assoc request :stages index))))
 
 (defn run
-  "See skein.spark/fold. Adds what each partition did to `trace`, an atom of a vector, or nil. Returns [value stage], where stage
-  is the one that needed order, or nil."
-  [opts f ^Far far trace]
+  "Returns [value stage]: the value of the fold `f`, not yet post-processed, and the stage that needed order, or nil.
+
+  opts   see skein.spark/fold
+  parts  {:cluster, :rdd, :n how many partitions it has, :pieces? whether a partition's element says what to fold}
+  trace  atom of a vector, to which is added what each partition did; or nil"
+  [opts f {:keys [n] :as parts} trace]
   (check-options opts)
-  (when-not (instance? Far far)
-    (error/fail! :skein/not-far
-                 (str "A source on a cluster is made by skein.spark/lines, range*, parallel, of-each or rows; this is " (error/preview far)
-                      ". What lies here, skein.fold/fold folds.")
-                 {:value (error/preview far)}))
-  (let [f (request/->fold f)
-        _ (request/check f)
-        stage (order/first-in-order f)
+  (request/check f)
+  (let [stage (order/first-in-order f)
         opts (job/with-deadline opts)
-        n (source/partitions far)
-        bindings (into {} (map (juxt identity deref)) (:bindings opts))
         request {:f (request/far-fold f)
-                 :bindings bindings
+                 :bindings (into {} (map (juxt identity deref)) (:bindings opts))
                  :max-bytes (:max-result-bytes opts request/default-max-result-bytes)}
-        job {:cluster (.cluster far), :rdd (source/rdd far), :n n, :far far, :opts opts, :trace trace}]
+        job (assoc parts :opts opts, :trace trace)]
     [(cond
-       (zero? n) (fold/fold f [])
+       (zero? n) (fold/fold (dissoc f :complete) [])
        stage (run-in-order job f request stage)
-       :else (completed f (combine-results job f request)))
+       :else (combine-results job f request))
      stage]))

@@ -2,8 +2,11 @@
 (ns skein.spark.source
   "What can be folded on a cluster: pieces, each a call that returns a source there, or the rows of an RDD."
   (:require
+   [skein.fold.source :as fold-source]
    [skein.impl.error :as error]
-   [skein.spark.cluster :as cluster])
+   [skein.spark.cluster :as cluster]
+   [skein.spark.request :as request]
+   [skein.spark.run :as run])
   (:import
    (java.util List)
    (org.apache.spark SparkContext)
@@ -15,16 +18,7 @@
 
 (set! *warn-on-reflection* true)
 
-(deftype Far [cluster pieces rdd]
-  Object
-  (toString [_] (str "#<Far source of " (if pieces (count pieces) "the") " partitions>")))
-
 (def ^:private ^:const max-piece-bytes "How large a piece of a local collection is on its way, at most, if it can be cut." 1048576)
-
-(defn pieces?
-  "Returns whether a partition's element says what to fold, rather than is to be folded."
-  [^Far far]
-  (some? (.pieces far)))
 
 (defn- spread
   "Returns an RDD of one partition for each of `pieces`."
@@ -32,18 +26,35 @@
   (let [pieces ^List (vec pieces)]
     (.parallelize context (.toSeq (CollectionConverters/asScala pieces)) (count pieces) (ClassTag/apply Object))))
 
-(defn rdd
-  "Returns the RDD of a source."
-  ^RDD [^Far far]
-  (or (.rdd far)
-      (spread (cluster/context (.cluster far)) (.pieces far))))
+(defn- parts
+  "Returns what skein.spark.run/run needs of a source of `pieces`, or of the rows of `rdd`."
+  [cluster pieces ^RDD rdd]
+  {:cluster cluster
+   :pieces? (some? pieces)
+   :n (if pieces (count pieces) (.getNumPartitions rdd))
+   :rdd (cond
+          (nil? pieces) rdd
+          (seq pieces) (spread (cluster/context cluster) pieces))})
 
-(defn partitions
-  "Returns how many partitions a source has."
-  ^long [^Far far]
-  (if (pieces? far)
-    (count (.pieces far))
-    (.getNumPartitions ^RDD (.rdd far))))
+(deftype Far [cluster pieces rdd]
+  fold-source/Source
+  (-source [this] this)
+  fold-source/Remote
+  (-fold [_ opts f] (first (run/run opts f (parts cluster pieces rdd) nil)))
+  Object
+  (toString [_] (str "#<Far source of " (:n (parts cluster pieces rdd)) " partitions>")))
+
+(defn fold
+  "See skein.spark/explain. Returns [value stage]."
+  [opts f ^Far far trace]
+  (when-not (instance? Far far)
+    (error/fail! :skein/not-far
+                 (str "A source on a cluster is made by skein.spark/lines, range*, parallel, of-each or rows; this is " (error/preview far)
+                      ". What lies here, skein.fold/fold folds.")
+                 {:value (error/preview far)}))
+  (let [f (request/->fold f)
+        [value stage] (run/run opts f (parts (.cluster far) (.pieces far) (.rdd far)) trace)]
+    [((or (:complete f) identity) value) stage]))
 
 (defn- encoded [call]
   (Encoder/encode call Integer/MAX_VALUE))

@@ -146,5 +146,6 @@
   (is (instance? IPersistentMap (sent (sorted-map 1 2)))))
 
 (deftest parts-of-folds-have-names-too
+  (is (= [2 3] (fold/fold (sent (assoc (fold/into []) :xform (map inc))) [1 2])))
   (is (= 3 (fold/fold (sent (assoc (folds/fails-at 9 folds/with-data) :complete identity)) [1 2 3])))
   (is (= [1 2] (fold/fold (sent (assoc folds/slow :complete identity)) [1 2]))))

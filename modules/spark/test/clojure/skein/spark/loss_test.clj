@@ -44,13 +44,13 @@
 (deftest a-cluster-without-executors-is-lost
   (bed/close!)
   ;; No worker has as much memory as this asks for.
-  (with-open [cluster (spark/connect (bed/address) {:jars :there, :conf (assoc (bed/conf) "spark.executor.memory" "100g")})]
+  (with-open [^java.io.Closeable cluster (spark/connect (bed/address) {:jars :there, :conf (assoc (bed/conf) "spark.executor.memory" "100g")})]
     (is (= :skein/cluster-lost
            (:skein/error (error-of #(spark/fold {:lost-after-ms 1500} fold/sum (spark/range* cluster 0 10))))))))
 
 (deftest executors-without-the-code-are-told
   (bed/close!)
-  (with-open [cluster (spark/connect (bed/address) {:jars :there, :conf (bed/conf)})]
+  (with-open [^java.io.Closeable cluster (spark/connect (bed/address) {:jars :there, :conf (bed/conf)})]
     (is (= :skein/far-namespace-missing
            (:skein/error (error-of #(spark/fold fold/sum (spark/range* cluster 0 10))))))))
 
@@ -61,7 +61,7 @@
 (deftest executors-on-an-old-java-are-refused
   (bed/close!)
   (if java-17
-    (with-open [cluster (spark/connect (bed/address) {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)})]
+    (with-open [^java.io.Closeable cluster (spark/connect (bed/address) {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)})]
       (is (= :skein/far-java (:skein/error (error-of #(spark/fold fold/sum (spark/range* cluster 0 10)))))))
     (testing "without one, by what Spark would say"
       (is (= :skein/far-java
