@@ -73,7 +73,7 @@
                 pool (reify Executor
                        (execute [_ task]
                          (if (compare-and-set! busy false true) (.start (Thread. ^Runnable task)) (.run task))))]]
-    (is (= (reduce + (eduction (or xform identity) xs))
+    (is (= (reduce + 0 (eduction (or xform identity) xs))
            (within-deadline (fold/fold (assoc opts :pool pool :parallelism 4) xform +
                                        (fn ([acc] acc) ([acc x] (spin) (+ acc x))) xs))))))
 
