@@ -268,13 +268,29 @@
       (map? entry) (field-read entry)
       :else (with-meta entry (meta sym)))))
 
-(defn- expand-collection [scope form]
-  (let [expanded (cond
-                   (map? form) (reduce-kv (fn pair [m k v] (assoc m (expand-form scope k) (expand-form scope v)))
-                                          (empty form) form)
-                   :else (into (empty form) (expand-all scope form)))]
-    ;; The metadata of a literal is evaluated too.
-    (if-let [m (meta form)] (with-meta expanded (expand-form scope m)) expanded)))
+(defn- ordered-set
+  "A form for the set of `parts` that evaluates them in their order: the set would have another one, since
+  renamed locals have other hashes."
+  [scope m parts]
+  (if (next (filter coll? parts))
+    (let [step (fn bind [[scope bindings syms] part]
+                 (if (coll? part)
+                   (let [[scope sym] (add-initialised scope 'element part)]
+                     [scope (conj bindings sym part) (conj syms (with-meta sym nil))])
+                   [scope bindings (conj syms part)]))
+          [_ bindings syms] (reduce step [scope [] []] parts)]
+      (list 'let* bindings (with-meta (set syms) m)))
+    (with-meta (set parts) m)))
+
+(defn- expand-collection
+  "Clojure evaluates the parts of a literal in the order in which it holds them, and then its metadata."
+  [scope form]
+  (let [parts (expand-all scope (if (map? form) (mapcat identity form) form))
+        m (some->> (meta form) (expand-form scope))]
+    (cond
+      (map? form) (with-meta (if (sorted? form) (into (empty form) (map vec) (partition 2 parts)) (apply array-map parts)) m)
+      (and (set? form) (not (sorted? form))) (ordered-set scope m parts)
+      :else (with-meta (into (empty form) parts) m))))
 
 (defn- expand-form [scope form]
   (cond

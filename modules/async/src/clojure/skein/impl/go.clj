@@ -2,7 +2,8 @@
 (ns skein.impl.go
   "The compiler of go blocks: five passes, data to data. doc/go-compiler.md
   follows one block through them."
-  (:require [skein.impl.expand :as expand]
+  (:require [skein.impl.error :as error]
+            [skein.impl.expand :as expand]
             [skein.impl.go.blocks :as blocks]
             [skein.impl.go.emit :as emit]
             [skein.impl.go.mark :as mark]
@@ -10,12 +11,43 @@
 
 (set! *warn-on-reflection* true)
 
+(def ^:private ^:const max-depth
+  "Forms inside one another, before and after compilation. Clojure's compiler needs up to 2 kB of the stack
+  for each; a thread has 1 MB."
+  450)
+
+(defn- deeper?
+  "Returns whether `form` has a form `limit` levels down. Without recursion, since it may have no end."
+  [form ^long limit]
+  (loop [todo (list [form 0])]
+    (if-let [[x ^long depth] (peek todo)]
+      (cond
+        (< limit depth) true
+        (coll? x) (recur (into (pop todo) (comp (filter coll?) (map (fn part [y] [y (inc depth)]))) x))
+        :else (recur (pop todo)))
+      false)))
+
+(defn- too-deep! [form]
+  (error/fail! :skein/nested-too-deep
+               (str "The forms of this block are nested too deep to be compiled, more than " max-depth
+                    ". Give the inner ones a function of their own. In: " (error/preview form))
+               (expand/location form)))
+
+(defn- check-depth [form part]
+  (when (deeper? part max-depth) (too-deep! form)))
+
 (defn- compile-block [env body form & spawn]
-  (let [{:keys [form outer known]} (expand/expand env (with-meta (list* 'do body) (meta form)))]
-    (-> (mark/mark form)
-        (blocks/blocks known)
-        (slots/assign (update-vals outer :binding))
-        (as-> program (apply emit/emit program outer spawn)))))
+  (check-depth form body)
+  (try
+    (let [{expanded :form :keys [outer known]} (expand/expand env (with-meta (list* 'do body) (meta form)))
+          program (-> (mark/mark expanded)
+                      (blocks/blocks known)
+                      (slots/assign (update-vals outer :binding)))
+          emitted (apply emit/emit program outer spawn)]
+      (check-depth form emitted)
+      emitted)
+    (catch StackOverflowError _ ; macros may nest deeper than what they are given
+      (too-deep! form))))
 
 (defn compile-go
   "Returns a form that creates a frame running `body`, a seq of forms, and
@@ -24,8 +56,9 @@
   env   the value of &env at the call of `go`
   form  the value of &form there; tells the line
 
-  Throws at compile time :skein/bad-arity, :skein/bad-recur,
-  :skein/immutable-local, :skein/shadowed-this, and what macros in the body throw."
+  Throws at compile time :skein/bad-arity, :skein/bad-recur, :skein/block-too-large,
+  :skein/immutable-local, :skein/nested-too-deep, :skein/shadowed-this, and what macros in the
+  body throw."
   [env body form]
   (compile-block env body form 'go))
 

@@ -44,6 +44,11 @@ public final class FrameOps {
     frame.more[index] = v;
   }
 
+  /** Empties the slots {@code from} to {@code to - 1} of those beyond the fields. */
+  public static void clear(Frame frame, int from, int to) {
+    java.util.Arrays.fill(frame.more, from, to, null);
+  }
+
   public static void moreLongs(Frame frame, int index, long v) {
     frame.moreLongs[index] = v;
   }

@@ -10,7 +10,9 @@
 
   A context is {:frame symbol, :states {block-id number}, :group #{block-id of
   the arms in the method at hand}, ...program}."
-  (:require [skein.impl.go.slots :as slots]))
+  (:require [skein.impl.error :as error]
+            [skein.impl.go.size :as size]
+            [skein.impl.go.slots :as slots]))
 
 (set! *warn-on-reflection* true)
 
@@ -92,10 +94,26 @@
 
 (defn- object-slot? [ctx sym] (= :object (get-in ctx [:slots sym :kind])))
 
+(defn- runs
+  "[first last] of each run of neighbours in sorted numbers."
+  [ns]
+  (reduce (fn extend-run [out ^long n]
+            (let [[from to] (peek out)]
+              (if (and to (= n (inc (long to)))) (conj (pop out) [from n]) (conj out [n n]))))
+          [] ns))
+
+(defn- clear-run [ctx [from to]]
+  (if (= from to)
+    (store-form (:frame ctx) {:kind :object :index from} nil)
+    (dot 'skein.rt.FrameOps 'clear (:frame ctx) (- (long from) (long n-object-fields)) (- (inc (long to)) (long n-object-fields)))))
+
 (defn- clears
-  "Entries that empty the object slots of `syms`."
+  "Entries that empty the object slots of `syms`: fields one by one, those of the array in runs."
   [ctx syms]
-  (for [sym syms :when (object-slot? ctx sym)] (store ctx sym nil)))
+  (let [indexes (sort (distinct (keep (fn index [sym] (when (object-slot? ctx sym) (get-in ctx [:slots sym :index]))) syms)))
+        [fields others] (split-with (fn field? [i] (< (long i) (long n-object-fields))) indexes)]
+    (map (fn clear [run] [nil (clear-run ctx run)])
+         (concat (map (fn one [i] [i i]) fields) (runs others)))))
 
 (defn- same-handler? [{:keys [blocks]} a b]
   (= (:handler (nth blocks a)) (:handler (nth blocks b))))
@@ -218,10 +236,6 @@
 
 ;;;; Methods
 
-(def ^:private max-method-bytes
-  "Code in one method by `slots/size`: the JIT never compiles a method of more than 8000 bytes."
-  6000)
-
 (defn- by-range
   "A form that finds the value for `n` in `table`, a sorted seq of [from value], by halving."
   [n table]
@@ -244,12 +258,30 @@
           (list 'let* [n (dot 'skein.rt.FrameOps 'number state)]
                 (case-form n clauses)))))
 
+(defn- arm-size
+  "The size of an arm: its code, and what it loads and empties."
+  ^long [{:keys [bytes used needed] :as ctx} id]
+  (let [held (slots/in-frame ctx id)
+        loads (count (filter (used id) held))
+        dying (if (every? (needed id) held) 0 1)]
+    (+ 40 (long (bytes id)) (* (long size/slot) loads) (* (long size/clearing) dying))))
+
+(defn- too-large! [{:keys [blocks]} id]
+  (let [{[_ _ _ _ [_ line column text]] :exit} (nth blocks id)]
+    (error/fail! :skein/block-too-large
+                 (str "The code of this block between two parks is too large for a method of the JVM"
+                      (when text (str ", that before " text (when line (str " in line " line))))
+                      ": so many values are held there, or so much is done. Collect values in a loop,"
+                      " or move a part into a function.")
+                 {:file *file*, :line line, :column column, :form text})))
+
 (defn- groups
   "The arms, cut into runs that fit a method each."
-  [{:keys [arms bytes] :as ctx}]
+  [{:keys [arms] :as ctx}]
   (let [step (fn place [[done group ^long total] id]
-               (let [n (+ 40 (long (bytes id)) (* 15 (count (slots/in-frame ctx id))))]
-                 (if (and (seq group) (< (long max-method-bytes) (+ total n)))
+               (let [n (arm-size ctx id)]
+                 (when (< (long size/max-code) n) (too-large! ctx id))
+                 (if (and (seq group) (< (long size/max-method) (+ total n)))
                    [(conj done group) [id] n]
                    [done (conj group id) (+ total n)])))
         [done group] (reduce step [[] [] 0] arms)]

@@ -19,26 +19,11 @@
   A local has a slot if it is live where an arm begins. Two locals share a slot
   if they are never live in the same stretch of arms. What is live in a handler
   is live in all that the handler protects."
-  (:require [skein.impl.go.types :as types]
+  (:require [skein.impl.go.size :as size]
+            [skein.impl.go.types :as types]
             [skein.impl.infer :as infer]))
 
 (set! *warn-on-reflection* true)
-
-(def ^:private max-arm-bytes
-  "Code in one arm; what is more is cut at the next branch."
-  1200)
-
-(defn size
-  "About how many bytes of bytecode `form` becomes in the method where it stands."
-  ^long [form]
-  (cond
-    (seq? form) (case (first form)
-                  quote 2
-                  (fn* reify*) 30
-                  (reduce (fn part [^long n x] (+ n (size x))) (if (keyword? (first form)) 40 4) form))
-    (map? form) (reduce-kv (fn pair [^long n k v] (+ n (size k) (size v))) 5 form)
-    (coll? form) (reduce (fn part [^long n x] (+ n (size x))) 5 form)
-    :else 2))
 
 (defn targets
   "The blocks that a block's exit may go to."
@@ -79,7 +64,7 @@
       (vec order))))
 
 (defn- block-size [block]
-  (reduce (fn part [^long n form] (+ n (size form))) 30 (concat (map second (:code block)) (exit-forms block))))
+  (reduce (fn part [^long n form] (+ n (size/of form))) 30 (concat (map second (:code block)) (exit-forms block))))
 
 (defn- forced-arms
   "Entry, blocks entered by the frame's driver, and blocks with several predecessors."
@@ -97,7 +82,7 @@
   (let [forced (forced-arms program ids)
         fit (fn fit [[arms sizes ^long total] kid]
               (let [n (long (sizes kid))]
-                (if (< (+ total n) (long max-arm-bytes))
+                (if (< (+ total n) size/max-arm)
                   [arms sizes (+ total n)]
                   [(conj arms kid) sizes total])))
         place (fn place [[arms sizes] id]

@@ -1,0 +1,31 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.go.size
+  "How large the code of a block becomes, and how large the JVM lets it be. All sizes
+  are estimates, in bytes of bytecode.
+
+  Blocks are gathered into arms by `max-arm`, arms into methods by `max-method`; what does
+  not fit into a method is refused.")
+
+(set! *warn-on-reflection* true)
+
+(def ^:const max-arm "What is more is cut at the next branch." 1200)
+
+(def ^:const max-method "The JIT never compiles a method of more than 8000 bytes." 6000)
+
+(def ^:const max-code "The JVM takes 65535 bytes of a method at most." 60000)
+
+(def ^:const slot "To load a local from its slot, or to store it there." 18)
+
+(def ^:const clearing "To empty a run of slots." 14)
+
+(defn of
+  "Returns the size of `form` in the method where it stands."
+  ^long [form]
+  (cond
+    (seq? form) (case (first form)
+                  quote 2
+                  (fn* reify*) 30
+                  (reduce (fn part [^long n x] (+ n (of x))) (if (keyword? (first form)) 40 4) form))
+    (map? form) (reduce-kv (fn pair [^long n k v] (+ n (of k) (of v))) 5 form)
+    (coll? form) (reduce (fn part [^long n x] (+ n 5 (of x))) 5 form)
+    :else 2))

@@ -1,0 +1,61 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.go-limits-test
+  "Large and deep blocks: they compile, or are refused with an error that says why."
+  (:require [clojure.test :refer [are deftest is]]
+            [skein.async :as a :refer [<! <!! >! go]])
+  (:import (clojure.lang Compiler$CompilerException)))
+
+(set! *warn-on-reflection* true)
+
+(defn- value-of [form]
+  (binding [*ns* (the-ns 'skein.impl.go-limits-test)]
+    (<!! (eval form))))
+
+(defn- refusal
+  "The keyword of the error with which `form` is refused, or what else comes of it."
+  [form]
+  (try
+    (value-of form)
+    (catch Compiler$CompilerException e
+      (or (:skein/error (ex-data (ex-cause e))) (ex-cause e)))))
+
+(def ^:private n-live 1500)
+
+(deftest many-values-live-across-parks
+  (is (= (range n-live)
+         (value-of `(let [~'c (a/to-chan! (range ~n-live))] (go [~@(repeat n-live '(<! c))])))))
+  (is (= n-live
+         (count (value-of `(let [~'c (a/chan 1)] (go [~@(repeat n-live '(do (>! c 1) (<! c)))])))))))
+
+(deftest too-many-live-values-are-refused
+  (is (= :skein/block-too-large
+         (refusal `(let [~'c (a/chan 1)] (go [~@(repeat 6000 '(<! c))]))))))
+
+(defn- nested [n wrap]
+  (list `go (nth (iterate wrap '(<! (go 1))) n)))
+
+(deftest deep-blocks-are-compiled-or-refused
+  (are [wrap] (and (= 1 (value-of (nested 150 wrap)))
+                   (every? #{1 :skein/nested-too-deep} (map (fn depth [n] (refusal (nested n wrap))) [400 600]))
+                   (= :skein/nested-too-deep (refusal (nested 2000 wrap))))
+    (fn in-let [x] (list 'let ['a x] 'a))
+    (fn in-if [x] (list 'if true x 2))
+    (fn in-call [x] (list 'identity x))
+    (fn in-do [x] (list 'do x))))
+
+(defn- logged
+  "[value arguments] of a function `n` that logs its argument and is called in `literal`, which `wrap` surrounds."
+  [wrap literal]
+  (let [log (atom [])]
+    (binding [*ns* (the-ns 'skein.impl.go-limits-test)]
+      [((eval (list 'fn '[log] (wrap (list 'let '[n (fn [i] (swap! log conj i) i)] literal)))) log)
+       @log])))
+
+(deftest literals-are-evaluated-in-clojures-order
+  (doseq [literal [(set (map (fn [i] (list 'n i)) (range 12)))
+                   (into {} (map (fn [i] [(list 'n i) (list 'n (+ 100 (long i)))])) (range 12))
+                   '{(n 1) 1, (n 2) (n 3)}
+                   '#{[[1 (n 1)] (n 2)] (n 3) 4}]]
+    (is (= (logged identity literal)
+           (logged (fn in-block [form] (list `<!! (list `go form))) literal)
+           (logged (fn after-park [form] (list `<!! (list `go '(<! (go 1)) form))) literal)))))
