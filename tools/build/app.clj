@@ -7,7 +7,7 @@
       java -cp CLASS-PATH clojure.main tools/build/app.clj ROOT
 
   Writes ROOT/target/skein/app.jar, atomically. The jar is for `./skein` alone:
-  the library that `mvn package` makes holds no compiled Clojure."
+  those of the libraries are made by Maven and aot.clj."
   (:require [clojure.java.io :as io]
             [clojure.string :as str])
   (:import (java.io File OutputStream)
