@@ -29,7 +29,7 @@
 
 (deftest too-many-live-values-are-refused
   (is (= :skein/block-too-large
-         (refusal `(let [~'c (a/chan 1)] (go [~@(repeat 6000 '(<! c))]))))))
+         (refusal `(let [~'c (a/chan 1)] (go [~@(repeat 3600 '(<! c))]))))))
 
 (defn- nested [n wrap]
   (list `go (nth (iterate wrap '(<! (go 1))) n)))
