@@ -23,7 +23,7 @@
   path of the program. More options of the compiler are in `options`."
   [source main level & {:as options}]
   (let [name (str main "-" (clojure.core/name level))
-        out (folder (str name ".js"))]
+        out (:output-to options (folder (str name ".js")))]
     (build/build (apply build/inputs (if (string? source) [source] source)) (merge {:main main
                                 :optimizations level
                                 :output-to (str out)
