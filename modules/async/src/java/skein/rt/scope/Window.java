@@ -3,7 +3,6 @@ package skein.rt.scope;
 
 import clojure.lang.IFn;
 import clojure.lang.Var;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -47,20 +46,13 @@ public final class Window extends Lock {
   /** How long the reader and one thread look for each other before they give up: less than to wake one costs. */
   private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 25_000 : 0;
 
-  /** An item that is begun, and its result. */
-  private static final class Cell {
-    Object value; // the item, until it is begun; then the result
-    boolean done; // guarded by the window's lock
-    Cell next; // guarded by the window's lock
-  }
-
   /** A thread of the window's. */
   private final class Server implements Runnable {
     Thread thread;
 
     @Override public void run() {
       Var.resetThreadBindingFrame(bindings);
-      for (Cell cell; (cell = begin(this)) != null; ) serve(cell);
+      for (Cells.Cell cell; (cell = begin(this)) != null; ) serve(cell);
     }
   }
 
@@ -69,17 +61,11 @@ public final class Window extends Lock {
   private final ReentrantLock inputLock = new ReentrantLock();
   private final int n;
   private final int ahead;
-  private final boolean ordered;
-  private final boolean keeps; // results, for the reader
   private final Object bindings = Var.cloneThreadBindingFrame();
 
   // All of these are guarded by the lock.
   private final List<Server> servers = new ArrayList<>();
-  private final ArrayDeque<Cell> offered = new ArrayDeque<>();
-  private Cell first; // ordered: of all that are not read, in order; else of those that are done
-  private Cell last;
-  private volatile int unread; // begun or offered, and not read; volatile: a lingering thread looks at it
-  private volatile int calls; // begun, and not done; volatile as above
+  private final Cells cells;
   private boolean exhausted; // the input has ended, or failed
   private boolean closed;
   private Throwable inputFailure;
@@ -106,8 +92,7 @@ public final class Window extends Lock {
     this.input = input;
     this.n = n;
     this.ahead = ahead;
-    this.ordered = ordered;
-    this.keeps = keeps;
+    this.cells = new Cells(ordered, keeps);
   }
 
   /** A window whose results nobody wants: the first read returns {@link #END}, or throws, when all is done. */
@@ -116,7 +101,7 @@ public final class Window extends Lock {
   }
 
   /** What a thread does with an item. */
-  private void serve(Cell cell) {
+  private void serve(Cells.Cell cell) {
     Object result = null;
     Throwable thrown = null;
     try {
@@ -129,7 +114,7 @@ public final class Window extends Lock {
   }
 
   /** The next item for {@code server}, or null when its thread is not needed any more. */
-  private Cell begin(Server server) {
+  private Cells.Cell begin(Server server) {
     if (input == null) return beginOffered(server);
     if (mayLinger()) linger();
     inputLock.lock();
@@ -140,8 +125,8 @@ public final class Window extends Lock {
     }
   }
 
-  private Cell pull(Server server) {
-    Cell cell = new Cell();
+  private Cells.Cell pull(Server server) {
+    Cells.Cell cell = new Cells.Cell();
     boolean more = false;
     Throwable thrown = null;
     try {
@@ -155,21 +140,27 @@ public final class Window extends Lock {
   }
 
   private boolean stays(Server server) {
-    Thread wake = null;
+    Thread wake;
     lock();
-    boolean stays = hasRoom();
-    if (!stays) wake = leave(server);
-    unlock();
+    try {
+      if (hasRoom()) return true;
+      wake = leave(server);
+    } finally {
+      unlock();
+    }
     LockSupport.unpark(wake);
-    return stays;
+    return false;
   }
 
   private boolean mayLinger() {
     lock();
-    boolean may = SPIN_NANOS > 0 && World.current() == null && !lingers && !closed && !exhausted && !hasRoom();
-    if (may) lingers = true;
-    unlock();
-    return may;
+    try {
+      boolean may = SPIN_NANOS > 0 && World.current() == null && !lingers && !closed && !exhausted && !hasRoom();
+      if (may) lingers = true;
+      return may;
+    } finally {
+      unlock();
+    }
   }
 
   private void linger() {
@@ -179,97 +170,101 @@ public final class Window extends Lock {
       Thread.yield(); // others may want the carrier
     } while (full() && System.nanoTime() - start < SPIN_NANOS);
     lock();
-    lingers = false;
-    unlock();
+    try {
+      lingers = false;
+    } finally {
+      unlock();
+    }
   }
 
   /** No room to speak of, as seen without the lock. */
   private boolean full() {
-    return unread >= (reader != null ? ahead : n) || !enoughRoom();
+    return cells.unread() >= (reader != null ? ahead : n) || !enoughRoom();
   }
 
-  private Cell began(Server server, Cell cell, Throwable thrown) {
+  private Cells.Cell began(Server server, Cells.Cell cell, Throwable thrown) {
     Thread wake = null;
     Server another = null;
+    boolean ends;
     lock();
-    if (cell == null || closed) {
-      exhausted = true;
-      inputFailure = thrown;
-      cell = null;
-      wake = leave(server);
-    } else {
-      if (ordered) append(cell);
-      unread++;
-      calls++;
-      another = moreServers();
-    }
-    unlock();
-    LockSupport.unpark(wake);
-    if (another != null) start(another);
-    return cell;
-  }
-
-  private Cell beginOffered(Server server) {
-    Thread wake = null;
-    Server another = null;
-    lock();
-    Cell cell = closed ? null : offered.poll();
-    if (cell == null) {
-      wake = leave(server);
-    } else {
-      calls++;
-      another = moreServers();
-    }
-    unlock();
-    LockSupport.unpark(wake);
-    if (another != null) start(another);
-    return cell;
-  }
-
-  private void end(Cell cell, Object result, Throwable thrown) {
-    List<Server> interrupted = List.of();
-    lock();
-    calls--;
-    if (thrown == null) {
-      cell.value = result;
-      cell.done = true;
-      if (!keeps) unread--;
-      else if (!ordered) append(cell);
-    } else {
-      if (failure == null && !closed) {
-        failure = thrown;
-        interrupted = close();
-      } else if (failure != null && failure != thrown && !Region.isInterruption(thrown)) {
-        failure.addSuppressed(thrown);
+    try {
+      ends = cell == null || closed;
+      if (ends) {
+        exhausted = true;
+        inputFailure = thrown;
+        wake = leave(server);
+      } else {
+        cells.begin(cell);
+        another = moreServers();
       }
+    } finally {
+      unlock();
     }
-    Thread wake = wakeable();
-    unlock();
+    LockSupport.unpark(wake);
+    if (another != null) start(another);
+    return ends ? null : cell;
+  }
+
+  private Cells.Cell beginOffered(Server server) {
+    Thread wake = null;
+    Server another = null;
+    Cells.Cell cell;
+    lock();
+    try {
+      cell = closed ? null : cells.beginOffered();
+      if (cell == null) wake = leave(server);
+      else another = moreServers();
+    } finally {
+      unlock();
+    }
+    LockSupport.unpark(wake);
+    if (another != null) start(another);
+    return cell;
+  }
+
+  private void end(Cells.Cell cell, Object result, Throwable thrown) {
+    List<Server> interrupted = List.of();
+    Thread wake;
+    lock();
+    try {
+      if (thrown == null) {
+        cells.end(cell, result);
+      } else {
+        cells.fail();
+        if (failure == null && !closed) {
+          failure = thrown;
+          interrupted = close();
+        } else if (failure != null && failure != thrown && !Region.isInterruption(thrown)) {
+          failure.addSuppressed(thrown);
+        }
+      }
+      wake = wakeable();
+    } finally {
+      unlock();
+    }
     LockSupport.unpark(wake);
     for (Server server : interrupted) server.thread.interrupt();
   }
 
   // Under the lock, all down to start.
 
-  private void append(Cell cell) {
-    if (first == null) first = cell;
-    else last.next = cell;
-    last = cell;
-  }
-
   private boolean hasRoom() {
-    return !closed && !exhausted && unread < (reader != null ? ahead : n);
+    return !closed && !exhausted && cells.unread() < (reader != null ? ahead : n);
   }
 
   private boolean hasRoomForOffer() {
-    return offered.size() + calls < n && unread < ahead;
+    return cells.offered() + cells.calls() < n && cells.unread() < ahead;
   }
 
   private boolean readable() {
-    return first != null && first.done
-        || closed && servers.isEmpty()
-        || exhausted && unread == 0
+    return cells.ready()
+        || ended()
         || offers && hasRoomForOffer();
+  }
+
+  /** Nothing more will be done: a window for effect has nothing to read, either. */
+  private boolean ended() {
+    return closed && servers.isEmpty() || exhausted && cells.unread() == 0;
   }
 
   /** The reader, if it waits and need not. */
@@ -288,8 +283,8 @@ public final class Window extends Lock {
 
   /** One more thread, if all that there are have an item and there is room for another. */
   private Server moreServers() {
-    if (servers.size() > calls || servers.size() >= n) return null;
-    if (input == null ? closed || offered.isEmpty() : !hasRoom()) return null;
+    if (servers.size() > cells.calls() || servers.size() >= n) return null;
+    if (input == null ? closed || cells.offered() == 0 : !hasRoom()) return null;
     Server server = new Server();
     server.thread = THREADS.newThread(server);
     servers.add(server);
@@ -298,7 +293,7 @@ public final class Window extends Lock {
 
   private List<Server> close() {
     closed = true;
-    offered.clear();
+    cells.dropOffered();
     return new ArrayList<>(servers);
   }
 
@@ -306,11 +301,18 @@ public final class Window extends Lock {
     try {
       server.thread.start();
     } catch (Throwable t) { // no memory for a thread: the others go on without it, and nobody waits for it
-      lock();
+      if (alone(server)) throw t;
+    }
+  }
+
+  /** Forgets a server that has not started. Returns whether there is no other. */
+  private boolean alone(Server server) {
+    lock();
+    try {
       servers.remove(server);
-      boolean alone = servers.isEmpty();
+      return servers.isEmpty();
+    } finally {
       unlock();
-      if (alone) throw t;
     }
   }
 
@@ -323,20 +325,22 @@ public final class Window extends Lock {
     for (;;) {
       Object result = null;
       Server another = null;
+      boolean ready;
+      boolean ended;
       lock();
-      boolean ready = first != null && first.done;
-      boolean ended = !ready && (closed && servers.isEmpty() || exhausted && unread == 0);
-      if (ready) {
-        result = first.value;
-        first = first.next;
-        if (first == null) last = null; // which holds its result
-        unread--;
-      } else if (!ended) {
-        offers = false;
-        waits();
+      try {
+        ready = cells.ready();
+        ended = !ready && ended();
+        if (ready) {
+          result = cells.read();
+        } else if (!ended) {
+          offers = false;
+          waits();
+        }
+        if (!ended && enoughRoom()) another = moreServers();
+      } finally {
+        unlock();
       }
-      if (!ended && enoughRoom()) another = moreServers();
-      unlock();
       if (another != null) start(another);
       if (ready) return result;
       if (ended) return end();
@@ -346,7 +350,7 @@ public final class Window extends Lock {
 
   /** While results lie ready, room is made use of for half a window at a time. */
   private boolean enoughRoom() {
-    return reader != null || 2 * (unread - calls) <= n;
+    return reader != null || 2 * (cells.unread() - cells.calls()) <= n;
   }
 
   private Object end() throws Exception {
@@ -360,21 +364,22 @@ public final class Window extends Lock {
   public boolean offer(Object item) throws InterruptedException {
     for (;;) {
       Server another = null;
+      boolean taken;
+      boolean readable;
       lock();
-      boolean taken = !closed && hasRoomForOffer();
-      boolean readable = !taken && (closed || first != null && first.done);
-      if (taken) {
-        Cell cell = new Cell();
-        cell.value = item;
-        if (ordered) append(cell);
-        offered.add(cell);
-        unread++;
-        another = moreServers();
-      } else if (!readable) {
-        offers = true;
-        waits();
+      try {
+        taken = !closed && hasRoomForOffer();
+        readable = !taken && (closed || cells.ready());
+        if (taken) {
+          cells.offer(item);
+          another = moreServers();
+        } else if (!readable) {
+          offers = true;
+          waits();
+        }
+      } finally {
+        unlock();
       }
-      unlock();
       if (another != null) start(another);
       if (taken) return true;
       if (readable) return false;
@@ -385,35 +390,47 @@ public final class Window extends Lock {
   /** Nothing more will be offered. */
   public void complete() {
     lock();
-    exhausted = true;
-    unlock();
+    try {
+      exhausted = true;
+    } finally {
+      unlock();
+    }
   }
 
   /** Whether {@link #read} would return at once. */
   public boolean ready() {
     lock();
-    boolean ready = first != null && first.done;
-    unlock();
-    return ready;
+    try {
+      return cells.ready();
+    } finally {
+      unlock();
+    }
   }
 
   /** Ends the window without a result: interrupts its threads and waits until they have ended, interrupted or not. */
   public void cancel() {
+    List<Server> interrupted;
     lock();
-    List<Server> interrupted = closed ? List.of() : close();
-    unlock();
+    try {
+      interrupted = closed ? List.of() : close();
+    } finally {
+      unlock();
+    }
     for (Server server : interrupted) server.thread.interrupt();
     boolean flag = false;
     for (;;) {
+      boolean ended;
       lock();
-      boolean ended = servers.isEmpty();
-      first = null;
-      last = null;
-      if (!ended) {
-        offers = false;
-        waits();
+      try {
+        ended = servers.isEmpty();
+        cells.dropResults();
+        if (!ended) {
+          offers = false;
+          waits();
+        }
+      } finally {
+        unlock();
       }
-      unlock();
       if (ended) break;
       try {
         await();
@@ -437,8 +454,11 @@ public final class Window extends Lock {
     while (!signalled) {
       if (Thread.interrupted()) {
         lock();
-        reader = null;
-        unlock();
+        try {
+          reader = null;
+        } finally {
+          unlock();
+        }
         throw new InterruptedException();
       }
       LockSupport.park(this);
