@@ -24,10 +24,10 @@
 (defn- figures
   "Runs a program; returns [[name ns] ...]."
   [path]
-  (for [line (str/split-lines (build/run-in-node path))
-        :let [[name ns-each] (str/split line #"\t")]
-        :when ns-each]
-    [name (parse-double ns-each)]))
+  (let [output (build/run-in-node path)]
+    (or (seq (for [[_ name ns-each] (re-seq #"(?m)^(.+)\t([0-9.]+)$" output)]
+               [name (parse-double ns-each)]))
+        (throw (ex-info (str "The program measured nothing:\n" output) {:path path})))))
 
 (defn- median [xs]
   (nth (sort xs) (quot (count xs) 2)))
@@ -48,8 +48,8 @@
       n (parse-long (option args "--rounds" "5"))]
   (if (build/node)
     (do (copy-for-core-async!)
-        (let [ours (build/compile! programs 'skein.bench.programs level)
-              theirs (build/compile! [programs copy] 'peer.bench.programs level)
+        (let [ours (build/compile! programs 'skein.bench.programs level :target :nodejs)
+              theirs (build/compile! [programs copy] 'peer.bench.programs level :target :nodejs)
               rounds (doall (for [_ (range n)] [(doall (figures ours)) (doall (figures theirs))]))]
           (println "Node," level "median of" n "rounds")
           (print-table (map first rounds) (map second rounds))))
