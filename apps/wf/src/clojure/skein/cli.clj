@@ -131,23 +131,28 @@ example:
   skein wf examples/access.log
 ")
 
+(defn- print-version [{:keys [out]}]
+  (write-text out (str "skein " version "\n"))
+  0)
+
 (defn- run-command [command arguments {:keys [out] :as streams}]
   (let [{:keys [run help] specs :options} (commands command)
         [options arguments] (options/parse specs arguments)]
-    (if (:help? options)
-      (do (write-text out help) 0)
-      (run options arguments streams))))
+    (cond
+      (:help? options) (do (write-text out help) 0)
+      (:version? options) (print-version streams)
+      :else (run options arguments streams))))
 
 (defn- help [command {:keys [out]}]
   (if-let [text (if command (:help (commands command)) general-help)]
     (do (write-text out text) 0)
     (options/fail! (str "no command " (error/preview command) " to help with; there are wf and sample-log"))))
 
-(defn- dispatch [command arguments {:keys [out] :as streams}]
+(defn- dispatch [command arguments streams]
   (cond
     (contains? commands command) (run-command command arguments streams)
     (contains? #{nil "help" "--help" "-h"} command) (help (first arguments) streams)
-    (= command "--version") (do (write-text out (str "skein " version "\n")) 0)
+    (= command "--version") (print-version streams)
     :else (options/fail! (str "no command " (error/preview command) "; there are wf, sample-log and help"))))
 
 ;;;; Failures

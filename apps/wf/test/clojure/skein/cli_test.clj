@@ -88,7 +88,7 @@
     (is (= [2 ""] [code out]))
     (is (str/includes? err "skein wf: the log has no nosuch; it has "))
     (testing "while the general report leaves out what the log has not"
-      (is (= 0 (:code (run "wf" "--preset" "site" "--by" "status" "--log-format" "%h %l %u %t \"%r\" %>s %b" path)))))))
+      (is (= 0 (:code (run "wf" "--preset" "site" "--by" "status" "--log-format" "%h %l %u %t \"%r\" %>s %b \"%{X}i\" \"%{Y}i\"" path)))))))
 
 (defn- log-of [& lines]
   (let [path (temp-path ".log")]

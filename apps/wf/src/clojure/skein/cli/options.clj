@@ -46,23 +46,35 @@
       [argument nil])))
 
 (defn- take-option
-  "Returns `[key value rest many?]` for the option that `arguments` begin with."
+  "Returns `[option spec value rest]` for the option that `arguments` begin with."
   [specs [argument & more]]
   (let [[option value] (split-option argument)
-        {:keys [key parse many?] :as spec} (specs option)]
+        {:keys [parse] :as spec} (specs option)]
     (cond
       (nil? spec) (fail! (str "unknown option " option))
       (and value (nil? parse)) (fail! (str option " takes no value"))
-      (nil? parse) [key true more]
-      value [key (parse value option) more many?]
+      (nil? parse) [option spec true more]
+      value [option spec (parse value option) more]
       (empty? more) (fail! (str option " needs a value"))
-      :else [key (parse (first more) option) (rest more) many?])))
+      :else [option spec (parse (first more) option) (rest more)])))
+
+(defn- add-option
+  "Returns the options with another one, of `spec`. Throws when an option that can have but one value has got two."
+  [options {:keys [key parse many? list?]} option value]
+  (let [before (options key)]
+    (assoc options key (cond
+                         many? (conj (or before []) value)
+                         (and list? before) (str before "," value)
+                         (and before parse (not= before value))
+                         (fail! (str option " is given twice, as " (error/preview before) " and " (error/preview value)))
+                         :else value))))
 
 (defn parse
   "Returns `[options others]`: a map of the options found, and the other arguments, in order.
 
   specs      map of option, such as \"--top\", to {:key :top, :parse (fn [text option])}; without :parse the option takes no value;
-             with :many? true it may be given several times, and its values come in a vector
+             with :many? true it may be given several times, and its values come in a vector; with :list? true their
+             texts are joined with commas
   arguments  seq of strings; options and others in any order, `--top 5` or `--top=5`; `--` ends the options
 
   A lone `-` is no option. Throws :skein/bad-option.
@@ -75,6 +87,6 @@
       (nil? argument) [options others]
       (= argument "--") [options (into others more)]
       (and (.startsWith argument "-") (not= argument "-"))
-      (let [[key value more many?] (take-option specs arguments)]
-        (recur (if many? (update options key (fnil conj []) value) (assoc options key value)) others (seq more)))
+      (let [[option spec value more] (take-option specs arguments)]
+        (recur (add-option options spec option value) others (seq more)))
       :else (recur options (conj others argument) more))))

@@ -34,12 +34,24 @@
            (try (Files/isSameFile a b) (catch IOException _ false)))
       (= (.normalize (.toAbsolutePath a)) (.normalize (.toAbsolutePath b))))))
 
+(defn- check-writable!
+  "Throws :skein/file-unwritable when there is no folder for a file, or it can't be written."
+  [^String output]
+  (let [file (.getAbsoluteFile (File. output))
+        folder (.getParentFile file)]
+    (when-let [reason (cond
+                        (.isDirectory file) "it is a directory"
+                        (and folder (not (.isDirectory folder))) (str "there is no folder " folder)
+                        (if (.exists file) (not (.canWrite file)) (not (.canWrite (or folder file)))) "its permissions forbid it")]
+      (error/fail! :skein/file-unwritable (str output ": can't be written: " reason) {:output output}))))
+
 (defn check!
   "Throws :skein/bad-option when an output of `options` is one of the inputs at `paths`, or the other output, or has no name."
   [{:keys [malformed html]} paths]
   (let [outputs (cond-> {} malformed (assoc "--malformed" malformed) html (assoc "--html" html))]
     (doseq [[option output] outputs]
       (when (str/blank? output) (options/fail! (str option " needs the name of a file")))
+      (check-writable! output)
       (when-let [input (first (filter #(same-file? output %) paths))]
         (options/fail! (str option " would overwrite " input ", which is to be read; name another file"))))
     (when (and malformed html (same-file? malformed html))

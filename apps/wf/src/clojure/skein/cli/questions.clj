@@ -34,7 +34,7 @@
 (defn- conditions [{:keys [path where] :as options}]
   (concat (for [kind [:status :method :client :not-client :from :to :slower] :when (kind options)] [kind (kind options)])
           (when (:no-bots? options) [[:no-bots]])
-          (when path [[:match "url" path]])
+          (for [pattern path] [:match "url" pattern])
           (map where-condition where)))
 
 (defn- percentiles [text]
@@ -72,7 +72,7 @@
 
 (defn- write-result [result {:keys [format] :or {format "text"} :as options} ^OutputStream out]
   (let [[^String text ^String encoding] (case format
-                                          "text" [(text/text result (terminal/color? options)) "UTF-8"]
+                                          "text" [(text/text result (terminal/color? options) (second (terminal/size))) "UTF-8"]
                                           "json" [(data/json result) "UTF-8"]
                                           "edn" [(data/edn result) "UTF-8"]
                                           "csv" [(data/csv result) "ISO-8859-1"])]
@@ -120,6 +120,13 @@
   (some->> (text/malformed-note result) (print-line notes))
   (print-line notes (text/summary result)))
 
+(defn exit-code
+  "Returns the exit code of a result, after saying why if it is no success."
+  [result {:keys [err]}]
+  (let [mostly-malformed (text/mostly-malformed result)]
+    (when mostly-malformed (print-line err "skein wf: " mostly-malformed))
+    (cond (seq (:failures result)) 2, mostly-malformed 1, :else 0)))
+
 (defn answer
   "Answers the question that `options` ask about prepared inputs; returns the exit code."
   [prepared failures start options {:keys [notes] :as streams} bar]
@@ -130,7 +137,7 @@
                         (add-own (analysis/analyse-prepared prepared failures start query plan-options))))
                     (finally (progress/stop! bar)))]
     (write-all! result options streams)
-    (if (seq (:failures result)) 2 0)))
+    (exit-code result streams)))
 
 (defn follow
   "Keeps the answer to the question that `options` ask on the terminal, until the process is told to stop."

@@ -3,6 +3,7 @@
   "Whether the process's output streams are terminals.
 
   - `output?`, `error?`   standard output; standard error
+  - `size`                rows and columns
   - `color?`              whether text is to be in color"
   (:import (java.io IOException)
            (java.nio.file Files Path)))
@@ -30,6 +31,20 @@
   "Whether standard error is a terminal."
   []
   (terminal? "skein.stderr.terminal" 2))
+
+(defn size
+  "Returns `[rows columns]` of the terminal, or nil when standard output is none or does not say."
+  []
+  (when (output?)
+    (try
+      (let [process (.start (doto (ProcessBuilder. ^"[Ljava.lang.String;" (into-array ["stty" "size"]))
+                              (.redirectInput (java.io.File. "/dev/tty"))
+                              (.redirectError java.lang.ProcessBuilder$Redirect/DISCARD)))
+            [_ rows columns] (re-find #"^(\d+) (\d+)" (slurp (.getInputStream process)))]
+        (when rows
+          (let [size [(parse-long rows) (parse-long columns)]]
+            (when (every? pos? size) size))))
+      (catch IOException _ nil))))
 
 (defn color?
   "Returns whether the text that `options` ask for is to be in color."

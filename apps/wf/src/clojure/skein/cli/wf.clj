@@ -27,23 +27,28 @@
   [key parse]
   {:key key, :parse parse, :question? true})
 
+(defn- several
+  "A question whose value is a list with commas; given again, the lists are one."
+  [key]
+  (assoc (question key options/text) :list? true))
+
 (def option-specs
   "The options of `skein wf`."
   {"--preset" {:key :preset, :parse (options/one-of ["wf2" "site"])}
    "--log-format" (question :log-format options/text)
-   "--by" (question :by options/text)
+   "--by" (several :by)
    "--top" {:key :top, :parse (options/whole-number 1 Integer/MAX_VALUE)}
    "--sum" (question :sum (options/one-of ["bytes" "time"]))
    "--rank" (question :rank options/text)
    "--every" (question :every options/text)
    "--distinct" (question :distinct options/text)
-   "--percentiles" (question :percentiles options/text)
-   "--status" (question :status options/text)
-   "--method" (question :method options/text)
-   "--client" (question :client options/text)
-   "--not-client" (question :not-client options/text)
+   "--percentiles" (several :percentiles)
+   "--status" (several :status)
+   "--method" (several :method)
+   "--client" (several :client)
+   "--not-client" (several :not-client)
    "--no-bots" {:key :no-bots?, :question? true}
-   "--path" (question :path options/text)
+   "--path" (assoc (question :path options/text) :many? true)
    "--where" (assoc (question :where options/text) :many? true)
    "--from" (question :from options/text)
    "--to" (question :to options/text)
@@ -62,15 +67,17 @@
    "--keep-going" {:key :keep-going?}
    "--quiet" {:key :quiet?}
    "--trace" {:key :trace?}
-   "--help" {:key :help?}})
+   "--help" {:key :help?}
+   "-h" {:key :help?}
+   "--version" {:key :version?}})
 
 (def help
   "What --help prints."
   "Reports on web-server logs: what is asked for, bytes, clients, referrers, times.
 
 usage: skein wf [OPTION...] FILE...
-       FILE may be compressed (gzip, bzip2, Zstandard), a pattern such as 'logs/*.gz', or - for
-       standard input
+       FILE may be compressed (gzip, bzip2, Zstandard, xz, lz4), a pattern such as 'logs/*.gz', or -
+       for standard input
 
   --preset NAME        site: the general report; wf2: Wide Finder 2's, the default for its logs
   --log-format FORMAT  combined, common, vhost, json ..., json:client=ip,url=req.path, or the string
@@ -108,7 +115,8 @@ what comes out:
   --keep-going         report the other files when one can't be read (the exit code is still 2)
   --quiet              nothing on standard error but errors
   --trace              show the stack trace of an error
-  --help               this text
+  --help, -h           this text
+  --version            the version
 
 examples:
   skein wf access.log
@@ -119,7 +127,8 @@ examples:
 
 The report goes to standard output; the preset, the formats, and a line about lines, bytes and speed
 to standard error. Lines are counted, filtered or malformed. doc/widefinder.md is the guide.
-Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be read.
+Exit codes: 0 done, 1 Skein failed or most lines are malformed, 2 wrong arguments or a file that
+can't be read, 130 interrupted.
 ")
 
 (defn- print-line [^PrintStream err & texts]
@@ -165,14 +174,16 @@ Exit codes: 0 done, 1 Skein failed, 2 wrong arguments or a file that can't be re
   (let [report (try (wide-finder-report prepared failures start options)
                     (finally (progress/stop! bar)))]
     (case format
-      "text" (write-text out (text/text (widefinder/text-result report) (terminal/color? options)) "UTF-8")
+      "text" (write-text out (text/text (widefinder/text-result report) (terminal/color? options) (second (terminal/size))) "UTF-8")
       "json" (write-text out (data/json-text (widefinder/for-programs report)) "UTF-8")
       "edn" (write-text out (data/edn-text (widefinder/for-programs report)) "UTF-8")
       "csv" (write-text out (data/csv (widefinder/result report)) "ISO-8859-1"))
     (when html ((load-questions "write-html!") html (widefinder/result report)))
     (doseq [{:keys [message]} (:failures report)] (print-line err "skein wf: " message))
     (print-line notes (text/summary (widefinder/result report)))
-    (if (seq (:failures report)) 2 0)))
+    (let [mostly-malformed (text/mostly-malformed report)]
+      (when mostly-malformed (print-line err "skein wf: " mostly-malformed))
+      (cond (seq (:failures report)) 2, mostly-malformed 1, :else 0))))
 
 ;;;; The command
 

@@ -22,7 +22,7 @@
   of its first lines, and the formats. `log-format` is text as for `skein.widefinder.format/parse`, or nil to find out."
   [prepared log-format]
   (let [given (some-> log-format format/parse)
-        outcome (fn outcome [{:keys [name head]}] (if given {:format given} (detection/detect name head)))]
+        outcome (fn outcome [{:keys [name samples]}] (if given {:format given} (detection/detect name samples)))]
     (reduce (fn step [[inputs formats] input]
               (let [{:keys [format] :as fit} (outcome input)
                     known (.indexOf ^java.util.List formats format)

@@ -104,8 +104,14 @@
 
 ;;;; CSV
 
+(defn- harmless
+  "Returns a key without control characters, and with an apostrophe in front if a spreadsheet would take it for a formula."
+  [^String text]
+  (let [shown (str/replace text #"[\u0000-\u001f\u007f]" #(format "\\x%02x" (int (first %))))]
+    (if (re-find #"^[=+@\t\r]|^-." shown) (str "'" shown) shown)))
+
 (defn- cell [value]
-  (let [text (str value)]
+  (let [text (if (string? value) (harmless value) (str value))]
     (if (re-find #"[\",\r\n]" text)
       (str "\"" (str/replace text "\"" "\"\"") "\"")
       text)))

@@ -26,7 +26,7 @@
 
 (def ^:private file-errors
   #{:skein/file-missing :skein/file-is-directory :skein/file-unreadable :skein/file-truncated :skein/record-too-long
-    :skein/no-unpacker})
+    :skein/no-unpacker :skein/archive})
 
 (defn- failure
   "Returns the failure of an input that an exception of `skein.fold.lines` stands for; throws any other."

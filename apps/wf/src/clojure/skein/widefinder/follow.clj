@@ -22,6 +22,10 @@
   "How long there is at least between two results."
   1000)
 
+(def ^:const default-linger-ms
+  "How long a file is still read after another one has got its name: its writers may not have noticed yet."
+  30000)
+
 (def ^:private show-cost-factor
   "A result that takes long to make is made seldom: at most this part of the time goes into it."
   100)
@@ -94,18 +98,17 @@
           bytes-read (.inputBytes analysis)]
       (cond
         stop? (do (doseq [[_ ^Tail tail] tails]
-                    (.finish tail)
-                    (.add analysis (.slice tail)))
+                    (while (.finish tail) (.add analysis (.slice tail))))
                   (show! analysis planned start on-result))
         (and (not= shown bytes-read) (>= (System/nanoTime) (long next-show)))
         (recur bytes-read (long (show! analysis planned start on-result)))
         :else (do (when (= before bytes-read) (Thread/sleep (long poll-ms)))
                   (recur (long shown) (long next-show)))))))
 
-(defn- open-tails [prepared]
+(defn- open-tails [prepared linger-ms]
   (vec (map-indexed (fn open [i {:keys [name ^InputFile file]}]
                       (when-not (.isSerial file)
-                        (try (Tail. name (int i))
+                        (try (Tail. name (int i) (long linger-ms))
                              (catch IOException e (unreadable! name e)))))
                     prepared)))
 
@@ -115,16 +118,17 @@
   options  :stopped?   a function without arguments that says whether to stop; then all is read once more, a line without an
                        end counts as it stands, and a last result is given
            :on-result  gets each result, as `skein.widefinder.analysis/analyse` returns it
+           :linger-ms  how long a rotated file is still read, `default-linger-ms` by default
            :on-event   gets a path and the engine's event when a log is rotated or truncated
            and those of `analyse`
 
   Compressed files are counted and not followed. A result is made when something has come, at most every `least-show-ms`, and
   less often if making it takes long. Throws what `analyse` throws, and :skein/bad-option for standard input and pipes."
-  [paths query {:keys [stopped?] :as options}]
+  [paths query {:keys [stopped? linger-ms] :or {linger-ms default-linger-ms} :as options}]
   (let [start (System/nanoTime)]
     (when-let [prepared (wait-for-lines paths options stopped?)]
       (let [{:keys [prepared] :as planned} (analysis/planned prepared query options)
-            tails (open-tails prepared)]
+            tails (open-tails prepared linger-ms)]
         (try
           (let [counted (catch-up prepared tails planned options)]
             (run-loop (keep (fn named [[{:keys [name]} tail]] (when tail [name tail])) (map vector prepared tails))

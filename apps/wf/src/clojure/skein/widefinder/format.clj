@@ -14,7 +14,8 @@
   (:require [clojure.string :as str]
             [skein.impl.error :as error]
             [skein.widefinder.format.json :as json])
-  (:import (skein.wf JsonFormat LogFormat Rows TextFormat TextFormat$Field TextFormat$Kind)))
+  (:import (skein.wf JsonFormat LogFormat Rows TextFormat TextFormat$Field TextFormat$Kind
+                     WrappedFormat WrappedFormat$Wrapper)))
 
 (set! *warn-on-reflection* true)
 
@@ -258,9 +259,31 @@
          (assoc (parse-text "combined-and-more" combined) :open? true)
          (assoc (parse-text "common-and-more" common) :open? true)]))
 
+(def wrappers
+  "What may have put the lines of a log into lines of its own, with what such a line looks like."
+  (array-map
+   "docker" {:wrapper WrappedFormat$Wrapper/DOCKER, :line #"\{\"log\":\".*\",\"stream\":\".*"}
+   "kubernetes" {:wrapper WrappedFormat$Wrapper/KUBERNETES, :line #"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] .*"}
+   "syslog" {:wrapper WrappedFormat$Wrapper/SYSLOG
+             :line #"<\d+>.*|(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) (?:\S+ )?\S+: .*"}))
+
+(defn wrapped
+  "Returns `format` for the lines that are in lines of `wrapper`, a key of `wrappers`."
+  [wrapper format]
+  (-> format
+      (update :name #(str wrapper ":" %))
+      (assoc :wrapper (:wrapper (wrappers wrapper)))))
+
+(declare parse)
+
+(defn- parse-wrapped [text]
+  (let [[_ wrapper inner] (re-matches #"(?s)(docker|kubernetes|syslog):(.+)" text)]
+    (when wrapper (wrapped wrapper (parse inner)))))
+
 (defn parse
   "Returns the format that `text` means: the name of one of `built-in`, a LogFormat of Apache or a log_format of nginx (the
-  string, or the whole directive), or `json:` with a place for each field, as in \"json:client=ip,url=req.path\".
+  string, or the whole directive), `json:` with a place for each field, as in \"json:client=ip,url=req.path\", or one of these behind `syslog:`,
+  `docker:` or `kubernetes:`, for lines within lines.
 
       (:fields (parse \"%h %>s\"))
       ;=> [{:field \"client\"} {:field \"status\", :kind :status}]
@@ -268,9 +291,11 @@
   Throws :skein/bad-log-format."
   [text]
   (or (some #(when (= text (:name %)) %) built-in)
+      (parse-wrapped text)
       (when (str/starts-with? text "json:")
         (or (json/parse text) (bad-format! text "gives no places; write it as json:client=ip,url=req.path")))
-      (parse-text text text)))
+      ;; A server's own variables may be empty; the fields of the known formats are a minus sign then.
+      (assoc (parse-text text text) :sparse? true)))
 
 (defn fields
   "Returns the set of names that a format's lines have a value for."
@@ -317,10 +342,12 @@
 
 (defn compiled
   "Returns a format as the engine's, with columns for the fields in `extra`, a vector of names."
-  ^LogFormat [{:keys [json literals fields open?]} extra]
-  (if json
+  ^LogFormat [{:keys [json literals fields open? sparse? wrapper] :as format} extra]
+  (cond
+    wrapper (WrappedFormat. wrapper (compiled (dissoc format :wrapper) extra))
+    json
     (JsonFormat. (into [] (comp (map #(->field extra %))
                                 (remove #(and (= TextFormat$Kind/TEXT (.kind ^TextFormat$Field %))
                                               (neg? (.column ^TextFormat$Field %)))))
                        json))
-    (TextFormat. literals (mapv #(->field extra %) fields) (boolean open?))))
+    :else (TextFormat. literals (mapv #(->field extra %) fields) (boolean open?) (boolean sparse?))))

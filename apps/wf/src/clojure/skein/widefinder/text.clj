@@ -4,6 +4,7 @@
 
   - `text`      result -> string
   - `summary`   result -> the line about lines, bytes and speed
+  - `mostly-malformed`  result -> a sentence, or nil
   - `notes`     result -> lines about formats and lines that are in none"
   (:require [clojure.string :as str]
             [skein.widefinder.units :as units]))
@@ -23,8 +24,15 @@
 (defn- left [^String text ^long width]
   (str (.repeat " " (int (max 0 (- width (.length text))))) text))
 
-(defn- cut [^String text]
-  (if (> (.length text) (long max-key-chars)) (str (subs text 0 (long max-key-chars)) "...") text))
+(defn- cut [^String text ^long max-chars]
+  (if (> (.length text) max-chars) (str (subs text 0 max-chars) "...") text))
+
+(defn- key-chars
+  "Returns how many characters of a key fit in a line of `width` columns, or of any width if that is nil."
+  [width widths]
+  (if width
+    (max 8 (- (long width) 3 2 (long bar-chars) 2 (long (reduce + (map #(+ 2 (long %)) widths)))))
+    max-key-chars))
 
 (defn bar
   "Returns a bar of at most `width` characters for `n` of `most`, in eighths of a character.
@@ -60,7 +68,7 @@
                                 (when error "about ") (units/grouped distinct)
                                 (when-not (= rank "hits") (str ", by " rank))))))
 
-(defn- tally-lines [{:keys [columns rows rank] :as tally} color?]
+(defn- tally-lines [{:keys [columns rows rank] :as tally} color? width]
   (let [widths (column-widths columns rows)
         ranked (max 0 (.indexOf ^java.util.List columns rank))
         value (fn value [row] (double (or (nth (:numbers row) ranked) 0)))
@@ -68,7 +76,7 @@
         cells (fn cells [texts] (str/join "  " (map left texts widths)))
         line (fn line [{:keys [key numbers] :as row}]
                (str "  " (cells (map units/shown columns numbers)) "  "
-                    (styled color? :bar (padded-bar (value row) most)) "  " (cut (units/label key))))]
+                    (styled color? :bar (padded-bar (value row) most)) "  " (cut (units/label key) (key-chars width widths))))]
     (concat ["" (heading tally color?) (styled color? :dim (str "  " (cells columns)))]
             (if (seq rows) (map line rows) ["  none"])
             (error-notes tally))))
@@ -78,14 +86,16 @@
        (units/grouped malformed) " malformed; " (units/size bytes) " sent"))
 
 (defn text
-  "Returns a result for people: what was counted, then each tally, aligned, with bars. `color?` is for terminals."
-  [{:keys [seconds tallies] :as result} color?]
-  (let [[from to] seconds]
-    (str (str/join "\n"
-                   (concat [(head-line result)]
-                           (when seconds [(str "from " (units/clock from) " to " (units/clock to))])
-                           (mapcat #(tally-lines % color?) tallies)))
-         "\n")))
+  "Returns a result for people: what was counted, then each tally, aligned, with bars. `color?` is for terminals, and so is
+  `width`, the columns that a line may take; without it, keys are cut to 80 characters."
+  ([result color?] (text result color? nil))
+  ([{:keys [seconds tallies] :as result} color? width]
+   (let [[from to] seconds]
+     (str (str/join "\n"
+                    (concat [(head-line result)]
+                            (when seconds [(str "from " (units/clock from) " to " (units/clock to))])
+                            (mapcat #(tally-lines % color? width) tallies)))
+          "\n"))))
 
 (defn summary
   "Returns the line that goes with a result: lines, counted, filtered (or what the result calls them), malformed, bytes,
@@ -109,6 +119,14 @@
   (for [{:keys [title gaps?]} tallies
         :when gaps?]
     (str title ": steps without lines are left out, because there are too many steps")))
+
+(defn mostly-malformed
+  "Returns a sentence when more than half of the lines are malformed, else nil: then the report is about the wrong log, or read
+  in the wrong format."
+  [{:keys [lines malformed]}]
+  (when (> (* 2 (long malformed)) (long lines))
+    (str "more than half of the lines are malformed: " (units/grouped malformed) " of " (units/grouped lines)
+         "; is it a log of a web server, and is that its format? (--log-format names it, --malformed FILE writes those lines)")))
 
 (defn malformed-note
   "Returns a line about malformed lines by kind, or nil when there are none."

@@ -44,23 +44,25 @@
   (.append to (if (< code 16) "\\x0" "\\x"))
   (.append to (Long/toHexString code)))
 
-(defn- utf-8
-  "Returns what the bytes (as characters) say in UTF-8, or nil when they aren't."
-  [^String bytes]
-  (let [decoded (String. (.getBytes bytes "ISO-8859-1") "UTF-8")]
-    (when (neg? (.indexOf decoded "\uFFFD")) decoded)))
+(def ^:private utf-8
+  "A character of more than one byte in UTF-8, its bytes as characters."
+  #"[\u00c2-\u00df][\u0080-\u00bf]|[\u00e0-\u00ef][\u0080-\u00bf]{2}|[\u00f0-\u00f4][\u0080-\u00bf]{3}|[\s\S]")
+
+(defn- shown-char [^String bytes]
+  (let [text (if (= 1 (.length bytes)) bytes (String. (.getBytes bytes "ISO-8859-1") "UTF-8"))
+        code (.codePointAt text 0)]
+    (if (or (< code 32) (<= 127 code 159) (= code 0xFFFD) (and (= 1 (.length bytes)) (> code 127)))
+      (let [to (StringBuilder.)]
+        (doseq [b bytes] (escape-byte to (int b)))
+        (str to))
+      text)))
 
 (defn printable
   "Returns a key for a terminal: control characters, and bytes that are not UTF-8, as \\xHH."
   [^String bytes]
-  (let [decoded (utf-8 bytes)
-        to (StringBuilder.)]
-    (doseq [c (or decoded bytes)]
-      (let [code (long (int c))]
-        (if (or (< code 32) (<= 127 code 159) (and (> code 127) (nil? decoded)))
-          (escape-byte to code)
-          (.append to (char code)))))
-    (.toString to)))
+  (if (re-matches #"[ -~]*" bytes)
+    bytes
+    (str/join (map shown-char (re-seq utf-8 bytes)))))
 
 (defn size
   "Returns `n` bytes in the largest unit of 1024 that leaves a number of 1 or more.

@@ -12,6 +12,7 @@ public final class Address {
     /** How many bits stand before an address of IPv4. */
     public static final int V4_BITS = 96;
     private static final int GROUPS = 8;
+    private static final int MAX_NAME = 253;
     private static final int V4_INDEX = V4_BITS / 8;
 
     private final byte[] bytes = new byte[16];
@@ -51,6 +52,26 @@ public final class Address {
         }
         int zone = Bytes.indexOf(text, from, to, (byte) '%');
         return zone > from && zone < to && parseV6(text, from, zone);
+    }
+
+    /** Returns whether {@code text[from, to)} looks like an address or the name of a host, or says that there is none. */
+    boolean parsePeer(byte[] text, int from, int to) {
+        if (to - from == 1 && (text[from] == '-' || text[from] == '_')) return true;
+        return parseClient(text, from, to) || isName(text, from, to);
+    }
+
+    /** Names as DNS has them, with a port perhaps, and {@code unix:} as nginx writes it; a number is none. */
+    private static boolean isName(byte[] text, int from, int to) {
+        int colon = Bytes.indexOf(text, from, to, (byte) ':');
+        for (int at = colon + 1; at < to; at++) if (text[at] < '0' || text[at] > '9') return false;
+        boolean letter = false;
+        for (int at = from; at < colon; at++) {
+            byte b = text[at];
+            boolean isLetter = (b | 0x20) >= 'a' && (b | 0x20) <= 'z';
+            if (!isLetter && (b < '0' || b > '9') && b != '.' && b != '-' && b != '_') return false;
+            letter |= isLetter;
+        }
+        return letter && colon - from <= MAX_NAME;
     }
 
     private boolean parseV4(byte[] text, int from, int to, int index) {

@@ -9,7 +9,7 @@ import java.util.List;
  * @param fields where values go; of several that mean the same, the first one that a line has counts
  */
 public record JsonFormat(List<TextFormat.Field> fields) implements LogFormat {
-    private static final List<String> FAULTS = List.of("empty", "json", "time", "status", "bytes", "duration");
+    private static final List<String> FAULTS = List.of("empty", "json", "time", "status", "bytes", "duration", "keys");
 
     /** Copies the list. */
     public JsonFormat {

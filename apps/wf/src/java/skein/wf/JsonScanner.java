@@ -13,6 +13,7 @@ import skein.fold.files.Bytes;
  */
 final class JsonScanner extends Scanner {
     private static final int MALFORMED = 1;
+    private static final int NO_KNOWN_KEY = 6;
     private static final int MAX_DEPTH = 100;
     private static final int REQUEST = Rows.COLUMNS;  // places of fields without a column, in `from`
     private static final int TIME = REQUEST + 1;
@@ -93,6 +94,11 @@ final class JsonScanner extends Scanner {
         return this.at == end ? fill(batch, row) : MALFORMED;
     }
 
+    private boolean isAnyPicked() {
+        for (int place : picked) if (place != Integer.MAX_VALUE) return true;
+        return false;
+    }
+
     private int fill(Rows batch, int row) {
         for (int column = 0; column < filled.length; column++) {
             int place = column < Rows.COLUMNS ? column : column + PLACES - Rows.COLUMNS;
@@ -101,6 +107,7 @@ final class JsonScanner extends Scanner {
         }
         int fault = numbers(batch, row);
         if (fault != OK) return fault;
+        if (!isAnyPicked()) return NO_KNOWN_KEY;
         if (changes) change(batch, row);
         if (picked[REQUEST] != Integer.MAX_VALUE) TextScanner.request(bytes, from[REQUEST], to[REQUEST], batch, row);
         return OK;
@@ -357,7 +364,7 @@ final class JsonScanner extends Scanner {
     }
 
     /** Resolves the escapes of {@code bytes[at, end)} in place, to UTF-8; returns where the text ends then. */
-    private static int unescape(byte[] bytes, int at, int end) {
+    static int unescape(byte[] bytes, int at, int end) {
         int out = at;
         while (at < end) {
             byte b = bytes[at++];

@@ -17,49 +17,47 @@ import skein.fold.spi.Slice;
 /**
  * What is appended to a file, as slices of whole lines, through rotation and truncation. For one thread.
  *
- * <p>The file is the one that was opened, whatever its name is by now; so a file that is renamed is read to its end, and then the one
- * that has its name. A line that has no end yet waits for it, and counts as it stands once its file is over.
- * A file that is truncated and grows past the old size again between two looks can't be told from one that only grew.
+ * <p>The file is the one that was opened, whatever its name is by now. When another file has the name, the old one is read to its
+ * end and, for some time, further on, because its writers may not have noticed yet. A line that has no end yet waits for it, and
+ * counts as it stands once its file is over. A file is known by its first bytes, so one that is truncated and grows past its old
+ * size between two looks is read from its start.
  */
 public final class Tail implements Closeable {
     /** What {@link #read} found. */
     public enum Event {
         /** Nothing new. */
         NOTHING,
-        /** Lines, in the slice. */
+        /** More bytes; the whole lines among them are in the slice. */
         LINES,
-        /** Another file has the name; the slice has the old one's last line, if it had no end. */
+        /** Another file has the name. */
         ROTATED,
-        /** The file became shorter, and is read from its start; the slice has the last line, if it had no end. */
+        /** The file has other contents, and is read from its start; the slice has the last line, if it had no end. */
         TRUNCATED
     }
 
     private static final int READ_BYTES = 1 << 18;
+    private static final int BEGINNING_BYTES = 256;
 
     private final Path path;
     private final int file;
+    private final long lingerNanos;
     private byte[] bytes = new byte[READ_BYTES + Bytes.PAD];
-    private Slice slice;                 // what the last read has found
-    private FileChannel channel;
-    private Object key;
-    private long position;               // of the next byte to read
-    private final Text carry = new Text(1 << 10);  // the start of a line without its end
+    private Slice slice;     // what the last read has found
+    private Source current;
+    private Source old;      // the file that had the name before, while it is still read; or null
+    private long oldUntil;   // the System.nanoTime() until when it is
 
     /**
      * Opens a file, and stands at its start.
      *
      * @param file its number, which its slices have
+     * @param lingerMillis how long the old file is still read when another one has got its name
      */
-    public Tail(String path, int file) throws IOException {
+    public Tail(String path, int file, long lingerMillis) throws IOException {
         this.path = Path.of(path);
         this.file = file;
-        open();
-    }
-
-    private void open() throws IOException {
-        channel = FileChannel.open(path, StandardOpenOption.READ);
-        key = keyOf(path);
-        position = 0;
+        lingerNanos = lingerMillis * 1_000_000;
+        current = new Source(this.path);
     }
 
     private static Object keyOf(Path path) throws IOException {
@@ -67,22 +65,22 @@ public final class Tail implements Closeable {
         return attributes.fileKey() != null ? attributes.fileKey() : attributes.creationTime();
     }
 
-    /** Whether the name is still that of the file that is read. */
+    /** Returns whether the name is still that of the file that is read. */
     public boolean isCurrent() throws IOException {
         try {
-            return keyOf(path).equals(key);
+            return keyOf(path).equals(current.key);
         } catch (NoSuchFileException e) {
             return true;  // being rotated: the new one is not there yet
         }
     }
 
-    /** Where the last line that has an end ends. */
+    /** Returns where the last line that has an end ends. */
     public long endOfLines() throws IOException {
         ByteBuffer buffer = ByteBuffer.allocate(1 << 16);
-        for (long end = channel.size(); end > 0; ) {
+        for (long end = current.channel.size(); end > 0; ) {
             long start = Math.max(0, end - buffer.capacity());
             buffer.clear().limit((int) (end - start));
-            while (buffer.hasRemaining() && channel.read(buffer, start + buffer.position()) > 0) continue;
+            while (buffer.hasRemaining() && current.channel.read(buffer, start + buffer.position()) > 0) continue;
             for (int i = buffer.position() - 1; i >= 0; i--) if (buffer.get(i) == '\n') return start + i + 1;
             end = start;
         }
@@ -90,9 +88,8 @@ public final class Tail implements Closeable {
     }
 
     /** Goes on at {@code position}, at which a line must begin. */
-    public void seek(long position) {
-        this.position = position;
-        carry.length = 0;
+    public void seek(long position) throws IOException {
+        current.restart(position);
     }
 
     /** Returns the lines that the last {@link #read} or {@link #finish} has found, perhaps none. They are gone after the next. */
@@ -102,53 +99,70 @@ public final class Tail implements Closeable {
 
     /** Reads the next lines that have an end, if there are any. */
     public Event read() throws IOException {
-        setLines(0);
-        long size = channel.size();
-        if (size < position) {
-            endLine();
-            position = 0;
+        setLines(0, current);
+        if (old != null) {
+            if (append(old)) return Event.LINES;
+            if (System.nanoTime() - oldUntil >= 0) {
+                retire();
+                return Event.LINES;
+            }
+        }
+        if (current.hasChanged()) {
+            endLine(current);
+            current.restart(0);
             return Event.TRUNCATED;
         }
-        if (size > position) return append() ? Event.LINES : Event.NOTHING;
-        if (isCurrent() || channel.size() != position) return Event.NOTHING;
-        return rotate();
+        if (append(current)) return Event.LINES;
+        return isCurrent() || current.hasMore() ? Event.NOTHING : rotate();
     }
 
-    private void setLines(int to) {
-        slice = new Slice(bytes, 0, to, position, file);
+    private void setLines(int to, Source source) {
+        slice = new Slice(bytes, 0, to, source.position, file);
     }
 
     private Event rotate() throws IOException {
         if (!Files.isRegularFile(path)) return Event.NOTHING;  // a folder, say, may make way for a log again
-        FileChannel old = channel;
+        if (old != null) {
+            retire();
+            return Event.LINES;  // the next read goes on from here
+        }
         try {
-            open();
+            Source next = new Source(path);
+            old = current;
+            oldUntil = System.nanoTime() + lingerNanos;
+            current = next;
+            return Event.ROTATED;
         } catch (NoSuchFileException e) {
             return Event.NOTHING;
         }
-        old.close();
-        endLine();
-        return Event.ROTATED;
     }
 
-    /** Reads more. Returns whether that ends a line. */
-    private boolean append() throws IOException {
-        int have = carry.length;
+    /** Ends the old file: its last line counts as it stands. */
+    private void retire() throws IOException {
+        Source over = old;
+        old = null;
+        endLine(over);
+        over.channel.close();
+    }
+
+    /** Reads more of a file. Returns whether there was any. */
+    private boolean append(Source source) throws IOException {
+        int have = source.carry.length;
         reserve(have + READ_BYTES);
-        System.arraycopy(carry.bytes, 0, bytes, 0, have);
-        int read = channel.read(ByteBuffer.wrap(bytes, have, READ_BYTES), position);
+        System.arraycopy(source.carry.bytes, 0, bytes, 0, have);
+        int read = source.channel.read(ByteBuffer.wrap(bytes, have, READ_BYTES), source.position);
         if (read <= 0) return false;
-        position += read;
+        source.moveBy(read);
         int end = have + read;
         int to = end;
         while (to > have && bytes[to - 1] != '\n') to--;
         if (to == have) {
-            carry.add(bytes, have, read);
-            return false;
+            source.carry.add(bytes, have, read);
+        } else {
+            source.carry.length = 0;
+            source.carry.add(bytes, to, end - to);
+            setLines(to, source);
         }
-        carry.length = 0;
-        carry.add(bytes, to, end - to);
-        setLines(to);
         return true;
     }
 
@@ -156,20 +170,72 @@ public final class Tail implements Closeable {
         if (bytes.length < n + Bytes.PAD) bytes = Arrays.copyOf(bytes, n + Bytes.PAD);
     }
 
-    private void endLine() {
+    private void endLine(Source source) {
+        Text carry = source.carry;
         reserve(carry.length);
         System.arraycopy(carry.bytes, 0, bytes, 0, carry.length);
-        setLines(carry.length);
+        setLines(carry.length, source);
         carry.length = 0;
     }
 
-    /** Makes a slice of the line that has no end yet, if there is one; for when nothing will be read any more. */
-    public void finish() {
-        endLine();
+    /** Makes a slice of a line that has no end yet. Returns false if there is none. For when nothing will be read any more. */
+    public boolean finish() throws IOException {
+        if (old != null) {
+            retire();
+            return true;
+        }
+        endLine(current);
+        return slice.length() > 0;
     }
 
     @Override
     public void close() throws IOException {
-        channel.close();
+        try {
+            if (old != null) old.channel.close();
+        } finally {
+            current.channel.close();
+        }
+    }
+
+    /** An open file, and how far it is read. */
+    private static final class Source {
+        final FileChannel channel;
+        final Object key;
+        final Text carry = new Text(1 << 10);  // the start of a line without its end
+        long position;                         // of the next byte to read
+        private byte[] beginning = {};         // the first bytes, of those that are read
+
+        Source(Path path) throws IOException {
+            channel = FileChannel.open(path, StandardOpenOption.READ);
+            key = keyOf(path);
+        }
+
+        void restart(long at) throws IOException {
+            carry.length = 0;
+            beginning = new byte[0];
+            position = 0;
+            moveBy(at);
+        }
+
+        void moveBy(long n) throws IOException {
+            position += n;
+            if (beginning.length < Math.min(BEGINNING_BYTES, position)) beginning = first((int) Math.min(BEGINNING_BYTES, position));
+        }
+
+        private byte[] first(int n) throws IOException {
+            ByteBuffer buffer = ByteBuffer.allocate(n);
+            while (buffer.hasRemaining() && channel.read(buffer, buffer.position()) > 0) continue;
+            return Arrays.copyOf(buffer.array(), buffer.position());
+        }
+
+        boolean hasMore() throws IOException {
+            return channel.size() > position;
+        }
+
+        /** Returns whether the file holds something else than it did: it is shorter, or has grown and begins otherwise. */
+        boolean hasChanged() throws IOException {
+            long size = channel.size();
+            return size < position || size > position && !Arrays.equals(beginning, first(beginning.length));
+        }
     }
 }

@@ -15,11 +15,12 @@ import java.util.List;
  * @param literals the texts, one more than fields; only the first and the last may be empty
  * @param fields the fields
  * @param open whether a space and more text may follow the end
+ * @param sparse whether fields may be empty, but for client, host, URL, request, time and status
  */
-public record TextFormat(List<String> literals, List<Field> fields, boolean open) implements LogFormat {
+public record TextFormat(List<String> literals, List<Field> fields, boolean open, boolean sparse) implements LogFormat {
     /** What a field's text must be. */
     public enum Kind {
-        /** Any text; not empty, unless quotes stand around it. */
+        /** Any text. It is empty in a sparse format only, unless quotes stand around it. */
         TEXT,
         /** Method, URL and protocol, or any text, which is then the URL. */
         REQUEST,

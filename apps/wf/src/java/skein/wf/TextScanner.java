@@ -13,12 +13,14 @@ final class TextScanner extends Scanner {
     private final TextFormat.Kind[] kinds;
     private final int[] columns;
     private final boolean open;
+    private final boolean sparse;
     /* Literal i stands before field i; the first eight bytes are compared as a word. */
     private final byte[][] literals;
     private final long[] word;
     private final long[] mask;
     private final boolean[] quoted;
     private final boolean[] numberNext;
+    private final boolean[] mustHaveText;
     private final TimeText[] times;
     private final Numbers numbers = new Numbers();
 
@@ -28,11 +30,13 @@ final class TextScanner extends Scanner {
         kinds = new TextFormat.Kind[n];
         columns = new int[n];
         open = format.open();
+        sparse = format.sparse();
         literals = new byte[n + 1][];
         word = new long[n + 1];
         mask = new long[n + 1];
         quoted = new boolean[n];
         numberNext = new boolean[n];
+        mustHaveText = new boolean[n];
         times = new TimeText[n];
         for (int i = 0; i <= n; i++) setLiteral(i, Text.literal(format.literals().get(i)));
         for (int i = 0; i < n; i++) setField(i);
@@ -51,6 +55,7 @@ final class TextScanner extends Scanner {
         quoted[i] = literals[i].length > 0 && literals[i][literals[i].length - 1] == '"'
             && literals[i + 1].length > 0 && literals[i + 1][0] == '"';
         numberNext[i] = i + 1 < fields.length && fields[i + 1].isNumber();
+        mustHaveText[i] = !sparse || kinds[i] == TextFormat.Kind.REQUEST || columns[i] == Rows.CLIENT || columns[i] == Rows.HOST || columns[i] == Rows.URL;
         if (kinds[i] == TextFormat.Kind.TIME) times[i] = new TimeText(fields[i].pattern());
     }
 
@@ -97,14 +102,16 @@ final class TextScanner extends Scanner {
                 return followed(i, bytes, numbers.end, end);
             }
             case SIZE -> {
+                if (isEmpty(i, bytes, at, end)) return none(batch.size, row, at);
                 if (!numbers.whole(bytes, at, end)) return -1;
                 batch.size[row] = Math.max(0, numbers.value);
                 return followed(i, bytes, numbers.end, end);
             }
             case NUMBER -> {
-                return numbers.whole(bytes, at, end) ? followed(i, bytes, numbers.end, end) : -1;
+                return isEmpty(i, bytes, at, end) ? at : numbers.whole(bytes, at, end) ? followed(i, bytes, numbers.end, end) : -1;
             }
             case DURATION -> {
+                if (isEmpty(i, bytes, at, end)) return none(batch.micros, row, at);
                 if (!numbers.micros(bytes, at, end, fields[i].nanos())) return -1;
                 batch.micros[row] = numbers.value;
                 return followed(i, bytes, numbers.end, end);
@@ -114,11 +121,21 @@ final class TextScanner extends Scanner {
             }
             default -> {
                 int to = textEnd(i, bytes, at, at, end);
-                if (to < 0 || to == at && !quoted[i]) return -1;
+                if (to < 0 || to == at && !quoted[i] && mustHaveText[i]) return -1;
                 if (kinds[i] == TextFormat.Kind.REQUEST) request(bytes, at, to, batch, row);
                 return to;
             }
         }
+    }
+
+    /** Returns whether a field of a sparse format has no text: the literal behind it, which is not empty, follows at once. */
+    private boolean isEmpty(int i, byte[] bytes, int at, int end) {
+        return sparse && (literals[i + 1].length > 0 ? literalAt(i + 1, bytes, at, end) : at == end);
+    }
+
+    private static int none(long[] column, int row, int at) {
+        column[row] = Rows.NONE;
+        return at;
     }
 
     /** A time may hold the text that follows it, as one with a space in it, so the first end at which it is a time counts. */

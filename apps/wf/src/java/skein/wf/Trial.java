@@ -16,8 +16,10 @@ public final class Trial {
         byte[] bytes = Arrays.copyOf(head, head.length + 1 + Bytes.PAD);
         bytes[head.length] = '\n';
         Scanner scanner = format.scanner();
-        Rows batch = new Rows(scanner.filled().length, false);
-        batch.bytes = bytes;
+        Rows rows = new Rows(scanner.filled().length, false);
+        rows.clear(scanner.filled());
+        rows.bytes = bytes;
+        Address peer = new Address();
         int lines = 0;
         int matches = 0;
         for (int at = 0; at < head.length && lines < limit; ) {
@@ -25,10 +27,23 @@ public final class Trial {
             int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
             if (end > at) {
                 lines++;
-                if (scanner.scan(bytes, at, end, batch, 0) == Scanner.OK) matches++;
+                if (scanner.scan(bytes, at, end, rows, 0) == Scanner.OK && isPlausible(rows, peer)) matches++;
             }
             at = lineFeed + 1;
         }
         return new Outcome(lines, matches);
+    }
+
+    /**
+     * Returns whether the only row could be that of a request: its client and host look like ones, and it has a URL or a status.
+     * Without that a format of texts fits lines of quite another kind.
+     */
+    private static boolean isPlausible(Rows rows, Address peer) {
+        return isPeer(rows, Rows.CLIENT, peer) && isPeer(rows, Rows.HOST, peer) && (rows.from[Rows.URL][0] >= 0 || rows.status[0] > 0);
+    }
+
+    private static boolean isPeer(Rows rows, int column, Address peer) {
+        int from = rows.from[column][0];
+        return from < 0 || peer.parsePeer(rows.bytes, from, rows.to[column][0]);
     }
 }

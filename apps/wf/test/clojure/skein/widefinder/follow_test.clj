@@ -29,7 +29,7 @@
 
 (defn- following
   "Follows `file` while `f` runs, which gets a function that waits until so many lines are counted. Returns {:result :events}."
-  [^File file f]
+  [^File file f & options]
   (let [stop (promise)
         results (LinkedBlockingQueue.)
         events (atom [])
@@ -38,6 +38,7 @@
         last-result (atom nil)
         follower (future (follow/follow [(str file)] {:tallies [{:name "u", :title "", :by ["url"], :top Integer/MAX_VALUE}]}
                                         {:stopped? #(realized? stop)
+                                         :linger-ms (or (first options) 30000)
                                          :on-event (fn [_ event] (swap! events conj (str event)))
                                          :on-result (fn [result] (reset! last-result result) (.put results result))}))]
     (try (f await-lines)
@@ -71,11 +72,44 @@
                             (append! file (line 3))
                             (await-lines 4)
                             (append! file (line 4))
-                            (await-lines 5))))]
+                            (await-lines 5))
+                     0))]
     (is (= {"/1" 1, "/2" 1, "/3" 1, "/4" 1} (counts result)))
     (is (= 1 (:malformed result)))
     (is (= ["ROTATED"] events))
     (.delete old)))
+
+(deftest lines-written-late-to-the-old-file-count
+  (let [file (doto (temp-log) (append! (line 1)))
+        old (io/file (.getParentFile file) "access.log.1")
+        {:keys [result events]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 1)
+                            (.renameTo file old)
+                            (append! file (line 2))
+                            (await-lines 2)
+                            (append! old (str (line 3) (subs (line 4) 0 20)))
+                            (await-lines 3)
+                            (append! old (subs (line 4) 20))
+                            (await-lines 4)
+                            (append! old "no end"))))]
+    (is (= {"/1" 1, "/2" 1, "/3" 1, "/4" 1} (counts result)))
+    (is (= [["ROTATED"] 1] [events (:malformed result)]) "what has no end in the old file counts when all is over")
+    (.delete old)))
+
+(deftest a-log-that-is-rewritten-longer-is-read-from-its-start
+  (let [file (doto (temp-log) (append! (str (line 1) (line 2))))
+        {:keys [result events]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 2)
+                            ;; In place, as copytruncate does it, so that no look falls in between.
+                            (with-open [out (RandomAccessFile. file "rw")]
+                              (.write out (.getBytes ^String (apply str (map line (range 3 10))))))
+                            (await-lines 9))))]
+    (is (= (zipmap (map #(str "/" %) (range 1 10)) (repeat 1)) (counts result)))
+    (is (= ["TRUNCATED"] events))))
 
 (deftest a-truncated-log-is-read-from-its-start
   (let [file (doto (temp-log) (append! (str (line 1) (line 2))))

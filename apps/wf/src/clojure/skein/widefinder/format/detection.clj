@@ -3,16 +3,17 @@
   "Finds out in which format a log is, from its first lines.
 
   - `detect`   bytes -> format, with how many of the first lines it fits"
-  (:require [skein.impl.error :as error]
+  (:require [clojure.string :as str]
+            [skein.impl.error :as error]
             [skein.widefinder.format :as format]
             [skein.widefinder.units :as units])
   (:import (skein.wf Trial Trial$Outcome)))
 
 (set! *warn-on-reflection* true)
 
-(def ^:const sample-lines
-  "How many lines are looked at."
-  200)
+(def sample-lines
+  "How many lines are looked at in the beginning, the middle and the end."
+  [200 50 50])
 
 (def ^:private least-part
   "Of the lines looked at, how many a format must fit to be taken."
@@ -36,30 +37,60 @@
   "A duration is taken for seconds only if it has a point: a whole number may as well be microseconds, and must be named."
   #" \d+\.\d+\r?(?:\n|$)")
 
-(defn- candidates [^bytes head]
-  (if (re-find seconds-at-end (String. head "ISO-8859-1"))
-    format/built-in
-    (remove (fn timed? [{:keys [fields]}] (= "duration" (:field (peek fields)))) format/built-in)))
+(defn- lines-of [^bytes head]
+  (remove empty? (.split (String. head "ISO-8859-1") "\r?\n")))
 
-(defn- trial [head format]
-  (let [^Trial$Outcome outcome (Trial/run (format/compiled format []) head sample-lines)]
-    {:format format, :lines (.lines outcome), :matches (.matches outcome)}))
+(defn- wrapper-of
+  "Returns the key of `format/wrappers` whose lines most of the first lines are, or nil."
+  [head]
+  (let [lines (take 50 (lines-of head))]
+    (some (fn most? [[wrapper {:keys [line]}]]
+            (when (< (count lines) (* 2 (count (filter #(re-matches line %) lines)))) wrapper))
+          format/wrappers)))
+
+(defn- candidates [^bytes head]
+  (let [wrapper (wrapper-of head)]
+    (cond->> (if (re-find seconds-at-end (String. head "ISO-8859-1"))
+               format/built-in
+               (remove (fn timed? [{:keys [fields]}] (= "duration" (:field (peek fields)))) format/built-in))
+      wrapper (map #(format/wrapped wrapper %)))))
+
+(defn- trial [samples format]
+  (let [compiled (format/compiled format [])
+        outcomes (mapv (fn run [sample lines] (Trial/run compiled sample lines)) samples sample-lines)]
+    {:format format
+     :lines (reduce + (map #(.lines ^Trial$Outcome %) outcomes))
+     :matches (reduce + (map #(.matches ^Trial$Outcome %) outcomes))}))
+
+(defn- json-keys
+  "Returns the first keys of a line of JSON, without the objects that they are in."
+  [line]
+  (vec (take 30 (distinct (map second (re-seq #"\"((?:[^\"\\]|\\.){1,60})\"\s*:" line))))))
 
 (defn- unknown-format! [name ^bytes head]
-  (let [line (first (remove empty? (.split (String. head 0 (int (min 4096 (alength head))) "ISO-8859-1") "\r?\n")))]
+  (let [^String line (first (lines-of head))
+        keys (when (re-find #"^\s*\{" line) (json-keys line))]
     (error/fail! :skein/unknown-format
-                 (str name ": its first lines are in none of the formats that are known by name; give the server's own with"
-                      " --log-format, as in --log-format '%h %l %u %t \"%r\" %>s %b'. The first line: " (units/printable (error/preview line)))
-                 {:input name, :line (error/preview line)})))
+                 (if keys
+                   (str name ": its lines are JSON without a key that is known to be a URL or a status. Say which is which with --log-format,"
+                        " as in --log-format json:client=ip,url=req.path,status=code. The keys of the first line: "
+                        (units/printable (str/join ", " keys)))
+                   (str name ": its first lines are in none of the formats that are known by name; give the server's own with"
+                        " --log-format, as in --log-format '%h %l %u %t \"%r\" %>s %b'. The first line: "
+                        (units/printable (error/preview line))))
+                 (cond-> {:input name, :line (error/preview line)} keys (assoc :keys keys)))))
 
 (defn detect
   "Returns `{:format format, :lines n, :matches n}`: of the formats that have names the first one that fits about as many of
-  the first `sample-lines` lines of an input, of which `head` is the beginning, as any; of an input without a line, combined.
+  the lines looked at as any; of an input without a line, combined.
+
+  samples  bytes of an input: its beginning and, of a large one, whole lines from its middle and its end
 
   Throws :skein/unknown-format when none fits a fifth of them."
-  [name head]
-  (let [head (whole-lines head)
-        outcomes (mapv #(trial head %) (candidates head))
+  [name samples]
+  (let [head (whole-lines (first samples))
+        samples (cons head (rest samples))
+        outcomes (mapv #(trial samples %) (candidates head))
         most (double (reduce max (map :matches outcomes)))]
     (when (< most (* (double least-part) (long (:lines (first outcomes))))) (unknown-format! name head))
     (if (zero? most)

@@ -7,12 +7,14 @@ import java.io.FileInputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Arrays;
 
 /**
  * A file, a pipe or an open stream: its size when this object was made, whether it can be read by position, and what it
@@ -118,6 +120,17 @@ public final class InputFile {
       return head;
     } catch (IOException | RuntimeException e) {
       throw FileFault.of(e, name, 0);
+    }
+  }
+
+  /** Returns the {@code n} bytes at {@code position}, or fewer at the end, of a file that is read by position. */
+  public byte[] bytesAt(long position, int n) {
+    try (FileChannel channel = channel()) {
+      ByteBuffer bytes = ByteBuffer.allocate(n);
+      while (bytes.hasRemaining() && channel.read(bytes, position + bytes.position()) > 0) { }
+      return Arrays.copyOf(bytes.array(), bytes.position());
+    } catch (IOException e) {
+      throw FileFault.of(e, name, position);
     }
   }
 

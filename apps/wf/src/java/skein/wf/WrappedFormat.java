@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Lines that another program has put into lines of its own: a syslog daemon, Kubernetes, Docker.
+ *
+ * @param wrapper whose lines they are
+ * @param inner the format of what is in them
+ */
+public record WrappedFormat(Wrapper wrapper, LogFormat inner) implements LogFormat {
+    /** Who has wrapped the lines. */
+    public enum Wrapper {
+        /** RFC 3164 or RFC 5424, with or without a priority: {@code Oct 10 13:55:36 web1 nginx[812]: LINE}. */
+        SYSLOG,
+        /** A container's log as the CRI writes it: {@code 2024-10-10T13:55:36.000000000Z stdout F LINE}. */
+        KUBERNETES,
+        /** Docker's json-file: <code>{"log":"LINE\n","stream":"stdout","time":"..."}</code>. */
+        DOCKER
+    }
+
+    @Override
+    public Scanner scanner() {
+        return new WrappedScanner(wrapper, inner.scanner(), inner.faults().size());
+    }
+
+    @Override
+    public List<String> faults() {
+        List<String> faults = new ArrayList<>(inner.faults());
+        faults.add("the part before it");
+        return faults;
+    }
+}
