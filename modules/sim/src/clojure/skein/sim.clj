@@ -16,14 +16,18 @@
   doc/simulation.md."
   (:require [clojure.string :as str]
             [clojure.test :as test]
+            [skein.async :as a]
             [skein.impl.error :as error]
+            [skein.scope :as scope]
             [skein.sim.explore :as explore]
             [skein.sim.options :as options]
             [skein.sim.report :as report]
             [skein.sim.runs :as runs]
             [skein.sim.shrink :as shrink]
             [skein.sim.token :as token])
-  (:import [skein.sim.rt Simulation Trace]))
+  (:import [java.util.concurrent Future]
+           [skein.rt Channel]
+           [skein.sim.rt Simulation Trace]))
 
 (set! *warn-on-reflection* true)
 
@@ -96,6 +100,31 @@
         (cond (instance? Throwable x) (throw x)
               (fn? x) (x)
               :else x)))))
+
+(defn- inject
+  "Does to `x` what `fault` says."
+  [fault x]
+  (let [channel? (instance? Channel x)]
+    (case fault
+      :cancel (cond
+                channel? (a/close! x)
+                (instance? Future x) (future-cancel x)
+                (instance? Thread x) (.interrupt ^Thread x)
+                :else (scope/cancel! x))
+      :close (a/close! x)
+      :throw (if channel?
+               (.close ^Channel x (ex-info "A fault of the simulation." {}))
+               (scope/fork* x (fn fails [] (throw (ex-info "A fault of the simulation." {})))))
+      :expire (.expire ^Simulation (Simulation/here))
+      (fault x))))
+
+(defn target
+  "Names what `everywhere` injects its fault into: a scope, a port, a future or a thread. Returns it."
+  [x]
+  (when-some [sim (Simulation/here)]
+    (let [fault runs/*fault*]
+      (.target ^Simulation sim (fn fault-here [] (inject fault x)))))
+  x)
 
 (defn always
   "Claims that `pred`, a function without arguments, holds after each step of the run from now on."
@@ -210,6 +239,66 @@
   [& args]
   (let [[options body] (split-options args)]
     `(check* ~options (fn ~'body [] ~@body) '~(site &form))))
+
+(defn- fault-points
+  "Runs `body` without a fault. Returns how many points there are for one, or a failure."
+  [options body]
+  (runs/play options runs/fifo body) ; warm up
+  (let [sim (runs/play options runs/fifo body)]
+    (cond
+      (.verdict sim) (report/failure options runs/fifo body "without a fault")
+      (zero? (.points sim))
+      (error/fail! :skein/no-target
+                   "The body has no target for faults, or nothing happens after it. Call (skein.sim/target x) in it." {})
+      :else (.points sim))))
+
+(defn- fails-at
+  "Runs `body` with a fault at point `k` of `n`, by some schedules. Returns a failure, or nil."
+  [{:keys [schedules seed fault] :as options} body k n]
+  (loop [i 0]
+    (when (< i (long schedules))
+      (let [schedule (assoc runs/fifo :fault-at k :strategy (if (zero? i)
+                                                              {:kind :listed :deviations []}
+                                                              {:kind :uniform :seed (+ (long seed) i)}))
+            sim (runs/play options schedule body)]
+        (if (.verdict sim)
+          (report/failure options (shrink/shrink options schedule sim body) body
+                          (str (if (keyword? fault) fault "the fault") " at point " k " of " n))
+          (recur (inc i)))))))
+
+(defn everywhere*
+  "What `everywhere` does, for a body as a function."
+  [options body site]
+  (let [options (options/checked (merge {:schedules 1 :seed 0} options))
+        body (runs/bound options body)
+        {:keys [points failure]}
+        (runs/supervised options
+                         (fn everywhere []
+                           (let [n (fault-points options body)]
+                             (if (map? n)
+                               {:points 0 :failure n}
+                               {:points n :failure (some #(fails-at options body % n) (range 1 (inc (long n))))}))))]
+    (cond
+      failure (fails failure site)
+      (in-test?) (test/do-report {:type :pass}))
+    (cond-> {:points points :schedules (* (long points) (long (:schedules options)))}
+      failure (assoc :failure (:skein/error failure) :token (:token failure)))))
+
+(defmacro everywhere
+  "Counts the points of a run of the body from where it calls (target x), and then runs it once for
+  each with a fault there. Fails as `check` does. Returns {:points :schedules}.
+
+  options, a map, as of `check`, and
+    :fault      :cancel, the default: cancels a scope's children, a future or a thread, closes a
+                port; :close; :throw: closes a port with an exception, has a child of a scope fail;
+                :expire: lets the next timer fire; or a function of the target
+    :schedules  how many for each point, 1
+
+  Throws :skein/no-target when the body has none."
+  {:arglists '([options? & body])}
+  [& args]
+  (let [[options body] (split-options args)]
+    `(everywhere* ~options (fn ~'body [] ~@body) '~(site &form))))
 
 (defn- one
   "Calls `body` by a schedule. Returns what `report/replayed` does."

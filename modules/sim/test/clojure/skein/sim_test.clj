@@ -145,6 +145,25 @@
   (is (= (:value (sim/run [(rand) (rand-int 10) (shuffle (range 5)) (random-uuid) (rand-nth [1 2 3])]))
          (:value (sim/run [(rand) (rand-int 10) (shuffle (range 5)) (random-uuid) (rand-nth [1 2 3])])))))
 
+(deftest cancelled-everywhere
+  (let [use-lease (fn [give-back?]
+                    (binding [test/*testing-vars* nil]
+                      (try
+                        (sim/everywhere {:fault :cancel :schedules 3}
+                          (let [free (atom 3)]
+                            (scope/scope [s]
+                              (sim/target s)
+                              (scope/go s
+                                (swap! free dec)
+                                (if give-back?
+                                  (try (<! (timeout 10)) (finally (swap! free inc)))
+                                  (do (<! (timeout 10)) (swap! free inc)))))
+                            (when-not (= 3 @free) (throw (ex-info "a lease is lost" {})))))
+                        (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))))]
+    (is (= :skein/sim-failed (use-lease false)))
+    (is (< 3 (long (:points (use-lease true)))))
+    (is (= :skein/no-target (error-of #(sim/everywhere (<!! (go 1))))))))
+
 ;;;; Bad input
 
 (deftest bad-input-is-refused

@@ -134,9 +134,10 @@
         drew? (do (runs/play options runs/fifo body) ; warm up: namespaces are loaded, caches are filled
                   (.drew (runs/play options runs/fifo body)))]
     (loop [number 0, state (fresh options)]
-      (let [strategy (when-not (over? options number start) (next-strategy number state))]
+      (let [over (over? options number start)
+            strategy (when-not over (next-strategy number state))]
         (if (nil? strategy)
-          {:summary (summary state number (= :exhaustive (:strategy options)) )}
+          {:summary (summary state number (and (not over) (= :exhaustive (:strategy options))))}
           (let [schedule (schedule options strategy number drew?)
                 sim (runs/play options schedule body)
                 state (learn state strategy sim)]

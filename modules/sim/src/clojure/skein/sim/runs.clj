@@ -2,8 +2,8 @@
 (ns skein.sim.runs
   "One run of a body under a schedule, and a thread to run it on.
 
-  A schedule is {:strategy {:kind ...} :slow? boolean :seed long}, the seed being that of random
-  numbers. A strategy is {:kind :listed :deviations [[choice value]]}, where any other choice is
+  A schedule is {:strategy {:kind ...} :slow? boolean :seed long :fault-at long}, the seed being that
+  of random numbers, :fault-at the point at which `everywhere` injects its fault. A strategy is {:kind :listed :deviations [[choice value]]}, where any other choice is
   the default, or of the kind :uniform :pct :pos :reversed with :seed, :d and :k.
 
   * `play` - a run, as a skein.sim.rt.Simulation; `schedule-of` what it chose
@@ -41,10 +41,10 @@
 ;; Code that is loaded when it is first used must not be loaded in a run.
 (preview (a/chan))
 
-(defn- settings ^Settings [{:keys [threads points time max-steps leaks outside]} {:keys [slow? seed]} events? describe]
+(defn- settings ^Settings [{:keys [threads points time max-steps leaks outside]} {:keys [slow? seed fault-at]} events? describe]
   (Settings. (boolean threads) (contains? points :channels) (contains? points :atoms) (= :manual time) (boolean slow?) (long max-steps)
              (case leaks :none 0 :puts 1 :all 2) (= :wait outside) 200000000 (boolean events?) (long seed)
-             describe preview))
+             (int (or fault-at 0)) describe preview))
 
 (defn- collect
   "Takes what clojure.test reports in a run: the first failure decides."
@@ -57,15 +57,19 @@
   "Name -> what skein.sim/fault injects there."
   {})
 
+(def ^:dynamic *fault*
+  "What skein.sim/everywhere injects into a target."
+  nil)
+
 (defn bound
   "Returns a function that calls `body` with the bindings of now. What the body reports to
   clojure.test goes to `report`, by default the result of the run; nil: where it went before."
   ([options body] (bound options body collect))
-  ([{:keys [faults]} body report]
+  ([{:keys [faults fault]} body report]
    (let [frame (Var/cloneThreadBindingFrame)]
      (fn bound-body []
        (Var/resetThreadBindingFrame frame)
-       (binding [*faults* faults]
+       (binding [*faults* faults, *fault* fault]
          (if report
            (binding [test/report report
                      test/*report-counters* nil]

@@ -3,7 +3,7 @@
   "A schedule as a short text, to run it again.
 
       k1.7f:1.4~2       fingerprint 7f; at choice 1 the second candidate, four choices later the third
-      k1.7f.s:1         the same with options: s steps take time, r… seed of random numbers
+      k1.7f.s:1         the same with options: s steps take time, f… point of a fault, r… seed of random numbers
       k1.7f:@pct3.9x.20 a schedule drawn by a strategy, from its seed
 
   * `write` and `parse` a schedule: {:strategy :flags :fingerprint}, see skein.sim.schedule
@@ -68,8 +68,8 @@
 
 (defn write
   "Returns the token of a schedule whose run had the hash `hash`."
-  [{:keys [strategy slow? seed]} hash]
-  (let [flags (str (when slow? "s") (when (and seed (pos? (long seed))) (str "r" (base-62 seed))))]
+  [{:keys [strategy slow? seed fault-at]} hash]
+  (let [flags (str (when slow? "s") (when fault-at (str "f" (base-62 fault-at) "_")) (when (and seed (pos? (long seed))) (str "r" (base-62 seed))))]
     (str "k1." (fingerprint hash) (when (seq flags) (str "." flags)) ":" (write-strategy strategy))))
 
 (defn parse
@@ -80,9 +80,11 @@
       (nil? version) (fail! token "it is no token")
       (not= "1" version) (fail! token (str "it is of version " version " of the format, and this Skein reads version 1"))
       :else
-      (let [[_ print _ slow seed schedule] (re-matches #"(..)(\.(s)?(?:r([0-9a-zA-Z]+))?)?:(.*)" body)]
+      (let [[_ print _ slow fault seed schedule]
+            (re-matches #"(..)(\.(s)?(?:f([0-9a-zA-Z]+)_)?(?:r([0-9a-zA-Z]+))?)?:(.*)" body)]
         (when-not print (fail! token "it is cut off or changed"))
         {:fingerprint print
          :slow? (boolean slow)
+         :fault-at (when fault (number token fault))
          :seed (if seed (number token seed) 0)
          :strategy (parse-strategy token schedule)}))))

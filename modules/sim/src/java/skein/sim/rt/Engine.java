@@ -72,6 +72,8 @@ abstract class Engine extends World implements Executor {
   volatile boolean stopped;
   boolean ending;
   boolean drew; // random numbers
+  IFn targeted; // injects a fault into what the test has named; null before that
+  int points; // passed since then
   volatile boolean over;
   Verdict verdict;
   Object value;
@@ -208,6 +210,8 @@ abstract class Engine extends World implements Executor {
 
   private Task pick() {
     if (!beginStep()) return null;
+    Task fault = faultDue();
+    if (fault != null) return fault;
     currentCompetes = false;
     int chosen = choose(Strategy.Kind.TASK, tasks.readyCount());
     Task first = tasks.ready(0);
@@ -231,10 +235,24 @@ abstract class Engine extends World implements Executor {
     return !stopped || ending;
   }
 
-  private void passTime(long now) {
+  void passTime(long now) {
     timeline.now = now;
     trace.mix(now);
     note("time", null, null, null);
+  }
+
+  /** Counts the points since the test has named a target. Returns a task that injects the fault there, or null. */
+  private Task faultDue() {
+    if (targeted == null || stopped || ++points != settings.faultAt()) return null;
+    IFn inject = targeted;
+    note("fault", current, null, "at point " + points);
+    return add(new Task(this, null, Task.Kind.CALLBACK, () -> {
+      try {
+        inject.invoke();
+      } catch (Throwable t) { // the fault is the test's
+        uncaught(t);
+      }
+    }, current));
   }
 
   private void admitDue() {
@@ -311,6 +329,8 @@ abstract class Engine extends World implements Executor {
   private boolean passes() {
     if (next != null) return false;
     if (!beginStep()) return true;
+    next = faultDue();
+    if (next != null) return true;
     admitDue();
     int others = tasks.readyCount();
     if (others == 0) return false;

@@ -17,8 +17,10 @@ import clojure.lang.IFn;
  * @param outsideNanos how long to wait for them when nothing else goes on
  * @param keepsEvents whether the trace has events
  * @param seed of the random numbers
+ * @param faultAt the point after the naming of a target at which a fault is injected; 0: none
  * @param describe called with the simulation when a run has failed, before it is unwound; or null
  * @param printer makes a short text of a value
  */
 public record Settings(boolean threads, boolean points, boolean atoms, boolean manualTime, boolean slowSteps,
-    long maxSteps, int leaks, boolean waitsOutside, long outsideNanos, boolean keepsEvents, long seed, IFn describe, IFn printer) {}
+    long maxSteps, int leaks, boolean waitsOutside, long outsideNanos, boolean keepsEvents, long seed, int faultAt,
+    IFn describe, IFn printer) {}

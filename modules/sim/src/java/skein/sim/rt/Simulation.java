@@ -201,6 +201,21 @@ public final class Simulation extends Engine {
     return labels;
   }
 
+  /** Counts points from now on; {@code inject} injects the fault. */
+  public void target(IFn inject) {
+    targeted = inject;
+  }
+
+  /** How many points there were since a target was named. */
+  public int points() {
+    return points;
+  }
+
+  /** Lets the time pass up to the next timer. */
+  public void expire() {
+    if (timeline.jump(Long.MAX_VALUE)) passTime(timeline.now);
+  }
+
   /** What the body returned. */
   public Object value() {
     return value;

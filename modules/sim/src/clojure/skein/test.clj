@@ -1,0 +1,139 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.test
+  "Fixtures of clojure.test for concurrent code, and tests by simulation.
+
+  * `leak-free`: blocks that a test has spawned have ended
+  * `no-dropped-errors`: no exception has reached nobody
+  * `deadline`: a test that hangs shows its threads, and fails
+  * `defsim`: a test whose body `skein.sim/check` runs
+
+      (use-fixtures :each (leak-free) (no-dropped-errors) (deadline 5000))
+
+  The fixtures are for tests on the real scheduler; a simulation looks for all of this itself."
+  (:require [clojure.string :as str]
+            [clojure.test :as test]
+            [skein.impl.async.describe :as describe]
+            [skein.impl.error :as error]
+            [skein.sim :as sim])
+  (:import [com.sun.management HotSpotDiagnosticMXBean HotSpotDiagnosticMXBean$ThreadDumpFormat]
+           [java.io File]
+           [java.lang.management ManagementFactory]
+           [java.lang.ref WeakReference]
+           [java.util.concurrent ConcurrentHashMap]
+           [skein.rt Hooks]
+           [skein.rt.schedule Scheduler]
+           [skein.rt.watch Failures Failures$Uncaught Probe]))
+
+(set! *warn-on-reflection* true)
+
+(defmacro defsim
+  "Defines a test whose body is run by `skein.sim/check`, with `options` if they are given."
+  {:arglists '([name options? & body])}
+  [name & args]
+  `(test/deftest ~name (sim/check ~@args)))
+
+(defn- fail! [message actual]
+  (test/do-report {:type :fail :message message :expected 'nothing :actual actual}))
+
+(defn- eventually
+  "Returns whether `done?` says true within `ms`; the garbage collector runs once meanwhile."
+  [ms done?]
+  (let [end (+ (System/nanoTime) (* 1000000 (long ms)))]
+    (loop [collected? false]
+      (cond
+        (done?) true
+        (not collected?) (do (System/gc) (recur true))
+        (neg? (- (System/nanoTime) end)) (do (Thread/sleep 2) (recur true))
+        :else false))))
+
+;;;; Leaks
+
+(defn- census
+  "A probe that keeps in `live` the blocks that have not ended, weakly: one that waits for what only
+  it knows is garbage, and no leak."
+  [^ConcurrentHashMap live]
+  (reify Probe
+    (spawned [_ frame] (.put live (System/identityHashCode frame) (WeakReference. frame)))
+    (finished [_ frame _] (.remove live (System/identityHashCode frame)))
+    (failed [_ frame _] (.remove live (System/identityHashCode frame)))))
+
+(defn- left [^ConcurrentHashMap live ignore]
+  (into [] (comp (keep (fn [^WeakReference r] (.get r)))
+                 (map describe/frame)
+                 (remove ignore))
+        (.values live)))
+
+(defn- place [{:keys [operation form file line]}]
+  (str (or form operation "a block that has not parked") " at " file ":" line))
+
+(defn leak-free
+  "Returns a fixture by which a test fails if blocks that it has spawned have not ended.
+
+  :grace-ms  how long they have after the test, 200
+  :ignore    predicate of a block as {:file :line :operation :form}, where it waits"
+  ([] (leak-free nil))
+  ([{:keys [grace-ms ignore] :or {grace-ms 200 ignore (constantly false)}}]
+   (fn leak-free-fixture [run]
+     (let [live (ConcurrentHashMap.), probe (census live)]
+       (Hooks/addProbe probe)
+       (try
+         (run)
+         (when-not (eventually grace-ms #(empty? (left live ignore)))
+           (let [blocks (left live ignore)]
+             (fail! (str (count blocks) " blocks have not ended:\n"
+                         (str/join "\n" (map (fn [[b n]] (str "  " n " x " (place b))) (frequencies blocks))))
+                    blocks)))
+         (finally (Hooks/removeProbe probe)))))))
+
+;;;; Errors
+
+(defn- uncaught []
+  (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last)))
+
+(defn no-dropped-errors
+  "Returns a fixture by which a test fails if an exception has reached nobody: one that has ended a
+  block or a callback, or of a future that nobody has asked for its result."
+  []
+  (fn no-dropped-errors-fixture [run]
+    (let [before (set (map #(System/identityHashCode %) (uncaught)))
+          dropped (fn [] (remove #(before (System/identityHashCode %)) (uncaught)))]
+      (run)
+      (System/gc) ; a failure that nobody has asked for is reported when it is garbage
+      (eventually 20 #(seq (dropped)))
+      (doseq [thrown (dropped)]
+        (fail! "an exception has reached nobody" thrown)))))
+
+;;;; Deadlines
+
+(defn- threads
+  "Returns the JDK's dump of all threads, virtual ones too; alike ones once, with their number."
+  []
+  (let [file (File/createTempFile "threads" ".txt"), path (.getPath file)]
+    (.delete file) ; the JDK writes to new files only
+    (try
+      (.dumpThreads ^HotSpotDiagnosticMXBean (ManagementFactory/getPlatformMXBean HotSpotDiagnosticMXBean)
+                    path HotSpotDiagnosticMXBean$ThreadDumpFormat/TEXT_PLAIN)
+      (let [stack #(str/replace % #"#\d+ \"|[0-9a-f]{8,}|\d{4}-\d\d-\d\dT\S+" "")]
+        (->> (str/split (slurp path) #"\n\n")
+             (group-by (comp str/join rest str/split-lines stack))
+             vals
+             (sort-by count)
+             (map (fn [alike] (str (count alike) " x " (first alike))))
+             (str/join "\n")))
+      (finally (.delete file)))))
+
+(defn deadline
+  "Returns a fixture by which a test fails that has not ended after `ms` milliseconds, and shows
+  what all threads do. The test's thread is interrupted and left."
+  [ms]
+  (when-not (pos-int? ms)
+    (error/fail! :skein/bad-delay (str "A deadline is a whole number of ms from 1, not " (error/preview ms) ".")
+                 {:value (error/preview ms)}))
+  (fn deadline-fixture [run]
+    (let [thread (Thread. ^Runnable (bound-fn* run) "test-with-deadline")]
+      (.setDaemon thread true)
+      (.start thread)
+      (.join thread (long ms))
+      (when (.isAlive thread)
+        (fail! (str "the test has not ended after " ms " ms. All threads:\n" (Scheduler/describe) (threads)) 'hangs)
+        (.interrupt thread)))))

@@ -1,0 +1,39 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.explore-test
+  "How schedules are chosen: all of them, each once; and each gives one run, wherever."
+  (:require [clojure.test :as test :refer [deftest is testing]]
+            [skein.async :as a :refer [>! chan go]]
+            [skein.sim :as sim]
+            [skein.sim.corpus-test :as corpus-test]))
+
+(set! *warn-on-reflection* true)
+
+(defn- interleavings
+  "How many orders there are of `n` tasks with `m` steps each: (nm)! / (m!)^n."
+  [n m]
+  (let [! (fn [k] (apply *' (range 1 (inc (long k)))))]
+    (/ (! (* (long n) (long m))) (apply *' (repeat n (! m))))))
+
+(deftest all-schedules-are-all-interleavings
+  (doseq [[n points] [[2 1] [2 2] [2 3] [3 1] [3 2]]]
+    (testing [n points]
+      (let [summary (sim/check {:strategy :exhaustive :schedules 100000}
+                      (let [c (chan 100)]
+                        (dotimes [i n] (go (dotimes [_ points] (>! c i))))))]
+        (is (:all summary))
+        ;; A block with so many operations has one step more: up to the first of them.
+        (is (= (interleavings n (inc (long points))) (:schedules summary) (:distinct summary)))))))
+
+(deftest a-search-that-is-cut-short-says-so
+  (is (not (:all (sim/check {:strategy :exhaustive :schedules 3}
+                   (let [c (chan 100)] (dotimes [_ 3] (go (>! c 1) (>! c 1)))))))))
+
+(defn tokens
+  "The tokens of runs of each program by the seeds below `n`, which hold a hash of the run."
+  [n]
+  (vec (for [{:keys [options buggy]} corpus-test/programs, seed (range n)]
+         (:token (sim/run* (assoc (dissoc options :schedules) :seed seed) buggy)))))
+
+(deftest runs-are-the-same-again
+  (tokens 1) ; what is loaded when it is first used has been loaded
+  (is (= (tokens 12) (tokens 12))))

@@ -1,0 +1,50 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.test-test
+  (:require [clojure.string :as str]
+            [clojure.test :as test :refer [deftest is]]
+            [skein.async :as a :refer [<! <!! chan go]]
+            [skein.test :as t]))
+
+(set! *warn-on-reflection* true)
+
+(defn- reports
+  "What is reported while `fixture` runs `f`."
+  [fixture f]
+  (let [reported (atom [])]
+    (binding [test/report #(swap! reported conj %)]
+      (fixture f))
+    @reported))
+
+(deftest a-block-that-waits-is-a-leak
+  (let [c (chan)
+        [report :as all] (reports (t/leak-free {:grace-ms 20}) #(go (<! c)))]
+    (is (= 1 (count all)))
+    (is (str/includes? (:message report) "(<! c) at"))
+    (a/close! c)))
+
+(deftest blocks-that-end-or-are-garbage-are-no-leaks
+  (is (= [] (reports (t/leak-free) #(<!! (go (<! (go 1)))))))
+  (is (= [] (reports (t/leak-free {:grace-ms 5000}) #(do (go (<! (chan))) nil))))
+  (is (= [] (reports (t/leak-free {:grace-ms 1 :ignore (constantly true)}) #(go (<! (a/timeout 100)))))))
+
+(deftest a-dropped-error-is-reported
+  (let [thrown (ex-info "dropped" {})
+        silent (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _]))
+        before (Thread/getDefaultUncaughtExceptionHandler)]
+    (Thread/setDefaultUncaughtExceptionHandler silent)
+    (try
+      (is (some #(identical? thrown (:actual %)) (reports (t/no-dropped-errors) #(<!! (go (throw thrown))))))
+      (is (= [] (reports (t/no-dropped-errors) #(<!! (go 1)))))
+      (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
+
+(deftest a-test-that-hangs-is-reported
+  (let [[report] (reports (t/deadline 50) #(try (<!! (chan)) (catch InterruptedException _)))]
+    (is (str/includes? (:message report) "has not ended after 50 ms"))
+    (is (str/includes? (:message report) "test_test.clj")))
+  (is (= [] (reports (t/deadline 30000) (fn [])))))
+
+(t/defsim a-simulated-test
+  {:schedules 50}
+  (let [c (chan)]
+    (go (a/>! c 1))
+    (is (= 1 (<!! c)))))
