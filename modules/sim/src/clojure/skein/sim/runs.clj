@@ -141,7 +141,7 @@
             steps (if sim (.steps sim) -1)
             now (System/nanoTime)]
         (cond
-          (or (nil? sim) (not (identical? sim last-sim)) (not= steps last-steps)) (recur sim steps now)
+          (or (nil? sim) (.isOver sim) (not (identical? sim last-sim)) (not= steps last-steps)) (recur sim steps now)
           (< (* 1000000 (long watchdog-ms)) (- now (long since))) (stuck! carrier sim watchdog-ms)
           :else (recur last-sim last-steps since))))))
 

@@ -438,7 +438,8 @@ abstract class Engine extends World implements Executor {
     throw e;
   }
 
-  boolean isOver() {
+  /** Whether the run is over. Any thread may ask. */
+  public boolean isOver() {
     return over;
   }
 
