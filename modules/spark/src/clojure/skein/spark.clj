@@ -56,7 +56,7 @@
   opts   :charset      as for skein.fold.lines/lines
          :split-bytes  how many bytes a task reads at most; default 128 MB, and less if that is fewer than four tasks a core
 
-  A file called *.gz or *.zst is one task. Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable; and when
+  A compressed file is one task; its first bytes tell, which are read here. Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable; and when
   folded, :skein/file-truncated and :skein/record-too-long."
   ([cluster paths] (lines cluster paths nil))
   ([cluster paths opts] (lines/lines cluster paths opts)))

@@ -3,21 +3,23 @@
   "Files as lines, cut into ranges of bytes: a range has the lines that begin in it, as in skein.fold.lines. Files are wherever
   Hadoop's file systems find them, and must be readable by each executor."
   (:require
-   [clojure.string :as str]
    [skein.fold.lines :as lines]
    [skein.impl.error :as error]
    [skein.spark.cluster :as cluster]
    [skein.spark.source :as source])
   (:import
    (com.github.luben.zstd ZstdInputStream)
-   (java.io FileInputStream IOException InputStream)
+   (java.io BufferedInputStream FileInputStream IOException InputStream)
    (java.net URI)
    (java.nio.charset Charset)
    (java.util.zip GZIPInputStream)
+   (org.apache.commons.compress.compressors.bzip2 BZip2CompressorInputStream)
+   (org.apache.commons.compress.compressors.lz4 FramedLZ4CompressorInputStream)
    (org.apache.hadoop.conf Configuration)
    (org.apache.hadoop.fs FileStatus FileSystem Path)
    (org.apache.spark SparkEnv)
    (org.apache.spark.deploy SparkHadoopUtil)
+   (org.tukaani.xz XZInputStream)
    (skein.spark.rt LineRange)))
 
 (set! *warn-on-reflection* true)
@@ -36,19 +38,24 @@
       (doto (.open (.getFileSystem path conf) path)
         (.seek position)))))
 
-(defn- unpacked ^InputStream [uri]
-  (let [in (opened uri 0)]
-    (if (str/ends-with? uri ".gz")
-      (GZIPInputStream. in 65536)
-      (ZstdInputStream. in))))
+(defn- unpacked ^InputStream [^InputStream in kind]
+  (case kind
+    :gzip (GZIPInputStream. in 65536)
+    :zstd (ZstdInputStream. in)
+    :bzip2 (BZip2CompressorInputStream. in true)
+    :xz (XZInputStream. in)
+    :lz4 (FramedLZ4CompressorInputStream. in true)))
 
 (defn part
-  "Returns the source of the lines that begin at the bytes `from` to `to` of the file at `uri`; of all, unpacked, if `to` is nil."
+  "Returns the source of the lines that begin at the bytes `from` to `to` of the file at `uri`."
   [uri from to charset]
-  (let [charset (Charset/forName charset)]
-    (if to
-      (LineRange. (fn [position] (opened uri position)) uri from to charset)
-      (LineRange. (fn [_] (unpacked uri)) uri 0 Long/MAX_VALUE charset))))
+  (LineRange. (fn [position] (opened uri position)) uri from to (Charset/forName charset)))
+
+(defn packed
+  "Returns the source of all lines of the compressed file at `uri`; kind is :gzip, :zstd, :bzip2, :xz or :lz4."
+  [uri kind charset]
+  (LineRange. (fn [_] (BufferedInputStream. (unpacked (BufferedInputStream. (opened uri 0) 65536) kind) 65536))
+              uri 0 Long/MAX_VALUE (Charset/forName charset)))
 
 ;;;; Here
 
@@ -70,14 +77,33 @@
         (failed! :skein/file-is-directory path (str (.getPath status) " is a directory. Give its files, for instance by " (.getPath status) "/*."))))
     (sort-by #(str (.getPath ^FileStatus %)) found)))
 
-(defn- packed? [uri]
-  (or (str/ends-with? uri ".gz") (str/ends-with? uri ".zst")))
+(def ^:private magics
+  "The first bytes of compressed data, by which skein.fold.lines tells them too."
+  [[:gzip [0x1F 0x8B]] [:bzip2 [0x42 0x5A 0x68]] [:zstd [0x28 0xB5 0x2F 0xFD]] [:xz [0xFD 0x37 0x7A 0x58 0x5A 0]] [:lz4 [0x04 0x22 0x4D 0x18]]])
 
-(defn- calls [^FileStatus status split-bytes charset]
-  (let [uri (str (.toUri (.getPath status)))
-        size (.getLen status)]
-    (if (packed? uri)
-      [[`part uri 0 nil charset]]
+(defn kind-of
+  "Returns how data that begin with `head`, a sequence of bytes from 0 to 255, are compressed, or nil."
+  [head]
+  (or (some (fn [[kind magic]] (when (= magic (take (count magic) head)) kind)) magics)
+      ;; A skippable frame of Zstandard, by which pzstd begins.
+      (when (and (= [0x2A 0x4D 0x18] (take 3 (rest head))) (= 0x50 (bit-and 0xF0 (long (first head))))) :zstd)))
+
+(defn- head
+  "Returns the first bytes of a file."
+  [^Configuration conf ^Path path]
+  (try
+    (with-open [in (.open (.getFileSystem path conf) path)]
+      (mapv #(bit-and 0xFF (long %)) (.readNBytes in 6)))
+    (catch IOException e
+      (failed! :skein/file-unreadable path (str "Can't read " path ": " (ex-message e) ".")))))
+
+(defn- calls [conf ^FileStatus status split-bytes charset]
+  (let [path (.getPath status)
+        uri (str (.toUri path))
+        size (.getLen status)
+        kind (when (pos? size) (kind-of (head conf path)))]
+    (if kind
+      [[`packed uri kind charset]]
       (for [[from to] (source/cuts 0 size (quot (+ size (dec split-bytes)) split-bytes))]
         [`part uri from to charset]))))
 
@@ -97,4 +123,4 @@
         files (into [] (mapcat #(statuses conf %)) (if (or (string? paths) (not (coll? paths))) [paths] paths))
         total (transduce (map #(.getLen ^FileStatus %)) + files)
         split (or split-bytes (max 1 (min max-split-bytes (quot total (source/default-partitions cluster)))))]
-    (source/of-calls cluster (mapcat #(calls % split charset) files))))
+    (source/of-calls cluster (mapcat #(calls conf % split charset) files))))

@@ -19,6 +19,9 @@
    (com.github.luben.zstd ZstdOutputStream)
    (java.io ByteArrayInputStream File OutputStream)
    (java.util.zip GZIPOutputStream)
+   (org.apache.commons.compress.compressors.bzip2 BZip2CompressorOutputStream)
+   (org.apache.commons.compress.compressors.lz4 FramedLZ4CompressorOutputStream)
+   (org.tukaani.xz LZMA2Options XZOutputStream)
    (skein.spark.rt LineRange)))
 
 (set! *warn-on-reflection* true)
@@ -84,13 +87,23 @@
 
 (defn- error-of [f] (:skein/error (ex-data (try (f) (catch ExceptionInfo e e)))))
 
-(deftest files-fold-on-executors
-  (let [cluster (bed/bed :pair)
+(deftest compressed-data-are-told-by-their-first-bytes
+  (doseq [[kind head] {:gzip [0x1F 0x8B 8 0], :zstd [0x28 0xB5 0x2F 0xFD 0], :bzip2 [66 90 104], :xz [0xFD 55 122 88 90 0], :lz4 [4 34 77 24], nil [65]}]
+    (is (= kind (lines/kind-of head))))
+  (is (= :zstd (lines/kind-of [0x5A 0x2A 0x4D 0x18])))
+  (is (nil? (lines/kind-of []))))
+
+(deftest files-fold-by-tasks
+  (let [cluster (bed/bed :local)
         text (str/join (map #(str "line " % "\n") (range 20000)))
         plain (file-of (utf-8 text))
-        gz (file-of (utf-8 text) ".gz" #(GZIPOutputStream. %))
+        gz (file-of (utf-8 text) ".packed" #(GZIPOutputStream. %))
         zst (file-of (utf-8 text) ".zst" #(ZstdOutputStream. ^OutputStream %))
-        paths (mapv str [plain gz zst])
+        bz2 (file-of (utf-8 text) ".bz2" #(BZip2CompressorOutputStream. %))
+        xz (file-of (utf-8 text) ".xz" (fn [^OutputStream out] (XZOutputStream. out (LZMA2Options. 0))))
+        lz4 (file-of (utf-8 text) ".lz4" #(FramedLZ4CompressorOutputStream. %))
+        misnamed (file-of (utf-8 "plain\n") ".gz" identity)
+        paths (mapv str [plain gz zst bz2 xz lz4 misnamed])
         sizes (fold/through (map count) fold/sum)
         far (fn [& args] (spark/fold (fold/into []) (apply spark/lines cluster args)))]
     (is (= (fold/fold (fold/into []) (fold-lines/lines paths)) (far paths)))
