@@ -26,8 +26,7 @@
             [skein.trace.sink :as sink]
             [skein.trace.vars :as vars]
             [skein.trace.verbose :as verbose])
-  (:import (skein.rt Late)
-           (skein.rt.watch Failures)))
+  (:import (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -177,37 +176,19 @@
   (event/unobserved
    (fn end [] (run! (fn untrace-one [v] (vars/untrace! v token)) vs))))
 
-;; Loaded with the first var that is traced so: a JVM may lack the module.
-(defn- jfr [fn-name] (Late/var (symbol "skein.trace.jfr" fn-name)))
-(def ^:private jfr-used? (atom false))
-
-(defn- trace-always! [vs {:keys [via] :or {via :var} :as options}]
-  (let [options (dissoc options :via)]
-    (case via
-      :var (trace-all! vs :always options)
-      :jfr (let [sinks-fn (sink/from-options options)]
-             (reset! jfr-used? true)
-             ((jfr "trace!") vs sinks-fn))
-      (error/fail! :skein/bad-option
-                   (str "Calls can't be traced :via " (error/preview via) ", only :via :var or :jfr.")
-                   {:option :via, :value via}))))
-
-(defn- untrace-always! [vs]
-  (untrace-each! vs :always)
-  (when @jfr-used? ((jfr "untrace!") vs)))
-
 (defn trace-vars*
   "As `trace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n options names]
   (let [vs (mapv (fn var-of [x] (vars/resolve-var n x)) names)]
-    (trace-always! vs options)
+    (trace-all! vs :always options)
     vs))
 
 (defn untrace-vars*
   "As `untrace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n names]
-  (untrace-always! (event/unobserved
-                    (fn resolve-all [] (mapv (fn var-of [x] (vars/resolve-var n x)) names)))))
+  (untrace-each! (event/unobserved
+                  (fn resolve-all [] (mapv (fn var-of [x] (vars/resolve-var n x)) names)))
+                 :always))
 
 (defmacro trace-vars
   "Tells the sinks of each call of the functions in these vars. Returns the vars.
@@ -217,8 +198,6 @@
   :sink     see `add-sink!`; :format: :skein or :tools.trace
   :group?   true: a line waits until the outermost call around it ends, at most 5 s, and then the
             calls of a thread or block are printed as one
-  :via      :jfr: the JVM times the calls, those too that go past the var; without arguments and
-            values, a second later; for plain functions, on JDK 25 or later
 
   Functions, primitive ones too, multimethods and protocol functions; they stay traced when
   they are defined anew, get another method or are extended. What calls do not go through
@@ -236,14 +215,12 @@
 (defn traced
   "Returns the vars that are traced."
   []
-  (into (vars/traced)
-        (remove (set (vars/traced)))
-        (when @jfr-used? (sort-by symbol ((jfr "traced"))))))
+  (vars/traced))
 
 (defn untrace-all
   "Ends all `trace-vars` and `trace-ns`. Returns nil."
   []
-  (untrace-always! (event/unobserved traced)))
+  (untrace-each! (event/unobserved traced) :always))
 
 (defn- as-var [x]
   (vars/resolve-var *ns* x))
@@ -273,7 +250,7 @@
 (defn trace-ns*
   "Traces what can be traced in the namespace `n`, a namespace or its name; see `trace-ns`."
   [n {:keys [match except] :as options}]
-  (when options (sink/check-keys! options (conj sink/option-keys :via :match :except)))
+  (when options (sink/check-keys! options (conj sink/option-keys :match :except)))
   (let [n (vars/find-namespace n)
         hit? (fn hit? [x sym] (if (set? x) (contains? x sym) (re-find x (name sym))))]
     (when (own-namespace? n)
@@ -283,13 +260,13 @@
                    {:ns (ns-name n)}))
     (let [vs (vars/namespace-vars n (fn wanted? [sym] (and (or (nil? match) (hit? match sym))
                                                            (not (and except (hit? except sym))))))]
-      (trace-always! vs (dissoc options :match :except))
+      (trace-all! vs :always (dissoc options :match :except))
       (vec vs))))
 
 (defn untrace-ns*
   "Ends the tracing of all vars of the namespace `n`, a namespace or its name."
   [n]
-  (untrace-always! (vals (ns-interns (vars/find-namespace n)))))
+  (untrace-each! (vals (ns-interns (vars/find-namespace n))) :always))
 
 (defn- ns-form
   "A form for the namespace that `n` names where it is written, whatever *ns* is when the form runs."
@@ -309,7 +286,7 @@
   "Traces the functions of a namespace, a symbol or an expression that gives one. Returns the vars.
 
   :match :except   a pattern for names, or a set of symbols: which vars
-  :sink :format :group? :via   see `trace-vars`
+  :sink :format :group?   see `trace-vars`
 
   Refuses clojure.core and the tracer's own namespaces with :skein/not-traceable."
   [n & {:as options}]

@@ -6,8 +6,7 @@
 
       :phase       :call, :return, :throw; :limit, the calls from here on are not shown;
                    :async-return, :async-throw, the block behind a returned port has ended;
-                   :form, a form of `trace-forms` has failed; :value, of `trace` and the like;
-                   :timed, the JVM has timed a call, which :callers made, see `skein.trace.jfr`
+                   :form, a form of `trace-forms` has failed; :value, of `trace` and the like
       :id          of the call, a number from 1; :parent that of the call around it; :group that
                    of the outermost call around it in the same thread or block
       :depth       calls around it, 0 for the first

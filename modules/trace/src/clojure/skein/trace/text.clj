@@ -89,10 +89,6 @@
          (when name (str name " "))
          "=> " value)))
 
-(defn- timed-text [{:keys [name elapsed-ns callers]}]
-  (str "(" name " …)   " (elapsed-text elapsed-ns)
-       (when-some [{:keys [name line]} (first callers)] (str "   from " name ":" line))))
-
 (defn- what [{:keys [phase name args value error elapsed-ns] :as event}]
   (case phase
     :call (call-text name args)
@@ -101,7 +97,6 @@
     :async-return (str "⇒ " value "   " (elapsed-text elapsed-ns) " after call")
     :async-throw (str "⇒ ! " (error-text error) "   " (elapsed-text elapsed-ns) " after call")
     :limit (str "… " value)
-    :timed (timed-text event)
     :running (str "… " name " still running")
     :note (str "note: " value)
     :form (form-text event)

@@ -9,7 +9,6 @@
   (:require [skein.impl.error :as error]
             [skein.trace.call :as call]
             [skein.trace.event :as event]
-            [skein.trace.linking :as linking]
             [skein.trace.print :as print]
             [skein.trace.sink :as sink]
             [skein.trace.wrap :as wrap])
@@ -54,6 +53,12 @@
       (seq (wrap/signatures root)) :prim-fn
       :else :fn)))
 
+(defn- compiling-directly?
+  "Whether calls of the var `v` that are compiled now go past it."
+  [^Var v]
+  (let [{:keys [redef dynamic declared]} (meta v)]
+    (and (:direct-linking *compiler-options*) (fn? (.getRawRoot v)) (not (or redef dynamic declared)))))
+
 (defn note
   "Returns what tracing a var can't see, as a sentence, or nil."
   [^Var v]
@@ -62,10 +67,7 @@
       protocol (str "calls on types that implement " (:name (meta protocol)) " inline go to the type, past the var")
       inline "calls that the compiler inlines don't go through the var"
       (= 'clojure.core (ns-name ns)) "Clojure's own calls are linked directly, past the var"
-      (linking/compiling-directly? v) "calls that are compiled now are linked directly, past the var; {:via :jfr} sees them"
-      :else (when-some [callers (seq (linking/callers v function-of))]
-              (str "calls by " (print/text (mapv symbol callers) preview-limits)
-                   " are linked directly, past the var; {:via :jfr} sees them")))))
+      (compiling-directly? v) "calls that are compiled now are linked directly, past the var")))
 
 (defn- wrap [^Target target root]
   (let [wrapper (if (instance? MultiFn root) (wrap/wrap-multi target root) (wrap/wrap-fn target root))]

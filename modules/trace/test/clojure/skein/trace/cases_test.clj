@@ -53,7 +53,6 @@
     [V17 "a throw" vars-test/a-throw-is-told-once-for-each-call]
     [V18 "calls past the var, told of" vars-test/direct-linking-is-noted]
     [V18 "inlined calls, Clojure's own" vars-test/what-goes-past-the-var-is-noted]
-    [V18 "calls past the var, seen" jfr-test/calls-that-go-past-the-var-are-timed]
     [V18 "what was taken from the var before" vars-test/a-function-that-is-made-of-the-traced-one-is-told-once-a-call]
     [V19 "the value of a returned block" vars-test/the-end-of-a-returned-block-is-told]
     [V20 "many threads and blocks" sink-test/lines-are-whole-and-make-up-the-tree-of-each-thread-and-block]

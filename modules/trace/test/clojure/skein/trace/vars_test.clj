@@ -9,10 +9,6 @@
             [skein.fresh-jvm :as fresh-jvm]
             [skein.trace :as trace])
   (:import (clojure.lang Compiler ExceptionInfo IFn$LL RT)
-           (java.io File)
-           (java.net URL URLClassLoader)
-           (java.nio.file Files)
-           (java.nio.file.attribute FileAttribute)
            (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
@@ -355,40 +351,14 @@
           "clojure.core/bit-and: calls that the compiler inlines don't go through the var"]
          (map :value @events))))
 
-(defn- compile-ahead!
-  "Compiles a namespace of this source with direct linking, with class files in a folder, which is removed after `f` has been called."
-  [n source f]
-  (let [^File folder (.toFile (Files/createTempDirectory "ahead" (make-array FileAttribute 0)))]
-    (spit (io/file folder (str n ".clj")) source)
-    (try
-      (with-bindings {Compiler/LOADER (URLClassLoader. (into-array URL [(.toURL (.toURI folder))]) (RT/baseLoader))
-                      #'*compile-path* (str folder)}
-        (binding [*compiler-options* {:direct-linking true}] (compile n))
-        (f))
-      (finally
-        (remove-ns n)
-        (run! io/delete-file (reverse (file-seq folder)))))))
-
 (defn ^:redef loose "Never linked directly." [x] x)
 
 (deftest direct-linking-is-noted
   (testing "of code that is compiled from now on"
     (binding [*compiler-options* {:direct-linking true}]
       (trace/trace-vars {:sink keep!} give loose))
-    (is (= ["skein.trace.vars-test/give: calls that are compiled now are linked directly, past the var; {:via :jfr} sees them"]
+    (is (= ["skein.trace.vars-test/give: calls that are compiled now are linked directly, past the var"]
            (map :value @events))))
-  (testing "of code that was compiled ahead of time"
-    (reset! events [])
-    (compile-ahead! 'linkedahead
-                    (str "(ns linkedahead) (defn callee [x] x) (defn ^:redef free [x] x)"
-                         "(defn one [x] (callee x)) (defn another [x] [(callee x) (free x)])")
-                    (fn trace []
-                      (trace/trace-vars* 'linkedahead {:sink keep!} '[callee free])
-                      (is (= [1 [1 1]] [((resolve 'linkedahead/one) 1) ((resolve 'linkedahead/another) 1)]))
-                      (trace/untrace-all)))
-    (is (= ["linkedahead/callee: calls by [linkedahead/another linkedahead/one] are linked directly, past the var; {:via :jfr} sees them"]
-           (keep (fn [{:keys [phase value]}] (when (= :note phase) value)) @events)))
-    (is (= '[linkedahead/free] (map :name (calls)))))
   (testing "of many vars together, of the first"
     (reset! events [])
     (binding [*compiler-options* {:direct-linking true}]
