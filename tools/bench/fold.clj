@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; ./skein bench fold [--only sums,sources,files,sizes,carriers] [--rounds N] [--figure median|best|busiest]
+;; ./skein bench fold [--only sums,sources,files,sizes,carriers,polluted] [--rounds N] [--figure median|best|busiest]
 (ns bench.fold
   "Folds beside transduce, clojure.core.reducers, java.util.stream and loops by hand, in one process, taking turns."
   (:require [clojure.core.reducers :as r]
@@ -116,21 +116,50 @@
         by-reducers (fn [coll] (r/map inc (r/filter even? coll)))]
     (row "vector of 10 M" [["skein" #(fold/fold xform + + v)]
                            (serial v)
+                           ["one thread" #(fold/fold {:parallelism 1} xform + + v)]
                            ["r/fold" #(r/fold + (by-reducers v))]
                            ["r/fold N/8" #(r/fold (fork-per v) + + (by-reducers v))]
                            ["stream" #(stream-of-boxed v)]])
     (row "long[] of 10 M" [["skein" #(fold/fold xform + + a)]
                            (serial a)
+                           ["one thread" #(fold/fold {:parallelism 1} xform + + a)]
                            ["r/fold" #(r/fold + (by-reducers a))]
                            ["stream" #(stream-of-longs (LongStream/of a))]
                            ["loop" #(loop-over-longs a)]])
     (row "range of 10 M" [["skein" #(fold/fold xform + + (range n-numbers))]
                           (serial (range n-numbers))
+                          ["one thread" #(fold/fold {:parallelism 1} xform + + (range n-numbers))]
                           ["r/fold" #(r/fold + (by-reducers (range n-numbers)))]
                           ["stream" #(stream-of-longs (LongStream/range 0 n-numbers))]
                           ["loop" #(loop-over-range n-numbers)]])
     (row "double[], hinted" [["skein" #(fold/fold (map (fn ^double [^double x] (* 0.5 x))) + (fn ^double [^double acc ^double x] (+ acc x)) d)]
                              ["transduce" #(transduce (map (fn [x] (* 0.5 (double x)))) + d)]])))
+
+;;;; The same after a hundred other folds
+
+(def ^:private other-xforms
+  "What programs put in front of a step; each takes any number."
+  [(map #(+ 1.5 (double %))) (map str) (comp (map inc) (filter number?)) (comp (remove zero?) (map -)) (mapcat list) (keep identity)
+   (map-indexed vector) (take-while some?) (comp (map #(* 2 (double %))) (map dec) (filter pos?)) (map #(/ % 7)) (partition-all 3)])
+
+(def ^:private other-steps
+  [(fn ([] nil) ([a] a) ([_ b] b)) (fn ([] nil) ([a] a) ([a _] a)) (fn ([] []) ([a] a) ([a x] (if (vector? a) (conj a x) [x])))])
+
+(defn- pollute!
+  "Folds and transduces what any real program might, so that the JIT compiler has seen many functions in each place."
+  []
+  (let [xs (vec (range 3000))
+        sources [xs (apply list xs) (set (take 500 xs)) (long-array xs) (double-array xs) (range 3000)]]
+    (dotimes [_ 40]
+      (doseq [xform other-xforms, step other-steps, source sources]
+        (transduce xform step nil source)
+        (fold/fold xform (fn ([] nil) ([_ b] b)) step source)
+        (fold/fold {:grain 300} xform (fn ([] nil) ([_ b] b)) step source)))))
+
+(defn- polluted-rows []
+  (println "after" (* (count other-xforms) (count other-steps)) "kinds of folds over 6 kinds of sources")
+  (pollute!)
+  (sum-rows))
 
 ;;;; Numbers to factorise
 
@@ -357,15 +386,16 @@
 ;;;; What to run
 
 (def ^:private groups
-  {"sums" #(do (sum-rows) (factorise-rows)), "sources" source-rows, "files" file-rows, "sizes" size-rows, "carriers" carrier-rows})
+  {"sums" #(do (sum-rows) (factorise-rows)), "sources" source-rows, "files" file-rows, "sizes" size-rows, "carriers" carrier-rows,
+   "polluted" polluted-rows})
 
 (defn- usage! []
   (binding [*out* *err*]
-    (println "bench: usage: bench fold [--only sums,sources,files,sizes,carriers] [--rounds N] [--figure median|best|busiest]"))
+    (println "bench: usage: bench fold [--only sums,sources,files,sizes,carriers,polluted] [--rounds N] [--figure median|best|busiest]"))
   (System/exit 2))
 
 (let [options (if (even? (count *command-line-args*)) (apply hash-map *command-line-args*) (usage!))
-      wanted (str/split (get options "--only" "sums,sources,files,sizes,carriers") #",")]
+      wanted (str/split (get options "--only" "sums,sources,files,sizes,carriers,polluted") #",")]
   (when-not (and (every? #{"--only" "--rounds" "--figure"} (keys options)) (every? groups wanted)) (usage!))
   (binding [*rounds* (parse-long (get options "--rounds" "15"))
             *figure* (get options "--figure" "median")]

@@ -2,9 +2,9 @@
 (ns skein.fold.parts
   "Folds made of folds: several in one pass, and one for each key.
 
-  While a strand runs, the values of its parts lie in an array or in cells; when it ends they become plain data, so that a
+  While a stretch of the source is reduced, the values of the parts lie in an array or in cells; at its end they become plain data, so that a
   partial result can leave the process. A part that has had enough (its step returned a reduced value) is left alone
-  from then on, in its own strand and in those to the right; `Stopped` marks it."
+  from then on, in its own stretch and in those to the right; `Stopped` marks it."
   (:require [skein.fold.run :as run])
   (:import (skein.fold.engine Stages)))
 
@@ -31,14 +31,14 @@
   ((or (:complete f) identity) (if (instance? Stopped value) (:value value) value)))
 
 (defn- ended
-  "Returns the value of one part at the end of a strand, as data."
+  "Returns the value of one part at the end of a stretch, as data."
   [rf acc]
   (if (reduced? acc)
     (Stopped. (rf (unreduced acc)))
     (rf acc)))
 
 (defn- combined
-  "Returns the value of one part, of two neighbouring strands."
+  "Returns the value of one part, of two neighbouring stretches."
   [f left right]
   (if (instance? Stopped left)
     left
@@ -54,7 +54,7 @@
 
 ;;;; Several in one pass
 
-;; The array of a strand: at 2i the reducing function of part i, at 2i + 1 its value.
+;; The array of a stretch: at 2i the reducing function of part i, at 2i + 1 its value.
 
 (defn- fresh-array ^objects [fs]
   (object-array (mapcat (fn part [f] [(rf-of f) ((identity-of f))]) fs)))
@@ -94,7 +94,7 @@
 
 ;;;; One for each key
 
-;; A strand has a transient map from key to the two-element array of its part.
+;; A stretch has a transient map from key to the two-element array of its part.
 
 (defn- step-on-key [f key-fn groups x]
   (let [k (key-fn x)

@@ -2,7 +2,7 @@
 (ns skein.fold.summary
   "Folds that sum elements up in little space: moments, the greatest ones, counts of values, quantiles.
 
-  `skein.fold` publishes them. Each accumulator is data, or becomes data when its strand ends.
+  `skein.fold` publishes them. Each accumulator is data, or becomes data at the end of its part of the source.
 
   Source: moments of parts are combined as in Chan, Golub, LeVeque, Updating Formulae and a Pairwise Algorithm for
   Computing Sample Variances, 1979; quantiles are those of a DDSketch, Masson, Rim, Lee 2019, without a bound on its buckets."
