@@ -140,7 +140,7 @@
 (def ^:private other-xforms
   "What programs put in front of a step; each takes any number."
   [(map #(+ 1.5 (double %))) (map str) (comp (map inc) (filter number?)) (comp (remove zero?) (map -)) (mapcat list) (keep identity)
-   (map-indexed vector) (take-while some?) (comp (map #(* 2 (double %))) (map dec) (filter pos?)) (map #(/ % 7)) (partition-all 3)])
+   (map-indexed vector) (take-while some?) (comp (map #(* 2 (double %))) (map dec) (filter pos?)) (map #(quot (long %) 7)) (partition-all 3)])
 
 (def ^:private other-steps
   [(fn ([] nil) ([a] a) ([_ b] b)) (fn ([] nil) ([a] a) ([a _] a)) (fn ([] []) ([a] a) ([a x] (if (vector? a) (conj a x) [x])))])

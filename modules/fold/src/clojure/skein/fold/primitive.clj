@@ -6,7 +6,7 @@
   another way gets no loops, and folds more slowly. What follows the known stages is called by the loop, element by element. A loop is
   compiled, and kept for functions of the same classes, when the elements that it would have folded are worth it."
   (:import (clojure.lang Compiler DynamicClassLoader IFn IFn$DD IFn$DDD IFn$DL IFn$DLD IFn$DO IFn$LD IFn$LDL IFn$LL IFn$LLL
-                         IFn$LO IFn$ODO IFn$OLO)
+                         IFn$LO IFn$ODO IFn$OLO Reduced)
            (java.util.concurrent ConcurrentHashMap)
            (java.util.concurrent.atomic AtomicLong)
            (skein.fold.engine Stages)
@@ -103,53 +103,58 @@
 
 ;;;; From operations to a loop
 
-(def ^:private element
-  "How to get the element at `i`."
-  '{:OBJECTS (clojure.core/aget ^objects elements (clojure.core/unchecked-int i))
-    :LONGS (clojure.core/aget ^longs elements (clojure.core/unchecked-int i))
-    :INTS (clojure.core/long (clojure.core/aget ^ints elements (clojure.core/unchecked-int i)))
-    :DOUBLES (clojure.core/aget ^doubles elements (clojure.core/unchecked-int i))
-    :RANGE (clojure.core/unchecked-add first-one (clojure.core/unchecked-multiply i distance))})
-
-(def ^:private next-one '(clojure.core/unchecked-inc i))
-
 (defn- call [{:keys [interface place]} & args]
   (if interface
     `(.invokePrim ~(vary-meta place assoc :tag (symbol (.getName ^Class interface))) ~@args)
     `(~place ~@args)))
 
 (defn- body
-  "Returns the form that does `ops` to the element `x`, and goes on with the next one."
-  [[{:keys [op out] :as operation} & more]]
-  (case op
+  "Returns the form of what `acc` is after `ops` have been done to the element `x`."
+  [[operation & more]]
+  (case (:op operation)
     :map `(let [~'x ~(call operation 'x)] ~(body more))
-    :filter `(if ~(call operation 'x) ~(body more) (recur ~next-one ~'acc))
-    :remove `(if ~(call operation 'x) (recur ~next-one ~'acc) ~(body more))
-    :step (if (= :object out)
-            `(let [~'acc ~(call operation 'acc 'x)]
-               (if (instance? clojure.lang.Reduced ~'acc) ~'acc (recur ~next-one ~'acc)))
-            `(recur ~next-one ~(call operation 'acc 'x)))))
+    :filter `(if ~(call operation 'x) ~(body more) ~'acc)
+    :remove `(if ~(call operation 'x) ~'acc ~(body more))
+    :step (call operation 'acc 'x)))
+
+(def ^:private elements-of
+  "For each kind: bindings around the loop, where it begins and ends, how it goes on, and the element at `i`. A range is gone over by
+  its elements. The loop goes on in one place only, which the JIT compiler needs to make the best of it."
+  '{:OBJECTS [[] from to (unchecked-inc i) (aget ^objects elements (unchecked-int i))]
+    :LONGS [[] from to (unchecked-inc i) (aget ^longs elements (unchecked-int i))]
+    :INTS [[] from to (unchecked-inc i) (long (aget ^ints elements (unchecked-int i)))]
+    :DOUBLES [[] from to (unchecked-inc i) (aget ^doubles elements (unchecked-int i))]
+    :RANGE [[start (aget ^longs elements 0), distance (aget ^longs elements 1)]
+            (unchecked-add start (unchecked-multiply from distance))
+            (unchecked-add start (unchecked-multiply to distance))
+            (unchecked-add i distance)
+            i]})
 
 (defn- loop-form
   "Returns the form of a function from an array of the operations' functions to a loop."
   [kind ops]
   (let [ops (map-indexed (fn place [i op] (assoc op :place (symbol (str "f" i)))) ops)
-        type-of (:out (last ops))]
+        [around from to next-i element] (elements-of kind)
+        [unboxed boxed] (case (:out (last ops)) :long '[(long acc) (Long/valueOf acc)] :double '[(double acc) (Double/valueOf acc)] '[acc acc])
+        step (body ops)
+        go-on (if (= 'acc unboxed)
+                `(let [~'acc ~step] (if (instance? Reduced ~'acc) ~'acc (recur ~next-i ~'acc)))
+                `(recur ~next-i ~step))]
     `(fn [~'^objects functions]
        (let [~@(mapcat (fn [i op] [(:place op) `(aget ~'functions ~i)]) (range) ops)]
          (reify Fused$Loop
            (reduce [~'_ ~'elements ~'acc ~'from ~'to]
-             (let [~@(when (= :RANGE kind) '[first-one (clojure.core/aget ^longs elements 0), distance (clojure.core/aget ^longs elements 1)])]
-               (loop [~'i ~'from, ~'acc ~(case type-of :long `(long ~'acc) :double `(double ~'acc) 'acc)]
-                 (if (< ~'i ~'to)
-                   (let [~'x ~(element kind)] ~(body ops))
-                   ~(case type-of :long `(Long/valueOf ~'acc) :double `(Double/valueOf ~'acc) 'acc))))))))))
+             (let [~@around, ~'end ~to]
+               (loop [~'i ~from, ~'acc ~unboxed]
+                 (if (== ~'i ~'end)
+                   ~boxed
+                   (let [~'x ~element] ~go-on))))))))))
 
 (defn- compiled
   "Returns the value of `form`, compiled as by itself."
   [form]
   (with-bindings {Compiler/LOADER (DynamicClassLoader. (.getClassLoader Fused))
-                  #'*compile-files* false, #'*warn-on-reflection* false, #'*unchecked-math* false}
+                  #'*ns* (the-ns 'clojure.core), #'*compile-files* false, #'*warn-on-reflection* false, #'*unchecked-math* false}
     (eval form)))
 
 ;;;; When

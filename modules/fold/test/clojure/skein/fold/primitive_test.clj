@@ -83,7 +83,7 @@
 
 (def ^:private case-gen
   (gen/hash-map :source source-gen
-                :long? gen/boolean
+                :long? (gen/frequency [[4 (gen/return false)] [1 (gen/return true)]])
                 :names (gen/vector (gen/elements (keys stages)) 0 3)
                 :step (gen/elements (keys steps))
                 :parallelism (gen/choose 1 4)
