@@ -18,28 +18,24 @@
   Where a docstring says \"As core.async's\", behaviour is that of clojure.core.async
   1.9.865, and what differs follows; doc/migrating.md has it all in one table.
 
-  What few programs need at once, or at all, is loaded when it is first called: the go
-  compiler, the threads, ports of other kinds, and the blocks behind `pipe` and its kin. A
-  namespace that is named :as-alias below is such a one. Ahead-of-time compilation includes
-  them."
+  The go compiler, and the protocols for ports of other kinds, are loaded when they are first
+  needed; see skein.impl.late."
   (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
   (:require [clojure.core.protocols :as core-protocols]
-            [skein.impl.alt :as-alias alt]
-            [skein.impl.async.describe :as-alias describe]
-            [skein.impl.async.filters :as-alias filters]
-            [skein.impl.async.mix :as-alias mix]
-            [skein.impl.async.mult :as-alias mult]
-            [skein.impl.async.ops :as-alias ops]
-            [skein.impl.async.pipeline :as-alias pipeline]
-            [skein.impl.async.pub :as-alias pub]
-            [skein.impl.channel :as-alias channel]
-            [skein.impl.go :as-alias compiler]
-            [skein.impl.once :refer [defprotocol-once]]
-            [skein.impl.protocols :as-alias impl]
-            [skein.impl.threads :as-alias threads])
-  (:import [skein.rt Alts Box Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding
-            Callback Channel Foreign Frame Late Runner TransducedChannel]
-           [skein.rt.schedule Scheduler Timeout]
+            [skein.impl.alt :as alt]
+            [skein.impl.async.describe :as describe]
+            [skein.impl.async.deprecated]
+            [skein.impl.async.hubs]
+            [skein.impl.async.ops :as ops]
+            [skein.impl.async.pipeline :as pipelines]
+            [skein.impl.check :as check]
+            [skein.impl.late :as late]
+            [skein.impl.mirror :as mirror]
+            [skein.impl.port :as port]
+            [skein.impl.threads :as threads])
+  (:import [skein.rt Alts Box Buffers$Dropping Buffers$Promise Buffers$Sliding Callback Channel
+            Frame Runner]
+           [skein.rt.schedule Timeout]
            [skein.rt.watch Failures]))
 
 (set! *warn-on-reflection* true)
@@ -51,28 +47,22 @@
 
   As core.async's."
   [n]
-  (assert (pos? n) "fixed buffers must have size > 0")
-  (Buffers$Fixed. n))
+  (port/buffer n))
 
 (defn dropping-buffer
   "Returns a buffer for `n` values that drops the newest while it is full. As core.async's."
   [n]
-  (Buffers$Dropping. n))
+  (Buffers$Dropping. (check/number "n of dropping-buffer" n "a number" number?)))
 
 (defn sliding-buffer
   "Returns a buffer for `n` values that drops the oldest while it is full. As core.async's."
   [n]
-  (Buffers$Sliding. n))
+  (Buffers$Sliding. (check/number "n of sliding-buffer" n "a number" number?)))
 
 (defn unblocking-buffer?
   "Returns whether puts never wait on a channel with this buffer. As core.async's."
   [buff]
-  (extends? @(Late/var `impl/UnblockingBuffer) (class buff)))
-
-(defn- own-buffer [b]
-  (if (or (nil? b) (instance? Buffer b))
-    b
-    ((Late/var `channel/foreign-buffer) b)))
+  (late/unblocking-buffer? buff))
 
 (defn chan
   "Returns a channel.
@@ -89,16 +79,9 @@
       (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
       ;=> 2"
   ([] (Channel. nil))
-  ([buf-or-n] (chan buf-or-n nil nil))
-  ([buf-or-n xform] (chan buf-or-n xform nil))
-  ([buf-or-n xform ex-handler]
-   (when xform (assert buf-or-n "buffer must be supplied when transducer is"))
-   (let [given (if (number? buf-or-n) (buffer buf-or-n) buf-or-n)
-         b (own-buffer given)]
-     ;; A buffer of another kind may use the channel, as a transducer may.
-     (if (or xform ex-handler (not (identical? b given)))
-       (TransducedChannel. b xform ex-handler)
-       (Channel. b)))))
+  ([buf-or-n] (port/chan buf-or-n nil nil))
+  ([buf-or-n xform] (port/chan buf-or-n xform nil))
+  ([buf-or-n xform ex-handler] (port/chan buf-or-n xform ex-handler)))
 
 (defn promise-chan
   "Returns a channel that takes one value and gives it to every taker for ever; closed
@@ -111,12 +94,12 @@
   ([xform ex-handler] (chan (Buffers$Promise.) xform ex-handler)))
 
 (defn timeout
-  "Returns a channel that closes after `msecs` milliseconds, 0 or more.
+  "Returns a channel that closes after `msecs` milliseconds, at once if that is below 1.
 
   As core.async's. Differs: the channel is private, so that closing it cancels its timer
   and touches nobody else; the clock is monotonic."
-  [^long msecs]
-  (Timeout/after msecs))
+  [msecs]
+  (Timeout/after (check/milliseconds "msecs of timeout" msecs)))
 
 (defn close!
   "Closes a channel: no more puts are accepted, takes get what is there and then nil.
@@ -124,7 +107,7 @@
   [chan]
   (if (instance? Channel chan)
     (.close ^Channel chan)
-    ((Late/var `impl/close!) chan))
+    (port/close! chan))
   nil)
 
 ;;;; Operations that never wait
@@ -133,18 +116,7 @@
   "Returns a handler, always active, whose commit gives `f`; for use with the port
   protocols. As core.async's."
   ([f] (fn-handler f true))
-  ([f blockable] ((Late/var `channel/fn-handler) f blockable)))
-
-(defn- on-caller [f]
-  (with-meta f {:on-caller? true}))
-
-(defn- call-back [f value on-caller?]
-  (if on-caller?
-    (f value)
-    (Scheduler/submit (Callback/task (fn run [] (f value))))))
-
-(defn- handler [f on-caller?]
-  (fn-handler (if on-caller? (on-caller f) f)))
+  ([f blockable] (late/fn-handler f blockable)))
 
 (defn take!
   "Takes a value and passes it to `fn1`, nil if the port is closed. Returns nil.
@@ -152,16 +124,8 @@
   As core.async's: a value that is there is passed at once, on this thread unless
   `on-caller?` is false; later ones on the thread of the put or, if `on-caller?` is
   false, on a worker."
-  ([port fn1] (take! port fn1 true))
-  ([port fn1 on-caller?]
-   (if (instance? Channel port)
-     (let [v (.take ^Channel port (Callback. fn1 (boolean on-caller?)) nil)]
-       (when-not (identical? v Channel/NONE) (call-back fn1 v on-caller?)))
-     (when-some [b ((Late/var `impl/take!) port (handler fn1 on-caller?))]
-       (call-back fn1 @b on-caller?)))
-   nil))
-
-(def ^:private nop (on-caller (fn nop [_])))
+  ([port fn1] (port/take! port fn1 true))
+  ([port fn1 on-caller?] (port/take! port fn1 on-caller?)))
 
 (defn put!
   "Puts `val` and passes true to `fn1`, or false if the port is closed. Returns true
@@ -169,17 +133,9 @@
   ([port val]
    (if (instance? Channel port)
      (not (false? (.put ^Channel port val (Callback. nil true) nil)))
-     (put! port val nop true)))
-  ([port val fn1] (put! port val fn1 true))
-  ([port val fn1 on-caller?]
-   (if (instance? Channel port)
-     (let [accepted (.put ^Channel port val (Callback. fn1 (boolean on-caller?)) nil)]
-       (if (identical? accepted Channel/NONE)
-         true
-         (do (call-back fn1 accepted on-caller?) accepted)))
-     (if-some [b ((Late/var `impl/put!) port val (handler fn1 on-caller?))]
-       (do (call-back fn1 @b on-caller?) @b)
-       true))))
+     (port/put! port val)))
+  ([port val fn1] (port/put! port val fn1 true))
+  ([port val fn1 on-caller?] (port/put! port val fn1 on-caller?)))
 
 (defn offer!
   "Puts `val` if that needs no waiting. Returns true, false if the port is closed, or nil
@@ -188,7 +144,7 @@
   (if (instance? Channel port)
     (let [accepted (.put ^Channel port val nil nil)]
       (when-not (identical? accepted Channel/NONE) accepted))
-    (when-some [b ((Late/var `impl/put!) port val (fn-handler nop false))] @b)))
+    (port/offer! port val)))
 
 (defn poll!
   "Returns a value if one is there, else nil. As core.async's."
@@ -196,7 +152,7 @@
   (if (instance? Channel port)
     (let [v (.take ^Channel port nil nil)]
       (when-not (identical? v Channel/NONE) v))
-    (when-some [b ((Late/var `impl/take!) port (fn-handler nop false))] @b)))
+    (port/poll! port)))
 
 ;;;; Operations that block the thread
 
@@ -220,30 +176,19 @@
          (alter-var-root (var ~op) @#'checked (var ~op)))
        (var ~op)))
 
-(defn- take-blocking [port]
-  (if (instance? Channel port)
-    (.takeBlocking ^Channel port)
-    (nth (Alts/chooseBlocking [port] nil) 0)))
-
-(defn- put-blocking [port val]
-  (cond
-    (instance? Channel port) (.putBlocking ^Channel port val)
-    (nil? val) (throw (IllegalArgumentException. "Can't put nil on channel"))
-    :else (nth (Alts/chooseBlocking [[port val]] nil) 0)))
-
 (defblockingop <!!
   "Takes a value, blocking this thread until there is one; nil if the port is closed.
 
   As core.async's. Differs: may be called in a go block; an interrupted thread withdraws
   its take, so that no value is lost."
   [port]
-  (take-blocking port))
+  (if (instance? Channel port) (.takeBlocking ^Channel port) (port/<!! port)))
 
 (defblockingop >!!
   "Puts `val`, blocking this thread until it is accepted. Returns true, or false if the
   port is closed. As core.async's; differs as `<!!` does."
   [port val]
-  (put-blocking port val))
+  (if (instance? Channel port) (.putBlocking ^Channel port val) (port/>!! port val)))
 
 (defblockingop alts!!
   "Does one of several operations, blocking this thread until one is done; see `alts!`.
@@ -252,10 +197,6 @@
   (Alts/chooseBlocking ports (apply hash-map opts)))
 
 ;;;; Parking operations, where they are reached through a function
-
-(defn- check-in-block [op]
-  (when-not (Runner/inBlock)
-    (throw (AssertionError. (str "Assert failed: " op " used not in (go ...) block\nnil")))))
 
 (defn <!
   "Takes a value, parking the block until there is one; nil if the port is closed.
@@ -268,16 +209,14 @@
       ;=> [1 2]"
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
   [port]
-  (check-in-block "<!")
-  (take-blocking port))
+  (port/<! port))
 
 (defn >!
   "Puts `val`, parking the block until it is accepted. Returns true, or false if the port
   is closed. As core.async's; differs as `<!` does."
   {:skein.impl.go/op '{:method put, :arity [2 2]}}
   [port val]
-  (check-in-block ">!")
-  (put-blocking port val))
+  (port/>! port val))
 
 (defn alts!
   "Does one of several operations, parking the block until one is done. Returns
@@ -290,8 +229,7 @@
   As core.async's; differs as `<!` does."
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}}
   [ports & {:as opts}]
-  (check-in-block "alts!")
-  (Alts/chooseBlocking ports opts))
+  (port/alts! ports opts))
 
 (defn do-alts
   "Does one of several operations without waiting: a derefable [value port], or nil, and
@@ -303,7 +241,7 @@
 (defn do-alt
   "Returns the form of an `alt!` by `alts`, a symbol. As core.async's."
   [alts clauses]
-  ((Late/var `alt/alt-form) alts clauses))
+  (alt/alt-form alts clauses))
 
 (defmacro alt!!
   "As `alt!`, blocking this thread until an operation is done. As core.async's."
@@ -330,13 +268,11 @@
   gets the body's value, if not nil, and closes.
 
   As core.async's, exceptions included: the channel closes and the thread's uncaught-
-  exception handler gets the exception. Differs: the body may block, and park in any
+  exception handler gets the exception. Differs: `<?` and `<??` rethrow it, too; the body may block, and park in any
   function that it calls; any Clojure form compiles; there is no limit on its size."
   {:skein.impl.go/block true}
   [& body]
-  (if (:ns &env) ; ClojureScript
-    ((requiring-resolve 'skein.impl.cljs/compile-go) &env body &form)
-    ((Late/var `compiler/compile-go) &env body &form)))
+  (late/compile-go &env body &form))
 
 (defmacro go-loop
   "As (go (loop bindings body...)). As core.async's."
@@ -354,9 +290,7 @@
       ;=> 42"
   {:skein.impl.go/block true}
   [& body]
-  (if (:ns &env) ; ClojureScript
-    ((requiring-resolve 'skein.impl.cljs/compile-async) &env body &form)
-    ((Late/var `compiler/compile-async) &env body &form)))
+  (late/compile-async &env body &form))
 
 (defn rethrow
   "Returns `value`, taken from `port`, or throws the exception that ended the port if
@@ -365,13 +299,13 @@
   (when (nil? value)
     (when-some [thrown (if (instance? Channel port)
                          (.thrown ^Channel port)
-                         ((Late/var `impl/failure) port))]
+                         (late/failure port))]
       (throw thrown)))
   value)
 
 (defmacro <?
-  "As `<!`, and throws the exception, the same object, that ended `port`: that of an
-  `async` block, or the cause with which a channel was closed."
+  "As `<!`, and throws the exception, the same object, that ended `port`: that of a block, `go`
+  or `async`, or the cause with which a channel was closed."
   [port]
   `(let [port# ~port] (rethrow port# (<! port#))))
 
@@ -387,19 +321,8 @@
   "Calls `f` on a thread for `workload`, :mixed by default, :io or :compute, with the
   caller's bindings. Returns a channel that gets the value, if not nil, and closes. As
   core.async's."
-  ([f] (thread-call f :mixed))
-  ([f workload]
-   (let [c (chan 1)
-         f (bound-fn* f)]
-     ((Late/var `threads/exec)
-      (fn run []
-        (try (when-some [v (f)] (>!! c v))
-             (catch Throwable t ; kept before its taker is given nil, who may ask why
-               (Failures/uncaught t)
-               (throw t))
-             (finally (close! c))))
-      workload)
-     c)))
+  ([f] (threads/call f :mixed))
+  ([f workload] (threads/call f workload)))
 
 (defmacro thread
   "Runs the body on a platform thread; see `thread-call`. As core.async's."
@@ -414,26 +337,154 @@
 ;;;; Channels and blocks as data
 
 (extend Channel core-protocols/Datafiable
-        {:datafy (fn datafy [ch] ((Late/var `describe/channel) ch))})
+        {:datafy (fn datafy [ch] (describe/channel ch))})
 
 (extend Frame core-protocols/Datafiable
-        {:datafy (fn datafy [frame] ((Late/var `describe/frame) frame))})
+        {:datafy (fn datafy [frame] (describe/frame frame))})
 
 (defmethod print-method Channel [ch writer]
-  ((Late/var `describe/print-channel) ch writer))
+  (describe/print-channel ch writer))
 
-;; What the runtime asks of the layers above it.
-(Foreign/loadBy (fn load-ports [] (Late/var `channel/foreign-alts)))
-(Failures/addMachinery "skein.async$")
+(Failures/addMachinery "skein.async$") ; says nothing about the user's code in a stack trace
 
-;; The rest of this namespace: blocks between channels, hubs of many channels, and what
-;; core.async has deprecated.
-(load "async_ops")
-(load "async_hubs")
-(load "async_deprecated")
+;;;; From channel to channel
 
-(when *compile-files*
-  (require 'skein.impl.alt 'skein.impl.channel 'skein.impl.go 'skein.impl.threads
-           'skein.impl.async.describe 'skein.impl.async.filters 'skein.impl.async.mix
-           'skein.impl.async.mult 'skein.impl.async.ops 'skein.impl.async.pipeline
-           'skein.impl.async.pub))
+(defn pipe
+  "Moves values from the channel `from` to `to`, which it closes in the end unless `close?`
+  is false; stops when `to` closes. Returns `to`. As core.async's."
+  ([from to] (pipe from to true))
+  ([from to close?] (ops/pipe from to close?)))
+
+(defn pipeline
+  "Moves values from the channel `from` to `to` through the transducer `xf`, up to `n` at a
+  time; results come in the order of the values. Returns a channel that closes when it ends.
+
+  xf          applied to each value by itself; gives any number of results
+  close?      whether `to` is closed after `from`; by default true
+  ex-handler  as for `chan`
+
+  As core.async's. Differs: stops taking when `to` closes. Work is done in blocks, and goes
+  on on :compute threads once a value has taken more than 1 ms.
+
+      (<!! (into [] (let [out (chan)] (pipeline 2 out (filter odd?) (to-chan! [1 2 3])) out)))
+      ;=> [1 3]"
+  ([n to xf from] (pipeline n to xf from true))
+  ([n to xf from close?] (pipeline n to xf from close? nil))
+  ([n to xf from close? ex-handler]
+   (pipelines/pipeline n to xf from close? ex-handler :compute)))
+
+(defn pipeline-blocking
+  "As `pipeline`, for work that blocks: slow work goes to :mixed threads. As core.async's;
+  differs as `pipeline` does."
+  ([n to xf from] (pipeline-blocking n to xf from true))
+  ([n to xf from close?] (pipeline-blocking n to xf from close? nil))
+  ([n to xf from close? ex-handler]
+   (pipelines/pipeline n to xf from close? ex-handler :mixed)))
+
+(defn pipeline-async
+  "As `pipeline`, with the work started by `af`, a function of a value and a channel on
+  which the results are put by and by, and which must be closed then.
+
+  As core.async's. Differs: stops taking when `to` closes; at most `n` values are under way;
+  what `af` throws goes to the uncaught-exception handler and ends that value only."
+  ([n to af from] (pipeline-async n to af from true))
+  ([n to af from close?]
+   (pipelines/pipeline-async n to af from close?)))
+
+(defn split
+  "Moves values from `ch` to one of two channels, by the predicate `p`. Returns them as
+  [true-channel false-channel]; they close with `ch`.
+
+  As core.async's. Differs: when one of the two closes, so does the other, as nothing is
+  taken from `ch` any more."
+  ([p ch] (split p ch nil nil))
+  ([p ch t-buf-or-n f-buf-or-n] (ops/split p ch t-buf-or-n f-buf-or-n)))
+
+(defn take
+  "Returns a channel that gets the first `n` values of `ch` and closes. As core.async's.
+  Differs: nothing is taken any more once the channel is closed."
+  ([n ch] (take n ch nil))
+  ([n ch buf-or-n] (ops/take n ch buf-or-n)))
+
+(defn map
+  "Returns a channel of the results of `f` on one value from each of the channels `chs`; it
+  closes with the first of them.
+
+  As core.async's. Differs: a result of nil is reported to the uncaught-exception handler
+  as :skein/nil-value, and the channel closes; nothing is taken once it is closed.
+
+      (<!! (into [] (map + [(to-chan! [1 2]) (to-chan! [10 20])])))
+      ;=> [11 22]"
+  ([f chs] (map f chs nil))
+  ([f chs buf-or-n] (ops/map f chs buf-or-n)))
+
+(defn merge
+  "Returns a channel of the values of all channels `chs`; closes when all have. As
+  core.async's. Differs: nothing is taken any more once it is closed."
+  ([chs] (merge chs nil))
+  ([chs buf-or-n] (ops/merge chs buf-or-n)))
+
+;;;; From a collection
+
+(defn onto-chan!
+  "Puts the values of `coll` on `ch` and then closes it, unless `close?` is false. Returns a
+  channel that closes when that is done, or when `ch` has been closed.
+
+  As core.async's. Differs: nil in `coll` is reported to the uncaught-exception handler as
+  :skein/nil-value and ends it, as does an exception from a lazy `coll`."
+  ([ch coll] (onto-chan! ch coll true))
+  ([ch coll close?] (ops/onto-chan! ch coll close?)))
+
+(defn onto-chan!!
+  "As `onto-chan!`, on a thread, for a `coll` whose reading blocks long. As core.async's;
+  differs as `onto-chan!` does."
+  ([ch coll] (onto-chan!! ch coll true))
+  ([ch coll close?] (ops/onto-chan!! ch coll close?)))
+
+(defn to-chan!
+  "Returns a channel of the values of `coll`, which closes after them. As core.async's;
+  differs as `onto-chan!` does.
+
+      (<!! (into #{} (to-chan! [1 2 1])))
+      ;=> #{1 2}"
+  [coll]
+  (ops/to-chan onto-chan! coll))
+
+(defn to-chan!!
+  "As `to-chan!`, on a thread, for a `coll` whose reading blocks long. As core.async's;
+  differs as `onto-chan!` does."
+  [coll]
+  (ops/to-chan onto-chan!! coll))
+
+;;;; Into a value
+
+(defn reduce
+  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`.
+  As core.async's.
+
+      (<!! (reduce + 0 (to-chan! [1 2 3])))
+      ;=> 6"
+  [f init ch]
+  (ops/reduce f init ch))
+
+(defn transduce
+  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`,
+  through the transducer `xform`. As core.async's."
+  [xform f init ch]
+  (ops/transduce xform f init ch))
+
+(defn into
+  "Returns a channel of one value: `coll` with the values of `ch` added. As core.async's."
+  [coll ch]
+  (ops/into coll ch))
+
+;;;; Hubs of many channels, and what core.async has deprecated
+
+(mirror/import-vars
+ [skein.impl.async.hubs
+  Mux muxch*
+  Mult tap* untap* untap-all* mult tap untap untap-all
+  Mix admix* unmix* unmix-all* toggle* solo-mode* mix admix unmix unmix-all toggle solo-mode
+  Pub sub* unsub* unsub-all* pub sub unsub unsub-all]
+ [skein.impl.async.deprecated
+  onto-chan to-chan map< map> filter> remove> filter< remove< mapcat< mapcat> unique partition partition-by])

@@ -15,11 +15,12 @@
   an InterruptedException; its finally clauses run, and may park or block. `locking`, a
   class initializer and code that computes can't be told: ask `cancelled?` there."
   (:require [skein.async :as a]
-            [skein.impl.argument :as argument]
+            [skein.impl.check :as check]
             [skein.impl.error :as error]
+            [skein.impl.late :as late]
             [skein.impl.once :refer [deftype-once]])
   (:import [java.util.concurrent CancellationException]
-           [skein.rt Channel Late]
+           [skein.rt Channel]
            [skein.rt.schedule Scheduler Timeout]
            [skein.rt.scope Cancellable Fork Region Region$Owner]
            [skein.rt.watch Failures]))
@@ -116,17 +117,9 @@
 ;;;; Options
 
 (def ^:private known
-  "Option -> what its value must satisfy."
-  {:deadline-ms nat-int?
-   :on-error #{:cancel :collect}})
-
-(defn- check-options [options]
-  (when-not (and (or (nil? options) (map? options))
-                 (every? (fn fits? [[k v]] (and (contains? known k) ((known k) v))) options))
-    (error/fail! :skein/bad-option
-                 (str "The options of a scope are a map of :deadline-ms, a whole number from 0, and :on-error, :cancel "
-                      "or :collect; this is " (error/preview options) ".")
-                 {:value (error/preview options)})))
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:deadline-ms [(fn time? [x] (or (nil? x) (number? x))) "a number of milliseconds, or nil for none"]
+   :on-error [#{:cancel :collect} ":cancel or :collect"]})
 
 (defn- nearer
   "The earlier of two times on the clock of nanoTime, of which `outer` may be nil."
@@ -139,7 +132,7 @@
   [deadline-ms]
   (let [outer (some-> (innermost-scope) .-deadline-ns)]
     (if deadline-ms
-      (nearer outer (+ (Scheduler/nanoTime) (* 1000000 (min (long deadline-ms) (long 1e12)))))
+      (nearer outer (+ (Scheduler/nanoTime) (* 1000000 (long deadline-ms))))
       outer)))
 
 ;;;; The life of a scope, as `scope` lays it out
@@ -150,8 +143,9 @@
 (defn open
   "Begins a scope on this thread or block; see `scope`, whose expansion calls this."
   [options]
-  (check-options options)
+  (check/options "scope" options known)
   (let [{:keys [deadline-ms on-error]} options
+        deadline-ms (when (some? deadline-ms) (check/milliseconds :deadline-ms deadline-ms))
         collect? (= :collect on-error)
         s (Scope. (atom (cond-> fresh collect? (assoc :outcomes {} :order [])))
                   (a/chan) collect? (deadline-of deadline-ms))
@@ -219,8 +213,9 @@
   the value of the body.
 
   options, a map:
-    :deadline-ms  after so long the scope is cancelled and throws :skein/deadline-passed;
-                  an enclosing scope's deadline counts too, if it is nearer
+    :deadline-ms  after so long, at once if that is below 1, the scope is cancelled and throws
+                  :skein/deadline-passed, even if its body had a value; nil: none of its own.
+                  An enclosing scope's deadline counts too, if it is nearer
     :on-error     :cancel, the default: the first exception, of a child or of the body,
                   cancels the other children and the body, and is thrown, the same
                   object, with further ones as its suppressed exceptions
@@ -273,7 +268,7 @@
 (defn fork*
   "Calls `f` on a virtual thread as a child of the scope. See `fork`."
   ^Fork [^Scope s f]
-  (argument/function f)
+  (check/function "f of fork*" f)
   (let [region (child s)]
     (try
       (let [fork (Fork/start f region)]
@@ -295,7 +290,7 @@
 (defn- block [spawn s env body form]
   (let [region (gensym "region__")]
     `(let [~region (child ~s)]
-       ~((Late/var 'skein.impl.go/compile-child) env body form spawn region))))
+       ~(late/compile-child env body form spawn region))))
 
 (defmacro go
   "Runs the body as a block that is a child of scope `s`, started soon. Returns a port of

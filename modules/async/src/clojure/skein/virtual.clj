@@ -15,7 +15,7 @@
   virtuoso's\", behaviour is that of virtuoso.v3 0.1.2, and what differs follows.
   For children that can't outlive their parent see skein.scope."
   (:refer-clojure :exclude [for future map pmap pvalues])
-  (:require [skein.virtual.check :as check]
+  (:require [skein.impl.check :as check]
             [skein.virtual.contest :as contest]
             [skein.virtual.descriptors :as descriptors]
             [skein.virtual.timing :as timing]
@@ -43,7 +43,7 @@
 (defn thread*
   "Calls `f` on a virtual thread, which is returned. See `thread`."
   ^Thread [f]
-  (doto (VirtualFuture/thread (check/function f)) .start))
+  (doto (VirtualFuture/thread (check/function "f of thread*" f)) .start))
 
 (defmacro thread
   "Runs the body on a virtual thread, which is returned. Its value is discarded, and an
@@ -65,9 +65,9 @@
 (defn submit
   "Runs `f` on `executor`. Returns a future; see `future-via`."
   [executor f]
-  (let [submitted (VirtualFuture. ^IFn (check/function f))]
+  (let [submitted (VirtualFuture. ^IFn (check/function "f of submit" f))]
     (try
-      (.execute ^Executor (check/executor executor) submitted)
+      (.execute ^Executor (check/instance :skein/bad-executor "executor of submit" executor Executor "an executor") submitted)
       (catch RejectedExecutionException e
         (throw (doto (RejectedExecutionException.
                       "The executor is closed and takes no more: use it inside its with-executor.")
@@ -121,8 +121,8 @@
   "A lazy seq of functions: `f` of the items at each place of `colls`, up to the shortest,
   with the bindings of now."
   [f colls]
-  (run! check/collection colls)
-  (let [f (binding-conveyor-fn (descriptors/explaining (check/function f)))]
+  (run! (fn check [coll] (check/collection "coll" coll)) colls)
+  (let [f (binding-conveyor-fn (descriptors/explaining (check/function "f of map" f)))]
     (apply clojure.core/map (fn call [& args] (fn [] (apply f args))) colls)))
 
 (defn- eagerly
@@ -147,7 +147,7 @@
   `n` at a time: the first of them that is read runs them all. As virtuoso's. Differs: the
   last of them may be read without running the next; bindings are those of the call."
   [n f coll & colls]
-  (batches (check/window n) (calls-of f (cons coll colls))))
+  (batches (check/whole "n of fmap" n 1 Integer/MAX_VALUE) (calls-of f (cons coll colls))))
 
 (defn pmap
   "Returns a lazy seq of `f` of the items at each place of `colls`, called on virtual
@@ -207,11 +207,11 @@
 
       (into [] (comp (wmap 4 inc) (filter even?)) (range 5))
       ;=> [2 4]"
-  ([n f] (window/transducer (window/options n) (check/function f)))
-  ([n f coll] (window/lazily (window/options n) (check/function f) (check/collection coll)))
+  ([n f] (window/transducer (window/options n) (check/function "f of wmap" f)))
+  ([n f coll] (window/lazily (window/options n) (check/function "f of wmap" f) (check/collection "coll of wmap" coll)))
   ([n f coll & colls]
-   (let [colls (mapv check/collection (cons coll colls))]
-     (wmap n (partial apply (check/function f)) (apply clojure.core/map list colls)))))
+   (let [colls (mapv (fn check [coll] (check/collection "coll of wmap" coll)) (cons coll colls))]
+     (wmap n (partial apply (check/function "f of wmap" f)) (apply clojure.core/map list colls)))))
 
 (defn wrun!
   "Calls `f` on the items of `coll` on virtual threads, `n` at a time, for effect. Returns nil
@@ -224,7 +224,7 @@
       (let [sum (atom 0)] (wrun! 4 #(swap! sum + %) (range 5)) @sum)
       ;=> 10"
   [n f coll]
-  (window/run-all (window/options n) (check/function f) (check/collection coll)))
+  (window/run-all (window/options n) (check/function "f of wrun!" f) (check/collection "coll of wrun!" coll)))
 
 ;;;; Several functions at once
 
@@ -311,17 +311,20 @@
   "Returns a java.util.concurrent.Semaphore of `n` permits, given in the order of asking, for
   `with-permit`."
   ^Semaphore [n]
-  (Semaphore. (int (check/window n)) true))
+  (Semaphore. (int (check/whole "n of semaphore" n 1 Integer/MAX_VALUE)) true))
+
+(defn- check-semaphore ^Semaphore [x]
+  (check/instance :skein/bad-semaphore "semaphore" x Semaphore "a semaphore"))
 
 (defn acquire
   "Takes a permit of the semaphore, blocking until there is one; see `with-permit`."
   [semaphore]
-  (.acquire ^Semaphore (check/semaphore semaphore)))
+  (.acquire (check-semaphore semaphore)))
 
 (defn release
   "Gives a permit of the semaphore back; see `with-permit`."
   [semaphore]
-  (.release ^Semaphore (check/semaphore semaphore)))
+  (.release (check-semaphore semaphore)))
 
 (defmacro with-permit
   "Evaluates the body while it holds a permit of `semaphore`, which is given back however

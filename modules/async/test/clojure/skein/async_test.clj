@@ -40,7 +40,7 @@
   (both= [true nil] (let [c (a/chan 1.5)] [(a/offer! c 1) (a/offer! c 2)])))
 
 (deftest what-is-no-buffer-is-refused
-  (is (= {:skein/error :skein/not-a-buffer, :value "\"10\""}
+  (is (= {:skein/error :skein/not-a-buffer, :argument "buf-or-n of chan", :value "\"10\""}
          (try (a/chan "10") (catch clojure.lang.ExceptionInfo e (ex-data e))))))
 
 (deftest windowed-buffers-drop-and-never-wait

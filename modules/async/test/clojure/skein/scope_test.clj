@@ -371,7 +371,6 @@
 
 (deftest what-is-wrong-is-told
   (are [error form] (= error (:skein/error (ex-data (caught form))))
-    :skein/bad-option (s/scope [s {:deadline-ms -1}] 1)
     :skein/bad-option (s/scope [s {:deadline-ms "1"}] 1)
     :skein/bad-option (s/scope [s {:on-error :ignore}] 1)
     :skein/bad-option (s/scope [s {:deadline 1}] 1)
@@ -394,3 +393,11 @@
 (deftest random-trees-of-scopes
   (doseq [seed (range 40)]
     (is (= [] (within-deadline (trees/faults (trees/tree seed 1000) 1000))) (str "seed " seed))))
+
+(deftest a-deadline-may-be-nil-or-over
+  (is (= 1 (s/scope [s {:deadline-ms nil}] 1)))
+  (is (= 1 (s/scope [s {:deadline-ms (s/remaining-ms)}] 1)))
+  (doseq [ms [0 -5 -0.5]]
+    (is (= :skein/deadline-passed
+           (try (s/scope [s {:deadline-ms ms}] (s/go s (a/<! (a/chan))))
+                (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))))))

@@ -12,11 +12,11 @@
         (project/parts form)))
 
 (defn- keywords-at
-  "The errors that `form` itself raises: in the first argument of fail!, or of a
+  "The errors that `form` itself raises: in the first argument of fail!, of a check, or of a
   function failure that makes one to be raised later, or under :skein/error in a map."
   [form]
   (cond
-    (and (seq? form) (symbol? (first form)) (#{"fail!" "failure"} (name (first form))))
+    (and (seq? form) (symbol? (first form)) (#{"fail!" "failure" "that" "instance"} (name (first form))))
     (error-keywords (second form))
 
     (and (map? form) (contains? form :skein/error))

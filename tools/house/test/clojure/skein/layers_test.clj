@@ -14,19 +14,22 @@
   column a name stands for itself and `name.*` for all beneath it; the longest
   that fits decides. What has no line here belongs to a module that stands on
   async or beside it: nothing in async may use it."
-  '[[0 error     [skein.impl.error skein.impl.once]                  []]
+  '[[0 error     [skein.impl.error skein.impl.check
+                  skein.impl.mirror skein.impl.once]                 []]
     [1 runtime   [skein.rt skein.rt.*]                               []]
     [2 protocols [skein.impl.protocols]                              [error runtime]]
     [2 expand    [skein.impl.expand skein.impl.infer]                [error runtime]]
-    [3 ports     [skein.impl.channel skein.impl.alt
-                  skein.impl.threads skein.impl.argument]            [error runtime protocols]]
+    [3 foreign   [skein.impl.channel skein.impl.async.ports]         [error runtime protocols]]
     [3 passes    [skein.impl.go.*]                                   [error runtime expand]]
     [4 go        [skein.impl.go]                                     [error runtime expand passes]]
     ;; The compiler in modules/cljs: the macros of blocks name it, and load it when ClojureScript expands them.
     [4 cljs      [skein.impl.cljs]                                   []]
-    [5 async     [skein.async skein.async.* skein.impl.async.*]      [error runtime protocols ports go cljs]]
+    [5 late      [skein.impl.late]                                   [runtime protocols foreign go cljs]]
+    [6 port      [skein.impl.port skein.impl.argument
+                  skein.impl.threads skein.impl.alt]                 [error runtime late]]
+    [7 async     [skein.async skein.async.* skein.impl.async.*]      [error runtime protocols late port]]
     [5 virtual   [skein.virtual skein.virtual.*]                     [error runtime]]
-    [6 scope     [skein.scope skein.scope.*]                         [error runtime protocols ports go async]]])
+    [8 scope     [skein.scope skein.scope.*]                         [error runtime late async]]])
 
 (def ^:private unit->uses
   (into {} (map (fn [[_ unit _ uses]] [unit (set uses)])) units))
@@ -140,8 +143,8 @@
   (testing "a full name in the code, late or in a hint"
     (is (= ["a.clj:2: skein.impl.error may not use skein.rt"]
            (clojure-faults-of '(ns skein.impl.error) '(defn f [x] (skein.rt.Timers/after x)))))
-    (is (= ["a.clj:2: skein.impl.expand may not use skein.impl.go"]
-           (clojure-faults-of '(ns skein.impl.expand) '(requiring-resolve 'skein.impl.go/go))))
+    (is (= ["a.clj:2: skein.impl.expand may not use skein.impl.late"]
+           (clojure-faults-of '(ns skein.impl.expand) '(requiring-resolve 'skein.impl.late/compile-go))))
     (is (= ["a.clj:2: skein.impl.error may not use skein.rt"]
            (clojure-faults {:path "a.clj" :text "(ns skein.impl.error)\n(defn f [^skein.rt.Frame x] x)"}))))
   (testing "another module"
@@ -154,5 +157,5 @@
 
 (deftest what-is-allowed-passes
   (is (= [] (clojure-faults-of '(ns skein.scope (:require [skein.async :as a]))
-                               '(defn f [] (requiring-resolve 'skein.impl.go/go)))))
-  (is (= [] (clojure-faults-of '(ns skein.async.lab (:require [skein.async :as a]) (:import (skein.rt Channel)))))))
+                               '(defn f [] (requiring-resolve 'skein.impl.late/compile-go)))))
+  (is (= [] (clojure-faults-of '(ns skein.async.limit (:require [skein.async :as a]) (:import (skein.rt Channel)))))))

@@ -14,6 +14,7 @@
   For limits see skein.async.limit, for parallel work skein.async.parallel."
   (:require [skein.async :as a]
             [skein.impl.argument :as argument]
+            [skein.impl.check :as check]
             [skein.impl.error :as error]
             [skein.impl.protocols :as impl])
   (:import [java.util.concurrent.locks Lock]
@@ -66,7 +67,7 @@
 (defn time-limit
   "Returns a timeout of `ms`, a number. Throws :skein/bad-number. For `<!within`."
   [ms]
-  (a/timeout (argument/number :ms ms "a number of milliseconds" number?)))
+  (a/timeout (check/milliseconds :ms ms)))
 
 (defmacro <!within
   "Takes a value from `port`, parking the block for at most `ms` milliseconds; gives
@@ -117,10 +118,11 @@
 
       (a/<!! (batch (doto (a/chan 1) (a/put! :only)) {:size 100 :within 5}))
       ;=> [:only]"
-  [in {:keys [size within]}]
-  (argument/source in)
-  (argument/whole :size size)
-  (when (some? within) (argument/whole :within within))
+  [in {:keys [size within] :as options}]
+  (argument/source "in of batch" in)
+  (check/options "batch" options {:size [any? ""] :within [any? ""]})
+  (check/whole :size size 1)
+  (when (some? within) (check/milliseconds :within within))
   (let [out (a/chan)
         size (long size)]
     (a/go-loop [gathered [] limit nil]
@@ -214,8 +216,8 @@
         [(a/<!! (a/into [] quick)) (a/<!! (a/into [] slow))])
       ;=> [[1 2 3] [1]]"
   [ch policy & {:keys [on-drop] :or {on-drop (fn [_])}}]
-  (argument/target ch)
-  (argument/policy policy ":block, :drop, :slide or :disconnect" #{:block :drop :slide :disconnect})
+  (argument/target "ch of gate" ch)
+  (check/policy "policy of gate" policy ":block, :drop, :slide or :disconnect" #{:block :drop :slide :disconnect})
   (let [dropped (guarded on-drop)]
     (reify
       impl/WritePort

@@ -157,7 +157,7 @@
       (.join (.thenApply (stage (a/go 1)) inc))
       ;=> 2"
   ^java.util.concurrent.CompletableFuture [port]
-  (argument/source port)
+  (argument/source "port" port)
   (TakeFuture/start port impl/failure))
 
 (defn- take-seq [port]
@@ -197,7 +197,7 @@
         [(first (values c)) (into [] (map inc) (values c))])
       ;=> [1 [3 4]]"
   [port]
-  (argument/source port)
+  (argument/source "port" port)
   (reify
     Iterable
     (iterator [_] (take-iterator port))

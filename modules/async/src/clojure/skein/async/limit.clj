@@ -17,7 +17,7 @@
         (:in-use (status two)))
       ;=> 0"
   (:require [skein.async :as a]
-            [skein.impl.argument :as argument]
+            [skein.impl.check :as check]
             [skein.impl.error :as error])
   (:import [java.util.concurrent.atomic AtomicBoolean]
            [skein.rt Buffer Channel Runner UnlimitedChannel]
@@ -74,10 +74,11 @@
         (dotimes [_ 5] (a/<!! limiter))
         (status limiter))
       ;=> {:name nil, :rate 1000, :waiting 0}"
-  [rate & {:keys [burst] limiter-name :name}]
-  (argument/number :rate rate "a number from 1e-9" rate?)
+  [rate & {:keys [burst] limiter-name :name :as options}]
+  (check/options "rate-limiter" options {:burst [any? ""] :name [any? ""]})
+  (check/number :rate rate "a number from 1e-9" rate?)
   (when (some? burst)
-    (argument/number :burst burst "a number from 1 to 2147483647"
+    (check/number :burst burst "a number from 1 to 2147483647"
                      (fn [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE)))))
   (let [out (UnlimitedChannel. nil {:name limiter-name :rate rate})
         interval (/ 1e9 (double rate))
@@ -114,8 +115,9 @@
         [(a/poll! limiter)
          (do (release! permit) (some? (a/poll! limiter)))])
       ;=> [nil true]"
-  [n & {limiter-name :name}]
-  (argument/number :n n "a whole number from 1 to 2147483647" (fn [n] (and (int? n) (<= 1 (long n) Integer/MAX_VALUE))))
+  [n & {limiter-name :name :as options}]
+  (check/options "concurrency-limiter" options {:name [any? ""]})
+  (check/whole :n n 1 Integer/MAX_VALUE)
   (let [limiter (object-array 1)
         out (UnlimitedChannel. (Permits. limiter (long n) (long n)) {:name limiter-name :limit n})]
     (aset limiter 0 out)

@@ -9,7 +9,7 @@
   unordered form and a policy for exceptions, and never has more than n values under way."
   (:require [skein.async :as a]
             [skein.impl.argument :as argument]
-            [skein.impl.error :as error]
+            [skein.impl.check :as check]
             [skein.impl.protocols :as impl])
   (:import [skein.rt Channel]))
 
@@ -89,18 +89,23 @@
   (take-while-permitted work (fn launch [value unused]
                                (if (some? value) (run-and-deliver work value) (await-all work unused)))))
 
-(defn- check-arguments [n f in on-error]
-  (argument/whole :n n)
-  (argument/source in)
-  (argument/policy on-error ":stop, :skip or a function of the exception and the value" (some-fn #{:stop :skip} fn?))
-  (when-not (ifn? f)
-    (error/fail! :skein/not-a-function (str "A function is wanted here, but this is " (error/preview f) ".")
-                 {:value (error/preview f)})))
+(def ^:private known
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:ordered? [boolean? "true or false"]
+   :on-error [(some-fn #{:stop :skip} fn?) ":stop, :skip or a function of the exception and the value"
+              :skein/bad-policy]})
+
+(defn- check-arguments [n f in options]
+  (check/whole "n of parallel-map" n 1)
+  (check/function "f of parallel-map" f)
+  (argument/source "in of parallel-map" in)
+  (check/options "parallel-map" options known))
 
 (defn parallel-map
   "Returns a channel of the results of calling `f` with each value of the channel `in`, up
   to `n` at a time, n > 0. Each call is a block: it may park or block.
 
+  Options, as a map or as keywords and values:
   :ordered?  whether results come in the order of the values; default true. If not, they
              come as they are done
   :on-error  what an exception does: :stop (the default) closes the returned channel with
@@ -113,14 +118,16 @@
   the returned channel is closed, nothing is taken once a result has shown that. Calls under
   way go on to their end.
 
-  Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port, :skein/bad-policy.
+  Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port, :skein/bad-policy,
+  :skein/bad-option.
 
       (a/<!! (a/into #{} (parallel-map 2 (fn [x] (/ 6 x)) (a/to-chan! [1 0 3])
                                        :ordered? false :on-error (fn [_ _] :none))))
       ;=> #{6 2 :none}"
-  [n f in & {:keys [ordered? on-error] :or {ordered? true on-error :stop}}]
-  (check-arguments n f in on-error)
-  (let [n (min (long n) Integer/MAX_VALUE)
+  [n f in & {:as options}]
+  (check-arguments n f in options)
+  (let [{:keys [ordered? on-error] :or {ordered? true on-error :stop}} options
+        n (min (long n) Integer/MAX_VALUE)
         permits (a/chan n)
         work {:n n :f f :in in :out (a/chan) :permits permits :stop (a/chan) :on-error on-error}]
     (if ordered? (map-in-order work) (map-as-completed work))

@@ -13,6 +13,7 @@
   Both keep the rules of the Reactive Streams specification 1.0.4."
   (:require [skein.async :as a]
             [skein.impl.argument :as argument]
+            [skein.impl.check :as check]
             [skein.impl.protocols :as impl])
   (:import [java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription]
            [java.util.concurrent.atomic AtomicLong AtomicReference]
@@ -89,7 +90,7 @@
 
   Throws :skein/not-a-port."
   ^java.util.concurrent.Flow$Publisher [port]
-  (argument/source port)
+  (argument/source "port of publisher" port)
   (reify Flow$Publisher
     (subscribe [_ subscriber]
       (when (nil? subscriber) (throw (NullPointerException. "The subscriber is null (rule 1.9).")))
@@ -135,10 +136,10 @@
   When the port has been closed, the next value is dropped and the subscription cancelled.
   Throws :skein/bad-number, :skein/not-a-port."
   (^java.util.concurrent.Flow$Subscriber [port] (subscriber port nil))
-  (^java.util.concurrent.Flow$Subscriber [port {:keys [window] :or {window default-window}}]
-   (argument/target port)
-   (argument/number :window window (str "a whole number from 1 to " Channel/MAX_WAITING)
-                    (fn [n] (and (int? n) (<= 1 (long n) Channel/MAX_WAITING))))
+  (^java.util.concurrent.Flow$Subscriber [port {:keys [window] :or {window default-window} :as options}]
+   (check/options "subscriber" options {:window [any? ""]})
+   (argument/target "port of subscriber" port)
+   (check/whole :window window 1 Channel/MAX_WAITING)
    (let [window (long window)
          batch (max 1 (quot window 2))
          accepted (AtomicLong.)

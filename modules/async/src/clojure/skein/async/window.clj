@@ -12,7 +12,7 @@
   calls while it waits for a slow one, and interrupts calls whose results nobody will take."
   (:require [skein.async :as a]
             [skein.impl.argument :as argument]
-            [skein.impl.error :as error]
+            [skein.impl.check :as check]
             [skein.impl.protocols :as impl])
   (:import [java.util Iterator]
            [skein.rt Channel]
@@ -23,21 +23,17 @@
 (def ^:private defaults {:ordered? true :on-error :throw :close? true})
 
 (def ^:private known
-  "Option -> what its value must satisfy."
-  {:ordered? boolean?
-   :close? boolean?
-   :on-error #{:throw :collect}})
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:ordered? [boolean? "true or false"]
+   :close? [boolean? "true or false"]
+   :on-error [#{:throw :collect} ":throw or :collect"]})
 
 (defn- check-arguments [n f from to options]
-  (argument/number :n n "a whole number from 1" (fn window? [n] (and (int? n) (<= 1 (long n) Integer/MAX_VALUE))))
-  (argument/function f)
-  (argument/source from)
-  (argument/target to)
-  (when-not (and (map? options) (every? (fn fits? [[k v]] (and (contains? known k) ((known k) v))) options))
-    (error/fail! :skein/bad-option
-                 (str "The options of wmap are a map of :ordered? and :close?, true or false, and :on-error, :throw or "
-                      ":collect; this is " (error/preview options) ".")
-                 {:value (error/preview options)})))
+  (check/whole "n of wmap" n 1 Integer/MAX_VALUE)
+  (check/function "f of wmap" f)
+  (argument/source "from of wmap" from)
+  (argument/target "to of wmap" to)
+  (check/options "wmap" options known))
 
 (defn- values-of
   "An Iterator of what is taken from `from`, by whatever thread asks; one asks at a time."

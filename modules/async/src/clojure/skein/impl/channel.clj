@@ -8,7 +8,7 @@
   * foreign buffers in our channels: `foreign-buffer`
 
   The other direction, foreign handlers on our channels, is in skein.impl.protocols."
-  (:require [skein.impl.error :as error]
+  (:require [skein.impl.check :as check]
             [skein.impl.protocols :as impl])
   (:import [clojure.lang IPersistentVector]
            [java.util.concurrent.atomic AtomicBoolean AtomicLong]
@@ -25,10 +25,7 @@
   "Returns one of our buffers that stands for `b`, which satisfies the protocol only. Throws
   :skein/not-a-buffer if it does not."
   [b]
-  (when-not (satisfies? impl/Buffer b)
-    (error/fail! :skein/not-a-buffer
-                 (str "A channel takes a number, a buffer or nil, but this is " (error/preview b) ".")
-                 {:value (error/preview b)}))
+  (check/that :skein/not-a-buffer "buf-or-n of chan" b (satisfies? impl/Buffer b) "a number, a buffer or nil")
   (reify Buffer
     (full [_] (boolean (impl/full? b)))
     (remove [_] (impl/remove! b))
@@ -60,19 +57,37 @@
 (defn- unboxed [box]
   (if (nil? box) Channel/NONE @box))
 
+(defn- taking
+  "Starts a take with `handler`. What is no port is refused: only a call that fails pays for it."
+  [port handler]
+  (try
+    (impl/take! port handler)
+    (catch IllegalArgumentException e
+      (check/that :skein/not-a-port "what is taken from" port (satisfies? impl/ReadPort port) "a channel")
+      (throw e))))
+
+(defn- putting
+  "Starts a put with `handler`, as `taking` a take."
+  [port value handler]
+  (try
+    (impl/put! port value handler)
+    (catch IllegalArgumentException e
+      (check/that :skein/not-a-port "what is put on" port (satisfies? impl/WritePort port) "a channel")
+      (throw e))))
+
 (defn foreign-take
   "Takes from a port that is not a skein.rt.Channel for `waiter`: the value, or
   Channel/NONE when it waits."
   [port ^Waiter waiter]
   (if-some [^Channel ch (impl/source-channel port)]
     (.take ch waiter nil)
-    (unboxed (impl/take! port (fn-handler (delivering waiter) true)))))
+    (unboxed (taking port (fn-handler (delivering waiter) true)))))
 
 (defn foreign-put
   "Puts on a port that is not a skein.rt.Channel for `waiter`: true, false, or
   Channel/NONE when it waits."
   [port value waiter]
-  (unboxed (impl/put! port value (fn-handler (delivering waiter) true))))
+  (unboxed (putting port value (fn-handler (delivering waiter) true))))
 
 ;; Far from core.async's, which count from 1: two handlers that meet must not have the same id.
 (def ^:private ^AtomicLong next-lock-id (AtomicLong. (bit-shift-left 1 62)))
@@ -131,7 +146,7 @@
         port (if put? (op 0) op)
         h (arm flag (with-meta (fn won [v] (deliver [v port])) {:on-caller? true}))]
     (try
-      (when-some [b (if put? (impl/put! port (op 1) h) (impl/take! port h))]
+      (when-some [b (if put? (putting port (op 1) h) (taking port h))]
         (impl/box [@b port]))
       (catch Throwable t
         (if (or (claim-flag flag) (identical? h (.closer flag)))

@@ -6,10 +6,13 @@
   virtual thread for each task. As in core.async, the system property
   clojure.core.async.executor-factory may name a function of the workload that
   returns an executor of one's own, or nil for the default."
+  (:require [skein.impl.check :as check]
+            [skein.impl.port :as port])
   (:import [java.util.concurrent Executor Executors ThreadFactory]
            [java.util.concurrent.atomic AtomicLong]
-           [skein.rt Callback World]
-           [skein.rt.schedule Scheduler]))
+           [skein.rt Callback Channel World]
+           [skein.rt.schedule Scheduler]
+           [skein.rt.watch Failures]))
 
 (set! *warn-on-reflection* true)
 
@@ -46,6 +49,22 @@
   [^Runnable task workload]
   (when-not (World/starts task)
     (.execute ^Executor (executor-for workload) task)))
+
+(defn call
+  "See skein.async/thread-call."
+  [f workload]
+  (check/function "f of thread-call" f)
+  (let [^Channel c (port/chan 1)
+        f (bound-fn* f)]
+    (exec (fn run []
+            (try (when-some [v (f)] (port/>!! c v))
+                 (catch Throwable t
+                   (Failures/uncaught t) ; before its taker is given nil, and may ask why
+                   (.close c t)
+                   (throw t))
+                 (finally (port/close! c))))
+          workload)
+    c))
 
 (def ^Executor dispatch
   "Runs callbacks on the workers of skein.rt."

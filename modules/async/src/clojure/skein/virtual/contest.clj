@@ -4,7 +4,7 @@
   decides.
 
   * `race` `any` `all` - of seqs of functions; see skein.virtual"
-  (:require [skein.virtual.check :as check]
+  (:require [skein.impl.check :as check]
             [skein.virtual.descriptors :as descriptors])
   (:import [java.util.concurrent LinkedBlockingQueue]
            [skein.rt.scope VirtualFuture]))
@@ -36,7 +36,7 @@
   outcome more. None is alive then."
   [fs decide]
   (let [outcomes (LinkedBlockingQueue.)
-        fs (mapv (comp descriptors/explaining check/function) fs)
+        fs (mapv (fn check [f] (descriptors/explaining (check/function "each of the fs" f))) fs)
         threads (vec (map-indexed (partial contestant outcomes) fs))]
     (try
       (run! (fn start [^Thread t] (.start t)) threads)

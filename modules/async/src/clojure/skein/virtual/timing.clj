@@ -5,17 +5,14 @@
   * `begin` `end` `failed` - behind skein.virtual's with-timeout
   * `timer` `await-timer` `pause-for` - behind its sleep
   * `retry` - again and again, within a deadline"
-  (:require [skein.impl.error :as error]
-            [skein.impl.once :refer [deftype-once]]
-            [skein.virtual.check :as check])
+  (:require [skein.impl.check :as check]
+            [skein.impl.error :as error]
+            [skein.impl.once :refer [deftype-once]])
   (:import [skein.rt World]
            [skein.rt.schedule Scheduler Timeout]
            [skein.rt.scope Region]))
 
 (set! *warn-on-reflection* true)
-
-;; As good as for ever: some thirty years, which as nanoseconds fit into a long.
-(def ^:const ^:private longest-ms 1000000000000)
 
 ;;;; Timeouts
 
@@ -24,10 +21,10 @@
 (defn begin
   "Begins a stretch of this thread or block that is interrupted after `delay-ms`."
   [delay-ms]
-  (check/whole :delay-ms delay-ms 0)
-  (let [region (Region/enter nil)
+  (let [delay-ms (check/milliseconds :delay-ms delay-ms)
+        region (Region/enter nil)
         fired? (volatile! false)
-        timer (Timeout/calling (long delay-ms) (fn fire [_] (vreset! fired? true) (.cancel region)))]
+        timer (Timeout/calling delay-ms (fn fire [_] (vreset! fired? true) (.cancel region)))]
     (Limit. region timer fired? delay-ms)))
 
 (defn- stop-timer
@@ -66,10 +63,9 @@
 ;;;; Sleeping
 
 (defn timer
-  "Returns a timeout that closes after `delay-ms`, a whole number from 0."
+  "Returns a timeout that closes after `delay-ms`, at once if that is below 1."
   ^Timeout [delay-ms]
-  (check/whole :delay-ms delay-ms 0)
-  (Timeout/after (long delay-ms)))
+  (Timeout/after (check/milliseconds :delay-ms delay-ms)))
 
 (defn await-timer
   "Waits until the timeout `t` closes; a block parks."
@@ -90,27 +86,16 @@
    :retry? (fn any-exception? [thrown] (instance? Exception thrown))})
 
 (def ^:private known
-  "Option -> what its value must satisfy."
-  {:attempts pos-int?
-   :backoff-ms nat-int?
-   :factor (fn [x] (and (number? x) (<= 1 (double x))))
-   :max-backoff-ms nat-int?
-   :jitter (fn [x] (and (number? x) (<= 0 (double x) 1)))
-   :deadline-ms (some-fn nil? nat-int?)
-   :retry? ifn?})
-
-(defn- check-option [[k v]]
-  (when-not (and (contains? known k) ((known k) v))
-    (error/fail! :skein/bad-option
-                 (str "retry can't have the option " (error/preview [k v]) ". See its docstring for "
-                      (pr-str (vec (keys known))) ".")
-                 {:option k :value v})))
-
-(defn- check-options [options]
-  (when-not (or (nil? options) (map? options))
-    (error/fail! :skein/bad-option (str "The options of retry are a map, but this is " (error/preview options) ".")
-                 {:value (error/preview options)}))
-  (run! check-option options))
+  "Option -> what its value must be; see skein.impl.check/options."
+  (let [whole [nat-int? "a whole number from 0"]
+        time? [(fn time? [x] (or (nil? x) (number? x))) "a number of milliseconds, or nil for none"]]
+    {:attempts [pos-int? "a whole number from 1"]
+     :backoff-ms whole
+     :factor [(fn [x] (and (number? x) (<= 1 (double x)))) "a number from 1"]
+     :max-backoff-ms whole
+     :jitter [(fn [x] (and (number? x) (<= 0 (double x) 1))) "a number from 0 to 1"]
+     :deadline-ms time?
+     :retry? [ifn? "a function"]}))
 
 (defn- pause-ms
   "How long to wait after the failure of attempt `n`, from 1."
@@ -168,10 +153,10 @@
 (defn retry
   "Calls `f` until it returns; see skein.virtual."
   [options f]
-  (check-options options)
-  (check/function f)
+  (check/options "retry" options known)
+  (check/function "f of retry" f)
   (let [{:keys [deadline-ms] :as options} (merge defaults options)
-        deadline-ns (when deadline-ms (+ (Scheduler/nanoTime) (* 1000000 (min (long deadline-ms) longest-ms))))]
+        deadline-ns (when deadline-ms (+ (Scheduler/nanoTime) (* 1000000 (check/milliseconds :deadline-ms deadline-ms))))]
     (loop [n 1, earlier []]
       (let [{:keys [value error]} (attempt f (remaining-ms deadline-ns))
             pause (pause-ms options n)]

@@ -4,8 +4,7 @@
 
   * `options` - what wmap's first argument means
   * `lazily` `transducer` `run-all` - over a collection, in a transduction, for effect"
-  (:require [skein.impl.error :as error]
-            [skein.virtual.check :as check]
+  (:require [skein.impl.check :as check]
             [skein.virtual.descriptors :as descriptors])
   (:import [clojure.lang RT]
            [java.util.concurrent ConcurrentLinkedQueue]
@@ -27,29 +26,20 @@
       max-default-n)))
 
 (def ^:private known
-  "Option -> what its value must satisfy, unless that is a number."
-  {:n any?
-   :ahead any?
-   :ordered? boolean?
-   :on-error #{:throw :collect}})
-
-(defn- check-option [[k v]]
-  (when-not (contains? known k)
-    (error/fail! :skein/bad-option
-                 (str "A window has no option " (error/preview k) ", but " (pr-str (vec (keys known))) ".")
-                 {:option k}))
-  (when-not ((known k) v)
-    (error/fail! :skein/bad-option
-                 (str "The option " k " can't be " (error/preview v) ".")
-                 {:option k :value v})))
+  "Option -> what its value must be; see skein.impl.check/options."
+  (let [window [(fn window? [n] (and (int? n) (<= 1 (long n) Integer/MAX_VALUE)))
+                (str "a whole number from 1 to " Integer/MAX_VALUE) :skein/bad-number]]
+    {:n window
+     :ahead window
+     :ordered? [boolean? "true or false"]
+     :on-error [#{:throw :collect} ":throw or :collect"]}))
 
 (defn options
   "Returns {:n :ahead :ordered? :on-error} from a number or a map of some of these."
   [n-or-options]
   (let [given (if (map? n-or-options) n-or-options {:n n-or-options})
-        _ (run! check-option given)
-        n (long (check/window (if (contains? given :n) (:n given) (default-n))))]
-    (when (contains? given :ahead) (check/whole :ahead (:ahead given) 1 Integer/MAX_VALUE))
+        _ (check/options "wmap" given known)
+        n (long (:n given (default-n)))]
     (merge {:ahead (min (* 4 n) Integer/MAX_VALUE) :ordered? true :on-error :throw}
            given
            {:n n})))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import clojure.lang.ExceptionInfo;
 import clojure.lang.IPersistentMap;
 import clojure.lang.IPersistentVector;
 import clojure.lang.Keyword;
@@ -56,7 +57,10 @@ public final class Alts {
 
   private static IPersistentVector asVector(Object ports) {
     if (ports instanceof IPersistentVector v) return v;
-    return LazilyPersistentVector.createOwning(RT.toArray(ports));
+    if (ports == null || ports instanceof java.util.Collection<?> || ports.getClass().isArray()) {
+      return LazilyPersistentVector.createOwning(RT.toArray(ports));
+    }
+    throw refused("ports of alts", ports, "a vector of channels to take from and [channel value] pairs to put");
   }
 
   /** Whether all ports are channels of ours. Nothing happens before everything has been checked. */
@@ -70,6 +74,7 @@ public final class Alts {
     for (int i = 0; i < n; i++) {
       Object op = ops.nth(i);
       if (op instanceof IPersistentVector pair) {
+        if (pair.count() != 2) throw refused("a put in the ports of alts", op, "[channel value]");
         if (pair.nth(1) == null) {
           throw new AssertionError("Assert failed: can't put nil on channel\n(some? (port 1))");
         }
@@ -78,6 +83,13 @@ public final class Alts {
       if (!(op instanceof Channel)) ours = false;
     }
     return ours;
+  }
+
+  private static ExceptionInfo refused(String what, Object value, String wanted) {
+    String shown = RT.printString(value);
+    if (shown.length() > 80) shown = shown.substring(0, 79) + "…";
+    return new ExceptionInfo(what + " must be " + wanted + ", but is " + shown + ".", RT.map(
+        Keyword.intern("skein", "error"), Keyword.intern("skein", "bad-alts"), Keyword.intern(null, "value"), shown));
   }
 
   private static Channel channel(Object op) {

@@ -47,6 +47,7 @@ public class Channel extends Lock {
   private Waiter putters; // guarded by lock; the first of a circular list, or null
   private int takerCount; // guarded by lock
   private int putterCount; // guarded by lock
+  private Runnable putWaits; // guarded by lock; told once that a put waits, or null
   private volatile Object end; // null while open, then CLOSED or why; written under lock, read by anyone
 
   /** @param buffer where values wait, or null for none */
@@ -375,12 +376,7 @@ public class Channel extends Lock {
   }
 
   private static boolean anyActive(Waiter first) {
-    if (first == null) return false;
-    Waiter w = first;
-    do {
-      if (w.active()) return true;
-      w = w.next;
-    } while (w != first);
+    for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (w.active()) return true;
     return false;
   }
 
@@ -403,6 +399,21 @@ public class Channel extends Lock {
     waiter.waits = Waiter.TO_PUT;
     putters = Ring.link(putters, waiter);
     putterCount++;
+    if (putWaits != null) tellThatPutWaits();
+  }
+
+  /** Submits {@code task} to the workers, once, when a put waits here: now or later. */
+  public final void whenPutWaits(Runnable task) {
+    lock();
+    putWaits = task;
+    if (putters != null) tellThatPutWaits();
+    unlock();
+  }
+
+  private void tellThatPutWaits() {
+    Runnable task = putWaits;
+    putWaits = null;
+    Scheduler.submit(Callback.task(task));
   }
 
   private void removeTaker(Waiter waiter) {
@@ -426,11 +437,7 @@ public class Channel extends Lock {
   /** Arms that lost, and whose winner has not come round to withdraw them yet, don't count for I6. */
   private int dropInactive(Waiter first, boolean fromTakers) {
     List<Waiter> inactive = new ArrayList<>();
-    Waiter w = first;
-    do {
-      if (!w.active()) inactive.add(w);
-      w = w.next;
-    } while (w != first);
+    for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (!w.active()) inactive.add(w);
     for (Waiter dead : inactive) {
       if (fromTakers) removeTaker(dead);
       else removePutter(dead);
@@ -479,13 +486,9 @@ public class Channel extends Lock {
     lock();
     try {
       Waiter first = takes ? takers : putters;
-      Waiter w = first;
-      if (w != null) {
-        do {
-          Frame frame = w.frame();
-          if (frame != null && w.active()) frames.add(frame);
-          w = w.next;
-        } while (w != first);
+      for (Waiter w = first; w != null; w = w.next == first ? null : w.next) {
+        Frame frame = w.frame();
+        if (frame != null && w.active()) frames.add(frame);
       }
     } finally {
       unlock();

@@ -237,7 +237,7 @@ public final class Frame extends Waiter implements Runnable {
     } else {
       boolean told = World.told(thrown);
       if (!told) Failures.uncaught(thrown); // before takers are given nil, who may ask why
-      port.close();
+      port.failTold(thrown);
       if (!told) Scheduler.tellHandler(thrown);
     }
     port.ended(null, thrown);

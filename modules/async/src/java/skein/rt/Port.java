@@ -95,6 +95,12 @@ public final class Port extends Channel {
     close();
   }
 
+  /** Closes after {@code thrown}, which the uncaught-exception handler is told by the caller. Takers may ask for it. */
+  void failTold(Throwable thrown) {
+    failure = Failure.told(thrown);
+    close();
+  }
+
   /** The exception that ended the block, or null. Asking makes it observed. */
   @Override public Throwable thrown() {
     Failure f = failure;

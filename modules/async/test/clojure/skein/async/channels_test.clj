@@ -135,7 +135,7 @@
   (is (= [:skein/bad-number :skein/bad-number :skein/bad-number :skein/not-a-port]
          (mapv error-of [#(channels/batch (a/chan) {:size 0})
                          #(channels/batch (a/chan) {})
-                         #(channels/batch (a/chan) {:size 1 :within -1})
+                         #(channels/batch (a/chan) {:size 1 :within "1"})
                          #(channels/batch [1 2] {:size 1})]))))
 
 ;;;; Slow takers

@@ -109,11 +109,13 @@
             (a/<!! (a/go (try (a/alts! [[p 1] (a/chan)] :priority true) (catch Exception e (ex-message e)))))])))
 
 (deftest what-is-no-port-is-refused
-  (is (= IllegalArgumentException
-         (try (a/<!! 1) (catch Exception e (class e)))
-         (try (a/>!! "port" 1) (catch Exception e (class e)))
-         (try (a/alts!! [(a/chan) nil]) (catch Exception e (class e)))
-         (try (a/close! 1) (catch Exception e (class e))))))
+  (let [refusal (fn [f] (try (f) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))]
+    (is (= :skein/not-a-port
+           (refusal #(a/<!! 1)) (refusal #(a/>!! "port" 1)) (refusal #(a/alts!! [(a/chan) nil])) (refusal #(a/close! 1)))))
+  (testing "an exception of the port's own stays what it is"
+    (let [p (reify impl/ReadPort (take! [_ _] (throw (IllegalArgumentException. "mine"))))]
+      (is (= ["mine" "mine" "mine"]
+             (for [f [#(a/<!! p) #(a/poll! p) #(a/take! p identity)]] (try (f) (catch Exception e (ex-message e)))))))))
 
 ;;;; Ports in alts
 

@@ -35,14 +35,44 @@
                 (a/tap (a/mult c) nil) (a/sub (a/pub c identity) 1 nil)
                 (a/pipeline 1 nil (map inc) c) (a/pipeline-async 1 nil (fn [_ _]) c))))
 
+(deftest operations-refuse-what-is-no-port
+  (let [c (a/chan)]
+    (refused-as :skein/not-a-port
+                (a/<!! nil) (a/>!! 5 1) (a/close! nil) (a/poll! "c") (a/offer! nil 1) (a/take! nil identity) (a/put! 5 1)
+                (a/put! nil 1 identity) (a/alts!! [5]) (a/alts!! [[5 1]]) (a/alts!! [c nil])
+                (a/<?? (a/async (a/<! nil))) (a/<?? (a/async (a/>! 5 1))) (a/<?? (a/async (a/alts! [7])))
+                (a/<?? (a/async (a/<? :no))))
+    (refused-as :skein/bad-alts (a/alts!! c) (a/alts!! 5) (a/alts!! [[c]]) (a/<?? (a/async (a/alts! c))))))
+
+(deftest refusals-name-the-argument-and-its-value
+  (let [message (fn [f] (try (f) (catch clojure.lang.ExceptionInfo e (ex-message e))))
+        c (a/chan)]
+    (is (= "chan of close! must be a channel, but is nil." (message #(a/close! nil))))
+    (is (= "from of pipeline must be a channel to take from, but is #<function of clojure.core/map>."
+           (message #(a/pipeline 1 c c (map inc)))))))
+
+(deftest hubs-are-refused-where-they-are-none
+  (let [c (a/chan)]
+    (refused-as :skein/not-a-hub
+                (a/tap c c) (a/untap c c) (a/untap-all nil) (a/admix c c) (a/unmix c c) (a/unmix-all c) (a/toggle c {})
+                (a/solo-mode c :mute) (a/sub c 1 c) (a/unsub c 1 c) (a/unsub-all c) (a/unsub-all c 1))))
+
+(deftest numbers-and-collections-are-checked
+  (let [c (a/chan)]
+    (refused-as :skein/bad-number
+                (a/timeout nil) (a/timeout "5") (a/timeout ##NaN) (a/buffer nil)
+                (a/dropping-buffer nil) (a/sliding-buffer "1") (a/take nil c) (a/pipeline nil c (map inc) c))
+    (refused-as :skein/bad-collection (a/into 5 c) (a/to-chan! 5) (a/onto-chan! c 5) (a/merge 5) (a/map + nil))))
+
 (deftest what-is-no-function-is-refused
   (let [c (a/chan)]
     (refused-as :skein/not-a-function
+                (a/take! c 5) (a/put! c 1 5) (a/chan 1 5) (a/chan 1 (map inc) 5) (a/pipeline 1 c nil c) (a/thread-call nil)
                 (a/split "no" c) (a/map 1 [c]) (a/reduce 1 0 c) (a/transduce 1 + 0 c) (a/transduce (map inc) 1 0 c) (a/pub c 1) (a/pub c identity 1)
                 (a/pipeline-async 1 c "no" c))))
 
 (deftest what-fits-is-returned
   (let [c (a/chan)]
-    (is (= [c c :k 1] [(argument/source c) (argument/target c) (argument/function :k) (argument/whole :n 1)])))
+    (is (= [c c :k 1] [(argument/source "c" c) (argument/target "c" c) :k 1])))
   (let [port (a/map< inc (a/chan))]
-    (is (identical? port (argument/source port)))))
+    (is (identical? port (argument/source "port" port)))))

@@ -143,9 +143,8 @@
 
 (deftest what-is-wrong-is-told
   (are [error form] (= error (refusal form))
-    :skein/bad-number (v/with-timeout -1 1)
     :skein/bad-number (v/with-timeout nil 1)
-    :skein/bad-number (v/with-timeout 1.5 1)
+    :skein/bad-number (v/with-timeout "1" 1)
     :skein/bad-option (v/retry {:attempts 0} #(do 1))
     :skein/bad-option (v/retry {:times 3} #(do 1))
     :skein/bad-option (v/retry {:jitter 2} #(do 1))
@@ -170,3 +169,8 @@
         thrown (caught (v/retry {:attempts 1000 :backoff-ms 0} #(throw (ex-info (str (swap! calls inc)) {}))))]
     (is (= "1000" (ex-message thrown)))
     (is (= (map str (range 968 1000)) (map ex-message (.getSuppressed ^Throwable thrown))))))
+
+(deftest a-time-below-zero-is-over-at-once
+  (is (= :skein/timeout
+         (try (v/with-timeout -5 (Thread/sleep 60000))
+              (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))

@@ -6,7 +6,8 @@
   * `preview` shows a value in its message, briefly
 
   Every exception is an ex-info whose data has a keyword of namespace `skein`
-  under :skein/error; doc/errors.md says what each means and what to do.")
+  under :skein/error; doc/errors.md says what each means and what to do."
+  (:require [clojure.string :as str]))
 
 (set! *warn-on-reflection* true)
 
@@ -21,13 +22,20 @@
     text
     (str (subs text 0 (dec (long max-preview-chars))) \…)))
 
+(defn- fn-name
+  "The name of the var, or the function, in which the function `f` is written."
+  [f]
+  (-> (Compiler/demunge (.getName (class f)))
+      (str/replace #"(/(fn|eval\d+))?--\d+.*$" "")
+      (str/replace #"/eval\d+.*$" "")))
+
 (defn preview
   "Returns `value` as `pr-str` would print it, in `max-preview-chars` at most.
 
   An infinite sequence and a deep or long collection are safe: what lies beyond
   a few elements is neither realized nor printed. A value that can't be printed,
   because printing it throws, shows as its class. The caller's print settings
-  have no influence.
+  have no influence. A function shows by where it is written.
 
       (preview {:put nil})
       ;=> \"{:put nil}\"
@@ -46,7 +54,7 @@
                   (subs value 0 (min (count value) (long max-preview-chars)))
                   value)]
       (try
-        (bounded (pr-str value))
+        (bounded (if (fn? value) (str "#<function of " (fn-name value) ">") (pr-str value)))
         (catch Exception _
           (bounded (str "#<" (.getName (class value)) ">")))))))
 

@@ -1,16 +1,29 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async
-  "core.async's public vars, by skein.async. Its other namespaces are loaded with it, as they
+  "core.async's public vars: those of skein.async. Its other namespaces are loaded with it, as they
   are with core.async: what core.async has compiled names them without requiring them."
   (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
   (:require [clojure.core.async.impl.buffers]
             [clojure.core.async.impl.channels]
             [clojure.core.async.impl.dispatch]
-            [clojure.core.async.impl.ioc-macros]
+            [clojure.core.async.impl.ioc-macros :as ioc]
             [clojure.core.async.impl.protocols]
             [clojure.core.async.impl.timers]
-            [skein.bridge :as bridge]))
+            [skein.async]
+            [skein.impl.mirror :as mirror]))
 
 (set! *warn-on-reflection* true)
 
-(bridge/mirror! 'skein.async '#{async rethrow <? <??})
+(def ^:private own
+  "What core.async does not have: a library that refers all of it may define these."
+  '#{async rethrow <? <??})
+
+(doseq [[sym v] (ns-publics 'skein.async) :when (not (own sym))]
+  (mirror/mirror! *ns* v))
+
+(defn ioc-alts!
+  "The step that core.async's compiler makes of an `alts!`: for `state`, a state machine of
+  clojure.core.async.impl.ioc-macros, goes on at the block `cont-block` when an operation is done.
+  Returns :recur if one is done at once. Skein's own blocks never call it."
+  [state cont-block ports & {:as opts}]
+  (ioc/alts state cont-block ports opts))

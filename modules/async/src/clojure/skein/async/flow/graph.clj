@@ -12,7 +12,7 @@
             [skein.async.flow :as-alias flow]
             [skein.async.flow.process :as process]
             [skein.async.flow.spi :as spi]
-            [skein.impl.argument :as argument]
+            [skein.impl.check :as check]
             [skein.impl.error :as error]
             [skein.impl.once :refer [defprotocol-once]]
             [skein.impl.protocols :as impl])
@@ -214,7 +214,7 @@
 (defn- ping-flow
   "A process that does not answer may be in a long step, so pings don't queue up without end."
   [channels to timeout-ms]
-  (argument/number :timeout-ms timeout-ms "a whole number from 0" nat-int?)
+  (check/whole :timeout-ms timeout-ms 0)
   (let [n (if (= ::flow/all to) (count (:controls channels)) 1)
         reply (a/chan (max 1 n))
         limit (a/timeout timeout-ms)]

@@ -16,6 +16,7 @@
             [skein.async.flow :as-alias flow]
             [skein.async.flow.spi :as spi]
             [skein.impl.argument :as argument]
+            [skein.impl.check :as check]
             [skein.impl.error :as error]
             [skein.impl.threads :as threads])
   (:import [java.util.concurrent ExecutionException Executor FutureTask TimeUnit]))
@@ -127,8 +128,8 @@
   "Adds the channels that the step's state names to those that the process has."
   [known]
   (let [{::flow/keys [in-ports out-ports]} (when (map? (:state known)) (:state known))]
-    (run! argument/source (vals in-ports))
-    (run! argument/target (vals out-ports))
+    (run! (fn [ch] (argument/source "each of the ::flow/in-ports" ch)) (vals in-ports))
+    (run! (fn [ch] (argument/target "each of the ::flow/out-ports" ch)) (vals out-ports))
     (-> known (update :ins (fn [ins] (reduce conj ins in-ports))) (update :outs merge out-ports))))
 
 (defn- readable
@@ -211,7 +212,7 @@
       (error/fail! :skein/bad-workload
                    (str "A workload is :mixed, :io or :compute, but this is " (error/preview workload) ".")
                    {:workload workload}))
-    (argument/whole :compute-timeout-ms compute-timeout-ms)
+    (check/whole :compute-timeout-ms compute-timeout-ms 1)
     (reify
       protocols/Datafiable
       (datafy [_] (assoc (step) :step step :workload (workload-of (step))))

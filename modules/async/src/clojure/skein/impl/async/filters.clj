@@ -1,103 +1,58 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.filters
-  "The ports and blocks behind the filters that core.async has deprecated, such as `map<`.
+  "The blocks behind the filters that core.async has deprecated, such as `filter<`.
   Each is documented in skein.async."
-  (:require [skein.async :refer [<! >! close! go]]
-            [skein.impl.protocols :as impl])
-  (:import [java.util ArrayList]
-           [java.util.concurrent.locks Lock]))
+  (:require [skein.impl.argument :as argument]
+            [skein.impl.check :as check]
+            [skein.impl.port :refer [<! >! close! defblock]])
+  (:import [java.util ArrayList]))
 
 (set! *warn-on-reflection* true)
 
-;;;; Ports
-
-(defn- mapping-handler
-  "The handler `h`, whose function gets (f value), or nil for nil."
-  [^Lock h f]
-  (reify
-    Lock
-    (lock [_] (.lock h))
-    (unlock [_] (.unlock h))
-    impl/Handler
-    (active? [_] (impl/active? h))
-    (blockable? [_] (impl/blockable? h))
-    (lock-id [_] (impl/lock-id h))
-    (commit [_]
-      (when-some [complete (impl/commit h)]
-        (with-meta (fn mapped [v] (complete (when (some? v) (f v))))
-          (meta complete))))))
-
-(defn- port
-  "A port in front of `ch` that takes by `take` and puts by `put`."
-  [ch take put]
-  (reify
-    impl/Channel
-    (close! [_] (impl/close! ch))
-    (closed? [_] (impl/closed? ch))
-    impl/ReadPort
-    (take! [_ h] (take h))
-    impl/WritePort
-    (put! [_ v h] (put v h))))
-
-(defn map<
-  "See skein.async/map<."
-  [f ch]
-  (port ch
-        (fn take [h]
-          (when-some [box (impl/take! ch (mapping-handler h f))]
-            (let [v @box] (if (nil? v) box (impl/box (f v))))))
-        (fn put [v h] (impl/put! ch v h))))
-
-(defn map>
-  "See skein.async/map>."
-  [f ch]
-  (port ch
-        (fn take [h] (impl/take! ch h))
-        (fn put [v h] (impl/put! ch (f v) h))))
-
-(defn filter>
-  "See skein.async/filter>."
-  [p ch]
-  (port ch
-        (fn take [h] (impl/take! ch h))
-        (fn put [v h]
-          (if (p v)
-            (impl/put! ch v h)
-            (impl/box (not (impl/closed? ch)))))))
-
-;;;; Blocks
+(defblock ^:private through-block
+  "The block of `through`: `results-of` gives the values for one value, or in the end for nil."
+  [results-of ch out]
+  (try
+    (loop []
+      (let [v (<! ch)]
+        (when (and (loop [vs (results-of v)]
+                     (if vs
+                       (when (>! out (first vs)) (recur (next vs)))
+                       true))
+                   (some? v))
+          (recur))))
+    (finally (close! out))))
 
 (defn through
   "Moves values from `ch` to `out` through the transducer `xform`. Returns `out`."
   [xform ch out]
+  (argument/source "ch" ch)
   (let [results (ArrayList.)
         step (xform (fn add ([_]) ([_ v] (.add results v))))
         results-of (fn results-of [v]
                      (.clear results)
                      (if (nil? v) (step nil) (step nil v))
                      (seq (.toArray results)))]
-    (go (try
-          (loop []
-            (let [v (<! ch)]
-              (when (and (loop [vs (results-of v)]
-                           (if vs
-                             (when (>! out (first vs)) (recur (next vs)))
-                             true))
-                         (some? v))
-                (recur))))
-          (finally (close! out))))
+    (through-block results-of ch out)
     out))
+
+(defblock ^:private mapcat-block
+  "The block of `mapcat-into`."
+  [f in out]
+  (try
+    (loop []
+      (when-some [v (<! in)]
+        (when (loop [vs (seq (f v))]
+                (if vs
+                  (when (>! out (first vs)) (recur (next vs)))
+                  true))
+          (recur))))
+    (finally (close! out))))
 
 (defn mapcat-into
   "Moves the values in (f value), for each value of `in`, to `out`. Returns `out`."
   [f in out]
-  (go (try
-        (loop []
-          (when-some [v (<! in)]
-            (when (loop [vs (seq (f v))]
-                    (if vs
-                      (when (>! out (first vs)) (recur (next vs)))
-                      true))
-              (recur))))
-        (finally (close! out))))
+  (check/function "f" f)
+  (argument/source "in" in)
+  (mapcat-block f in out)
   out)

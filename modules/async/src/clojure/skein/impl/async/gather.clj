@@ -8,8 +8,8 @@
         (<! (signal g)))
 
   A gather is used again and again, by one block."
-  (:require [skein.async :as a]
-            [skein.impl.once :refer [deftype-once]])
+  (:require [skein.impl.once :refer [deftype-once]]
+            [skein.impl.port :as port])
   (:import [java.util.concurrent.atomic AtomicInteger]
            [skein.rt Channel]))
 
@@ -20,7 +20,7 @@
 (defn gather
   "Returns a gather for which nothing has been started."
   []
-  (Gather. (AtomicInteger.) (a/chan 1)))
+  (Gather. (AtomicInteger.) (port/chan 1)))
 
 (defn signal
   "The channel that gets a value when all are done, if there was something to wait for."
@@ -41,7 +41,7 @@
   "An operation is done."
   [^Gather g]
   (when (zero? (.decrementAndGet ^AtomicInteger (.-shares g)))
-    (a/put! (.-signal g) true)))
+    (port/put! (.-signal g) true)))
 
 (defn pending?
   "Ends the round: whether operations are still under way, so that the signal will come."
@@ -57,6 +57,6 @@
     (if (identical? accepted Channel/NONE)
       (do (expect g)
           (try
-            (a/put! port value arrived)
+            (port/put! port value arrived)
             (catch Throwable t (arrive g) (throw t))))
       accepted)))

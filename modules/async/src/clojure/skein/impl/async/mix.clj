@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.mix
   "Many channels' values on one, under control: see skein.async/mix."
-  (:require [skein.async :as a :refer [<! >! alts! chan go]]
-            [skein.impl.argument :as argument]))
+  (:require [skein.impl.argument :as argument]
+            [skein.impl.port :as port :refer [>! alts! defblock]])
+  (:import [skein.rt Buffers$Sliding Channel]))
 
 (set! *warn-on-reflection* true)
 
@@ -23,34 +24,66 @@
     {:ports (into [change] (filter read?) (keys inputs))
      :passes? (if (seq solos) solos (complement mutes))}))
 
-(defn mix
-  "See skein.async/mix."
+;; A hub is a map:
+;;
+;; out     where values go
+;; inputs  atom of {channel {:mute, :pause, :solo boolean}}
+;; mode    atom of what solo does to the other inputs, :mute or :pause
+;; change  channel that gets a value after each change of these
+
+(defn- change! [h]
+  (port/put! (:change h) true))
+
+(defn admix
+  "Adds an input, with no attributes."
+  [h ch]
+  (argument/source "ch of admix" ch)
+  (swap! (:inputs h) assoc ch {})
+  (change! h))
+
+(defn unmix
+  "Removes an input."
+  [h ch]
+  (swap! (:inputs h) dissoc ch)
+  (change! h))
+
+(defn unmix-all
+  "Removes all inputs."
+  [h]
+  (reset! (:inputs h) {})
+  (change! h))
+
+(defn toggle
+  "Changes the attributes of inputs, {channel {attribute boolean}}."
+  [h state-map]
+  (run! (fn check [ch] (argument/source "each channel of toggle" ch)) (keys state-map))
+  (swap! (:inputs h) (partial merge-with merge) state-map)
+  (change! h))
+
+(defn solo-mode
+  "Sets what solo does to the other inputs."
+  [h mode]
+  (assert (#{:mute :pause} mode) "mode must be one of: #{:pause :mute}")
+  (reset! (:mode h) mode)
+  (change! h))
+
+(defn- plan-now [h]
+  (plan @(:inputs h) @(:mode h) (:change h)))
+
+(defblock ^:private run
+  "Moves values from the inputs to `out` until that is closed."
+  [h]
+  (let [out (:out h)]
+    (loop [{:keys [ports passes?] :as now} (plan-now h)]
+      (let [[v ch] (alts! ports)]
+        (cond
+          (identical? ch (:change h)) (recur (plan-now h))
+          (nil? v) (do (swap! (:inputs h) dissoc ch) (recur (plan-now h)))
+          (not (passes? ch)) (recur now)
+          (>! out v) (recur now))))))
+
+(defn hub
+  "Returns a hub onto `out`, without inputs."
   [out]
-  (argument/target out)
-  (let [inputs (atom {}) ; channel -> {:mute, :pause, :solo -> boolean}
-        mode (atom :mute)
-        change (chan (a/sliding-buffer 1))
-        changed (fn changed [] (a/put! change true))
-        m (reify
-            a/Mux
-            (muxch* [_] out)
-            a/Mix
-            (admix* [_ ch] (argument/source ch) (swap! inputs assoc ch {}) (changed))
-            (unmix* [_ ch] (swap! inputs dissoc ch) (changed))
-            (unmix-all* [_] (reset! inputs {}) (changed))
-            (toggle* [_ state-map]
-              (run! argument/source (keys state-map))
-              (swap! inputs (partial merge-with merge) state-map)
-              (changed))
-            (solo-mode* [_ new-mode]
-              (assert (#{:mute :pause} new-mode) "mode must be one of: #{:pause :mute}")
-              (reset! mode new-mode)
-              (changed)))]
-    (go (loop [{:keys [ports passes?] :as now} (plan @inputs @mode change)]
-          (let [[v ch] (alts! ports)]
-            (cond
-              (identical? ch change) (recur (plan @inputs @mode change))
-              (nil? v) (do (swap! inputs dissoc ch) (recur (plan @inputs @mode change)))
-              (not (passes? ch)) (recur now)
-              (>! out v) (recur now)))))
-    m))
+  (argument/target "out of mix" out)
+  (doto {:out out :inputs (atom {}) :mode (atom :mute) :change (Channel. (Buffers$Sliding. 1))} (run)))

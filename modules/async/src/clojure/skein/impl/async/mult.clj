@@ -1,59 +1,119 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.mult
-  "One channel's values for many: see skein.async/mult."
-  (:require [skein.async :as a :refer [<! close! go]]
-            [skein.impl.argument :as argument]
-            [skein.impl.async.gather :as gather])
-  (:import [skein.rt.schedule Scheduler]))
+  "One channel's values for many: see skein.async/mult.
+
+  A mult begins at its first tap. Before that it takes only what somebody waits to put, and drops
+  it. Its first value is on offer until a tap accepts it, and then goes to all the others that
+  there are by then: so taps that are made one after the other miss nothing, whatever the
+  scheduler does between them."
+  (:require [skein.impl.argument :as argument]
+            [skein.impl.async.gather :as gather]
+            [skein.impl.port :as port :refer [<! alts! close! defblock]])
+  (:import [skein.rt Buffers$Sliding Channel]
+           [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 
+;; A hub is a map:
+;;
+;; source  the channel whose values it gives
+;; taps    atom of a vector of [channel close?], in the order in which they were made; nil before
+;;         the first
+;; change  channel that gets a value after each change of the taps
+
+(defn- without [taps ch]
+  (when taps (filterv (fn other [[c]] (not (identical? c ch))) taps)))
+
+(defn untap
+  "Removes a tap."
+  [h ch]
+  (swap! (:taps h) without ch)
+  (port/put! (:change h) true)
+  nil)
+
+(defn untap-all
+  "Removes all taps."
+  [h]
+  (swap! (:taps h) (fn none [taps] (when taps [])))
+  (port/put! (:change h) true)
+  nil)
+
 (defn- give
-  "Offers `v` to the tap `ch`, as part of the round of `g`; a closed one is removed."
-  [m g ch v]
-  (let [arrived (fn arrived [open?]
-                  (when-not open? (a/untap* m ch))
+  "Offers `v` to the tap `ch`, as part of the round; a closed one is removed."
+  [h ch v]
+  (let [g (:gather h)
+        arrived (fn arrived [open?]
+                  (when-not open? (untap h ch))
                   (gather/arrive g))]
     (try
       (when-not (gather/put g ch v arrived)
-        (a/untap* m ch))
+        (untap h ch))
       ;; The tap's own trouble, such as too many puts: the other taps must not pay for it.
       (catch Throwable t (Scheduler/uncaught t)))))
 
 (defn- give-all
-  "Gives `v` to all taps; whether some have yet to accept it."
-  [m g taps v]
-  (gather/start g)
-  (reduce-kv (fn each [_ ch _] (give m g ch v) nil) nil taps)
-  (gather/pending? g))
+  "Gives `v` to all taps but `except`. Returns whether some have yet to accept it."
+  [h v except]
+  (gather/start (:gather h))
+  (run! (fn each [[ch]] (when-not (identical? ch except) (give h ch v))) @(:taps h))
+  (gather/pending? (:gather h)))
 
-(def ^:const grace-ms
-  "How long a mult waits before it takes its first value. A program makes a mult and then
-  taps it; a block that began at once would often be quicker, and drop what there is."
-  5)
+(defn- offers
+  "The operations that offer `v` to the taps: those that are channels, since a port of another kind
+  may throw. Nil if there are none."
+  [h v]
+  (when-some [puts (seq (for [[ch] @(:taps h) :when (instance? Channel ch)] [ch v]))]
+    (into [(:change h)] puts)))
+
+(defblock ^:private run
+  "Moves values from the source to the taps, and closes those in the end."
+  [h]
+  (let [source (:source h)
+        first-value (<! source)
+        ;; the tap that accepted it, or nil if there is none left
+        taker (when (some? first-value)
+                (loop []
+                  (when-some [ports (offers h first-value)]
+                    (let [[accepted ch] (alts! ports)]
+                      (cond
+                        (identical? ch (:change h)) (recur)
+                        accepted ch
+                        :else (do (untap h ch) (recur)))))))]
+    (loop [v first-value, except taker]
+      (when (some? v)
+        (when (give-all h v except) (<! (gather/signal (:gather h))))
+        (recur (<! source) nil)))
+    (doseq [[tap close?] @(:taps h) :when close?] (close! tap))))
+
+(defn- drop-waiting
+  "Until the first tap: lets those go on who wait to put on `source`."
+  [h]
+  (let [^Channel source (:source h)]
+    (.whenPutWaits source (fn drop-one []
+                            (when (nil? @(:taps h))
+                              (port/poll! source)
+                              (drop-waiting h))))))
+
+(defn tap
+  "Adds a tap, or changes its `close?`."
+  [h ch close?]
+  (argument/target "ch of tap" ch)
+  (let [[before] (swap-vals! (:taps h)
+                             (fn with [taps]
+                               (if (some (fn same? [[c]] (identical? c ch)) taps)
+                                 (mapv (fn [[c _ :as t]] (if (identical? c ch) [ch close?] t)) taps)
+                                 (conj (or taps []) [ch close?]))))]
+    (if (nil? before)
+      (run h)
+      (port/put! (:change h) true))
+    nil))
 
 (defn hub
-  "A mult of `ch`, which begins to take when the port `begin` gives a value or closes."
-  [ch begin]
-  (argument/source ch)
-  (let [taps (atom {}) ; channel -> whether to close it with the source
-        m (reify
-            a/Mux
-            (muxch* [_] ch)
-            a/Mult
-            (tap* [_ ch close?] (argument/target ch) (swap! taps assoc ch close?) nil)
-            (untap* [_ ch] (swap! taps dissoc ch) nil)
-            (untap-all* [_] (reset! taps {}) nil))
-        g (gather/gather)]
-    (go (<! begin)
-        (loop []
-          (if-some [v (<! ch)]
-            (do (when (give-all m g @taps v) (<! (gather/signal g)))
-                (recur))
-            (doseq [[tap close?] @taps :when close?] (close! tap)))))
-    m))
-
-(defn mult
-  "See skein.async/mult."
-  [ch]
-  (hub ch (a/timeout grace-ms)))
+  "Returns a hub for the values of `source`, without taps."
+  [source]
+  (argument/source "ch of mult" source)
+  (let [h {:source source :taps (atom nil) :change (Channel. (Buffers$Sliding. 1)) :gather (gather/gather)}]
+    (if (instance? Channel source)
+      (drop-waiting h)
+      (do (reset! (:taps h) []) (run h))) ; whether somebody waits to put can't be known
+    h))

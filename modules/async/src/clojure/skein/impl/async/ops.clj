@@ -6,10 +6,12 @@
   A block that ends, whatever the reason, closes what it was to close: hence the
   `finally`s. What it throws reaches the uncaught-exception handler, as that of any go block."
   (:refer-clojure :exclude [into map merge reduce take transduce])
-  (:require [skein.async :as a :refer [<! >! alts! chan close! go]]
-            [skein.impl.argument :as argument]
+  (:require [skein.impl.argument :as argument]
             [skein.impl.async.gather :as gather]
-            [skein.impl.error :as error]))
+            [skein.impl.check :as check]
+            [skein.impl.error :as error]
+            [skein.impl.port :as port :refer [<! >! alts! chan close! defblock]]
+            [skein.impl.threads :as threads]))
 
 (set! *warn-on-reflection* true)
 
@@ -25,58 +27,83 @@
 
 ;;;; From channel to channel
 
+(defblock ^:private pipe-block
+  "The block of `pipe`."
+  [from to close?]
+  (loop []
+    (let [v (<! from)]
+      (if (nil? v)
+        (when close? (close! to))
+        (when (>! to v) (recur))))))
+
 (defn pipe
   "See skein.async/pipe."
   [from to close?]
-  (argument/source from)
-  (argument/target to)
-  (go (loop []
-        (let [v (<! from)]
-          (if (nil? v)
-            (when close? (close! to))
-            (when (>! to v) (recur))))))
+  (argument/source "from of pipe" from)
+  (argument/target "to of pipe" to)
+  (pipe-block from to close?)
   to)
+
+(defblock ^:private split-block
+  "The block of `split`."
+  [p ch true-ch false-ch]
+  (try
+    (loop []
+      (when-some [v (<! ch)]
+        (when (>! (if (p v) true-ch false-ch) v) (recur))))
+    (finally (close! true-ch) (close! false-ch))))
 
 (defn split
   "See skein.async/split."
   [p ch t-buf-or-n f-buf-or-n]
-  (argument/function p)
-  (argument/source ch)
+  (check/function "p of split" p)
+  (argument/source "ch of split" ch)
   (let [true-ch (chan t-buf-or-n)
         false-ch (chan f-buf-or-n)]
-    (go (try
-          (loop []
-            (when-some [v (<! ch)]
-              (when (>! (if (p v) true-ch false-ch) v) (recur))))
-          (finally (close! true-ch) (close! false-ch))))
+    (split-block p ch true-ch false-ch)
     [true-ch false-ch]))
+
+(defblock ^:private take-block
+  "The block of `take`."
+  [n ch out]
+  (try
+    (loop [left n]
+      (when (pos? left)
+        (when-some [v (<! ch)]
+          (when (>! out v) (recur (dec left))))))
+    (finally (close! out))))
 
 (defn take
   "See skein.async/take."
   [n ch buf-or-n]
-  (argument/source ch)
+  (check/number "n of take" n "a number" number?)
+  (argument/source "ch of take" ch)
   (let [out (chan buf-or-n)]
-    (go (try
-          (loop [left n]
-            (when (pos? left)
-              (when-some [v (<! ch)]
-                (when (>! out v) (recur (dec left))))))
-          (finally (close! out))))
+    (take-block n ch out)
     out))
+
+(defblock ^:private merge-block
+  "The block of `merge`."
+  [chs out]
+  (try
+    (loop [open (vec chs)]
+      (when (seq open)
+        (let [[v ch] (alts! open)]
+          (if (nil? v)
+            (recur (filterv (fn other [c] (not (identical? c ch))) open))
+            (when (>! out v) (recur open))))))
+    (finally (close! out))))
+
+(defn- sources [what chs]
+  (check/collection (str "chs of " what) chs)
+  (run! (fn each [ch] (argument/source (str "each of the chs of " what) ch)) chs))
 
 (defn merge
   "See skein.async/merge."
   [chs buf-or-n]
-  (run! argument/source chs)
+  (sources "merge" chs)
   (let [out (chan buf-or-n)]
-    (go (try
-          (loop [open (vec chs)]
-            (when (seq open)
-              (let [[v ch] (alts! open)]
-                (if (nil? v)
-                  (recur (filterv (fn other [c] (not (identical? c ch))) open))
-                  (when (>! out v) (recur open))))))
-          (finally (close! out))))
+    (merge-block chs out)
     out))
 
 (defn- takers
@@ -89,59 +116,75 @@
   (gather/start g)
   (dotimes [i (count chs)]
     (gather/expect g)
-    (a/take! (chs i) (takers i))))
+    (port/take! (chs i) (takers i))))
+
+(defblock ^:private map-block
+  "The block of `map`."
+  [f chs out]
+  (let [values (object-array (count chs))
+        g (gather/gather)
+        takers (takers values g)]
+    (try
+      (loop []
+        (start-takes chs takers g)
+        (when (gather/pending? g) (<! (gather/signal g)))
+        (let [args (vec values)]
+          (when (every? some? args)
+            (when (>! out (some-value (apply f args) 'map "as the function's result"))
+              (recur)))))
+      (finally (close! out)))))
 
 (defn map
   "See skein.async/map."
   [f chs buf-or-n]
-  (argument/function f)
-  (run! argument/source chs)
+  (check/function "f of map" f)
+  (sources "map" chs)
   (let [chs (vec chs)
-        out (chan buf-or-n)
-        values (object-array (count chs))
-        g (gather/gather)
-        takers (takers values g)]
-    (if (empty? chs)
-      (close! out)
-      (go (try
-            (loop []
-              (start-takes chs takers g)
-              (when (gather/pending? g) (<! (gather/signal g)))
-              (let [args (vec values)]
-                (when (every? some? args)
-                  (when (>! out (some-value (apply f args) 'map "as the function's result"))
-                    (recur)))))
-            (finally (close! out)))))
+        out (chan buf-or-n)]
+    (if (empty? chs) (close! out) (map-block f chs out))
     out))
 
 ;;;; From a collection
 
+(defblock ^:private onto-chan-block
+  "The block of `onto-chan!`."
+  [ch coll close?]
+  (try
+    (loop [vs (seq coll)]
+      (when vs
+        (when (>! ch (some-value (first vs) 'onto-chan! "in the collection"))
+          (recur (next vs)))))
+    (finally (when close? (close! ch)))))
+
+(defn- collection [what coll]
+  (when (some? coll) (check/collection (str "coll of " what) coll)))
+
 (defn onto-chan!
   "See skein.async/onto-chan!."
   [ch coll close?]
-  (argument/target ch)
-  (go (try
-        (loop [vs (seq coll)]
-          (when vs
-            (when (>! ch (some-value (first vs) 'onto-chan! "in the collection"))
-              (recur (next vs)))))
-        (finally (when close? (close! ch))))))
+  (argument/target "ch of onto-chan!" ch)
+  (collection "onto-chan!" coll)
+  (onto-chan-block ch coll close?))
 
 (defn onto-chan!!
   "See skein.async/onto-chan!!."
   [ch coll close?]
-  (argument/target ch)
-  (a/thread
-    (try
-      (loop [vs (seq coll)]
-        (when vs
-          (when (a/>!! ch (some-value (first vs) 'onto-chan!! "in the collection"))
-            (recur (next vs)))))
-      (finally (when close? (close! ch))))))
+  (argument/target "ch of onto-chan!!" ch)
+  (collection "onto-chan!!" coll)
+  (threads/call
+   (fn onto []
+     (try
+       (loop [vs (seq coll)]
+         (when vs
+           (when (port/>!! ch (some-value (first vs) 'onto-chan!! "in the collection"))
+             (recur (next vs)))))
+       (finally (when close? (close! ch)))))
+   :mixed))
 
 (defn to-chan
   "A channel of the values of `coll`, put there by `onto`. See skein.async/to-chan!."
   [onto coll]
+  (collection "to-chan!" coll)
   (let [n (bounded-count 100 coll)]
     (if (pos? n)
       (doto (chan n) (onto coll true))
@@ -149,22 +192,40 @@
 
 ;;;; Into a value
 
+(defblock ^:private reduce-block
+  "The block of `reduce`."
+  [f init ch]
+  (loop [acc init]
+    (let [v (<! ch)]
+      (if (nil? v)
+        acc
+        (let [acc (f acc v)]
+          (if (reduced? acc) @acc (recur acc)))))))
+
 (defn reduce
   "See skein.async/reduce."
   [f init ch]
-  (argument/function f)
-  (argument/source ch)
-  (go (loop [acc init]
-        (let [v (<! ch)]
-          (if (nil? v)
-            acc
-            (let [acc (f acc v)]
-              (if (reduced? acc) @acc (recur acc))))))))
+  (check/function "f of reduce" f)
+  (argument/source "ch of reduce" ch)
+  (reduce-block f init ch))
+
+(defblock ^:private complete-block
+  "Gives the value of the port `reduction` to `f`."
+  [f reduction]
+  (f (<! reduction)))
 
 (defn transduce
   "See skein.async/transduce."
   [xform f init ch]
-  (argument/function f)
-  (let [f ((argument/function xform) f)
-        reduction (reduce f init ch)]
-    (go (f (<! reduction)))))
+  (check/function "f of transduce" f)
+  (check/function "xform of transduce" xform)
+  (argument/source "ch of transduce" ch)
+  (let [f (xform f)]
+    (complete-block f (reduce f init ch))))
+
+(defn into
+  "See skein.async/into."
+  [coll ch]
+  (check/that :skein/bad-collection "coll of into" coll (or (nil? coll) (coll? coll)) "a collection")
+  (argument/source "ch of into" ch)
+  (reduce conj coll ch))

@@ -7,8 +7,9 @@
 
   An item is the channel of one value's results. It stands in `items` before work on it
   begins, and that channel's size bounds how many there are at a time."
-  (:require [skein.async :as a :refer [<! >! chan close! go]]
-            [skein.impl.argument :as argument]
+  (:require [skein.impl.argument :as argument]
+            [skein.impl.check :as check]
+            [skein.impl.port :as port :refer [<! >! chan close! defblock]]
             [skein.impl.threads :as threads])
   (:import [skein.rt Channel UnlimitedChannel]
            [skein.rt.schedule Scheduler]))
@@ -26,50 +27,50 @@
   [to]
   (not (and (instance? Channel to) (.isClosed ^Channel to))))
 
-(defn- feed
+(defblock ^:private feed
   "Makes an item for each value, and then calls `begin` with the value and the item."
   [from to items begin]
-  (go (try
-        (loop []
-          (when (open? to)
-            (when-some [v (<! from)]
-              (let [item (chan 1)]
-                (when (>! items item)
-                  (begin v item)
-                  (recur))))))
-        (finally (close! items)))))
+  (try
+    (loop []
+      (when (open? to)
+        (when-some [v (<! from)]
+          (let [item (chan 1)]
+            (when (>! items item)
+              (begin v item)
+              (recur))))))
+    (finally (close! items))))
 
 (defn- discard
-  "Lets everybody go on who waits to put on `ch`, now or later."
+  "Closes `ch` and drops what is there, so that nobody waits to put on it."
   [ch]
   (close! ch)
   (loop []
-    (when (some? (a/poll! ch)) (recur))))
+    (when (some? (port/poll! ch)) (recur))))
 
 (defn- abandon
   "Nobody wants the items any more."
   [items]
   (close! items)
   (loop []
-    (when-some [item (a/poll! items)]
+    (when-some [item (port/poll! items)]
       (discard item)
       (recur))))
 
-(defn- drain
+(defblock ^:private drain
   "Puts what the items hold on `to`, in order. `nested?`: an item holds a channel of results,
   rather than the results."
   [items to close? nested?]
-  (go (loop []
-        (if-some [item (<! items)]
-          (let [results (if nested? (<! item) item)]
-            (if (loop []
-                  (let [v (when results (<! results))]
-                    (cond (nil? v) true
-                          (>! to v) (recur)
-                          :else false)))
-              (recur)
-              (do (discard item) (abandon items))))
-          (when close? (close! to))))))
+  (loop []
+    (if-some [item (<! items)]
+      (let [results (if nested? (<! item) item)]
+        (if (loop []
+              (let [v (when results (<! results))]
+                (cond (nil? v) true
+                      (>! to v) (recur)
+                      :else false)))
+          (recur)
+          (do (discard item) (abandon items))))
+      (when close? (close! to)))))
 
 (defn- fails
   "Reports what `item` failed with; it has no results, or no more."
@@ -78,30 +79,32 @@
   (close! item))
 
 (defn- quick?
-  "Does a job; whether it took less than `slow-ns`."
+  "Does a job. Returns whether it took less than `slow-ns`."
   [xf ex-handler [v item]]
   (let [start (Scheduler/nanoTime)]
     (try
       (let [^Channel results (chan 1 xf ex-handler)]
         (.putBlocking results v)
         (close! results)
-        (a/put! item results))
+        (port/put! item results))
       (catch Throwable t (fails item t)))
     (< (- (Scheduler/nanoTime) start) (long slow-ns))))
 
 (defn- work-on-thread [jobs do-job workload]
   (threads/exec (bound-fn work [] (loop []
-                                    (when-some [job (a/<!! jobs)]
+                                    (when-some [job (port/<!! jobs)]
                                       (do-job job)
                                       (recur))))
                 workload))
 
-(defn- work [jobs do-job workload]
-  (go (loop []
-        (when-some [job (<! jobs)]
-          (if (do-job job)
-            (recur)
-            (work-on-thread jobs do-job workload))))))
+(defblock ^:private work
+  "Does jobs until one has been slow, and has the others done on a thread."
+  [jobs do-job workload]
+  (loop []
+    (when-some [job (<! jobs)]
+      (if (do-job job)
+        (recur)
+        (work-on-thread jobs do-job workload)))))
 
 (defn- begin-work
   "A program that wants no block to block, see skein.async/defblockingop, may well want the
@@ -111,29 +114,32 @@
     (work-on-thread jobs do-job workload)
     (work jobs do-job workload)))
 
+(defn- check-arguments [what n to from]
+  (check/number (str "n of " what) n "a whole number from 1" int?)
+  (assert (pos? (long n)))
+  (argument/target (str "to of " what) to)
+  (argument/source (str "from of " what) from))
+
 (defn pipeline
   "See skein.async/pipeline; `workload` says what threads slow work goes to."
   [n to xf from close? ex-handler workload]
-  (assert (pos? (long n)))
-  (argument/target to)
-  (argument/source from)
+  (check-arguments "pipeline" n to from)
+  (check/function "xf of pipeline" xf)
   (let [n (long n)
         items (chan n)
-        jobs (UnlimitedChannel. (a/buffer (+ n 2)) nil) ; n may be more than may wait elsewhere
+        jobs (UnlimitedChannel. (port/buffer (+ n 2)) nil) ; n may be more than may wait elsewhere
         do-job (fn do-job [job] (quick? xf ex-handler job))
-        begin (fn begin [v item] (a/put! jobs [v item]))]
+        begin (fn begin [v item] (port/put! jobs [v item]))]
     (dotimes [_ n] (begin-work jobs do-job workload))
     (let [fed (feed from to items begin)]
-      (a/take! fed (fn no-more-jobs [_] (close! jobs))))
+      (port/take! fed (fn no-more-jobs [_] (close! jobs))))
     (drain items to close? true)))
 
 (defn pipeline-async
   "See skein.async/pipeline-async."
   [n to af from close?]
-  (assert (pos? (long n)))
-  (argument/target to)
-  (argument/function af)
-  (argument/source from)
+  (check-arguments "pipeline-async" n to from)
+  (check/function "af of pipeline-async" af)
   ;; One item more than `items` holds is being drained.
   (let [items (if (= 1 (long n)) (chan) (chan (dec (long n))))
         begin (fn begin [v item] (try (af v item) (catch Throwable t (fails item t))))]

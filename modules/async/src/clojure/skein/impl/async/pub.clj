@@ -1,45 +1,64 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.pub
   "One channel's values for those who want their topic: see skein.async/pub."
-  (:require [skein.async :as a :refer [<! >! chan close! go]]
-            [skein.impl.argument :as argument]
-            [skein.impl.async.mult :as mult]))
+  (:require [skein.impl.argument :as argument]
+            [skein.impl.async.mult :as mult]
+            [skein.impl.check :as check]
+            [skein.impl.port :as port :refer [<! >! chan close! defblock]]))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private at-once
-  "When a topic begins to take: whoever makes it subscribes."
-  (doto (chan) close!))
+;; A hub is a map of :source, :topic-fn, :buf-fn and
+;;
+;; :topics  atom of {topic [channel hub]}: each topic is a mult
 
-(defn- mult-of
-  "The mult of `topic`, made if there is none."
-  [mults buf-fn topic]
-  (or (get @mults topic)
-      (get (swap! mults (fn [topics] (if (get topics topic)
-                                       topics
-                                       (assoc topics topic (mult/hub (chan (buf-fn topic)) at-once)))))
-           topic)))
+(defn- topic-of [h topic]
+  (get @(:topics h) topic))
 
-(defn pub
-  "See skein.async/pub."
-  [ch topic-fn buf-fn]
-  (argument/source ch)
-  (run! argument/function [topic-fn buf-fn])
-  (let [mults (atom {}) ; topic -> mult
-        p (reify
-            a/Mux
-            (muxch* [_] ch)
-            a/Pub
-            (sub* [_ topic ch close?] (a/tap (mult-of mults buf-fn topic) ch close?))
-            (unsub* [_ topic ch] (when-some [m (get @mults topic)] (a/untap m ch)))
-            (unsub-all* [_] (reset! mults {}))
-            (unsub-all* [_ topic] (swap! mults dissoc topic)))]
-    (go (try
-          (loop []
-            (when-some [v (<! ch)]
-              (let [topic (topic-fn v)]
-                (when-some [m (get @mults topic)]
-                  (when-not (>! (a/muxch* m) v) (swap! mults dissoc topic))))
-              (recur)))
-          (finally (run! (fn [m] (close! (a/muxch* m))) (vals @mults)))))
-    p))
+(defn- topic!
+  "The [channel hub] of `topic`, made if there is none."
+  [h topic]
+  (or (topic-of h topic)
+      (let [ch (chan ((:buf-fn h) topic))
+            made [ch (mult/hub ch)]]
+        (get (swap! (:topics h) (fn add [topics] (if (get topics topic) topics (assoc topics topic made))))
+             topic))))
+
+(defn sub
+  "Adds a subscription to `topic`. Returns `ch`."
+  [h topic ch close?]
+  (argument/target "ch of sub" ch)
+  (mult/tap (second (topic! h topic)) ch close?)
+  ch)
+
+(defn unsub
+  "Removes a subscription to `topic`."
+  [h topic ch]
+  (when-some [[_ m] (topic-of h topic)] (mult/untap m ch)))
+
+(defn unsub-all
+  "Removes all subscriptions, or those to `topic`."
+  ([h] (reset! (:topics h) {}))
+  ([h topic] (swap! (:topics h) dissoc topic)))
+
+(defblock ^:private run
+  "Moves values from the source to the channels of their topics, and closes those in the end."
+  [h]
+  (let [source (:source h)
+        topic-fn (:topic-fn h)]
+    (try
+      (loop []
+        (when-some [v (<! source)]
+          (let [topic (topic-fn v)]
+            (when-some [[ch] (topic-of h topic)]
+              (when-not (>! ch v) (unsub-all h topic))))
+          (recur)))
+      (finally (run! (fn close [[ch]] (close! ch)) (vals @(:topics h)))))))
+
+(defn hub
+  "Returns a hub for the values of `source`, without subscriptions."
+  [source topic-fn buf-fn]
+  (argument/source "ch of pub" source)
+  (check/function "topic-fn of pub" topic-fn)
+  (check/function "buf-fn of pub" buf-fn)
+  (doto {:source source :topic-fn topic-fn :buf-fn buf-fn :topics (atom {})} (run)))

@@ -31,6 +31,11 @@ public final class Failure implements Runnable {
     return failure;
   }
 
+  /** {@code thrown}, of which the handler is told anyway. */
+  public static Failure told(Throwable thrown) {
+    return new Failure(thrown);
+  }
+
   /** The exception, which is observed by that. */
   public Throwable observe() {
     observed = true;

@@ -42,11 +42,30 @@
              (a/close! source)
              (remove #{3} (values-of c))))))
 
-(deftest taps-that-come-at-once-miss-nothing
-  (dotimes [_ 20]
+(deftest taps-made-before-the-first-value-is-accepted-miss-nothing
+  (dotimes [_ 50]
     (let [m (a/mult (a/to-chan! [1 2 3]))
-          taps (vec (repeatedly 4 #(a/tap m (a/chan 3))))]
-      (is (= (repeat 4 [1 2 3]) (within-deadline (mapv values-of taps)))))))
+          taps (vec (repeatedly 4 #(a/tap m (a/chan))))
+          dead (a/tap m (a/chan))]
+      (a/close! dead)
+      (is (= (repeat 4 [1 2 3]) (within-deadline (mapv a/<!! (mapv #(a/into [] %) taps))))))))
+
+(deftest the-first-value-goes-to-the-tap-that-is-read-first
+  (dotimes [_ 20]
+    (let [m (a/mult (a/to-chan! [1 2]))
+          [c d e] (vec (repeatedly 3 #(a/tap m (a/chan))))]
+      (is (= [1 1 1 2] (within-deadline (mapv a/<!! [e c d d])))))))
+
+(deftest before-the-first-tap-puts-go-on-and-values-stay-in-the-buffer
+  (within-deadline
+   (let [source (a/chan 2) m (a/mult source)]
+     (run! #(a/>!! source %) (range 6))
+     (a/close! source)
+     (is (= [4 5] (a/<!! (a/into [] (a/tap m (a/chan 2))))))))
+  (testing "puts that waited before there was a mult go on too"
+    (let [source (a/chan) waits (a/thread (a/>!! source 1))]
+      (a/mult source)
+      (is (true? (await-port waits))))))
 
 (deftest a-closed-tap-is-removed
   (both= [1 2]

@@ -1,8 +1,128 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.lab
-  "See skein.async.lab."
-  (:require [skein.bridge :as bridge]))
+  "Two ports made of several: core.async's experiments, kept for programs that use them.
+
+  * `multiplex`  a port to take from: a value of any of several ports
+  * `broadcast`  a port to put on: the value goes to all of several ports
+
+      (let [c (a/chan 1) d (a/chan 1)]
+        (a/>!! (broadcast c d) :news)
+        [(a/<!! c) (a/<!! d)])
+      ;=> [:news :news]
+
+  As clojure.core.async.lab. Differs: a value that was taken for an operation which then
+  lost an alts is kept for the next take; `poll!` does not wait. `mult` and `merge` are the
+  better choice for what runs long."
+  (:require [skein.async :as a]
+            [skein.impl.protocols :as impl])
+  (:import [java.util Collection HashSet Set]
+           [java.util.concurrent.atomic AtomicBoolean AtomicInteger]
+           [java.util.concurrent.locks Lock ReentrantLock]
+           [skein.rt Callback]
+           [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 
-(bridge/mirror! 'skein.async.lab)
+(defn- call-back [f result]
+  (if (:on-caller? (meta f))
+    (f result)
+    (Scheduler/submit (Callback/task (fn run [] (f result))))))
+
+(defmacro ^:private with-lock [lock & body]
+  `(let [lock# ~(vary-meta lock assoc :tag `Lock)]
+     (.lock lock#)
+     (try ~@body (finally (.unlock lock#)))))
+
+(defn- commit
+  "Commits the handler `h`: its function, or nil if it has completed otherwise."
+  [h]
+  (with-lock h (when (impl/active? h) (impl/commit h))))
+
+;; Among the ports of a multiplexing port: holds values that were taken for an operation which
+;; had completed otherwise by then. Every take waits here too, so that none is left lying.
+(deftype ^:private Kept [ch]
+  impl/ReadPort
+  (take! [_ h] (impl/take! ch h)))
+
+(alter-meta! #'->Kept assoc :private true)
+
+(defn- kept? [port] (instance? Kept port))
+
+(defn- give
+  "Ends the take of `h` with `v`: [function v]. The function is nil if `h` has completed
+  otherwise, and then the value is kept."
+  [ports h v]
+  (let [f (commit h)]
+    (when (and (nil? f) (some? v))
+      (run! (fn keep-here [port] (when (kept? port) (a/put! (.-ch ^Kept port) v))) ports))
+    [f v]))
+
+(defn- take-one
+  "Takes for `h` from one of `ports`, which loses those that are closed: [function value], or
+  nil if it waits."
+  [mutex ^Set ports h]
+  (let [forget (fn forget [port] (with-lock mutex (.remove ports port)))
+        late (fn late [[v port]]
+               (when-some [[f v] (if (nil? v)
+                                   (do (forget port) (take-one mutex ports h))
+                                   (give (with-lock mutex (vec ports)) h v))]
+                 (when f (call-back f v))))]
+    (loop []
+      (let [open (with-lock mutex (vec ports))]
+        (if (every? kept? open)
+          (give open h (some (fn poll [^Kept port] (a/poll! (.-ch port))) open))
+          (when-some [chosen (a/do-alts (with-meta late {:on-caller? true}) open
+                                        (if (impl/blockable? h) {} {:default nil}))]
+            (let [[v port] @chosen]
+              (cond
+                (identical? port :default) nil
+                (nil? v) (do (forget port) (recur))
+                :else (give open h v)))))))))
+
+(deftype MultiplexingReadPort [mutex read-ports]
+  impl/ReadPort
+  (take! [_ h]
+    (when-some [[f v] (take-one mutex read-ports h)]
+      (when f (impl/box v)))))
+
+(defn multiplex
+  "Returns a port that gives a value of one of `ports`, whichever has one; nil when all are
+  closed. As clojure.core.async.lab's."
+  [& ports]
+  (->MultiplexingReadPort (ReentrantLock.) (HashSet. ^Collection (cons (Kept. (a/chan 8)) ports))))
+
+(defn- put-on-all
+  "Puts `v` on all ports and calls `done` with whether one accepted it, when all have ended."
+  [ports v done]
+  (let [pending (AtomicInteger. (inc (count ports)))
+        accepted (AtomicBoolean.)
+        arrive (fn arrive [accepted?]
+                 (when accepted? (.set accepted true))
+                 (when (zero? (.decrementAndGet pending)) (done (.get accepted))))]
+    (doseq [port ports]
+      (try
+        (a/put! port v arrive)
+        (catch Throwable t
+          (Scheduler/uncaught t)
+          (arrive false))))
+    (arrive false)))
+
+(deftype BroadcastingWritePort [write-ports]
+  impl/WritePort
+  (put! [_ v h]
+    (when (nil? v) (throw (IllegalArgumentException. "Can't put nil on channel")))
+    (when-some [f (commit h)]
+      (let [at-once (atom ::pending)]
+        (put-on-all write-ports v
+                    (fn done [accepted?]
+                      (when-not (compare-and-set! at-once ::pending accepted?)
+                        (call-back f accepted?))))
+        (when-not (compare-and-set! at-once ::pending ::late)
+          (impl/box @at-once))))))
+
+(defn broadcast
+  "Returns a port whose puts go to all of `ports` and are done when all have accepted; false
+  if all are closed. As clojure.core.async.lab's. Differs: an alts that tries the put is
+  decided by that."
+  [& ports]
+  (->BroadcastingWritePort (set ports)))

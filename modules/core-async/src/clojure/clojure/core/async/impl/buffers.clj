@@ -1,8 +1,27 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.buffers
-  "See skein.async.impl.buffers."
-  (:require [skein.bridge :as bridge]))
+  "Buffers for code that knows those."
+  (:require [skein.async :as a])
+  (:import [skein.rt Buffers$Promise]))
 
 (set! *warn-on-reflection* true)
 
-(bridge/mirror! 'skein.async.impl.buffers)
+(defn fixed-buffer
+  "See `skein.async/buffer`."
+  [n]
+  (a/buffer n))
+
+(defn dropping-buffer
+  "See `skein.async/dropping-buffer`."
+  [n]
+  (a/dropping-buffer n))
+
+(defn sliding-buffer
+  "See `skein.async/sliding-buffer`."
+  [n]
+  (a/sliding-buffer n))
+
+(defn promise-buffer
+  "Returns the buffer of a `skein.async/promise-chan`."
+  []
+  (Buffers$Promise.))

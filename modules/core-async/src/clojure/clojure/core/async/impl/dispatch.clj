@@ -1,8 +1,55 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.dispatch
-  "Where work runs; see skein.async.impl.dispatch."
-  (:require [skein.bridge :as bridge]))
+  "Where work runs, for code that knows
+  those: `executor-for` and `exec` for threads, `run` for callbacks."
+  (:require [skein.impl.threads :as threads])
+  (:import [java.util.concurrent Executor]
+           [skein.rt Runner]
+           [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
 
-(bridge/mirror! 'skein.async.impl.dispatch)
+(defn counted-thread-factory
+  "Returns a ThreadFactory of threads named by `name-format`, in which %d is a counter from
+  1. `:init-fn` runs first on each thread."
+  ([name-format daemon] (counted-thread-factory name-format daemon nil))
+  ([name-format daemon opts] (threads/counted-thread-factory name-format daemon opts)))
+
+(defn executor-for
+  "Returns the Executor for :io, :compute or :mixed work; :core-async-dispatch is that of
+  callbacks, the workers of the blocks."
+  [workload]
+  (if (= :core-async-dispatch workload)
+    threads/dispatch
+    (threads/executor-for workload)))
+
+(defn exec
+  "Runs the Runnable `r` on a thread for `workload`; see `executor-for`."
+  [^Runnable r workload]
+  (.execute ^Executor (executor-for workload) r))
+
+(defn ex-handler
+  "Gives `ex` to this thread's uncaught-exception handler. Returns nil."
+  [ex]
+  (Scheduler/uncaught ex))
+
+(defn run
+  "Runs the Runnable `r` on this thread if its metadata says :on-caller?, else on a worker."
+  [^Runnable r]
+  (if (:on-caller? (meta r))
+    (try (.run r) (catch Throwable t (ex-handler t)))
+    (exec r :core-async-dispatch)))
+
+(defn in-dispatch-thread?
+  "Whether this thread runs a block."
+  []
+  (Runner/inBlock))
+
+(defn check-blocking-in-dispatch
+  "Does nothing: a block may block."
+  [])
+
+(defmacro with-dispatch-thread-marking
+  "Evaluates the body: workers need no mark."
+  [& body]
+  `(do ~@body))

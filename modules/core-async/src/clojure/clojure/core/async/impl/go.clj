@@ -1,8 +1,81 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.go
-  "The compiler for macros that call it; see skein.async.impl.go."
-  (:require [skein.bridge :as bridge]))
+  "The compiler under the names of clojure.core.async.impl.go, for macros that call it.
+
+  * `go-impl`        the expansion of `go`
+  * `state-machine`  a machine for clojure.core.async.impl.ioc-macros, with operations of one's own
+
+  Such a machine runs its body on a virtual thread, which waits where the machine waits; it
+  is not collected before it ends. A library that is written for Skein needs none: a
+  function that blocks, or that calls `<!`, is operation enough."
+  (:require [clojure.core.async.impl.ioc-macros :as ioc]
+            [skein.impl.go :as compiler])
+  (:import [clojure.lang Var]
+           [java.util.concurrent SynchronousQueue]
+           [java.util.concurrent.atomic AtomicReferenceArray]))
 
 (set! *warn-on-reflection* true)
 
-(bridge/mirror! 'skein.async.impl.go)
+(defn go-impl
+  "Returns the form of a go block, given the &env of its macro and its body."
+  [env body]
+  (compiler/compile-go env body nil))
+
+;; A machine's thread and whoever runs the machine take turns: the one puts what has become
+;; of the turn on `turns`, the other takes it; a machine that waits takes from `wakes`.
+(deftype ^:private Turns [^SynchronousQueue turns ^SynchronousQueue wakes])
+
+(alter-meta! #'->Turns assoc :private true)
+
+(defn transition
+  "Called by the body of a machine: does the operation `run`, a function of the machine, a
+  block number and `args`, and returns its value, perhaps after a wait."
+  [state ^Turns turns run args]
+  (when-not (identical? :recur (apply run state 1 args))
+    (.put ^SynchronousQueue (.-turns turns) [:waits])
+    (.take ^SynchronousQueue (.-wakes turns)))
+  (ioc/aget-object state ioc/VALUE-IDX))
+
+(defn- run-body [state ^Turns turns body]
+  (Var/resetThreadBindingFrame (or (ioc/aget-object state ioc/BINDINGS-IDX) (Var/cloneThreadBindingFrame)))
+  (.put ^SynchronousQueue (.-turns turns)
+        (try
+          (ioc/aset-object state ioc/VALUE-IDX (body state turns))
+          [:done]
+          (catch Throwable t [:threw t]))))
+
+(defn- await-turn [state ^Turns turns]
+  (let [[outcome thrown] (.take ^SynchronousQueue (.-turns turns))]
+    (when (= :threw outcome) (throw thrown))
+    state))
+
+(defn machine
+  "Returns a machine with `n-user-places` that runs `body`, a function of the machine and of
+  what `transition` needs."
+  [n-user-places body]
+  (let [turns (Turns. (SynchronousQueue.) (SynchronousQueue.))
+        go-on (fn go-on [state]
+                (.put ^SynchronousQueue (.-wakes turns) :go-on)
+                (await-turn state turns))
+        begin (fn begin [state]
+                (ioc/aset-object state ioc/FN-IDX go-on)
+                (Thread/startVirtualThread (fn run [] (run-body state turns body)))
+                (await-turn state turns))]
+    (ioc/aset-all! (AtomicReferenceArray. (+ (long n-user-places) (long ioc/USER-START-IDX)))
+                   ioc/FN-IDX begin)))
+
+(defn state-machine
+  "Returns a form of a function that makes a machine running `body`. In the body, calls of
+  the symbols that are keys of `user-transitions`, by their names without a namespace, are
+  operations: a value names the function that does one; see `transition`. The one of :Return
+  is called with the machine and the body's value, and gives the machine's."
+  [body num-user-params [_crossing-env _env] user-transitions]
+  (let [state (gensym "state")
+        turns (gensym "turns")
+        operations (mapcat (fn [[op run]]
+                             [(symbol (name op)) `(fn [& args#] (transition ~state ~turns ~run args#))])
+                           (dissoc user-transitions :Return))
+        form `(let [~@operations] ~body)]
+    `(fn [] (machine ~num-user-params
+                     (fn [~state ~turns]
+                       ~(if-some [return (:Return user-transitions)] `(~return ~state ~form) form))))))

@@ -1,8 +1,95 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.ioc-macros
-  "State machines; see skein.async.impl.ioc-macros."
-  (:require [skein.bridge :as bridge]))
+  "State machines for code that drives
+  some of its own, and for go blocks that core.async compiled ahead of time. A machine is an
+  array: its function, which takes the array, its state, the value of the last operation,
+  its bindings. Skein's own blocks are not made like this."
+  (:require [skein.async :as a]
+            [skein.impl.protocols :as impl])
+  (:import [java.util.concurrent.atomic AtomicReferenceArray]))
 
 (set! *warn-on-reflection* true)
 
-(bridge/mirror! 'skein.async.impl.ioc-macros)
+(def ^{:const true :tag 'long} FN-IDX "Where the machine's function is." 0)
+(def ^{:const true :tag 'long} STATE-IDX "Where the number of its next block is." 1)
+(def ^{:const true :tag 'long} VALUE-IDX "Where the value of the last operation is." 2)
+(def ^{:const true :tag 'long} BINDINGS-IDX "Where the thread bindings are." 3)
+(def ^{:const true :tag 'long} EXCEPTION-FRAMES "Where handlers are." 4)
+(def ^{:const true :tag 'long} USER-START-IDX "Where the user's own places begin." 5)
+
+(defn aset-object
+  "Sets place `idx` of the machine to `o`."
+  [^AtomicReferenceArray arr ^long idx o]
+  (.set arr (int idx) o))
+
+(defn aget-object
+  "What is in place `idx` of the machine."
+  [^AtomicReferenceArray arr ^long idx]
+  (.get arr (int idx)))
+
+(defmacro aset-all!
+  "Sets places of the machine `arr` to values, given in turn. Returns the machine."
+  [arr & more]
+  (assert (even? (count more)) "Must give an even number of args to aset-all!")
+  (let [machine (gensym "machine")]
+    `(let [~machine ~arr]
+       ~@(map (fn set-place [[idx value]] `(aset-object ~machine ~idx ~value)) (partition 2 more))
+       ~machine)))
+
+(defn run-state-machine
+  "Runs the machine to its end or to where it waits."
+  [state]
+  ((aget-object state FN-IDX) state))
+
+(defn run-state-machine-wrapped
+  "As `run-state-machine`; if it throws, the channel in place USER-START-IDX closes."
+  [state]
+  (try
+    (run-state-machine state)
+    (catch Throwable t
+      (some-> (aget-object state USER-START-IDX) a/close!)
+      (throw t))))
+
+(defn- go-on [state value]
+  (aset-object state VALUE-IDX value)
+  (run-state-machine-wrapped state))
+
+(defn- step
+  "Goes on at `blk` after an operation: :recur if `start`, given the function for later, has
+  returned a box of its value."
+  [state blk start]
+  (aset-object state STATE-IDX blk)
+  (when-some [box (start (fn later [value] (go-on state value)))]
+    (aset-object state VALUE-IDX @box)
+    :recur))
+
+(defn take!
+  "The step of a take from `port`."
+  [state blk port]
+  (step state blk (fn start [later] (impl/take! port (a/fn-handler later)))))
+
+(defn put!
+  "The step of a put of `value` on `port`."
+  [state blk port value]
+  (step state blk (fn start [later] (impl/put! port value (a/fn-handler later)))))
+
+(defn return-chan
+  "Ends the machine: its channel gets `value`, unless that is nil, and closes. Returns the
+  channel."
+  [state value]
+  (let [ch (aget-object state USER-START-IDX)]
+    (when (some? value) (a/put! ch value))
+    (a/close! ch)
+    ch))
+
+(def async-custom-terminators
+  "The operations of a go block, for `clojure.core.async.impl.go/state-machine`."
+  {'clojure.core.async/<! `take!
+   'clojure.core.async/>! `put!
+   'clojure.core.async/alts! 'clojure.core.async/ioc-alts!
+   :Return `return-chan})
+
+(defn alts
+  "The step of an alts; see clojure.core.async/ioc-alts!."
+  [state blk ports opts]
+  (step state blk (fn start [later] (a/do-alts later ports opts))))

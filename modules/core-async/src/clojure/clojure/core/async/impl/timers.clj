@@ -1,8 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.timers
-  "See skein.async.impl.timers."
-  (:require [skein.bridge :as bridge]))
+  "Timeouts for code that knows that."
+  (:require [skein.async :as a]))
 
 (set! *warn-on-reflection* true)
 
-(bridge/mirror! 'skein.async.impl.timers)
+(defn timeout
+  "See `skein.async/timeout`."
+  [^long msecs]
+  (a/timeout msecs))

@@ -1,15 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.async.impl-test
+(ns skein.bridge.impl-test
   "The namespaces under the names of core.async's own parts."
   (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.async.impl.buffers :as buffers]
-            [skein.async.impl.channels :as channels]
-            [skein.async.impl.dispatch :as dispatch]
-            [skein.async.impl.go :as go]
-            [skein.async.impl.ioc-macros :as ioc]
-            [skein.async.impl.protocols :as protocols]
-            [skein.async.impl.timers :as timers]
+            [clojure.core.async :as a]
+            [clojure.core.async.impl.buffers :as buffers]
+            [clojure.core.async.impl.channels :as channels]
+            [clojure.core.async.impl.dispatch :as dispatch]
+            [clojure.core.async.impl.go :as go]
+            [clojure.core.async.impl.ioc-macros :as ioc]
+            [clojure.core.async.impl.protocols :as protocols]
+            [clojure.core.async.impl.timers :as timers]
             [skein.deadline :refer [await-port within-deadline]]
             [skein.impl.protocols :as impl]
             [skein.uncaught :refer [await-uncaught]])

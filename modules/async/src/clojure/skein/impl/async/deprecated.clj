@@ -1,21 +1,25 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; Part of skein.async: what core.async has deprecated, and what is public there for its own
-;; machinery's sake.
-(in-ns 'skein.async)
+(ns skein.impl.async.deprecated
+  "The part of skein.async that core.async has deprecated."
+  (:refer-clojure :exclude [partition partition-by])
+  (:require [skein.impl.async.filters :as filters]
+            [skein.impl.async.ops :as ops]
+            [skein.impl.late :as late]
+            [skein.impl.port :refer [chan]]))
 
 (set! *warn-on-reflection* true)
 
 (defn onto-chan
   "As `onto-chan!`, which see."
   {:deprecated "1.2"}
-  ([ch coll] (onto-chan! ch coll true))
-  ([ch coll close?] (onto-chan! ch coll close?)))
+  ([ch coll] (ops/onto-chan! ch coll true))
+  ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
 (defn to-chan
   "As `to-chan!`, which see."
   {:deprecated "1.2"}
   [coll]
-  (to-chan! coll))
+  (ops/to-chan (fn onto [ch coll close?] (ops/onto-chan! ch coll close?)) coll))
 
 ;; The rest gave way to channels with transducers.
 
@@ -23,19 +27,19 @@
   "Returns a port: takes give (f value) of the values of `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
-  ((Late/var `filters/map<) f ch))
+  (late/map< f ch))
 
 (defn map>
   "Returns a port: puts give (f value) to `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
-  ((Late/var `filters/map>) f ch))
+  (late/map> f ch))
 
 (defn filter>
   "Returns a port: of the values put, those with (p value) go to `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [p ch]
-  ((Late/var `filters/filter>) p ch))
+  (late/filter> p ch))
 
 (defn remove>
   "Returns a port: of the values put, those without (p value) go to `ch`. As core.async's."
@@ -48,7 +52,7 @@
   is taken any more once it is closed; it closes if `p` throws. So do the next six."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([p ch] (filter< p ch nil))
-  ([p ch buf-or-n] ((Late/var `filters/through) (filter p) ch (chan buf-or-n))))
+  ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
 
 (defn remove<
   "Returns a channel of the values of `ch` without (p value). As core.async's; differs as
@@ -62,7 +66,7 @@
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f in] (mapcat< f in nil))
-  ([f in buf-or-n] ((Late/var `filters/mapcat-into) f in (chan buf-or-n))))
+  ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
 
 (defn mapcat>
   "Returns a channel; the values in the collections (f value) of the values put there go to
@@ -71,7 +75,7 @@
   ([f out] (mapcat> f out nil))
   ([f out buf-or-n]
    (let [in (chan buf-or-n)]
-     ((Late/var `filters/mapcat-into) f in out)
+     (filters/mapcat-into f in out)
      in)))
 
 (defn unique
@@ -79,25 +83,18 @@
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([ch] (unique ch nil))
-  ([ch buf-or-n] ((Late/var `filters/through) (dedupe) ch (chan buf-or-n))))
+  ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))
 
 (defn partition
   "Returns a channel of vectors of `n` values of `ch`, the last with what is left. As
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([n ch] (partition n ch nil))
-  ([n ch buf-or-n] ((Late/var `filters/through) (partition-all n) ch (chan buf-or-n))))
+  ([n ch buf-or-n] (filters/through (partition-all n) ch (chan buf-or-n))))
 
 (defn partition-by
   "Returns a channel of vectors of successive values of `ch` with the same (f value). As
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f ch] (partition-by f ch nil))
-  ([f ch buf-or-n] ((Late/var `filters/through) (clojure.core/partition-by f) ch (chan buf-or-n))))
-
-(defn ioc-alts!
-  "The step that core.async's compiler makes of an `alts!`: for `state`, a state machine of
-  skein.async.impl.ioc-macros, goes on at the block `cont-block` when an operation is done.
-  Returns :recur if one is done at once. As core.async's; Skein's own blocks never call it."
-  [state cont-block ports & {:as opts}]
-  ((Late/var 'skein.async.impl.ioc-macros/alts) state cont-block ports opts))
+  ([f ch buf-or-n] (filters/through (clojure.core/partition-by f) ch (chan buf-or-n))))

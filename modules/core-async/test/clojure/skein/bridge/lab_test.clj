@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.async.lab-test
+(ns skein.bridge.lab-test
   "multiplex and broadcast."
   (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a]
-            [skein.async.lab :as lab]
+            [clojure.core.async :as a]
+            [clojure.core.async.lab :as lab]
             [skein.deadline :refer [await-port within-deadline]]))
 
 (set! *warn-on-reflection* true)

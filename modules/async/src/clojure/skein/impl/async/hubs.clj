@@ -1,8 +1,19 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; Part of skein.async: hubs, through which many channels have to do with one.
-(in-ns 'skein.async)
+(ns skein.impl.async.hubs
+  "Hubs, through which many channels have to do with one: the part of skein.async about `mult`,
+  `mix` and `pub`, and their protocols."
+  (:require [skein.impl.async.mix :as mixes]
+            [skein.impl.async.mult :as mults]
+            [skein.impl.async.pub :as pubs]
+            [skein.impl.check :as check]
+            [skein.impl.once :refer [defprotocol-once]]))
 
 (set! *warn-on-reflection* true)
+
+(defn- hub
+  "Returns `x`, or throws :skein/not-a-hub unless it satisfies the protocol."
+  [what x protocol wanted]
+  (check/that :skein/not-a-hub what x (satisfies? protocol x) wanted))
 
 (defprotocol-once Mux
   "A hub around one channel. As core.async's."
@@ -21,32 +32,41 @@
   taken when all have accepted, so the slowest tap sets the pace; a buffer, perhaps a
   dropping one, helps it. Without taps values are dropped. A closed tap is removed.
 
-  As core.async's. Differs: it begins to take 5 ms after it was made, so that taps made at
-  once miss nothing; a tap that throws, as one with too many pending puts does, is
-  reported to the uncaught-exception handler, and the others go on.
+  As core.async's. Differs: it begins at its first tap, and its first value goes to all taps
+  that are made before one has accepted it. Until then values stay in the source's buffer,
+  and the oldest is dropped where a put would have to wait. A tap that throws, as one with
+  too many pending puts does, is reported to the uncaught-exception handler, and the others
+  go on.
 
       (let [source (chan) m (mult source) c (tap m (chan 2)) d (tap m (chan 2))]
         (>!! source 1) (>!! source 2)
         [(<!! c) (<!! c) (<!! d) (<!! d)])
       ;=> [1 2 1 2]"
   [ch]
-  ((Late/var `mult/mult) ch))
+  (let [hub (mults/hub ch)]
+    (reify
+      Mux
+      (muxch* [_] ch)
+      Mult
+      (tap* [_ ch close?] (mults/tap hub ch close?))
+      (untap* [_ ch] (mults/untap hub ch))
+      (untap-all* [_] (mults/untap-all hub)))))
 
 (defn tap
   "Gives the values of `mult` to the channel `ch`, which closes with the source unless
   `close?` is false. Returns `ch`. As core.async's."
   ([mult ch] (tap mult ch true))
-  ([mult ch close?] (tap* mult ch close?) ch))
+  ([mult ch close?] (tap* (hub "mult of tap" mult Mult "a mult") ch close?) ch))
 
 (defn untap
   "Ends what `tap` began. The channel stays open. As core.async's."
   [mult ch]
-  (untap* mult ch))
+  (untap* (hub "mult of untap" mult Mult "a mult") ch))
 
 (defn untap-all
   "Removes all taps of `mult`. They stay open. As core.async's."
   [mult]
-  (untap-all* mult))
+  (untap-all* (hub "mult of untap-all" mult Mult "a mult")))
 
 ;;;; mix: many channels' values on one
 
@@ -68,35 +88,44 @@
 
   As core.async's. Differs: an input that is both :solo and :pause is read in either mode."
   [out]
-  ((Late/var `mix/mix) out))
+  (let [hub (mixes/hub out)]
+    (reify
+      Mux
+      (muxch* [_] out)
+      Mix
+      (admix* [_ ch] (mixes/admix hub ch))
+      (unmix* [_ ch] (mixes/unmix hub ch))
+      (unmix-all* [_] (mixes/unmix-all hub))
+      (toggle* [_ state-map] (mixes/toggle hub state-map))
+      (solo-mode* [_ mode] (mixes/solo-mode hub mode)))))
 
 (defn admix
   "Adds the channel `ch` to the inputs of `mix`. As core.async's."
   [mix ch]
-  (admix* mix ch))
+  (admix* (hub "mix of admix" mix Mix "a mix") ch))
 
 (defn unmix
   "Removes the channel `ch` from the inputs of `mix`. As core.async's."
   [mix ch]
-  (unmix* mix ch))
+  (unmix* (hub "mix of unmix" mix Mix "a mix") ch))
 
 (defn unmix-all
   "Removes all inputs of `mix`. As core.async's."
   [mix]
-  (unmix-all* mix))
+  (unmix-all* (hub "mix of unmix-all" mix Mix "a mix")))
 
 (defn toggle
   "Changes attributes of several inputs of `mix` at once: `state-map` is
   {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given
   stay; channels that are not inputs become such. As core.async's."
   [mix state-map]
-  (toggle* mix state-map))
+  (toggle* (hub "mix of toggle" mix Mix "a mix") state-map))
 
 (defn solo-mode
   "Says what becomes of the inputs without :solo while others have it: `mode` is :mute, as at
   first, or :pause. As core.async's."
   [mix mode]
-  (solo-mode* mix mode))
+  (solo-mode* (hub "mix of solo-mode" mix Mix "a mix") mode))
 
 ;;;; pub: one channel's values by topic
 
@@ -120,21 +149,30 @@
         (<!! (into [] odds)))
       ;=> [1 3]"
   ([ch topic-fn] (pub ch topic-fn (constantly nil)))
-  ([ch topic-fn buf-fn] ((Late/var `pub/pub) ch topic-fn buf-fn)))
+  ([ch topic-fn buf-fn]
+   (let [hub (pubs/hub ch topic-fn buf-fn)]
+     (reify
+       Mux
+       (muxch* [_] ch)
+       Pub
+       (sub* [_ topic ch close?] (pubs/sub hub topic ch close?))
+       (unsub* [_ topic ch] (pubs/unsub hub topic ch))
+       (unsub-all* [_] (pubs/unsub-all hub))
+       (unsub-all* [_ topic] (pubs/unsub-all hub topic))))))
 
 (defn sub
   "Subscribes the channel `ch` to a topic of the pub `p`; it closes with the source unless
   `close?` is false. As core.async's."
   ([p topic ch] (sub p topic ch true))
-  ([p topic ch close?] (sub* p topic ch close?)))
+  ([p topic ch close?] (sub* (hub "p of sub" p Pub "a pub") topic ch close?)))
 
 (defn unsub
   "Ends what `sub` began. The channel stays open. As core.async's."
   [p topic ch]
-  (unsub* p topic ch))
+  (unsub* (hub "p of unsub" p Pub "a pub") topic ch))
 
 (defn unsub-all
   "Ends all subscriptions, or those to `topic`. The channels stay open, for ever: the pub
   forgets them. As core.async's."
-  ([p] (unsub-all* p))
-  ([p topic] (unsub-all* p topic)))
+  ([p] (unsub-all* (hub "p of unsub-all" p Pub "a pub")))
+  ([p topic] (unsub-all* (hub "p of unsub-all" p Pub "a pub") topic)))

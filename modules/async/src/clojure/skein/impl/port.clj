@@ -1,0 +1,190 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.port
+  "Operations on a port of any kind, below skein.async, which documents them, and what Skein's
+  own blocks are made of: `go` and `defblock`.
+
+  A channel of the runtime is reached by its class. Anything else is reached by the protocols of
+  skein.impl.protocols, which load late. What satisfies none of them is refused."
+  (:require [skein.impl.argument :as argument]
+            [skein.impl.check :as check]
+            [skein.impl.late :as late])
+  (:import [skein.rt Alts Buffer Buffers$Fixed Callback Channel Runner TransducedChannel]
+           [skein.rt.schedule Scheduler]))
+
+(set! *warn-on-reflection* true)
+
+;;;; Channels
+
+(defn buffer
+  "See skein.async/buffer."
+  [n]
+  (check/number "n of buffer" n "a number" number?)
+  (assert (pos? n) "fixed buffers must have size > 0")
+  (Buffers$Fixed. n))
+
+(defn chan
+  "See skein.async/chan."
+  ([] (Channel. nil))
+  ([buf-or-n] (chan buf-or-n nil nil))
+  ([buf-or-n xform ex-handler]
+   (when xform
+     (assert buf-or-n "buffer must be supplied when transducer is")
+     (check/function "xform of chan" xform))
+   (when ex-handler (check/function "ex-handler of chan" ex-handler))
+   (let [given (if (number? buf-or-n) (buffer buf-or-n) buf-or-n)
+         b (if (or (nil? given) (instance? Buffer given)) given (late/foreign-buffer given))]
+     ;; A buffer of another kind may use the channel, as a transducer may.
+     (if (or xform ex-handler (not (identical? b given)))
+       (TransducedChannel. b xform ex-handler)
+       (Channel. b)))))
+
+;;;; Ports of other kinds
+
+(defmacro ^:private on-foreign
+  "Evaluates `call`, a call of a protocol on `port`. If that fails because `port` is no port,
+  which `check` finds out, throws what `check` throws: only calls that fail pay for it."
+  [check operation port call]
+  `(try
+     ~call
+     (catch IllegalArgumentException e#
+       (~check ~operation ~port)
+       (throw e#))))
+
+(defn close!
+  "See skein.async/close!."
+  [port]
+  (if (instance? Channel port)
+    (.close ^Channel port)
+    (on-foreign argument/closeable "chan of close!" port (late/close! port)))
+  nil)
+
+(defn- on-caller [f]
+  (with-meta f {:on-caller? true}))
+
+(defn- call-back [f value on-caller?]
+  (if on-caller?
+    (f value)
+    (Scheduler/submit (Callback/task (fn run [] (f value))))))
+
+(defn- handler [f on-caller?]
+  (late/fn-handler (if on-caller? (on-caller f) f) true))
+
+(def ^:private nop (on-caller (fn nop [_])))
+
+(defn take!
+  "See skein.async/take!."
+  ([port f] (take! port f true))
+  ([port f on-caller?]
+   (check/function "fn1 of take!" f)
+   (if (instance? Channel port)
+     (let [v (.take ^Channel port (Callback. f (boolean on-caller?)) nil)]
+       (when-not (identical? v Channel/NONE) (call-back f v on-caller?)))
+     (on-foreign argument/source "port of take!" port
+                 (when-some [b (late/take! port (handler f on-caller?))]
+                   (call-back f @b on-caller?))))
+   nil))
+
+(defn put!
+  "See skein.async/put!."
+  ([port value] (put! port value nop true))
+  ([port value f] (put! port value f true))
+  ([port value f on-caller?]
+   (check/function "fn1 of put!" f)
+   (if (instance? Channel port)
+     (let [accepted (.put ^Channel port value (Callback. f (boolean on-caller?)) nil)]
+       (if (identical? accepted Channel/NONE)
+         true
+         (do (call-back f accepted on-caller?) accepted)))
+     (on-foreign argument/target "port of put!" port
+                 (if-some [b (late/put! port value (handler f on-caller?))]
+                   (do (call-back f @b on-caller?) @b)
+                   true)))))
+
+(defn offer!
+  "See skein.async/offer!."
+  [port value]
+  (if (instance? Channel port)
+    (let [accepted (.put ^Channel port value nil nil)]
+      (when-not (identical? accepted Channel/NONE) accepted))
+    (on-foreign argument/target "port of offer!" port
+                (when-some [b (late/put! port value (late/fn-handler nop false))] @b))))
+
+(defn poll!
+  "See skein.async/poll!."
+  [port]
+  (if (instance? Channel port)
+    (let [v (.take ^Channel port nil nil)]
+      (when-not (identical? v Channel/NONE) v))
+    (on-foreign argument/source "port of poll!" port
+                (when-some [b (late/take! port (late/fn-handler nop false))] @b))))
+
+;;;; Waiting, on a thread
+
+(defn <!!
+  "See skein.async/<!!."
+  [port]
+  (if (instance? Channel port)
+    (.takeBlocking ^Channel port)
+    (nth (Alts/chooseBlocking [port] nil) 0)))
+
+(defn >!!
+  "See skein.async/>!!."
+  [port value]
+  (cond
+    (instance? Channel port) (.putBlocking ^Channel port value)
+    (nil? value) (throw (IllegalArgumentException. "Can't put nil on channel"))
+    :else (nth (Alts/chooseBlocking [[port value]] nil) 0)))
+
+;;;; Waiting, in a block
+
+(defn- check-in-block [op]
+  (when-not (Runner/inBlock)
+    (throw (AssertionError. (str "Assert failed: " op " used not in (go ...) block\nnil")))))
+
+(defn <!
+  "See skein.async/<!."
+  {:skein.impl.go/op '{:method take, :arity [1 1]}}
+  [port]
+  (check-in-block "<!")
+  (<!! port))
+
+(defn >!
+  "See skein.async/>!."
+  {:skein.impl.go/op '{:method put, :arity [2 2]}}
+  [port value]
+  (check-in-block ">!")
+  (>!! port value))
+
+(defn alts!
+  "See skein.async/alts!."
+  {:skein.impl.go/op '{:method alts, :arity [1 nil]}}
+  [ports & {:as options}]
+  (check-in-block "alts!")
+  (Alts/chooseBlocking ports options))
+
+;;;; Blocks of Skein's own
+
+(defmacro go
+  "See skein.async/go."
+  {:skein.impl.go/block true}
+  [& body]
+  (late/compile-go &env body &form))
+
+(defn- compiled
+  "The value of `form`, evaluated as if it stood in the namespace and file of those names."
+  [form namespace-name path file]
+  (binding [*ns* (the-ns namespace-name)
+            *file* path
+            *source-path* file
+            *warn-on-reflection* true]
+    (eval form)))
+
+(defmacro defblock
+  "Defines a function that runs its body as a go block, and returns the block's port. The body
+  is compiled when the function is first called, so that to load it needs no go compiler."
+  [fn-name doc args & body]
+  (let [block `(go ~@body)]
+    (if *compile-files*
+      `(defn ~fn-name ~doc ~args ~block)
+      `(let [start# (delay (#'compiled '(fn ~fn-name ~args ~block) '~(ns-name *ns*) ~*file* ~*source-path*))]
+         (defn ~fn-name ~doc ~args (@start# ~@args))))))

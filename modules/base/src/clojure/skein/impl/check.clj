@@ -1,0 +1,87 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.check
+  "Checks of what callers pass. Each returns its argument, or throws an exception whose message
+  says which argument it was, what it must be and what it is.
+
+  * `function` `collection` `number` `whole` `milliseconds` `instance` `policy`, and `options` for a map of them
+  * `that` is the one that the others are made of
+
+  `what` names the argument: a keyword for an option, else words such as \"f of wmap\".
+
+      (try (whole :n 0 1) (catch clojure.lang.ExceptionInfo e (ex-message e)))
+      ;=> \":n must be a whole number from 1, but is 0.\""
+  (:require [skein.impl.error :as error]))
+
+(set! *warn-on-reflection* true)
+
+(defn that
+  "Returns `value`, or throws `error`, a keyword of doc/errors.md, unless `ok?`: then `wanted` says
+  what it must be."
+  [error what value ok? wanted]
+  (when-not ok?
+    (error/fail! error (str what " must be " wanted ", but is " (error/preview value) ".")
+                 {:argument what :value (error/preview value)}))
+  value)
+
+(defn function
+  "Returns `f`, or throws :skein/not-a-function if it can't be called."
+  [what f]
+  (if (ifn? f) f (that :skein/not-a-function what f false "a function")))
+
+(defn collection
+  "Returns `coll`, or throws :skein/bad-collection if it is nil or nothing to go through."
+  [what coll]
+  (that :skein/bad-collection what coll (and (some? coll) (seqable? coll)) "a collection, if need be an empty one"))
+
+(defn number
+  "Returns `n`, or throws :skein/bad-number unless `ok?` of it; `wanted` says that in words.
+
+      (number :size 3 \"a whole number above 0\" pos-int?)
+      ;=> 3"
+  [what n wanted ok?]
+  (that :skein/bad-number what n (ok? n) wanted))
+
+(defn whole
+  "Returns `n`, or throws :skein/bad-number if it is no whole number from `least` to `most`."
+  ([what n least] (whole what n least Long/MAX_VALUE))
+  ([what n least most]
+   (that :skein/bad-number what n
+         (and (int? n) (<= (long least) (long n) (long most)))
+         (str "a whole number from " least (when (< (long most) Long/MAX_VALUE) (str " to " most))))))
+
+(defn milliseconds
+  "Returns `ms` as a long of 0 or more, or throws :skein/bad-number if it is no number. A time
+  that is over already, below 0, is 0."
+  ^long [what ms]
+  (number what ms "a number of milliseconds" (fn time? [x] (and (number? x) (not (NaN? (double x))))))
+  (long (max 0.0 (min 1e12 (double ms)))))
+
+(defn instance
+  "Returns `x`, or throws `error` unless it is of class `c`, which is `wanted` in words."
+  [error what x ^Class c wanted]
+  (that error what x (instance? c x) wanted))
+
+(defn policy
+  "Returns `value`, or throws :skein/bad-policy unless `ok?` of it; `wanted` says that in words."
+  [what value wanted ok?]
+  (that :skein/bad-policy what value (ok? value) wanted))
+
+(defn options
+  "Returns `given`, a map or nil. Throws :skein/bad-option unless it is one, each of its keys is
+  known and each value fits.
+
+  known  {option [fits? wanted]} or {option [fits? wanted error]}: a predicate, what it means in
+         words, and what is thrown instead"
+  [what given known]
+  (let [names (vec (keys known))]
+    (that :skein/bad-option (str "The options of " what) given (or (nil? given) (map? given))
+          (str "a map with some of the keys " names))
+    (reduce-kv (fn each [_ k v]
+                 (let [[fits? wanted error] (known k)]
+                   (if fits?
+                     (that (or error :skein/bad-option) k v (fits? v) wanted)
+                     (error/fail! :skein/bad-option
+                                  (str what " has no option " (error/preview k) ". Its options are " names ".")
+                                  {:argument k :value (error/preview v)}))))
+               nil given)
+    given))

@@ -1,0 +1,43 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.check-test
+  (:require [clojure.test :refer [are deftest is]]
+            [skein.impl.check :as check])
+  (:import [java.util ArrayList]
+           [java.util.concurrent Semaphore]))
+
+(set! *warn-on-reflection* true)
+
+(defmacro ^:private refusal [form]
+  `(try ~form (catch clojure.lang.ExceptionInfo e# [(:skein/error (ex-data e#)) (ex-message e#)])))
+
+(deftest what-fits-is-returned
+  (is (= inc (check/function "f" inc)))
+  (is (= :k (check/function "f" :k)))
+  (doseq [coll [[] () {} "text" (range) (ArrayList.)]]
+    (is (identical? coll (check/collection "coll" coll))))
+  (is (= 1 (check/whole :n 1 1)))
+  (is (= {:n 1} (check/options "f" {:n 1} {:n [pos-int? "a whole number from 1"]})))
+  (is (nil? (check/options "f" nil {}))))
+
+(deftest a-refusal-names-the-argument-what-it-must-be-and-what-it-is
+  (are [expected form] (= expected (refusal form))
+    [:skein/not-a-function "f of map must be a function, but is 1."] (check/function "f of map" 1)
+    [:skein/bad-collection "coll must be a collection, if need be an empty one, but is nil."] (check/collection "coll" nil)
+    [:skein/bad-number ":n must be a whole number from 1, but is 1.5."] (check/whole :n 1.5 1)
+    [:skein/bad-number ":n must be a whole number from 1 to 9, but is 10."] (check/whole :n 10 1 9)
+    [:skein/bad-number ":ms must be a number of milliseconds, but is \"1\"."] (check/milliseconds :ms "1")
+    [:skein/bad-semaphore "s must be a semaphore, but is 1."]
+    (check/instance :skein/bad-semaphore "s" 1 Semaphore "a semaphore")
+    [:skein/bad-policy "policy must be :a or :b, but is :c."] (check/policy "policy" :c ":a or :b" #{:a :b})))
+
+(deftest times-that-are-over-are-zero
+  (is (= [0 0 0 7 7] (map (fn [ms] (check/milliseconds :ms ms)) [-5 -0.5 0 7 7.9])))
+  (is (pos? (check/milliseconds :ms ##Inf))))
+
+(deftest options-are-known-and-fit
+  (let [known {:n [pos-int? "a whole number from 1" :skein/bad-number] :ordered? [boolean? "true or false"]}]
+    (are [expected given] (= expected (refusal (check/options "f" given known)))
+      [:skein/bad-option "The options of f must be a map with some of the keys [:n :ordered?], but is 5."] 5
+      [:skein/bad-option "f has no option :order. Its options are [:n :ordered?]."] {:order 1}
+      [:skein/bad-option ":ordered? must be true or false, but is nil."] {:ordered? nil}
+      [:skein/bad-number ":n must be a whole number from 1, but is 0."] {:n 0})))
