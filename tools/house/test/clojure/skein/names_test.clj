@@ -70,3 +70,30 @@
   (is (= [] (mapcat home-path-faults (text-files))))
   (is (= ["a.md:2: a path in somebody's home folder"]
          (home-path-faults {:path "a.md" :text (str "see\n" "/home/" "ann/.m2 and ~/.m2")}))))
+
+(defn- type-name [file]
+  (second (re-find #"([^/]+)\.java$" (:path file))))
+
+(defn- twice-named
+  "The names that two Java types of different packages have."
+  [files]
+  (for [[n those] (sort-by key (group-by type-name files))
+        :when (and (next those) (not= "package-info" n))]
+    (str n ": " (str/join ", " (map :path those)))))
+
+(deftest a-name-of-a-type-means-one-thing
+  (is (= [] (twice-named (project/main-java))))
+  (is (= ["A: x/A.java, y/A.java"] (twice-named [{:path "x/A.java"} {:path "y/A.java"} {:path "y/B.java"}]))))
+
+(defn- mirrored-folders
+  "The pairs of folders of namespaces whose last two names are each other's in reverse, such as a/b/c and a/c/b."
+  [namespaces]
+  (let [folders (into #{} (map #(vec (butlast (str/split (str %) #"\.")))) namespaces)]
+    (for [folder (sort-by str folders)
+          :let [mirror (some-> (when (< 1 (count folder)) folder) pop pop (conj (peek folder) (peek (pop folder))))]
+          :when (and mirror (neg? (compare (str folder) (str mirror))) (folders mirror))]
+      (str (str/join "/" folder) " and " (str/join "/" mirror)))))
+
+(deftest no-folder-mirrors-another
+  (is (= [] (mirrored-folders (project/main-namespaces))))
+  (is (= ["skein/a/b and skein/b/a"] (mirrored-folders '[skein.a.b.x skein.b.a.y skein.a.c.z]))))

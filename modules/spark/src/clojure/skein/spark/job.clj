@@ -18,7 +18,7 @@
    (scala.jdk.javaapi CollectionConverters)
    (scala.runtime BoxedUnit)
    (scala.util Try)
-   (skein.spark.rt Decoder Part)))
+   (skein.spark.rt Decoder PartTask)))
 
 (set! *warn-on-reflection* true)
 
@@ -112,7 +112,7 @@
 (defn reduce-results
   "Runs a task for each of the partitions `indices` of `rdd`, and returns the reduction of their results in that order.
 
-  part   skein.spark.rt.Part
+  part   skein.spark.rt.PartTask
   rf     function of the value so far and [index [how value stats bytes]]: what skein.spark.far/run returned, and its size;
          a reduced value cancels the rest
   opts   :timeout-ms and :deadline, in ms of this process's clock; :lost-after-ms

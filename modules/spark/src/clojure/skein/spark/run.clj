@@ -10,7 +10,7 @@
    [skein.spark.request :as request])
   (:import
    (clojure.lang IReduceInit)
-   (skein.spark.rt Part)))
+   (skein.spark.rt PartTask)))
 
 (set! *warn-on-reflection* true)
 
@@ -52,8 +52,8 @@
   (when on-progress (on-progress {:done (inc (long i)), :total total, :unit :partitions}))
   (when (= :thrown how) (throw-far value)))
 
-(defn- part ^Part [{:keys [pieces?]} request]
-  (Part. (request/encoded request) (boolean pieces?)))
+(defn- part ^PartTask [{:keys [pieces?]} request]
+  (PartTask. (request/encoded request) (boolean pieces?)))
 
 ;;;; Folds whose parts can be combined
 

@@ -30,7 +30,7 @@
     (with-open [loader (URLClassLoader. (class-path-urls) (ClassLoader/getPlatformClassLoader))]
       (.setContextClassLoader thread loader)
       (try
-        (.invoke (static loader "skein.spark.rt.Part" "run" byte/1 Object Object) nil (object-array [request source nil]))
+        (.invoke (static loader "skein.spark.rt.PartTask" "run" byte/1 Object Object) nil (object-array [request source nil]))
         (finally (.setContextClassLoader thread before))))))
 
 (defn- fault [^Throwable t]

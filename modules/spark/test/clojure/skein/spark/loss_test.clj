@@ -65,7 +65,7 @@
       (is (= :skein/far-java (:skein/error (error-of #(spark/fold fold/sum (spark/range* cluster 0 10)))))))
     (testing "without one, by what Spark would say"
       (is (= :skein/far-java
-             (:skein/error (ex-data (#'skein.spark.job/reported nil (Exception. "java.lang.UnsupportedClassVersionError: skein/spark/rt/Part")))))))))
+             (:skein/error (ex-data (#'skein.spark.job/reported nil (Exception. "java.lang.UnsupportedClassVersionError: skein/spark/rt/PartTask")))))))))
 
 (deftest a-closed-cluster-is-refused
   (let [cluster (bed/bed :local)]

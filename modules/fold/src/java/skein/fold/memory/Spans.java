@@ -76,6 +76,7 @@ public final class Spans {
     return ofIndexed(text.length(), i -> text.charAt((int) i));
   }
 
+  /** What {@code elementAt} gives for each position. */
   private record Indexed(long size, LongFunction<?> elementAt) implements Span {
     @Override
     public Object reduce(IFn step, Object acc, long from, long to) {
@@ -101,6 +102,7 @@ public final class Spans {
     }
   }
 
+  /** The elements of an array from {@code start} on. */
   private record Objects(Object[] array, int start, long size) implements Fused.Fusible {
     @Override
     public Fused.Kind kind() {

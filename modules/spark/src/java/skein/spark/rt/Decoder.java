@@ -234,7 +234,7 @@ public final class Decoder {
                     throw new IllegalStateException("no tag " + tag);
             }
         } catch (IOException | ReflectiveOperationException | TypeNotPresentException e) {
-            throw Failure.missing(e);
+            throw FarFailure.missing(e);
         }
     }
 
@@ -302,7 +302,7 @@ public final class Decoder {
         Object data = read();
         StackTraceElement[] stack = new StackTraceElement[count()];
         for (int i = 0; i < stack.length; i++) stack[i] = new StackTraceElement(text(), text(), text(), (int) zigzag());
-        ExceptionInfo error = Failure.broken(type, message, data, (Throwable) read());
+        ExceptionInfo error = FarFailure.broken(type, message, data, (Throwable) read());
         error.setStackTrace(stack);
         return error;
     }

@@ -66,13 +66,13 @@ public final class Encoder {
             Set.of(ArrayList.class, LinkedList.class, ArrayDeque.class, HashSet.class, LinkedHashSet.class);
     private static final Set<Class<?>> MAPS = Set.of(HashMap.class, LinkedHashMap.class);
 
-    private final Bytes out;
+    private final WireBytes out;
     private final Map<Object, Integer> names = new HashMap<>();
     /** Where in the value we are: keys and indices from the outside in. */
     private final List<Object> path = new ArrayList<>();
 
     private Encoder(long maxBytes) {
-        out = new Bytes(maxBytes);
+        out = new WireBytes(maxBytes);
     }
 
     /**
@@ -84,7 +84,7 @@ public final class Encoder {
         try {
             encoder.write(value);
         } catch (StackOverflowError e) {
-            throw Failure.tooDeep(encoder.path);
+            throw FarFailure.tooDeep(encoder.path);
         }
         return encoder.out.toArray();
     }
@@ -101,7 +101,7 @@ public final class Encoder {
 
     private void writeNested(Object value) {
         if (path.size() > MAX_DEPTH) {
-            throw Failure.tooDeep(path);
+            throw FarFailure.tooDeep(path);
         }
         Object name = nameOf(value);
         if (name != null) {
@@ -191,7 +191,7 @@ public final class Encoder {
         return true;
     }
 
-    private void entries(Bytes out, Map<?, ?> map) {
+    private void entries(WireBytes out, Map<?, ?> map) {
         out.number(map.size());
         for (Map.Entry<?, ?> entry : map.entrySet()) {
             at("key", entry.getKey());
@@ -199,7 +199,7 @@ public final class Encoder {
         }
     }
 
-    private void elements(Bytes out, Iterable<?> items, int count) {
+    private void elements(WireBytes out, Iterable<?> items, int count) {
         out.number(count);
         long i = 0;
         for (Object item : items) at(i++, item);
@@ -285,12 +285,12 @@ public final class Encoder {
         if (value instanceof Throwable error) {
             writeError(error);
         } else if (value instanceof IDeref || value instanceof ITransientCollection) {
-            throw Failure.unsendable(
+            throw FarFailure.unsendable(
                     value,
                     path,
                     "It is a place whose content changes. Let the step's completion arity, or :complete, return what it holds.");
         } else if (!(value instanceof Serializable) || value instanceof IFn) {
-            throw Failure.unsendable(value, path, "It belongs to this process. Send what it is made from.");
+            throw FarFailure.unsendable(value, path, "It belongs to this process. Send what it is made from.");
         } else {
             try {
                 byte[] bytes = JavaBytes.of(value, out.room());
@@ -298,7 +298,7 @@ public final class Encoder {
             } catch (ExceptionInfo e) {
                 throw e;
             } catch (IOException | RuntimeException e) {
-                throw Failure.unsendable(value, path, "Java can't serialize it: " + e + ".");
+                throw FarFailure.unsendable(value, path, "Java can't serialize it: " + e + ".");
             }
         }
     }

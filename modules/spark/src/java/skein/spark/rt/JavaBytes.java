@@ -25,7 +25,7 @@ final class JavaBytes {
         try (Out out = new Out(bytes, maxBytes)) {
             out.writeObject(value);
         }
-        if (bytes.size() > maxBytes) throw Failure.tooLarge(maxBytes);
+        if (bytes.size() > maxBytes) throw FarFailure.tooLarge(maxBytes);
         return bytes.toByteArray();
     }
 
@@ -35,6 +35,7 @@ final class JavaBytes {
         }
     }
 
+    /** Writes what Java can serialize, and puts Clojure's collections and functions into {@link Held}. */
     private static final class Out extends ObjectOutputStream {
         private final long maxBytes;
 
@@ -50,6 +51,7 @@ final class JavaBytes {
         }
     }
 
+    /** Reads it again, by the loader that knows classes that Clojure code has defined. */
     private static final class In extends ObjectInputStream {
         In(InputStream in) throws IOException {
             super(in);

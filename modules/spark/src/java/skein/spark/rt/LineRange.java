@@ -78,7 +78,7 @@ public final class LineRange implements IReduceInit {
 
         private boolean hasMore() throws IOException {
             if (at < end || fill()) return true;
-            if (to != Long.MAX_VALUE) throw Failure.truncated(name, to, base + end);
+            if (to != Long.MAX_VALUE) throw FarFailure.truncated(name, to, base + end);
             return false;
         }
 
@@ -113,7 +113,7 @@ public final class LineRange implements IReduceInit {
                 at = 0;
             }
             if (end == bytes.length) {
-                if (end >= MAX_LINE) throw Failure.tooLong(name, base);
+                if (end >= MAX_LINE) throw FarFailure.tooLong(name, base);
                 bytes = Arrays.copyOf(bytes, (int) Math.min(MAX_LINE, 2L * end));
             }
             int read = in.read(bytes, end, bytes.length - end);

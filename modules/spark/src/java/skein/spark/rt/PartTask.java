@@ -10,7 +10,7 @@ import org.apache.spark.TaskContext;
 import scala.runtime.AbstractFunction1;
 
 /** The function that Spark runs on each partition. What it holds, and what it returns, are bytes, so that nothing else travels. */
-public final class Part extends AbstractFunction1<scala.collection.Iterator<Object>, Object> implements Serializable {
+public final class PartTask extends AbstractFunction1<scala.collection.Iterator<Object>, Object> implements Serializable {
     private static final long serialVersionUID = 1;
 
     private final byte[] request;
@@ -21,7 +21,7 @@ public final class Part extends AbstractFunction1<scala.collection.Iterator<Obje
      * @param request see skein.spark.far/run
      * @param piece whether a partition's only element is the bytes of a call that returns a source
      */
-    public Part(byte[] request, boolean piece) {
+    public PartTask(byte[] request, boolean piece) {
         this.request = request;
         this.piece = piece;
     }
@@ -53,7 +53,7 @@ public final class Part extends AbstractFunction1<scala.collection.Iterator<Obje
     public static byte[] run(byte[] request, Object source, Object where) {
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
-        thread.setContextClassLoader(Part.class.getClassLoader());
+        thread.setContextClassLoader(PartTask.class.getClassLoader());
         try {
             return (byte[]) Names.var("skein.spark.far/run").invoke(request, source, where);
         } finally {

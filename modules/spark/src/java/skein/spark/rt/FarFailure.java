@@ -9,11 +9,11 @@ import clojure.lang.Symbol;
 import java.util.List;
 
 /** The exceptions of this package, as data: doc/errors.md has an entry for each. */
-final class Failure {
+final class FarFailure {
     /** Of a long path the ends say enough. */
     private static final int MAX_PATH = 12;
 
-    private Failure() {}
+    private FarFailure() {}
 
     private static ExceptionInfo of(String error, String message, Object... data) {
         return new ExceptionInfo(

@@ -4,14 +4,14 @@ package skein.spark.rt;
 import java.util.Arrays;
 
 /** An array of bytes that grows up to a bound. */
-final class Bytes {
+final class WireBytes {
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
     private final long max;
     private byte[] bytes = new byte[128];
     private int size;
 
-    Bytes(long max) {
+    WireBytes(long max) {
         this.max = Math.min(max, MAX_ARRAY);
     }
 
@@ -26,19 +26,19 @@ final class Bytes {
 
     private void reserve(long more) {
         long wanted = size + more;
-        if (wanted > max) throw Failure.tooLarge(max);
+        if (wanted > max) throw FarFailure.tooLarge(max);
         if (wanted > bytes.length)
             bytes = Arrays.copyOf(bytes, (int) Math.min(MAX_ARRAY, Math.max(wanted, 2L * bytes.length)));
     }
 
-    Bytes tag(int b) {
+    WireBytes tag(int b) {
         reserve(1);
         bytes[size++] = (byte) b;
         return this;
     }
 
     /** Writes a number from 0 on in groups of seven bits, the lowest first; a group that another follows has its eighth bit set. */
-    Bytes number(long n) {
+    WireBytes number(long n) {
         reserve(10);
         for (; (n & ~0x7FL) != 0; n >>>= 7) bytes[size++] = (byte) (n | 0x80);
         bytes[size++] = (byte) n;
@@ -46,17 +46,17 @@ final class Bytes {
     }
 
     /** Writes any number, small ones of either sign in few bytes. */
-    Bytes zigzag(long n) {
+    WireBytes zigzag(long n) {
         return number(n << 1 ^ n >> 63);
     }
 
-    Bytes fixed(long n, int width) {
+    WireBytes fixed(long n, int width) {
         reserve(width);
         for (int shift = 8 * (width - 1); shift >= 0; shift -= 8) bytes[size++] = (byte) (n >> shift);
         return this;
     }
 
-    Bytes bytes(byte[] more) {
+    WireBytes bytes(byte[] more) {
         number(more.length);
         reserve(more.length);
         System.arraycopy(more, 0, bytes, size, more.length);
@@ -64,7 +64,7 @@ final class Bytes {
         return this;
     }
 
-    Bytes text(String text) {
+    WireBytes text(String text) {
         int length = text.length();
         int ascii = 0;
         while (ascii < length && text.charAt(ascii) < 128) ascii++;
