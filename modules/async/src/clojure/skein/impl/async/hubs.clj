@@ -38,9 +38,9 @@
   too many pending puts does, is reported to the uncaught-exception handler, and the others
   go on.
 
-      (let [source (chan) m (mult source) c (tap m (chan 2)) d (tap m (chan 2))]
-        (>!! source 1) (>!! source 2)
-        [(<!! c) (<!! c) (<!! d) (<!! d)])
+      (let [source (skein.async/chan) m (mult source) c (tap m (skein.async/chan 2)) d (tap m (skein.async/chan 2))]
+        (skein.async/>!! source 1) (skein.async/>!! source 2)
+        (mapv skein.async/<!! [c c d d]))
       ;=> [1 2 1 2]"
   [ch]
   (let [hub (mults/hub ch)]
@@ -142,11 +142,11 @@
 
   As core.async's. Differs: if `topic-fn` throws, subscribed channels close as with `ch`.
 
-      (let [source (chan) odds (chan 2)]
+      (let [source (skein.async/chan) odds (skein.async/chan 2)]
         (sub (pub source odd?) true odds)
-        (run! (fn [i] (>!! source i)) [1 2 3])
-        (close! source)
-        (<!! (into [] odds)))
+        (run! (fn [i] (skein.async/>!! source i)) [1 2 3])
+        (skein.async/close! source)
+        (skein.async/<!! (skein.async/into [] odds)))
       ;=> [1 3]"
   ([ch topic-fn] (pub ch topic-fn (constantly nil)))
   ([ch topic-fn buf-fn]
