@@ -379,8 +379,7 @@
     `(replay* ~token (checked ~options) (fn ~'body [] ~@body) '~(site &form))))
 
 (defmacro holds?
-  "As `check`, for properties of test.check: returns true, or throws the failure. The schedule that
-  has failed last at this place is tried first, so that test.check shrinks quickly."
+  "As `check`, for properties of test.check: returns true, or throws the failure."
   {:arglists '([options? & body])}
   [& args]
   (let [[options body] (split-options args)]

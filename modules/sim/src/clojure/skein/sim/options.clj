@@ -27,10 +27,8 @@
    :outside     [:fail #{:fail :wait} "one of :fail :wait"]
    :faults      [{} map? "a map of names to functions, exceptions or values"]
    :fault       [:cancel (some-fn #{:cancel :throw :close :expire} fn?) "one of :cancel :throw :close :expire, or a function"]
-   :assume      [nil #{nil :channels-only} "nil or :channels-only"]
    :threads     [:auto #{:auto :none} "one of :auto :none"]
-   :watchdog-ms [10000 pos-int? "a whole number from 1"]
-   :events      [false boolean? "true or false"]})
+   :watchdog-ms [10000 pos-int? "a whole number from 1"]})
 
 (defn- fail! [message data]
   (error/fail! :skein/bad-option message data))
