@@ -8,7 +8,8 @@
   (:require [skein.impl.argument :as argument]
             [skein.impl.check :as check]
             [skein.impl.late :as late])
-  (:import [skein.rt Alts Buffer Buffers$Fixed Callback Channel Runner TransducedChannel]
+  (:import [clojure.lang IFn]
+           [skein.rt Alts Buffer Buffers$Fixed Callback Channel Runner TransducedChannel]
            [skein.rt.schedule Scheduler]))
 
 (set! *warn-on-reflection* true)
@@ -18,7 +19,7 @@
 (defn buffer
   "See skein.async/buffer."
   [n]
-  (check/number "n of buffer" n "a number" number?)
+  (when-not (instance? Number n) (check/number "n of buffer" n "a number" number?))
   (assert (pos? n) "fixed buffers must have size > 0")
   (Buffers$Fixed. n))
 
@@ -71,17 +72,29 @@
 
 (def ^:private nop (on-caller (fn nop [_])))
 
+;; What is not the fast path stands in functions of its own, so that the JVM compiles the fast path
+;; into its callers.
+
+(defn- take-foreign! [port f on-caller?]
+  (on-foreign argument/source "port of take!" port
+              (when-some [b (late/take! port (handler f on-caller?))]
+                (call-back f @b on-caller?))))
+
+(defn- put-foreign! [port value f on-caller?]
+  (on-foreign argument/target "port of put!" port
+              (if-some [b (late/put! port value (handler f on-caller?))]
+                (do (call-back f @b on-caller?) @b)
+                true)))
+
 (defn take!
   "See skein.async/take!."
   ([port f] (take! port f true))
   ([port f on-caller?]
-   (check/function "fn1 of take!" f)
+   (when-not (instance? IFn f) (check/function "fn1 of take!" f))
    (if (instance? Channel port)
      (let [v (.take ^Channel port (Callback. f (boolean on-caller?)) nil)]
        (when-not (identical? v Channel/NONE) (call-back f v on-caller?)))
-     (on-foreign argument/source "port of take!" port
-                 (when-some [b (late/take! port (handler f on-caller?))]
-                   (call-back f @b on-caller?))))
+     (take-foreign! port f on-caller?))
    nil))
 
 (defn put!
@@ -89,16 +102,13 @@
   ([port value] (put! port value nop true))
   ([port value f] (put! port value f true))
   ([port value f on-caller?]
-   (check/function "fn1 of put!" f)
+   (when-not (instance? IFn f) (check/function "fn1 of put!" f))
    (if (instance? Channel port)
      (let [accepted (.put ^Channel port value (Callback. f (boolean on-caller?)) nil)]
        (if (identical? accepted Channel/NONE)
          true
          (do (call-back f accepted on-caller?) accepted)))
-     (on-foreign argument/target "port of put!" port
-                 (if-some [b (late/put! port value (handler f on-caller?))]
-                   (do (call-back f @b on-caller?) @b)
-                   true)))))
+     (put-foreign! port value f on-caller?))))
 
 (defn offer!
   "See skein.async/offer!."
