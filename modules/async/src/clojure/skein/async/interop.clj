@@ -23,7 +23,7 @@
             [skein.impl.argument :as argument]
             [skein.impl.error :as error]
             [skein.impl.protocols :as impl])
-  (:import [clojure.lang Delay IDeref IPending IReduceInit Seqable]
+  (:import [clojure.lang Delay IDeref IPending IReduce Seqable]
            [java.util Iterator NoSuchElementException]
            [java.util.concurrent CancellationException CompletableFuture CompletionException
             CompletionStage ExecutionException Future Future$State]
@@ -203,5 +203,7 @@
     (iterator [_] (take-iterator port))
     Seqable
     (seq [_] (seq (take-seq port)))
-    IReduceInit
+    ;; IReduceInit alone would not do: which of its types `reduce` without init goes by is luck.
+    IReduce
+    (reduce [_ f] (if-some [v (a/<?? port)] (reduce-port f v port) (f)))
     (reduce [_ f init] (reduce-port f init port))))

@@ -139,7 +139,7 @@
     (is (= [1 2] (within-deadline [(.get first-take) (.get (interop/stage c))])))
     (a/close! c)
     (is (nil? (.get (interop/stage c))))
-    (is (= {:skein/error :skein/not-a-port :value "7"} (ex-data (thrown-by #(interop/stage 7)))))))
+    (is (= {:skein/error :skein/not-a-port :argument "port" :value "7"} (ex-data (thrown-by #(interop/stage 7)))))))
 
 (deftest a-stage-fails-with-what-ended-the-port
   (let [failed (interop/stage (a/async (throw boom)))
@@ -199,6 +199,7 @@
    (is (= [1 2 3] (into [] (interop/values (holding 1 2 3)))))
    (is (= [2 false] (let [c (holding 2 false 3)] (into [] (take 2) (interop/values c)))))
    (is (= 6 (reduce + (interop/values (holding 1 2 3)))))
+   (is (= [0 7] [(reduce + (interop/values (holding))) (reduce + (interop/values (holding 7)))]))
    (is (= [1 2 3] (seq (interop/values (holding 1 2 3)))))
    (is (nil? (seq (interop/values (holding)))))
    (is (= [[1 2] [3]] (vec (eduction (partition-all 2) (interop/values (holding 1 2 3))))))
