@@ -6,8 +6,9 @@
 
   Source: Eli Bendersky, Notes on debugging Clojure code, 2017, which does the first four with
   tools.trace and macros of its own."
-  (:require [skein.async :refer [<! <!! go timeout]]
-            [skein.trace :as trace :refer [condv printfv trace-forms with-traced with-verbose]]))
+  (:require
+   [skein.async :refer [<! <!! go timeout]]
+   [skein.trace :as trace :refer [condv printfv trace-forms with-traced with-verbose]]))
 
 (set! *warn-on-reflection* true)
 

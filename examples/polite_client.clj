@@ -3,15 +3,17 @@
 (ns examples.polite-client
   "A client that may ask 200 times a second, six at a time, and gives up after a second: the JDK's
   HttpClient, whose futures blocks take from, against a server that is sometimes slow."
-  (:require [skein.async :as a :refer [<!!]]
-            [skein.async.channels :refer [<!!within batch]]
-            [skein.async.interop]
-            [skein.async.limit :as limit :refer [with-permit]]
-            [skein.async.parallel :refer [parallel-map]])
-  (:import [com.sun.net.httpserver HttpExchange HttpHandler HttpServer]
-           [java.net InetAddress InetSocketAddress URI]
-           [java.net.http HttpClient HttpRequest HttpResponse HttpResponse$BodyHandlers]
-           [java.util.concurrent CompletableFuture Executors]))
+  (:require
+   [skein.async :as a :refer [<!!]]
+   [skein.async.channels :refer [<!!within batch]]
+   [skein.async.interop]
+   [skein.async.limit :as limit :refer [with-permit]]
+   [skein.async.parallel :refer [parallel-map]])
+  (:import
+   (com.sun.net.httpserver HttpExchange HttpHandler HttpServer)
+   (java.net InetAddress InetSocketAddress URI)
+   (java.net.http HttpClient HttpRequest HttpResponse HttpResponse$BodyHandlers)
+   (java.util.concurrent CompletableFuture Executors)))
 
 (set! *warn-on-reflection* true)
 

@@ -8,12 +8,14 @@
   Source: Ivan Grishaev, the README of virtuoso, 2025: 100 files of 6 MB, and 2000. Here a file
   has 37.5 kB, so that a download takes 75 ms instead of 12 s, and the server is part of the
   program."
-  (:require [clojure.edn :as edn]
-            [skein.virtual :as v])
-  (:import [java.io DataInputStream DataOutputStream IOException]
-           [java.net InetAddress ServerSocket Socket SocketException]
-           [java.time Duration]
-           [java.util.concurrent Semaphore]))
+  (:require
+   [clojure.edn :as edn]
+   [skein.virtual :as v])
+  (:import
+   (java.io DataInputStream DataOutputStream IOException)
+   (java.net InetAddress ServerSocket Socket SocketException)
+   (java.time Duration)
+   (java.util.concurrent Semaphore)))
 
 (set! *warn-on-reflection* true)
 

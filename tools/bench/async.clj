@@ -3,7 +3,8 @@
 ;; the file that -Dout names. Run by run.clj, one JVM per contestant; -Donly=a,b limits the programs.
 (ns bench.async
   "Programs of channels and blocks, timed: the median of five rounds after three to warm up."
-  (:require [clojure.string :as str]))
+  (:require
+   [clojure.string :as str]))
 
 (set! *warn-on-reflection* true)
 

@@ -3,9 +3,10 @@
 ;; skein.async against cljs.core.async in Node: the same programs, in turn, in processes of their own.
 ;; ns of the process's CPU time, and the median of the rounds' ratios.
 (ns bench.cljs
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [skein.cljs.build :as build]))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [skein.cljs.build :as build]))
 
 (set! *warn-on-reflection* true)
 

@@ -2,24 +2,26 @@
 ;; ./skein bench fold [--only sums,sources,files,sizes,carriers,polluted] [--rounds N] [--figure median|best|busiest]
 (ns bench.fold
   "Folds beside transduce, clojure.core.reducers, java.util.stream and loops by hand, in one process, taking turns."
-  (:require [clojure.core.reducers :as r]
-            [clojure.java.io :as io]
-            [clojure.string :as str]
-            [skein.fold :as fold]
-            [skein.fold.lines :as lines]
-            [skein.fold.source :as source])
-  (:import (clojure.lang IReduceInit)
-           (java.lang.management ManagementFactory ThreadMXBean)
-           (java.io BufferedReader File RandomAccessFile)
-           (java.nio ByteBuffer)
-           (java.nio.channels FileChannel$MapMode)
-           (java.nio.charset StandardCharsets)
-           (java.nio.file Files)
-           (java.util ArrayList Collection LinkedList SplittableRandom TreeSet)
-           (java.util.concurrent Callable CountDownLatch ExecutorService Executors)
-           (java.util.function Function LongFunction LongPredicate LongUnaryOperator Predicate ToLongFunction)
-           (java.util.stream LongStream Stream)
-           (java.util.zip GZIPInputStream GZIPOutputStream)))
+  (:require
+   [clojure.core.reducers :as r]
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [skein.fold :as fold]
+   [skein.fold.lines :as lines]
+   [skein.fold.source :as source])
+  (:import
+   (clojure.lang IReduceInit)
+   (java.io BufferedReader File RandomAccessFile)
+   (java.lang.management ManagementFactory ThreadMXBean)
+   (java.nio ByteBuffer)
+   (java.nio.channels FileChannel$MapMode)
+   (java.nio.charset StandardCharsets)
+   (java.nio.file Files)
+   (java.util ArrayList Collection LinkedList SplittableRandom TreeSet)
+   (java.util.concurrent Callable CountDownLatch ExecutorService Executors)
+   (java.util.function Function LongFunction LongPredicate LongUnaryOperator Predicate ToLongFunction)
+   (java.util.stream LongStream Stream)
+   (java.util.zip GZIPInputStream GZIPOutputStream)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -217,23 +219,23 @@
         packed-lines (fn [] (line-seq (io/reader (GZIPInputStream. (io/input-stream packed)))))
         c ^Collection v]
     (concat
-     (map (partial apply same)
-          {"vector" v, "subvec" (subvec v 1), "vector-of" (apply vector-of :long v), "hash-map" (zipmap v v), "hash-set" (set v)
-           "sorted-set" (into (sorted-set) v), "sorted-map" (into (sorted-map) (zipmap v v)), "range" (range n-elements)
-           "list" (apply list v), "ArrayList" (ArrayList. c), "LinkedList" (LinkedList. c), "TreeSet" (TreeSet. c)
-           "long[]" (long-array v), "double[]" (double-array v), "int[]" (int-array v), "byte[]" (byte-array n-elements)
-           "char[]" (char-array n-elements), "short[]" (short-array n-elements), "float[]" (float-array n-elements)
-           "boolean[]" (boolean-array n-elements), "Object[]" (object-array v), "string" (apply str (repeat n-elements "x"))
-           "eduction" (eduction (map inc) v), "IReduceInit" (reducible v)})
-     [["lazy seq" #(map identity v) #(map identity v)]
-      ["Iterator" #(.iterator c) #(iterator-seq (.iterator c))]
-      ["Spliterator" #(.spliterator c) #(iterator-seq (.iterator c))]
-      ["Stream" #(.stream c) #(iterator-seq (.iterator (.stream c)))]
-      ["reader" #(let [in ^BufferedReader (io/reader file)] (source/reading (fn [] (.readLine in)))) text-lines]
-      ["lines of a file" #(lines/lines file) text-lines]
-      ["lines of 4 files" #(lines/lines (repeat 4 file)) #(mapcat (fn [_] (text-lines)) (range 4))]
-      ["lines of a .gz" #(lines/lines packed) packed-lines]
-      ["lines of 4 .gz" #(lines/lines (repeat 4 packed)) #(mapcat (fn [_] (packed-lines)) (range 4))]])))
+      (map (partial apply same)
+           {"vector" v, "subvec" (subvec v 1), "vector-of" (apply vector-of :long v), "hash-map" (zipmap v v), "hash-set" (set v)
+            "sorted-set" (into (sorted-set) v), "sorted-map" (into (sorted-map) (zipmap v v)), "range" (range n-elements)
+            "list" (apply list v), "ArrayList" (ArrayList. c), "LinkedList" (LinkedList. c), "TreeSet" (TreeSet. c)
+            "long[]" (long-array v), "double[]" (double-array v), "int[]" (int-array v), "byte[]" (byte-array n-elements)
+            "char[]" (char-array n-elements), "short[]" (short-array n-elements), "float[]" (float-array n-elements)
+            "boolean[]" (boolean-array n-elements), "Object[]" (object-array v), "string" (apply str (repeat n-elements "x"))
+            "eduction" (eduction (map inc) v), "IReduceInit" (reducible v)})
+      [["lazy seq" #(map identity v) #(map identity v)]
+       ["Iterator" #(.iterator c) #(iterator-seq (.iterator c))]
+       ["Spliterator" #(.spliterator c) #(iterator-seq (.iterator c))]
+       ["Stream" #(.stream c) #(iterator-seq (.iterator (.stream c)))]
+       ["reader" #(let [in ^BufferedReader (io/reader file)] (source/reading (fn [] (.readLine in)))) text-lines]
+       ["lines of a file" #(lines/lines file) text-lines]
+       ["lines of 4 files" #(lines/lines (repeat 4 file)) #(mapcat (fn [_] (text-lines)) (range 4))]
+       ["lines of a .gz" #(lines/lines packed) packed-lines]
+       ["lines of 4 .gz" #(lines/lines (repeat 4 packed)) #(mapcat (fn [_] (packed-lines)) (range 4))]])))
 
 (defn- with-temp-files [endings f]
   (let [files (mapv #(File/createTempFile "skein-bench" %) endings)]
@@ -316,9 +318,9 @@
              [["skein" #(fold/fold (fold/through (mapcat words-of) fold/frequencies) (lines/lines file))]
               ["transduce" (fn [] (with-lines #(transduce (mapcat words-of) (completing (fn [m w] (assoc m w (inc (long (get m w 0)))))) {} %)))]
               ["mapped" #(persistent!
-                          (mapped-chunks file count-words (fn [] (transient {}))
-                                         (fn [all part] (reduce (fn [m [w n]] (assoc! m w (+ (long n) (long (get m w 0))))) all (persistent! part)))
-                                         pool))]])
+                           (mapped-chunks file count-words (fn [] (transient {}))
+                                          (fn [all part] (reduce (fn [m [w n]] (assoc! m w (+ (long n) (long (get m w 0))))) all (persistent! part)))
+                                          pool))]])
         (.shutdown pool)))))
 
 ;;;; Every size and cost
@@ -386,7 +388,7 @@
 ;;;; What to run
 
 (def ^:private groups
-  {"sums" #(do (sum-rows) (factorise-rows)), "sources" source-rows, "files" file-rows, "sizes" size-rows, "carriers" carrier-rows,
+  {"sums" #(do (sum-rows) (factorise-rows)), "sources" source-rows, "files" file-rows, "sizes" size-rows, "carriers" carrier-rows
    "polluted" polluted-rows})
 
 (defn- usage! []

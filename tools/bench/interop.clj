@@ -3,14 +3,16 @@
 (ns bench.interop
   "What is beyond core.async beside the plainest way to do the same, in one JVM: the median of
   seven rounds after three to warm up, and the ratio. Then real rates of rate limiters."
-  (:require [skein.async :as a :refer [<! <!! >! alts! go go-loop]]
-            [skein.async.channels :as channels]
-            [skein.async.flow :as flow]
-            [skein.async.interop :as interop]
-            [skein.async.limit :as limit]
-            [skein.async.parallel :refer [parallel-map]]
-            [skein.async.reactive :as reactive])
-  (:import [java.util.concurrent CompletableFuture Flow$Publisher Flow$Subscriber Semaphore SubmissionPublisher]))
+  (:require
+   [skein.async :as a :refer [<! <!! >! alts! go go-loop]]
+   [skein.async.channels :as channels]
+   [skein.async.flow :as flow]
+   [skein.async.interop :as interop]
+   [skein.async.limit :as limit]
+   [skein.async.parallel :refer [parallel-map]]
+   [skein.async.reactive :as reactive])
+  (:import
+   (java.util.concurrent CompletableFuture Flow$Publisher Flow$Subscriber Semaphore SubmissionPublisher)))
 
 (set! *warn-on-reflection* true)
 
@@ -130,11 +132,11 @@
   [rate]
   (let [limiter (limit/rate-limiter rate :burst (max 1 (/ rate 10)))] ; makes up for 100 ms
     (a/io-thread
-     (<!! limiter)
-     (let [start (System/nanoTime)
-           permits (long (* rate-seconds (double rate)))]
-       (dotimes [_ permits] (<!! limiter))
-       (/ (* 1e9 permits) (- (System/nanoTime) start))))))
+      (<!! limiter)
+      (let [start (System/nanoTime)
+            permits (long (* rate-seconds (double rate)))]
+        (dotimes [_ permits] (<!! limiter))
+        (/ (* 1e9 permits) (- (System/nanoTime) start))))))
 
 (defn- stalls
   "Milliseconds, in an atom, for which a thread that sleeps one at a time was late by more

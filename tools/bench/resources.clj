@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns bench.resources
   "What a process uses, as its benchmark sees it from outside."
-  (:import (java.nio.file Files Path)
-           (java.time Duration)))
+  (:import
+   (java.nio.file Files Path)
+   (java.time Duration)))
 
 (set! *warn-on-reflection* true)
 

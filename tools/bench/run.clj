@@ -3,9 +3,11 @@
 (ns bench.run
   "Runs the programs of async.clj on Skein and on two releases of core.async, each in a
   JVM of its own, one after the other, and prints a table of ratios."
-  (:require [clojure.edn :as edn]
-            [clojure.string :as str])
-  (:import [java.io File]))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.string :as str])
+  (:import
+   (java.io File)))
 
 (set! *warn-on-reflection* true)
 
@@ -22,12 +24,12 @@
 
 (defn- contestants [workers]
   (concat
-   (for [n workers]
-     {:title (if (nil? n) "skein" (str "skein, " n " workers"))
-      :lib "skein.async" :classpath (System/getProperty "java.class.path")
-      :flags (if n [(str "-Dskein.workers=" n)] [])})
-   (for [v peers]
-     {:title (str "core.async " v) :lib "clojure.core.async" :classpath (lab.peers/classpath (str "core.async-" v)) :flags []})))
+    (for [n workers]
+      {:title (if (nil? n) "skein" (str "skein, " n " workers"))
+       :lib "skein.async" :classpath (System/getProperty "java.class.path")
+       :flags (if n [(str "-Dskein.workers=" n)] [])})
+    (for [v peers]
+      {:title (str "core.async " v) :lib "clojure.core.async" :classpath (lab.peers/classpath (str "core.async-" v)) :flags []})))
 
 (defn- run-contestant [only {:keys [lib classpath flags]}]
   (let [out (File/createTempFile "bench" ".edn")

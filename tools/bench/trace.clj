@@ -2,13 +2,15 @@
 ;; ./skein bench trace [--rounds N]
 (ns bench.trace
   "What tracing costs, beside no tracing and beside tools.trace, in one process, taking turns."
-  (:require [clojure.tools.trace :as old]
-            [skein.async :as a]
-            [skein.trace :as trace])
-  (:import [java.io Writer]
-           [java.lang.management ManagementFactory ThreadMXBean]
-           [java.util.concurrent CountDownLatch]
-           [skein.rt Port]))
+  (:require
+   [clojure.tools.trace :as old]
+   [skein.async :as a]
+   [skein.trace :as trace])
+  (:import
+   (java.io Writer)
+   (java.lang.management ManagementFactory ThreadMXBean)
+   (java.util.concurrent CountDownLatch)
+   (skein.rt Port)))
 
 (set! *warn-on-reflection* true)
 

@@ -3,11 +3,13 @@
 (ns bench.virtual
   "Virtual threads, windows and scopes beside the plainest way to do the same, in one JVM: the
   median of seven rounds after three to warm up, and the ratio."
-  (:require [skein.async :as a]
-            [skein.scope :as s]
-            [skein.virtual :as v])
-  (:import [java.net InetAddress ServerSocket Socket]
-           [java.util.concurrent CountDownLatch]))
+  (:require
+   [skein.async :as a]
+   [skein.scope :as s]
+   [skein.virtual :as v])
+  (:import
+   (java.net InetAddress ServerSocket Socket)
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

@@ -5,12 +5,14 @@
 
   A log of a tenth of SIZE is read once, and ten times over in one run, so that the keys stay the same. Then a log is followed to
   which 1000 lines are appended each second."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [skein.widefinder.sample-log :as sample-log])
-  (:import (java.io ByteArrayOutputStream File FileOutputStream)
-           (java.lang ProcessBuilder$Redirect)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [skein.widefinder.sample-log :as sample-log])
+  (:import
+   (java.io ByteArrayOutputStream File FileOutputStream)
+   (java.lang ProcessBuilder$Redirect)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

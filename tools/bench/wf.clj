@@ -4,18 +4,20 @@
   "Runs `skein wf` and whoever else is on this machine over one generated log, in turns, and prints a table and whether the goals
   hold. Each round runs every contestant once, after the log was read into the page cache; a figure is the median. Who takes long
   has one round, and perhaps only the first quarter of the log, whose figures are then multiplied by four; the table says so."
-  (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
-            [clojure.string :as str]
-            [skein.widefinder :as widefinder]
-            [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.own :as own]
-            [skein.widefinder.query :as query]
-            [skein.widefinder.sample-log :as sample-log])
-  (:import (java.io File FileInputStream)
-           (com.sun.management OperatingSystemMXBean)
-           (java.lang.management ManagementFactory)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [skein.widefinder :as widefinder]
+   [skein.widefinder.analysis :as analysis]
+   [skein.widefinder.own :as own]
+   [skein.widefinder.query :as query]
+   [skein.widefinder.sample-log :as sample-log])
+  (:import
+   (com.sun.management OperatingSystemMXBean)
+   (java.io File FileInputStream)
+   (java.lang.management ManagementFactory)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
@@ -134,7 +136,6 @@
              :run #(run-process quarter-log ["goaccess" "--no-ip-validation" "--log-format=COMBINED" "-o" "json" (str quarter-log)] {})}))))
 
 ;;;; Table and goals
-
 
 (defn- figures
   "Returns what a contestant's runs come to for the whole log, or nil when all have failed."

@@ -4,8 +4,10 @@
   "The report of Wide Finder 2 by DuckDB, whose reader of CSV takes the lines apart at their spaces. Prints, as EDN, the
   milliseconds from the opening of the database to the last answer, and the distinct and total of each tally. Lines that
   are not UTF-8 are lost, which `ignore_errors` asks for."
-  (:require [clojure.string :as str])
-  (:import (java.sql Connection DriverManager ResultSet)))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (java.sql Connection DriverManager ResultSet)))
 
 (set! *warn-on-reflection* true)
 

@@ -10,11 +10,13 @@
 
   Calls are not linked directly: compiled code asks nothing of Clojure's own functions but that
   they exist, so it runs on any version that has them, and `with-redefs` sees every call."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str])
-  (:import (java.io File PushbackReader)
-           (java.nio.file FileSystem FileSystems Files LinkOption OpenOption Path)
-           (java.nio.file.attribute BasicFileAttributeView FileAttribute FileTime)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str])
+  (:import
+   (java.io File PushbackReader)
+   (java.nio.file FileSystem FileSystems Files LinkOption OpenOption Path)
+   (java.nio.file.attribute BasicFileAttributeView FileAttribute FileTime)))
 
 (set! *warn-on-reflection* true)
 

@@ -8,12 +8,14 @@
 
   Writes ROOT/target/skein/app.jar, atomically. The jar is for `./skein` alone:
   those of the libraries are made by Maven and aot.clj."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str])
-  (:import (java.io File OutputStream)
-           (java.nio.file CopyOption Files StandardCopyOption)
-           (java.nio.file.attribute FileTime)
-           (java.util.zip ZipEntry ZipOutputStream)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str])
+  (:import
+   (java.io File OutputStream)
+   (java.nio.file CopyOption Files StandardCopyOption)
+   (java.nio.file.attribute FileTime)
+   (java.util.zip ZipEntry ZipOutputStream)))
 
 (set! *warn-on-reflection* true)
 

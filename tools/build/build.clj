@@ -7,11 +7,13 @@
   The official CLI calls `compile-java` by itself, in the folder of each module, when a
   project that depends on Skein's sources runs `clojure -X:deps prep`. All else is built
   by ./skein or Maven."
-  (:require [clojure.edn :as edn]
-            [clojure.string :as str]
-            [clojure.tools.build.api :as b])
-  (:import (java.io File)
-           (javax.tools ToolProvider)))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.string :as str]
+   [clojure.tools.build.api :as b])
+  (:import
+   (java.io File)
+   (javax.tools ToolProvider)))
 
 (set! *warn-on-reflection* true)
 

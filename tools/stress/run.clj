@@ -3,10 +3,12 @@
 (ns stress.run
   "Compiles the jcstress tests against the Java core and runs them: what the memory model
   allows, which a search through interleavings does not show."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str])
-  (:import [java.io File]
-           [javax.tools ToolProvider]))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str])
+  (:import
+   (java.io File)
+   (javax.tools ToolProvider)))
 
 (set! *warn-on-reflection* true)
 
@@ -44,6 +46,6 @@
                                                 (re-pattern File/pathSeparator)))))
       classes (compile-tests classpath)]
   (System/exit
-   (run-process (concat [java "-cp" (str classes File/pathSeparator classpath) "org.openjdk.jcstress.Main"]
-                        (or (seq *command-line-args*) ["-m" "quick"]))
-                out)))
+    (run-process (concat [java "-cp" (str classes File/pathSeparator classpath) "org.openjdk.jcstress.Main"]
+                         (or (seq *command-line-args*) ["-m" "quick"]))
+                 out)))

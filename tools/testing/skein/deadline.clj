@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.deadline
   "Deadlines for concurrency tests: what is stuck is dumped, then the test fails."
-  (:require [clojure.string :as str]
-            [clojure.test :as test]
-            [skein.async :as a])
-  (:import [com.sun.management HotSpotDiagnosticMXBean HotSpotDiagnosticMXBean$ThreadDumpFormat]
-           [java.io File]
-           [java.lang.management ManagementFactory]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :as test]
+   [skein.async :as a])
+  (:import
+   (com.sun.management HotSpotDiagnosticMXBean HotSpotDiagnosticMXBean$ThreadDumpFormat)
+   (java.io File)
+   (java.lang.management ManagementFactory)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fresh-jvm
   "What a JVM of its own prints, started with options or for a script."
-  (:require [clojure.string :as str])
-  (:import (java.util List)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (java.util List)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

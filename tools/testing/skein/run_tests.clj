@@ -6,9 +6,10 @@
 (ns skein.run-tests
   "Runs the test namespaces, all or those named on the command line, and exits
   with 1 when a test failed, when none ran, or when the whole run hangs."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :as test]))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :as test]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.uncaught
   "What reaches the uncaught-exception handler while a test runs."
-  (:require [skein.deadline :refer [deadline-ms]]))
+  (:require
+   [skein.deadline :refer [deadline-ms]]))
 
 (set! *warn-on-reflection* true)
 
@@ -12,9 +13,9 @@
   (let [seen (promise)
         before (Thread/getDefaultUncaughtExceptionHandler)]
     (Thread/setDefaultUncaughtExceptionHandler
-     (reify Thread$UncaughtExceptionHandler
-       (uncaughtException [_ _ thrown]
-         (when (expected? thrown) (deliver seen thrown)))))
+      (reify Thread$UncaughtExceptionHandler
+        (uncaughtException [_ _ thrown]
+          (when (expected? thrown) (deliver seen thrown)))))
     (try
       (let [value (f)]
         [value (deref seen deadline-ms ::late)])

@@ -2,14 +2,16 @@
 ;; com.cognitect.aws/api calls a queue service on this machine. Prints what came of it, as EDN.
 (ns aws
   "Runs in a process of its own, for skein.bridge-test."
-  (:require [clojure.core.async :as async]
-            [clojure.data.json :as json]
-            [cognitect.aws.client.api :as aws]
-            [cognitect.aws.credentials :as credentials])
-  (:import [com.sun.net.httpserver HttpExchange HttpHandler HttpServer]
-           [java.net InetAddress InetSocketAddress]
-           [java.util.concurrent Executors]
-           [java.util.concurrent.atomic AtomicInteger]))
+  (:require
+   [clojure.core.async :as async]
+   [clojure.data.json :as json]
+   [cognitect.aws.client.api :as aws]
+   [cognitect.aws.credentials :as credentials])
+  (:import
+   (com.sun.net.httpserver HttpExchange HttpHandler HttpServer)
+   (java.net InetAddress InetSocketAddress)
+   (java.util.concurrent Executors)
+   (java.util.concurrent.atomic AtomicInteger)))
 
 (set! *warn-on-reflection* true)
 
@@ -45,7 +47,7 @@
       sqs (aws/client {:api :sqs
                        :region "us-east-1"
                        :credentials-provider (credentials/basic-credentials-provider
-                                              {:access-key-id "a" :secret-access-key "b"})
+                                               {:access-key-id "a" :secret-access-key "b"})
                        :endpoint-override {:protocol :http :hostname "localhost"
                                            :port (.getPort (.getAddress server))}})
       send (fn [n] {:op :SendMessage :request {:QueueUrl "one" :MessageBody (str n)}})]

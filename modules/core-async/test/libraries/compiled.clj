@@ -2,9 +2,10 @@
 ;; Runs machines.clj, of which only core.async's class files are there. Prints what came of it, as EDN.
 (ns compiled
   "Runs in a process of its own, for skein.bridge-test."
-  (:require [clojure.core.async :as async :refer [<!!]]
-            [clojure.java.io :as io]
-            [machines]))
+  (:require
+   [clojure.core.async :as async :refer [<!!]]
+   [clojure.java.io :as io]
+   [machines]))
 
 (set! *warn-on-reflection* true)
 
@@ -13,7 +14,7 @@
 
 (let [heard (promise)]
   (Thread/setDefaultUncaughtExceptionHandler
-   (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ thrown] (deliver heard (ex-message (or (ex-cause thrown) thrown))))))
+    (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ thrown] (deliver heard (ex-message (or (ex-cause thrown) thrown))))))
   (prn {:source (some? (io/resource "machines.clj"))
         :channels (.getName (class (machines/sum (async/chan))))
         :sum (<!! (machines/sum (async/to-chan! (range 1000))))

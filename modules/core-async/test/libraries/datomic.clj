@@ -3,9 +3,10 @@
 ;; Prints what came of it, as EDN.
 (ns datomic
   "Runs in a process of its own, for skein.bridge-test."
-  (:require [clojure.core.async :as async :refer [<! <!! go]]
-            [datomic.client.api :as d]
-            [datomic.client.api.async :as da]))
+  (:require
+   [clojure.core.async :as async :refer [<! <!! go]]
+   [datomic.client.api :as d]
+   [datomic.client.api.async :as da]))
 
 (set! *warn-on-reflection* true)
 

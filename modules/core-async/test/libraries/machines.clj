@@ -2,7 +2,8 @@
 (ns machines
   "Go blocks that core.async compiles ahead of time, into its state machines; compiled.clj
   runs them without it."
-  (:require [clojure.core.async :as async :refer [<! >! alt! alts! go go-loop]]))
+  (:require
+   [clojure.core.async :as async :refer [<! >! alt! alts! go go-loop]]))
 
 (set! *warn-on-reflection* true)
 

@@ -2,15 +2,16 @@
 ;; What a library may touch of core.async, by core.async's names. Prints what came of it, as EDN.
 (ns names
   "Runs in a process of its own, for skein.bridge-test."
-  (:require [clojure.core.async :as async :refer [<! <!! >! alt! alts! go go-loop]]
-            [clojure.core.async.impl.buffers :as buffers]
-            [clojure.core.async.impl.channels :as channels]
-            [clojure.core.async.impl.dispatch :as dispatch]
-            [clojure.core.async.impl.go]
-            [clojure.core.async.impl.ioc-macros]
-            [clojure.core.async.impl.protocols :as impl]
-            [clojure.core.async.impl.timers :as timers]
-            [clojure.core.async.lab :as lab]))
+  (:require
+   [clojure.core.async :as async :refer [<! <!! >! alt! alts! go go-loop]]
+   [clojure.core.async.impl.buffers :as buffers]
+   [clojure.core.async.impl.channels :as channels]
+   [clojure.core.async.impl.dispatch :as dispatch]
+   [clojure.core.async.impl.go]
+   [clojure.core.async.impl.ioc-macros]
+   [clojure.core.async.impl.protocols :as impl]
+   [clojure.core.async.impl.timers :as timers]
+   [clojure.core.async.lab :as lab]))
 
 (set! *warn-on-reflection* true)
 

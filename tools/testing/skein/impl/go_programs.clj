@@ -6,12 +6,14 @@
 
   A tree is a number or [kind number [tree tree tree]]; the numbers choose among
   literals and the locals in scope, so every tree, shrunk ones too, is a program."
-  (:require [clojure.test.check.generators :as gen]
-            [skein.impl.go :as go]
-            [skein.impl.go.ops :as ops])
-  (:import (clojure.lang Compiler$CompilerException)
-           (java.util.concurrent ExecutorService Executors ThreadFactory)
-           (skein.rt Buffers$Fixed Channel Port)))
+  (:require
+   [clojure.test.check.generators :as gen]
+   [skein.impl.go :as go]
+   [skein.impl.go.ops :as ops])
+  (:import
+   (clojure.lang Compiler$CompilerException)
+   (java.util.concurrent ExecutorService Executors ThreadFactory)
+   (skein.rt Buffers$Fixed Channel Port)))
 
 (set! *warn-on-reflection* true)
 
@@ -43,7 +45,7 @@
 
 (defonce ^:private ^ExecutorService others
   (Executors/newSingleThreadExecutor
-   (reify ThreadFactory (newThread [_ work] (doto (Thread. work "go-programs") (.setDaemon true))))))
+    (reify ThreadFactory (newThread [_ work] (doto (Thread. work "go-programs") (.setDaemon true))))))
 
 (def ^:dynamic *ports*
   "nil in a plain run, else a java.util.Random that says which ports answer late." nil)

@@ -7,12 +7,14 @@
 
   Exit codes: 0 when all went well, 1 when Skein failed, 2 when the arguments or an input were wrong. Errors are one line each
   on standard error; `--trace` adds the stack trace. A reader that closes the pipe early ends a command quietly."
-  (:require [skein.cli.options :as options]
-            [skein.cli.wf :as wf]
-            [skein.impl.error :as error]
-            [skein.widefinder.units :as units]
-            [skein.widefinder.sample-log :as sample-log])
-  (:import (java.io File FileDescriptor FileOutputStream IOException OutputStream PrintStream))
+  (:require
+   [skein.cli.options :as options]
+   [skein.cli.wf :as wf]
+   [skein.impl.error :as error]
+   [skein.widefinder.sample-log :as sample-log]
+   [skein.widefinder.units :as units])
+  (:import
+   (java.io File FileDescriptor FileOutputStream IOException OutputStream PrintStream))
   (:gen-class))
 
 (set! *warn-on-reflection* true)

@@ -13,9 +13,11 @@
       (report [\"examples/access.log\"] {:top 3})
 
   `skein.wf.wf2` (Java) does the counting."
-  (:require [skein.widefinder.driver :as driver])
-  (:import (skein.wf Budget Ranking Ranking$Entry)
-           (skein.wf.wf2 Wf2)))
+  (:require
+   [skein.widefinder.driver :as driver])
+  (:import
+   (skein.wf Budget Ranking Ranking$Entry)
+   (skein.wf.wf2 Wf2)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,16 +1,18 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli-test
   "Commands as a user meets them: what they print where, and their exit codes."
-  (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.cli :as cli]
-            [skein.widefinder :as widefinder]
-            [skein.widefinder.data :as data]
-            [skein.widefinder.text :as text])
-  (:import (java.io ByteArrayOutputStream File IOException OutputStream PrintStream)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.cli :as cli]
+   [skein.widefinder :as widefinder]
+   [skein.widefinder.data :as data]
+   [skein.widefinder.text :as text])
+  (:import
+   (java.io ByteArrayOutputStream File IOException OutputStream PrintStream)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,20 +1,22 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder-test
   "The counter against the plain model, on every kind of log, with slices and workers of every number."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.deadline :refer [within-deadline]]
-            [skein.widefinder :as widefinder]
-            [skein.widefinder.plain :as plain]
-            [skein.widefinder.sample-log :as sample-log])
-  (:import (clojure.lang ExceptionInfo)
-           (java.io ByteArrayOutputStream File FileOutputStream RandomAccessFile)
-           (java.nio.file Files)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.deadline :refer [within-deadline]]
+   [skein.widefinder :as widefinder]
+   [skein.widefinder.plain :as plain]
+   [skein.widefinder.sample-log :as sample-log])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io ByteArrayOutputStream File FileOutputStream RandomAccessFile)
+   (java.nio.file Files)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
@@ -40,40 +42,40 @@
 ;;;; Lines by hand
 
 (defn- line [& {:keys [client method url protocol status size ref]
-                :or {client "10.0.0.1", method "\"GET", url "/ongoing/When/200x/2006/03/30/Teacup",
+                :or {client "10.0.0.1", method "\"GET", url "/ongoing/When/200x/2006/03/30/Teacup"
                      protocol "HTTP/1.1\"", status "200", size "123", ref "\"http://example.com/\""}}]
   (str/join " " [client "-" "-" "[30/Mar/2006:10:00:00" "-0700]" method url protocol status size ref "\"Agent/1.0 (x)\""]))
 
 (def ^:private nasty-lines
   (concat
-   ["" " " "\r" "\r\r" "\t" "-" "          " "           " (line) (str (line) "\r") (str (line) "\r\r") (str " " (line))
-    (str (line) " ") (str/replace (line) "- -" "-  -") (str/replace (line) " - - " " - frank ") (str/replace (line) "[30" "[3 0")
-    (str/replace (line) "[30" "[3") (str/replace (line) "-0700]" "+1]") (str/replace (line) "] " "]\t") (line :client "")
-    (line :client "2001:db8::1") (line :client (apply str (repeat 300 "c"))) (str "\u0000\u0000" (line))
-    (str/join " " (take 10 (str/split (line) #" "))) (str/join " " (take 11 (str/split (line) #" ")))
-    (str (str/join " " (take 11 (str/split (line) #" "))) "\r") (str (str/join " " (take 10 (str/split (line) #" "))) " ")
-    (str (str/join " " (take 10 (str/split (line) #" "))) " \r")]
-   (for [method ["\"get" "GET" "\"GET\"" "\"GE" "\"GETT" "\"POST" "\"HEAD" ""]] (line :method method))
-   (for [protocol ["HTTP/1.0\"" "HTTP/2.0\"" "HTTP/2\"" "HTTP/3.0\"" "HTTP/4.0\"" "HTTP/1.2\"" "HTTP/1.1" "" "http/1.1\""]]
-     (line :protocol protocol))
-   (for [status ["304" "404" "201" "20" "2000" "" "0200" "200\"" "500" "20\u0010"]] (line :status status))
-   (for [size ["-" "0" "--" "" "+1" "-1" "1.0" "00" "123456789012345" "1234567890123456" "999999999999999" "1a" "a1" "\u00B2" "1\r"]
-         status ["200" "404"]]
-     (line :size size :status status))
-   (for [url ["/" "" "*" "/ongoing/When/200x/2006/03/30/" "/ongoing/When/200x/2006/03/30/a" "/ongoing/When/200x/2006/03/30/a.b"
-              "/ongoing/When/200x/2006/03/30/." "/ongoing/When/200x/2006/03/30/a/b" "/ongoing/When/20xx/2006/03/30/a"
-              "/ongoing/When/200y/2006/03/30/a" "/ongoing/When/200x/206/03/30/aa" "/ongoing/When/200x/2006/3/30/abc"
-              "/ongoing/When/200x/2006/03/3/abc" "/ongoing/when/200x/2006/03/30/a" "x/ongoing/When/200x/2006/03/30/a"
-              "/ongoing/When/200x/2006/03/30/caf\u00E9" "/ongoing/When/200x/2006/03/30/\u0001" "/ongoing/When/200x/2006/03/30/a\tb"
-              "/ongoing/When/200x/2006/03/30/a\r" "/ongoing/When/200x/2006/03/30/\u0000" "/ongoing/When/\u00B200x/2006/03/30/a"
-              "/a" "/ab" "/abc" "/abcd" "/abcde" "/abcdef" "/abcdefg" "/abcdefgh" "/abcdefg\u0000" "/abcdefg\u0000\u0000" "\u00FF\u00FE"]
-         status ["200" "304" "404"]]
-     (line :url url :status status))
-   (for [ref ["-" "\"-\"" "\"-" "-\"" "" "\"" "\"\"" "\"\"\"" "\"\"\"\"" "x" "\"x" "x\"" "http://www.tbray.org/ongoing/"
-              "\"http://www.tbray.org/ongoing/\"" "\"http://www.tbray.org/ongoing/x\"" "\"http://www.tbray.org/ongoing\""
-              "\"\"http://www.tbray.org/ongoing/\"" "\"https://www.tbray.org/ongoing/\"" "\u00E9" "\"a b\"" "\r" "\"\r\""]
-         ending ["" "\r"]]
-     (str (line :ref ref) ending))))
+    ["" " " "\r" "\r\r" "\t" "-" "          " "           " (line) (str (line) "\r") (str (line) "\r\r") (str " " (line))
+     (str (line) " ") (str/replace (line) "- -" "-  -") (str/replace (line) " - - " " - frank ") (str/replace (line) "[30" "[3 0")
+     (str/replace (line) "[30" "[3") (str/replace (line) "-0700]" "+1]") (str/replace (line) "] " "]\t") (line :client "")
+     (line :client "2001:db8::1") (line :client (apply str (repeat 300 "c"))) (str "\u0000\u0000" (line))
+     (str/join " " (take 10 (str/split (line) #" "))) (str/join " " (take 11 (str/split (line) #" ")))
+     (str (str/join " " (take 11 (str/split (line) #" "))) "\r") (str (str/join " " (take 10 (str/split (line) #" "))) " ")
+     (str (str/join " " (take 10 (str/split (line) #" "))) " \r")]
+    (for [method ["\"get" "GET" "\"GET\"" "\"GE" "\"GETT" "\"POST" "\"HEAD" ""]] (line :method method))
+    (for [protocol ["HTTP/1.0\"" "HTTP/2.0\"" "HTTP/2\"" "HTTP/3.0\"" "HTTP/4.0\"" "HTTP/1.2\"" "HTTP/1.1" "" "http/1.1\""]]
+      (line :protocol protocol))
+    (for [status ["304" "404" "201" "20" "2000" "" "0200" "200\"" "500" "20\u0010"]] (line :status status))
+    (for [size ["-" "0" "--" "" "+1" "-1" "1.0" "00" "123456789012345" "1234567890123456" "999999999999999" "1a" "a1" "\u00B2" "1\r"]
+          status ["200" "404"]]
+      (line :size size :status status))
+    (for [url ["/" "" "*" "/ongoing/When/200x/2006/03/30/" "/ongoing/When/200x/2006/03/30/a" "/ongoing/When/200x/2006/03/30/a.b"
+               "/ongoing/When/200x/2006/03/30/." "/ongoing/When/200x/2006/03/30/a/b" "/ongoing/When/20xx/2006/03/30/a"
+               "/ongoing/When/200y/2006/03/30/a" "/ongoing/When/200x/206/03/30/aa" "/ongoing/When/200x/2006/3/30/abc"
+               "/ongoing/When/200x/2006/03/3/abc" "/ongoing/when/200x/2006/03/30/a" "x/ongoing/When/200x/2006/03/30/a"
+               "/ongoing/When/200x/2006/03/30/caf\u00E9" "/ongoing/When/200x/2006/03/30/\u0001" "/ongoing/When/200x/2006/03/30/a\tb"
+               "/ongoing/When/200x/2006/03/30/a\r" "/ongoing/When/200x/2006/03/30/\u0000" "/ongoing/When/\u00B200x/2006/03/30/a"
+               "/a" "/ab" "/abc" "/abcd" "/abcde" "/abcdef" "/abcdefg" "/abcdefgh" "/abcdefg\u0000" "/abcdefg\u0000\u0000" "\u00FF\u00FE"]
+          status ["200" "304" "404"]]
+      (line :url url :status status))
+    (for [ref ["-" "\"-\"" "\"-" "-\"" "" "\"" "\"\"" "\"\"\"" "\"\"\"\"" "x" "\"x" "x\"" "http://www.tbray.org/ongoing/"
+               "\"http://www.tbray.org/ongoing/\"" "\"http://www.tbray.org/ongoing/x\"" "\"http://www.tbray.org/ongoing\""
+               "\"\"http://www.tbray.org/ongoing/\"" "\"https://www.tbray.org/ongoing/\"" "\u00E9" "\"a b\"" "\r" "\"\r\""]
+          ending ["" "\r"]]
+      (str (line :ref ref) ending))))
 
 (def ^:private nasty-log
   (str (str/join "\n" nasty-lines) "\n"))
@@ -118,7 +120,7 @@
 
 (deftest real-logs-count-as-in-the-model
   (let [files (filter #(.isFile ^File %) (map #(io/file "../shared/data" %) ["widefinder1-o10k.log" "elastic-apache-combined.log"
-                                                                              "nasa-aug95-common.log"]))
+                                                                             "nasa-aug95-common.log"]))
         contents (map #(Files/readAllBytes (.toPath ^File %)) files)]
     (doseq [[file content] (map vector files contents)]
       (is (= (plain/report [content]) (full-report [file] {})) (str file)))
@@ -129,9 +131,9 @@
 (def ^:private gen-piece
   "Pieces that a log is made of, and what breaks it."
   (gen/frequency
-   [[6 (gen/elements [" " "  " "\n" "\r\n" "\"" "-" "\r" "\n\n"])]
-    [4 (gen/elements ["\"GET" "200" "304" "404" "0" "12" "/" "/ongoing/When/200x/2006/03/30/T" "HTTP/1.1\"" "\"-\"" "10.0.0.1"])]
-    [1 (gen/fmap #(String. (byte-array %) "ISO-8859-1") (gen/vector (gen/choose -128 127) 0 12))]]))
+    [[6 (gen/elements [" " "  " "\n" "\r\n" "\"" "-" "\r" "\n\n"])]
+     [4 (gen/elements ["\"GET" "200" "304" "404" "0" "12" "/" "/ongoing/When/200x/2006/03/30/T" "HTTP/1.1\"" "\"-\"" "10.0.0.1"])]
+     [1 (gen/fmap #(String. (byte-array %) "ISO-8859-1") (gen/vector (gen/choose -128 127) 0 12))]]))
 
 (def ^:private gen-line
   (gen/fmap (fn [[url status size ref ending]] (str (line :url url :status status :size size :ref ref) ending))
@@ -169,11 +171,11 @@
 (deftest a-stream-counts-as-a-file
   (if-let [pipe (fifo)]
     (within-deadline
-     (holds? 300 (prop/for-all [content gen-log, slice-bytes (gen/choose 1 400), workers (gen/choose 1 3)]
-                   (let [writer (future (spit-bytes! pipe content))
-                         found (full-report [pipe] {:slice-bytes slice-bytes, :workers workers})]
-                     (deref writer 10000 :late)
-                     (= (plain/report [content]) found)))))
+      (holds? 300 (prop/for-all [content gen-log, slice-bytes (gen/choose 1 400), workers (gen/choose 1 3)]
+                    (let [writer (future (spit-bytes! pipe content))
+                          found (full-report [pipe] {:slice-bytes slice-bytes, :workers workers})]
+                      (deref writer 10000 :late)
+                      (= (plain/report [content]) found)))))
     (is true "no named pipes here")))
 
 ;;;; Sizes
@@ -231,7 +233,7 @@
   (let [directory (File. (System/getProperty "java.io.tmpdir"))
         missing (io/file directory "skein-no-such-file.log")
         failures [{:skein/error :skein/file-missing, :input (str missing), :message (str "There is no file " missing ". Check the spelling, and the folder in which the program runs.")}
-                  {:skein/error :skein/file-is-directory, :input (str directory),
+                  {:skein/error :skein/file-is-directory, :input (str directory)
                    :message (str directory " is a directory. Name the files in it, as in " directory "/*.log.")}]]
     (is (= {:skein/error :skein/file-missing, :input (str missing), :failures failures} (failure-of [missing directory] {})))
     (testing "or left out, on request"

@@ -20,23 +20,24 @@
 
   The go compiler, and the protocols for ports of other kinds, are loaded when they are first
   needed; see skein.impl.late."
-  (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
-  (:require [clojure.core.protocols :as core-protocols]
-            [skein.impl.alt :as alt]
-            [skein.impl.async.describe :as describe]
-            [skein.impl.async.deprecated]
-            [skein.impl.async.hubs]
-            [skein.impl.async.ops :as ops]
-            [skein.impl.async.pipeline :as pipelines]
-            [skein.impl.check :as check]
-            [skein.impl.late :as late]
-            [skein.impl.mirror :as mirror]
-            [skein.impl.port :as port]
-            [skein.impl.threads :as threads])
-  (:import [skein.rt Alts Box Buffers$Dropping Buffers$Promise Buffers$Sliding Callback Channel
-            Frame Runner]
-           [skein.rt.schedule Timeout]
-           [skein.rt.watch Failures]))
+  (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
+  (:require
+   [clojure.core.protocols :as core-protocols]
+   [skein.impl.alt :as alt]
+   [skein.impl.async.deprecated]
+   [skein.impl.async.describe :as describe]
+   [skein.impl.async.hubs]
+   [skein.impl.async.ops :as ops]
+   [skein.impl.async.pipeline :as pipelines]
+   [skein.impl.check :as check]
+   [skein.impl.late :as late]
+   [skein.impl.mirror :as mirror]
+   [skein.impl.port :as port]
+   [skein.impl.threads :as threads])
+  (:import
+   (skein.rt Alts Box Buffers$Dropping Buffers$Promise Buffers$Sliding Callback Channel Frame Runner)
+   (skein.rt.schedule Timeout)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -162,8 +163,8 @@
   (fn checked [& args]
     (when (Runner/inBlock)
       (throw (IllegalStateException.
-              (str (:name (meta v)) " was called in a block, which clojure.core.async.go-checking forbids."
-                   " Park instead, or unset the property: here blocks may block."))))
+               (str (:name (meta v)) " was called in a block, which clojure.core.async.go-checking forbids."
+                    " Park instead, or unset the property: here blocks may block."))))
     (apply f args)))
 
 (defmacro defblockingop
@@ -481,10 +482,10 @@
 ;;;; Hubs of many channels, and what core.async has deprecated
 
 (mirror/import-vars
- [skein.impl.async.hubs
-  Mux muxch*
-  Mult tap* untap* untap-all* mult tap untap untap-all
-  Mix admix* unmix* unmix-all* toggle* solo-mode* mix admix unmix unmix-all toggle solo-mode
-  Pub sub* unsub* unsub-all* pub sub unsub unsub-all]
- [skein.impl.async.deprecated
-  onto-chan to-chan map< map> filter> remove> filter< remove< mapcat< mapcat> unique partition partition-by])
+  [skein.impl.async.hubs
+   Mux muxch*
+   Mult tap* untap* untap-all* mult tap untap untap-all
+   Mix admix* unmix* unmix-all* toggle* solo-mode* mix admix unmix unmix-all toggle solo-mode
+   Pub sub* unsub* unsub-all* pub sub unsub unsub-all]
+  [skein.impl.async.deprecated
+   onto-chan to-chan map< map> filter> remove> filter< remove< mapcat< mapcat> unique partition partition-by])

@@ -14,16 +14,18 @@
   A cancelled child is told once, where it parks or blocks, by a CancellationException or
   an InterruptedException; its finally clauses run, and may park or block. `locking`, a
   class initializer and code that computes can't be told: ask `cancelled?` there."
-  (:require [skein.async :as a]
-            [skein.impl.check :as check]
-            [skein.impl.error :as error]
-            [skein.impl.late :as late]
-            [skein.impl.once :refer [deftype-once]])
-  (:import [java.util.concurrent CancellationException]
-           [skein.rt Channel]
-           [skein.rt.schedule Scheduler Timeout]
-           [skein.rt.scope Cancellable Fork Region Region$Owner]
-           [skein.rt.watch Failures]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.check :as check]
+   [skein.impl.error :as error]
+   [skein.impl.late :as late]
+   [skein.impl.once :refer [deftype-once]])
+  (:import
+   (java.util.concurrent CancellationException)
+   (skein.rt Channel)
+   (skein.rt.schedule Scheduler Timeout)
+   (skein.rt.scope Cancellable Fork Region Region$Owner)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 

@@ -15,14 +15,16 @@
   virtuoso's\", behaviour is that of virtuoso.v3 0.1.2, and what differs follows.
   For children that can't outlive their parent see skein.scope."
   (:refer-clojure :exclude [for future map pmap pvalues])
-  (:require [skein.impl.check :as check]
-            [skein.virtual.contest :as contest]
-            [skein.virtual.descriptors :as descriptors]
-            [skein.virtual.timing :as timing]
-            [skein.virtual.window :as window])
-  (:import [clojure.lang IFn]
-           [java.util.concurrent Executor ExecutorService Executors RejectedExecutionException Semaphore]
-           [skein.rt.scope VirtualFuture]))
+  (:require
+   [skein.impl.check :as check]
+   [skein.virtual.contest :as contest]
+   [skein.virtual.descriptors :as descriptors]
+   [skein.virtual.timing :as timing]
+   [skein.virtual.window :as window])
+  (:import
+   (clojure.lang IFn)
+   (java.util.concurrent Executor ExecutorService Executors RejectedExecutionException Semaphore)
+   (skein.rt.scope VirtualFuture)))
 
 (set! *warn-on-reflection* true)
 
@@ -70,7 +72,7 @@
       (.execute ^Executor (check/instance :skein/bad-executor "executor of submit" executor Executor "an executor") submitted)
       (catch RejectedExecutionException e
         (throw (doto (RejectedExecutionException.
-                      "The executor is closed and takes no more: use it inside its with-executor.")
+                       "The executor is closed and takes no more: use it inside its with-executor.")
                  (.initCause e)))))
     submitted))
 
@@ -96,8 +98,8 @@
   realized one at a time. As virtuoso's. Differs: an item is not read before its turn."
   [f coll]
   (lazy-seq
-   (when-let [x (first coll)]
-     (cons (f x) (process-by-one f (rest coll))))))
+    (when-let [x (first coll)]
+      (cons (f x) (process-by-one f (rest coll))))))
 
 (defn deref-by-one
   "Returns a lazy seq of the values of `futures`. As virtuoso's."
@@ -114,8 +116,8 @@
   "A lazy seq of the futures of `calls`, run `n` at a time."
   [n calls]
   (lazy-seq
-   (when (seq calls)
-     (concat (call-all (take n calls)) (batches n (drop n calls))))))
+    (when (seq calls)
+      (concat (call-all (take n calls)) (batches n (drop n calls))))))
 
 (defn- calls-of
   "A lazy seq of functions: `f` of the items at each place of `colls`, up to the shortest,

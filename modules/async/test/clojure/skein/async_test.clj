@@ -1,15 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async-test
   "Channels, their buffers, and the operations that need no block."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.impl.protocols :as impl]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= outcome]])
-  (:import [java.util NoSuchElementException]
-           [java.util.concurrent CountDownLatch]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.protocols :as impl]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both= outcome]])
+  (:import
+   (java.util NoSuchElementException)
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 

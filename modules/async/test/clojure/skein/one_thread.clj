@@ -2,10 +2,11 @@
 (ns skein.one-thread
   "A small simulation on the calling thread, for tests of what the runtime asks of one. Blocks and
   callbacks run in the order of a seed, on a clock that jumps to the next timer."
-  (:import [java.util ArrayList PriorityQueue Random]
-           [skein.rt World World$Stepper]
-           [skein.rt.schedule Timeout]
-           [skein.rt.watch Failures]))
+  (:import
+   (java.util ArrayList PriorityQueue Random)
+   (skein.rt World World$Stepper)
+   (skein.rt.schedule Timeout)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 

@@ -3,12 +3,13 @@
   "Random scripts of channel operations, run on core.async and on Skein, give the same
   trace. A script runs on one thread and callbacks run on their caller, so a trace is
   determined by the script."
-  (:require [clojure.core.async :as theirs]
-            [clojure.test :refer [deftest is]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.async :as ours]))
+  (:require
+   [clojure.core.async :as theirs]
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.async :as ours]))
 
 (set! *warn-on-reflection* true)
 
@@ -77,10 +78,10 @@
 
 (def ^:private gen-kind
   (gen/frequency
-   [[4 (gen/return [:none 0 nil])]
-    [4 (gen/tuple (gen/return :fixed) (gen/choose 1 3) (gen/elements [nil nil nil :inc :even :twice :pairs :first-two :dedupe :throwing]))]
-    [2 (gen/tuple (gen/elements [:dropping :sliding]) (gen/choose 1 3) (gen/elements [nil :inc :even :twice]))]
-    [1 (gen/tuple (gen/return :promise) (gen/return 1) (gen/elements [nil :inc :even]))]]))
+    [[4 (gen/return [:none 0 nil])]
+     [4 (gen/tuple (gen/return :fixed) (gen/choose 1 3) (gen/elements [nil nil nil :inc :even :twice :pairs :first-two :dedupe :throwing]))]
+     [2 (gen/tuple (gen/elements [:dropping :sliding]) (gen/choose 1 3) (gen/elements [nil :inc :even :twice]))]
+     [1 (gen/tuple (gen/return :promise) (gen/return 1) (gen/elements [nil :inc :even]))]]))
 
 (def ^:private gen-channel (gen/choose 0 2))
 (def ^:private gen-value (gen/choose 0 9))
@@ -91,12 +92,12 @@
 
 (def ^:private gen-step
   (gen/frequency
-   [[6 (gen/tuple (gen/return :put) gen-channel gen-value)]
-    [6 (gen/tuple (gen/return :take) gen-channel)]
-    [2 (gen/tuple (gen/return :offer) gen-channel gen-value)]
-    [2 (gen/tuple (gen/return :poll) gen-channel)]
-    [1 (gen/tuple (gen/return :close) gen-channel)]
-    [4 (gen/tuple (gen/return :alts) (gen/vector gen-op 1 4) gen/boolean)]]))
+    [[6 (gen/tuple (gen/return :put) gen-channel gen-value)]
+     [6 (gen/tuple (gen/return :take) gen-channel)]
+     [2 (gen/tuple (gen/return :offer) gen-channel gen-value)]
+     [2 (gen/tuple (gen/return :poll) gen-channel)]
+     [1 (gen/tuple (gen/return :close) gen-channel)]
+     [4 (gen/tuple (gen/return :alts) (gen/vector gen-op 1 4) gen/boolean)]]))
 
 (def ^:private gen-script
   (gen/hash-map :kinds (gen/vector gen-kind 3) :steps (gen/vector gen-step 1 25)))

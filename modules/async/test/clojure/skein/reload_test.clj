@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.reload-test
   "What was made before Skein is loaded again goes on working: a REPL's `:reload-all` does that."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.fresh-jvm :as fresh-jvm]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.fresh-jvm :as fresh-jvm]))
 
 (set! *warn-on-reflection* true)
 

@@ -2,10 +2,12 @@
 (ns skein.rt-test
   "Lincheck on the Java core: model checking and stress against sequential models. The
   property skein.lincheck.invocations sets how many schedules are tried per scenario."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]])
-  (:import [java.io File]
-           [java.util.concurrent TimeUnit]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]])
+  (:import
+   (java.io File)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

@@ -2,13 +2,15 @@
 (ns skein.scope-conservation-test
   "Operations of threads and blocks, each cut short at a random time: what a put was told to be
   accepted comes out once, and nothing else does."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a]
-            [skein.deadline :refer [within-deadline]]
-            [skein.scope :as s]
-            [skein.virtual :as v])
-  (:import [java.util Random]
-           [java.util.concurrent.atomic AtomicIntegerArray]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a]
+   [skein.deadline :refer [within-deadline]]
+   [skein.scope :as s]
+   [skein.virtual :as v])
+  (:import
+   (java.util Random)
+   (java.util.concurrent.atomic AtomicIntegerArray)))
 
 (set! *warn-on-reflection* true)
 
@@ -60,11 +62,11 @@
   ;; Bears S1.
   (let [{:keys [channels] :as world} (new-world)]
     (within-deadline
-     (s/scope [s]
-       (dotimes [worker workers]
-         (if (even? worker)
-           (s/go s (work world worker a/<! a/>! a/alts!))
-           (s/fork s (work world worker a/<!! a/>!! a/alts!!))))))
+      (s/scope [s]
+        (dotimes [worker workers]
+          (if (even? worker)
+            (s/go s (work world worker a/<! a/>! a/alts!))
+            (s/fork s (work world worker a/<!! a/>!! a/alts!!))))))
     (doseq [c channels]
       (loop [] (when-some [value (a/poll! c)] (received! world value) (recur))))
     (is (= [] (differences world)))

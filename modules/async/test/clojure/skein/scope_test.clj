@@ -1,18 +1,20 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.scope-test
-  (:require [clojure.test :refer [are deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.impl.protocols :as impl]
-            [skein.one-thread :refer [with-prompt-timers]]
-            [skein.scope :as s]
-            [skein.scope-trees :as trees])
-  (:import [java.io PipedInputStream PipedOutputStream]
-           [java.net InetAddress ServerSocket Socket]
-           [java.util.concurrent CancellationException CountDownLatch]
-           [java.util.concurrent.atomic AtomicInteger]
-           [skein.rt Channel]
-           [skein.rt.scope Fork]))
+  (:require
+   [clojure.test :refer [are deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.protocols :as impl]
+   [skein.one-thread :refer [with-prompt-timers]]
+   [skein.scope :as s]
+   [skein.scope-trees :as trees])
+  (:import
+   (java.io PipedInputStream PipedOutputStream)
+   (java.net InetAddress ServerSocket Socket)
+   (java.util.concurrent CancellationException CountDownLatch)
+   (java.util.concurrent.atomic AtomicInteger)
+   (skein.rt Channel)
+   (skein.rt.scope Fork)))
 
 (set! *warn-on-reflection* true)
 
@@ -35,14 +37,14 @@
 
 (deftest nothing-is-alive-when-the-scope-returns
   (within-deadline
-   (dotimes [_ 200]
-     (let [ended (AtomicInteger.)
-           fork (s/scope [s]
-                  (s/go s (a/<! (a/timeout 0)) (.incrementAndGet ended))
-                  (s/async s (s/fork s (Thread/sleep 0 1000) (.incrementAndGet ended)) (.incrementAndGet ended))
-                  (s/fork s (.incrementAndGet ended)))]
-       (is (= 4 (.get ended)))
-       (is (not (.isAlive (.thread ^Fork fork))))))))
+    (dotimes [_ 200]
+      (let [ended (AtomicInteger.)
+            fork (s/scope [s]
+                   (s/go s (a/<! (a/timeout 0)) (.incrementAndGet ended))
+                   (s/async s (s/fork s (Thread/sleep 0 1000) (.incrementAndGet ended)) (.incrementAndGet ended))
+                   (s/fork s (.incrementAndGet ended)))]
+        (is (= 4 (.get ended)))
+        (is (not (.isAlive (.thread ^Fork fork))))))))
 
 (deftest a-scope-in-a-block-parks
   (let [gate (a/chan)
@@ -63,13 +65,13 @@
 (deftest the-first-failure-cancels-the-others-and-is-thrown
   (let [boom (ex-info "boom" {}) late (ex-info "late" {}) waiting (CountDownLatch. 3) ended (AtomicInteger.)
         thrown (within-deadline
-                (caught
-                 (s/scope [s]
-                   (s/go s (.countDown waiting) (try (a/<! (a/chan)) (finally (.incrementAndGet ended))))
-                   (s/fork s (.countDown waiting) (try (Thread/sleep 60000) (finally (.incrementAndGet ended))))
-                   (s/fork s (.countDown waiting) (try @(promise) (finally (throw late))))
-                   (s/go s (.await waiting) (throw boom))
-                   (a/<!! (a/chan)))))]
+                 (caught
+                   (s/scope [s]
+                     (s/go s (.countDown waiting) (try (a/<! (a/chan)) (finally (.incrementAndGet ended))))
+                     (s/fork s (.countDown waiting) (try (Thread/sleep 60000) (finally (.incrementAndGet ended))))
+                     (s/fork s (.countDown waiting) (try @(promise) (finally (throw late))))
+                     (s/go s (.await waiting) (throw boom))
+                     (a/<!! (a/chan)))))]
     (is (identical? boom thrown))
     (is (= 2 (.get ended)))
     (is (= [late] (vec (.getSuppressed ^Throwable thrown))))))
@@ -78,10 +80,10 @@
   (let [boom (ex-info "boom" {}) waiting (CountDownLatch. 1) seen (promise)]
     (is (identical? boom
                     (within-deadline
-                     (caught (s/scope [s]
-                               (s/fork s (.countDown waiting) (try @(promise) (catch Throwable t (deliver seen t))))
-                               (.await waiting)
-                               (throw boom))))))
+                      (caught (s/scope [s]
+                                (s/fork s (.countDown waiting) (try @(promise) (catch Throwable t (deliver seen t))))
+                                (.await waiting)
+                                (throw boom))))))
     (is (instance? InterruptedException @seen))))
 
 (deftest a-failure-is-told-once
@@ -98,14 +100,14 @@
   (let [boom (ex-info "boom" {}) begun (CountDownLatch. 1)]
     (is (= [{:value 1} {:error boom} {:value nil} {:cancelled true}]
            (within-deadline
-            (s/scope [s {:on-error :collect}]
-              (s/fork s 1)
-              (s/go s (throw boom))
-              (s/async s nil)
-              (let [slow (s/fork s (.countDown begun) (Thread/sleep 60000))]
-                (.await begun)
-                (future-cancel slow))
-              (s/outcomes s)))))
+             (s/scope [s {:on-error :collect}]
+               (s/fork s 1)
+               (s/go s (throw boom))
+               (s/async s nil)
+               (let [slow (s/fork s (.countDown begun) (Thread/sleep 60000))]
+                 (.await begun)
+                 (future-cancel slow))
+               (s/outcomes s)))))
     (is (identical? boom (caught (s/scope [s {:on-error :collect}] (throw boom)))) "the body's are thrown")
     (is (= :skein/no-outcomes (:skein/error (ex-data (caught (s/scope [s] (s/outcomes s)))))))))
 
@@ -140,48 +142,48 @@
   (doseq [[way start] ways-to-wait]
     (let [latch (CountDownLatch. 1) told (promise)]
       (is (= :body (within-deadline
-                    (s/scope [s]
-                      (start s latch (fn [t] (deliver told t) nil))
-                      (.await latch)
-                      (s/cancel! s)
-                      :body)))
+                     (s/scope [s]
+                       (start s latch (fn [t] (deliver told t) nil))
+                       (.await latch)
+                       (s/cancel! s)
+                       :body)))
           (str way))
       (is (instance? Exception (deref told 0 nil)) (str way)))))
 
 (deftest a-withdrawn-operation-is-never-delivered
   ;; Bears S1: puts and takes that are cancelled while they meet.
   (within-deadline
-   (dotimes [i 3000]
-     (let [c (a/chan) got (atom []) put (atom 0)]
-       (s/scope [s]
-         (s/go s (when-some [v (a/<! c)] (swap! got conj v)))
-         (s/go s (when (a/>! c i) (swap! put inc)))
-         (s/fork s (dotimes [_ (rem i 50)] (Thread/onSpinWait)) (s/cancel! s)))
-       (let [^Channel ch c]
-         (is (= [0 0] [(.takerCount ch) (.putterCount ch)])))
-       ;; The block that got the value, or put it, may have been cancelled after that, and before the swap!.
-       (is (<= (count @got) 1))
-       (is (<= @put 1))
-       (is (nil? (a/offer! c :late)) "nobody is left who would take it")))))
+    (dotimes [i 3000]
+      (let [c (a/chan) got (atom []) put (atom 0)]
+        (s/scope [s]
+          (s/go s (when-some [v (a/<! c)] (swap! got conj v)))
+          (s/go s (when (a/>! c i) (swap! put inc)))
+          (s/fork s (dotimes [_ (rem i 50)] (Thread/onSpinWait)) (s/cancel! s)))
+        (let [^Channel ch c]
+          (is (= [0 0] [(.takerCount ch) (.putterCount ch)])))
+        ;; The block that got the value, or put it, may have been cancelled after that, and before the swap!.
+        (is (<= (count @got) 1))
+        (is (<= @put 1))
+        (is (nil? (a/offer! c :late)) "nobody is left who would take it")))))
 
 (deftest an-alts-that-is-cancelled-leaves-nothing
   (within-deadline
-   (dotimes [i 1000]
-     (let [^Channel c (a/chan) ^Channel d (a/chan)]
-       (s/scope [s]
-         (s/go s (a/alts! [c [d 1]]))
-         (s/fork s (dotimes [_ (rem i 50)] (Thread/onSpinWait)) (s/cancel! s)))
-       (is (= [0 0] [(.takerCount c) (.putterCount d)]))))))
+    (dotimes [i 1000]
+      (let [^Channel c (a/chan) ^Channel d (a/chan)]
+        (s/scope [s]
+          (s/go s (a/alts! [c [d 1]]))
+          (s/fork s (dotimes [_ (rem i 50)] (Thread/onSpinWait)) (s/cancel! s)))
+        (is (= [0 0] [(.takerCount c) (.putterCount d)]))))))
 
 (deftest a-value-that-was-taken-reaches-its-block
   (within-deadline
-   (dotimes [i 2000]
-     (let [c (a/chan) accepted (atom nil) taken (atom [])]
-       (s/scope [s]
-         (s/go s (let [v (a/<! c)] (s/shield (swap! taken conj v))))
-         (s/fork s (s/shield (dotimes [_ (rem i 40)] (Thread/onSpinWait)) (reset! accepted (true? (a/offer! c i)))))
-         (s/fork s (dotimes [_ (rem i 60)] (Thread/onSpinWait)) (s/cancel! s)))
-       (is (= (if @accepted [i] []) @taken))))))
+    (dotimes [i 2000]
+      (let [c (a/chan) accepted (atom nil) taken (atom [])]
+        (s/scope [s]
+          (s/go s (let [v (a/<! c)] (s/shield (swap! taken conj v))))
+          (s/fork s (s/shield (dotimes [_ (rem i 40)] (Thread/onSpinWait)) (reset! accepted (true? (a/offer! c i)))))
+          (s/fork s (dotimes [_ (rem i 60)] (Thread/onSpinWait)) (s/cancel! s)))
+        (is (= (if @accepted [i] []) @taken))))))
 
 (defn- foreign-port
   "A port that is no channel of ours; its handlers go to the atom `handlers`, or all is done at once."
@@ -195,51 +197,51 @@
   (let [handlers (atom []) port (foreign-port handlers false)]
     (is (= :body
            (within-deadline
-            (s/scope [s]
-              (s/go s (a/<! port))
-              (s/go s (a/>! port 1))
-              (s/go s (a/alts! [port [(a/chan) 1]]))
-              (await-true #(= 3 (count @handlers)))
-              (s/cancel! s)
-              :body))))
+             (s/scope [s]
+               (s/go s (a/<! port))
+               (s/go s (a/>! port 1))
+               (s/go s (a/alts! [port [(a/chan) 1]]))
+               (await-true #(= 3 (count @handlers)))
+               (s/cancel! s)
+               :body))))
     (is (= [false false false] (mapv impl/active? @handlers)) "a port will find nobody there"))
   (let [ready (foreign-port nil true)]
     (is (= [:taken [:put 1] [:taken ready]]
            (within-deadline
-            (s/scope [s] (mapv a/<?? [(s/go s (a/<! ready)) (s/go s (a/>! ready 1)) (s/go s (a/alts! [ready]))]))))))
+             (s/scope [s] (mapv a/<?? [(s/go s (a/<! ready)) (s/go s (a/>! ready 1)) (s/go s (a/alts! [ready]))]))))))
   (let [handlers (atom []) port (foreign-port handlers false)]
     (is (= :later
            (within-deadline
-            (s/scope [s]
-              (let [child (s/go s (a/<! port))]
-                (await-true #(= 1 (count @handlers)))
-                ((impl/commit (first @handlers)) :later)
-                (a/<?? child)))))
+             (s/scope [s]
+               (let [child (s/go s (a/<! port))]
+                 (await-true #(= 1 (count @handlers)))
+                 ((impl/commit (first @handlers)) :later)
+                 (a/<?? child)))))
         "what comes later is the value alone")))
 
 (deftest finally-runs-once-and-may-wait
   ;; Bears S2.
   (let [runs (AtomicInteger.) waiting (CountDownLatch. 2) c (a/chan)]
     (within-deadline
-     (s/scope [s]
-       (s/go s (try (.countDown waiting) (a/<! c)
-                    (finally (a/<! (a/timeout 1)) (Thread/sleep 1) (a/alts! [(a/timeout 1)]) (.incrementAndGet runs))))
-       (s/fork s (try (.countDown waiting) (Thread/sleep 60000)
-                      (finally (a/<!! (a/timeout 1)) (Thread/sleep 1) (.incrementAndGet runs))))
-       (.await waiting)
-       (await-true #(= 1 (.takerCount ^Channel c)))
-       (s/cancel! s)))
+      (s/scope [s]
+        (s/go s (try (.countDown waiting) (a/<! c)
+                     (finally (a/<! (a/timeout 1)) (Thread/sleep 1) (a/alts! [(a/timeout 1)]) (.incrementAndGet runs))))
+        (s/fork s (try (.countDown waiting) (Thread/sleep 60000)
+                       (finally (a/<!! (a/timeout 1)) (Thread/sleep 1) (.incrementAndGet runs))))
+        (.await waiting)
+        (await-true #(= 1 (.takerCount ^Channel c)))
+        (s/cancel! s)))
     (is (= 2 (.get runs)))))
 
 (deftest what-was-cancelled-before-it-began-does-not-run
   ;; Bears S4.
   (let [ran (atom [])]
     (within-deadline
-     (s/scope [s]
-       (s/cancel! s)
-       (is (instance? CancellationException (caught @(s/fork s (swap! ran conj :fork)))))
-       (is (nil? (a/<!! (s/go s (swap! ran conj :go)))))
-       (is (instance? CancellationException (caught (a/<?? (s/async s (swap! ran conj :async))))))))
+      (s/scope [s]
+        (s/cancel! s)
+        (is (instance? CancellationException (caught @(s/fork s (swap! ran conj :fork)))))
+        (is (nil? (a/<!! (s/go s (swap! ran conj :go)))))
+        (is (instance? CancellationException (caught (a/<?? (s/async s (swap! ran conj :async))))))))
     (is (= [] @ran))))
 
 (deftest a-cancelled-child-that-waits-for-another-has-not-failed
@@ -247,23 +249,23 @@
     (let [begun (CountDownLatch. 40)]
       (is (= :body
              (within-deadline
-              (s/scope [s]
-                (let [slow (mapv (fn [_] (s/fork s (.countDown begun) (Thread/sleep 60000))) (range 20))]
-                  (run! (fn [f] (s/fork s (.countDown begun) @f)) slow))
-                (.await begun)
-                (s/cancel! s)
-                :body)))))))
+               (s/scope [s]
+                 (let [slow (mapv (fn [_] (s/fork s (.countDown begun) (Thread/sleep 60000))) (range 20))]
+                   (run! (fn [f] (s/fork s (.countDown begun) @f)) slow))
+                 (.await begun)
+                 (s/cancel! s)
+                 :body)))))))
 
 (deftest one-fork-can-be-cancelled-alone
   (let [begun (CountDownLatch. 1)]
     (is (= 5 (within-deadline
-              (s/scope [s]
-                (let [slow (s/fork s (.countDown begun) (Thread/sleep 60000))
-                      other (s/fork s 5)]
-                  (.await begun)
-                  (is (true? (future-cancel slow)))
-                  (is (future-cancelled? slow))
-                  @other)))))))
+               (s/scope [s]
+                 (let [slow (s/fork s (.countDown begun) (Thread/sleep 60000))
+                       other (s/fork s 5)]
+                   (.await begun)
+                   (is (true? (future-cancel slow)))
+                   (is (future-cancelled? slow))
+                   @other)))))))
 
 (deftest a-shield-delays-a-cancellation
   (doseq [start [(fn [s ^CountDownLatch l log]
@@ -279,17 +281,17 @@
 (deftest a-shield-keeps-the-scopes-in-it
   (let [gate (promise) log (atom []) shielded (CountDownLatch. 1)]
     (within-deadline
-     (s/scope [s]
-       (s/fork s
-         (s/shield
-          (s/scope [t]
-            (s/fork t (.countDown shielded) @gate (swap! log conj :child))
-            (s/go t (a/<! (a/timeout 1)) (swap! log conj :block))))
-         (swap! log conj :after)
-         (Thread/sleep 60000))
-       (.await shielded)
-       (s/cancel! s)
-       (deliver gate true)))
+      (s/scope [s]
+        (s/fork s
+          (s/shield
+            (s/scope [t]
+              (s/fork t (.countDown shielded) @gate (swap! log conj :child))
+              (s/go t (a/<! (a/timeout 1)) (swap! log conj :block))))
+          (swap! log conj :after)
+          (Thread/sleep 60000))
+        (.await shielded)
+        (s/cancel! s)
+        (deliver gate true)))
     (is (= #{:child :block :after} (set @log)))))
 
 (deftest a-deadline-counts-inside-a-shield
@@ -302,35 +304,35 @@
     (is (false? (s/cancelled?)))
     (is (= :stopped
            (within-deadline
-            (s/scope [s {:on-error :collect}]
-              (let [done (promise)]
-                (s/fork s (.countDown begun) (while (not (s/cancelled?)) (Thread/onSpinWait)) (deliver done :stopped))
-                (.await begun)
-                (s/cancel! s)
-                @done)))))))
+             (s/scope [s {:on-error :collect}]
+               (let [done (promise)]
+                 (s/fork s (.countDown begun) (while (not (s/cancelled?)) (Thread/onSpinWait)) (deliver done :stopped))
+                 (.await begun)
+                 (s/cancel! s)
+                 @done)))))))
 
 (deftest a-cancellation-goes-down-the-tree
   (let [waiting (CountDownLatch. 3) ended (AtomicInteger.)]
     (within-deadline
-     (s/scope [s]
-       (s/go s (s/scope [t]
-                 (s/fork t (s/scope [u]
-                             (s/go u (.countDown waiting) (try (a/<! (a/chan)) (finally (.incrementAndGet ended))))
-                             (.countDown waiting)
-                             (try (a/<!! (a/chan)) (finally (.incrementAndGet ended)))))
-                 (.countDown waiting)
-                 (try (a/<! (a/chan)) (finally (.incrementAndGet ended)))))
-       (.await waiting)
-       (s/cancel! s)))
+      (s/scope [s]
+        (s/go s (s/scope [t]
+                  (s/fork t (s/scope [u]
+                              (s/go u (.countDown waiting) (try (a/<! (a/chan)) (finally (.incrementAndGet ended))))
+                              (.countDown waiting)
+                              (try (a/<!! (a/chan)) (finally (.incrementAndGet ended)))))
+                  (.countDown waiting)
+                  (try (a/<! (a/chan)) (finally (.incrementAndGet ended)))))
+        (.await waiting)
+        (s/cancel! s)))
     (is (= 3 (.get ended)))))
 
 (deftest an-interrupted-wait-cancels-the-scope-and-stays-interrupted
   (let [begun (CountDownLatch. 1) ended (promise) outcome (promise)
         waiter (Thread/startVirtualThread
-                (fn []
-                  (deliver outcome [(caught (s/scope [s] (s/fork s (.countDown begun)
-                                                                 (try (Thread/sleep 60000) (finally (deliver ended true))))))
-                                    (.isInterrupted (Thread/currentThread))])))]
+                 (fn []
+                   (deliver outcome [(caught (s/scope [s] (s/fork s (.countDown begun)
+                                                                  (try (Thread/sleep 60000) (finally (deliver ended true))))))
+                                     (.isInterrupted (Thread/currentThread))])))]
     (within-deadline (.await begun) (await-true #(= Thread$State/WAITING (.getState waiter))))
     (.interrupt waiter)
     (let [[thrown interrupted?] (within-deadline @outcome)]
@@ -350,7 +352,7 @@
 (deftest a-deadline-may-pass-before-the-body-begins
   (is (= :skein/deadline-passed
          (:skein/error (ex-data (caught (with-prompt-timers
-                                         (s/scope [s {:deadline-ms 60000}] (deref (promise) 5000 nil)))))))))
+                                          (s/scope [s {:deadline-ms 60000}] (deref (promise) 5000 nil)))))))))
 
 (deftest a-scope-within-its-deadline-leaves-no-timer
   (let [before (skein.rt.schedule.Timeout/outstanding)]

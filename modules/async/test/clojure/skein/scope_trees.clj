@@ -11,13 +11,15 @@
 
   A node is {:kind :ms :wait :shields? :fails? :cancels? :deadline-ms :children ...counters};
   it opens a scope, starts its children in it, waits, and then may fail."
-  (:require [skein.arguments :as arguments]
-            [skein.async :as a]
-            [skein.scope :as s])
-  (:import [java.util Random]
-           [java.util.concurrent CancellationException]
-           [java.util.concurrent.atomic AtomicInteger]
-           [skein.rt.scope Region]))
+  (:require
+   [skein.arguments :as arguments]
+   [skein.async :as a]
+   [skein.scope :as s])
+  (:import
+   (java.util Random)
+   (java.util.concurrent CancellationException)
+   (java.util.concurrent.atomic AtomicInteger)
+   (skein.rt.scope Region)))
 
 (set! *warn-on-reflection* true)
 
@@ -109,11 +111,11 @@
   "Waits by `<!` behind a shield, in a scope there; a fault if that does not come to its end."
   [faults node <!]
   `(s/shield
-    (try
-      (s/scope [s#]
-        (let [child# (s/go s# (a/<! (a/timeout (:ms ~node))) :through)]
-          (when-not (= :through (~<! child#)) (fault! ~faults ~node "cancelled in a shield"))))
-      (catch Throwable t# (fault! ~faults ~node (str "told in a shield: " t#))))))
+     (try
+       (s/scope [s#]
+         (let [child# (s/go s# (a/<! (a/timeout (:ms ~node))) :through)]
+           (when-not (= :through (~<! child#)) (fault! ~faults ~node "cancelled in a shield"))))
+       (catch Throwable t# (fault! ~faults ~node (str "told in a shield: " t#))))))
 
 (defmacro ^:private life
   "The code of `node`, whose parks are written as `<!`: `a/<!` in a block, else `a/<!!`."

@@ -6,13 +6,15 @@
       ./skein clojure -m skein.soak [MINUTES]       10 by default
 
   Ends with 0 when all counters balance. Not part of the tests."
-  (:require [skein.arguments :as arguments]
-            [skein.async :as a :refer [<! <!! >! >!! alts! async go go-loop]])
-  (:import [java.util Random]
-           [java.util.concurrent CountDownLatch]
-           [java.util.concurrent.atomic AtomicBoolean LongAdder]
-           [skein.rt Channel]
-           [skein.rt.schedule Scheduler Timeout]))
+  (:require
+   [skein.arguments :as arguments]
+   [skein.async :as a :refer [<! <!! >! >!! alts! async go go-loop]])
+  (:import
+   (java.util Random)
+   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent.atomic AtomicBoolean LongAdder)
+   (skein.rt Channel)
+   (skein.rt.schedule Scheduler Timeout)))
 
 (set! *warn-on-reflection* true)
 
@@ -56,11 +58,11 @@
   "A thread that takes and is interrupted all the time."
   [ports ^AtomicBoolean stop]
   (let [taker (Thread/startVirtualThread
-               (fn []
-                 (while (not (.get stop))
-                   (try
-                     (when-some [v (first (a/alts!! (conj ports (a/timeout 5))))] (add! :taken v))
-                     (catch InterruptedException _ (add! :interrupts 1))))))]
+                (fn []
+                  (while (not (.get stop))
+                    (try
+                      (when-some [v (first (a/alts!! (conj ports (a/timeout 5))))] (add! :taken v))
+                      (catch InterruptedException _ (add! :interrupts 1))))))]
     (go (while (not (.get stop)) (<! (a/timeout 1)) (.interrupt taker))
         :done)))
 

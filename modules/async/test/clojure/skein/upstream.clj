@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.upstream
   "Runs the same expression on Skein and on core.async, so that a test pins what both do."
-  (:require [clojure.core.async]
-            [clojure.core.async.impl.protocols]
-            [clojure.test :as test]
-            [clojure.walk :as walk]
-            [skein.deadline :refer [within-deadline]]))
+  (:require
+   [clojure.core.async]
+   [clojure.core.async.impl.protocols]
+   [clojure.test :as test]
+   [clojure.walk :as walk]
+   [skein.deadline :refer [within-deadline]]))
 
 (set! *warn-on-reflection* true)
 

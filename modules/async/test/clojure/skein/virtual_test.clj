@@ -1,14 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual-test
   "The functions that virtuoso has too; what is beyond it has tests of its own in skein.virtual.*."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.deadline :refer [within-deadline]]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.virtual :as v])
-  (:import [java.util.concurrent CancellationException CompletableFuture CountDownLatch ExecutionException
-            RejectedExecutionException]
-           [java.util.concurrent.atomic AtomicInteger]
-           [java.util.function Function]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.deadline :refer [within-deadline]]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.virtual :as v])
+  (:import
+   (java.util.concurrent CancellationException CompletableFuture CountDownLatch ExecutionException RejectedExecutionException)
+   (java.util.concurrent.atomic AtomicInteger)
+   (java.util.function Function)))
 
 (set! *warn-on-reflection* true)
 
@@ -79,12 +80,12 @@
         stop (volatile! false)
         collector (Thread/startVirtualThread (fn [] (while (not @stop) (System/gc) (Thread/sleep 5))))
         [_ seen] (await-uncaught
-                  (fn [thrown] (swap! reports conj thrown) (identical? ignored thrown))
-                  (fn []
-                    (dotimes [_ 20] (caught @(v/future (throw asked))))
-                    (.handle ^CompletableFuture (v/future (throw asked)) (reify java.util.function.BiFunction (apply [_ _ _])))
-                    (v/future (throw ignored))
-                    nil))]
+                   (fn [thrown] (swap! reports conj thrown) (identical? ignored thrown))
+                   (fn []
+                     (dotimes [_ 20] (caught @(v/future (throw asked))))
+                     (.handle ^CompletableFuture (v/future (throw asked)) (reify java.util.function.BiFunction (apply [_ _ _])))
+                     (v/future (throw ignored))
+                     nil))]
     (vreset! stop true)
     (.join collector)
     (is (identical? ignored seen))
@@ -110,8 +111,8 @@
 (deftest leaving-an-executor-waits-for-its-tasks
   (let [done (AtomicInteger.)
         fs (within-deadline
-            (v/with-executor [exe]
-              (mapv (fn [i] (v/future-via [exe] (Thread/sleep 1) (.incrementAndGet done) i)) (range 20))))]
+             (v/with-executor [exe]
+               (mapv (fn [i] (v/future-via [exe] (Thread/sleep 1) (.incrementAndGet done) i)) (range 20))))]
     (is (= 20 (.get done)))
     (is (every? future-done? fs))
     (is (not-any? future-cancel fs))
@@ -120,11 +121,11 @@
 (deftest a-task-of-an-executor-can-be-cancelled
   (let [interrupted (promise) begun (promise)]
     (within-deadline
-     (v/with-executor [exe]
-       (let [f (v/future-via [exe] (deliver begun true)
-                             (try (Thread/sleep 60000) (catch InterruptedException _ (deliver interrupted true))))]
-         @begun
-         (future-cancel f))))
+      (v/with-executor [exe]
+        (let [f (v/future-via [exe] (deliver begun true)
+                              (try (Thread/sleep 60000) (catch InterruptedException _ (deliver interrupted true))))]
+          @begun
+          (future-cancel f))))
     (is (realized? interrupted) "and was waited for")))
 
 (deftest an-interrupt-stays-with-the-task-that-was-cancelled

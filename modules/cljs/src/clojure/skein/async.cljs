@@ -13,17 +13,19 @@
   Where a docstring says \"As core.async's\", behaviour is that of cljs.core.async 1.9.865, and what
   differs follows; doc/clojurescript.md has it all in one table. The macros are those of the
   namespace's JVM side."
-  (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.async.filters :as filters]
-            [skein.impl.async.hubs :as hubs]
-            [skein.impl.async.ops :as ops]
-            [skein.impl.async.pipeline :as pipelines]
-            [skein.impl.operations :as impl]
-            [skein.rt.buffers :as buffers]
-            [skein.rt.interop :as interop]
-            [skein.rt.timers :as timers])
-  (:require-macros [skein.async]))
+  (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
+  (:require-macros
+   [skein.async])
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.async.filters :as filters]
+   [skein.impl.async.hubs :as hubs]
+   [skein.impl.async.ops :as ops]
+   [skein.impl.async.pipeline :as pipelines]
+   [skein.impl.operations :as impl]
+   [skein.rt.buffers :as buffers]
+   [skein.rt.interop :as interop]
+   [skein.rt.timers :as timers]))
 
 ;;;; Channels
 

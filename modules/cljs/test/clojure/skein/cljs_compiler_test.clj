@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-compiler-test
   "What the compiler of blocks says and emits; what the blocks do is tested in JavaScript."
-  (:require [cljs.analyzer :as ana]
-            [cljs.analyzer.api :as analyzer]
-            [cljs.compiler.api :as compiler]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]))
+  (:require
+   [cljs.analyzer :as ana]
+   [cljs.analyzer.api :as analyzer]
+   [cljs.compiler.api :as compiler]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]))
 
 (set! *warn-on-reflection* true)
 

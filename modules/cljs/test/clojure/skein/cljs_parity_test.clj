@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-parity-test
   "The same random scripts on skein.async and on core.async have the same outcomes."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.cljs.build :as build]))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.cljs.build :as build]))
 
 (set! *warn-on-reflection* true)
 

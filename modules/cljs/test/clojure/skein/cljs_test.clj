@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-test
   "The tests that run in JavaScript: as they are and optimized, in Node and in a browser."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.cljs.build :as build]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.cljs.build :as build]))
 
 (set! *warn-on-reflection* true)
 

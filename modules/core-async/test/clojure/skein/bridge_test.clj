@@ -2,13 +2,15 @@
 (ns skein.bridge-test
   "Runs libraries that were written for core.async, without core.async: each script of
   modules/core-async/test/libraries in a process of its own, in which Skein and its bridge stand for it."
-  (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]])
-  (:import [java.io File]
-           [java.util List]
-           [java.util.concurrent TimeUnit]))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]])
+  (:import
+   (java.io File)
+   (java.util List)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
@@ -89,15 +91,15 @@
     (is (seq (:macros theirs)))
     (is (= (assoc theirs
                   :parks 45
-            :alt :time
-            :alts 1
-            :shadowed 2
-            :ports [7 8 "00000000-0000-0000-0000-000000000001"]
-            :satisfied [true true false true]
-            :buffer 1
-            :lab 1
-            :timer nil
-            :executor :ran)
+                  :alt :time
+                  :alts 1
+                  :shadowed 2
+                  :ports [7 8 "00000000-0000-0000-0000-000000000001"]
+                  :satisfied [true true false true]
+                  :buffer 1
+                  :lab 1
+                  :timer nil
+                  :executor :ran)
            (run-script "names.clj")))))
 
 (defn- compile-with-core-async!

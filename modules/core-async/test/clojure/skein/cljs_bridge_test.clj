@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-bridge-test
   "cljs.core.async on Skein, in Node."
-  (:require [cljs.build.api :as build]
-            [clojure.java.shell :refer [sh]]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]))
+  (:require
+   [cljs.build.api :as build]
+   [clojure.java.shell :refer [sh]]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]))
 
 (set! *warn-on-reflection* true)
 

@@ -13,12 +13,13 @@
 
   It takes one pass in the order of the source, and only ever combines neighbours. For files see skein.fold.lines."
   (:refer-clojure :exclude [count distinct frequencies group-by into max min])
-  (:require [clojure.core :as clj]
-            [skein.fold.check :as check]
-            [skein.fold.parts :as parts]
-            [skein.fold.run :as run]
-            [skein.fold.summary :as summary]
-            [skein.impl.error :as error]))
+  (:require
+   [clojure.core :as clj]
+   [skein.fold.check :as check]
+   [skein.fold.parts :as parts]
+   [skein.fold.run :as run]
+   [skein.fold.summary :as summary]
+   [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
 

@@ -9,14 +9,16 @@
       (fold + (filter even? (map inc [1 2 3])))
       ;=> 6"
   (:refer-clojure :exclude [cat drop filter flatten map mapcat reduce remove take take-while])
-  (:require [clojure.core :as clj]
-            [clojure.core.protocols :as protocols]
-            [skein.fold.run :as run]
-            [skein.fold.source :as source]
-            [skein.impl.error :as error])
-  (:import (clojure.lang APersistentMap Counted IReduce IReduceInit Seqable)
-           (java.util ArrayList Collection Map)
-           (java.util.concurrent ForkJoinPool ForkJoinTask)))
+  (:require
+   [clojure.core :as clj]
+   [clojure.core.protocols :as protocols]
+   [skein.fold.run :as run]
+   [skein.fold.source :as source]
+   [skein.impl.error :as error])
+  (:import
+   (clojure.lang APersistentMap Counted IReduce IReduceInit Seqable)
+   (java.util ArrayList Collection Map)
+   (java.util.concurrent ForkJoinPool ForkJoinTask)))
 
 (set! *warn-on-reflection* true)
 
@@ -86,8 +88,8 @@
 
 (defn- run [coll n combinef reducef]
   (run/run (grain n)
-              {:combine combinef, :step reducef, :completes? false}
-              coll))
+    {:combine combinef, :step reducef, :completes? false}
+    coll))
 
 (extend-protocol CollFold
   nil

@@ -3,17 +3,19 @@
   "Folds against plain transduce: sources, transducers, sizes, parallelism, grain.
 
   The suite runs `default-cases`; many more by JAVA_OPTS=-Dskein.fold.cases=20000 ./skein test skein.fold-property-test"
-  (:require [clojure.core.protocols :as protocols]
-            [clojure.test :refer [deftest is]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold]
-            [skein.fold.source :as source])
-  (:import (clojure.lang ExceptionInfo IReduceInit PersistentQueue Seqable)
-           (java.util ArrayDeque ArrayList Collection LinkedList TreeMap TreeSet)
-           (java.util.stream LongStream StreamSupport)))
+  (:require
+   [clojure.core.protocols :as protocols]
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold]
+   [skein.fold.source :as source])
+  (:import
+   (clojure.lang ExceptionInfo IReduceInit PersistentQueue Seqable)
+   (java.util ArrayDeque ArrayList Collection LinkedList TreeMap TreeSet)
+   (java.util.stream LongStream StreamSupport)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold-test
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold]
-            [skein.fold.source :as source])
-  (:import (clojure.lang ExceptionInfo IFn IReduceInit)
-           (java.util.concurrent CountDownLatch Executor Executors ExecutorService TimeUnit)))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold]
+   [skein.fold.source :as source])
+  (:import
+   (clojure.lang ExceptionInfo IFn IReduceInit)
+   (java.util.concurrent CountDownLatch Executor ExecutorService Executors TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
@@ -56,10 +58,10 @@
         threads (atom #{})]
     (try
       (is (= 499500 (within-deadline
-                     (fold/fold {:pool pool, :grain 1, :parallelism 3} +
-                                (let [meet (meeting 3)]
-                                  (fn step [acc x] (swap! threads conj (.getName (Thread/currentThread))) (meet [] x) (+ acc x)))
-                                xs))))
+                      (fold/fold {:pool pool, :grain 1, :parallelism 3} +
+                                 (let [meet (meeting 3)]
+                                   (fn step [acc x] (swap! threads conj (.getName (Thread/currentThread))) (meet [] x) (+ acc x)))
+                                 xs))))
       (is (some #(re-find #"^pool-" %) @threads))
       (finally (.shutdown pool)))))
 
@@ -99,7 +101,7 @@
   (doseq [coll [xs (map identity xs) (reducible xs) (range)]]
     (is (= (range 501)
            (within-deadline
-            (fold/fold {:grain 10, :parallelism 4} into (fn step [acc x] (if (= x 500) (reduced (conj acc x)) (conj acc x))) coll))))))
+             (fold/fold {:grain 10, :parallelism 4} into (fn step [acc x] (if (= x 500) (reduced (conj acc x)) (conj acc x))) coll))))))
 
 (deftest what-lies-right-of-a-reduced-is-dropped-between-two-steps
   ;; A transient accumulator shows any step that gets another thread's, or none.
@@ -225,14 +227,14 @@
       (doseq [coll [xs (apply list xs)]]
         (is (= [true false]
                (within-deadline
-                [(contains? (data-of #(fold/fold {:grain 1, :parallelism 2} (map (:f (caller-right-of-helper boom))) + + coll)) :boom)
-                 (.isInterrupted (Thread/currentThread))])))))
+                 [(contains? (data-of #(fold/fold {:grain 1, :parallelism 2} (map (:f (caller-right-of-helper boom))) + + coll)) :boom)
+                  (.isInterrupted (Thread/currentThread))])))))
     (testing "in the production of elements"
       (is (contains? (data-of #(within-deadline
-                                (let [stuck (CountDownLatch. 1)]
-                                  (fold/fold {:grain 1, :parallelism 2} + (fn step [_ x] (await-latch stuck) (boom x))
-                                             (reify IReduceInit
-                                               (reduce [_ f init] (f init 1) (.countDown stuck) (.await (CountDownLatch. 1))))))))
+                                 (let [stuck (CountDownLatch. 1)]
+                                   (fold/fold {:grain 1, :parallelism 2} + (fn step [_ x] (await-latch stuck) (boom x))
+                                              (reify IReduceInit
+                                                (reduce [_ f init] (f init 1) (.countDown stuck) (.await (CountDownLatch. 1))))))))
                      :boom)))))
 
 (deftest interrupting-a-caller-that-is-in-a-step-cancels
@@ -317,9 +319,9 @@
 (deftest virtual-threads-fold-even-when-they-are-what-the-crew-waits-for
   (is (= (* 8 499500)
          (within-deadline
-          (fold/fold {:grain 1, :parallelism 4} +
-                     (fn step [acc _] (+ acc (on-virtual #(fold/fold {:grain 10, :parallelism 4} + + xs))))
-                     (range 8))))))
+           (fold/fold {:grain 1, :parallelism 4} +
+                      (fn step [acc _] (+ acc (on-virtual #(fold/fold {:grain 10, :parallelism 4} + + xs))))
+                      (range 8))))))
 
 (deftest a-go-block-may-fold
   (is (= 499500 (within-deadline (a/<!! (a/go (fold/fold {:grain 10, :parallelism 2} + + xs)))))))
@@ -456,8 +458,8 @@
   (let [parts (atom [])
         watched (fn [f] (update f :combine (fn [combine] (fn [l r] (swap! parts conj l r) (combine l r)))))]
     (within-deadline
-     (fold/fold {:grain 3, :parallelism 4}
-                (watched (fold/group-by even? (fold/fuse {:f fold/frequencies, :top (fold/top 2), :into (fold/into [])}))) xs))
+      (fold/fold {:grain 3, :parallelism 4}
+                 (watched (fold/group-by even? (fold/fuse {:f fold/frequencies, :top (fold/top 2), :into (fold/into [])}))) xs))
     (is (every? map? @parts))
     (is (= @parts (read-string (pr-str @parts))))))
 

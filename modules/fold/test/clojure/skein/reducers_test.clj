@@ -1,14 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.reducers-test
   "The same expression in clojure.core.reducers and in skein.reducers."
-  (:require [clojure.core.reducers :as theirs]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [clojure.walk :as walk]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold.lines :as lines]
-            [skein.fold.source :as source]
-            [skein.reducers :as r]))
+  (:require
+   [clojure.core.reducers :as theirs]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [clojure.walk :as walk]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold.lines :as lines]
+   [skein.fold.source :as source]
+   [skein.reducers :as r]))
 
 (set! *warn-on-reflection* true)
 
@@ -125,11 +126,11 @@
 
 (deftest every-function-does-what-upstream-does
   (within-deadline
-   (doseq [[use f] uses, [kind coll] colls]
-     (let [expected (value-of f 'clojure.core.reducers coll)]
-       ;; What upstream can't do may work here.
-       (when-not (= ::threw expected)
-         (is (= expected (value-of f 'skein.reducers coll)) (str use " over " kind)))))))
+    (doseq [[use f] uses, [kind coll] colls]
+      (let [expected (value-of f 'clojure.core.reducers coll)]
+        ;; What upstream can't do may work here.
+        (when-not (= ::threw expected)
+          (is (= expected (value-of f 'skein.reducers coll)) (str use " over " kind)))))))
 
 (deftest foldcat-collects-in-order
   (same (into [] (r/foldcat (r/filter even? xs))))

@@ -14,20 +14,22 @@
   and in channel operations, and where they read or write atoms; code between two such points runs
   at once. What is not simulated is named: input and output, platform threads, Thread/sleep. See
   doc/simulation.md."
-  (:require [clojure.string :as str]
-            [clojure.test :as test]
-            [skein.async :as a]
-            [skein.impl.error :as error]
-            [skein.scope :as scope]
-            [skein.sim.explore :as explore]
-            [skein.sim.options :as options]
-            [skein.sim.report :as report]
-            [skein.sim.runs :as runs]
-            [skein.sim.shrink :as shrink]
-            [skein.sim.token :as token])
-  (:import [java.util.concurrent Future]
-           [skein.rt Channel]
-           [skein.sim.rt Simulation Trace]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :as test]
+   [skein.async :as a]
+   [skein.impl.error :as error]
+   [skein.scope :as scope]
+   [skein.sim.explore :as explore]
+   [skein.sim.options :as options]
+   [skein.sim.report :as report]
+   [skein.sim.runs :as runs]
+   [skein.sim.shrink :as shrink]
+   [skein.sim.token :as token])
+  (:import
+   (java.util.concurrent Future)
+   (skein.rt Channel)
+   (skein.sim.rt Simulation Trace)))
 
 (set! *warn-on-reflection* true)
 
@@ -179,11 +181,11 @@
             body (runs/bound options body)
             {:keys [summary failure]}
             (runs/supervised options
-                       (fn exploring []
-                         (let [{:keys [failure unequal] :as result} (explore/explore options body)]
-                           (assoc result :failure
-                                  (cond failure (found options failure body)
-                                        unequal (report/unequal options unequal body))))))]
+              (fn exploring []
+                (let [{:keys [failure unequal] :as result} (explore/explore options body)]
+                  (assoc result :failure
+                         (cond failure (found options failure body)
+                               unequal (report/unequal options unequal body))))))]
         (cond
           failure (fails failure site)
           (in-test?) (test/do-report {:type :pass}))

@@ -10,19 +10,21 @@
       (use-fixtures :each (leak-free) (no-dropped-errors) (deadline 5000))
 
   The fixtures are for tests on the real scheduler; a simulation looks for all of this itself."
-  (:require [clojure.string :as str]
-            [clojure.test :as test]
-            [skein.impl.async.describe :as describe]
-            [skein.impl.error :as error]
-            [skein.sim :as sim])
-  (:import [com.sun.management HotSpotDiagnosticMXBean HotSpotDiagnosticMXBean$ThreadDumpFormat]
-           [java.io File]
-           [java.lang.management ManagementFactory]
-           [java.lang.ref WeakReference]
-           [java.util.concurrent ConcurrentHashMap]
-           [skein.rt Hooks]
-           [skein.rt.schedule Scheduler]
-           [skein.rt.watch Failures Failures$Uncaught Probe]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :as test]
+   [skein.impl.async.describe :as describe]
+   [skein.impl.error :as error]
+   [skein.sim :as sim])
+  (:import
+   (com.sun.management HotSpotDiagnosticMXBean HotSpotDiagnosticMXBean$ThreadDumpFormat)
+   (java.io File)
+   (java.lang.management ManagementFactory)
+   (java.lang.ref WeakReference)
+   (java.util.concurrent ConcurrentHashMap)
+   (skein.rt Hooks)
+   (skein.rt.schedule Scheduler)
+   (skein.rt.watch Failures Failures$Uncaught Probe)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim-test
-  (:require [clojure.string :as str]
-            [clojure.test :as test :refer [deftest is testing]]
-            [skein.async :as a :refer [<! <!! >! >!! chan go go-loop timeout]]
-            [skein.scope :as scope]
-            [skein.sim :as sim]
-            [skein.virtual :as virtual])
-  (:import [java.util.concurrent CompletableFuture CountDownLatch LinkedBlockingQueue]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :as test :refer [deftest is testing]]
+   [skein.async :as a :refer [<! <!! >! >!! chan go go-loop timeout]]
+   [skein.scope :as scope]
+   [skein.sim :as sim]
+   [skein.virtual :as virtual])
+  (:import
+   (java.util.concurrent CompletableFuture CountDownLatch LinkedBlockingQueue)))
 
 (set! *warn-on-reflection* true)
 

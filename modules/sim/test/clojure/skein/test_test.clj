@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.test-test
-  (:require [clojure.string :as str]
-            [clojure.test :as test :refer [deftest is]]
-            [skein.async :as a :refer [<! <!! chan go]]
-            [skein.test :as t]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :as test :refer [deftest is]]
+   [skein.async :as a :refer [<! <!! chan go]]
+   [skein.test :as t]))
 
 (set! *warn-on-reflection* true)
 

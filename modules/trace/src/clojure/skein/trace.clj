@@ -16,17 +16,19 @@
 
   It does what org.clojure/tools.trace does, under the same names, and prints as that
   does after (set-format! :tools.trace). doc/trace.md is the guide."
-  (:require [skein.impl.error :as error]
-            [skein.trace.async :as async]
-            [skein.trace.call :as call]
-            [skein.trace.event :as event]
-            [skein.trace.exceptions :as exceptions]
-            [skein.trace.form :as form]
-            [skein.trace.records :as records]
-            [skein.trace.sink :as sink]
-            [skein.trace.vars :as vars]
-            [skein.trace.verbose :as verbose])
-  (:import (skein.rt.watch Failures)))
+  (:require
+   [skein.impl.error :as error]
+   [skein.trace.async :as async]
+   [skein.trace.call :as call]
+   [skein.trace.event :as event]
+   [skein.trace.exceptions :as exceptions]
+   [skein.trace.form :as form]
+   [skein.trace.records :as records]
+   [skein.trace.sink :as sink]
+   [skein.trace.vars :as vars]
+   [skein.trace.verbose :as verbose])
+  (:import
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -123,8 +125,8 @@
   ([value] (trace nil value))
   ([tag value]
    (event/quietly
-    (fn tell-value []
-      (event/emit! (sink/standard-sinks) (call/told :value {:name tag, :value (call/text value)}))))
+     (fn tell-value []
+       (event/emit! (sink/standard-sinks) (call/told :value {:name tag, :value (call/text value)}))))
    value))
 
 (defmacro p
@@ -166,15 +168,15 @@
 
 (defn- trace-all! [vs token options]
   (event/unobserved
-   (fn begin []
-     (let [sinks-fn (sink/from-options options)]
-       (run! vars/check! vs)
-       (run! (fn trace-one [v] (vars/trace! v token sinks-fn)) vs)
-       (tell-notes! vs sinks-fn)))))
+    (fn begin []
+      (let [sinks-fn (sink/from-options options)]
+        (run! vars/check! vs)
+        (run! (fn trace-one [v] (vars/trace! v token sinks-fn)) vs)
+        (tell-notes! vs sinks-fn)))))
 
 (defn- untrace-each! [vs token]
   (event/unobserved
-   (fn end [] (run! (fn untrace-one [v] (vars/untrace! v token)) vs))))
+    (fn end [] (run! (fn untrace-one [v] (vars/untrace! v token)) vs))))
 
 (defn trace-vars*
   "As `trace-vars`, for vars, or for symbols as seen from the namespace `n`."
@@ -187,7 +189,7 @@
   "As `untrace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n names]
   (untrace-each! (event/unobserved
-                  (fn resolve-all [] (mapv (fn var-of [x] (vars/resolve-var n x)) names)))
+                   (fn resolve-all [] (mapv (fn var-of [x] (vars/resolve-var n x)) names)))
                  :always))
 
 (defmacro trace-vars

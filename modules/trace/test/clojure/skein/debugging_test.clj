@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.debugging-test
   "The example of that name prints what stands at its foot."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.fresh-jvm :as fresh-jvm]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.fresh-jvm :as fresh-jvm]))
 
 (set! *warn-on-reflection* true)
 

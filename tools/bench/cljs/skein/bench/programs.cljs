@@ -2,9 +2,11 @@
 (ns skein.bench.programs
   "The programs of `./skein bench cljs`. The benchmark compiles this text twice, the second time with
   cljs.core.async in the place of skein.async."
-  (:require [skein.async :as a :refer [<! >! alts! chan close! take! timeout]]
-            [skein.bench.clock :as clock])
-  (:require-macros [skein.async :refer [go]]))
+  (:require-macros
+   [skein.async :refer [go]])
+  (:require
+   [skein.async :as a :refer [<! >! alts! chan close! take! timeout]]
+   [skein.bench.clock :as clock]))
 
 (defn- ping-pong [n]
   (let [a (chan) b (chan)]

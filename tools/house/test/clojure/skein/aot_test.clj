@@ -1,16 +1,18 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.aot-test
   "Compiled Clojure in the jar of a library: tools/build/aot.clj, run on a jar of its own."
-  (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
-            [clojure.java.shell :as shell]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing use-fixtures]])
-  (:import (java.io File OutputStream)
-           (java.nio.file Files)
-           (java.nio.file.attribute FileAttribute)
-           (java.util.jar JarFile JarOutputStream Manifest)
-           (java.util.zip ZipEntry)))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.java.shell :as shell]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing use-fixtures]])
+  (:import
+   (java.io File OutputStream)
+   (java.nio.file Files)
+   (java.nio.file.attribute FileAttribute)
+   (java.util.jar JarFile JarOutputStream Manifest)
+   (java.util.zip ZipEntry)))
 
 (set! *warn-on-reflection* true)
 
@@ -71,8 +73,8 @@
     (is (not-any? (fn other? [n] (str/includes? n "other")) entries) "what not every user can load stays source"))
   (is (= [[[1] 1] true]
          (edn/read-string
-          (clojure-main (io/file *folder* "demo.jar") "-e"
-                        "(require 'demo.aot.one) (prn [[(demo.aot.one/f) (demo.aot.one/h)] (= (ClassLoader/getSystemClassLoader) (.getClassLoader (class demo.aot.one/f)))])")))))
+           (clojure-main (io/file *folder* "demo.jar") "-e"
+                         "(require 'demo.aot.one) (prn [[(demo.aot.one/f) (demo.aot.one/h)] (= (ClassLoader/getSystemClassLoader) (.getClassLoader (class demo.aot.one/f)))])")))))
 
 (deftest the-same-sources-give-the-same-jar
   (let [digest (fn digest [jar] (hash (vec (Files/readAllBytes (.toPath (io/file jar))))))]

@@ -1,14 +1,16 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.build-test
   "Holds each module's deps.edn to its pom.xml, build.clj to the parent, and the built classes to Java alone."
-  (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
-            [clojure.set :as set]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [clojure.xml :as xml]
-            [skein.project :as project])
-  (:import (java.io ByteArrayInputStream)))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.set :as set]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [clojure.xml :as xml]
+   [skein.project :as project])
+  (:import
+   (java.io ByteArrayInputStream)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,11 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.called-test
   "Each public var of skein.async is called in a test."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.async]
-            [skein.project :as project])
-  (:import (java.util.regex Pattern)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.async]
+   [skein.project :as project])
+  (:import
+   (java.util.regex Pattern)))
 
 (set! *warn-on-reflection* true)
 

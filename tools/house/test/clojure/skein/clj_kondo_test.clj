@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.clj-kondo-test
   "What clj-kondo is told about Skein's macros, against the macros."
-  (:require [clojure.edn :as edn]
-            [clojure.set :as set]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.project :as project]))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.set :as set]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.project :as project]))
 
 (set! *warn-on-reflection* true)
 

@@ -3,12 +3,14 @@
   "Runs the examples: in docstrings of public vars and in the ```clojure blocks of
   README.md and doc/. A line `;=> value` says what the form above it returns; the
   value is read, not evaluated. Lines that begin with a single ; go on with it."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.project :as project])
-  (:import (clojure.lang LineNumberingPushbackReader)
-           (java.io StringReader StringWriter)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.project :as project])
+  (:import
+   (clojure.lang LineNumberingPushbackReader)
+   (java.io StringReader StringWriter)))
 
 (set! *warn-on-reflection* true)
 
@@ -154,22 +156,22 @@
           count-marks (fn [lines] (count (filter #(str/includes? % ";=>") lines)))]
       (located path
                (concat
-                (when (not= (count-marks code) (count-marks (str/split-lines doc)))
-                  [{:line line :fault "a ;=> in a paragraph that is not indented by four"}])
-                (with-fresh-ns [n]
-                  (see-namespace! n seen)
-                  (doall (run-example n line code))))))))
+                 (when (not= (count-marks code) (count-marks (str/split-lines doc)))
+                   [{:line line :fault "a ;=> in a paragraph that is not indented by four"}])
+                 (with-fresh-ns [n]
+                   (see-namespace! n seen)
+                   (doall (run-example n line code))))))))
 
 (defn- namespace-faults [n]
   (let [seen (the-ns n)
         path (str (-> (str n) (str/replace \. \/) (str/replace \- \_)) ".clj")]
     (concat
-     (docstring-faults seen {:doc (:doc (meta seen)) :path path :line 2})
-     (mapcat (fn [[_ v]]
-               (let [{:keys [doc file line]} (meta v)]
-                 (docstring-faults seen {:doc doc :line (or line 1)
-                                         :path (if file file path)})))
-             (sort-by key (ns-publics seen))))))
+      (docstring-faults seen {:doc (:doc (meta seen)) :path path :line 2})
+      (mapcat (fn [[_ v]]
+                (let [{:keys [doc file line]} (meta v)]
+                  (docstring-faults seen {:doc doc :line (or line 1)
+                                          :path (if file file path)})))
+              (sort-by key (ns-publics seen))))))
 
 ;;;; The tests
 

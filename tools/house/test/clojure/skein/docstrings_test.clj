@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.docstrings-test
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.project :as project]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.project :as project]))
 
 (set! *warn-on-reflection* true)
 
@@ -11,13 +12,13 @@
   a macro, a protocol and a protocol's method are too."
   [n]
   (concat
-   (when (str/blank? (:doc (meta (the-ns n))))
-     [(str n ": the namespace has no docstring")])
-   (for [[_ v] (sort-by key (ns-publics n))
-         :let [{:keys [doc file line]} (meta v)]
-         :when (and (str/blank? doc)
-                    (not (str/includes? (name (symbol v)) ".proxy$")))] ; `proxy` leaves a var for its class
-     (str file ":" line ": " (symbol v) " has no docstring"))))
+    (when (str/blank? (:doc (meta (the-ns n))))
+      [(str n ": the namespace has no docstring")])
+    (for [[_ v] (sort-by key (ns-publics n))
+          :let [{:keys [doc file line]} (meta v)]
+          :when (and (str/blank? doc)
+                     (not (str/includes? (name (symbol v)) ".proxy$")))] ; `proxy` leaves a var for its class
+      (str file ":" line ": " (symbol v) " has no docstring"))))
 
 (def ^:private type-declaration
   #"\s*(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp)\s+)*(?:class|interface|enum|record|@interface)\s+([A-Z]\w*).*")
@@ -28,12 +29,12 @@
   (let [[end & more] (drop-while #(or (str/blank? %) (str/starts-with? (str/trim %) "@"))
                                  lines-above)]
     (boolean
-     (and end
-          (str/ends-with? (str/trim end) "*/")
-          (->> (cons end more)
-               (drop-while #(not (str/includes? % "/*")))
-               first
-               (re-find #"/\*\*"))))))
+      (and end
+           (str/ends-with? (str/trim end) "*/")
+           (->> (cons end more)
+                (drop-while #(not (str/includes? % "/*")))
+                first
+                (re-find #"/\*\*"))))))
 
 (defn- java-faults
   "The types of a Java file that lack Javadoc; for package-info.java, the package."
@@ -73,4 +74,3 @@
                                              "  private interface C {}" "}"])})))
   (is (= ["package-info.java:1: skein.rt has no Javadoc"]
          (java-faults {:path "package-info.java" :text "package skein.rt;"}))))
-

@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.errors-test
-  (:require [clojure.set :as set]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.project :as project]))
+  (:require
+   [clojure.set :as set]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.project :as project]))
 
 (set! *warn-on-reflection* true)
 
@@ -55,9 +56,9 @@
 (deftest errors-are-found-where-they-are-raised
   (is (= #{:skein/a :skein/b :skein/c}
          (raised-by-clojure
-          {:text (str "(defn f [x]\n"
-                      "  (when x (error/fail! :skein/a \"A.\" {:kind :skein/other}))\n"
-                      "  (throw (ex-info \"B\" {:skein/error (if x :skein/b :skein/c)})))")})))
+           {:text (str "(defn f [x]\n"
+                       "  (when x (error/fail! :skein/a \"A.\" {:kind :skein/other}))\n"
+                       "  (throw (ex-info \"B\" {:skein/error (if x :skein/b :skein/c)})))")})))
   (is (= #{:skein/a :skein/bad-size}
          (raised-by-java {:text "intern(\"skein\", \"bad-size\"); x(\"skein/a\"); k(\"skein\", \"error\");"})))
   (is (= #{:skein/a :skein/b}

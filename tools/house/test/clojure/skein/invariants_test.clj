@@ -4,9 +4,10 @@
   comment line of its own, that begins with a name of one or two capitals and a digit, as in
   \"<li>Q1 What was pushed is polled once\". Its capitals are no other class's, and a test of
   its module bears it: says \"Bears Q1\" in a comment, or \"Bears Q1 to Q3\"."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.project :as project]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.project :as project]))
 
 (set! *warn-on-reflection* true)
 

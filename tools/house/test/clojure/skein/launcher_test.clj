@@ -3,15 +3,17 @@
   "Runs ./skein in copies of the project, mostly on bad machines: without a JDK,
   without Maven, read-only. A copy has a tiny application of its own, and a Maven
   that only counts its calls and writes the class path files."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing use-fixtures]])
-  (:import (java.io File)
-           (java.lang ProcessBuilder$Redirect)
-           (java.nio.file CopyOption Files LinkOption Path)
-           (java.nio.file.attribute FileAttribute PosixFilePermissions)
-           (java.util List Map)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing use-fixtures]])
+  (:import
+   (java.io File)
+   (java.lang ProcessBuilder$Redirect)
+   (java.nio.file CopyOption Files LinkOption Path)
+   (java.nio.file.attribute FileAttribute PosixFilePermissions)
+   (java.util List Map)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

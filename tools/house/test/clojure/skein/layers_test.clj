@@ -3,9 +3,10 @@
   "What may use what inside modules/async; between modules the class path decides, see
   warnings_test. `units` is the whole rule: a namespace or Java package may use its own
   unit and those that its unit names, which all stand further down."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.project :as project]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.project :as project]))
 
 (set! *warn-on-reflection* true)
 
@@ -102,10 +103,10 @@
   "What the file of namespace or package `here` uses and may not, given [line place] pairs."
   [file here uses]
   (distinct
-   (for [[line there] (cons [1 here] uses)
-         :let [fault (use-fault here there)]
-         :when fault]
-     (str (:path file) ":" line ": " fault))))
+    (for [[line there] (cons [1 here] uses)
+          :let [fault (use-fault here there)]
+          :when fault]
+      (str (:path file) ":" line ": " fault))))
 
 (defn- clojure-faults [file]
   (layer-faults file (str (project/ns-name-of file)) (clojure-uses file)))

@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.names-test
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.project :as project]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.project :as project]))
 
 (set! *warn-on-reflection* true)
 

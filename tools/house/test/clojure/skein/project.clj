@@ -5,10 +5,12 @@
   A file is a map {:path string, relative to the root :text string}. The rules
   are functions from such files to lists of faults, which are sentences that
   begin with path:line; so a test can feed them bad files too."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str])
-  (:import (clojure.lang LineNumberingPushbackReader LispReader$Resolver)
-           (java.io File StringReader)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str])
+  (:import
+   (clojure.lang LineNumberingPushbackReader LispReader$Resolver)
+   (java.io File StringReader)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.slow-downloads-test
   "The example of that name, small."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.deadline :refer [within-deadline]]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.deadline :refer [within-deadline]]))
 
 (set! *warn-on-reflection* true)
 
@@ -11,8 +12,8 @@
   [max-connections]
   (let [setup {:file-bytes 4000 :bytes-per-s 1000000 :max-connections max-connections :few 10 :many 60 :window 8}]
     (within-deadline
-     (binding [*command-line-args* [(pr-str setup)] *out* (java.io.StringWriter.)]
-       (load-file "examples/slow_downloads.clj")))))
+      (binding [*command-line-args* [(pr-str setup)] *out* (java.io.StringWriter.)]
+        (load-file "examples/slow_downloads.clj")))))
 
 (deftest every-way-gets-all-files-if-the-server-lets-it
   (is (= (concat (repeat 5 [10 0]) (repeat 6 [60 0]))

@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.warnings-test
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.project :as project])
-  (:import (java.io File)
-           (java.util List)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.project :as project])
+  (:import
+   (java.io File)
+   (java.util List)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

@@ -5,8 +5,9 @@
   (foo 24) and (foo nil) fail in different branches of a cond; factorial, iseven? and isodd? call each other.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e10-debugging"
-  (:require [clojure.string :as str]
-            [lab.measure :as measure]))
+  (:require
+   [clojure.string :as str]
+   [lab.measure :as measure]))
 
 (set! *warn-on-reflection* true)
 
@@ -17,9 +18,9 @@
 
 (defn- foo [n]
   (t/trace-forms
-   (cond (> n 40) (+ n 20)
-         (> n 20) (- (first n) 20)
-         :else 0)))
+    (cond (> n 40) (+ n 20)
+          (> n 20) (- (first n) 20)
+          :else 0)))
 
 (t/deftrace factorial "n!" [n] (if (< (long n) 2) 1 (* (long n) (long (factorial (dec (long n)))))))
 
@@ -66,7 +67,7 @@
   (measure/note! {:row "call tree of (iseven? 7)"} (fn [] (tree-of #(iseven? 7))))
   (measure/when-on "skein" (only-here))
   (measure/measure! {:row "a call", :per 6, :expected 720} #(let [n (volatile! nil)]
-                                                               (with-out-str (vreset! n (factorial 6)))
-                                                               @n)))
+                                                              (with-out-str (vreset! n (factorial 6)))
+                                                              @n)))
 
 (defn -main "Runs the experiment." [] (measure/main sizes run))

@@ -6,7 +6,8 @@
   published, but where more puts would wait on it than the 1024 that a channel allows.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e1-staircase"
-  (:require [lab.measure :as measure]))
+  (:require
+   [lab.measure :as measure]))
 
 (set! *warn-on-reflection* true)
 (measure/alias-async! 'a)

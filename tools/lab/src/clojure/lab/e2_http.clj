@@ -6,13 +6,15 @@
   blocking `send` and its asynchronous `sendAsync`.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e2-http"
-  (:require [lab.measure :as measure]
-            [lab.server :as server])
-  (:import [java.net URI]
-           [java.net.http HttpClient HttpClient$Version HttpRequest HttpResponse HttpResponse$BodyHandlers]
-           [java.util Random]
-           [java.util.concurrent CompletableFuture]
-           [java.util.function Consumer]))
+  (:require
+   [lab.measure :as measure]
+   [lab.server :as server])
+  (:import
+   (java.net URI)
+   (java.net.http HttpClient HttpClient$Version HttpRequest HttpResponse HttpResponse$BodyHandlers)
+   (java.util Random)
+   (java.util.concurrent CompletableFuture)
+   (java.util.function Consumer)))
 
 (set! *warn-on-reflection* true)
 (measure/alias-async! 'a)

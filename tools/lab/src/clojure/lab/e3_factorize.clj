@@ -3,9 +3,10 @@
   "A thousand copies of a number, factorised on all cores. After Eli Bendersky, 2017.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e3-factorize"
-  (:require [clojure.core.reducers :as r]
-            [lab.factors :refer [factorize]]
-            [lab.measure :as measure]))
+  (:require
+   [clojure.core.reducers :as r]
+   [lab.factors :refer [factorize]]
+   [lab.measure :as measure]))
 
 (set! *warn-on-reflection* true)
 

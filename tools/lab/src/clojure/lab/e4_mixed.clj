@@ -5,8 +5,9 @@
   nblock tasks sleep for 250 ms, ncompute tasks factorise a number that takes 230 ms here; the caller waits for all.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e4-mixed"
-  (:require [lab.factors :refer [factorize]]
-            [lab.measure :as measure]))
+  (:require
+   [lab.factors :refer [factorize]]
+   [lab.measure :as measure]))
 
 (set! *warn-on-reflection* true)
 (measure/alias-async! 'a)

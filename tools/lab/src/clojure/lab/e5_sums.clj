@@ -3,11 +3,13 @@
   "The sum of the even numbers below ten million, each incremented. After Eli Bendersky, 2017.
 
       java -Xms1g -Xmx1g -XX:+AlwaysPreTouch -cp \"$(./skein classpath):.\" clojure.main -m lab.e5-sums"
-  (:require [clojure.core.reducers :as r]
-            [lab.measure :as measure])
-  (:import [java.util Arrays Collection]
-           [java.util.function LongPredicate LongUnaryOperator ToLongFunction]
-           [java.util.stream LongStream]))
+  (:require
+   [clojure.core.reducers :as r]
+   [lab.measure :as measure])
+  (:import
+   (java.util Arrays Collection)
+   (java.util.function LongPredicate LongUnaryOperator ToLongFunction)
+   (java.util.stream LongStream)))
 
 (set! *warn-on-reflection* true)
 
@@ -42,18 +44,18 @@
 
   (defn- contestants [n numbers boxed longs]
     (concat
-     (for [[column xs] {"range" numbers, "vector" boxed, "long array" longs}
-           [row f] {"reduce over a lazy seq" #(reduce + (map inc (filter even? xs)))
-                    "reducers" #(reduce + (r/map inc (r/filter even? xs)))
-                    "reduce, fused by hand" #(fused xs)
-                    "transduce" #(transduce (comp (filter even?) (map inc)) + xs)
-                    "r/fold" #(r/fold + (r/map inc (r/filter even? xs)))}]
-       [row column f])
-     [["parallel stream" "range" #(stream-sum (LongStream/range 0 n))]
-      ["parallel stream" "vector" #(stream-sum (boxed-stream boxed))]
-      ["parallel stream" "long array" #(stream-sum (Arrays/stream ^longs longs))]
-      ["loop on one core" "range" #(range-loop n)]
-      ["loop on one core" "long array" #(array-loop longs)]])))
+      (for [[column xs] {"range" numbers, "vector" boxed, "long array" longs}
+            [row f] {"reduce over a lazy seq" #(reduce + (map inc (filter even? xs)))
+                     "reducers" #(reduce + (r/map inc (r/filter even? xs)))
+                     "reduce, fused by hand" #(fused xs)
+                     "transduce" #(transduce (comp (filter even?) (map inc)) + xs)
+                     "r/fold" #(r/fold + (r/map inc (r/filter even? xs)))}]
+        [row column f])
+      [["parallel stream" "range" #(stream-sum (LongStream/range 0 n))]
+       ["parallel stream" "vector" #(stream-sum (boxed-stream boxed))]
+       ["parallel stream" "long array" #(stream-sum (Arrays/stream ^longs longs))]
+       ["loop on one core" "range" #(range-loop n)]
+       ["loop on one core" "long array" #(array-loop longs)]])))
 
 (measure/when-on "skein"
   (require '[skein.fold :as fold])

@@ -3,7 +3,8 @@
   "A generator, squares and a consumer, in three forms. After Eli Bendersky, 2017.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e6-pipelines"
-  (:require [lab.measure :as measure]))
+  (:require
+   [lab.measure :as measure]))
 
 (set! *warn-on-reflection* true)
 (measure/alias-async! 'a)

@@ -3,8 +3,9 @@
   "Blocks that wait for blocks that wait for blocks. After \"Clojure & core.async: go blocks everywhere?\", 2015.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e7-nested"
-  (:require [clojure.walk :as walk]
-            [lab.measure :as measure]))
+  (:require
+   [clojure.walk :as walk]
+   [lab.measure :as measure]))
 
 (set! *warn-on-reflection* true)
 (measure/alias-async! 'a)

@@ -1,11 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.e8-log
   "The parts that the designs of lab.e8-wide-finder share: a sample log, its chunks, its lines as strings, their tallies."
-  (:require [clojure.java.io :as io]
-            [lab.measure :as measure]
-            [skein.widefinder.sample-log :as sample-log])
-  (:import [java.io BufferedReader File FileInputStream InputStreamReader]
-           [java.nio.charset StandardCharsets]))
+  (:require
+   [clojure.java.io :as io]
+   [lab.measure :as measure]
+   [skein.widefinder.sample-log :as sample-log])
+  (:import
+   (java.io BufferedReader File FileInputStream InputStreamReader)
+   (java.nio.charset StandardCharsets)))
 
 (set! *warn-on-reflection* true)
 

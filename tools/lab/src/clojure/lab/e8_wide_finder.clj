@@ -4,15 +4,17 @@
   how the file is read, how the ten greatest are found and how chunks come to threads.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e8-wide-finder"
-  (:require [lab.e8-log :as log]
-            [lab.measure :as measure]
-            [skein.fold :as fold]
-            [skein.fold.lines :as lines]
-            [skein.widefinder :as widefinder])
-  (:import [java.util HashMap]
-           [java.util.concurrent ConcurrentLinkedQueue]
-           [java.util.concurrent.atomic AtomicLong]
-           [java.util.function BiFunction]))
+  (:require
+   [lab.e8-log :as log]
+   [lab.measure :as measure]
+   [skein.fold :as fold]
+   [skein.fold.lines :as lines]
+   [skein.widefinder :as widefinder])
+  (:import
+   (java.util HashMap)
+   (java.util.concurrent ConcurrentLinkedQueue)
+   (java.util.concurrent.atomic AtomicLong)
+   (java.util.function BiFunction)))
 
 (set! *warn-on-reflection* true)
 

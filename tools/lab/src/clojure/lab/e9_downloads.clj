@@ -5,9 +5,10 @@
   The server sends 500 kB a second on each connection, and resets connections beyond a limit.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e9-downloads"
-  (:require [lab.measure :as measure]
-            [lab.server :as server]
-            [skein.virtual :as v]))
+  (:require
+   [lab.measure :as measure]
+   [lab.server :as server]
+   [skein.virtual :as v]))
 
 (set! *warn-on-reflection* true)
 

@@ -17,7 +17,8 @@
     :plots             see lab.plots
 
   lab.readings says in a sentence what the figures show."
-  (:require [clojure.string :as str]))
+  (:require
+   [clojure.string :as str]))
 
 (set! *warn-on-reflection* true)
 
@@ -52,7 +53,7 @@
     :libraries ["clojure" "core.async-1.7.701" "core.async-1.9.865" "skein"] :source :b1
     :protocol "1000 copies of 29 · 982 451 653 factorised by trial division; eight go blocks, eight threads, a pipeline of
               eight, a fold. Published figures are of 4 cores with 8 hardware threads."
-    :published {"one number" "2.3 ms", "serial" "2300 ms", "go" "680 ms, s3.4", "thread" "680 ms, s3.4",
+    :published {"one number" "2.3 ms", "serial" "2300 ms", "go" "680 ms, s3.4", "thread" "680 ms, s3.4"
                 "pipeline" "about 680 ms", "fold" "r/fold 1150 ms, s2.0"}
     :base {:column "Skein"} :serial {:row "serial" :column "Clojure"}
     :plots [{:kind :bars :y :row :color :column :where {:form "all"}}]}
@@ -65,14 +66,14 @@
     :protocol "The sum of the even numbers below 9 999 999, each incremented, of a range, a vector and an array of longs
               (1 999 999 with --quick). The heap is a gigabyte that has been touched before.
               Published figures are of 4 cores with 8 hardware threads."
-    :published {"reduce over a lazy seq" "range 600 ms, vector 555 ms", "reducers" "range 432 ms, vector 371 ms",
+    :published {"reduce over a lazy seq" "range 600 ms, vector 555 ms", "reducers" "range 432 ms, vector 371 ms"
                 "reduce, fused by hand" "325 ms", "r/fold" "vector 145 ms"}
     :base {:row "skein.fold"}
     :plots [{:kind :bars :y :row :panel :column :title "milliseconds"}]}
    {:id "e6" :name "pipelines" :title "Pipelines of channels" :ns "lab.e6-pipelines" :libraries async :source :b2
     :protocol "Numbers are generated, squared and summed over channels, in three forms; and five numbers go through four
               transducers composed on one channel, which gives 37 and 65. Nanoseconds a number."
-    :published {"two go loops" "no figure", "to-chan! and map" "no figure", "a transducer" "no figure",
+    :published {"two go loops" "no figure", "to-chan! and map" "no figure", "a transducer" "no figure"
                 "four transducers" "[37 65]"}
     :base {:column "Skein"}
     :plots [{:kind :bars :y :row :color :column :log? true}]}
@@ -80,8 +81,8 @@
     :protocol "100 000 calls of a function that waits for itself, 20 deep (2000 calls with --quick). A block made by async begins on its
               caller's thread: in Skein that is async, for core.async the article's macro is rebuilt, without its flaw: that
               one loses the result when the body parks."
-    :published {"go, one after the other" "11 933 ms", "async, one after the other" "879 ms",
-                "plain function, one after the other" "42.6 ms", "go, pmap" "2711 ms", "async, pmap" "500 ms",
+    :published {"go, one after the other" "11 933 ms", "async, one after the other" "879 ms"
+                "plain function, one after the other" "42.6 ms", "go, pmap" "2711 ms", "async, pmap" "500 ms"
                 "plain function, pmap" "314 ms", "async whose body parks 5 ms, once" "result lost"}
     :base {:column "Skein"}
     :plots [{:kind :bars :y :row :color :column :log? true}]}
@@ -90,15 +91,15 @@
               rebuilt: strings, atoms of AtomicLongs that all threads share. Two faults are not: the original counts some
               lines twice, 0.5 % of them on 1 GB, and a bad byte count ends its worker. Published figures are of a 45 GB log on
               a Sun T2000 with 32 hardware threads."
-    :published {"1: pmap, small buffers, sort" "13 min 16 s", "2: large buffers, selection" "10 min 8 s",
+    :published {"1: pmap, small buffers, sort" "13 min 16 s", "2: large buffers, selection" "10 min 8 s"
                 "3: threads on a queue" "8 min 4 s"}
     :base {:row "skein wf"}
     :plots [{:kind :bars :y :row :panel :column :title "milliseconds"}]}
    {:id "e9" :name "downloads" :title "Many slow downloads" :ns "lab.e9-downloads" :libraries ["skein"] :source :v
     :protocol "Downloads from a server on this machine that sends 500 kB/s on each connection and resets those beyond 256. Published
               figures are of files of 6 MB and 12 cores; here they are of 25 kB (20 with --quick)."
-    :published {"100 downloads" "map 1103 s, pmap 44 s, virtual map 11.1 s, virtual pmap 11.1 s",
-                "2000 downloads, window 128" "virtual pmap 45 s (window 512)",
+    :published {"100 downloads" "map 1103 s, pmap 44 s, virtual map 11.1 s, virtual pmap 11.1 s"
+                "2000 downloads, window 128" "virtual pmap 45 s (window 512)"
                 "2000 downloads at once" "connections reset"}
     :base {:column "skein.virtual wmap"}
     :plots [{:kind :bars :y :column :panel :row :title "milliseconds"}]}

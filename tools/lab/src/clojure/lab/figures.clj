@@ -6,8 +6,10 @@
   * `text`   a table for a terminal
   * `legend` what its signs mean
   * `value`  one figure"
-  (:require [clojure.string :as str])
-  (:import [java.math MathContext RoundingMode]))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (java.math MathContext RoundingMode)))
 
 (set! *warn-on-reflection* true)
 

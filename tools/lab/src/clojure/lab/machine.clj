@@ -1,11 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.machine
   "On what the figures were taken: a figure without that says nothing."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str])
-  (:import [com.sun.management OperatingSystemMXBean]
-           [java.lang.management ManagementFactory]
-           [java.util.concurrent TimeUnit]))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str])
+  (:import
+   (com.sun.management OperatingSystemMXBean)
+   (java.lang.management ManagementFactory)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

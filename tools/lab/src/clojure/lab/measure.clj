@@ -11,11 +11,13 @@
 
   Properties of the process: lab.library, by default \"skein\"; lab.size, \"quick\"; lab.pipe, to print data; lab.shared,
   the folder for what is shared."
-  (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
-            [clojure.string :as str])
-  (:import [java.lang Thread$UncaughtExceptionHandler]
-           [java.lang.management ManagementFactory ThreadMXBean]))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.string :as str])
+  (:import
+   (java.lang Thread$UncaughtExceptionHandler)
+   (java.lang.management ManagementFactory ThreadMXBean)))
 
 (set! *warn-on-reflection* true)
 
@@ -85,7 +87,7 @@
   "Has `f` called with what no code catches, in any thread or block."
   [f]
   (Thread/setDefaultUncaughtExceptionHandler
-   (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ t] (f t)))))
+    (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ t] (f t)))))
 
 (defn- settle!
   "Waits until nothing more fails, so that no other figure is blamed for it."
@@ -125,21 +127,21 @@
      and whatever else the report shows, such as :x for a plot"
   [{:keys [expected per] :as m} f]
   (emit!
-   (merge (dissoc m :expected :per)
-          (try
-            (.resetPeakThreadCount threads)
-            (let [runs (watched #(samples f))
-                  ms (double (median (map :ms runs)))
-                  wrong (when (contains? m :expected) (first (remove #{expected} (map :answer runs))))]
-              (merge {:value (if per (/ (* 1e6 ms) (double per)) ms)
-                      :unit (if per "ns" "ms")
-                      :runs (count runs)
-                      :answer (:answer (first runs))
-                      :threads (when-not (:plain-threads? m)
-                                 (max 0 (- (.getPeakThreadCount threads) (long n-threads-before))))}
-                     (when wrong {:error (str "wrong answer: " (pr-str wrong) ", not " (pr-str expected))})))
-            (catch Throwable t
-              {:error (str (.getSimpleName (class t)) ": " (ex-message t))})))))
+    (merge (dissoc m :expected :per)
+           (try
+             (.resetPeakThreadCount threads)
+             (let [runs (watched #(samples f))
+                   ms (double (median (map :ms runs)))
+                   wrong (when (contains? m :expected) (first (remove #{expected} (map :answer runs))))]
+               (merge {:value (if per (/ (* 1e6 ms) (double per)) ms)
+                       :unit (if per "ns" "ms")
+                       :runs (count runs)
+                       :answer (:answer (first runs))
+                       :threads (when-not (:plain-threads? m)
+                                  (max 0 (- (.getPeakThreadCount threads) (long n-threads-before))))}
+                      (when wrong {:error (str "wrong answer: " (pr-str wrong) ", not " (pr-str expected))})))
+             (catch Throwable t
+               {:error (str (.getSimpleName (class t)) ": " (ex-message t))})))))
 
 (defn note!
   "Emits what is no time: a measurement with :text, or :value and :unit. `f` returns what to merge into `m`."

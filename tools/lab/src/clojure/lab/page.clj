@@ -4,10 +4,11 @@
 
   * `html`  the page
   * `json`  what its plots are in"
-  (:require [clojure.string :as str]
-            [lab.experiments :as experiments]
-            [lab.figures :as figures]
-            [lab.plots :as plots]))
+  (:require
+   [clojure.string :as str]
+   [lab.experiments :as experiments]
+   [lab.figures :as figures]
+   [lab.plots :as plots]))
 
 (set! *warn-on-reflection* true)
 

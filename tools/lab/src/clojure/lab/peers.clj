@@ -1,8 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.peers
   "The libraries that Skein is compared with. Each is a Maven project in tools/bench/peers that only names them."
-  (:require [clojure.java.io :as io])
-  (:import [java.lang ProcessBuilder$Redirect]))
+  (:require
+   [clojure.java.io :as io])
+  (:import
+   (java.lang ProcessBuilder$Redirect)))
 
 (set! *warn-on-reflection* true)
 

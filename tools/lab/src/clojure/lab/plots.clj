@@ -60,7 +60,7 @@
 (defn- lines-spec [{:keys [x xs log?]} names unit]
   {:mark {:type "line", :point {:size 45, :filled true}}
    :height 240
-   :encoding {:x {:field "x", :type "quantitative", :title x,
+   :encoding {:x {:field "x", :type "quantitative", :title x
                   :scale (cond (and log? (some #{0} xs)) {:type "symlog", :constant 10} log? {:type "log", :nice false} :else {:zero false, :nice false})
                   :axis (merge {:tickCount 8, :format "d", :labelOverlap "greedy"} (when log? {:values (log-ticks xs)}))}
               :y {:field "value", :type "quantitative", :title unit, :scale (scale log?)
@@ -75,9 +75,9 @@
   {:mark (if log? {:type "point", :filled true, :size 80, :opacity 1} {:type "bar", :cornerRadiusEnd 2})
    :height {:step (if color? 15 22)}
    :encoding (cond-> {:y {:field "y", :type "nominal", :sort nil, :title nil}
-                      :x {:field "value", :type "quantitative", :title unit, :scale (scale log?),
+                      :x {:field "value", :type "quantitative", :title unit, :scale (scale log?)
                           :axis (if log? {:values round-numbers, :labelOverlap true, :labelSeparation 6}
-                                {:tickCount 5, :labelOverlap "greedy", :labelSeparation 6})}
+                                  {:tickCount 5, :labelOverlap "greedy", :labelSeparation 6})}
                       :color (color names)
                       :tooltip tooltip}
                log? (assoc :shape {:field "series", :type "nominal", :title nil, :scale {:domain names}, :legend nil})

@@ -5,13 +5,15 @@
   * `classpath`  what a library needs
   * `run`        one program on one library, figure by figure
   * `stop!`      ends the program that runs"
-  (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
-            [clojure.string :as str]
-            [lab.experiments :as experiments]
-            [lab.peers :as peers])
-  (:import [java.io File]
-           [java.util.concurrent TimeUnit]))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [lab.experiments :as experiments]
+   [lab.peers :as peers])
+  (:import
+   (java.io File)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

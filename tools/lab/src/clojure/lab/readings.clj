@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.readings
   "What the figures of an experiment show, in a sentence computed from them; it says so too where Skein loses."
-  (:require [clojure.string :as str]
-            [lab.figures :as figures :refer [value]]))
+  (:require
+   [clojure.string :as str]
+   [lab.figures :as figures :refer [value]]))
 
 (set! *warn-on-reflection* true)
 

@@ -2,22 +2,24 @@
 (ns lab.run
   "./skein lab: runs the experiments one after the other, each contestant in a process of its own, and tells what came out:
   tables on standard output, a page and data in files. Interrupted, it tells of what is done."
-  (:require [clojure.java.io :as io]
-            [clojure.pprint :as pprint]
-            [clojure.string :as str]
-            [lab.experiments :as experiments]
-            [lab.figures :as figures]
-            [lab.machine :as machine]
-            [lab.page :as page]
-            [lab.process :as process]
-            [lab.readings :as readings]
-            [lab.vega :as vega]
-            [skein.cli.terminal :as terminal])
-  (:import [java.io File]
-           [java.nio.file Files]
-           [java.time ZonedDateTime]
-           [java.time.format DateTimeFormatter]
-           [java.time.temporal ChronoUnit]))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.pprint :as pprint]
+   [clojure.string :as str]
+   [lab.experiments :as experiments]
+   [lab.figures :as figures]
+   [lab.machine :as machine]
+   [lab.page :as page]
+   [lab.process :as process]
+   [lab.readings :as readings]
+   [lab.vega :as vega]
+   [skein.cli.terminal :as terminal])
+  (:import
+   (java.io File)
+   (java.nio.file Files)
+   (java.time ZonedDateTime)
+   (java.time.format DateTimeFormatter)
+   (java.time.temporal ChronoUnit)))
 
 (set! *warn-on-reflection* true)
 

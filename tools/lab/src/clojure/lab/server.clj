@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.server
   "A slow web server on loopback: each connection has a virtual thread, which waits, or sends no faster than it may."
-  (:import [java.io BufferedOutputStream BufferedReader InputStreamReader OutputStream]
-           [java.net InetAddress ServerSocket Socket]
-           [java.util.concurrent.atomic AtomicInteger]))
+  (:import
+   (java.io BufferedOutputStream BufferedReader InputStreamReader OutputStream)
+   (java.net InetAddress ServerSocket Socket)
+   (java.util.concurrent.atomic AtomicInteger)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,14 +1,16 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.vega
   "Vega and Vega-Lite, which draw the plots, out of their npm packages: fetched once, checked, kept in target/lab."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str])
-  (:import [java.io File]
-           [java.nio.file Files OpenOption]
-           [java.security MessageDigest]
-           [java.util HexFormat]
-           [java.util.zip GZIPInputStream]
-           [org.apache.commons.compress.archivers.tar TarArchiveEntry TarArchiveInputStream]))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str])
+  (:import
+   (java.io File)
+   (java.nio.file Files OpenOption)
+   (java.security MessageDigest)
+   (java.util HexFormat)
+   (java.util.zip GZIPInputStream)
+   (org.apache.commons.compress.archivers.tar TarArchiveEntry TarArchiveInputStream)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,25 +1,27 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.lab-test
-  (:require [clojure.edn :as edn]
-            [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [lab.experiments]
-            [lab.factors]
-            [lab.figures]
-            [lab.measure]
-            [lab.page]
-            [lab.plots]
-            [lab.process]
-            [lab.readings]
-            [lab.run]
-            [skein.async :as a]
-            [skein.deadline :refer [within-deadline]])
-  (:import (java.io File)
-           (java.nio.file Files)
-           (java.nio.file.attribute FileAttribute)
-           (java.util List)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [lab.experiments]
+   [lab.factors]
+   [lab.figures]
+   [lab.measure]
+   [lab.page]
+   [lab.plots]
+   [lab.process]
+   [lab.readings]
+   [lab.run]
+   [skein.async :as a]
+   [skein.deadline :refer [within-deadline]])
+  (:import
+   (java.io File)
+   (java.nio.file Files)
+   (java.nio.file.attribute FileAttribute)
+   (java.util List)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
@@ -155,7 +157,7 @@
     (is (= ["e7" "e1"] (ids "nested" "E1" "e7")))
     (is (= [:full :quick :tiny] (map (comp :size parse) [[] ["--quick"] ["--size" "tiny"]])))
     (is (:help? (parse ["--help"])))
-    (doseq [[args message] {["e11"] "no experiment 'e11'", ["--fast"] "unknown option '--fast'",
+    (doseq [[args message] {["e11"] "no experiment 'e11'", ["--fast"] "unknown option '--fast'"
                             ["--size" "huge"] "--size needs", ["--out"] "--out needs"
                             ["--out" "README.md"] "can be written, not 'README.md'"}]
       (is (thrown-with-msg? clojure.lang.ExceptionInfo (re-pattern message) (parse args))))))

@@ -5,16 +5,18 @@
   - `run`   shows it until the process is interrupted, then writes it once more
 
   Where standard output is no terminal, only that last report is written."
-  (:require [clojure.string :as str]
-            [skein.cli.questions :as questions]
-            [skein.cli.terminal :as terminal]
-            [skein.widefinder.follow :as follow]
-            [skein.widefinder.query :as query]
-            [skein.widefinder.text :as text])
-  (:import (clojure.lang ExceptionInfo)
-           (java.io OutputStream PrintStream)
-           (java.util.concurrent CountDownLatch TimeUnit)
-           (skein.wf Tail$Event)))
+  (:require
+   [clojure.string :as str]
+   [skein.cli.questions :as questions]
+   [skein.cli.terminal :as terminal]
+   [skein.widefinder.follow :as follow]
+   [skein.widefinder.query :as query]
+   [skein.widefinder.text :as text])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io OutputStream PrintStream)
+   (java.util.concurrent CountDownLatch TimeUnit)
+   (skein.wf Tail$Event)))
 
 (set! *warn-on-reflection* true)
 

@@ -5,7 +5,8 @@
   - `parse`                            specs and arguments -> options and the other arguments
   - `text`, `one-of`, `whole-number`   parsers for an option's value
   - `fail!`                            throws :skein/bad-option"
-  (:require [skein.impl.error :as error]))
+  (:require
+   [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
 

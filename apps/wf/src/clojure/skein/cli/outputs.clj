@@ -6,12 +6,14 @@
   - `write-text!`       writes one
   - `with-line-sink`    opens one for malformed lines
   - `start-lines!`      makes that one empty"
-  (:require [clojure.string :as str]
-            [skein.cli.options :as options]
-            [skein.impl.error :as error])
-  (:import (java.io File FileNotFoundException IOException)
-           (java.nio.file Files LinkOption Path)
-           (skein.wf LineSink WriteFailure)))
+  (:require
+   [clojure.string :as str]
+   [skein.cli.options :as options]
+   [skein.impl.error :as error])
+  (:import
+   (java.io File FileNotFoundException IOException)
+   (java.nio.file Files LinkOption Path)
+   (skein.wf LineSink WriteFailure)))
 
 (set! *warn-on-reflection* true)
 

@@ -5,10 +5,12 @@
   - `bar`              a bar that is not shown yet
   - `start!`, `stop!`  shows it while something is read; wipes it away
   - `line`             what it shows"
-  (:require [skein.cli.terminal :as terminal]
-            [skein.widefinder.units :as units])
-  (:import (java.io PrintStream)
-           (java.util.concurrent CountDownLatch TimeUnit)))
+  (:require
+   [skein.cli.terminal :as terminal]
+   [skein.widefinder.units :as units])
+  (:import
+   (java.io PrintStream)
+   (java.util.concurrent CountDownLatch TimeUnit)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

@@ -5,18 +5,20 @@
   - `query`                answer's options -> query
   - `answer`               reads, and writes the result
   - `follow`               the same, live"
-  (:require [clojure.string :as str]
-            [skein.cli.options :as options]
-            [skein.cli.outputs :as outputs]
-            [skein.cli.progress :as progress]
-            [skein.cli.terminal :as terminal]
-            [skein.impl.error :as error]
-            [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.data :as data]
-            [skein.widefinder.filter :as filter]
-            [skein.widefinder.query :as query]
-            [skein.widefinder.text :as text])
-  (:import (java.io OutputStream PrintStream)))
+  (:require
+   [clojure.string :as str]
+   [skein.cli.options :as options]
+   [skein.cli.outputs :as outputs]
+   [skein.cli.progress :as progress]
+   [skein.cli.terminal :as terminal]
+   [skein.impl.error :as error]
+   [skein.widefinder.analysis :as analysis]
+   [skein.widefinder.data :as data]
+   [skein.widefinder.filter :as filter]
+   [skein.widefinder.query :as query]
+   [skein.widefinder.text :as text])
+  (:import
+   (java.io OutputStream PrintStream)))
 
 (set! *warn-on-reflection* true)
 

@@ -5,8 +5,9 @@
   - `output?`, `error?`   standard output; standard error
   - `size`                rows and columns
   - `color?`              whether text is to be in color"
-  (:import (java.io IOException)
-           (java.nio.file Files Path)))
+  (:import
+   (java.io IOException)
+   (java.nio.file Files Path)))
 
 (set! *warn-on-reflection* true)
 

@@ -8,15 +8,17 @@
 
   The Wide Finder report needs nothing but what this namespace loads, because it is over in half a second; all else is
   loaded when it is asked for, see `skein.cli.questions`."
-  (:require [skein.cli.options :as options]
-            [skein.cli.progress :as progress]
-            [skein.cli.terminal :as terminal]
-            [skein.widefinder :as widefinder]
-            [skein.widefinder.data :as data]
-            [skein.widefinder.driver :as driver]
-            [skein.widefinder.inputs :as inputs]
-            [skein.widefinder.text :as text])
-  (:import (java.io OutputStream PrintStream)))
+  (:require
+   [skein.cli.options :as options]
+   [skein.cli.progress :as progress]
+   [skein.cli.terminal :as terminal]
+   [skein.widefinder :as widefinder]
+   [skein.widefinder.data :as data]
+   [skein.widefinder.driver :as driver]
+   [skein.widefinder.inputs :as inputs]
+   [skein.widefinder.text :as text])
+  (:import
+   (java.io OutputStream PrintStream)))
 
 (set! *warn-on-reflection* true)
 

@@ -4,14 +4,16 @@
 
   - `analyse`   paths, query -> result
   - `result`    what one of the engine's analyses has counted, as data"
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error]
-            [skein.widefinder.driver :as driver]
-            [skein.widefinder.format :as format]
-            [skein.widefinder.format.detection :as detection]
-            [skein.widefinder.query :as query]
-            [skein.widefinder.timeline :as timeline])
-  (:import (skein.wf Analysis AnalysisPlan LogFormat Tally TallyRows TallyRows$Row)))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.widefinder.driver :as driver]
+   [skein.widefinder.format :as format]
+   [skein.widefinder.format.detection :as detection]
+   [skein.widefinder.query :as query]
+   [skein.widefinder.timeline :as timeline])
+  (:import
+   (skein.wf Analysis AnalysisPlan LogFormat Tally TallyRows TallyRows$Row)))
 
 (set! *warn-on-reflection* true)
 

@@ -7,8 +7,9 @@
 
   JSON and EDN are ASCII. A key's bytes are the characters U+0000 to U+00FF, escaped where need be; CSV has them as they are, so
   it must be written in ISO-8859-1."
-  (:require [clojure.string :as str]
-            [skein.widefinder.units :as units]))
+  (:require
+   [clojure.string :as str]
+   [skein.widefinder.units :as units]))
 
 (set! *warn-on-reflection* true)
 

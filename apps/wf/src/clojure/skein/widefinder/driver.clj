@@ -7,14 +7,16 @@
 
   This is the one place where threads come in: a fold over slices, whose step counts the lines of one, and whose combine
   merges what two workers have counted."
-  (:require [skein.fold :as fold]
-            [skein.fold.lines :as lines]
-            [skein.impl.error :as error]
-            [skein.widefinder.inputs :as inputs])
-  (:import (clojure.lang ExceptionInfo)
-           (java.util.concurrent.atomic AtomicLong)
-           (skein.fold.files InputFile)
-           (skein.wf Accumulator TooManyKeys)))
+  (:require
+   [skein.fold :as fold]
+   [skein.fold.lines :as lines]
+   [skein.impl.error :as error]
+   [skein.widefinder.inputs :as inputs])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.util.concurrent.atomic AtomicLong)
+   (skein.fold.files InputFile)
+   (skein.wf Accumulator TooManyKeys)))
 
 (set! *warn-on-reflection* true)
 

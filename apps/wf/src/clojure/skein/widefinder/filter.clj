@@ -9,14 +9,16 @@
   - `compiled`   a condition -> the engine's filter
   - `check-period!`   whether a period ends after it begins
   - `fields`     the names of the fields that a condition looks at"
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error]
-            [skein.widefinder.format :as format])
-  (:import (java.time Duration Instant LocalDate LocalDateTime OffsetDateTime ZoneOffset)
-           (java.time.format DateTimeParseException)
-           (java.util BitSet)
-           (java.util.regex Pattern PatternSyntaxException)
-           (skein.wf Address RowFilter)))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.widefinder.format :as format])
+  (:import
+   (java.time Duration Instant LocalDate LocalDateTime OffsetDateTime ZoneOffset)
+   (java.time.format DateTimeParseException)
+   (java.util BitSet)
+   (java.util.regex Pattern PatternSyntaxException)
+   (skein.wf Address RowFilter)))
 
 (set! *warn-on-reflection* true)
 

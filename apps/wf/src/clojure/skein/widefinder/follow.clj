@@ -5,12 +5,14 @@
   - `follow`   reads what is there, then what comes, until told to stop
 
   What is there is read on all cores; what comes, by the calling thread, which sleeps in between."
-  (:require [skein.impl.error :as error]
-            [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.driver :as driver])
-  (:import (java.io File IOException)
-           (skein.fold.files InputFile)
-           (skein.wf Analysis Tail Tail$Event WriteFailure)))
+  (:require
+   [skein.impl.error :as error]
+   [skein.widefinder.analysis :as analysis]
+   [skein.widefinder.driver :as driver])
+  (:import
+   (java.io File IOException)
+   (skein.fold.files InputFile)
+   (skein.wf Analysis Tail Tail$Event WriteFailure)))
 
 (set! *warn-on-reflection* true)
 

@@ -11,11 +11,12 @@
   standing before, between and after the fields; or {:name text, :json [{:field name, :kind keyword, :path text} ...]}.
   Names of fields are client, user, time, request (which gives method, url and protocol), status, bytes, duration,
   referrer, agent, host, and for all others the server's own, such as x-forwarded-for or upstream_addr."
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error]
-            [skein.widefinder.format.json :as json])
-  (:import (skein.wf JsonFormat LogFormat Rows TextFormat TextFormat$Field TextFormat$Kind
-                     WrappedFormat WrappedFormat$Wrapper)))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.widefinder.format.json :as json])
+  (:import
+   (skein.wf JsonFormat LogFormat Rows TextFormat TextFormat$Field TextFormat$Kind WrappedFormat WrappedFormat$Wrapper)))
 
 (set! *warn-on-reflection* true)
 
@@ -238,17 +239,17 @@
   "In the order in which they are tried: of two that fit as many lines the first one is taken, so the longer ones come first,
   whose lines the shorter ones fit with odd users and agents."
   (array-map
-   "vhost-port-seconds" (str "%v:%p " combined " %T")
-   "vhost" (str "%v:%p " combined)
-   "vhost-seconds" (str "%v " combined " %T")
-   "nginx-main" (str combined " \"%{X-Forwarded-For}i\"")
-   "combined-forwarded-seconds" (str combined " \"%{X-Forwarded-For}i\" %T")
-   "combined-seconds" (str combined " %T")
-   "combinedio" (str combined " %I %O")
-   "vhost-without-port" (str "%v " combined)
-   "combined" combined
-   "vhost-common" (str "%v " common)
-   "common" common))
+    "vhost-port-seconds" (str "%v:%p " combined " %T")
+    "vhost" (str "%v:%p " combined)
+    "vhost-seconds" (str "%v " combined " %T")
+    "nginx-main" (str combined " \"%{X-Forwarded-For}i\"")
+    "combined-forwarded-seconds" (str combined " \"%{X-Forwarded-For}i\" %T")
+    "combined-seconds" (str combined " %T")
+    "combinedio" (str combined " %I %O")
+    "vhost-without-port" (str "%v " combined)
+    "combined" combined
+    "vhost-common" (str "%v " common)
+    "common" common))
 
 (def built-in
   "The formats that have names, in the order in which they are tried. The last ones let anything follow after a space."
@@ -262,10 +263,10 @@
 (def wrappers
   "What may have put the lines of a log into lines of its own, with what such a line looks like."
   (array-map
-   "docker" {:wrapper WrappedFormat$Wrapper/DOCKER, :line #"\{\"log\":\".*\",\"stream\":\".*"}
-   "kubernetes" {:wrapper WrappedFormat$Wrapper/KUBERNETES, :line #"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] .*"}
-   "syslog" {:wrapper WrappedFormat$Wrapper/SYSLOG
-             :line #"<\d+>.*|(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) (?:\S+ )?\S+: .*"}))
+    "docker" {:wrapper WrappedFormat$Wrapper/DOCKER, :line #"\{\"log\":\".*\",\"stream\":\".*"}
+    "kubernetes" {:wrapper WrappedFormat$Wrapper/KUBERNETES, :line #"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] .*"}
+    "syslog" {:wrapper WrappedFormat$Wrapper/SYSLOG
+              :line #"<\d+>.*|(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) (?:\S+ )?\S+: .*"}))
 
 (defn wrapped
   "Returns `format` for the lines that are in lines of `wrapper`, a key of `wrappers`."
@@ -307,7 +308,7 @@
 ;;;; For the engine
 
 (def ^:private columns
-  {"client" Rows/CLIENT, "user" Rows/USER, "method" Rows/METHOD, "url" Rows/URL, "protocol" Rows/PROTOCOL,
+  {"client" Rows/CLIENT, "user" Rows/USER, "method" Rows/METHOD, "url" Rows/URL, "protocol" Rows/PROTOCOL
    "status" Rows/STATUS, "referrer" Rows/REFERRER, "agent" Rows/AGENT, "host" Rows/HOST})
 
 (defn column

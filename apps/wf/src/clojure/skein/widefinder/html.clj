@@ -5,9 +5,10 @@
   - `page`   result -> HTML
 
   Tallies over time are columns, all others tables with bars. Light or dark as the reader's system is set. Pure."
-  (:require [clojure.string :as str]
-            [skein.widefinder.query :as query]
-            [skein.widefinder.units :as units]))
+  (:require
+   [clojure.string :as str]
+   [skein.widefinder.query :as query]
+   [skein.widefinder.units :as units]))
 
 (set! *warn-on-reflection* true)
 
@@ -54,11 +55,11 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
   (let [most (reduce max 0 (values tally))]
     (str "<div class=scroll><table><tr>" (str/join (map (fn head [c] (str "<th>" (escaped c))) columns)) "<th>"
          (str/join
-          (map (fn row [{:keys [key numbers]} value]
-                 (str "<tr>" (str/join (map (fn cell [c n] (str "<td>" (escaped (units/shown c n)))) columns numbers))
-                      "<td>" (escaped (units/label key))
-                      (when bars? (str "<span class=bar><i style=\"width:" (percent value most) "\"></i></span>"))))
-               rows (values tally)))
+           (map (fn row [{:keys [key numbers]} value]
+                  (str "<tr>" (str/join (map (fn cell [c n] (str "<td>" (escaped (units/shown c n)))) columns numbers))
+                       "<td>" (escaped (units/label key))
+                       (when bars? (str "<span class=bar><i style=\"width:" (percent value most) "\"></i></span>"))))
+                rows (values tally)))
          "</table></div>")))
 
 (defn- column-chart [{:keys [rows columns rank] :as tally}]

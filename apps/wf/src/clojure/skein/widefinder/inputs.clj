@@ -7,10 +7,12 @@
   - `prepare`   path -> its first bytes, unpacked, and how to read it
 
   `skein.fold.files` opens, recognises and unpacks."
-  (:require [skein.impl.error :as error])
-  (:import (java.io File IOException)
-           (java.nio.file FileSystems LinkOption Path)
-           (skein.fold.files InputFile)))
+  (:require
+   [skein.impl.error :as error])
+  (:import
+   (java.io File IOException)
+   (java.nio.file FileSystems LinkOption Path)
+   (skein.fold.files InputFile)))
 
 (set! *warn-on-reflection* true)
 

@@ -12,14 +12,16 @@
 
   The functions run on several threads at once. A line costs about 1.2 us of one of them, strings and all; the same by the engine's
   own tallies, a quarter of that."
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error])
-  (:import (clojure.lang LineNumberingPushbackReader)
-           (java.io StringReader)
-           (java.time LocalDateTime ZoneOffset)
-           (java.util ArrayList HashMap Map Map$Entry)
-           (java.util.function Supplier)
-           (skein.wf Rows RowSink)))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error])
+  (:import
+   (clojure.lang LineNumberingPushbackReader)
+   (java.io StringReader)
+   (java.time LocalDateTime ZoneOffset)
+   (java.util ArrayList HashMap Map Map$Entry)
+   (java.util.function Supplier)
+   (skein.wf RowSink Rows)))
 
 (set! *warn-on-reflection* true)
 

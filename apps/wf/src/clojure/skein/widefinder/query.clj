@@ -16,11 +16,13 @@
   - `site`       the general report
   - `plan`       query -> the engine's plan
   - `columns`    a tally -> the names of its numbers"
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error]
-            [skein.widefinder.filter :as filter]
-            [skein.widefinder.format :as format])
-  (:import (skein.wf AnalysisPlan Rows Budget KeyPart KeyPart$Kind Tally TallyPlan)))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.widefinder.filter :as filter]
+   [skein.widefinder.format :as format])
+  (:import
+   (skein.wf AnalysisPlan Budget KeyPart KeyPart$Kind Rows Tally TallyPlan)))
 
 (set! *warn-on-reflection* true)
 
@@ -35,17 +37,17 @@
 (def site
   "The tallies of the general report: about what most people ask. Those that a log has no fields for are left out."
   (mapv
-   #(assoc % :optional? true)
-   [{:name "url", :title "URLs", :by ["url"]}
-    {:name "404", :title "Not found (404)", :by ["url"], :where [[:status "404"]]}
-    {:name "client", :title "Clients", :by ["client"]}
-    {:name "referrer", :title "Referrers", :by ["referrer"], :where [[:no-match "referrer" "^-?$"]]}
-    {:name "agent", :title "User agents", :by ["agent"]}
-    {:name "status", :title "Statuses", :by ["status"]}
-    {:name "method", :title "Methods", :by ["method"]}
-    {:name "host", :title "Hosts", :by ["host"]}
-    {:name "hour", :title "Hours of the day", :by ["hour"]}
-    {:name "day", :title "Days", :by ["day"]}]))
+    #(assoc % :optional? true)
+    [{:name "url", :title "URLs", :by ["url"]}
+     {:name "404", :title "Not found (404)", :by ["url"], :where [[:status "404"]]}
+     {:name "client", :title "Clients", :by ["client"]}
+     {:name "referrer", :title "Referrers", :by ["referrer"], :where [[:no-match "referrer" "^-?$"]]}
+     {:name "agent", :title "User agents", :by ["agent"]}
+     {:name "status", :title "Statuses", :by ["status"]}
+     {:name "method", :title "Methods", :by ["method"]}
+     {:name "host", :title "Hosts", :by ["host"]}
+     {:name "hour", :title "Hours of the day", :by ["hour"]}
+     {:name "day", :title "Days", :by ["day"]}]))
 
 ;;;; Keys
 

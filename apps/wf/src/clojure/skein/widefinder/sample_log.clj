@@ -8,9 +8,11 @@
   Most lines are in Apache's combined format, about 220 bytes long: URLs, clients and referrers by Zipf's law, times
   that advance with the hours of the day, statuses 200, 304, 404 and a few others. About one line in 250 is odd: cut short,
   empty, with CR LF, two spaces, a bad or no size, bytes that are not UTF-8, very long, and so on."
-  (:require [skein.impl.error :as error])
-  (:import (java.io OutputStream)
-           (skein.wf SampleLog)))
+  (:require
+   [skein.impl.error :as error])
+  (:import
+   (java.io OutputStream)
+   (skein.wf SampleLog)))
 
 (set! *warn-on-reflection* true)
 

@@ -6,8 +6,9 @@
   - `summary`   result -> the line about lines, bytes and speed
   - `mostly-malformed`  result -> a sentence, or nil
   - `notes`     result -> lines about formats and lines that are in none"
-  (:require [clojure.string :as str]
-            [skein.widefinder.units :as units]))
+  (:require
+   [clojure.string :as str]
+   [skein.widefinder.units :as units]))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

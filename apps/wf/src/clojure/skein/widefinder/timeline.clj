@@ -5,9 +5,11 @@
   - `filled`   rows in the order of time -> rows, one for each step between the first and the last
   - `gaps?`    whether some are missing after that
   - `hours`    rows by hour of the day -> rows, one for each hour"
-  (:require [clojure.string :as str])
-  (:import (java.time LocalDate LocalDateTime ZoneOffset)
-           (java.time.format DateTimeFormatter)))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (java.time LocalDate LocalDateTime ZoneOffset)
+   (java.time.format DateTimeFormatter)))
 
 (set! *warn-on-reflection* true)
 

@@ -9,10 +9,12 @@
   - `percentage`   a part of 1, for people
   - `missing`   a tally's error, for people
   - `label`   the parts of a key, for people"
-  (:require [clojure.string :as str])
-  (:import (java.time LocalDateTime ZoneOffset)
-           (java.time.format DateTimeFormatter)
-           (java.util Locale)))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (java.time LocalDateTime ZoneOffset)
+   (java.time.format DateTimeFormatter)
+   (java.util Locale)))
 
 (set! *warn-on-reflection* true)
 

@@ -11,6 +11,7 @@ import skein.fold.files.Bytes;
 public final class Address {
     /** How many bits stand before an address of IPv4. */
     public static final int V4_BITS = 96;
+
     private static final int GROUPS = 8;
     private static final int MAX_NAME = 253;
     private static final int V4_INDEX = V4_BITS / 8;
@@ -18,7 +19,7 @@ public final class Address {
     private final byte[] bytes = new byte[16];
 
     /** No address yet. */
-    public Address() { }
+    public Address() {}
 
     /** The 16 bytes of an address, or null when it is none. */
     public static byte[] of(String text) {
@@ -146,7 +147,8 @@ public final class Address {
     boolean isIn(byte[] network, int bits) {
         int rest = bits & 7;
         if (rest != 0 && ((bytes[bits >> 3] ^ network[bits >> 3]) & 0xFF) >>> 8 - rest != 0) return false;
-        for (int i = (bits >> 3) - 1; i >= 0; i--) if (bytes[i] != network[i]) return false;  // what differs is near the end
+        for (int i = (bits >> 3) - 1; i >= 0; i--)
+            if (bytes[i] != network[i]) return false; // what differs is near the end
         return true;
     }
 }

@@ -18,12 +18,12 @@ public final class Analysis extends Accumulator<Analysis> {
     private final Tally[] tallies;
     private final RowSink sink;
     private final Text malformedLines = new Text(1 << 10);
-    private final long[][] malformed;  // [format][fault]
-    private final long[] lines;        // by format
+    private final long[][] malformed; // [format][fault]
+    private final long[] lines; // by format
     private final int[] rows = new int[Rows.ROWS];
-    private final int[] formats;       // the number of each file's format
-    private int format = -1;           // whose columns the batch has
-    private int next;                  // where parse goes on
+    private final int[] formats; // the number of each file's format
+    private int format = -1; // whose columns the batch has
+    private int next; // where parse goes on
     private long counted;
     private long filtered;
     private long bytes;
@@ -41,9 +41,13 @@ public final class Analysis extends Accumulator<Analysis> {
         batch = new Rows(plan.extraColumns(), plan.sinks() != null);
         scanners = plan.formats().stream().map(LogFormat::scanner).toArray(Scanner[]::new);
         filters = plan.filters().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
-        tallies = plan.tallies().stream().map(tally -> new Tally(tally, plan.budget())).toArray(Tally[]::new);
+        tallies = plan.tallies().stream()
+                .map(tally -> new Tally(tally, plan.budget()))
+                .toArray(Tally[]::new);
         sink = plan.sinks() == null ? null : plan.sinks().get();
-        malformed = plan.formats().stream().map(format -> new long[format.faults().size()]).toArray(long[][]::new);
+        malformed = plan.formats().stream()
+                .map(format -> new long[format.faults().size()])
+                .toArray(long[][]::new);
         lines = new long[scanners.length];
     }
 

@@ -15,8 +15,14 @@ import java.util.function.Supplier;
  * @param sinks makes a sink for each worker, or null
  * @param budget the memory for all tables
  */
-public record AnalysisPlan(List<LogFormat> formats, int extraColumns, List<RowFilter> filters, List<TallyPlan> tallies,
-                           LineSink malformed, Supplier<RowSink> sinks, Budget budget) {
+public record AnalysisPlan(
+        List<LogFormat> formats,
+        int extraColumns,
+        List<RowFilter> filters,
+        List<TallyPlan> tallies,
+        LineSink malformed,
+        Supplier<RowSink> sinks,
+        Budget budget) {
     /** Copies the lists. */
     public AnalysisPlan {
         formats = List.copyOf(formats);

@@ -10,9 +10,10 @@ package skein.wf;
 final class Buckets {
     /** Buckets are less than this. */
     static final int COUNT = 1 << 12;
+
     private static final int BITS = 7;
 
-    private Buckets() { }
+    private Buckets() {}
 
     /** The bucket of a number. */
     static int of(long number) {

@@ -19,10 +19,10 @@ final class Distributions {
 
     private final TallyPlan plan;
     private final Budget budget;
-    private final KeyTable values;    // without a limit: those of the column, by their bytes
-    private LongTable pairs;          // without a limit: entry of the key, entry of the value
-    private LongTable registers;      // with a limit: entry of the key, register -> the highest rank
-    private final LongTable[] buckets = new LongTable[2];  // of bytes and of durations: entry of the key, bucket
+    private final KeyTable values; // without a limit: those of the column, by their bytes
+    private LongTable pairs; // without a limit: entry of the key, entry of the value
+    private LongTable registers; // with a limit: entry of the key, register -> the highest rank
+    private final LongTable[] buckets = new LongTable[2]; // of bytes and of durations: entry of the key, bucket
     private final int[] from = new int[Rows.ROWS];
     private final int[] to = new int[Rows.ROWS];
     private final int[] having = new int[Rows.ROWS];
@@ -87,7 +87,8 @@ final class Distributions {
     /** How many numbers the largest part keeps. */
     int size() {
         int size = 0;
-        for (LongTable table : new LongTable[] {registers, buckets[0], buckets[1]}) size = Math.max(size, table == null ? 0 : table.size());
+        for (LongTable table : new LongTable[] {registers, buckets[0], buckets[1]})
+            size = Math.max(size, table == null ? 0 : table.size());
         return size;
     }
 
@@ -97,10 +98,11 @@ final class Distributions {
      */
     void merge(Distributions other, long[] cells, KeyTable table) {
         if (pairs != null) {
-            other.pairs.forEach((pair, n) ->
-                addPair(table, (int) cells[(int) (pair >>> 32) + Tally.COMPUTED], values.find(other.values, (int) pair)));
+            other.pairs.forEach((pair, n) -> addPair(
+                    table, (int) cells[(int) (pair >>> 32) + Tally.COMPUTED], values.find(other.values, (int) pair)));
         }
-        if (registers != null) other.registers.forEach((key, rank) -> registers.raise(moved(key, REGISTERS, cells), rank));
+        if (registers != null)
+            other.registers.forEach((key, rank) -> registers.raise(moved(key, REGISTERS, cells), rank));
         for (int i = 0; i < buckets.length; i++) {
             LongTable mine = buckets[i];
             if (mine != null) other.buckets[i].forEach((key, n) -> mine.add(moved(key, Buckets.COUNT, cells), n));
@@ -140,7 +142,8 @@ final class Distributions {
                 ranks[(int) registers.count(keys[end])]++;
             }
             ranks[0] = REGISTERS - (end - at);
-            table.cells[(int) (keys[at] >>> REGISTER_BITS) + Tally.DISTINCT] = HyperLogLog.estimate(ranks, REGISTER_BITS);
+            table.cells[(int) (keys[at] >>> REGISTER_BITS) + Tally.DISTINCT] =
+                    HyperLogLog.estimate(ranks, REGISTER_BITS);
         }
     }
 

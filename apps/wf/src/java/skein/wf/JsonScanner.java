@@ -15,7 +15,7 @@ final class JsonScanner extends Scanner {
     private static final int MALFORMED = 1;
     private static final int NO_KNOWN_KEY = 6;
     private static final int MAX_DEPTH = 100;
-    private static final int REQUEST = Rows.COLUMNS;  // places of fields without a column, in `from`
+    private static final int REQUEST = Rows.COLUMNS; // places of fields without a column, in `from`
     private static final int TIME = REQUEST + 1;
     private static final int STATUS = REQUEST + 2;
     private static final int SIZE = REQUEST + 3;
@@ -24,13 +24,14 @@ final class JsonScanner extends Scanner {
     private static final double MAX_SIZE = 1e15;
 
     private final TextFormat.Field[] fields;
-    private final KeyTable paths = new KeyTable(1, 256, new Budget(Long.MAX_VALUE));  // number of the field + 1, 0 if only a prefix
+    private final KeyTable paths =
+            new KeyTable(1, 256, new Budget(Long.MAX_VALUE)); // number of the field + 1, 0 if only a prefix
     private final Text path = new Text(256);
     private final Text copy = new Text(256);
     private final Numbers numbers = new Numbers();
     private final TimeText times = new TimeText(TimeText.AUTO);
     private final boolean[] filled;
-    private final int extra;  // places from PLACES on belong to the format's own columns
+    private final int extra; // places from PLACES on belong to the format's own columns
     /* By place, for one line: which field was picked, and where its value is. */
     private final int[] picked;
     private final int[] from;
@@ -40,7 +41,7 @@ final class JsonScanner extends Scanner {
     private int start;
     private int at;
     private int end;
-    private boolean changes;      // whether a picked value is not spelled as it is to be shown
+    private boolean changes; // whether a picked value is not spelled as it is to be shown
     private boolean statusChanges;
     /* The value that open found. */
     private byte[] source;
@@ -118,9 +119,11 @@ final class JsonScanner extends Scanner {
         batch.keepLine(row, start, end);
         for (int column = 0; column < filled.length; column++) {
             int place = column < Rows.COLUMNS ? column : column + PLACES - Rows.COLUMNS;
-            if (picked[place] != Integer.MAX_VALUE && escaped[place]) batch.to[column][row] = unescape(bytes, from[place], to[place]);
+            if (picked[place] != Integer.MAX_VALUE && escaped[place])
+                batch.to[column][row] = unescape(bytes, from[place], to[place]);
         }
-        if (picked[REQUEST] != Integer.MAX_VALUE && escaped[REQUEST]) to[REQUEST] = unescape(bytes, from[REQUEST], to[REQUEST]);
+        if (picked[REQUEST] != Integer.MAX_VALUE && escaped[REQUEST])
+            to[REQUEST] = unescape(bytes, from[REQUEST], to[REQUEST]);
         if (!statusChanges) return;
         byte[] status = Text.literal(batch.status[row] == 0 ? "-" : Integer.toString(batch.status[row]));
         System.arraycopy(status, 0, bytes, from[STATUS], status.length);
@@ -193,14 +196,15 @@ final class JsonScanner extends Scanner {
         if (numbers.micros(source, sourceFrom, sourceTo, nanos) && numbers.end == sourceTo) return true;
         int unitFrom = sourceTo;
         while (unitFrom > sourceFrom && (source[unitFrom - 1] > '9' || source[unitFrom - 1] < 0)) unitFrom--;
-        long unit = switch (new String(source, unitFrom, sourceTo - unitFrom, java.nio.charset.StandardCharsets.UTF_8)) {
-            case "" -> nanos;
-            case "ns" -> 1;
-            case "us", "µs" -> 1000;
-            case "ms" -> 1_000_000;
-            case "s" -> 1_000_000_000;
-            default -> 0;
-        };
+        long unit =
+                switch (new String(source, unitFrom, sourceTo - unitFrom, java.nio.charset.StandardCharsets.UTF_8)) {
+                    case "" -> nanos;
+                    case "ns" -> 1;
+                    case "us", "µs" -> 1000;
+                    case "ms" -> 1_000_000;
+                    case "s" -> 1_000_000_000;
+                    default -> 0;
+                };
         double micros = number(unitFrom) * unit / 1000;
         numbers.value = micros >= 0 ? (long) micros : Rows.NONE;
         return unit > 0 && micros <= Numbers.MAX_MICROS;
@@ -210,7 +214,8 @@ final class JsonScanner extends Scanner {
     private double number(int to) {
         if (!isNumber(source, sourceFrom, to)) return Double.NaN;
         try {
-            return Double.parseDouble(new String(source, sourceFrom, to - sourceFrom, java.nio.charset.StandardCharsets.ISO_8859_1));
+            return Double.parseDouble(
+                    new String(source, sourceFrom, to - sourceFrom, java.nio.charset.StandardCharsets.ISO_8859_1));
         } catch (NumberFormatException e) {
             return Double.NaN;
         }
@@ -354,7 +359,8 @@ final class JsonScanner extends Scanner {
 
     private static int place(TextFormat.Field field) {
         return switch (field.kind()) {
-            case TEXT, NUMBER -> field.column() < Rows.COLUMNS ? field.column() : field.column() + PLACES - Rows.COLUMNS;
+            case TEXT, NUMBER ->
+                field.column() < Rows.COLUMNS ? field.column() : field.column() + PLACES - Rows.COLUMNS;
             case REQUEST -> REQUEST;
             case TIME -> TIME;
             case STATUS -> STATUS;
@@ -376,7 +382,9 @@ final class JsonScanner extends Scanner {
             int code = c == 'u' ? hex(bytes, at, end) : -1;
             if (code >= 0) {
                 at += 4;
-                int low = code >>> 10 == 0x36 && at + 6 <= end && bytes[at] == '\\' && bytes[at + 1] == 'u' ? hex(bytes, at + 2, end) : -1;
+                int low = code >>> 10 == 0x36 && at + 6 <= end && bytes[at] == '\\' && bytes[at + 1] == 'u'
+                        ? hex(bytes, at + 2, end)
+                        : -1;
                 if (low >>> 10 == 0x37) {
                     code = Character.toCodePoint((char) code, (char) low);
                     at += 6;

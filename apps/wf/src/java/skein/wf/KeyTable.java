@@ -29,13 +29,14 @@ public final class KeyTable {
 
     /** The entries; valid until the next {@code find}. Values are read and written here. */
     long[] cells;
+
     private final int width;
     private final Budget budget;
     private int used = 1;
     private long[] slots;
     private int size;
     private int[] hashes = {};
-    private long ignored;  // written so that the loads that it sums up are not optimised away
+    private long ignored; // written so that the loads that it sums up are not optimised away
 
     /**
      * A table with {@code width} values to an entry, and {@code capacity} slots, a power of two, to begin with, whose memory
@@ -247,7 +248,8 @@ public final class KeyTable {
     /** A hash of all 64 bits of an entry's key, unlike the one by which it is found. */
     long longHash(int entry) {
         long hash = keyLength(entry);
-        for (int cell = entry + width + 1, end = next(entry); cell < end; cell++) hash = mix(hash, cells[cell]) ^ hash >>> 29;
+        for (int cell = entry + width + 1, end = next(entry); cell < end; cell++)
+            hash = mix(hash, cells[cell]) ^ hash >>> 29;
         hash = (hash ^ hash >>> 32) * MULTIPLIER;
         return hash ^ hash >>> 29;
     }

@@ -14,13 +14,14 @@ import skein.fold.files.Bytes;
 final class Keys {
     private static final int LENGTH_BYTES = 4;
     private static final long DAY_SECONDS = 86400;
-    private static final byte[][] WEEKDAYS = Text.literals("4 Thu", "5 Fri", "6 Sat", "7 Sun", "1 Mon", "2 Tue", "3 Wed");
+    private static final byte[][] WEEKDAYS =
+            Text.literals("4 Thu", "5 Fri", "6 Sat", "7 Sun", "1 Mon", "2 Tue", "3 Wed");
 
     byte[] bytes;
     final int[] from = new int[Rows.ROWS];
     final int[] to = new int[Rows.ROWS];
     private final KeyPart[] parts;
-    private final Keys[] single;  // of each part, when there are several
+    private final Keys[] single; // of each part, when there are several
     private final Text text = new Text(1 << 12);
 
     Keys(KeyPart... parts) {
@@ -132,7 +133,9 @@ final class Keys {
         long dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
         long monthFromMarch = (5 * dayOfYear + 2) / 153;
         long month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
-        text.add(Math.max(0, yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), 4).add('-').add(month, 2);
+        text.add(Math.max(0, yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), 4)
+                .add('-')
+                .add(month, 2);
         if (withDay) text.add('-').add(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1, 2);
     }
 
@@ -163,7 +166,8 @@ final class Keys {
             int end = lengths;
             if (i < n - 1) {
                 int length = 0;
-                for (int k = 0; k < LENGTH_BYTES; k++) length |= (key[lengths + LENGTH_BYTES * i + k] & 0xFF) << (k << 3);
+                for (int k = 0; k < LENGTH_BYTES; k++)
+                    length |= (key[lengths + LENGTH_BYTES * i + k] & 0xFF) << (k << 3);
                 end = at + length;
             }
             split[i] = java.util.Arrays.copyOfRange(key, at, end);

@@ -14,7 +14,7 @@ import java.io.OutputStream;
  */
 public final class LineSink implements Closeable {
     private final String path;
-    private OutputStream out;  // guarded by this; null before start
+    private OutputStream out; // guarded by this; null before start
 
     /** Will write to the file {@code path}. */
     public LineSink(String path) {

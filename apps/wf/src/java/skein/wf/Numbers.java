@@ -5,6 +5,7 @@ package skein.wf;
 final class Numbers {
     /** The longest duration in microseconds; a few thousand of the longest must add up. */
     static final long MAX_MICROS = 999_999_999_999_999L;
+
     private static final int MAX_DIGITS = 15;
     private static final int FRACTION_DIGITS = 9;
 
@@ -37,7 +38,8 @@ final class Numbers {
     boolean micros(byte[] bytes, int at, int to, long nanos) {
         if (!decimal(bytes, at, to, nanos)) return false;
         long sum = value;
-        while (end + 2 < to && (bytes[end] == ',' && bytes[end + 1] == ' ' || bytes[end] == ' ' && bytes[end + 1] == ':')) {
+        while (end + 2 < to
+                && (bytes[end] == ',' && bytes[end + 1] == ' ' || bytes[end] == ' ' && bytes[end + 1] == ':')) {
             int next = end + 2;
             while (next < to && bytes[next] == ' ') next++;
             if (!decimal(bytes, next, to, nanos)) return false;
@@ -58,7 +60,8 @@ final class Numbers {
             for (; end < to && bytes[end] >= '0' && bytes[end] <= '9'; end++) {
                 if (end - start < FRACTION_DIGITS) fraction = 10 * fraction + bytes[end] - '0';
             }
-            for (int digits = Math.min(end - start, FRACTION_DIGITS); digits < FRACTION_DIGITS; digits++) fraction *= 10;
+            for (int digits = Math.min(end - start, FRACTION_DIGITS); digits < FRACTION_DIGITS; digits++)
+                fraction *= 10;
             scaled += (long) (fraction * (nanos / 1e9));
         }
         value = scaled / 1000;

@@ -40,7 +40,7 @@ public final class Ranking {
     private final int presence;
     private final long mask;
     private int distinct;
-    private Place[] sorted;  // null until somebody wants them all
+    private Place[] sorted; // null until somebody wants them all
 
     public Ranking(KeyTable table, int value, int presence, long mask) {
         this.table = table;
@@ -81,7 +81,8 @@ public final class Ranking {
         int[] at = topEntries(limit);
         Entry[] entries = new Entry[at.length];
         for (int i = 0; i < at.length; i++) {
-            entries[i] = new Entry(new String(table.key(at[i]), StandardCharsets.ISO_8859_1), table.cells[at[i] + value]);
+            entries[i] =
+                    new Entry(new String(table.key(at[i]), StandardCharsets.ISO_8859_1), table.cells[at[i] + value]);
         }
         return entries;
     }
@@ -117,7 +118,8 @@ public final class Ranking {
         if (sorted == null) {
             sorted = new Place[distinct];
             int n = 0;
-            for (int at = present(table.first()); at < table.end(); at = present(table.next(at))) sorted[n++] = place(at);
+            for (int at = present(table.first()); at < table.end(); at = present(table.next(at)))
+                sorted[n++] = place(at);
             Arrays.parallelSort(sorted);
         }
         return sorted;

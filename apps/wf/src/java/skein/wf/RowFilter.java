@@ -129,7 +129,9 @@ public abstract class RowFilter {
             @Override
             boolean test(Rows batch, int row) {
                 int from = batch.from[column][row];
-                return from >= 0 && found.parseClient(batch.bytes, from, batch.to[column][row]) && found.isIn(wanted, bits);
+                return from >= 0
+                        && found.parseClient(batch.bytes, from, batch.to[column][row])
+                        && found.isIn(wanted, bits);
             }
 
             @Override

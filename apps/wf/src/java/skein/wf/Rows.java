@@ -31,9 +31,11 @@ public final class Rows {
 
     /** The slice's bytes. */
     byte[] bytes;
+
     int rows;
     /** [column][row]: where the field begins, or -1 when the line has no such field. */
     final int[][] from;
+
     final int[][] to;
     final int[] lineFrom = new int[ROWS];
     final int[] lineTo = new int[ROWS];
@@ -50,7 +52,7 @@ public final class Rows {
 
     /* The lines that a scanner has changed, as they were, for whoever asks for lines; null when nobody does. */
     private final Text changed;
-    private final int[] changedFrom = new int[ROWS];  // -1 for a line that is as it was
+    private final int[] changedFrom = new int[ROWS]; // -1 for a line that is as it was
     private final int[] changedTo = new int[ROWS];
 
     /** A batch with {@code extraColumns} beyond the ones that every batch has; if {@code lines}, it can give whole lines. */
@@ -101,7 +103,8 @@ public final class Rows {
     /** The whole line as text; only for a {@link RowSink}. */
     public String line(int row) {
         if (changed != null && changedFrom[row] >= 0) {
-            return new String(changed.bytes, changedFrom[row], changedTo[row] - changedFrom[row], StandardCharsets.UTF_8);
+            return new String(
+                    changed.bytes, changedFrom[row], changedTo[row] - changedFrom[row], StandardCharsets.UTF_8);
         }
         return new String(bytes, lineFrom[row], lineTo[row] - lineFrom[row], StandardCharsets.UTF_8);
     }

@@ -13,11 +13,13 @@ final class SampleClock {
     private static final long FIRST_DAY = LocalDate.of(2025, 3, 1).toEpochDay();
     private static final long LINES_PER_DAY = 600_000;
     /** How busy each hour of the day is. */
-    private static final int[] WEIGHTS =
-        {20, 15, 12, 10, 10, 13, 20, 32, 44, 52, 57, 60, 58, 60, 62, 60, 57, 53, 50, 50, 48, 42, 34, 26};
+    private static final int[] WEIGHTS = {
+        20, 15, 12, 10, 10, 13, 20, 32, 44, 52, 57, 60, 58, 60, 62, 60, 57, 53, 50, 50, 48, 42, 34, 26
+    };
+
     private static final int[] FIRST_LINES = firstLines();
     private static final byte[][] MONTHS =
-        Text.literals("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec");
+            Text.literals("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec");
 
     private final Text text = new Text(32);
     private long day = -1;
@@ -54,8 +56,18 @@ final class SampleClock {
     private void write() {
         LocalDate date = LocalDate.ofEpochDay(FIRST_DAY + day);
         text.length = 0;
-        text.add('[').add(date.getDayOfMonth(), 2).add('/').add(MONTHS[date.getMonthValue() - 1]).add('/').add(date.getYear(), 4);
-        text.add(':').add(second / 3600, 2).add(':').add(second / 60 % 60, 2).add(':').add(second % 60, 2);
+        text.add('[')
+                .add(date.getDayOfMonth(), 2)
+                .add('/')
+                .add(MONTHS[date.getMonthValue() - 1])
+                .add('/')
+                .add(date.getYear(), 4);
+        text.add(':')
+                .add(second / 3600, 2)
+                .add(':')
+                .add(second / 60 % 60, 2)
+                .add(':')
+                .add(second % 60, 2);
         text.add(Text.literal(" +0000]"));
     }
 }

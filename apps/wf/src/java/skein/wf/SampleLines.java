@@ -49,7 +49,9 @@ final class SampleLines {
             int start = text.length;
             addLine(dice, block * BLOCK_LINES + i);
             if (!odd) continue;
-            if (block == 0 && i % FIRST_ODD_EVERY == FIRST_ODD_EVERY - 1 && i / FIRST_ODD_EVERY < SampleOddities.KINDS) {
+            if (block == 0
+                    && i % FIRST_ODD_EVERY == FIRST_ODD_EVERY - 1
+                    && i / FIRST_ODD_EVERY < SampleOddities.KINDS) {
                 SampleOddities.spoil(text, start, i / FIRST_ODD_EVERY, dice, false);
             } else if (dice.below(ODD_EVERY) == 0) {
                 SampleOddities.spoil(text, start, dice.below(SampleOddities.KINDS), dice, block > 0);

@@ -16,11 +16,11 @@ public final class SampleLog {
     private final long sizeBytes;
     private final boolean odd;
     private final boolean finalLineFeed;
-    private long nextBlock;     // guarded by this; the next to be made
-    private long turn;          // guarded by this; the next to be written
-    private long written;       // guarded by this
-    private boolean finished;   // guarded by this
-    private Throwable failure;  // guarded by this; the first one
+    private long nextBlock; // guarded by this; the next to be made
+    private long turn; // guarded by this; the next to be written
+    private long written; // guarded by this
+    private boolean finished; // guarded by this
+    private Throwable failure; // guarded by this; the first one
 
     /**
      * @param out where to; it gets large writes, and is neither flushed nor closed

@@ -6,22 +6,50 @@ import java.util.Arrays;
 /** The odd lines of a sample log: what real logs have in them besides the format they should have. */
 final class SampleOddities {
     private static final byte[][] SHORT = Text.literals(
-        "-", " ", "\t", "logrotate: done", "\u0000\u0000\u0000\u0000", "127.0.0.1 - - [01/Mar/2025:00:00:00 +0000]");
+            "-",
+            " ",
+            "\t",
+            "logrotate: done",
+            "\u0000\u0000\u0000\u0000",
+            "127.0.0.1 - - [01/Mar/2025:00:00:00 +0000]");
     private static final byte[][] BAD_SIZES = Text.literals(
-        "12a", "+5", "-5", "", "1234567890123456", "0x1F", "--", "99999999999999999999", "1.5", "\u00B2");
+            "12a", "+5", "-5", "", "1234567890123456", "0x1F", "--", "99999999999999999999", "1.5", "\u00B2");
     private static final byte[][] GOOD_SIZES = Text.literals("-", "0", "000000000000007", "000000123456789", "1");
-    private static final byte[][] METHODS = Text.literals("\"get", "GET", "\"GET\"", "\"\"GET", "\"PROPFIND", "\"-\"", "");
+    private static final byte[][] METHODS =
+            Text.literals("\"get", "GET", "\"GET\"", "\"\"GET", "\"PROPFIND", "\"-\"", "");
     private static final byte[][] URLS = Text.literals(
-        "/ongoing/When/200x/2006/03/30/caf\u00E9", "/\u00FF\u00FE\u0080\u00C3", "/ongoing/When/200x/2006/03/30/na\u00C3\u00AFve",
-        "/ongoing/When/200x/2006/03/30/", "/ongoing/When/200x/2006/03/30/a.b", "/ongoing/When/20xx/2006/03/30/Tea",
-        "/ongoing/When/200x/2006/3/30/Tea", "/ongoing/When/200x/2006/03/30/Tea/2", "/ongoing/When/200x/2006/03/30/\u0001\t",
-        "", "*", "http://www.tbray.org/ongoing/", "/\"quoted\"", "/ongoing/When/200x/2006/03/30/\u0000");
+            "/ongoing/When/200x/2006/03/30/caf\u00E9",
+            "/\u00FF\u00FE\u0080\u00C3",
+            "/ongoing/When/200x/2006/03/30/na\u00C3\u00AFve",
+            "/ongoing/When/200x/2006/03/30/",
+            "/ongoing/When/200x/2006/03/30/a.b",
+            "/ongoing/When/20xx/2006/03/30/Tea",
+            "/ongoing/When/200x/2006/3/30/Tea",
+            "/ongoing/When/200x/2006/03/30/Tea/2",
+            "/ongoing/When/200x/2006/03/30/\u0001\t",
+            "",
+            "*",
+            "http://www.tbray.org/ongoing/",
+            "/\"quoted\"",
+            "/ongoing/When/200x/2006/03/30/\u0000");
     private static final byte[][] STATUSES = Text.literals("\"200", "2000", "20", "", "404\t", "408", "099");
     private static final byte[][] REFERRERS = Text.literals(
-        "\"\"", "\"", "", "-", "\"-", "-\"", "http://unquoted.example/", "\"http://with.example/a", "\"\"\"", "\"\u00E9\u00A0\"",
-        "\"http://www.tbray.org/ongoing/\"", "\"http://www.tbray.org/ongoing\"", "http://www.tbray.org/ongoing/x", "\"\u001B[31m\"");
+            "\"\"",
+            "\"",
+            "",
+            "-",
+            "\"-",
+            "-\"",
+            "http://unquoted.example/",
+            "\"http://with.example/a",
+            "\"\"\"",
+            "\"\u00E9\u00A0\"",
+            "\"http://www.tbray.org/ongoing/\"",
+            "\"http://www.tbray.org/ongoing\"",
+            "http://www.tbray.org/ongoing/x",
+            "\"\u001B[31m\"");
     private static final byte[] HANDSHAKE =
-        Text.literal("\"\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00FC\u0003\u0003\" 400 226 \"-\" \"-\"");
+            Text.literal("\"\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00FC\u0003\u0003\" 400 226 \"-\" \"-\"");
     private static final byte[] USER = Text.literal("frank");
     private static final byte[] OTHER_CLIENT = Text.literal("2001:db8:0:0:ffff:ffff:ffff:ffff");
     private static final byte[] NOTHING = {};
@@ -29,7 +57,7 @@ final class SampleOddities {
     /** How many kinds there are. */
     static final int KINDS = 18;
 
-    private SampleOddities() { }
+    private SampleOddities() {}
 
     /**
      * Replaces the well-formed line that begins at {@code start}, and is the last in {@code text}, by an odd one of
@@ -51,7 +79,8 @@ final class SampleOddities {
             case 10 -> replaceField(text, start, 8, pick(STATUSES, dice));
             case 11, 12 -> replaceField(text, start, 10, pick(REFERRERS, dice));
             case 13 -> replace(text, fieldFrom(text, start, 10) - 1, end, NOTHING);
-            case 14 -> replace(text, fieldFrom(text, start, 11) - 1, end, dice.below(2) == 0 ? NOTHING : Text.literal("\r"));
+            case 14 ->
+                replace(text, fieldFrom(text, start, 11) - 1, end, dice.below(2) == 0 ? NOTHING : Text.literal("\r"));
             case 15 -> replace(text, fieldFrom(text, start, 5), end, HANDSHAKE);
             case 16 -> replaceField(text, start, dice.below(3), dice.below(2) == 0 ? USER : OTHER_CLIENT);
             default -> lengthen(text, start, dice, huge);

@@ -12,30 +12,42 @@ final class SampleSite {
     static final int OCTAVES = 15;
 
     private static final byte[][] POPULAR = Text.literals(
-        "/ongoing/ongoing.atom", "/favicon.ico", "/ongoing/", "/ongoing/serif.css", "/ongoing/ongoing.rss", "/",
-        "/ongoing/ongoing.js", "/robots.txt", "/ongoing/banner-640.jpg", "/ongoing/comments.atom", "/ongoing/rss.xml",
-        "/ongoing/sans.css", "/ongoing/truth/", "/apple-touch-icon.png");
+            "/ongoing/ongoing.atom",
+            "/favicon.ico",
+            "/ongoing/",
+            "/ongoing/serif.css",
+            "/ongoing/ongoing.rss",
+            "/",
+            "/ongoing/ongoing.js",
+            "/robots.txt",
+            "/ongoing/banner-640.jpg",
+            "/ongoing/comments.atom",
+            "/ongoing/rss.xml",
+            "/ongoing/sans.css",
+            "/ongoing/truth/",
+            "/apple-touch-icon.png");
     private static final byte[][] PICTURES = Text.literals(".jpg", ".png", ".gif", ".webp");
-    private static final byte[][] SECTIONS = Text.literals("Technology", "Business", "Arts", "Language", "The_World", "Places");
+    private static final byte[][] SECTIONS =
+            Text.literals("Technology", "Business", "Arts", "Language", "The_World", "Places");
     private static final byte[][] WORDS = Text.literals(
-        "Ant", "Basalt", "Canal", "Delta", "Ember", "Fern", "Garnet", "Harbour", "Ibis", "Juniper", "Kestrel", "Lichen",
-        "Meadow", "Nettle", "Orchard", "Pebble", "Quarry", "River", "Saddle", "Teacup", "Umber", "Violet", "Willow",
-        "Yarrow", "Zephyr", "Atlas", "Bridge", "Copper", "Dune", "Engine", "Forest", "Glacier", "Hinge", "Island",
-        "Jetty", "Keel", "Lantern", "Mirror", "Needle", "Oar", "Paper", "Quill", "Rope", "Signal", "Thread", "Unicorn",
-        "Valve", "Wharf", "Yard", "Zinc", "Bell", "Clock", "Drum", "Eagle", "Flint", "Grain", "Hazel", "Ink", "Jade",
-        "Kiln", "Loom", "Mast", "Nail", "Olive");
+            "Ant", "Basalt", "Canal", "Delta", "Ember", "Fern", "Garnet", "Harbour", "Ibis", "Juniper", "Kestrel",
+            "Lichen", "Meadow", "Nettle", "Orchard", "Pebble", "Quarry", "River", "Saddle", "Teacup", "Umber", "Violet",
+            "Willow", "Yarrow", "Zephyr", "Atlas", "Bridge", "Copper", "Dune", "Engine", "Forest", "Glacier", "Hinge",
+            "Island", "Jetty", "Keel", "Lantern", "Mirror", "Needle", "Oar", "Paper", "Quill", "Rope", "Signal",
+            "Thread", "Unicorn", "Valve", "Wharf", "Yard", "Zinc", "Bell", "Clock", "Drum", "Eagle", "Flint", "Grain",
+            "Hazel", "Ink", "Jade", "Kiln", "Loom", "Mast", "Nail", "Olive");
     private static final byte[] WHEN = Text.literal("/ongoing/When/");
     private static final byte[] WHAT = Text.literal("/ongoing/What/");
     private static final byte[] SEARCH = Text.literal("/ongoing/search?q=");
     private static final byte[] PAGE = Text.literal("&page=");
     private static final byte[] HTML = Text.literal(".html");
 
-    private SampleSite() { }
+    private SampleSite() {}
 
     /** Adds the URL of a rank. */
     static void addUrl(Text text, int rank) {
         long random = Dice.mix(rank + 0x5EEDL);
-        int kind = (int) (random >>> 57);  // 0 to 127
+        int kind = (int) (random >>> 57); // 0 to 127
         if (rank < POPULAR.length) text.add(POPULAR[rank]);
         else if (kind < 66) addArticle(text, random);
         else if (kind < 100) addPicture(text, random);
@@ -52,7 +64,11 @@ final class SampleSite {
     private static void addDate(Text text, long random) {
         int year = 2003 + (int) (random & 31) * 23 / 32;
         text.add(WHEN).add(year / 10, 3).add('x').add('/').add(year, 4);
-        text.add('/').add(1 + (random >>> 5 & 0xFF) % 12, 2).add('/').add(1 + (random >>> 13 & 0xFF) % 28, 2).add('/');
+        text.add('/')
+                .add(1 + (random >>> 5 & 0xFF) % 12, 2)
+                .add('/')
+                .add(1 + (random >>> 13 & 0xFF) % 28, 2)
+                .add('/');
     }
 
     private static void addName(Text text, long random) {
@@ -73,7 +89,9 @@ final class SampleSite {
     }
 
     private static void addPage(Text text, long random) {
-        text.add(WHAT).add(SECTIONS[(int) (random >>> 43 & 0xFF) % SECTIONS.length]).add('/');
+        text.add(WHAT)
+                .add(SECTIONS[(int) (random >>> 43 & 0xFF) % SECTIONS.length])
+                .add('/');
         addName(text, random);
         text.add(HTML);
     }

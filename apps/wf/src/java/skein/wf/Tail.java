@@ -42,10 +42,10 @@ public final class Tail implements Closeable {
     private final int file;
     private final long lingerNanos;
     private byte[] bytes = new byte[READ_BYTES + Bytes.PAD];
-    private Slice slice;     // what the last read has found
+    private Slice slice; // what the last read has found
     private Source current;
-    private Source old;      // the file that had the name before, while it is still read; or null
-    private long oldUntil;   // the System.nanoTime() until when it is
+    private Source old; // the file that had the name before, while it is still read; or null
+    private long oldUntil; // the System.nanoTime() until when it is
 
     /**
      * Opens a file, and stands at its start.
@@ -70,7 +70,7 @@ public final class Tail implements Closeable {
         try {
             return keyOf(path).equals(current.key);
         } catch (NoSuchFileException e) {
-            return true;  // being rotated: the new one is not there yet
+            return true; // being rotated: the new one is not there yet
         }
     }
 
@@ -121,10 +121,10 @@ public final class Tail implements Closeable {
     }
 
     private Event rotate() throws IOException {
-        if (!Files.isRegularFile(path)) return Event.NOTHING;  // a folder, say, may make way for a log again
+        if (!Files.isRegularFile(path)) return Event.NOTHING; // a folder, say, may make way for a log again
         if (old != null) {
             retire();
-            return Event.LINES;  // the next read goes on from here
+            return Event.LINES; // the next read goes on from here
         }
         try {
             Source next = new Source(path);
@@ -201,9 +201,9 @@ public final class Tail implements Closeable {
     private static final class Source {
         final FileChannel channel;
         final Object key;
-        final Text carry = new Text(1 << 10);  // the start of a line without its end
-        long position;                         // of the next byte to read
-        private byte[] beginning = {};         // the first bytes, of those that are read
+        final Text carry = new Text(1 << 10); // the start of a line without its end
+        long position; // of the next byte to read
+        private byte[] beginning = {}; // the first bytes, of those that are read
 
         Source(Path path) throws IOException {
             channel = FileChannel.open(path, StandardOpenOption.READ);
@@ -219,7 +219,8 @@ public final class Tail implements Closeable {
 
         void moveBy(long n) throws IOException {
             position += n;
-            if (beginning.length < Math.min(BEGINNING_BYTES, position)) beginning = first((int) Math.min(BEGINNING_BYTES, position));
+            if (beginning.length < Math.min(BEGINNING_BYTES, position))
+                beginning = first((int) Math.min(BEGINNING_BYTES, position));
         }
 
         private byte[] first(int n) throws IOException {

@@ -47,9 +47,9 @@ public final class Tally {
     private final Keys keys;
     private final int[] rows = new int[Rows.ROWS];
     private final int[] entries = new int[Rows.ROWS];
-    private final Distributions distributions;  // null when nothing asks for them
-    private final HyperLogLog seen;      // with a limit only
-    private long dropped;                // with a limit: what was subtracted from every key
+    private final Distributions distributions; // null when nothing asks for them
+    private final HyperLogLog seen; // with a limit only
+    private long dropped; // with a limit: what was subtracted from every key
 
     Tally(TallyPlan plan, Budget budget) {
         this.plan = plan;
@@ -129,7 +129,8 @@ public final class Tally {
         if (distributions == null) return;
         int most = Math.max(LEAST_DISTRIBUTION, DISTRIBUTION_PER_KEY * plan.limit());
         if (distributions.size() <= most) return;
-        do prune(table.size() >> 1); while (distributions.size() > most >> 1 && table.size() > 1);
+        do prune(table.size() >> 1);
+        while (distributions.size() > most >> 1 && table.size() > 1);
     }
 
     /** Drops all but the {@code most} largest keys; fewer stay if some are equal. Each entry gets its new place into COMPUTED. */
@@ -168,7 +169,8 @@ public final class Tally {
             int entry = table.find(other.table, at);
             boolean fresh = table.cells[entry + HITS] == 0;
             mergeEntry(table.cells, entry, other.table.cells, at);
-            if (seen != null) table.cells[entry + ERROR] += other.table.cells[at + ERROR] + (fresh ? ours : -other.dropped);
+            if (seen != null)
+                table.cells[entry + ERROR] += other.table.cells[at + ERROR] + (fresh ? ours : -other.dropped);
             other.table.cells[at + COMPUTED] = entry;
         }
         if (seen != null) seen.add(other.seen);

@@ -15,8 +15,15 @@ import java.util.List;
  * @param limit how many keys are kept, all others being counted approximately; 0: all
  * @param rank by which value keys are dropped beyond the limit, see {@link Tally}
  */
-public record TallyPlan(List<KeyPart> key, List<RowFilter> where, boolean times, int distinct, boolean sizePercentiles,
-                        boolean timePercentiles, int limit, int rank) {
+public record TallyPlan(
+        List<KeyPart> key,
+        List<RowFilter> where,
+        boolean times,
+        int distinct,
+        boolean sizePercentiles,
+        boolean timePercentiles,
+        int limit,
+        int rank) {
     /** Copies the lists. */
     public TallyPlan {
         key = List.copyOf(key);

@@ -19,12 +19,12 @@ public final class TallyRows {
      * @param values by the numbers that {@link Tally} gives them
      * @param entry where it is, for {@link TallyRows#percentile}
      */
-    public record Row(byte[][] key, long[] values, int entry) { }
+    public record Row(byte[][] key, long[] values, int entry) {}
 
     private final Tally tally;
     private final KeyTable table;
     private final int parts;
-    private final long[][] bucketKeys = new long[2][];  // of sizes and times, in order, once somebody wants them
+    private final long[][] bucketKeys = new long[2][]; // of sizes and times, in order, once somebody wants them
 
     /** The rows of {@code tally}. */
     public TallyRows(Tally tally) {
@@ -50,14 +50,16 @@ public final class TallyRows {
         long[] values = new long[Tally.WIDTH];
         System.arraycopy(table.cells, at, values, 0, Tally.WIDTH);
         byte[] key = table.key(at);
-        return new Row(parts == 1 ? new byte[][] {key} : parts == 0 ? new byte[0][] : Keys.split(key, parts), values, at);
+        return new Row(
+                parts == 1 ? new byte[][] {key} : parts == 0 ? new byte[0][] : Keys.split(key, parts), values, at);
     }
 
     /** Computes the mean duration of every key into {@link Tally#COMPUTED}. */
     public void computeMeans() {
         long[] cells = table.cells;
         for (int at = table.first(); at < table.end(); at = table.next(at)) {
-            cells[at + Tally.COMPUTED] = cells[at + Tally.TIMED] == 0 ? 0 : cells[at + Tally.TIME] / cells[at + Tally.TIMED];
+            cells[at + Tally.COMPUTED] =
+                    cells[at + Tally.TIMED] == 0 ? 0 : cells[at + Tally.TIME] / cells[at + Tally.TIMED];
         }
     }
 

@@ -38,7 +38,8 @@ final class TextScanner extends Scanner {
         numberNext = new boolean[n];
         mustHaveText = new boolean[n];
         times = new TimeText[n];
-        for (int i = 0; i <= n; i++) setLiteral(i, Text.literal(format.literals().get(i)));
+        for (int i = 0; i <= n; i++)
+            setLiteral(i, Text.literal(format.literals().get(i)));
         for (int i = 0; i < n; i++) setField(i);
     }
 
@@ -52,10 +53,16 @@ final class TextScanner extends Scanner {
     private void setField(int i) {
         kinds[i] = fields[i].kind();
         columns[i] = fields[i].column();
-        quoted[i] = literals[i].length > 0 && literals[i][literals[i].length - 1] == '"'
-            && literals[i + 1].length > 0 && literals[i + 1][0] == '"';
+        quoted[i] = literals[i].length > 0
+                && literals[i][literals[i].length - 1] == '"'
+                && literals[i + 1].length > 0
+                && literals[i + 1][0] == '"';
         numberNext[i] = i + 1 < fields.length && fields[i + 1].isNumber();
-        mustHaveText[i] = !sparse || kinds[i] == TextFormat.Kind.REQUEST || columns[i] == Rows.CLIENT || columns[i] == Rows.HOST || columns[i] == Rows.URL;
+        mustHaveText[i] = !sparse
+                || kinds[i] == TextFormat.Kind.REQUEST
+                || columns[i] == Rows.CLIENT
+                || columns[i] == Rows.HOST
+                || columns[i] == Rows.URL;
         if (kinds[i] == TextFormat.Kind.TIME) times[i] = new TimeText(fields[i].pattern());
     }
 
@@ -63,7 +70,8 @@ final class TextScanner extends Scanner {
     boolean[] filled() {
         boolean[] filled = new boolean[Rows.COLUMNS + columns.length];
         for (int i = 0; i < columns.length; i++) {
-            if (kinds[i] == TextFormat.Kind.REQUEST) filled[Rows.METHOD] = filled[Rows.URL] = filled[Rows.PROTOCOL] = true;
+            if (kinds[i] == TextFormat.Kind.REQUEST)
+                filled[Rows.METHOD] = filled[Rows.URL] = filled[Rows.PROTOCOL] = true;
             else if (columns[i] >= 0) filled = fill(filled, columns[i]);
         }
         return filled;
@@ -108,7 +116,9 @@ final class TextScanner extends Scanner {
                 return followed(i, bytes, numbers.end, end);
             }
             case NUMBER -> {
-                return isEmpty(i, bytes, at, end) ? at : numbers.whole(bytes, at, end) ? followed(i, bytes, numbers.end, end) : -1;
+                return isEmpty(i, bytes, at, end)
+                        ? at
+                        : numbers.whole(bytes, at, end) ? followed(i, bytes, numbers.end, end) : -1;
             }
             case DURATION -> {
                 if (isEmpty(i, bytes, at, end)) return none(batch.micros, row, at);
@@ -171,8 +181,8 @@ final class TextScanner extends Scanner {
         byte first = literal[0];
         for (int to = start; (to = Bytes.indexOf(bytes, to, end, first)) < end; to++) {
             if (literalAt(i + 1, bytes, to, end)
-                && (!numberNext[i] || isNumberStart(bytes[to + literal.length]))
-                && (!quoted[i] || !isEscaped(bytes, at, to))) return to;
+                    && (!numberNext[i] || isNumberStart(bytes[to + literal.length]))
+                    && (!quoted[i] || !isEscaped(bytes, at, to))) return to;
         }
         return -1;
     }
@@ -217,7 +227,8 @@ final class TextScanner extends Scanner {
     /** Where {@code HTTP/} begins after the last space of {@code bytes[from, to)}, or -1. */
     private static int protocol(byte[] bytes, int from, int to) {
         for (int at = to; at > from && to - at <= LONGEST_PROTOCOL; at--) {
-            if (bytes[at - 1] == ' ') return to - at >= 5 && ((Bytes.load(bytes, at) ^ HTTP) & 0xFFFFFFFFFFL) == 0 ? at : -1;
+            if (bytes[at - 1] == ' ')
+                return to - at >= 5 && ((Bytes.load(bytes, at) ^ HTTP) & 0xFFFFFFFFFFL) == 0 ? at : -1;
         }
         return -1;
     }

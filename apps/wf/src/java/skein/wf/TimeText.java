@@ -13,9 +13,22 @@ final class TimeText {
     static final String AUTO = "";
     /** {@code 30/Mar/2006:10:00:00 -0700}. */
     static final String COMMON_LOG = "%d/%b/%Y:%H:%M:%S %z";
+
     private static final int MAX_REMEMBERED = 32;
-    private static final String[] MONTHS = {"january", "february", "march", "april", "may", "june",
-        "july", "august", "september", "october", "november", "december"};
+    private static final String[] MONTHS = {
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december"
+    };
     private static final int MOST_ZONE_MINUTES = 18 * 60;
     private static final int DAY_SECONDS = 86400;
 
@@ -23,6 +36,7 @@ final class TimeText {
     long second;
     /** How far that clock is ahead of UTC, in seconds. */
     int zone;
+
     private final String pattern;
     private final long[] last = new long[MAX_REMEMBERED / 8];
     private int lastLength = -1;
@@ -112,7 +126,8 @@ final class TimeText {
 
     private boolean parseFloat(int start) {
         try {
-            double number = Double.parseDouble(new String(bytes, start, to - start, java.nio.charset.StandardCharsets.ISO_8859_1));
+            double number = Double.parseDouble(
+                    new String(bytes, start, to - start, java.nio.charset.StandardCharsets.ISO_8859_1));
             at = to;
             return number >= 0 && number < 9e18 && setEpoch((long) number);
         } catch (NumberFormatException e) {
@@ -229,7 +244,9 @@ final class TimeText {
     /** Whether {@link #directive} knows every directive of a pattern. */
     static boolean isKnown(String pattern) {
         for (int i = 0; i < pattern.length(); i++) {
-            if (pattern.charAt(i) == '%' && (++i == pattern.length() || "YymdebhBHMSsfzZaATRFD%".indexOf(pattern.charAt(i)) < 0)) return false;
+            if (pattern.charAt(i) == '%'
+                    && (++i == pattern.length() || "YymdebhBHMSsfzZaATRFD%".indexOf(pattern.charAt(i)) < 0))
+                return false;
         }
         return true;
     }

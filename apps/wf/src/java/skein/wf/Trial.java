@@ -7,9 +7,9 @@ import skein.fold.files.Bytes;
 /** Tries formats on the first lines of an input. */
 public final class Trial {
     /** How many lines there were that are not empty, and how many of them are in the format. */
-    public record Outcome(int lines, int matches) { }
+    public record Outcome(int lines, int matches) {}
 
-    private Trial() { }
+    private Trial() {}
 
     /** Tries {@code format} on the whole lines of {@code head}, at most {@code limit} of them that are not empty. */
     public static Outcome run(LogFormat format, byte[] head, int limit) {
@@ -39,7 +39,9 @@ public final class Trial {
      * Without that a format of texts fits lines of quite another kind.
      */
     private static boolean isPlausible(Rows rows, Address peer) {
-        return isPeer(rows, Rows.CLIENT, peer) && isPeer(rows, Rows.HOST, peer) && (rows.from[Rows.URL][0] >= 0 || rows.status[0] > 0);
+        return isPeer(rows, Rows.CLIENT, peer)
+                && isPeer(rows, Rows.HOST, peer)
+                && (rows.from[Rows.URL][0] >= 0 || rows.status[0] > 0);
     }
 
     private static boolean isPeer(Rows rows, int column, Address peer) {

@@ -7,8 +7,8 @@ import skein.fold.files.Bytes;
 final class WrappedScanner extends Scanner {
     private static final byte[] LOG = Text.literal("{\"log\":\"");
     private static final byte[] STREAM = Text.literal("\",\"stream\":\"");
-    private static final int FIELDS_BEFORE_DATA = 5;  // of RFC 5424: time, host, application, process, message type
-    private static final int TIME_BYTES = 15;         // of RFC 3164: Oct 10 13:55:36
+    private static final int FIELDS_BEFORE_DATA = 5; // of RFC 5424: time, host, application, process, message type
+    private static final int TIME_BYTES = 15; // of RFC 3164: Oct 10 13:55:36
 
     private final WrappedFormat.Wrapper wrapper;
     private final Scanner inner;
@@ -37,8 +37,8 @@ final class WrappedScanner extends Scanner {
         };
         if (from < 0) return fault;
         return wrapper == WrappedFormat.Wrapper.DOCKER
-            ? docker(bytes, at, from, end, batch, row)
-            : inner.scan(bytes, from, end, batch, row);
+                ? docker(bytes, at, from, end, batch, row)
+                : inner.scan(bytes, from, end, batch, row);
     }
 
     private static boolean startsWith(byte[] text, byte[] bytes, int at, int end) {
@@ -69,9 +69,11 @@ final class WrappedScanner extends Scanner {
             at = close + 1;
             if (isDigit(bytes[at]) && bytes[at + 1] == ' ') return structured(bytes, at + 2, end);
         }
-        int host = isDigit(bytes[at]) ? afterSpace(bytes, at, end)
-            : end - at > TIME_BYTES && bytes[at + 3] == ' ' && bytes[at + 9] == ':' && bytes[at + TIME_BYTES] == ' ' ? at + TIME_BYTES + 1
-            : -1;
+        int host = isDigit(bytes[at])
+                ? afterSpace(bytes, at, end)
+                : end - at > TIME_BYTES && bytes[at + 3] == ' ' && bytes[at + 9] == ':' && bytes[at + TIME_BYTES] == ' '
+                        ? at + TIME_BYTES + 1
+                        : -1;
         // The host may be left out; the tag ends with a colon.
         int next = afterSpace(bytes, host, end);
         if (next < 0) return -1;

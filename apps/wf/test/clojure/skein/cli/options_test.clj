@@ -1,8 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.options-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.cli.options :as options])
-  (:import (clojure.lang ExceptionInfo)))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.cli.options :as options])
+  (:import
+   (clojure.lang ExceptionInfo)))
 
 (set! *warn-on-reflection* true)
 

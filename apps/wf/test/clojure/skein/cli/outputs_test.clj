@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.outputs-test
   "What `skein wf` writes beside its report, and what it must not destroy by that."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.cli :as cli])
-  (:import (java.io ByteArrayOutputStream File PrintStream)
-           (java.nio.file Files Path)
-           (java.nio.file.attribute FileAttribute)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.cli :as cli])
+  (:import
+   (java.io ByteArrayOutputStream File PrintStream)
+   (java.nio.file Files Path)
+   (java.nio.file.attribute FileAttribute)))
 
 (set! *warn-on-reflection* true)
 

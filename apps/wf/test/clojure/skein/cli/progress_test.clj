@@ -1,10 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.progress-test
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.cli.progress :as progress])
-  (:import (java.io ByteArrayOutputStream PrintStream)
-           (java.util.concurrent CountDownLatch TimeUnit)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.cli.progress :as progress])
+  (:import
+   (java.io ByteArrayOutputStream PrintStream)
+   (java.util.concurrent CountDownLatch TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

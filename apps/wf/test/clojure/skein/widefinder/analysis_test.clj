@@ -1,19 +1,21 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.analysis-test
   "Queries against the plain model: all tallies in full, on every kind of log, in slices and with workers of every number."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.driver :as driver]
-            [skein.widefinder.plain-analysis :as plain]
-            [skein.widefinder.sample-log :as sample-log])
-  (:import (clojure.lang ExceptionInfo)
-           (java.io ByteArrayOutputStream File FileOutputStream)
-           (java.nio.file Files)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.widefinder.analysis :as analysis]
+   [skein.widefinder.driver :as driver]
+   [skein.widefinder.plain-analysis :as plain]
+   [skein.widefinder.sample-log :as sample-log])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io ByteArrayOutputStream File FileOutputStream)
+   (java.nio.file Files)))
 
 (set! *warn-on-reflection* true)
 
@@ -77,27 +79,27 @@
 ;;;; Lines by hand
 
 (defn- line [& {:keys [client user time request status size ref agent]
-                :or {client "10.0.0.1", user "-", time "30/Mar/2006:10:00:00 -0700", request "GET /a?b HTTP/1.1",
+                :or {client "10.0.0.1", user "-", time "30/Mar/2006:10:00:00 -0700", request "GET /a?b HTTP/1.1"
                      status "200", size "123", ref "http://example.com/", agent "Agent/1.0 (x)"}}]
   (str client " - " user " [" time "] \"" request "\" " status " " size " \"" ref "\" \"" agent "\""))
 
 (def ^:private nasty-lines
   (concat
-   ["" " " "\r" "\r\r" "\t" "-" "\"" "[]" (line) (str (line) "\r") (str (line) "\r\r") (str " " (line)) (str (line) " ")
-    (str (line) " more") (subs (line) 0 40) (str/replace (line) "] " "]") (apply str (repeat 70000 "x"))
-    (line :client "") (line :client "2001:db8::1") (line :client "a b") (line :user "frank miller") (line :user "")
-    (line :user "a [b") (str "\u0000" (line)) (str (line) (line)) (line :agent (apply str (repeat 70000 "a")))]
-   (for [time ["" "-" "31/Feb/2006:10:00:00 -0700" "29/Feb/2004:23:59:59 +0000" "30/Mar/2006:24:00:00 +0000" "30/mar/2006:10:00:00 +0530"
-               "30/Foo/2006:10:00:00 +0000" "30/Mar/2006:10:00:00" "30/Mar/2006:10:00:00 0000" "01/Jan/1970:00:00:00 +0000"
-               "31/Dec/1969:23:59:59 +0000" "30/Mar/2006:10:61:00 +0000" "30/Mar/2006 10:00:00 +0000"]]
-     (line :time time))
-   (for [request ["" "-" "GET" "GET " "GET /" "GET / HTTP/1.0" "GET  / HTTP/1.0" "GET /a b HTTP/1.1" "GET / HTTP/1.1 " "G3T / HTTP/1.1"
-                  "\\x16\\x03\\x01" "\u0016\u0003" "GET /\\\"q\\\" HTTP/1.0" "GET /\" HTTP/1.0" "GET /a\" 2 HTTP/1.0" "GET /\\\\" "GET /? HTTP/2"
-                  "GET /?? HTTP/2.0" "PROPFIND /\u00E9 HTTP/1.1" "GET /\u0000 HTTP/1.1" "get / http/1.1"]]
-     (line :request request))
-   (for [status ["" "-" "99" "099" "1000" "404" "2xx" "600" "999"]] (line :status status))
-   (for [size ["" "-" "0" "-1" "1.5" "007" "999999999999999999" "9999999999999999999" "1a"]] (line :size size))
-   (for [ref ["" "-" "\"" "a\"b" "a\" b" "a\\" "a\\\\" "\u00FF"], agent ["" "-" "Googlebot/2.1" "a WebCRAWLER" "\"" "x\" \"y" "z\\\"" "z\\"]] (line :ref ref :agent agent))))
+    ["" " " "\r" "\r\r" "\t" "-" "\"" "[]" (line) (str (line) "\r") (str (line) "\r\r") (str " " (line)) (str (line) " ")
+     (str (line) " more") (subs (line) 0 40) (str/replace (line) "] " "]") (apply str (repeat 70000 "x"))
+     (line :client "") (line :client "2001:db8::1") (line :client "a b") (line :user "frank miller") (line :user "")
+     (line :user "a [b") (str "\u0000" (line)) (str (line) (line)) (line :agent (apply str (repeat 70000 "a")))]
+    (for [time ["" "-" "31/Feb/2006:10:00:00 -0700" "29/Feb/2004:23:59:59 +0000" "30/Mar/2006:24:00:00 +0000" "30/mar/2006:10:00:00 +0530"
+                "30/Foo/2006:10:00:00 +0000" "30/Mar/2006:10:00:00" "30/Mar/2006:10:00:00 0000" "01/Jan/1970:00:00:00 +0000"
+                "31/Dec/1969:23:59:59 +0000" "30/Mar/2006:10:61:00 +0000" "30/Mar/2006 10:00:00 +0000"]]
+      (line :time time))
+    (for [request ["" "-" "GET" "GET " "GET /" "GET / HTTP/1.0" "GET  / HTTP/1.0" "GET /a b HTTP/1.1" "GET / HTTP/1.1 " "G3T / HTTP/1.1"
+                   "\\x16\\x03\\x01" "\u0016\u0003" "GET /\\\"q\\\" HTTP/1.0" "GET /\" HTTP/1.0" "GET /a\" 2 HTTP/1.0" "GET /\\\\" "GET /? HTTP/2"
+                   "GET /?? HTTP/2.0" "PROPFIND /\u00E9 HTTP/1.1" "GET /\u0000 HTTP/1.1" "get / http/1.1"]]
+      (line :request request))
+    (for [status ["" "-" "99" "099" "1000" "404" "2xx" "600" "999"]] (line :status status))
+    (for [size ["" "-" "0" "-1" "1.5" "007" "999999999999999999" "9999999999999999999" "1a"]] (line :size size))
+    (for [ref ["" "-" "\"" "a\"b" "a\" b" "a\\" "a\\\\" "\u00FF"], agent ["" "-" "Googlebot/2.1" "a WebCRAWLER" "\"" "x\" \"y" "z\\\"" "z\\"]] (line :ref ref :agent agent))))
 
 (deftest nasty-lines-count-as-in-the-model
   (let [file (temp-file)]
@@ -113,7 +115,7 @@
         expected (plain/analyse [content] plain/combined query)
         file (doto (temp-file) (spit-bytes! content))]
     (doseq [slice-bytes (concat (range 1 400) [(dec (alength content)) (alength content) (inc (alength content))])]
-      (is (= expected (plain/comparable (analysed [file] query {:log-format "combined", :slice-bytes slice-bytes,
+      (is (= expected (plain/comparable (analysed [file] query {:log-format "combined", :slice-bytes slice-bytes
                                                                 :workers (inc (long (mod slice-bytes 3)))})))
           (str "slices of " slice-bytes)))))
 

@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.data-test
   "Results for programs: JSON, EDN and CSV of all that a key may hold."
-  (:require [clojure.edn :as edn]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.widefinder.data :as data]))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.widefinder.data :as data]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.filter-test
   "Which clients are in which networks."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.filter :as filter])
-  (:import (clojure.lang ExceptionInfo)
-           (java.io File)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.widefinder.analysis :as analysis]
+   [skein.widefinder.filter :as filter])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io File)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,15 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.follow-test
   "Logs that grow, are rotated and are truncated: every line counts once."
-  (:require [clojure.java.io :as io]
-            [clojure.test :refer [deftest is testing]]
-            [skein.deadline :refer [within-deadline]]
-            [skein.widefinder.follow :as follow])
-  (:import (clojure.lang ExceptionInfo)
-           (java.io File FileOutputStream RandomAccessFile)
-           (java.nio.file Files)
-           (java.nio.file.attribute FileAttribute)
-           (java.util.concurrent LinkedBlockingQueue)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.test :refer [deftest is testing]]
+   [skein.deadline :refer [within-deadline]]
+   [skein.widefinder.follow :as follow])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io File FileOutputStream RandomAccessFile)
+   (java.nio.file Files)
+   (java.nio.file.attribute FileAttribute)
+   (java.util.concurrent LinkedBlockingQueue)))
 
 (set! *warn-on-reflection* true)
 

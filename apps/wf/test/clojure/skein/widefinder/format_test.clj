@@ -1,16 +1,18 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.format-test
   "Formats of every kind: what a line of each gives, and that it is found out."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.format :as format]
-            [skein.widefinder.format.detection :as detection])
-  (:import (clojure.lang ExceptionInfo)
-           (java.io File)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.widefinder.analysis :as analysis]
+   [skein.widefinder.format :as format]
+   [skein.widefinder.format.detection :as detection])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io File)))
 
 (set! *warn-on-reflection* true)
 

@@ -8,19 +8,21 @@
   models, whatever the slices and workers; in formats that have no model, the totals must add up, and be the same for all
   slices and workers; a compressed one that is damaged must count or be an error that says so. Ends with 0 when all of this held,
   else with 1, and the log is kept. Not part of the tests, but for a few rounds."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [skein.arguments :as arguments]
-            [skein.widefinder :as widefinder]
-            [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.plain :as plain]
-            [skein.widefinder.plain-analysis :as plain-analysis])
-  (:import (clojure.lang ExceptionInfo)
-           (com.github.luben.zstd ZstdOutputStream)
-           (java.io ByteArrayOutputStream File FileOutputStream OutputStream)
-           (java.util Random)
-           (java.util.zip GZIPOutputStream)
-           (org.apache.commons.compress.compressors.bzip2 BZip2CompressorOutputStream)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [skein.arguments :as arguments]
+   [skein.widefinder :as widefinder]
+   [skein.widefinder.analysis :as analysis]
+   [skein.widefinder.plain :as plain]
+   [skein.widefinder.plain-analysis :as plain-analysis])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (com.github.luben.zstd ZstdOutputStream)
+   (java.io ByteArrayOutputStream File FileOutputStream OutputStream)
+   (java.util Random)
+   (java.util.zip GZIPOutputStream)
+   (org.apache.commons.compress.compressors.bzip2 BZip2CompressorOutputStream)))
 
 (set! *warn-on-reflection* true)
 
@@ -79,15 +81,15 @@
         analyse (fn analyse [options] (plain-analysis/comparable (analysis/analyse [(str file)] query options)))
         wf2 (dissoc (widefinder/report [(str file)] (assoc (options) :top Integer/MAX_VALUE)) :elapsed-ns :failures)]
     (concat
-     (when-not (= wf2 (plain/report [content])) ["the report of Wide Finder 2 is not the model's"])
-     (for [[log-format parser] {"common" plain-analysis/common, "combined" plain-analysis/combined}
-           :when (not= (plain-analysis/analyse [content] parser query) (analyse (assoc (options) :log-format log-format)))]
-       (str log-format " is not as in the model: " (:where query)))
-     (for [log-format ["vhost-seconds" "json" "common-and-more" "$remote_addr|$host|$time_local|$request|$status $body_bytes_sent" "%h %{%d/%b/%Y}t %r %s"]
-           :let [{:keys [lines counted filtered malformed-kinds] :as one} (analyse {:log-format log-format, :workers 1})]
-           :when (not (and (= lines (+ (long counted) (long filtered) (long (reduce + (vals malformed-kinds)))))
-                           (= one (analyse (assoc (options) :log-format log-format)))))]
-       (str log-format " depends on slices, or does not add up")))))
+      (when-not (= wf2 (plain/report [content])) ["the report of Wide Finder 2 is not the model's"])
+      (for [[log-format parser] {"common" plain-analysis/common, "combined" plain-analysis/combined}
+            :when (not= (plain-analysis/analyse [content] parser query) (analyse (assoc (options) :log-format log-format)))]
+        (str log-format " is not as in the model: " (:where query)))
+      (for [log-format ["vhost-seconds" "json" "common-and-more" "$remote_addr|$host|$time_local|$request|$status $body_bytes_sent" "%h %{%d/%b/%Y}t %r %s"]
+            :let [{:keys [lines counted filtered malformed-kinds] :as one} (analyse {:log-format log-format, :workers 1})]
+            :when (not (and (= lines (+ (long counted) (long filtered) (long (reduce + (vals malformed-kinds)))))
+                            (= one (analyse (assoc (options) :log-format log-format)))))]
+        (str log-format " depends on slices, or does not add up")))))
 
 (defn- damaged-archive
   "Returns `content` compressed, and perhaps damaged."

@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.fuzz-test
   "A few rounds of the fuzzer; `./skein fuzz` does more."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.widefinder.fuzz :as fuzz])
-  (:import (java.io File)))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.widefinder.fuzz :as fuzz])
+  (:import
+   (java.io File)))
 
 (set! *warn-on-reflection* true)
 

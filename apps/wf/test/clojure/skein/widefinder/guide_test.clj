@@ -1,11 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.guide-test
   "Runs every command of doc/widefinder.md: what stands below it is what it prints."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.cli :as cli])
-  (:import (java.io ByteArrayOutputStream File PrintStream)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.cli :as cli])
+  (:import
+   (java.io ByteArrayOutputStream File PrintStream)))
 
 (set! *warn-on-reflection* true)
 

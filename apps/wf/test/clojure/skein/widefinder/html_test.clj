@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.html-test
   "The page: all that the result has, and nothing from elsewhere."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.widefinder.html :as html]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.widefinder.html :as html]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,21 +1,23 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.inputs-test
-  (:require [clojure.java.io :as io]
-            [clojure.test :refer [deftest is testing]]
-            [skein.widefinder :as widefinder]
-            [skein.widefinder.inputs :as inputs]
-            [skein.widefinder.plain :as plain]
-            [skein.widefinder.sample-log :as sample-log])
-  (:import (clojure.lang ExceptionInfo)
-           (com.github.luben.zstd ZstdOutputStream)
-           (java.io ByteArrayOutputStream File FileOutputStream OutputStream)
-           (java.nio.file Files)
-           (java.nio.file.attribute FileAttribute)
-           (java.util Arrays)
-           (java.util.zip GZIPOutputStream)
-           (org.apache.commons.compress.compressors.bzip2 BZip2CompressorOutputStream)
-           (org.apache.commons.compress.compressors.lz4 FramedLZ4CompressorOutputStream)
-           (org.tukaani.xz LZMA2Options XZOutputStream)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.test :refer [deftest is testing]]
+   [skein.widefinder :as widefinder]
+   [skein.widefinder.inputs :as inputs]
+   [skein.widefinder.plain :as plain]
+   [skein.widefinder.sample-log :as sample-log])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (com.github.luben.zstd ZstdOutputStream)
+   (java.io ByteArrayOutputStream File FileOutputStream OutputStream)
+   (java.nio.file Files)
+   (java.nio.file.attribute FileAttribute)
+   (java.util Arrays)
+   (java.util.zip GZIPOutputStream)
+   (org.apache.commons.compress.compressors.bzip2 BZip2CompressorOutputStream)
+   (org.apache.commons.compress.compressors.lz4 FramedLZ4CompressorOutputStream)
+   (org.tukaani.xz LZMA2Options XZOutputStream)))
 
 (set! *warn-on-reflection* true)
 
@@ -91,9 +93,9 @@
             :let [a (packed make-stream (sample 2000 1))]
             n [1 2 3 9 (quot (alength ^bytes a) 2) (dec (alength ^bytes a))]]
       (is (contains?
-             #{:skein/file-unreadable :skein/file-truncated}
-             (try (report [(file-in folder (str n "." ending) (byte-array (concat a (take n a))))] {})
-                  (catch ExceptionInfo e (:skein/error (ex-data e)))))
+            #{:skein/file-unreadable :skein/file-truncated}
+            (try (report [(file-in folder (str n "." ending) (byte-array (concat a (take n a))))] {})
+                 (catch ExceptionInfo e (:skein/error (ex-data e)))))
           [ending n]))))
 
 (deftest patterns-stand-for-files

@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.key-table-test
   "KeyTable and Ranking against a map: any bytes as keys, growth, and the merge of two tables."
-  (:require [clojure.test :refer [deftest is]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop])
-  (:import (skein.fold.files Bytes)
-           (skein.wf Budget KeyTable Ranking Ranking$Entry TooManyKeys)))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop])
+  (:import
+   (skein.fold.files Bytes)
+   (skein.wf Budget KeyTable Ranking Ranking$Entry TooManyKeys)))
 
 (set! *warn-on-reflection* true)
 
@@ -34,24 +36,24 @@
 
 (deftest a-table-counts-as-a-map-does
   (let [result (check/quick-check
-                200
-                (prop/for-all [texts (gen/vector key-gen 0 300), n (gen/choose 1 128)]
-                  (= (frequencies texts) (counts (table-of texts n)))))]
+                 200
+                 (prop/for-all [texts (gen/vector key-gen 0 300), n (gen/choose 1 128)]
+                   (= (frequencies texts) (counts (table-of texts n)))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
 (deftest merged-tables-count-as-one
   (let [result (check/quick-check
-                100
-                (prop/for-all [left (gen/vector key-gen 0 200), right (gen/vector key-gen 0 200)]
-                  (let [table (table-of left 128)
-                        other (table-of right 128)]
-                    (loop [at (.first other)]
-                      (when (< at (.end other))
-                        (let [entry (.find table other at)
-                              cells (.cells table)]
-                          (aset cells entry (+ (aget cells entry) (aget (.cells other) at))))
-                        (recur (.next other at))))
-                    (= (frequencies (concat left right)) (counts table)))))]
+                 100
+                 (prop/for-all [left (gen/vector key-gen 0 200), right (gen/vector key-gen 0 200)]
+                   (let [table (table-of left 128)
+                         other (table-of right 128)]
+                     (loop [at (.first other)]
+                       (when (< at (.end other))
+                         (let [entry (.find table other at)
+                               cells (.cells table)]
+                           (aset cells entry (+ (aget cells entry) (aget (.cells other) at))))
+                         (recur (.next other at))))
+                     (= (frequencies (concat left right)) (counts table)))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
 (deftest a-table-keeps-to-its-budget

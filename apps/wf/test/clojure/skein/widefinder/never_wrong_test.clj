@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.never-wrong-test
   "A log is counted in a format that it is in, or refused with words: never confidently wrong."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.cli :as cli])
-  (:import (java.io ByteArrayOutputStream File FileOutputStream PrintStream)
-           (java.util.zip GZIPOutputStream ZipEntry ZipOutputStream)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.cli :as cli])
+  (:import
+   (java.io ByteArrayOutputStream File FileOutputStream PrintStream)
+   (java.util.zip GZIPOutputStream ZipEntry ZipOutputStream)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.own-test
   "Tallies that users write, as Clojure counts the same records."
-  (:require [clojure.java.io :as io]
-            [clojure.test :refer [deftest is testing]]
-            [skein.widefinder.analysis :as analysis]
-            [skein.widefinder.own :as own]
-            [skein.widefinder.units :as units])
-  (:import (clojure.lang ExceptionInfo)
-           (java.io File)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.test :refer [deftest is testing]]
+   [skein.widefinder.analysis :as analysis]
+   [skein.widefinder.own :as own]
+   [skein.widefinder.units :as units])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io File)))
 
 (set! *warn-on-reflection* true)
 

@@ -4,9 +4,11 @@
 
   - `report`     bytes of several files -> what `skein.widefinder/report` says about them, all tallies in full
   - `checksum`   entries -> SHA-256 of their canonical form"
-  (:require [clojure.string :as str])
-  (:import (java.security MessageDigest)
-           (java.util HexFormat)))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (java.security MessageDigest)
+   (java.util HexFormat)))
 
 (set! *warn-on-reflection* true)
 

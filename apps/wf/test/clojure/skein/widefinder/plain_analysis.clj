@@ -5,10 +5,12 @@
   - `analyse`          contents of files, a parser of lines, a query -> what an analysis says about them, all rows
   - `common`, `combined`   parsers: line -> record, or the kind of malformed line that it is
   - `comparable`       an analysis, without what the model doesn't know"
-  (:require [clojure.string :as str])
-  (:import (java.time LocalDateTime OffsetDateTime)
-           (java.time.format DateTimeFormatter DateTimeFormatterBuilder)
-           (java.util Locale)))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (java.time LocalDateTime OffsetDateTime)
+   (java.time.format DateTimeFormatter DateTimeFormatterBuilder)
+   (java.util Locale)))
 
 (set! *warn-on-reflection* true)
 

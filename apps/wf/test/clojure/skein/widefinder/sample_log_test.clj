@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.sample-log-test
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.widefinder.sample-log :as sample-log])
-  (:import (clojure.lang ExceptionInfo)
-           (java.io ByteArrayOutputStream IOException OutputStream)
-           (java.security MessageDigest)
-           (java.util Arrays HexFormat)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.widefinder.sample-log :as sample-log])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io ByteArrayOutputStream IOException OutputStream)
+   (java.security MessageDigest)
+   (java.util Arrays HexFormat)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.text-test
   "Results on a terminal."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.widefinder.text :as text]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.widefinder.text :as text]))
 
 (set! *warn-on-reflection* true)
 
@@ -13,7 +14,7 @@
    :tallies [{:name "url", :title "URLs", :by ["url"], :rank "hits", :columns ["hits" "bytes"], :distinct 12
               :rows [{:key ["/a\u001B[2J"], :numbers [1000 1536]} {:key ["/b" ""], :numbers [500 0]}
                      {:key [(apply str (repeat 90 "x"))], :numbers [1 0]}]}
-             {:name "c", :title "Clients", :by ["client"], :rank "bytes", :columns ["hits" "bytes"], :distinct 9000, :error 2048,
+             {:name "c", :title "Clients", :by ["client"], :rank "bytes", :columns ["hits" "bytes"], :distinct 9000, :error 2048
               :distinct-error 0.0163, :rows []}]})
 
 (deftest text-is-aligned-with-bars

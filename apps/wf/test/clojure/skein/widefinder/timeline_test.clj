@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.timeline-test
   "Steps of time in which nothing happened."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.widefinder.timeline :as timeline]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.widefinder.timeline :as timeline]))
 
 (set! *warn-on-reflection* true)
 

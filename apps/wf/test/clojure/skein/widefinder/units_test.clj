@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.units-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.widefinder.units :as units]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.widefinder.units :as units]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,12 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.widefinder.wf2-result-test
   "The report of Wide Finder 2, as the general writers write it."
-  (:require [clojure.edn :as edn]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.widefinder :as widefinder]
-            [skein.widefinder.data :as data]
-            [skein.widefinder.text :as text]))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.widefinder :as widefinder]
+   [skein.widefinder.data :as data]
+   [skein.widefinder.text :as text]))
 
 (set! *warn-on-reflection* true)
 

@@ -12,14 +12,16 @@
       ;=> [[1 2] [3]]
 
   For limits see skein.async.limit, for parallel work skein.async.parallel."
-  (:require [skein.async :as a]
-            [skein.impl.argument :as argument]
-            [skein.impl.check :as check]
-            [skein.impl.error :as error]
-            [skein.impl.protocols :as impl])
-  (:import [java.util.concurrent.locks Lock]
-           [skein.rt Channel]
-           [skein.rt.schedule Scheduler]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.argument :as argument]
+   [skein.impl.check :as check]
+   [skein.impl.error :as error]
+   [skein.impl.protocols :as impl])
+  (:import
+   (java.util.concurrent.locks Lock)
+   (skein.rt Channel)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 

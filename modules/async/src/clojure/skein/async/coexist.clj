@@ -9,10 +9,12 @@
   A value, a close and a wait mean the same on both sides; what core.async's operations do
   not know of Skein's channels is the cause of a close. Where core.async is only wanted by a
   library, the bridge in its place is faster: see doc/interop.md."
-  (:require [clojure.core.async.impl.buffers]
-            [clojure.core.async.impl.protocols :as theirs]
-            [skein.impl.protocols :as ours])
-  (:import [skein.rt Buffers$Dropping Buffers$Promise Buffers$Sliding]))
+  (:require
+   [clojure.core.async.impl.buffers]
+   [clojure.core.async.impl.protocols :as theirs]
+   [skein.impl.protocols :as ours])
+  (:import
+   (skein.rt Buffers$Dropping Buffers$Promise Buffers$Sliding)))
 
 (set! *warn-on-reflection* true)
 

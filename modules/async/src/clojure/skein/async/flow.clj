@@ -19,9 +19,10 @@
       ;=> 42
 
   Keys of the library are in this namespace: ::flow/stop is :skein.async.flow/stop."
-  (:require [skein.async.flow.graph :as graph]
-            [skein.async.flow.process :as process]
-            [skein.impl.error :as error]))
+  (:require
+   [skein.async.flow.graph :as graph]
+   [skein.async.flow.process :as process]
+   [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
 

@@ -19,16 +19,17 @@
   A stage calls back. The others are waited for by one virtual thread each, from the
   first take that must wait until the result is there; a delay runs on it, with the
   bindings of that take. For java.util.concurrent.Flow see skein.async.reactive."
-  (:require [skein.async :as a]
-            [skein.impl.argument :as argument]
-            [skein.impl.error :as error]
-            [skein.impl.protocols :as impl])
-  (:import [clojure.lang Delay IDeref IPending IReduce Seqable]
-           [java.util Iterator NoSuchElementException]
-           [java.util.concurrent CancellationException CompletableFuture CompletionException
-            CompletionStage ExecutionException Future Future$State]
-           [java.util.function BiConsumer]
-           [skein.rt Channel SourceChannel TakeFuture]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.argument :as argument]
+   [skein.impl.error :as error]
+   [skein.impl.protocols :as impl])
+  (:import
+   (clojure.lang Delay IDeref IPending IReduce Seqable)
+   (java.util Iterator NoSuchElementException)
+   (java.util.concurrent CancellationException CompletableFuture CompletionException CompletionStage ExecutionException Future Future$State)
+   (java.util.function BiConsumer)
+   (skein.rt Channel SourceChannel TakeFuture)))
 
 (set! *warn-on-reflection* true)
 
@@ -51,7 +52,7 @@
   [result]
   (fn start [^SourceChannel ch]
     (Thread/startVirtualThread
-     (bound-fn [] (let [[value thrown] (outcome result)] (.settle ch value thrown))))))
+      (bound-fn [] (let [[value thrown] (outcome result)] (.settle ch value thrown))))))
 
 (defn- by-callback [^CompletionStage stage]
   (fn start [^SourceChannel ch]
@@ -138,10 +139,10 @@
                  {:value (error/preview ref)}))
   (let [^Channel result (a/promise-chan)]
     (Thread/startVirtualThread
-     (bound-fn []
-       (let [[value thrown] (outcome (fn [] (deref ref)))]
-         (when (some? value) (a/put! result value))
-         (if thrown (.close result ^Throwable thrown) (.close result)))))
+      (bound-fn []
+        (let [[value thrown] (outcome (fn [] (deref ref)))]
+          (when (some? value) (a/put! result value))
+          (if thrown (.close result ^Throwable thrown) (.close result)))))
     result))
 
 ;;;; Ports as something else
@@ -162,8 +163,8 @@
 
 (defn- take-seq [port]
   (lazy-seq
-   (when-some [v (a/<?? port)]
-     (cons v (take-seq port)))))
+    (when-some [v (a/<?? port)]
+      (cons v (take-seq port)))))
 
 (defn- take-iterator [port]
   (let [ahead (volatile! ::unknown)

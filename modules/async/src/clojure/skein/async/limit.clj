@@ -16,12 +16,14 @@
         (a/<!! (a/into [] (a/merge (for [i (range 3)] (a/go (with-permit two (inc i)))))))
         (:in-use (status two)))
       ;=> 0"
-  (:require [skein.async :as a]
-            [skein.impl.check :as check]
-            [skein.impl.error :as error])
-  (:import [java.util.concurrent.atomic AtomicBoolean]
-           [skein.rt Buffer Channel Runner UnlimitedChannel]
-           [skein.rt.schedule Scheduler Timeout]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.check :as check]
+   [skein.impl.error :as error])
+  (:import
+   (java.util.concurrent.atomic AtomicBoolean)
+   (skein.rt Buffer Channel Runner UnlimitedChannel)
+   (skein.rt.schedule Scheduler Timeout)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -79,13 +81,13 @@
   (check/number :rate rate "a number from 1e-9" rate?)
   (when (some? burst)
     (check/number :burst burst "a number from 1 to 2147483647"
-                     (fn [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE)))))
+      (fn [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE)))))
   (let [out (UnlimitedChannel. nil {:name limiter-name :rate rate})
         interval (/ 1e9 (double rate))
         tolerance (if burst
                     (long (min 4e18 (* interval (- (double burst) 1.0))))
                     (long catch-up-nanos))]
-      (produce out interval tolerance)
+    (produce out interval tolerance)
     out))
 
 ;;;; Concurrency

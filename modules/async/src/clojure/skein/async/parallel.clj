@@ -7,11 +7,13 @@
 
   Unlike skein.async's `pipeline` it calls a function, which may block or park, knows an
   unordered form and a policy for exceptions, and never has more than n values under way."
-  (:require [skein.async :as a]
-            [skein.impl.argument :as argument]
-            [skein.impl.check :as check]
-            [skein.impl.protocols :as impl])
-  (:import [skein.rt Channel]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.argument :as argument]
+   [skein.impl.check :as check]
+   [skein.impl.protocols :as impl])
+  (:import
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 

@@ -11,14 +11,16 @@
       ;=> [1 2 3]
 
   Both keep the rules of the Reactive Streams specification 1.0.4."
-  (:require [skein.async :as a]
-            [skein.impl.argument :as argument]
-            [skein.impl.check :as check]
-            [skein.impl.protocols :as impl])
-  (:import [java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription]
-           [java.util.concurrent.atomic AtomicLong AtomicReference]
-           [java.util.function LongBinaryOperator]
-           [skein.rt Channel]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.argument :as argument]
+   [skein.impl.check :as check]
+   [skein.impl.protocols :as impl])
+  (:import
+   (java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription)
+   (java.util.concurrent.atomic AtomicLong AtomicReference)
+   (java.util.function LongBinaryOperator)
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 
@@ -38,7 +40,7 @@
       (if (pos? n)
         (.accumulateAndGet demand n add-demand)
         (.set refused (IllegalArgumentException.
-                       (str "A subscriber must request more than nothing (rule 3.9), but requested " n "."))))
+                        (str "A subscriber must request more than nothing (rule 3.9), but requested " n "."))))
       (a/offer! wake true))
     (cancel [_] (a/close! cancelled))))
 

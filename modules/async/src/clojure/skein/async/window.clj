@@ -10,13 +10,15 @@
 
   Unlike skein.async's `pipeline` and skein.async.parallel's `parallel-map` it begins further
   calls while it waits for a slow one, and interrupts calls whose results nobody will take."
-  (:require [skein.async :as a]
-            [skein.impl.argument :as argument]
-            [skein.impl.check :as check]
-            [skein.impl.protocols :as impl])
-  (:import [java.util Iterator]
-           [skein.rt Channel]
-           [skein.rt.scope VirtualFuture Window]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.argument :as argument]
+   [skein.impl.check :as check]
+   [skein.impl.protocols :as impl])
+  (:import
+   (java.util Iterator)
+   (skein.rt Channel)
+   (skein.rt.scope VirtualFuture Window)))
 
 (set! *warn-on-reflection* true)
 
@@ -106,10 +108,10 @@
                          (int n) (int (min Integer/MAX_VALUE (* 4 (long n)))) (boolean ordered?))
          done (a/promise-chan)]
      (.start (VirtualFuture/thread
-              (fn run []
-                (let [{:keys [error] :as outcome} (carry window to)]
-                  (when close? (finish to error))
-                  (a/>!! done outcome)))))
+               (fn run []
+                 (let [{:keys [error] :as outcome} (carry window to)]
+                   (when close? (finish to error))
+                   (a/>!! done outcome)))))
      (a/async (let [outcome (a/<! done)]
                 (if-some [error (:error outcome)]
                   (throw error)

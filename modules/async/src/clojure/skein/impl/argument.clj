@@ -2,9 +2,11 @@
 (ns skein.impl.argument
   "Checks that an argument is a port. Each returns its argument or throws :skein/not-a-port;
   `what` names the argument, as \"from of pipe\" does. Other checks are in skein.impl.check."
-  (:require [skein.impl.check :as check]
-            [skein.impl.late :as late])
-  (:import [skein.rt Channel]))
+  (:require
+   [skein.impl.check :as check]
+   [skein.impl.late :as late])
+  (:import
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 

@@ -8,14 +8,16 @@
   * foreign buffers in our channels: `foreign-buffer`
 
   The other direction, foreign handlers on our channels, is in skein.impl.protocols."
-  (:require [skein.impl.check :as check]
-            [skein.impl.protocols :as impl])
-  (:import [clojure.lang IPersistentVector]
-           [java.util.concurrent.atomic AtomicBoolean AtomicLong]
-           [java.util.concurrent.locks Lock ReentrantLock]
-           [java.util.function BooleanSupplier]
-           [skein.rt Alts Buffer Channel Foreign Waiter World]
-           [skein.rt.schedule Scheduler]))
+  (:require
+   [skein.impl.check :as check]
+   [skein.impl.protocols :as impl])
+  (:import
+   (clojure.lang IPersistentVector)
+   (java.util.concurrent.atomic AtomicBoolean AtomicLong)
+   (java.util.concurrent.locks Lock ReentrantLock)
+   (java.util.function BooleanSupplier)
+   (skein.rt Alts Buffer Channel Foreign Waiter World)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 

@@ -15,9 +15,11 @@
 
   The metadata of an expanded form tells where it comes from: ::source is the form
   as it was, ::macros the macro calls that became it, the outermost last."
-  (:require [skein.impl.error :as error]
-            [skein.impl.infer :as infer])
-  (:import (clojure.lang Compiler Compiler$HostExpr Compiler$LocalBinding IObj IRecord IType)))
+  (:require
+   [skein.impl.error :as error]
+   [skein.impl.infer :as infer])
+  (:import
+   (clojure.lang Compiler Compiler$HostExpr Compiler$LocalBinding IObj IRecord IType)))
 
 (set! *warn-on-reflection* true)
 
@@ -131,8 +133,8 @@
 
 (defn- expand-named-methods [scope methods]
   (mapv (fn named [[method-name & more :as method]]
-         (with-meta (list* method-name (expand-method scope more)) (meta method)))
-       methods))
+          (with-meta (list* method-name (expand-method scope more)) (meta method)))
+    methods))
 
 (defn- expand-reify [scope [op interfaces & methods]]
   (list* op interfaces (expand-named-methods scope methods)))

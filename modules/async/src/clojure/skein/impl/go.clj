@@ -2,12 +2,13 @@
 (ns skein.impl.go
   "The compiler of go blocks: five passes, data to data. doc/go-compiler.md
   follows one block through them."
-  (:require [skein.impl.error :as error]
-            [skein.impl.expand :as expand]
-            [skein.impl.go.blocks :as blocks]
-            [skein.impl.go.emit :as emit]
-            [skein.impl.go.mark :as mark]
-            [skein.impl.go.slots :as slots]))
+  (:require
+   [skein.impl.error :as error]
+   [skein.impl.expand :as expand]
+   [skein.impl.go.blocks :as blocks]
+   [skein.impl.go.emit :as emit]
+   [skein.impl.go.mark :as mark]
+   [skein.impl.go.slots :as slots]))
 
 (set! *warn-on-reflection* true)
 

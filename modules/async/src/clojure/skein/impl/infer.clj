@@ -7,8 +7,8 @@
   Forms are fully expanded and their locals renamed apart, see
   `skein.impl.expand`. Nothing is compiled: forms that would become classes of
   their own (functions, loops, try) are replaced by what is known of their type."
-  (:import (clojure.lang Compiler Compiler$C Compiler$LocalBinding Compiler$MethodParamExpr IObj Keyword
-                         Reflector)))
+  (:import
+   (clojure.lang Compiler Compiler$C Compiler$LocalBinding Compiler$MethodParamExpr IObj Keyword Reflector)))
 
 (set! *warn-on-reflection* true)
 

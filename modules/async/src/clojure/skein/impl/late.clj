@@ -6,11 +6,13 @@
 
   Everything that is not named here is reached by :require. Ahead-of-time compilation includes
   what is named here."
-  (:require [skein.impl.async.ports :as-alias ports]
-            [skein.impl.channel :as-alias channel]
-            [skein.impl.go :as-alias compiler]
-            [skein.impl.protocols :as-alias impl])
-  (:import [skein.rt Foreign Late]))
+  (:require
+   [skein.impl.async.ports :as-alias ports]
+   [skein.impl.channel :as-alias channel]
+   [skein.impl.go :as-alias compiler]
+   [skein.impl.protocols :as-alias impl])
+  (:import
+   (skein.rt Foreign Late)))
 
 (set! *warn-on-reflection* true)
 

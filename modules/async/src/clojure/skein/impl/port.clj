@@ -5,12 +5,14 @@
 
   A channel of the runtime is reached by its class. Anything else is reached by the protocols of
   skein.impl.protocols, which load late. What satisfies none of them is refused."
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.check :as check]
-            [skein.impl.late :as late])
-  (:import [clojure.lang IFn]
-           [skein.rt Alts Buffer Buffers$Fixed Callback Channel Runner TransducedChannel]
-           [skein.rt.schedule Scheduler]))
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.check :as check]
+   [skein.impl.late :as late])
+  (:import
+   (clojure.lang IFn)
+   (skein.rt Alts Buffer Buffers$Fixed Callback Channel Runner TransducedChannel)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 

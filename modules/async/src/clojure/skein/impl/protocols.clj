@@ -5,10 +5,11 @@
   The protocols are core.async's, method for method, so that ports, handlers and
   buffers written for it work here. Skein's own channels implement them too, but
   its operations reach those directly."
-  (:require [skein.impl.once :refer [defprotocol-once]])
-  (:import [java.util.concurrent.locks Lock]
-           [skein.rt Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter
-            HandlerWaiter$Handle]))
+  (:require
+   [skein.impl.once :refer [defprotocol-once]])
+  (:import
+   (java.util.concurrent.locks Lock)
+   (skein.rt Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter HandlerWaiter$Handle)))
 
 (set! *warn-on-reflection* true)
 

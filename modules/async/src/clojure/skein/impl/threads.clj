@@ -6,13 +6,15 @@
   virtual thread for each task. As in core.async, the system property
   clojure.core.async.executor-factory may name a function of the workload that
   returns an executor of one's own, or nil for the default."
-  (:require [skein.impl.check :as check]
-            [skein.impl.port :as port])
-  (:import [java.util.concurrent Executor Executors ThreadFactory]
-           [java.util.concurrent.atomic AtomicLong]
-           [skein.rt Callback Channel World]
-           [skein.rt.schedule Scheduler]
-           [skein.rt.watch Failures]))
+  (:require
+   [skein.impl.check :as check]
+   [skein.impl.port :as port])
+  (:import
+   (java.util.concurrent Executor Executors ThreadFactory)
+   (java.util.concurrent.atomic AtomicLong)
+   (skein.rt Callback Channel World)
+   (skein.rt.schedule Scheduler)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -37,7 +39,7 @@
   (case workload
     :io (reify Executor (execute [_ task] (Thread/startVirtualThread task)))
     (:mixed :compute) (Executors/newCachedThreadPool
-                       (counted-thread-factory (str "async-" (name workload) "-%d") true))))
+                        (counted-thread-factory (str "async-" (name workload) "-%d") true))))
 
 (def ^{:arglists '([workload])} executor-for
   "Returns the Executor for a workload: :io, :compute or :mixed. Anything else throws

@@ -4,10 +4,12 @@
   decides.
 
   * `race` `any` `all` - of seqs of functions; see skein.virtual"
-  (:require [skein.impl.check :as check]
-            [skein.virtual.descriptors :as descriptors])
-  (:import [java.util.concurrent LinkedBlockingQueue]
-           [skein.rt.scope VirtualFuture]))
+  (:require
+   [skein.impl.check :as check]
+   [skein.virtual.descriptors :as descriptors])
+  (:import
+   (java.util.concurrent LinkedBlockingQueue)
+   (skein.rt.scope VirtualFuture)))
 
 (set! *warn-on-reflection* true)
 
@@ -17,9 +19,9 @@
   "A thread that adds the outcome of `f` to `outcomes`."
   ^Thread [^LinkedBlockingQueue outcomes index f]
   (VirtualFuture/thread
-   (fn contest []
-     ;; Not put, which an interrupted thread may not do.
-     (.add outcomes (try {:index index :value (f)} (catch Throwable t {:index index :error t}))))))
+    (fn contest []
+      ;; Not put, which an interrupted thread may not do.
+      (.add outcomes (try {:index index :value (f)} (catch Throwable t {:index index :error t}))))))
 
 (defn- stop
   "Interrupts the threads and waits until they have ended, interrupted or not."

@@ -4,9 +4,11 @@
 
   * `usage` - how many there are and how many may be
   * `explaining` - a function whose failure for want of them says what to do"
-  (:require [clojure.string :as str])
-  (:import [com.sun.management UnixOperatingSystemMXBean]
-           [java.lang.management ManagementFactory]))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (com.sun.management UnixOperatingSystemMXBean)
+   (java.lang.management ManagementFactory)))
 
 (set! *warn-on-reflection* true)
 

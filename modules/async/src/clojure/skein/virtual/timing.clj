@@ -5,12 +5,14 @@
   * `begin` `end` `failed` - behind skein.virtual's with-timeout
   * `timer` `await-timer` `pause-for` - behind its sleep
   * `retry` - again and again, within a deadline"
-  (:require [skein.impl.check :as check]
-            [skein.impl.error :as error]
-            [skein.impl.once :refer [deftype-once]])
-  (:import [skein.rt World]
-           [skein.rt.schedule Scheduler Timeout]
-           [skein.rt.scope Region]))
+  (:require
+   [skein.impl.check :as check]
+   [skein.impl.error :as error]
+   [skein.impl.once :refer [deftype-once]])
+  (:import
+   (skein.rt World)
+   (skein.rt.schedule Scheduler Timeout)
+   (skein.rt.scope Region)))
 
 (set! *warn-on-reflection* true)
 
@@ -48,17 +50,17 @@
   up, else `thrown`."
   [^Limit limit thrown]
   (throw
-   (cond
-     (not (and (.isCancelled ^Region (.-region limit)) (Region/isInterruption thrown)))
-     (do (stop-timer limit) thrown)
+    (cond
+      (not (and (.isCancelled ^Region (.-region limit)) (Region/isInterruption thrown)))
+      (do (stop-timer limit) thrown)
 
-     @(.-fired? limit)
-     (do (stop-timer limit) (failure :skein/timeout (.-delay_ms limit) thrown))
+      @(.-fired? limit)
+      (do (stop-timer limit) (failure :skein/timeout (.-delay_ms limit) thrown))
 
-     :else ; cancelled from outside, which has been told by that
-     (do (.leaveCancelled ^Region (.-region limit))
-         (.close ^Timeout (.-timer limit))
-         thrown))))
+      :else ; cancelled from outside, which has been told by that
+      (do (.leaveCancelled ^Region (.-region limit))
+          (.close ^Timeout (.-timer limit))
+          thrown))))
 
 ;;;; Sleeping
 

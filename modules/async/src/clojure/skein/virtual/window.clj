@@ -4,11 +4,13 @@
 
   * `options` - what wmap's first argument means
   * `lazily` `transducer` `run-all` - over a collection, in a transduction, for effect"
-  (:require [skein.impl.check :as check]
-            [skein.virtual.descriptors :as descriptors])
-  (:import [clojure.lang RT]
-           [java.util.concurrent ConcurrentLinkedQueue]
-           [skein.rt.scope Window]))
+  (:require
+   [skein.impl.check :as check]
+   [skein.virtual.descriptors :as descriptors])
+  (:import
+   (clojure.lang RT)
+   (java.util.concurrent ConcurrentLinkedQueue)
+   (skein.rt.scope Window)))
 
 (set! *warn-on-reflection* true)
 
@@ -55,9 +57,9 @@
 
 (defn- results [^Window w]
   (lazy-seq
-   (let [x (.read w)]
-     (when-not (identical? Window/END x)
-       (cons x (results w))))))
+    (let [x (.read w)]
+      (when-not (identical? Window/END x)
+        (cons x (results w))))))
 
 (defn lazily
   "Returns a lazy seq of the results of `f` on the items of `coll`."

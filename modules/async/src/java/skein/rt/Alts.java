@@ -20,232 +20,243 @@ import java.util.Comparator;
  * only tried; and the winner, not the owner, takes the other arms out again.
  */
 public final class Alts {
-  private static final Keyword PRIORITY = Keyword.intern(null, "priority");
-  private static final Keyword DEFAULT = Keyword.intern(null, "default");
-  private static final Comparator<Channel> BY_HASH =
-      (c, d) -> Integer.compare(System.identityHashCode(c), System.identityHashCode(d));
+    private static final Keyword PRIORITY = Keyword.intern(null, "priority");
+    private static final Keyword DEFAULT = Keyword.intern(null, "default");
+    private static final Comparator<Channel> BY_HASH =
+            (c, d) -> Integer.compare(System.identityHashCode(c), System.identityHashCode(d));
 
-  private Alts() {}
+    private Alts() {}
 
-  /**
-   * Does one of {@code ports}, each a channel to take from or a vector of a channel and a value to put.
-   *
-   * @param options nil or a map with :priority and :default
-   * @param owner gets {@code [value port]} by {@link Waiter#complete} when null is returned
-   * @return {@code [value port]}, or null when {@code owner} waits
-   */
-  public static Object choose(Object ports, IPersistentMap options, Waiter owner, Runner runner) {
-    if (options == null) options = PersistentArrayMap.EMPTY;
-    IPersistentVector ops = asVector(ports);
-    if (!check(ops)) return Foreign.alts(ops, options, owner);
-    boolean priority = RT.booleanCast(options.valAt(PRIORITY));
-    for (;;) {
-      Object chosen = tryEach(ops, priority, runner);
-      if (chosen != null) return chosen;
-      if (options.containsKey(DEFAULT)) return result(options.valAt(DEFAULT), DEFAULT);
-      if (queue(ops, owner)) return null;
-    }
-  }
-
-  /** As {@link #choose}, blocking this thread. */
-  public static Object chooseBlocking(Object ports, IPersistentMap options) throws InterruptedException {
-    ThreadWaiter waiter = new ThreadWaiter();
-    Object chosen = choose(ports, options, waiter, Runner.current());
-    if (chosen != null) return chosen;
-    return waiter.await();
-  }
-
-  private static IPersistentVector asVector(Object ports) {
-    if (ports instanceof IPersistentVector v) return v;
-    if (ports == null || ports instanceof java.util.Collection<?> || ports.getClass().isArray()) {
-      return LazilyPersistentVector.createOwning(RT.toArray(ports));
-    }
-    throw refused("ports of alts", ports, "a vector of channels to take from and [channel value] pairs to put");
-  }
-
-  /** Whether all ports are channels of ours. Nothing happens before everything has been checked. */
-  private static boolean check(IPersistentVector ops) {
-    int n = ops.count();
-    if (n == 0) {
-      throw new AssertionError(
-          "Assert failed: alts must have at least one channel operation\n(pos? (count ports))");
-    }
-    boolean ours = true;
-    for (int i = 0; i < n; i++) {
-      Object op = ops.nth(i);
-      if (op instanceof IPersistentVector pair) {
-        if (pair.count() != 2) throw refused("a put in the ports of alts", op, "[channel value]");
-        if (pair.nth(1) == null) {
-          throw new AssertionError("Assert failed: can't put nil on channel\n(some? (port 1))");
+    /**
+     * Does one of {@code ports}, each a channel to take from or a vector of a channel and a value to put.
+     *
+     * @param options nil or a map with :priority and :default
+     * @param owner gets {@code [value port]} by {@link Waiter#complete} when null is returned
+     * @return {@code [value port]}, or null when {@code owner} waits
+     */
+    public static Object choose(Object ports, IPersistentMap options, Waiter owner, Runner runner) {
+        if (options == null) options = PersistentArrayMap.EMPTY;
+        IPersistentVector ops = asVector(ports);
+        if (!check(ops)) return Foreign.alts(ops, options, owner);
+        boolean priority = RT.booleanCast(options.valAt(PRIORITY));
+        for (; ; ) {
+            Object chosen = tryEach(ops, priority, runner);
+            if (chosen != null) return chosen;
+            if (options.containsKey(DEFAULT)) return result(options.valAt(DEFAULT), DEFAULT);
+            if (queue(ops, owner)) return null;
         }
-        op = pair.nth(0);
-      }
-      if (!(op instanceof Channel)) ours = false;
     }
-    return ours;
-  }
 
-  private static ExceptionInfo refused(String what, Object value, String wanted) {
-    String shown = RT.printString(value);
-    if (shown.length() > 80) shown = shown.substring(0, 79) + "…";
-    return new ExceptionInfo(what + " must be " + wanted + ", but is " + shown + ".", RT.map(
-        Keyword.intern("skein", "error"), Keyword.intern("skein", "bad-alts"), Keyword.intern(null, "value"), shown));
-  }
-
-  private static Channel channel(Object op) {
-    return (Channel) (op instanceof IPersistentVector pair ? pair.nth(0) : op);
-  }
-
-  private static Object putValue(Object op) {
-    return op instanceof IPersistentVector pair ? pair.nth(1) : null;
-  }
-
-  private static Object result(Object value, Object port) {
-    return LazilyPersistentVector.createOwning(value, port);
-  }
-
-  /** The first step: in the given order, or in a random order that is drawn as far as it is needed. */
-  private static Object tryEach(IPersistentVector ops, boolean priority, Runner runner) {
-    int n = ops.count();
-    int[] order = null;
-    if (!priority && n > 1) {
-      order = new int[n];
-      for (int i = 0; i < n; i++) order[i] = i;
+    /** As {@link #choose}, blocking this thread. */
+    public static Object chooseBlocking(Object ports, IPersistentMap options) throws InterruptedException {
+        ThreadWaiter waiter = new ThreadWaiter();
+        Object chosen = choose(ports, options, waiter, Runner.current());
+        if (chosen != null) return chosen;
+        return waiter.await();
     }
-    for (int i = 0; i < n; i++) {
-      Object op = ops.nth(order == null ? i : draw(order, i));
-      Channel ch = channel(op);
-      Object toPut = putValue(op);
-      Object v = toPut == null ? ch.take(null, runner) : ch.put(toPut, null, runner);
-      if (v != Channel.NONE) return result(v, ch.asPort());
-      if (meetsItself(ops, order, i, ch, toPut == null)) return result(toPut == null ? valueFor(ops, ch) : true, ch);
-    }
-    return null;
-  }
 
-  /** Swaps one of the remaining indices, drawn at random, to position i. */
-  private static int draw(int[] order, int i) {
-    int j = i + World.draw(order.length - i);
-    int drawn = order[j];
-    order[j] = order[i];
-    order[i] = drawn;
-    return drawn;
-  }
-
-  /**
-   * Whether an operation tried before is the other side of this one, on the same channel without a buffer.
-   * As in core.async, {@code (alts! [c [c 1]])} then completes with itself.
-   */
-  private static boolean meetsItself(IPersistentVector ops, int[] order, int i, Channel ch, boolean takes) {
-    if (ch.buffer() != null) return false;
-    for (int j = 0; j < i; j++) {
-      Object other = ops.nth(order == null ? j : order[j]);
-      if ((putValue(other) != null) == takes && channel(other) == ch) return true;
+    private static IPersistentVector asVector(Object ports) {
+        if (ports instanceof IPersistentVector v) return v;
+        if (ports == null
+                || ports instanceof java.util.Collection<?>
+                || ports.getClass().isArray()) {
+            return LazilyPersistentVector.createOwning(RT.toArray(ports));
+        }
+        throw refused("ports of alts", ports, "a vector of channels to take from and [channel value] pairs to put");
     }
-    return false;
-  }
 
-  private static Object valueFor(IPersistentVector ops, Channel ch) {
-    for (int i = 0; i < ops.count(); i++) {
-      if (putValue(ops.nth(i)) != null && channel(ops.nth(i)) == ch) return putValue(ops.nth(i));
+    /** Whether all ports are channels of ours. Nothing happens before everything has been checked. */
+    private static boolean check(IPersistentVector ops) {
+        int n = ops.count();
+        if (n == 0) {
+            throw new AssertionError(
+                    "Assert failed: alts must have at least one channel operation\n(pos? (count ports))");
+        }
+        boolean ours = true;
+        for (int i = 0; i < n; i++) {
+            Object op = ops.nth(i);
+            if (op instanceof IPersistentVector pair) {
+                if (pair.count() != 2) throw refused("a put in the ports of alts", op, "[channel value]");
+                if (pair.nth(1) == null) {
+                    throw new AssertionError("Assert failed: can't put nil on channel\n(some? (port 1))");
+                }
+                op = pair.nth(0);
+            }
+            if (!(op instanceof Channel)) ours = false;
+        }
+        return ours;
     }
-    throw new IllegalStateException("no put on " + ch);
-  }
 
-  /** The second step: false when something has become ready, so that it must be tried again. */
-  private static boolean queue(IPersistentVector ops, Waiter owner) {
-    int n = ops.count();
-    Channel[] ordered = new Channel[n];
-    for (int i = 0; i < n; i++) ordered[i] = channel(ops.nth(i));
-    if (n > 1) Arrays.sort(ordered, BY_HASH);
-    lockAll(ordered);
-    try {
-      if (anyReady(ops)) return false;
-      addArms(ops, owner);
-      return true;
-    } finally {
-      unlockAll(ordered);
+    private static ExceptionInfo refused(String what, Object value, String wanted) {
+        String shown = RT.printString(value);
+        if (shown.length() > 80) shown = shown.substring(0, 79) + "…";
+        return new ExceptionInfo(
+                what + " must be " + wanted + ", but is " + shown + ".",
+                RT.map(
+                        Keyword.intern("skein", "error"),
+                        Keyword.intern("skein", "bad-alts"),
+                        Keyword.intern(null, "value"),
+                        shown));
     }
-  }
 
-  /**
-   * Waits for one lock only while it holds none, since a transducer under another channel's lock may want one of
-   * these: if the rest can't be had at once, it lets all go and waits for the one that was taken.
-   */
-  private static void lockAll(Channel[] channels) {
-    int waitFor = 0;
-    while (waitFor >= 0) {
-      channels[waitFor].lock();
-      waitFor = lockOthers(channels, waitFor);
+    private static Channel channel(Object op) {
+        return (Channel) (op instanceof IPersistentVector pair ? pair.nth(0) : op);
     }
-  }
 
-  /** Returns -1 when it holds all, or the index of one that was taken, and then it holds none. */
-  private static int lockOthers(Channel[] channels, int held) {
-    for (int i = 0; i < channels.length; i++) {
-      if (!isFirst(channels, i) || channels[i] == channels[held] || channels[i].tryLock()) continue;
-      for (int j = 0; j < i; j++) {
-        if (isFirst(channels, j) && channels[j] != channels[held]) channels[j].unlock();
-      }
-      channels[held].unlock();
-      return i;
+    private static Object putValue(Object op) {
+        return op instanceof IPersistentVector pair ? pair.nth(1) : null;
     }
-    return -1;
-  }
 
-  private static void unlockAll(Channel[] ordered) {
-    for (int i = 0; i < ordered.length; i++) {
-      if (isFirst(ordered, i)) ordered[i].unlock();
+    private static Object result(Object value, Object port) {
+        return LazilyPersistentVector.createOwning(value, port);
     }
-  }
 
-  /** Whether this is the first place of a channel that may stand there more than once. */
-  private static boolean isFirst(Channel[] ordered, int i) {
-    int hash = System.identityHashCode(ordered[i]);
-    for (int j = i - 1; j >= 0 && System.identityHashCode(ordered[j]) == hash; j--) {
-      if (ordered[j] == ordered[i]) return false;
+    /** The first step: in the given order, or in a random order that is drawn as far as it is needed. */
+    private static Object tryEach(IPersistentVector ops, boolean priority, Runner runner) {
+        int n = ops.count();
+        int[] order = null;
+        if (!priority && n > 1) {
+            order = new int[n];
+            for (int i = 0; i < n; i++) order[i] = i;
+        }
+        for (int i = 0; i < n; i++) {
+            Object op = ops.nth(order == null ? i : draw(order, i));
+            Channel ch = channel(op);
+            Object toPut = putValue(op);
+            Object v = toPut == null ? ch.take(null, runner) : ch.put(toPut, null, runner);
+            if (v != Channel.NONE) return result(v, ch.asPort());
+            if (meetsItself(ops, order, i, ch, toPut == null))
+                return result(toPut == null ? valueFor(ops, ch) : true, ch);
+        }
+        return null;
     }
-    return true;
-  }
 
-  private static boolean anyReady(IPersistentVector ops) {
-    for (int i = 0; i < ops.count(); i++) {
-      Object op = ops.nth(i);
-      Channel ch = channel(op);
-      if (putValue(op) == null ? ch.readyToTake() : ch.readyToPut()) return true;
+    /** Swaps one of the remaining indices, drawn at random, to position i. */
+    private static int draw(int[] order, int i) {
+        int j = i + World.draw(order.length - i);
+        int drawn = order[j];
+        order[j] = order[i];
+        order[i] = drawn;
+        return drawn;
     }
-    return false;
-  }
 
-  /** Withdraws the take, put or alts by which {@code frame} waits in {@code ports}, which may be one port. */
-  static boolean withdraw(Frame frame, Object ports) {
-    if (ports instanceof Channel channel) return channel.withdraw(frame);
-    IPersistentVector ops = asVector(ports);
-    for (int i = 0; i < ops.count(); i++) {
-      Object port = ops.nth(i) instanceof IPersistentVector pair ? pair.nth(0) : ops.nth(i);
-      if (port instanceof Channel channel && channel.armOf(frame) instanceof Choice.Arm arm) return arm.choice.withdraw();
+    /**
+     * Whether an operation tried before is the other side of this one, on the same channel without a buffer.
+     * As in core.async, {@code (alts! [c [c 1]])} then completes with itself.
+     */
+    private static boolean meetsItself(IPersistentVector ops, int[] order, int i, Channel ch, boolean takes) {
+        if (ch.buffer() != null) return false;
+        for (int j = 0; j < i; j++) {
+            Object other = ops.nth(order == null ? j : order[j]);
+            if ((putValue(other) != null) == takes && channel(other) == ch) return true;
+        }
+        return false;
     }
-    return false;
-  }
 
-  private static void addArms(IPersistentVector ops, Waiter owner) {
-    Choice choice = new Choice(owner, ops.count());
-    if (!(owner instanceof Frame)) owner.withdrawal(choice::withdraw);
-    try {
-      for (int i = 0; i < ops.count(); i++) {
-        Object op = ops.nth(i);
-        Object v = putValue(op);
-        Choice.Arm arm = new Choice.Arm(choice, channel(op), v);
-        choice.arms[i] = arm;
-        if (v == null) arm.channel.addTaker(arm);
-        else arm.channel.addPutter(arm, v);
-      }
-      // Last, since who cancels the block from then on looks at all arms, as soon as it gets their locks.
-      if (owner instanceof Frame frame && frame.cancellable() != null) frame.cancellable().parks(choice::withdraw);
-    } catch (Throwable t) { // too many wait, no memory, or cancelled: the owner must not be left with arms that live
-      choice.claim();
-      for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);
-      throw t;
+    private static Object valueFor(IPersistentVector ops, Channel ch) {
+        for (int i = 0; i < ops.count(); i++) {
+            if (putValue(ops.nth(i)) != null && channel(ops.nth(i)) == ch) return putValue(ops.nth(i));
+        }
+        throw new IllegalStateException("no put on " + ch);
     }
-  }
+
+    /** The second step: false when something has become ready, so that it must be tried again. */
+    private static boolean queue(IPersistentVector ops, Waiter owner) {
+        int n = ops.count();
+        Channel[] ordered = new Channel[n];
+        for (int i = 0; i < n; i++) ordered[i] = channel(ops.nth(i));
+        if (n > 1) Arrays.sort(ordered, BY_HASH);
+        lockAll(ordered);
+        try {
+            if (anyReady(ops)) return false;
+            addArms(ops, owner);
+            return true;
+        } finally {
+            unlockAll(ordered);
+        }
+    }
+
+    /**
+     * Waits for one lock only while it holds none, since a transducer under another channel's lock may want one of
+     * these: if the rest can't be had at once, it lets all go and waits for the one that was taken.
+     */
+    private static void lockAll(Channel[] channels) {
+        int waitFor = 0;
+        while (waitFor >= 0) {
+            channels[waitFor].lock();
+            waitFor = lockOthers(channels, waitFor);
+        }
+    }
+
+    /** Returns -1 when it holds all, or the index of one that was taken, and then it holds none. */
+    private static int lockOthers(Channel[] channels, int held) {
+        for (int i = 0; i < channels.length; i++) {
+            if (!isFirst(channels, i) || channels[i] == channels[held] || channels[i].tryLock()) continue;
+            for (int j = 0; j < i; j++) {
+                if (isFirst(channels, j) && channels[j] != channels[held]) channels[j].unlock();
+            }
+            channels[held].unlock();
+            return i;
+        }
+        return -1;
+    }
+
+    private static void unlockAll(Channel[] ordered) {
+        for (int i = 0; i < ordered.length; i++) {
+            if (isFirst(ordered, i)) ordered[i].unlock();
+        }
+    }
+
+    /** Whether this is the first place of a channel that may stand there more than once. */
+    private static boolean isFirst(Channel[] ordered, int i) {
+        int hash = System.identityHashCode(ordered[i]);
+        for (int j = i - 1; j >= 0 && System.identityHashCode(ordered[j]) == hash; j--) {
+            if (ordered[j] == ordered[i]) return false;
+        }
+        return true;
+    }
+
+    private static boolean anyReady(IPersistentVector ops) {
+        for (int i = 0; i < ops.count(); i++) {
+            Object op = ops.nth(i);
+            Channel ch = channel(op);
+            if (putValue(op) == null ? ch.readyToTake() : ch.readyToPut()) return true;
+        }
+        return false;
+    }
+
+    /** Withdraws the take, put or alts by which {@code frame} waits in {@code ports}, which may be one port. */
+    static boolean withdraw(Frame frame, Object ports) {
+        if (ports instanceof Channel channel) return channel.withdraw(frame);
+        IPersistentVector ops = asVector(ports);
+        for (int i = 0; i < ops.count(); i++) {
+            Object port = ops.nth(i) instanceof IPersistentVector pair ? pair.nth(0) : ops.nth(i);
+            if (port instanceof Channel channel && channel.armOf(frame) instanceof Choice.Arm arm)
+                return arm.choice.withdraw();
+        }
+        return false;
+    }
+
+    private static void addArms(IPersistentVector ops, Waiter owner) {
+        Choice choice = new Choice(owner, ops.count());
+        if (!(owner instanceof Frame)) owner.withdrawal(choice::withdraw);
+        try {
+            for (int i = 0; i < ops.count(); i++) {
+                Object op = ops.nth(i);
+                Object v = putValue(op);
+                Choice.Arm arm = new Choice.Arm(choice, channel(op), v);
+                choice.arms[i] = arm;
+                if (v == null) arm.channel.addTaker(arm);
+                else arm.channel.addPutter(arm, v);
+            }
+            // Last, since who cancels the block from then on looks at all arms, as soon as it gets their locks.
+            if (owner instanceof Frame frame && frame.cancellable() != null)
+                frame.cancellable().parks(choice::withdraw);
+        } catch (
+                Throwable t) { // too many wait, no memory, or cancelled: the owner must not be left with arms that live
+            choice.claim();
+            for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);
+            throw t;
+        }
+    }
 }

@@ -5,7 +5,8 @@ import clojure.lang.IDeref;
 
 /** A value that is there: what a port returns for an operation that is done at once. */
 public record Box(Object value) implements IDeref {
-  @Override public Object deref() {
-    return value;
-  }
+    @Override
+    public Object deref() {
+        return value;
+    }
 }

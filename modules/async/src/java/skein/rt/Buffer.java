@@ -10,20 +10,20 @@ import clojure.lang.Counted;
  */
 public interface Buffer extends Counted {
 
-  /** Whether a put has to wait. A buffer that is never full makes puts complete at once. */
-  boolean full();
+    /** Whether a put has to wait. A buffer that is never full makes puts complete at once. */
+    boolean full();
 
-  /** Removes and returns the next value. Only called when {@code count()} is positive. */
-  Object remove();
+    /** Removes and returns the next value. Only called when {@code count()} is positive. */
+    Object remove();
 
-  /** Keeps {@code value}, or drops it or another where that is the buffer's policy. */
-  void add(Object value);
+    /** Keeps {@code value}, or drops it or another where that is the buffer's policy. */
+    void add(Object value);
 
-  /** Told once that the channel has closed. */
-  default void close() {}
+    /** Told once that the channel has closed. */
+    default void close() {}
 
-  /** The greatest number of values it is meant to keep, or -1 where it has no such number. */
-  default int capacity() {
-    return -1;
-  }
+    /** The greatest number of values it is meant to keep, or -1 where it has no such number. */
+    default int capacity() {
+        return -1;
+    }
 }

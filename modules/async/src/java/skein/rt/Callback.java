@@ -6,43 +6,45 @@ import skein.rt.schedule.Scheduler;
 
 /** The waiter behind {@code put!}, {@code take!} and {@code do-alts}: a function of the result. */
 public final class Callback extends Waiter implements Runnable {
-  private final IFn function; // null: nobody wants to know
-  private final boolean onCaller;
+    private final IFn function; // null: nobody wants to know
+    private final boolean onCaller;
 
-  /**
-   * @param function called with the result, or null
-   * @param onCaller whether it runs at once on the thread that completes the operation, rather than on a worker
-   */
-  public Callback(IFn function, boolean onCaller) {
-    this.function = function;
-    this.onCaller = onCaller;
-  }
-
-  /** A task for {@link Scheduler#submit} whose exceptions go to the uncaught-exception handler. */
-  public static Runnable task(Runnable task) {
-    return () -> {
-      try {
-        task.run();
-      } catch (Throwable t) {
-        Scheduler.uncaught(t);
-      }
-    };
-  }
-
-  @Override void complete(Object result, Runner runner) {
-    value = null;
-    if (function == null) return;
-    value = result;
-    if (onCaller) run();
-    else Scheduler.submit(this);
-  }
-
-  /** Calls the function. An exception is the function's own affair and must not hit the other party. */
-  @Override public void run() {
-    try {
-      function.invoke(value);
-    } catch (Throwable t) {
-      Scheduler.uncaught(t);
+    /**
+     * @param function called with the result, or null
+     * @param onCaller whether it runs at once on the thread that completes the operation, rather than on a worker
+     */
+    public Callback(IFn function, boolean onCaller) {
+        this.function = function;
+        this.onCaller = onCaller;
     }
-  }
+
+    /** A task for {@link Scheduler#submit} whose exceptions go to the uncaught-exception handler. */
+    public static Runnable task(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (Throwable t) {
+                Scheduler.uncaught(t);
+            }
+        };
+    }
+
+    @Override
+    void complete(Object result, Runner runner) {
+        value = null;
+        if (function == null) return;
+        value = result;
+        if (onCaller) run();
+        else Scheduler.submit(this);
+    }
+
+    /** Calls the function. An exception is the function's own affair and must not hit the other party. */
+    @Override
+    public void run() {
+        try {
+            function.invoke(value);
+        } catch (Throwable t) {
+            Scheduler.uncaught(t);
+        }
+    }
 }

@@ -19,83 +19,89 @@ import java.lang.invoke.VarHandle;
  * </ul>
  */
 final class Choice {
-  private static final int OPEN = 0;
-  private static final int CLAIMED = 1;
-  private static final VarHandle STATE;
+    private static final int OPEN = 0;
+    private static final int CLAIMED = 1;
+    private static final VarHandle STATE;
 
-  static {
-    try {
-      STATE = MethodHandles.lookup().findVarHandle(Choice.class, "state", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
-  private volatile int state; // volatile: arms are claimed under different locks
-  final Waiter owner;
-  final Arm[] arms;
-
-  Choice(Waiter owner, int size) {
-    this.owner = owner;
-    this.arms = new Arm[size];
-  }
-
-  boolean open() {
-    return state == OPEN;
-  }
-
-  boolean claim() {
-    return state == OPEN && STATE.compareAndSet(this, OPEN, CLAIMED);
-  }
-
-  /** Takes all arms but {@code winner} out of their channels. Holds one lock at a time. */
-  void withdrawAllBut(Arm winner) {
-    for (Arm arm : arms) {
-      if (arm != winner && arm != null) arm.channel.withdraw(arm);
-    }
-  }
-
-  /** Ends an alts that was interrupted or cancelled. False when an arm has won before. */
-  boolean withdraw() {
-    if (!claim()) return false;
-    withdrawAllBut(null);
-    return true;
-  }
-
-  /** One operation of the choice. */
-  static final class Arm extends Waiter {
-    final Choice choice;
-    final Channel channel;
-
-    Arm(Choice choice, Channel channel, Object value) {
-      this.choice = choice;
-      this.channel = channel;
-      this.value = value;
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Choice.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
 
-    @Override boolean claim() {
-      return choice.claim();
+    private volatile int state; // volatile: arms are claimed under different locks
+    final Waiter owner;
+    final Arm[] arms;
+
+    Choice(Waiter owner, int size) {
+        this.owner = owner;
+        this.arms = new Arm[size];
     }
 
-    @Override boolean active() {
-      return choice.open();
+    boolean open() {
+        return state == OPEN;
     }
 
-    @Override void complete(Object result, Runner runner) {
-      choice.withdrawAllBut(this);
-      choice.owner.complete(LazilyPersistentVector.createOwning(result, channel.asPort()), runner);
+    boolean claim() {
+        return state == OPEN && STATE.compareAndSet(this, OPEN, CLAIMED);
     }
 
-    @Override public Thread thread() {
-      return choice.owner.thread();
+    /** Takes all arms but {@code winner} out of their channels. Holds one lock at a time. */
+    void withdrawAllBut(Arm winner) {
+        for (Arm arm : arms) {
+            if (arm != winner && arm != null) arm.channel.withdraw(arm);
+        }
     }
 
-    @Override public StackTraceElement[] stack() {
-      return choice.owner.stack();
+    /** Ends an alts that was interrupted or cancelled. False when an arm has won before. */
+    boolean withdraw() {
+        if (!claim()) return false;
+        withdrawAllBut(null);
+        return true;
     }
 
-    @Override public Frame frame() {
-      return choice.owner.frame();
+    /** One operation of the choice. */
+    static final class Arm extends Waiter {
+        final Choice choice;
+        final Channel channel;
+
+        Arm(Choice choice, Channel channel, Object value) {
+            this.choice = choice;
+            this.channel = channel;
+            this.value = value;
+        }
+
+        @Override
+        boolean claim() {
+            return choice.claim();
+        }
+
+        @Override
+        boolean active() {
+            return choice.open();
+        }
+
+        @Override
+        void complete(Object result, Runner runner) {
+            choice.withdrawAllBut(this);
+            choice.owner.complete(LazilyPersistentVector.createOwning(result, channel.asPort()), runner);
+        }
+
+        @Override
+        public Thread thread() {
+            return choice.owner.thread();
+        }
+
+        @Override
+        public StackTraceElement[] stack() {
+            return choice.owner.stack();
+        }
+
+        @Override
+        public Frame frame() {
+            return choice.owner.frame();
+        }
     }
-  }
 }

@@ -10,56 +10,57 @@ import java.util.concurrent.ConcurrentHashMap;
  * around them, and the fields are private. Volatile fields are read and written as such.
  */
 public final class Fields {
-  // One table per class, which goes when the class goes.
-  private static final ClassValue<ConcurrentHashMap<String, Field>> TABLES = new ClassValue<>() {
-    @Override protected ConcurrentHashMap<String, Field> computeValue(Class<?> type) {
-      return new ConcurrentHashMap<>();
+    // One table per class, which goes when the class goes.
+    private static final ClassValue<ConcurrentHashMap<String, Field>> TABLES = new ClassValue<>() {
+        @Override
+        protected ConcurrentHashMap<String, Field> computeValue(Class<?> type) {
+            return new ConcurrentHashMap<>();
+        }
+    };
+
+    private Fields() {}
+
+    /** The value of {@code owner}'s field {@code name}, a primitive as its box. */
+    public static Object get(Object owner, String name) {
+        try {
+            return field(owner.getClass(), name).get(owner);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e); // the field was made accessible
+        }
     }
-  };
 
-  private Fields() {}
-
-  /** The value of {@code owner}'s field {@code name}, a primitive as its box. */
-  public static Object get(Object owner, String name) {
-    try {
-      return field(owner.getClass(), name).get(owner);
-    } catch (IllegalAccessException e) {
-      throw new AssertionError(e); // the field was made accessible
+    /** Sets {@code owner}'s field {@code name}, a primitive one by Clojure's casts; returns {@code v}. */
+    public static Object set(Object owner, String name, Object v) {
+        Field f = field(owner.getClass(), name);
+        try {
+            f.set(owner, cast(f.getType(), v));
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+        return v;
     }
-  }
 
-  /** Sets {@code owner}'s field {@code name}, a primitive one by Clojure's casts; returns {@code v}. */
-  public static Object set(Object owner, String name, Object v) {
-    Field f = field(owner.getClass(), name);
-    try {
-      f.set(owner, cast(f.getType(), v));
-    } catch (IllegalAccessException e) {
-      throw new AssertionError(e);
+    private static Field field(Class<?> type, String name) {
+        return TABLES.get(type).computeIfAbsent(name, n -> {
+            try {
+                Field f = type.getDeclaredField(n);
+                f.setAccessible(true);
+                return f;
+            } catch (NoSuchFieldException e) {
+                throw new IllegalStateException(type.getName() + " has no field " + n + ".", e);
+            }
+        });
     }
-    return v;
-  }
 
-  private static Field field(Class<?> type, String name) {
-    return TABLES.get(type).computeIfAbsent(name, n -> {
-      try {
-        Field f = type.getDeclaredField(n);
-        f.setAccessible(true);
-        return f;
-      } catch (NoSuchFieldException e) {
-        throw new IllegalStateException(type.getName() + " has no field " + n + ".", e);
-      }
-    });
-  }
-
-  private static Object cast(Class<?> type, Object v) {
-    if (!type.isPrimitive()) return v;
-    if (type == long.class) return RT.longCast(v);
-    if (type == double.class) return RT.doubleCast(v);
-    if (type == int.class) return RT.intCast(v);
-    if (type == boolean.class) return RT.booleanCast(v);
-    if (type == float.class) return RT.floatCast(v);
-    if (type == short.class) return RT.shortCast(v);
-    if (type == byte.class) return RT.byteCast(v);
-    return RT.charCast(v);
-  }
+    private static Object cast(Class<?> type, Object v) {
+        if (!type.isPrimitive()) return v;
+        if (type == long.class) return RT.longCast(v);
+        if (type == double.class) return RT.doubleCast(v);
+        if (type == int.class) return RT.intCast(v);
+        if (type == boolean.class) return RT.booleanCast(v);
+        if (type == float.class) return RT.floatCast(v);
+        if (type == short.class) return RT.shortCast(v);
+        if (type == byte.class) return RT.byteCast(v);
+        return RT.charCast(v);
+    }
 }

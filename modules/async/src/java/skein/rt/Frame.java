@@ -15,356 +15,363 @@ import skein.rt.watch.Failures;
  * the waiter that stands in a channel's queue, so parking allocates nothing.
  */
 public final class Frame extends Waiter implements Runnable {
-  /*
-   * States, seen from outside. Only its holder touches a frame: the thread that runs it, or the channel
-   * (or choice) in which it waits, or the run queue in which it stands. It is handed on by a lock, so its
-   * fields need no volatile.
-   *
-   *   NEW      -> READY      go(): into a run queue           NEW -> RUNNING   async(): on the caller's thread
-   *   READY    -> RUNNING    a runner takes it
-   *   RUNNING  -> WAITING    take, put, alts return false     WAITING -> READY   complete()
-   *   RUNNING  -> DONE       the body returned or threw; the port is closed
-   *
-   *   F1  After take, put or alts has returned false nobody but the next holder touches the frame.
-   *   F2  A frame is in at most one run queue or channel at a time, or in one choice's channels.
-   *   F3  The thread bindings of the frame are installed whenever its body runs.
-   */
+    /*
+     * States, seen from outside. Only its holder touches a frame: the thread that runs it, or the channel
+     * (or choice) in which it waits, or the run queue in which it stands. It is handed on by a lock, so its
+     * fields need no volatile.
+     *
+     *   NEW      -> READY      go(): into a run queue           NEW -> RUNNING   async(): on the caller's thread
+     *   READY    -> RUNNING    a runner takes it
+     *   RUNNING  -> WAITING    take, put, alts return false     WAITING -> READY   complete()
+     *   RUNNING  -> DONE       the body returned or threw; the port is closed
+     *
+     *   F1  After take, put or alts has returned false nobody but the next holder touches the frame.
+     *   F2  A frame is in at most one run queue or channel at a time, or in one choice's channels.
+     *   F3  The thread bindings of the frame are installed whenever its body runs.
+     */
 
-  /** What a body returns when its frame waits. */
-  public static final Object PARKED = new Object();
+    /** What a body returns when its frame waits. */
+    public static final Object PARKED = new Object();
 
-  /** How deep async blocks start inside one another on one stack before they are dispatched instead. */
-  private static final int MAX_INLINE = 128;
+    /** How deep async blocks start inside one another on one stack before they are dispatched instead. */
+    private static final int MAX_INLINE = 128;
 
-  public int state;
-  public Object o0;
-  public Object o1;
-  public Object o2;
-  public Object o3;
-  public Object o4;
-  public Object o5;
-  public long l0;
-  public long l1;
-  public Object[] more;
-  public long[] moreLongs;
+    public int state;
+    public Object o0;
+    public Object o1;
+    public Object o2;
+    public Object o3;
+    public Object o4;
+    public Object o5;
+    public long l0;
+    public long l1;
+    public Object[] more;
+    public long[] moreLongs;
 
-  private final Body body;
-  private Port port;
-  private Object bindings; // a Var binding frame
-  private Runner runner; // what runs it, while it runs
-  private boolean movesBindings; // it may end a step with other bindings on its thread than it began with
-  private boolean carriesFailure; // an async block: the port tells the exception
-  private Object context; // what the context hook captured, or null
-  private Cancellable cancellable; // null unless the block can be cancelled; changed only while it runs
+    private final Body body;
+    private Port port;
+    private Object bindings; // a Var binding frame
+    private Runner runner; // what runs it, while it runs
+    private boolean movesBindings; // it may end a step with other bindings on its thread than it began with
+    private boolean carriesFailure; // an async block: the port tells the exception
+    private Object context; // what the context hook captured, or null
+    private Cancellable cancellable; // null unless the block can be cancelled; changed only while it runs
 
-  public Frame(Body body) {
-    this.body = body;
-  }
-
-  /** Schedules the block with the caller's bindings; returns its result port. */
-  public Object go() {
-    Runner r = prepare();
-    if (r == null) Scheduler.submit(this);
-    else r.ready(this);
-    return port;
-  }
-
-  /** Runs the block on this thread up to its first real park; returns its result port. */
-  public Object async() {
-    Runner r = prepare();
-    carriesFailure = true;
-    if (r == null) r = Runner.inline();
-    Port result = port;
-    if (r.depth >= MAX_INLINE) {
-      r.ready(this);
-      return result;
+    public Frame(Body body) {
+        this.body = body;
     }
-    Object caller = bindings;
-    Object installed = r.installed;
-    Cancellable outer = cancellable == null ? null : Cancellable.of(r);
-    if (outer != null) outer.shield(); // an interrupt of this thread is now the child's
-    r.depth++;
-    try {
-      runOn(r);
-    } finally {
-      r.depth--;
-      if (outer != null) outer.unshield();
-      r.installed = installed;
-      if (Var.getThreadBindingFrame() != caller) Var.resetThreadBindingFrame(caller);
+
+    /** Schedules the block with the caller's bindings; returns its result port. */
+    public Object go() {
+        Runner r = prepare();
+        if (r == null) Scheduler.submit(this);
+        else r.ready(this);
+        return port;
     }
-    return result;
-  }
 
-  /** As {@link #go}, as the child that {@code region} is; its port tells the exception. */
-  public Object goIn(Region region) {
-    become(region);
-    return go();
-  }
-
-  /** As {@link #async}, as the child that {@code region} is. */
-  public Object asyncIn(Region region) {
-    become(region);
-    return async();
-  }
-
-  private void become(Region region) {
-    cancellable = region.cancellable();
-    cancellable.bind(this);
-    carriesFailure = true;
-  }
-
-  private Runner prepare() {
-    port = new Port();
-    bindings = Var.getThreadBindingFrame();
-    Hooks hooks = Hooks.installed;
-    if (hooks != null) context = hooks.spawned(this);
-    return Runner.current();
-  }
-
-  /** Runs the block on this thread, which need not be a worker's. */
-  @Override public void run() {
-    Runner r = Runner.current();
-    if (r == null) r = Runner.inline();
-    Object outer = Var.getThreadBindingFrame();
-    Object installed = r.installed;
-    r.installed = outer;
-    try {
-      resume(r);
-    } finally {
-      r.installed = installed;
-      Var.resetThreadBindingFrame(outer);
+    /** Runs the block on this thread up to its first real park; returns its result port. */
+    public Object async() {
+        Runner r = prepare();
+        carriesFailure = true;
+        if (r == null) r = Runner.inline();
+        Port result = port;
+        if (r.depth >= MAX_INLINE) {
+            r.ready(this);
+            return result;
+        }
+        Object caller = bindings;
+        Object installed = r.installed;
+        Cancellable outer = cancellable == null ? null : Cancellable.of(r);
+        if (outer != null) outer.shield(); // an interrupt of this thread is now the child's
+        r.depth++;
+        try {
+            runOn(r);
+        } finally {
+            r.depth--;
+            if (outer != null) outer.unshield();
+            r.installed = installed;
+            if (Var.getThreadBindingFrame() != caller) Var.resetThreadBindingFrame(caller);
+        }
+        return result;
     }
-  }
 
-  /** Runs the block on {@code r} from where it is to its next park or its end. */
-  void resume(Runner r) {
-    Object b = bindings;
-    if (r.installed != b) Var.resetThreadBindingFrame(b);
-    r.installed = movesBindings ? null : b;
-    runOn(r);
-  }
-
-  private void runOn(Runner r) {
-    runner = r;
-    Frame outer = r.frame;
-    r.frame = this;
-    try {
-      if (cancellable == null) runStep(r);
-      else runCancellable(r);
-    } finally {
-      r.frame = outer;
+    /** As {@link #go}, as the child that {@code region} is; its port tells the exception. */
+    public Object goIn(Region region) {
+        become(region);
+        return go();
     }
-  }
 
-  private void runCancellable(Runner r) {
-    Cancellable mine = cancellable; // when the step has parked, the frame is another's
-    if (!mine.enter()) {
-      fail(new CancellationException("Cancelled before it began."));
-      return;
+    /** As {@link #async}, as the child that {@code region} is. */
+    public Object asyncIn(Region region) {
+        become(region);
+        return async();
     }
-    try {
-      runStep(r);
-    } finally {
-      mine.exit();
+
+    private void become(Region region) {
+        cancellable = region.cancellable();
+        cancellable.bind(this);
+        carriesFailure = true;
     }
-  }
 
-  private void runStep(Runner r) {
-    if (Hooks.installed == null) runBody(r);
-    else runWatched(r);
-  }
-
-  private void runWatched(Runner r) {
-    Hooks hooks = Hooks.installed;
-    if (hooks == null || World.strays(this)) return; // its simulation has ended, or is elsewhere
-    Object outer = hooks.resumed(this, context);
-    try {
-      if (!(context instanceof World.Member m) || !m.isDeferred() || performs(m)) runBody(r);
-    } finally {
-      hooks.suspended(outer);
+    private Runner prepare() {
+        port = new Port();
+        bindings = Var.getThreadBindingFrame();
+        Hooks hooks = Hooks.installed;
+        if (hooks != null) context = hooks.spawned(this);
+        return Runner.current();
     }
-  }
 
-  /** Does the operation that has been put off. Returns whether the block goes on. */
-  private boolean performs(World.Member member) {
-    try {
-      return member.perform();
-    } catch (Throwable t) { // as in runBody
-      int handler = body.handler(state);
-      if (handler < 0) {
-        fail(t);
-        return false;
-      }
-      value = t;
-      state = handler;
-      return true;
+    /** Runs the block on this thread, which need not be a worker's. */
+    @Override
+    public void run() {
+        Runner r = Runner.current();
+        if (r == null) r = Runner.inline();
+        Object outer = Var.getThreadBindingFrame();
+        Object installed = r.installed;
+        r.installed = outer;
+        try {
+            resume(r);
+        } finally {
+            r.installed = installed;
+            Var.resetThreadBindingFrame(outer);
+        }
     }
-  }
 
-  private void runBody(Runner r) {
-    for (;;) {
-      try {
-        Object result = body.run(this);
-        if (result != PARKED) finish(result, r);
-        return;
-      } catch (Throwable t) { // whatever the user's code throws: its handler's, or the end of the block
+    /** Runs the block on {@code r} from where it is to its next park or its end. */
+    void resume(Runner r) {
+        Object b = bindings;
+        if (r.installed != b) Var.resetThreadBindingFrame(b);
+        r.installed = movesBindings ? null : b;
+        runOn(r);
+    }
+
+    private void runOn(Runner r) {
+        runner = r;
+        Frame outer = r.frame;
+        r.frame = this;
+        try {
+            if (cancellable == null) runStep(r);
+            else runCancellable(r);
+        } finally {
+            r.frame = outer;
+        }
+    }
+
+    private void runCancellable(Runner r) {
+        Cancellable mine = cancellable; // when the step has parked, the frame is another's
+        if (!mine.enter()) {
+            fail(new CancellationException("Cancelled before it began."));
+            return;
+        }
+        try {
+            runStep(r);
+        } finally {
+            mine.exit();
+        }
+    }
+
+    private void runStep(Runner r) {
+        if (Hooks.installed == null) runBody(r);
+        else runWatched(r);
+    }
+
+    private void runWatched(Runner r) {
+        Hooks hooks = Hooks.installed;
+        if (hooks == null || World.strays(this)) return; // its simulation has ended, or is elsewhere
+        Object outer = hooks.resumed(this, context);
+        try {
+            if (!(context instanceof World.Member m) || !m.isDeferred() || performs(m)) runBody(r);
+        } finally {
+            hooks.suspended(outer);
+        }
+    }
+
+    /** Does the operation that has been put off. Returns whether the block goes on. */
+    private boolean performs(World.Member member) {
+        try {
+            return member.perform();
+        } catch (Throwable t) { // as in runBody
+            int handler = body.handler(state);
+            if (handler < 0) {
+                fail(t);
+                return false;
+            }
+            value = t;
+            state = handler;
+            return true;
+        }
+    }
+
+    private void runBody(Runner r) {
+        for (; ; ) {
+            try {
+                Object result = body.run(this);
+                if (result != PARKED) finish(result, r);
+                return;
+            } catch (Throwable t) { // whatever the user's code throws: its handler's, or the end of the block
+                int handler = body.handler(state);
+                if (handler < 0) {
+                    fail(t);
+                    return;
+                }
+                value = t;
+                state = handler;
+            }
+        }
+    }
+
+    private void finish(Object result, Runner r) {
+        Hooks hooks = Hooks.installed;
+        if (hooks != null) hooks.finished(this, result);
+        port.deliver(result, r);
+        port.ended(result, null);
+        if (cancellable != null) cancellable.ended(result, null);
+    }
+
+    private void fail(Throwable thrown) {
+        Failures.failed(this, thrown);
+        Hooks hooks = Hooks.installed;
+        if (hooks != null) hooks.failed(this, thrown);
+        if (cancellable != null) cancellable.failed(thrown);
+        if (carriesFailure) {
+            port.fail(thrown);
+        } else {
+            boolean told = World.told(thrown);
+            if (!told) Failures.uncaught(thrown); // before takers are given nil, who may ask why
+            port.failTold(thrown);
+            if (!told) Scheduler.tellHandler(thrown);
+        }
+        port.ended(null, thrown);
+        if (cancellable != null) {
+            port.thrown(); // its scope tells
+            cancellable.ended(null, thrown);
+        }
+    }
+
+    /** Throws where the frame waits. The caller has withdrawn the operation, and therefore owns the frame. */
+    public void throwAtPark(Throwable thrown) {
         int handler = body.handler(state);
         if (handler < 0) {
-          fail(t);
-          return;
+            fail(thrown);
+        } else {
+            state = handler;
+            complete(thrown, null);
         }
-        value = t;
-        state = handler;
-      }
     }
-  }
 
-  private void finish(Object result, Runner r) {
-    Hooks hooks = Hooks.installed;
-    if (hooks != null) hooks.finished(this, result);
-    port.deliver(result, r);
-    port.ended(result, null);
-    if (cancellable != null) cancellable.ended(result, null);
-  }
-
-  private void fail(Throwable thrown) {
-    Failures.failed(this, thrown);
-    Hooks hooks = Hooks.installed;
-    if (hooks != null) hooks.failed(this, thrown);
-    if (cancellable != null) cancellable.failed(thrown);
-    if (carriesFailure) {
-      port.fail(thrown);
-    } else {
-      boolean told = World.told(thrown);
-      if (!told) Failures.uncaught(thrown); // before takers are given nil, who may ask why
-      port.failTold(thrown);
-      if (!told) Scheduler.tellHandler(thrown);
+    @Override
+    void complete(Object result, Runner r) {
+        value = result;
+        if (r == null) r = Runner.current();
+        if (r == null) Scheduler.submit(this);
+        else r.ready(this);
     }
-    port.ended(null, thrown);
-    if (cancellable != null) {
-      port.thrown(); // its scope tells
-      cancellable.ended(null, thrown);
+
+    /** The value of the last parking operation, or the exception in a handler; cleared from the frame. */
+    public Object takeValue() {
+        Object v = value;
+        value = null;
+        return v;
     }
-  }
 
-  /** Throws where the frame waits. The caller has withdrawn the operation, and therefore owns the frame. */
-  public void throwAtPark(Throwable thrown) {
-    int handler = body.handler(state);
-    if (handler < 0) {
-      fail(thrown);
-    } else {
-      state = handler;
-      complete(thrown, null);
+    /** Called first by a block that makes bindings of its own: they go with it from thread to thread. */
+    public void ownBindings() {
+        movesBindings = true;
+        runner.installed = null; // the thread may have other bindings when the step ends
     }
-  }
 
-  @Override void complete(Object result, Runner r) {
-    value = result;
-    if (r == null) r = Runner.current();
-    if (r == null) Scheduler.submit(this);
-    else r.ready(this);
-  }
+    /** About to wait, perhaps. Returns whether a simulation is alive, which may put the operation off. */
+    private boolean parking(Object port, int next) {
+        state = next;
+        if (movesBindings) bindings = Var.getThreadBindingFrame();
+        Hooks hooks = Hooks.installed;
+        if (hooks == null) return false;
+        hooks.parking(this, next, port);
+        return hooks.worlds;
+    }
 
-  /** The value of the last parking operation, or the exception in a handler; cleared from the frame. */
-  public Object takeValue() {
-    Object v = value;
-    value = null;
-    return v;
-  }
+    private boolean defers(int op, Object port, Object operand) {
+        return World.defers(this, runner.depth == 0, op, port, operand);
+    }
 
-  /** Called first by a block that makes bindings of its own: they go with it from thread to thread. */
-  public void ownBindings() {
-    movesBindings = true;
-    runner.installed = null; // the thread may have other bindings when the step ends
-  }
+    /** Takes from {@code source}: true when {@link #takeValue} has the value, false when the frame waits. */
+    public boolean take(Object source, int next) {
+        if (parking(source, next) && defers(World.TAKE, source, null)) return false;
+        return takeNow(source);
+    }
 
-  /** About to wait, perhaps. Returns whether a simulation is alive, which may put the operation off. */
-  private boolean parking(Object port, int next) {
-    state = next;
-    if (movesBindings) bindings = Var.getThreadBindingFrame();
-    Hooks hooks = Hooks.installed;
-    if (hooks == null) return false;
-    hooks.parking(this, next, port);
-    return hooks.worlds;
-  }
+    boolean takeNow(Object source) {
+        Object v = cancellable != null
+                ? Wait.take(source, this, runner)
+                : source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
+        if (v == Channel.NONE) return false;
+        if (v == null) Failures.tookNil(this, source);
+        value = v;
+        return true;
+    }
 
-  private boolean defers(int op, Object port, Object operand) {
-    return World.defers(this, runner.depth == 0, op, port, operand);
-  }
+    /** Puts on {@code target}: true when {@link #takeValue} has the outcome, false when the frame waits. */
+    public boolean put(Object target, Object v, int next) {
+        if (parking(target, next) && defers(World.PUT, target, v)) return false;
+        return putNow(target, v);
+    }
 
-  /** Takes from {@code source}: true when {@link #takeValue} has the value, false when the frame waits. */
-  public boolean take(Object source, int next) {
-    if (parking(source, next) && defers(World.TAKE, source, null)) return false;
-    return takeNow(source);
-  }
+    boolean putNow(Object target, Object v) {
+        Object accepted = cancellable != null
+                ? Wait.put(target, v, this, runner)
+                : target instanceof Channel channel ? channel.put(v, this, runner) : Foreign.put(target, v, this);
+        if (accepted == Channel.NONE) return false;
+        value = accepted;
+        return true;
+    }
 
-  boolean takeNow(Object source) {
-    Object v = cancellable != null ? Wait.take(source, this, runner)
-        : source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
-    if (v == Channel.NONE) return false;
-    if (v == null) Failures.tookNil(this, source);
-    value = v;
-    return true;
-  }
+    /** Does one of several operations: true when {@link #takeValue} has {@code [value port]}. */
+    public boolean alts(Object ports, Object options, int next) {
+        if (parking(ports, next) && defers(World.ALTS, ports, options)) return false;
+        return altsNow(ports, options);
+    }
 
-  /** Puts on {@code target}: true when {@link #takeValue} has the outcome, false when the frame waits. */
-  public boolean put(Object target, Object v, int next) {
-    if (parking(target, next) && defers(World.PUT, target, v)) return false;
-    return putNow(target, v);
-  }
+    boolean altsNow(Object ports, Object options) {
+        Object chosen = cancellable != null
+                ? Wait.alts(ports, (IPersistentMap) options, this, runner)
+                : Alts.choose(ports, (IPersistentMap) options, this, runner);
+        if (chosen == null) return false;
+        value = chosen;
+        return true;
+    }
 
-  boolean putNow(Object target, Object v) {
-    Object accepted = cancellable != null ? Wait.put(target, v, this, runner)
-        : target instanceof Channel channel ? channel.put(v, this, runner) : Foreign.put(target, v, this);
-    if (accepted == Channel.NONE) return false;
-    value = accepted;
-    return true;
-  }
+    /** What the hook has captured where the block was spawned. */
+    Object context() {
+        return context;
+    }
 
-  /** Does one of several operations: true when {@link #takeValue} has {@code [value port]}. */
-  public boolean alts(Object ports, Object options, int next) {
-    if (parking(ports, next) && defers(World.ALTS, ports, options)) return false;
-    return altsNow(ports, options);
-  }
+    /** The block's result port. */
+    public Port port() {
+        return port;
+    }
 
-  boolean altsNow(Object ports, Object options) {
-    Object chosen = cancellable != null ? Wait.alts(ports, (IPersistentMap) options, this, runner)
-        : Alts.choose(ports, (IPersistentMap) options, this, runner);
-    if (chosen == null) return false;
-    value = chosen;
-    return true;
-  }
+    /** The block's code, which tells where it parks. */
+    public Body body() {
+        return body;
+    }
 
-  /** What the hook has captured where the block was spawned. */
-  Object context() {
-    return context;
-  }
+    /** What can be cancelled of the block, or null. */
+    public Cancellable cancellable() {
+        return cancellable;
+    }
 
-  /** The block's result port. */
-  public Port port() {
-    return port;
-  }
+    /** Sets what can be cancelled of the block, on the thread that runs it; null means nothing. */
+    public void cancellable(Cancellable c) {
+        cancellable = c;
+    }
 
-  /** The block's code, which tells where it parks. */
-  public Body body() {
-    return body;
-  }
+    @Override
+    public void withdrawal(BooleanSupplier withdraw) {
+        if (cancellable != null) cancellable.parks(withdraw);
+    }
 
-  /** What can be cancelled of the block, or null. */
-  public Cancellable cancellable() {
-    return cancellable;
-  }
-
-  /** Sets what can be cancelled of the block, on the thread that runs it; null means nothing. */
-  public void cancellable(Cancellable c) {
-    cancellable = c;
-  }
-
-  @Override public void withdrawal(BooleanSupplier withdraw) {
-    if (cancellable != null) cancellable.parks(withdraw);
-  }
-
-  @Override public Frame frame() {
-    return this;
-  }
+    @Override
+    public Frame frame() {
+        return this;
+    }
 }

@@ -10,152 +10,159 @@ import skein.rt.schedule.Scheduler;
  * ids, as core.async does.
  */
 public final class HandlerWaiter extends Waiter {
-  /** A handler, as seen from here. */
-  public interface Handle {
-    /** Held around {@link #active} and {@link #commit}. */
-    void lock();
+    /** A handler, as seen from here. */
+    public interface Handle {
+        /** Held around {@link #active} and {@link #commit}. */
+        void lock();
 
-    /** Ends {@link #lock}. */
-    void unlock();
+        /** Ends {@link #lock}. */
+        void unlock();
 
-    /** The place in the order of locking; 0: the handler has no lock. */
-    long lockId();
+        /** The place in the order of locking; 0: the handler has no lock. */
+        long lockId();
 
-    /** Whether the operation can still complete. */
-    boolean active();
+        /** Whether the operation can still complete. */
+        boolean active();
 
-    /** Whether the operation may wait. */
-    boolean blockable();
+        /** Whether the operation may wait. */
+        boolean blockable();
 
-    /** Completes the operation; returns the function of its result, or null. */
-    Object commit();
+        /** Completes the operation; returns the function of its result, or null. */
+        Object commit();
 
-    /** Whether {@code function} is to be run on the thread that completes the operation. */
-    boolean onCaller(Object function);
-  }
-
-  /** How two operations met. */
-  private enum Meeting { BOTH, I_AM_INACTIVE, OTHER_IS_INACTIVE }
-
-  private final Handle handle;
-  private Object function; // what commit returned; written under the handler's lock by whoever claims
-
-  private HandlerWaiter(Handle handle) {
-    this.handle = handle;
-  }
-
-  /** Takes for {@code handle}: the value, or {@link Channel#NONE} when it waits or is not active. */
-  public static Object take(Channel channel, Handle handle) {
-    HandlerWaiter self = new HandlerWaiter(handle);
-    channel.lock();
-    boolean locked = true;
-    try {
-      for (Waiter putter; !channel.hasBuffered() && (putter = channel.firstPutter()) != null; ) {
-        Meeting meeting = self.meet(putter);
-        if (meeting == Meeting.I_AM_INACTIVE) return Channel.NONE;
-        channel.withdrawLocked(putter);
-        if (meeting == Meeting.OTHER_IS_INACTIVE) continue;
-        Object v = putter.value;
-        channel.unlock();
-        locked = false;
-        putter.complete(Boolean.TRUE, null);
-        return v;
-      }
-      if (!channel.readyToTake()) {
-        if (handle.blockable() && handle.active()) channel.addTaker(self);
-        return Channel.NONE;
-      }
-      if (!self.claim()) return Channel.NONE;
-      locked = false; // take releases the lock that it is called with
-      return channel.takeLocked(null);
-    } finally {
-      if (locked) channel.unlock();
+        /** Whether {@code function} is to be run on the thread that completes the operation. */
+        boolean onCaller(Object function);
     }
-  }
 
-  /** Puts for {@code handle}: true, false, or {@link Channel#NONE} when it waits or is not active. */
-  public static Object put(Channel channel, Object value, Handle handle) {
-    if (value == null) throw new IllegalArgumentException("Can't put nil on channel");
-    HandlerWaiter self = new HandlerWaiter(handle);
-    channel.lock();
-    boolean locked = true;
-    try {
-      for (Waiter taker; channel.meetsDirectly() && (taker = channel.firstTaker()) != null; ) {
-        Meeting meeting = self.meet(taker);
-        if (meeting == Meeting.I_AM_INACTIVE) return Channel.NONE;
-        channel.withdrawLocked(taker);
-        if (meeting == Meeting.OTHER_IS_INACTIVE) continue;
-        channel.unlock();
-        locked = false;
-        taker.complete(value, null);
-        return Boolean.TRUE;
-      }
-      if (!channel.readyToPut()) {
-        if (handle.blockable() && handle.active()) channel.addPutter(self, value);
-        return Channel.NONE;
-      }
-      if (!self.claim()) return channel.isClosed() ? Boolean.FALSE : Channel.NONE;
-      locked = false; // put releases the lock that it is called with
-      return channel.putLocked(value, null);
-    } finally {
-      if (locked) channel.unlock();
+    /** How two operations met. */
+    private enum Meeting {
+        BOTH,
+        I_AM_INACTIVE,
+        OTHER_IS_INACTIVE
     }
-  }
 
-  /** Claims this and {@code other} together, or neither. */
-  private Meeting meet(Waiter other) {
-    if (!(other instanceof HandlerWaiter second)) return meetOwn(other);
-    HandlerWaiter first = this;
-    if (second.handle.lockId() < handle.lockId()) {
-      first = second;
-      second = this;
+    private final Handle handle;
+    private Object function; // what commit returned; written under the handler's lock by whoever claims
+
+    private HandlerWaiter(Handle handle) {
+        this.handle = handle;
     }
-    first.handle.lock();
-    second.handle.lock();
-    try {
-      if (!handle.active()) return Meeting.I_AM_INACTIVE;
-      if (!((HandlerWaiter) other).handle.active()) return Meeting.OTHER_IS_INACTIVE;
-      first.function = first.handle.commit();
-      second.function = second.handle.commit();
-      return Meeting.BOTH;
-    } finally {
-      second.handle.unlock();
-      first.handle.unlock();
+
+    /** Takes for {@code handle}: the value, or {@link Channel#NONE} when it waits or is not active. */
+    public static Object take(Channel channel, Handle handle) {
+        HandlerWaiter self = new HandlerWaiter(handle);
+        channel.lock();
+        boolean locked = true;
+        try {
+            for (Waiter putter; !channel.hasBuffered() && (putter = channel.firstPutter()) != null; ) {
+                Meeting meeting = self.meet(putter);
+                if (meeting == Meeting.I_AM_INACTIVE) return Channel.NONE;
+                channel.withdrawLocked(putter);
+                if (meeting == Meeting.OTHER_IS_INACTIVE) continue;
+                Object v = putter.value;
+                channel.unlock();
+                locked = false;
+                putter.complete(Boolean.TRUE, null);
+                return v;
+            }
+            if (!channel.readyToTake()) {
+                if (handle.blockable() && handle.active()) channel.addTaker(self);
+                return Channel.NONE;
+            }
+            if (!self.claim()) return Channel.NONE;
+            locked = false; // take releases the lock that it is called with
+            return channel.takeLocked(null);
+        } finally {
+            if (locked) channel.unlock();
+        }
     }
-  }
 
-  private Meeting meetOwn(Waiter other) {
-    handle.lock();
-    try {
-      if (!handle.active()) return Meeting.I_AM_INACTIVE;
-      if (!other.claim()) return Meeting.OTHER_IS_INACTIVE;
-      function = handle.commit();
-      return Meeting.BOTH;
-    } finally {
-      handle.unlock();
+    /** Puts for {@code handle}: true, false, or {@link Channel#NONE} when it waits or is not active. */
+    public static Object put(Channel channel, Object value, Handle handle) {
+        if (value == null) throw new IllegalArgumentException("Can't put nil on channel");
+        HandlerWaiter self = new HandlerWaiter(handle);
+        channel.lock();
+        boolean locked = true;
+        try {
+            for (Waiter taker; channel.meetsDirectly() && (taker = channel.firstTaker()) != null; ) {
+                Meeting meeting = self.meet(taker);
+                if (meeting == Meeting.I_AM_INACTIVE) return Channel.NONE;
+                channel.withdrawLocked(taker);
+                if (meeting == Meeting.OTHER_IS_INACTIVE) continue;
+                channel.unlock();
+                locked = false;
+                taker.complete(value, null);
+                return Boolean.TRUE;
+            }
+            if (!channel.readyToPut()) {
+                if (handle.blockable() && handle.active()) channel.addPutter(self, value);
+                return Channel.NONE;
+            }
+            if (!self.claim()) return channel.isClosed() ? Boolean.FALSE : Channel.NONE;
+            locked = false; // put releases the lock that it is called with
+            return channel.putLocked(value, null);
+        } finally {
+            if (locked) channel.unlock();
+        }
     }
-  }
 
-  /** A handler that throws counts as inactive: the channel whose lock is held must not suffer. */
-  @Override boolean claim() {
-    handle.lock();
-    try {
-      if (!handle.active()) return false;
-      function = handle.commit();
-      return true;
-    } catch (Throwable t) {
-      Scheduler.uncaught(t);
-      return false;
-    } finally {
-      handle.unlock();
+    /** Claims this and {@code other} together, or neither. */
+    private Meeting meet(Waiter other) {
+        if (!(other instanceof HandlerWaiter second)) return meetOwn(other);
+        HandlerWaiter first = this;
+        if (second.handle.lockId() < handle.lockId()) {
+            first = second;
+            second = this;
+        }
+        first.handle.lock();
+        second.handle.lock();
+        try {
+            if (!handle.active()) return Meeting.I_AM_INACTIVE;
+            if (!((HandlerWaiter) other).handle.active()) return Meeting.OTHER_IS_INACTIVE;
+            first.function = first.handle.commit();
+            second.function = second.handle.commit();
+            return Meeting.BOTH;
+        } finally {
+            second.handle.unlock();
+            first.handle.unlock();
+        }
     }
-  }
 
-  @Override boolean active() {
-    return handle.active();
-  }
+    private Meeting meetOwn(Waiter other) {
+        handle.lock();
+        try {
+            if (!handle.active()) return Meeting.I_AM_INACTIVE;
+            if (!other.claim()) return Meeting.OTHER_IS_INACTIVE;
+            function = handle.commit();
+            return Meeting.BOTH;
+        } finally {
+            handle.unlock();
+        }
+    }
 
-  @Override void complete(Object result, Runner runner) {
-    if (function != null) new Callback((IFn) function, handle.onCaller(function)).complete(result, runner);
-  }
+    /** A handler that throws counts as inactive: the channel whose lock is held must not suffer. */
+    @Override
+    boolean claim() {
+        handle.lock();
+        try {
+            if (!handle.active()) return false;
+            function = handle.commit();
+            return true;
+        } catch (Throwable t) {
+            Scheduler.uncaught(t);
+            return false;
+        } finally {
+            handle.unlock();
+        }
+    }
+
+    @Override
+    boolean active() {
+        return handle.active();
+    }
+
+    @Override
+    void complete(Object result, Runner runner) {
+        if (function != null) new Callback((IFn) function, handle.onCaller(function)).complete(result, runner);
+    }
 }

@@ -9,33 +9,33 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** Vars of Skein's own namespaces, each of which is loaded when the first of its vars is asked for. */
 public final class Late {
-  /*
-   * Blocks on several threads may be the first to ask, so a var is given out when all of its namespace is there.
-   * Differs from clojure.core/requiring-resolve, which gives out a var that has no value yet, and waits for a lock
-   * that a thread may hold which loads a program and waits for the block. Nothing that is loaded here waits for
-   * anybody, so this lock can't be part of a deadlock.
-   */
-  private static final ReentrantLock LOADING = new ReentrantLock();
-  private static final ConcurrentHashMap<Symbol, Var> VARS = new ConcurrentHashMap<>();
-  private static final Var REQUIRE = RT.var("clojure.core", "require");
+    /*
+     * Blocks on several threads may be the first to ask, so a var is given out when all of its namespace is there.
+     * Differs from clojure.core/requiring-resolve, which gives out a var that has no value yet, and waits for a lock
+     * that a thread may hold which loads a program and waits for the block. Nothing that is loaded here waits for
+     * anybody, so this lock can't be part of a deadlock.
+     */
+    private static final ReentrantLock LOADING = new ReentrantLock();
+    private static final ConcurrentHashMap<Symbol, Var> VARS = new ConcurrentHashMap<>();
+    private static final Var REQUIRE = RT.var("clojure.core", "require");
 
-  private Late() {}
+    private Late() {}
 
-  /** The var called {@code name}, a symbol with a namespace. */
-  public static Var var(Symbol name) {
-    Var v = VARS.get(name);
-    return v != null ? v : load(name);
-  }
-
-  private static Var load(Symbol name) {
-    LOADING.lock();
-    try {
-      REQUIRE.invoke(Symbol.intern(name.getNamespace()));
-      Var v = RT.var(name.getNamespace(), name.getName());
-      VARS.put(name, v);
-      return v;
-    } finally {
-      LOADING.unlock();
+    /** The var called {@code name}, a symbol with a namespace. */
+    public static Var var(Symbol name) {
+        Var v = VARS.get(name);
+        return v != null ? v : load(name);
     }
-  }
+
+    private static Var load(Symbol name) {
+        LOADING.lock();
+        try {
+            REQUIRE.invoke(Symbol.intern(name.getNamespace()));
+            Var v = RT.var(name.getNamespace(), name.getName());
+            VARS.put(name, v);
+            return v;
+        } finally {
+            LOADING.unlock();
+        }
+    }
 }

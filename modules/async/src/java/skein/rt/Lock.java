@@ -16,48 +16,48 @@ import java.util.concurrent.locks.LockSupport;
  * that the holder lost its processor.
  */
 public abstract class Lock {
-  private static final int SPIN_ROUNDS = 12;
-  private static final int YIELD_ROUNDS = 40;
-  private static final int LONGEST_PAUSE = 256;
-  private static final long SLEEP_NANOS = 50_000;
-  private static final VarHandle TAKEN;
+    private static final int SPIN_ROUNDS = 12;
+    private static final int YIELD_ROUNDS = 40;
+    private static final int LONGEST_PAUSE = 256;
+    private static final long SLEEP_NANOS = 50_000;
+    private static final VarHandle TAKEN;
 
-  static {
-    try {
-      TAKEN = MethodHandles.lookup().findVarHandle(Lock.class, "taken", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
+    static {
+        try {
+            TAKEN = MethodHandles.lookup().findVarHandle(Lock.class, "taken", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
-  }
 
-  private volatile int taken; // 0 or 1
+    private volatile int taken; // 0 or 1
 
-  protected void lock() {
-    if (!TAKEN.compareAndSet(this, 0, 1)) lockSlowly();
-  }
-
-  /** Takes the lock if it is free. */
-  protected boolean tryLock() {
-    return TAKEN.compareAndSet(this, 0, 1);
-  }
-
-  protected void unlock() {
-    TAKEN.setRelease(this, 0);
-  }
-
-  private void lockSlowly() {
-    int pause = 4;
-    for (int round = 0; ; round++) {
-      if (round < SPIN_ROUNDS) {
-        for (int i = 0; i < pause; i++) Thread.onSpinWait();
-        pause = Math.min(2 * pause, LONGEST_PAUSE);
-      } else if (round < YIELD_ROUNDS) {
-        Thread.yield();
-      } else {
-        LockSupport.parkNanos(SLEEP_NANOS);
-        Thread.yield(); // an interrupted thread does not park
-      }
-      if (taken == 0 && TAKEN.compareAndSet(this, 0, 1)) return;
+    protected void lock() {
+        if (!TAKEN.compareAndSet(this, 0, 1)) lockSlowly();
     }
-  }
+
+    /** Takes the lock if it is free. */
+    protected boolean tryLock() {
+        return TAKEN.compareAndSet(this, 0, 1);
+    }
+
+    protected void unlock() {
+        TAKEN.setRelease(this, 0);
+    }
+
+    private void lockSlowly() {
+        int pause = 4;
+        for (int round = 0; ; round++) {
+            if (round < SPIN_ROUNDS) {
+                for (int i = 0; i < pause; i++) Thread.onSpinWait();
+                pause = Math.min(2 * pause, LONGEST_PAUSE);
+            } else if (round < YIELD_ROUNDS) {
+                Thread.yield();
+            } else {
+                LockSupport.parkNanos(SLEEP_NANOS);
+                Thread.yield(); // an interrupted thread does not park
+            }
+            if (taken == 0 && TAKEN.compareAndSet(this, 0, 1)) return;
+        }
+    }
 }

@@ -8,102 +8,106 @@ import skein.rt.watch.Failure;
  * when nobody waits for the value, and can carry the exception that ended the block.
  */
 public final class Port extends Channel {
-  /** Sees how a block ends, on the thread on which that happens, after the port has closed. */
-  public interface Watcher {
-    /** The block ended with {@code value}, or by {@code thrown} if that is not null. Returns soon and does not throw. */
-    void ended(Object value, Throwable thrown);
-  }
-
-  private volatile Failure failure; // written before the port closes
-  private Watcher watcher; // written under lock while open; read by the block's runner when it has closed the port
-
-  Port() {
-    super(null);
-  }
-
-  /** Somebody puts on a result port: it behaves as a channel with a buffer of one. */
-  @Override Buffer bufferForPut() {
-    if (buffer == null) buffer = new Buffers.Fixed(1);
-    return buffer;
-  }
-
-  /** Gives the block's value to whoever waits for it, or keeps it; then closes. */
-  void deliver(Object value, Runner runner) {
-    if (value != null) {
-      lock();
-      if (buffer == null && !isClosed() && firstTaker() == null) {
-        buffer = new Buffers.Result(value);
-        unlock();
-      } else {
-        unlock();
-        put(value, new Callback(null, true), runner);
-      }
+    /** Sees how a block ends, on the thread on which that happens, after the port has closed. */
+    public interface Watcher {
+        /** The block ended with {@code value}, or by {@code thrown} if that is not null. Returns soon and does not throw. */
+        void ended(Object value, Throwable thrown);
     }
-    close(runner);
-  }
 
-  /** The take that has waited longest, or null. */
-  public Waiter firstWaiting() {
-    lock();
-    try {
-      Waiter first = firstTaker();
-      Waiter w = first;
-      while (w != null && !w.active()) w = w.next == first ? null : w.next;
-      return w;
-    } finally {
-      unlock();
+    private volatile Failure failure; // written before the port closes
+    private Watcher watcher; // written under lock while open; read by the block's runner when it has closed the port
+
+    Port() {
+        super(null);
     }
-  }
 
-  /** Has {@code w} told how the block ends, which takes nothing from the port. False if the port is closed already. */
-  public boolean watch(Watcher w) {
-    lock();
-    try {
-      if (isClosed()) return false;
-      Watcher first = watcher;
-      watcher = first == null ? w : (value, thrown) -> {
-        first.ended(value, thrown);
+    /** Somebody puts on a result port: it behaves as a channel with a buffer of one. */
+    @Override
+    Buffer bufferForPut() {
+        if (buffer == null) buffer = new Buffers.Fixed(1);
+        return buffer;
+    }
+
+    /** Gives the block's value to whoever waits for it, or keeps it; then closes. */
+    void deliver(Object value, Runner runner) {
+        if (value != null) {
+            lock();
+            if (buffer == null && !isClosed() && firstTaker() == null) {
+                buffer = new Buffers.Result(value);
+                unlock();
+            } else {
+                unlock();
+                put(value, new Callback(null, true), runner);
+            }
+        }
+        close(runner);
+    }
+
+    /** The take that has waited longest, or null. */
+    public Waiter firstWaiting() {
+        lock();
+        try {
+            Waiter first = firstTaker();
+            Waiter w = first;
+            while (w != null && !w.active()) w = w.next == first ? null : w.next;
+            return w;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Has {@code w} told how the block ends, which takes nothing from the port. False if the port is closed already. */
+    public boolean watch(Watcher w) {
+        lock();
+        try {
+            if (isClosed()) return false;
+            Watcher first = watcher;
+            watcher = first == null
+                    ? w
+                    : (value, thrown) -> {
+                        first.ended(value, thrown);
+                        w.ended(value, thrown);
+                    };
+            return true;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** The block has ended and has closed this port. */
+    void ended(Object value, Throwable thrown) {
+        Watcher w = watcher;
+        if (w == null) return;
+        watcher = null;
         w.ended(value, thrown);
-      };
-      return true;
-    } finally {
-      unlock();
     }
-  }
 
-  /** The block has ended and has closed this port. */
-  void ended(Object value, Throwable thrown) {
-    Watcher w = watcher;
-    if (w == null) return;
-    watcher = null;
-    w.ended(value, thrown);
-  }
-
-  /** The value that nobody has taken yet, or null. For inspection: the block may still run. */
-  public Object kept() {
-    lock();
-    try {
-      return buffer instanceof Buffers.Result result ? result.peek() : null;
-    } finally {
-      unlock();
+    /** The value that nobody has taken yet, or null. For inspection: the block may still run. */
+    public Object kept() {
+        lock();
+        try {
+            return buffer instanceof Buffers.Result result ? result.peek() : null;
+        } finally {
+            unlock();
+        }
     }
-  }
 
-  /** Closes; {@link #thrown} tells takers why. If nobody asks, the exception is reported by and by. */
-  void fail(Throwable thrown) {
-    failure = Failure.of(this, thrown);
-    close();
-  }
+    /** Closes; {@link #thrown} tells takers why. If nobody asks, the exception is reported by and by. */
+    void fail(Throwable thrown) {
+        failure = Failure.of(this, thrown);
+        close();
+    }
 
-  /** Closes after {@code thrown}, which the uncaught-exception handler is told by the caller. Takers may ask for it. */
-  void failTold(Throwable thrown) {
-    failure = Failure.told(thrown);
-    close();
-  }
+    /** Closes after {@code thrown}, which the uncaught-exception handler is told by the caller. Takers may ask for it. */
+    void failTold(Throwable thrown) {
+        failure = Failure.told(thrown);
+        close();
+    }
 
-  /** The exception that ended the block, or null. Asking makes it observed. */
-  @Override public Throwable thrown() {
-    Failure f = failure;
-    return f == null ? super.thrown() : f.observe();
-  }
+    /** The exception that ended the block, or null. Asking makes it observed. */
+    @Override
+    public Throwable thrown() {
+        Failure f = failure;
+        return f == null ? super.thrown() : f.observe();
+    }
 }

@@ -6,58 +6,58 @@ package skein.rt;
  * empty. Whoever owns the list guards it: a channel by its lock, a thread that has claimed its waiters by that.
  */
 final class Ring {
-  private Ring() {}
+    private Ring() {}
 
-  static Waiter link(Waiter first, Waiter waiter) {
-    if (first == null) {
-      waiter.next = waiter;
-      waiter.prev = waiter;
-      return waiter;
+    static Waiter link(Waiter first, Waiter waiter) {
+        if (first == null) {
+            waiter.next = waiter;
+            waiter.prev = waiter;
+            return waiter;
+        }
+        Waiter last = first.prev;
+        last.next = waiter;
+        waiter.prev = last;
+        waiter.next = first;
+        first.prev = waiter;
+        return first;
     }
-    Waiter last = first.prev;
-    last.next = waiter;
-    waiter.prev = last;
-    waiter.next = first;
-    first.prev = waiter;
-    return first;
-  }
 
-  /** Returns the new first of the list. */
-  static Waiter unlink(Waiter first, Waiter waiter) {
-    Waiter next = waiter.next;
-    Waiter prev = waiter.prev;
-    waiter.next = null;
-    waiter.prev = null;
-    if (next == waiter) return null;
-    prev.next = next;
-    next.prev = prev;
-    return waiter == first ? next : first;
-  }
-
-  /** Appends a claimed waiter, with its result, to a list of those to be completed after the lock. */
-  static Waiter append(Waiter completed, Waiter waiter, Object result) {
-    waiter.value = result;
-    return link(completed, waiter);
-  }
-
-  static Waiter appendAll(Waiter completed, Waiter more) {
-    if (completed == null) return more;
-    if (more == null) return completed;
-    Waiter last = completed.prev;
-    Waiter lastMore = more.prev;
-    last.next = more;
-    more.prev = last;
-    lastMore.next = completed;
-    completed.prev = lastMore;
-    return completed;
-  }
-
-  static void completeAll(Waiter completed, Runner runner) {
-    while (completed != null) {
-      Waiter w = completed;
-      completed = unlink(completed, w);
-      Object result = w.value;
-      w.complete(result, runner);
+    /** Returns the new first of the list. */
+    static Waiter unlink(Waiter first, Waiter waiter) {
+        Waiter next = waiter.next;
+        Waiter prev = waiter.prev;
+        waiter.next = null;
+        waiter.prev = null;
+        if (next == waiter) return null;
+        prev.next = next;
+        next.prev = prev;
+        return waiter == first ? next : first;
     }
-  }
+
+    /** Appends a claimed waiter, with its result, to a list of those to be completed after the lock. */
+    static Waiter append(Waiter completed, Waiter waiter, Object result) {
+        waiter.value = result;
+        return link(completed, waiter);
+    }
+
+    static Waiter appendAll(Waiter completed, Waiter more) {
+        if (completed == null) return more;
+        if (more == null) return completed;
+        Waiter last = completed.prev;
+        Waiter lastMore = more.prev;
+        last.next = more;
+        more.prev = last;
+        lastMore.next = completed;
+        completed.prev = lastMore;
+        return completed;
+    }
+
+    static void completeAll(Waiter completed, Runner runner) {
+        while (completed != null) {
+            Waiter w = completed;
+            completed = unlink(completed, w);
+            Object result = w.value;
+            w.complete(result, runner);
+        }
+    }
 }

@@ -8,66 +8,68 @@ import skein.rt.schedule.Scheduler;
  * A thread has at most one.
  */
 public abstract class Runner {
-  private static final ThreadLocal<Runner> CURRENT = new ThreadLocal<>();
+    private static final ThreadLocal<Runner> CURRENT = new ThreadLocal<>();
 
-  Frame frame; // the block that runs on this thread now, or null; touched by this thread only
-  int depth; // how many async blocks run inside one another on this thread
-  protected Object installed; // the Var binding frame that is on the thread between two steps, or null if that is not known
+    Frame frame; // the block that runs on this thread now, or null; touched by this thread only
+    int depth; // how many async blocks run inside one another on this thread
+    protected Object
+            installed; // the Var binding frame that is on the thread between two steps, or null if that is not known
 
-  /** The runner of this thread, or null when it has never run a block. */
-  public static Runner current() {
-    return CURRENT.get();
-  }
-
-  /** Whether this thread runs a block, at any depth of calls. */
-  public static boolean inBlock() {
-    Runner r = CURRENT.get();
-    return r != null && r.frame != null;
-  }
-
-  /** Makes this the runner of the current thread. */
-  protected final void enter() {
-    CURRENT.set(this);
-  }
-
-  /** The current thread has no runner any more. */
-  static void leave() {
-    CURRENT.remove();
-  }
-
-  /** Gives the current thread, which is nobody's worker, a runner. */
-  static Runner inline() {
-    Runner r = new Inline();
-    r.enter();
-    return r;
-  }
-
-  /** Called by a thread that is about to block: if it is a worker's, the worker goes on without it. */
-  public static void beforeBlocking() {
-    Runner r = CURRENT.get();
-    if (r != null) r.blocking();
-  }
-
-  /** Sees to it that {@code frame} is run soon. */
-  protected abstract void ready(Frame frame);
-
-  /** Runs {@code frame} on this thread, which has this runner, to its next park or its end. */
-  protected final void resume(Frame frame) {
-    frame.resume(this);
-  }
-
-  /** This thread is about to block. */
-  protected void blocking() {}
-
-  /** The block that runs on this thread now, or null. */
-  public final Frame frame() {
-    return frame;
-  }
-
-  /** A thread of the user's, on which an async block has been started. */
-  private static final class Inline extends Runner {
-    @Override protected void ready(Frame frame) {
-      Scheduler.submit(frame);
+    /** The runner of this thread, or null when it has never run a block. */
+    public static Runner current() {
+        return CURRENT.get();
     }
-  }
+
+    /** Whether this thread runs a block, at any depth of calls. */
+    public static boolean inBlock() {
+        Runner r = CURRENT.get();
+        return r != null && r.frame != null;
+    }
+
+    /** Makes this the runner of the current thread. */
+    protected final void enter() {
+        CURRENT.set(this);
+    }
+
+    /** The current thread has no runner any more. */
+    static void leave() {
+        CURRENT.remove();
+    }
+
+    /** Gives the current thread, which is nobody's worker, a runner. */
+    static Runner inline() {
+        Runner r = new Inline();
+        r.enter();
+        return r;
+    }
+
+    /** Called by a thread that is about to block: if it is a worker's, the worker goes on without it. */
+    public static void beforeBlocking() {
+        Runner r = CURRENT.get();
+        if (r != null) r.blocking();
+    }
+
+    /** Sees to it that {@code frame} is run soon. */
+    protected abstract void ready(Frame frame);
+
+    /** Runs {@code frame} on this thread, which has this runner, to its next park or its end. */
+    protected final void resume(Frame frame) {
+        frame.resume(this);
+    }
+
+    /** This thread is about to block. */
+    protected void blocking() {}
+
+    /** The block that runs on this thread now, or null. */
+    public final Frame frame() {
+        return frame;
+    }
+
+    /** A thread of the user's, on which an async block has been started. */
+    private static final class Inline extends Runner {
+        @Override
+        protected void ready(Frame frame) {
+            Scheduler.submit(frame);
+        }
+    }
 }

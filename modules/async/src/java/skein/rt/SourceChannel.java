@@ -15,91 +15,96 @@ import java.util.concurrent.ConcurrentHashMap;
  * alts leaves nothing behind in a future that stays pending, however often a loop waits for it.
  */
 public final class SourceChannel extends UnlimitedChannel {
-  /** A thing, by identity. */
-  private static final class Key extends WeakReference<Object> {
-    private final int hash;
+    /** A thing, by identity. */
+    private static final class Key extends WeakReference<Object> {
+        private final int hash;
 
-    Key(Object source, ReferenceQueue<Object> queue) {
-      super(source, queue);
-      hash = System.identityHashCode(source);
+        Key(Object source, ReferenceQueue<Object> queue) {
+            super(source, queue);
+            hash = System.identityHashCode(source);
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            if (this == other) return true;
+            Object source = get();
+            return source != null && other instanceof Key key && key.refersTo(source);
+        }
     }
 
-    @Override public int hashCode() {
-      return hash;
+    /** Finds the key of a thing, without being one more reference for the garbage collector to look after. */
+    private record Lookup(Object source) {
+        @Override
+        public int hashCode() {
+            return System.identityHashCode(source);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Key key && key.refersTo(source);
+        }
     }
 
-    @Override public boolean equals(Object other) {
-      if (this == other) return true;
-      Object source = get();
-      return source != null && other instanceof Key key && key.refersTo(source);
-    }
-  }
+    private static final ConcurrentHashMap<Object, WeakReference<SourceChannel>> PENDING = new ConcurrentHashMap<>();
+    private static final ReferenceQueue<Object> GONE = new ReferenceQueue<>();
 
-  /** Finds the key of a thing, without being one more reference for the garbage collector to look after. */
-  private record Lookup(Object source) {
-    @Override public int hashCode() {
-      return System.identityHashCode(source);
+    private Key key; // of the entry with this channel; null when there never was one. Written before it is there
+
+    private SourceChannel(Object source) {
+        super(new Buffers.Promise(), source);
     }
 
-    @Override public boolean equals(Object other) {
-      return other instanceof Key key && key.refersTo(source);
+    /** A channel for a {@code source} whose result is there; see {@link #settle}. */
+    public static SourceChannel settled(Object source, Object value, Throwable thrown) {
+        SourceChannel channel = new SourceChannel(source);
+        channel.settle(value, thrown);
+        return channel;
     }
-  }
 
-  private static final ConcurrentHashMap<Object, WeakReference<SourceChannel>> PENDING = new ConcurrentHashMap<>();
-  private static final ReferenceQueue<Object> GONE = new ReferenceQueue<>();
-
-  private Key key; // of the entry with this channel; null when there never was one. Written before it is there
-
-  private SourceChannel(Object source) {
-    super(new Buffers.Promise(), source);
-  }
-
-  /** A channel for a {@code source} whose result is there; see {@link #settle}. */
-  public static SourceChannel settled(Object source, Object value, Throwable thrown) {
-    SourceChannel channel = new SourceChannel(source);
-    channel.settle(value, thrown);
-    return channel;
-  }
-
-  /**
-   * The channel of a {@code source} whose result is not there yet.
-   *
-   * @param start called with a new channel: sees to it that {@link #settle} is called, and that the channel is held
-   *     until then
-   */
-  public static SourceChannel pending(Object source, IFn start) {
-    for (Reference<?> gone; (gone = GONE.poll()) != null; ) PENDING.remove(gone);
-    WeakReference<SourceChannel> known = PENDING.get(new Lookup(source));
-    SourceChannel existing = known == null ? null : known.get();
-    if (existing != null) return existing;
-    SourceChannel channel = new SourceChannel(source);
-    WeakReference<SourceChannel> mine = new WeakReference<>(channel);
-    channel.key = new Key(source, GONE);
-    for (;;) {
-      WeakReference<SourceChannel> theirs = PENDING.putIfAbsent(channel.key, mine);
-      if (theirs == null) break;
-      existing = theirs.get();
-      if (existing != null) return existing;
-      if (PENDING.replace(channel.key, theirs, mine)) break;
+    /**
+     * The channel of a {@code source} whose result is not there yet.
+     *
+     * @param start called with a new channel: sees to it that {@link #settle} is called, and that the channel is held
+     *     until then
+     */
+    public static SourceChannel pending(Object source, IFn start) {
+        for (Reference<?> gone; (gone = GONE.poll()) != null; ) PENDING.remove(gone);
+        WeakReference<SourceChannel> known = PENDING.get(new Lookup(source));
+        SourceChannel existing = known == null ? null : known.get();
+        if (existing != null) return existing;
+        SourceChannel channel = new SourceChannel(source);
+        WeakReference<SourceChannel> mine = new WeakReference<>(channel);
+        channel.key = new Key(source, GONE);
+        for (; ; ) {
+            WeakReference<SourceChannel> theirs = PENDING.putIfAbsent(channel.key, mine);
+            if (theirs == null) break;
+            existing = theirs.get();
+            if (existing != null) return existing;
+            if (PENDING.replace(channel.key, theirs, mine)) break;
+        }
+        try {
+            start.invoke(channel);
+        } catch (Throwable t) { // whoever found the channel meanwhile must not wait for ever
+            channel.settle(null, t);
+        }
+        return channel;
     }
-    try {
-      start.invoke(channel);
-    } catch (Throwable t) { // whoever found the channel meanwhile must not wait for ever
-      channel.settle(null, t);
+
+    /** Gives the result to whoever waits now or comes later: {@code value}, or nil and why. */
+    public void settle(Object value, Throwable thrown) {
+        if (value != null) put(value, null, null);
+        if (thrown == null) close();
+        else close(thrown);
+        if (key != null) PENDING.computeIfPresent(key, (k, held) -> held.refersTo(this) ? null : held);
     }
-    return channel;
-  }
 
-  /** Gives the result to whoever waits now or comes later: {@code value}, or nil and why. */
-  public void settle(Object value, Throwable thrown) {
-    if (value != null) put(value, null, null);
-    if (thrown == null) close();
-    else close(thrown);
-    if (key != null) PENDING.computeIfPresent(key, (k, held) -> held.refersTo(this) ? null : held);
-  }
-
-  @Override Object asPort() {
-    return label();
-  }
+    @Override
+    Object asPort() {
+        return label();
+    }
 }

@@ -20,101 +20,113 @@ import skein.rt.schedule.Scheduler;
  * refused that when the take has happened.
  */
 public final class TakeFuture extends CompletableFuture<Object> {
-  /** The take. Whoever claims it decides how the future ends. */
-  private final class Take extends Waiter {
-    private final AtomicBoolean claimed = new AtomicBoolean();
-    private final boolean foreign;
-    private volatile BooleanSupplier withdrawal; // from a port of another kind; set before the take can happen there
+    /** The take. Whoever claims it decides how the future ends. */
+    private final class Take extends Waiter {
+        private final AtomicBoolean claimed = new AtomicBoolean();
+        private final boolean foreign;
+        private volatile BooleanSupplier
+                withdrawal; // from a port of another kind; set before the take can happen there
 
-    Take(boolean foreign) {
-      this.foreign = foreign;
+        Take(boolean foreign) {
+            this.foreign = foreign;
+        }
+
+        @Override
+        boolean claim() {
+            return claimed.compareAndSet(false, true);
+        }
+
+        @Override
+        boolean active() {
+            return !claimed.get();
+        }
+
+        @Override
+        public void withdrawal(BooleanSupplier withdraw) {
+            withdrawal = withdraw;
+        }
+
+        boolean withdraw() {
+            if (foreign) return withdrawal != null && withdrawal.getAsBoolean();
+            if (!claim()) return false;
+            ((Channel) port).withdraw(this);
+            return true;
+        }
+
+        @Override
+        void complete(Object result, Runner runner) {
+            Scheduler.submit(Callback.task(() -> settle(result)));
+        }
     }
 
-    @Override boolean claim() {
-      return claimed.compareAndSet(false, true);
+    private final Object port;
+    private final IFn failure;
+    private final Take take;
+
+    private TakeFuture(Object port, IFn failure) {
+        this.port = port;
+        this.failure = failure;
+        take = new Take(!(port instanceof Channel));
     }
 
-    @Override boolean active() {
-      return !claimed.get();
+    /** Starts a take; {@code failure} tells why a port is closed: an exception or nil. */
+    public static TakeFuture start(Object port, IFn failure) {
+        TakeFuture future = new TakeFuture(port, failure);
+        Object result = port instanceof Channel channel
+                ? channel.take(future.take, Runner.current())
+                : Foreign.alts(Tuple.create(port), PersistentArrayMap.EMPTY, future.take);
+        if (result != null ? result != Channel.NONE : port instanceof Channel) future.settle(result);
+        return future;
     }
 
-    @Override public void withdrawal(BooleanSupplier withdraw) {
-      withdrawal = withdraw;
+    private void settle(Object result) {
+        Object v = take.foreign ? ((IPersistentVector) result).nth(0) : result;
+        Object thrown = v == null ? failure.invoke(port) : null;
+        if (thrown == null) super.complete(v);
+        else super.completeExceptionally((Throwable) thrown);
     }
 
-    boolean withdraw() {
-      if (foreign) return withdrawal != null && withdrawal.getAsBoolean();
-      if (!claim()) return false;
-      ((Channel) port).withdraw(this);
-      return true;
+    @Override
+    public boolean complete(Object value) {
+        return take.withdraw() && super.complete(value);
     }
 
-    @Override void complete(Object result, Runner runner) {
-      Scheduler.submit(Callback.task(() -> settle(result)));
+    @Override
+    public boolean completeExceptionally(Throwable thrown) {
+        return take.withdraw() && super.completeExceptionally(thrown);
     }
-  }
 
-  private final Object port;
-  private final IFn failure;
-  private final Take take;
+    @Override
+    public void obtrudeValue(Object value) {
+        take.withdraw();
+        super.obtrudeValue(value);
+    }
 
-  private TakeFuture(Object port, IFn failure) {
-    this.port = port;
-    this.failure = failure;
-    take = new Take(!(port instanceof Channel));
-  }
+    @Override
+    public void obtrudeException(Throwable thrown) {
+        take.withdraw();
+        super.obtrudeException(thrown);
+    }
 
-  /** Starts a take; {@code failure} tells why a port is closed: an exception or nil. */
-  public static TakeFuture start(Object port, IFn failure) {
-    TakeFuture future = new TakeFuture(port, failure);
-    Object result = port instanceof Channel channel
-        ? channel.take(future.take, Runner.current())
-        : Foreign.alts(Tuple.create(port), PersistentArrayMap.EMPTY, future.take);
-    if (result != null ? result != Channel.NONE : port instanceof Channel) future.settle(result);
-    return future;
-  }
+    @Override
+    public boolean cancel(boolean mayInterrupt) {
+        return take.withdraw() ? super.cancel(mayInterrupt) : isCancelled();
+    }
 
-  private void settle(Object result) {
-    Object v = take.foreign ? ((IPersistentVector) result).nth(0) : result;
-    Object thrown = v == null ? failure.invoke(port) : null;
-    if (thrown == null) super.complete(v);
-    else super.completeExceptionally((Throwable) thrown);
-  }
+    @Override
+    public CompletableFuture<Object> completeAsync(Supplier<?> supplier, Executor executor) {
+        executor.execute(() -> {
+            try {
+                complete(supplier.get());
+            } catch (Throwable t) {
+                completeExceptionally(t);
+            }
+        });
+        return this;
+    }
 
-  @Override public boolean complete(Object value) {
-    return take.withdraw() && super.complete(value);
-  }
-
-  @Override public boolean completeExceptionally(Throwable thrown) {
-    return take.withdraw() && super.completeExceptionally(thrown);
-  }
-
-  @Override public void obtrudeValue(Object value) {
-    take.withdraw();
-    super.obtrudeValue(value);
-  }
-
-  @Override public void obtrudeException(Throwable thrown) {
-    take.withdraw();
-    super.obtrudeException(thrown);
-  }
-
-  @Override public boolean cancel(boolean mayInterrupt) {
-    return take.withdraw() ? super.cancel(mayInterrupt) : isCancelled();
-  }
-
-  @Override public CompletableFuture<Object> completeAsync(Supplier<?> supplier, Executor executor) {
-    executor.execute(() -> {
-      try {
-        complete(supplier.get());
-      } catch (Throwable t) {
-        completeExceptionally(t);
-      }
-    });
-    return this;
-  }
-
-  @Override public <U> CompletableFuture<U> newIncompleteFuture() {
-    return new CompletableFuture<>();
-  }
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        return new CompletableFuture<>();
+    }
 }

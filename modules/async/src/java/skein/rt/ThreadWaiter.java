@@ -19,84 +19,88 @@ import skein.rt.schedule.Scheduler;
  * few microseconds, but to stop one that runs takes it many times as long.
  */
 final class ThreadWaiter extends Waiter {
-  /** How long a platform thread looks for the result before it parks: less than a wake-up costs. */
-  private static final long SPIN_NANOS = 25_000;
+    /** How long a platform thread looks for the result before it parks: less than a wake-up costs. */
+    private static final long SPIN_NANOS = 25_000;
 
-  private final Thread thread = Thread.currentThread();
-  private BooleanSupplier withdrawal; // of an alts; set before it can be claimed
-  private volatile boolean done; // volatile: publishes value to the waiting thread
-  private volatile boolean awake = !thread.isVirtual(); // volatile: read by who asks for the stack
-  private volatile boolean asked; // volatile: tells the spinning thread to hand over its stack
-  private volatile StackTraceElement[] stack; // volatile: publishes the stack to who asked
+    private final Thread thread = Thread.currentThread();
+    private BooleanSupplier withdrawal; // of an alts; set before it can be claimed
+    private volatile boolean done; // volatile: publishes value to the waiting thread
+    private volatile boolean awake = !thread.isVirtual(); // volatile: read by who asks for the stack
+    private volatile boolean asked; // volatile: tells the spinning thread to hand over its stack
+    private volatile StackTraceElement[] stack; // volatile: publishes the stack to who asked
 
-  @Override void complete(Object result, Runner runner) {
-    value = result;
-    done = true;
-    LockSupport.unpark(thread);
-  }
+    @Override
+    void complete(Object result, Runner runner) {
+        value = result;
+        done = true;
+        LockSupport.unpark(thread);
+    }
 
-  /** Waits for the result; {@code withdraw} says whether an interrupted wait could still be undone. */
-  Object await(BooleanSupplier withdraw) throws InterruptedException {
-    if (!thread.isVirtual() && !World.awaits(() -> done)) spin();
-    if (!done) {
-      Runner.beforeBlocking();
-      while (!done) {
-        if (Thread.interrupted()) {
-          if (withdraw.getAsBoolean()) throw new InterruptedException();
-          awaitImminent();
-          Thread.currentThread().interrupt();
-          break;
+    /** Waits for the result; {@code withdraw} says whether an interrupted wait could still be undone. */
+    Object await(BooleanSupplier withdraw) throws InterruptedException {
+        if (!thread.isVirtual() && !World.awaits(() -> done)) spin();
+        if (!done) {
+            Runner.beforeBlocking();
+            while (!done) {
+                if (Thread.interrupted()) {
+                    if (withdraw.getAsBoolean()) throw new InterruptedException();
+                    awaitImminent();
+                    Thread.currentThread().interrupt();
+                    break;
+                }
+                LockSupport.park(this);
+            }
         }
-        LockSupport.park(this);
-      }
+        return value;
     }
-    return value;
-  }
 
-  /** As long as it takes no processor from the workers. */
-  private void spin() {
-    long start = System.nanoTime();
-    while (!done && Scheduler.leavesProcessor() && System.nanoTime() - start < SPIN_NANOS) {
-      for (int i = 0; i < 32 && !done; i++) Thread.onSpinWait();
-      if (asked && stack == null) {
-        stack = ownStack();
-        start = System.nanoTime(); // who asks is about to end the wait
-      }
+    /** As long as it takes no processor from the workers. */
+    private void spin() {
+        long start = System.nanoTime();
+        while (!done && Scheduler.leavesProcessor() && System.nanoTime() - start < SPIN_NANOS) {
+            for (int i = 0; i < 32 && !done; i++) Thread.onSpinWait();
+            if (asked && stack == null) {
+                stack = ownStack();
+                start = System.nanoTime(); // who asks is about to end the wait
+            }
+        }
+        awake = false;
     }
-    awake = false;
-  }
 
-  private static StackTraceElement[] ownStack() {
-    try {
-      return new Throwable().getStackTrace();
-    } catch (StackOverflowError | OutOfMemoryError e) { // which must not end the wait
-      return new StackTraceElement[0];
+    private static StackTraceElement[] ownStack() {
+        try {
+            return new Throwable().getStackTrace();
+        } catch (StackOverflowError | OutOfMemoryError e) { // which must not end the wait
+            return new StackTraceElement[0];
+        }
     }
-  }
 
-  @Override public StackTraceElement[] stack() {
-    asked = true;
-    long start = System.nanoTime();
-    while (awake && stack == null && System.nanoTime() - start < SPIN_NANOS) Thread.onSpinWait();
-    StackTraceElement[] own = stack;
-    return own == null ? thread.getStackTrace() : own;
-  }
+    @Override
+    public StackTraceElement[] stack() {
+        asked = true;
+        long start = System.nanoTime();
+        while (awake && stack == null && System.nanoTime() - start < SPIN_NANOS) Thread.onSpinWait();
+        StackTraceElement[] own = stack;
+        return own == null ? thread.getStackTrace() : own;
+    }
 
-  @Override public Thread thread() {
-    return thread;
-  }
+    @Override
+    public Thread thread() {
+        return thread;
+    }
 
-  /** Waits for the result of an alts. */
-  Object await() throws InterruptedException {
-    return await(withdrawal);
-  }
+    /** Waits for the result of an alts. */
+    Object await() throws InterruptedException {
+        return await(withdrawal);
+    }
 
-  @Override public void withdrawal(BooleanSupplier withdraw) {
-    withdrawal = withdraw;
-  }
+    @Override
+    public void withdrawal(BooleanSupplier withdraw) {
+        withdrawal = withdraw;
+    }
 
-  /** Whoever claimed the operation is about to complete it. */
-  private void awaitImminent() {
-    while (!done) Thread.yield();
-  }
+    /** Whoever claimed the operation is about to complete it. */
+    private void awaitImminent() {
+        while (!done) Thread.yield();
+    }
 }

@@ -12,101 +12,110 @@ import skein.rt.schedule.Scheduler;
  * may use the channel: the lock lets the thread that holds it in again.
  */
 public final class TransducedChannel extends Channel {
-  /** The step at the end of the transducer: adds to the buffer, which is the accumulator. */
-  private static final IFn ADD = new AFn() {
-    @Override public Object invoke() {
-      return null;
+    /** The step at the end of the transducer: adds to the buffer, which is the accumulator. */
+    private static final IFn ADD = new AFn() {
+        @Override
+        public Object invoke() {
+            return null;
+        }
+
+        @Override
+        public Object invoke(Object buffer) {
+            return buffer;
+        }
+
+        @Override
+        public Object invoke(Object buffer, Object value) {
+            if (value == null) throw new AssertionError("Assert failed: (not (nil? itm))");
+            ((Buffer) buffer).add(value);
+            return buffer;
+        }
+    };
+
+    private final IFn step;
+    private final IFn exceptionHandler; // or null: the thread's uncaught-exception handler
+    private Thread holder; // guarded by the lock; read by a thread that may be it
+    private int entries; // guarded by lock
+    private boolean finished; // guarded by lock
+
+    /**
+     * @param xform the transducer, or null
+     * @param exceptionHandler given what the transducer throws; a value other than nil goes to the buffer
+     */
+    public TransducedChannel(Buffer buffer, IFn xform, IFn exceptionHandler) {
+        super(buffer);
+        this.step = xform == null ? ADD : (IFn) xform.invoke(ADD);
+        this.exceptionHandler = exceptionHandler;
     }
 
-    @Override public Object invoke(Object buffer) {
-      return buffer;
+    @Override
+    protected void lock() {
+        Thread me = Thread.currentThread();
+        if (holder != me) {
+            super.lock();
+            holder = me;
+        }
+        if (entries++ == 0 && Hooks.installed != null) World.holds(1);
     }
 
-    @Override public Object invoke(Object buffer, Object value) {
-      if (value == null) throw new AssertionError("Assert failed: (not (nil? itm))");
-      ((Buffer) buffer).add(value);
-      return buffer;
+    @Override
+    protected boolean tryLock() {
+        Thread me = Thread.currentThread();
+        if (holder != me) {
+            if (!super.tryLock()) return false;
+            holder = me;
+        }
+        if (entries++ == 0 && Hooks.installed != null) World.holds(1);
+        return true;
     }
-  };
 
-  private final IFn step;
-  private final IFn exceptionHandler; // or null: the thread's uncaught-exception handler
-  private Thread holder; // guarded by the lock; read by a thread that may be it
-  private int entries; // guarded by lock
-  private boolean finished; // guarded by lock
-
-  /**
-   * @param xform the transducer, or null
-   * @param exceptionHandler given what the transducer throws; a value other than nil goes to the buffer
-   */
-  public TransducedChannel(Buffer buffer, IFn xform, IFn exceptionHandler) {
-    super(buffer);
-    this.step = xform == null ? ADD : (IFn) xform.invoke(ADD);
-    this.exceptionHandler = exceptionHandler;
-  }
-
-  @Override protected void lock() {
-    Thread me = Thread.currentThread();
-    if (holder != me) {
-      super.lock();
-      holder = me;
+    @Override
+    protected void unlock() {
+        if (--entries == 0) {
+            holder = null;
+            super.unlock();
+            if (Hooks.installed != null) World.holds(-1);
+        }
     }
-    if (entries++ == 0 && Hooks.installed != null) World.holds(1);
-  }
 
-  @Override protected boolean tryLock() {
-    Thread me = Thread.currentThread();
-    if (holder != me) {
-      if (!super.tryLock()) return false;
-      holder = me;
+    @Override
+    boolean handsOver(Buffer b) {
+        return false;
     }
-    if (entries++ == 0 && Hooks.installed != null) World.holds(1);
-    return true;
-  }
 
-  @Override protected void unlock() {
-    if (--entries == 0) {
-      holder = null;
-      super.unlock();
-      if (Hooks.installed != null) World.holds(-1);
+    @Override
+    boolean add(Buffer b, Object value) {
+        try {
+            return RT.isReduced(step.invoke(b, value));
+        } catch (Throwable t) {
+            handle(b, t);
+            return false;
+        }
     }
-  }
 
-  @Override boolean handsOver(Buffer b) {
-    return false;
-  }
+    /** Lets the transducer hand out what it has kept back, once. */
+    @Override
+    void finish(Buffer b) {
+        if (finished) return;
+        finished = true;
+        try {
+            step.invoke(b);
+        } catch (Throwable t) {
+            handle(b, t);
+        }
+    }
 
-  @Override boolean add(Buffer b, Object value) {
-    try {
-      return RT.isReduced(step.invoke(b, value));
-    } catch (Throwable t) {
-      handle(b, t);
-      return false;
+    /** Lets nothing escape: whoever waits here must not pay for a handler that throws. */
+    private void handle(Buffer b, Throwable thrown) {
+        if (exceptionHandler == null) {
+            Scheduler.uncaught(thrown);
+            return;
+        }
+        try {
+            Object instead = exceptionHandler.invoke(thrown);
+            if (instead != null) b.add(instead);
+        } catch (Throwable t) {
+            Scheduler.uncaught(t);
+        }
     }
-  }
-
-  /** Lets the transducer hand out what it has kept back, once. */
-  @Override void finish(Buffer b) {
-    if (finished) return;
-    finished = true;
-    try {
-      step.invoke(b);
-    } catch (Throwable t) {
-      handle(b, t);
-    }
-  }
-
-  /** Lets nothing escape: whoever waits here must not pay for a handler that throws. */
-  private void handle(Buffer b, Throwable thrown) {
-    if (exceptionHandler == null) {
-      Scheduler.uncaught(thrown);
-      return;
-    }
-    try {
-      Object instead = exceptionHandler.invoke(thrown);
-      if (instead != null) b.add(instead);
-    } catch (Throwable t) {
-      Scheduler.uncaught(t);
-    }
-  }
 }

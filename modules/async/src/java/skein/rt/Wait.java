@@ -16,127 +16,135 @@ import skein.rt.scope.Cancellable;
  * completed or withdrawn, whichever comes first. The static methods are the parking operations of such a block.
  */
 final class Wait extends Waiter implements BooleanSupplier {
-  private static final VarHandle CLAIMED;
+    private static final VarHandle CLAIMED;
 
-  static {
-    try {
-      CLAIMED = MethodHandles.lookup().findVarHandle(Wait.class, "claimed", boolean.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
+    static {
+        try {
+            CLAIMED = MethodHandles.lookup().findVarHandle(Wait.class, "claimed", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
-  }
 
-  private volatile boolean claimed; // volatile: claimed under the channel's lock, and by a cancellation without it
-  private final Frame owner;
-  private final Channel channel;
-
-  private Wait(Frame owner, Channel channel) {
-    this.owner = owner;
-    this.channel = channel;
-  }
-
-  /** As {@link Frame#take}; a channel's NONE when the block waits. */
-  static Object take(Object source, Frame frame, Runner runner) {
-    frame.cancellable().check();
-    if (source instanceof Channel channel) return operate(channel, null, frame, runner);
-    return foreign(LazilyPersistentVector.createOwning(source), frame);
-  }
-
-  /** As {@link Frame#put}; a channel's NONE when the block waits. */
-  static Object put(Object target, Object value, Frame frame, Runner runner) {
-    frame.cancellable().check();
-    if (target instanceof Channel channel) {
-      if (value == null) return channel.put(null, null, runner); // which refuses it
-      return operate(channel, value, frame, runner);
-    }
-    return foreign(LazilyPersistentVector.createOwning(LazilyPersistentVector.createOwning(target, value)), frame);
-  }
-
-  /** As {@link Frame#alts}; null when the block waits. */
-  static Object alts(Object ports, IPersistentMap options, Frame frame, Runner runner) {
-    frame.cancellable().check();
-    return choose(ports, options, frame, frame.cancellable(), runner);
-  }
-
-  private static Object operate(Channel channel, Object toPut, Frame frame, Runner runner) {
-    Cancellable cancellable = frame.cancellable(); // once the block waits, the frame belongs to another thread
-    for (;;) {
-      Object result = toPut == null ? channel.take(null, runner) : channel.put(toPut, null, runner);
-      if (result != Channel.NONE) return result;
-      Wait wait = new Wait(frame, channel);
-      cancellable.parks(wait);
-      try {
-        if (channel.enlist(wait, toPut)) return Channel.NONE;
-      } catch (Throwable t) { // too many wait
-        if (!wait.claim()) return Channel.NONE;
-        cancellable.unparks();
-        throw t;
-      }
-      if (!wait.claim()) return Channel.NONE; // cancelled: the block goes on elsewhere
-      cancellable.unparks();
-    }
-  }
-
-  private static Object choose(
-      Object ports, IPersistentMap options, Waiter owner, Cancellable cancellable, Runner runner) {
-    Object chosen;
-    try {
-      chosen = Alts.choose(ports, options, owner, runner);
-    } catch (Throwable t) { // the block does not wait
-      cancellable.unparks();
-      throw t;
-    }
-    if (chosen != null) cancellable.unparks();
-    return chosen;
-  }
-
-  /** One operation on a port of another kind: as a choice of one, which can be withdrawn. */
-  private static Object foreign(IPersistentVector operation, Frame frame) {
-    Object chosen = choose(operation, PersistentArrayMap.EMPTY, new ForeignWait(frame), frame.cancellable(), null);
-    return chosen == null ? Channel.NONE : RT.nth(chosen, 0);
-  }
-
-  @Override boolean claim() {
-    return !claimed && CLAIMED.compareAndSet(this, false, true);
-  }
-
-  @Override boolean active() {
-    return !claimed;
-  }
-
-  @Override void complete(Object result, Runner runner) {
-    owner.complete(result, runner);
-  }
-
-  /** Withdraws the operation. Returns false when it has happened, or is about to. */
-  @Override public boolean getAsBoolean() {
-    if (!claim()) return false;
-    channel.withdraw(this); // if it has not come there yet, the channel won't let it in
-    return true;
-  }
-
-  @Override public Frame frame() {
-    return owner;
-  }
-
-  /** Waits for {@code [value port]} and gives the block the value. */
-  private static final class ForeignWait extends Waiter {
+    private volatile boolean claimed; // volatile: claimed under the channel's lock, and by a cancellation without it
     private final Frame owner;
+    private final Channel channel;
 
-    ForeignWait(Frame owner) {
-      this.owner = owner;
+    private Wait(Frame owner, Channel channel) {
+        this.owner = owner;
+        this.channel = channel;
     }
 
-    @Override void complete(Object result, Runner runner) {
-      owner.complete(RT.nth(result, 0), runner);
+    /** As {@link Frame#take}; a channel's NONE when the block waits. */
+    static Object take(Object source, Frame frame, Runner runner) {
+        frame.cancellable().check();
+        if (source instanceof Channel channel) return operate(channel, null, frame, runner);
+        return foreign(LazilyPersistentVector.createOwning(source), frame);
     }
 
-    @Override public void withdrawal(BooleanSupplier withdraw) {
-      owner.withdrawal(withdraw);
+    /** As {@link Frame#put}; a channel's NONE when the block waits. */
+    static Object put(Object target, Object value, Frame frame, Runner runner) {
+        frame.cancellable().check();
+        if (target instanceof Channel channel) {
+            if (value == null) return channel.put(null, null, runner); // which refuses it
+            return operate(channel, value, frame, runner);
+        }
+        return foreign(LazilyPersistentVector.createOwning(LazilyPersistentVector.createOwning(target, value)), frame);
     }
 
-    @Override public Frame frame() {
-      return owner;
+    /** As {@link Frame#alts}; null when the block waits. */
+    static Object alts(Object ports, IPersistentMap options, Frame frame, Runner runner) {
+        frame.cancellable().check();
+        return choose(ports, options, frame, frame.cancellable(), runner);
     }
-  }
+
+    private static Object operate(Channel channel, Object toPut, Frame frame, Runner runner) {
+        Cancellable cancellable = frame.cancellable(); // once the block waits, the frame belongs to another thread
+        for (; ; ) {
+            Object result = toPut == null ? channel.take(null, runner) : channel.put(toPut, null, runner);
+            if (result != Channel.NONE) return result;
+            Wait wait = new Wait(frame, channel);
+            cancellable.parks(wait);
+            try {
+                if (channel.enlist(wait, toPut)) return Channel.NONE;
+            } catch (Throwable t) { // too many wait
+                if (!wait.claim()) return Channel.NONE;
+                cancellable.unparks();
+                throw t;
+            }
+            if (!wait.claim()) return Channel.NONE; // cancelled: the block goes on elsewhere
+            cancellable.unparks();
+        }
+    }
+
+    private static Object choose(
+            Object ports, IPersistentMap options, Waiter owner, Cancellable cancellable, Runner runner) {
+        Object chosen;
+        try {
+            chosen = Alts.choose(ports, options, owner, runner);
+        } catch (Throwable t) { // the block does not wait
+            cancellable.unparks();
+            throw t;
+        }
+        if (chosen != null) cancellable.unparks();
+        return chosen;
+    }
+
+    /** One operation on a port of another kind: as a choice of one, which can be withdrawn. */
+    private static Object foreign(IPersistentVector operation, Frame frame) {
+        Object chosen = choose(operation, PersistentArrayMap.EMPTY, new ForeignWait(frame), frame.cancellable(), null);
+        return chosen == null ? Channel.NONE : RT.nth(chosen, 0);
+    }
+
+    @Override
+    boolean claim() {
+        return !claimed && CLAIMED.compareAndSet(this, false, true);
+    }
+
+    @Override
+    boolean active() {
+        return !claimed;
+    }
+
+    @Override
+    void complete(Object result, Runner runner) {
+        owner.complete(result, runner);
+    }
+
+    /** Withdraws the operation. Returns false when it has happened, or is about to. */
+    @Override
+    public boolean getAsBoolean() {
+        if (!claim()) return false;
+        channel.withdraw(this); // if it has not come there yet, the channel won't let it in
+        return true;
+    }
+
+    @Override
+    public Frame frame() {
+        return owner;
+    }
+
+    /** Waits for {@code [value port]} and gives the block the value. */
+    private static final class ForeignWait extends Waiter {
+        private final Frame owner;
+
+        ForeignWait(Frame owner) {
+            this.owner = owner;
+        }
+
+        @Override
+        void complete(Object result, Runner runner) {
+            owner.complete(RT.nth(result, 0), runner);
+        }
+
+        @Override
+        public void withdrawal(BooleanSupplier withdraw) {
+            owner.withdrawal(withdraw);
+        }
+
+        @Override
+        public Frame frame() {
+            return owner;
+        }
+    }
 }

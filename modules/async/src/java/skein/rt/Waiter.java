@@ -11,53 +11,53 @@ import java.util.function.BooleanSupplier;
  * only if that succeeds may it {@link #complete} it, exactly once, after the lock is released.
  */
 public abstract class Waiter {
-  static final byte NOWHERE = 0;
-  static final byte TO_TAKE = 1;
-  static final byte TO_PUT = 2;
+    static final byte NOWHERE = 0;
+    static final byte TO_TAKE = 1;
+    static final byte TO_PUT = 2;
 
-  Waiter next; // guarded by the lock of the channel it waits in; afterwards by whoever claimed it
-  Waiter prev; // guarded by the lock of the channel it waits in
-  byte waits; // guarded by the lock of the channel it waits in: NOWHERE, TO_TAKE or TO_PUT
-  Object value; // a put: the value offered, until it is claimed; then the result of the operation
+    Waiter next; // guarded by the lock of the channel it waits in; afterwards by whoever claimed it
+    Waiter prev; // guarded by the lock of the channel it waits in
+    byte waits; // guarded by the lock of the channel it waits in: NOWHERE, TO_TAKE or TO_PUT
+    Object value; // a put: the value offered, until it is claimed; then the result of the operation
 
-  /** Takes the right to complete this waiter. False when it was withdrawn or has completed otherwise. */
-  boolean claim() {
-    return true;
-  }
+    /** Takes the right to complete this waiter. False when it was withdrawn or has completed otherwise. */
+    boolean claim() {
+        return true;
+    }
 
-  /** Whether {@link #claim} could still succeed. */
-  boolean active() {
-    return true;
-  }
+    /** Whether {@link #claim} could still succeed. */
+    boolean active() {
+        return true;
+    }
 
-  /**
-   * Gives the operation its result and lets its owner go on. Runs no user code under a lock.
-   *
-   * @param runner the runner of the block that completes it, or null when there is none or it is not known
-   */
-  abstract void complete(Object result, Runner runner);
+    /**
+     * Gives the operation its result and lets its owner go on. Runs no user code under a lock.
+     *
+     * @param runner the runner of the block that completes it, or null when there is none or it is not known
+     */
+    abstract void complete(Object result, Runner runner);
 
-  /** Completes the operation from outside, where a port of another kind has done it. */
-  public final void deliver(Object result) {
-    complete(result, null);
-  }
+    /** Completes the operation from outside, where a port of another kind has done it. */
+    public final void deliver(Object result) {
+        complete(result, null);
+    }
 
-  /** How to undo the operation where it waits in several ports, or in one of another kind; tells success. */
-  public void withdrawal(BooleanSupplier withdraw) {}
+    /** How to undo the operation where it waits in several ports, or in one of another kind; tells success. */
+    public void withdrawal(BooleanSupplier withdraw) {}
 
-  /** The thread that blocks here, or null when a frame or a callback waits. */
-  public Thread thread() {
-    return null;
-  }
+    /** The thread that blocks here, or null when a frame or a callback waits. */
+    public Thread thread() {
+        return null;
+    }
 
-  /** The stack of the thread that blocks here, or null when a frame or a callback waits. */
-  public StackTraceElement[] stack() {
-    Thread thread = thread();
-    return thread == null ? null : thread.getStackTrace();
-  }
+    /** The stack of the thread that blocks here, or null when a frame or a callback waits. */
+    public StackTraceElement[] stack() {
+        Thread thread = thread();
+        return thread == null ? null : thread.getStackTrace();
+    }
 
-  /** The frame that waits here, or null when a thread or a callback does. */
-  public Frame frame() {
-    return null;
-  }
+    /** The frame that waits here, or null when a thread or a callback does. */
+    public Frame frame() {
+        return null;
+    }
 }

@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.abandoned-test
   "Blocks that can never go on are garbage, and finished operations hold nothing."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! >! alts! go]]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.lang.ref WeakReference]
-           [java.util.concurrent CountDownLatch]
-           [skein.rt Channel]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! >! alts! go]]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (java.lang.ref WeakReference)
+   (java.util.concurrent CountDownLatch)
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.alts-test
   "alts and alt, on threads, in blocks, and with a callback."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.async :as a :refer [<! alt! alt!! alts! alts!! go]]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.upstream :refer [both= deftwin outcome]])
-  (:import [java.util.concurrent CountDownLatch]
-           [skein.rt Channel]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a :refer [<! alt! alt!! alts! alts!! go]]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.upstream :refer [both= deftwin outcome]])
+  (:import
+   (java.util.concurrent CountDownLatch)
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.api-test
   "What skein.async exports, against core.async's jar and against what must not clash."
-  (:require [clojure.core.async]
-            [clojure.set :as set]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.async])
-  (:import (java.util List)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [clojure.core.async]
+   [clojure.set :as set]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.async])
+  (:import
+   (java.util List)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
@@ -68,47 +70,47 @@
 (deftest loading-it-loads-little-and-starts-no-thread
   (is (= "[() true]"
          (fresh-jvm
-          '(let [threads (fn [] (set (map (fn [^Thread t] (.getName t)) (keys (Thread/getAllStackTraces)))))
-                 before (threads)]
-             (require 'skein.async)
-             (prn [(for [n '[skein.impl.go skein.impl.channel skein.impl.protocols skein.impl.async.ports clojure.core.async]
-                         :when (contains? (loaded-libs) n)]
-                     n)
-                   (= before (threads))]))))))
+           '(let [threads (fn [] (set (map (fn [^Thread t] (.getName t)) (keys (Thread/getAllStackTraces)))))
+                  before (threads)]
+              (require 'skein.async)
+              (prn [(for [n '[skein.impl.go skein.impl.channel skein.impl.protocols skein.impl.async.ports clojure.core.async]
+                          :when (contains? (loaded-libs) n)]
+                      n)
+                    (= before (threads))]))))))
 
 (deftest go-checking-refuses-to-block-in-a-block
   (is (= "[java.lang.IllegalStateException java.lang.IllegalStateException [2 3] [1] nil]"
          (fresh-jvm
-          '(do
-             (require '[skein.async :as a])
-             (let [refusal (fn [f] (try (f) (catch Throwable t (class t))))]
-               (prn [(a/<!! (a/go (refusal (fn [] (a/<!! (a/chan))))))
-                     (a/<!! (a/go (a/<! (a/timeout 1)) (refusal (fn [] (a/alts!! [(a/chan)])))))
-                     (a/<!! (a/go (mapv (fn [c] (inc (a/<! c))) [(a/go 1) (a/go 2)])))
-                     (a/<!! (a/into [] (let [out (a/chan)]
-                                         (a/pipeline 1 out (map (fn [c] (a/<!! c))) (a/to-chan! [(a/go 1)]))
-                                         out)))
-                     (a/<!! (a/thread (a/<!! (a/thread nil))))])))
-          "-Dclojure.core.async.go-checking=true"))))
+           '(do
+              (require '[skein.async :as a])
+              (let [refusal (fn [f] (try (f) (catch Throwable t (class t))))]
+                (prn [(a/<!! (a/go (refusal (fn [] (a/<!! (a/chan))))))
+                      (a/<!! (a/go (a/<! (a/timeout 1)) (refusal (fn [] (a/alts!! [(a/chan)])))))
+                      (a/<!! (a/go (mapv (fn [c] (inc (a/<! c))) [(a/go 1) (a/go 2)])))
+                      (a/<!! (a/into [] (let [out (a/chan)]
+                                          (a/pipeline 1 out (map (fn [c] (a/<!! c))) (a/to-chan! [(a/go 1)]))
+                                          out)))
+                      (a/<!! (a/thread (a/<!! (a/thread nil))))])))
+           "-Dclojure.core.async.go-checking=true"))))
 
 (deftest threads-that-call-something-while-it-loads-all-find-it
   (is (= "{1 300}"
          (fresh-jvm
-          '(do
-             (require '[skein.async :as a])
-             (let [work (fn [i]
-                          (Thread/sleep (long i)) ; loading takes a fraction of a second
-                          (try
-                            (a/<!! (a/pipe (doto (a/chan 1) (a/put! 1)) (a/chan)))
-                            (catch Throwable t (ex-message t))))]
-               (prn (frequencies (mapv deref (mapv (fn [i] (future (work i))) (range 300)))))
-               (shutdown-agents)))))))
+           '(do
+              (require '[skein.async :as a])
+              (let [work (fn [i]
+                           (Thread/sleep (long i)) ; loading takes a fraction of a second
+                           (try
+                             (a/<!! (a/pipe (doto (a/chan 1) (a/put! 1)) (a/chan)))
+                             (catch Throwable t (ex-message t))))]
+                (prn (frequencies (mapv deref (mapv (fn [i] (future (work i))) (range 300)))))
+                (shutdown-agents)))))))
 
 (deftest what-loads-late-loads-on-a-worker-while-a-thread-loads-a-program
   (is (= "[1 2]"
          (fresh-jvm
-          '(do
-             (require '[skein.async :as a])
-             ;; As a program that is started by requiring-resolve, and waits for a block at its top level.
-             (locking clojure.lang.RT/REQUIRE_LOCK
-               (prn (first (a/alts!! [(a/go (a/<! (a/into [] (a/to-chan! [1 2])))) (a/timeout 20000)])))))))))
+           '(do
+              (require '[skein.async :as a])
+              ;; As a program that is started by requiring-resolve, and waits for a block at its top level.
+              (locking clojure.lang.RT/REQUIRE_LOCK
+                (prn (first (a/alts!! [(a/go (a/<! (a/into [] (a/to-chan! [1 2])))) (a/timeout 20000)])))))))))

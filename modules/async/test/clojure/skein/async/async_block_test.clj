@@ -1,10 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.async-block-test
   "`async` starts at once on the caller's thread, gives a port like go's, and its errors arrive."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! <!! <? <?? async go]]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.util.concurrent CountDownLatch]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! <!! <? <?? async go]]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 
@@ -53,13 +55,13 @@
         before (Thread/getDefaultUncaughtExceptionHandler)
         boom (ex-info "nobody asks" {})]
     (Thread/setDefaultUncaughtExceptionHandler
-     (reify Thread$UncaughtExceptionHandler
-       (uncaughtException [_ _ t]
-         (when (identical? t boom) (swap! reports conj t) (.countDown seen)))))
+      (reify Thread$UncaughtExceptionHandler
+        (uncaughtException [_ _ t]
+          (when (identical? t boom) (swap! reports conj t) (.countDown seen)))))
     (try
       ((fn [] (async (throw boom)) nil))
       (within-deadline
-       (while (not (.await seen 10 java.util.concurrent.TimeUnit/MILLISECONDS)) (System/gc)))
+        (while (not (.await seen 10 java.util.concurrent.TimeUnit/MILLISECONDS)) (System/gc)))
       (is (= [boom] @reports))
       (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
 

@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.blocking-test
   "Go blocks may block: the others go on, on few platform threads."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a :refer [<! <!! >! >!! go go-loop]]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.lang.management ManagementFactory]
-           [java.net InetAddress ServerSocket Socket]
-           [java.util.concurrent CountDownLatch Semaphore]
-           [java.util.concurrent.atomic AtomicBoolean AtomicLong]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a :refer [<! <!! >! >!! go go-loop]]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (java.lang.management ManagementFactory)
+   (java.net InetAddress ServerSocket Socket)
+   (java.util.concurrent CountDownLatch Semaphore)
+   (java.util.concurrent.atomic AtomicBoolean AtomicLong)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,14 +1,16 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.channels-test
-  (:require [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.async :as a]
-            [skein.async.channels :as channels]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]])
-  (:import [clojure.lang ExceptionInfo]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.async :as a]
+   [skein.async.channels :as channels]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]])
+  (:import
+   (clojure.lang ExceptionInfo)))
 
 (set! *warn-on-reflection* true)
 

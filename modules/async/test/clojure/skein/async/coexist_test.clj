@@ -1,13 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.coexist-test
   "Each library's operations on the other's channels: a stands for Skein, c for core.async."
-  (:require [clojure.core.async :as c]
-            [clojure.test :refer [deftest is testing]]
-            [clojure.walk :as walk]
-            [skein.async :as a]
-            [skein.async.coexist]
-            [skein.async.interop :as interop]
-            [skein.deadline :refer [await-port within-deadline]]))
+  (:require
+   [clojure.core.async :as c]
+   [clojure.test :refer [deftest is testing]]
+   [clojure.walk :as walk]
+   [skein.async :as a]
+   [skein.async.coexist]
+   [skein.async.interop :as interop]
+   [skein.deadline :refer [await-port within-deadline]]))
 
 (set! *warn-on-reflection* true)
 
@@ -18,16 +19,16 @@
   `(let [expected# ~expected]
      (testing "Skein on core.async's"
        (is (= expected# (within-deadline ~@(walk/postwalk-replace
-                                            '{other/chan clojure.core.async/chan
-                                              other/promise-chan clojure.core.async/promise-chan} body)))))
+                                             '{other/chan clojure.core.async/chan
+                                               other/promise-chan clojure.core.async/promise-chan} body)))))
      (testing "core.async on Skein's"
        (is (= expected# (within-deadline
-                         ~@(walk/postwalk
-                            (fn [x] (if (and (symbol? x) (= "a" (namespace x)))
-                                      (symbol "clojure.core.async" (name x))
-                                      x))
-                            (walk/postwalk-replace
-                             '{other/chan skein.async/chan other/promise-chan skein.async/promise-chan} body))))))))
+                          ~@(walk/postwalk
+                              (fn [x] (if (and (symbol? x) (= "a" (namespace x)))
+                                        (symbol "clojure.core.async" (name x))
+                                        x))
+                              (walk/postwalk-replace
+                                '{other/chan skein.async/chan other/promise-chan skein.async/promise-chan} body))))))))
 
 (deftest operations-that-need-not-wait
   (on-the-others [true 1 nil true nil 2 false false nil true]
@@ -74,9 +75,9 @@
 (deftest buffers-serve-either
   (is (= [[1 2] [3 4] [1]]
          (within-deadline
-          [(let [ch (a/chan (c/buffer 2))] (run! #(a/offer! ch %) [1 2 3]) (a/close! ch) (a/<!! (a/into [] ch)))
-           (let [ch (c/chan (a/sliding-buffer 2))] (run! #(c/>!! ch %) [1 2 3 4]) (c/close! ch) (c/<!! (c/into [] ch)))
-           (let [ch (c/chan (a/dropping-buffer 1))] (run! #(c/>!! ch %) [1 2]) (c/close! ch) (c/<!! (c/into [] ch)))])))
+           [(let [ch (a/chan (c/buffer 2))] (run! #(a/offer! ch %) [1 2 3]) (a/close! ch) (a/<!! (a/into [] ch)))
+            (let [ch (c/chan (a/sliding-buffer 2))] (run! #(c/>!! ch %) [1 2 3 4]) (c/close! ch) (c/<!! (c/into [] ch)))
+            (let [ch (c/chan (a/dropping-buffer 1))] (run! #(c/>!! ch %) [1 2]) (c/close! ch) (c/<!! (c/into [] ch)))])))
   (is (= [true true] [(a/unblocking-buffer? (c/sliding-buffer 1)) (c/unblocking-buffer? (a/sliding-buffer 1))])))
 
 (deftest a-future-is-a-port-to-core-async-too

@@ -3,12 +3,14 @@
   "A million operations by threads, blocks and callbacks on channels that are closed and
   replaced all the time, the threads interrupted: what a put was told to be accepted comes
   out once, and nothing else does."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! >! alts! go-loop]]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.util Random]
-           [java.util.concurrent ConcurrentLinkedQueue CountDownLatch]
-           [java.util.concurrent.atomic AtomicIntegerArray AtomicReferenceArray]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! >! alts! go-loop]]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (java.util Random)
+   (java.util.concurrent ConcurrentLinkedQueue CountDownLatch)
+   (java.util.concurrent.atomic AtomicIntegerArray AtomicReferenceArray)))
 
 (set! *warn-on-reflection* true)
 

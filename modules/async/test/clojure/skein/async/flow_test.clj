@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.flow-test
-  (:require [clojure.datafy :refer [datafy]]
-            [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.async.flow :as flow]
-            [skein.async.flow.spi :as spi]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [clojure.lang ExceptionInfo]
-           [java.util.concurrent CountDownLatch ExecutionException Executor Future TimeoutException]))
+  (:require
+   [clojure.datafy :refer [datafy]]
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.async.flow :as flow]
+   [skein.async.flow.spi :as spi]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.util.concurrent CountDownLatch ExecutionException Executor Future TimeoutException)))
 
 (set! *warn-on-reflection* true)
 
@@ -55,10 +57,10 @@
 
 (deftest a-process-may-feed-itself
   (running {:procs {:count {:proc (flow/process
-                                   (flow/map->step
-                                    {:describe (fn [] {:ins {:in ""} :outs {:out ""}})
-                                     :transform (fn [_ _ n]
-                                                  [nil (if (pos? n) {:out [(dec n)]} {::flow/report [:done]})])}))}}
+                                    (flow/map->step
+                                      {:describe (fn [] {:ins {:in ""} :outs {:out ""}})
+                                       :transform (fn [_ _ n]
+                                                    [nil (if (pos? n) {:out [(dec n)]} {::flow/report [:done]})])}))}}
             :conns [[[:count :out] [:count :in]]]}
            (fn [g report _]
              (flow/inject g [:count :in] [1000])
@@ -66,8 +68,8 @@
 
 (deftest a-step-may-address-an-input
   (running {:procs {:ask {:proc (flow/process (flow/map->step
-                                               {:describe (fn [] {:ins {:in ""}})
-                                                :transform (fn [_ _ msg] [nil {[:tell :other] [msg]}])}))}
+                                                {:describe (fn [] {:ins {:in ""}})
+                                                 :transform (fn [_ _ msg] [nil {[:tell :other] [msg]}])}))}
                     :tell {:proc tell}}}
            (fn [g report _]
              (flow/inject g [:ask :in] [1])
@@ -75,15 +77,15 @@
 
 (deftest signals-reach-those-who-select-them
   (let [listener (fn [select] (flow/process (flow/map->step
-                                             {:describe (fn [] {:ins {:in ""} :signal-select select})
-                                              :transform (fn [_ id msg] [nil {::flow/report [[select id msg]]}])})))]
+                                              {:describe (fn [] {:ins {:in ""} :signal-select select})
+                                               :transform (fn [_ id msg] [nil {::flow/report [[select id msg]]}])})))]
     (running {:procs {:one {:proc (listener #{:tick})}
                       :two {:proc (listener #{:tick :tock})}
                       :deaf {:proc (listener nil)}
                       :caster {:proc (mapping identity)}
                       :source {:proc (flow/process
-                                      (flow/map->step {:describe (fn [] {:ins {:in ""}})
-                                                       :transform (fn [_ _ m] [nil {[::flow/cast :tock] [m]}])}))}}}
+                                       (flow/map->step {:describe (fn [] {:ins {:in ""}})
+                                                        :transform (fn [_ _ m] [nil {[::flow/cast :tock] [m]}])}))}}}
              (fn [g report _]
                (flow/inject g [::flow/cast :tick] [1])
                (is (= #{[#{:tick} :tick 1] [#{:tick :tock} :tick 1]} (set (next-n 2 report))))
@@ -157,12 +159,12 @@
 (deftest a-stopped-process-is-told
   (let [stopped (promise)
         g (flow/create-flow {:procs {:p {:proc (flow/process
-                                                (flow/map->step {:describe (fn [] {:ins {:in ""}})
-                                                                 :transition (fn [s change]
-                                                                               (when (= ::flow/stop change)
-                                                                                 (deliver stopped :released))
-                                                                               s)
-                                                                 :transform (fn [s _ _] [s nil])}))}}})]
+                                                 (flow/map->step {:describe (fn [] {:ins {:in ""}})
+                                                                  :transition (fn [s change]
+                                                                                (when (= ::flow/stop change)
+                                                                                  (deliver stopped :released))
+                                                                                s)
+                                                                  :transform (fn [s _ _] [s nil])}))}}})]
     (flow/start g)
     (flow/stop g)
     (is (= :released (deref stopped 30000 :late)))))
@@ -170,10 +172,10 @@
 (deftest a-paused-process-puts-nothing
   (let [out (a/chan)
         g (flow/create-flow {:procs {:p {:proc (flow/process
-                                                (flow/map->step
-                                                 {:describe (fn [] {:ins {:in ""}})
-                                                  :init (fn [_] {::flow/out-ports {:port out}})
-                                                  :transform (fn [s _ n] [s {:port (range n)}])}))}}})]
+                                                 (flow/map->step
+                                                   {:describe (fn [] {:ins {:in ""}})
+                                                    :init (fn [_] {::flow/out-ports {:port out}})
+                                                    :transform (fn [s _ n] [s {:port (range n)}])}))}}})]
     (flow/start g)
     (try
       (flow/resume g)
@@ -189,10 +191,10 @@
 (deftest ports-of-the-state-are-inputs-and-may-be-filtered
   (let [source (a/chan) gate (a/chan)
         step (flow/map->step
-              {:describe (fn [] {})
-               :init (fn [_] {::flow/in-ports {:source source :gate gate}, ::flow/input-filter #{:gate}})
-               :transform (fn [s id msg] [(if (= :gate id) (dissoc s ::flow/input-filter) s)
-                                          {::flow/report [[id msg]]}])})]
+               {:describe (fn [] {})
+                :init (fn [_] {::flow/in-ports {:source source :gate gate}, ::flow/input-filter #{:gate}})
+                :transform (fn [s id msg] [(if (= :gate id) (dissoc s ::flow/input-filter) s)
+                                           {::flow/report [[id msg]]}])})]
     (running {:procs {:p {:proc (flow/process step)}}}
              (fn [_ report _]
                (a/>!! gate :open)
@@ -205,8 +207,8 @@
 (deftest inputs-are-read-in-turn
   (let [seen (atom [])
         g (flow/create-flow {:procs {:p {:proc (flow/process
-                                                (flow/map->step {:describe (fn [] {:ins {:a "" :b ""}})
-                                                                 :transform (fn [_ id _] (swap! seen conj id) nil)}))}}})]
+                                                 (flow/map->step {:describe (fn [] {:ins {:a "" :b ""}})
+                                                                  :transform (fn [_ id _] (swap! seen conj id) nil)}))}}})]
     (flow/start g)
     (try
       @(flow/inject g [:p :a] (range 10))
@@ -268,10 +270,10 @@
 
 (deftest steps-run-on-the-threads-of-their-workload
   (let [thread-of (fn [opts] (running {:procs {:p {:proc (flow/process
-                                                          (flow/map->step
-                                                           {:describe (fn [] {:ins {:in ""}})
-                                                            :transform (fn [_ _ _] [nil {::flow/report [(Thread/currentThread)]}])})
-                                                          opts)}}}
+                                                           (flow/map->step
+                                                             {:describe (fn [] {:ins {:in ""}})
+                                                              :transform (fn [_ _ _] [nil {::flow/report [(Thread/currentThread)]}])})
+                                                           opts)}}}
                                       (fn [g report _]
                                         (flow/inject g [:p :in] [1])
                                         (await-port report))))]

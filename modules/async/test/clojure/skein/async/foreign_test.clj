@@ -2,17 +2,19 @@
 (ns skein.async.foreign-test
   "Ports, handlers and buffers that are not Skein's, through the protocols that core.async
   defines: what is written for it works here."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.impl.protocols :as impl]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= deftwin outcome]])
-  (:import [clojure.lang Counted]
-           [java.util ArrayDeque]
-           [java.util.concurrent CountDownLatch]
-           [java.util.concurrent.atomic AtomicLong]
-           [java.util.concurrent.locks Lock ReentrantLock]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.protocols :as impl]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both= deftwin outcome]])
+  (:import
+   (clojure.lang Counted)
+   (java.util ArrayDeque)
+   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent.atomic AtomicLong)
+   (java.util.concurrent.locks Lock ReentrantLock)))
 
 (set! *warn-on-reflection* true)
 
@@ -166,18 +168,18 @@
 
 (deftest losing-to-a-foreign-port-does-not-count-towards-the-limit
   (is (= 1500 (within-deadline
-               (let [c (a/chan)]
-                 (dotimes [_ 1500]
-                   (let [handlers (atom []) p (waiting-port handlers)]
-                     (a/do-alts identity [c p] {:priority true})
-                     (finish (@handlers 0) 1)))
-                 1500)))))
+                (let [c (a/chan)]
+                  (dotimes [_ 1500]
+                    (let [handlers (atom []) p (waiting-port handlers)]
+                      (a/do-alts identity [c p] {:priority true})
+                      (finish (@handlers 0) 1)))
+                  1500)))))
 
 (deftest an-interrupted-alts-withdraws-from-foreign-ports
   (let [handlers (atom []) p (waiting-port handlers) c (a/chan)
         result (promise)
         t (Thread/startVirtualThread
-           (fn [] (deliver result (try (a/alts!! [c p] :priority true) (catch InterruptedException _ :interrupted)))))]
+            (fn [] (deliver result (try (a/alts!! [c p] :priority true) (catch InterruptedException _ :interrupted)))))]
     (within-deadline (once-waiting handlers (.interrupt t)))
     (is (= :interrupted (deref result 30000 :late)))
     (is (= [false nil] [(finish (@handlers 0) 1) (a/offer! c 1)]))))
@@ -262,10 +264,10 @@
   (let [seen (atom []) c (a/chan) d (a/chan) start (CountDownLatch. 2)
         side (fn [op ports]
                (a/io-thread
-                (let [handler (one-of seen)]
-                  (.countDown start)
-                  (.await start)
-                  (count (keep (fn [port] (op port (handler :h))) ports)))))
+                 (let [handler (one-of seen)]
+                   (.countDown start)
+                   (.await start)
+                   (count (keep (fn [port] (op port (handler :h))) ports)))))
         taken (side impl/take! [c d])
         put (side (fn [port h] (impl/put! port 1 h)) [d c])]
     (+ (long (await-port taken)) (long (await-port put)) (count @seen))))
@@ -334,10 +336,10 @@
                     (count [_] (when @fails? (throw (ex-info "how many?" {}))) 0)))]
     (is (= ["how full?" "how many?" true nil]
            (within-deadline
-            (let [message (fn [f] (try (f) (catch Exception e (ex-message e))))
-                  failures [(message #(a/put! c 1)) (message #(a/poll! c))]]
-              (reset! fails? false)
-              (conj failures (a/put! c 1) (a/poll! c))))))))
+             (let [message (fn [f] (try (f) (catch Exception e (ex-message e))))
+                   failures [(message #(a/put! c 1)) (message #(a/poll! c))]]
+               (reset! fails? false)
+               (conj failures (a/put! c 1) (a/poll! c))))))))
 
 (deftest our-buffers-answer-the-protocol
   (both= [[false 0 1] [true 1 :a] [false 0]]

@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.function-boundary-test
   "Parking operations that a block reaches through functions."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! >! alts! async go]]
-            [skein.deadline :refer [await-port]]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! >! alts! async go]]
+   [skein.deadline :refer [await-port]]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.go-forms-test
   "Every kind of form in a go block, with parks in it, means what it means elsewhere."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a :refer [<! <!! >! alts! go]]
-            [skein.deadline :refer [await-port]]
-            [skein.upstream :refer [both= deftwin]])
-  (:import [java.io Closeable StringWriter]
-           [java.util ArrayList]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a :refer [<! <!! >! alts! go]]
+   [skein.deadline :refer [await-port]]
+   [skein.upstream :refer [both= deftwin]])
+  (:import
+   (java.io Closeable StringWriter)
+   (java.util ArrayList)))
 
 (set! *warn-on-reflection* true)
 
@@ -296,14 +298,14 @@
               *unchecked-math* :warn-on-boxed]
       (is (= [10 "2" 4.0 3 0]
              (await-port
-              (eval '(let [limit 5]
-                       (go (let [s ^String (<! (later "abc")) n (long (<! (later 2))) x (double n)]
-                             (<! (later 1))
-                             [(loop [i 0 sum 0] (if (< i limit) (do (<! (later 1)) (recur (inc i) (+ sum i))) sum))
-                              (Long/toString n)
-                              (* x 2.0)
-                              (.length s)
-                              (.indexOf s "a")]))))))))
+               (eval '(let [limit 5]
+                        (go (let [s ^String (<! (later "abc")) n (long (<! (later 2))) x (double n)]
+                              (<! (later 1))
+                              [(loop [i 0 sum 0] (if (< i limit) (do (<! (later 1)) (recur (inc i) (+ sum i))) sum))
+                               (Long/toString n)
+                               (* x 2.0)
+                               (.length s)
+                               (.indexOf s "a")]))))))))
     (is (= "" (str warnings)) "nothing is boxed or reflective")))
 
 (deftest two-thousand-parks-in-a-row

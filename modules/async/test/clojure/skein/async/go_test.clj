@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.go-test
   "What a go block is: its port, its thread, its bindings, and what becomes of its exceptions."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a :refer [<! <!! >! go]]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= deftwin]])
-  (:import [java.util.concurrent CountDownLatch]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a :refer [<! <!! >! go]]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both= deftwin]])
+  (:import
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 

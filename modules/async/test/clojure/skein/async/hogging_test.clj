@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.hogging-test
   "Blocks that keep their threads, because they compute, spin or are pinned, stop no other."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a :refer [<! go]]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.util.concurrent CountDownLatch TimeUnit]
-           [java.util.concurrent.atomic AtomicBoolean]
-           [skein.rt.schedule Pinned Scheduler]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a :refer [<! go]]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (java.util.concurrent CountDownLatch TimeUnit)
+   (java.util.concurrent.atomic AtomicBoolean)
+   (skein.rt.schedule Pinned Scheduler)))
 
 (set! *warn-on-reflection* true)
 

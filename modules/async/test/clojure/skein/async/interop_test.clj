@@ -1,16 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.interop-test
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.async.interop :as interop]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [clojure.lang ExceptionInfo]
-           [java.lang.ref WeakReference]
-           [java.util Iterator NoSuchElementException]
-           [java.util.concurrent CancellationException CompletableFuture Future FutureTask TimeUnit
-            TimeoutException]
-           [java.util.function Function]
-           [skein.rt Channel]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.async.interop :as interop]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.lang.ref WeakReference)
+   (java.util Iterator NoSuchElementException)
+   (java.util.concurrent CancellationException CompletableFuture Future FutureTask TimeUnit TimeoutException)
+   (java.util.function Function)
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 
@@ -196,17 +197,17 @@
 
 (deftest values-reduce-iterate-and-make-seqs
   (within-deadline
-   (is (= [1 2 3] (into [] (interop/values (holding 1 2 3)))))
-   (is (= [2 false] (let [c (holding 2 false 3)] (into [] (take 2) (interop/values c)))))
-   (is (= 6 (reduce + (interop/values (holding 1 2 3)))))
-   (is (= [0 7] [(reduce + (interop/values (holding))) (reduce + (interop/values (holding 7)))]))
-   (is (= [1 2 3] (seq (interop/values (holding 1 2 3)))))
-   (is (nil? (seq (interop/values (holding)))))
-   (is (= [[1 2] [3]] (vec (eduction (partition-all 2) (interop/values (holding 1 2 3))))))
-   (is (= [2 3] (map inc (eduction (map identity) (interop/values (holding 1 2))))))
-   (let [^Iterator i (.iterator ^Iterable (interop/values (holding 1)))]
-     (is (= [true true 1 false] [(.hasNext i) (.hasNext i) (.next i) (.hasNext i)]))
-     (is (instance? NoSuchElementException (thrown-by #(.next i)))))))
+    (is (= [1 2 3] (into [] (interop/values (holding 1 2 3)))))
+    (is (= [2 false] (let [c (holding 2 false 3)] (into [] (take 2) (interop/values c)))))
+    (is (= 6 (reduce + (interop/values (holding 1 2 3)))))
+    (is (= [0 7] [(reduce + (interop/values (holding))) (reduce + (interop/values (holding 7)))]))
+    (is (= [1 2 3] (seq (interop/values (holding 1 2 3)))))
+    (is (nil? (seq (interop/values (holding)))))
+    (is (= [[1 2] [3]] (vec (eduction (partition-all 2) (interop/values (holding 1 2 3))))))
+    (is (= [2 3] (map inc (eduction (map identity) (interop/values (holding 1 2))))))
+    (let [^Iterator i (.iterator ^Iterable (interop/values (holding 1)))]
+      (is (= [true true 1 false] [(.hasNext i) (.hasNext i) (.next i) (.hasNext i)]))
+      (is (instance? NoSuchElementException (thrown-by #(.next i)))))))
 
 (deftest values-are-taken-one-at-a-time
   (let [c (holding 1 2 3)]

@@ -1,10 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.interruption-test
   "An interrupted thread withdraws its operation: nothing is lost, nothing comes twice."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a]
-            [skein.deadline :refer [within-deadline]])
-  (:import [skein.rt Channel]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a]
+   [skein.deadline :refer [within-deadline]])
+  (:import
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 
@@ -16,12 +18,12 @@
   :interrupted or its value."
   [f waiting?]
   (within-deadline
-   (let [result (promise)
-         t (Thread/startVirtualThread
-            (fn [] (deliver result (try (f) (catch InterruptedException _ :interrupted)))))]
-     (await-true waiting?)
-     (.interrupt t)
-     @result)))
+    (let [result (promise)
+          t (Thread/startVirtualThread
+              (fn [] (deliver result (try (f) (catch InterruptedException _ :interrupted)))))]
+      (await-true waiting?)
+      (.interrupt t)
+      @result)))
 
 (deftest interrupted-take-leaves-nothing-behind
   (let [^Channel c (a/chan)]

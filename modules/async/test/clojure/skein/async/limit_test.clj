@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.limit-test
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.async.limit :as limit]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.one-thread :refer [simulated]])
-  (:import [java.util.concurrent CountDownLatch]
-           [java.util.concurrent.atomic AtomicLong]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.async.limit :as limit]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.one-thread :refer [simulated]])
+  (:import
+   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent.atomic AtomicLong)))
 
 (set! *warn-on-reflection* true)
 
@@ -126,8 +128,8 @@
         boom (ex-info "boom" {})]
     (is (identical? boom (try (limit/with-permit limiter (throw boom)) (catch Throwable t t))))
     (is (identical? boom (within-deadline
-                          (try (a/<?? (a/async (limit/with-permit limiter (a/<! (a/timeout 1)) (throw boom))))
-                               (catch Throwable t t)))))
+                           (try (a/<?? (a/async (limit/with-permit limiter (a/<! (a/timeout 1)) (throw boom))))
+                                (catch Throwable t t)))))
     (is (= 0 (:in-use (limit/status limiter))))))
 
 (deftest an-interrupted-wait-takes-no-permit
@@ -135,7 +137,7 @@
         permit (a/<!! limiter)
         seen (promise)
         t (Thread/startVirtualThread
-           (fn [] (deliver seen (try (limit/with-permit limiter :passed) (catch InterruptedException _ :interrupted)))))]
+            (fn [] (deliver seen (try (limit/with-permit limiter :passed) (catch InterruptedException _ :interrupted)))))]
     (within-deadline (while (zero? (long (:waiting (limit/status limiter)))) (Thread/onSpinWait)))
     (.interrupt t)
     (is (= :interrupted (deref seen 30000 :late)))

@@ -1,14 +1,16 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.parallel-test
-  (:require [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.async :as a]
-            [skein.async.channels :as channels]
-            [skein.async.parallel :refer [parallel-map]]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.util.concurrent CountDownLatch]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.async :as a]
+   [skein.async.channels :as channels]
+   [skein.async.parallel :refer [parallel-map]]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 

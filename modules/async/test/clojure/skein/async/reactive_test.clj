@@ -2,14 +2,16 @@
 (ns skein.async.reactive-test
   "Publishers and subscribers: the Reactive Streams technology compatibility kit, and what
   it does not know of channels."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.async.reactive :as reactive]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]])
-  (:import [java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription SubmissionPublisher]
-           [org.testng ITestResult TestListenerAdapter TestNG]
-           [skein.rt Channel]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.async.reactive :as reactive]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]])
+  (:import
+   (java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription SubmissionPublisher)
+   (org.testng ITestResult TestListenerAdapter TestNG)
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 

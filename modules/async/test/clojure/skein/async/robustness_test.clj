@@ -1,11 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.robustness-test
   "One mistake in a user's code must not hurt other blocks."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! <!! >! alts! go]]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.impl.protocols :as impl])
-  (:import [skein.rt.schedule Scheduler]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! <!! >! alts! go]]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.protocols :as impl])
+  (:import
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 
@@ -14,8 +16,8 @@
   [f]
   (let [before (Thread/getDefaultUncaughtExceptionHandler)]
     (Thread/setDefaultUncaughtExceptionHandler
-     (reify Thread$UncaughtExceptionHandler
-       (uncaughtException [_ _ _] (throw (IllegalStateException. "the handler throws as well")))))
+      (reify Thread$UncaughtExceptionHandler
+        (uncaughtException [_ _ _] (throw (IllegalStateException. "the handler throws as well")))))
     (try (f) (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
 
 (defn- on-timers-thread

@@ -1,14 +1,16 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.threads-test
   "thread, io-thread and thread-call: where the body runs, and what becomes of its value."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both=]])
-  (:import [java.lang.ref WeakReference]
-           [java.util.concurrent CountDownLatch]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both=]])
+  (:import
+   (java.lang.ref WeakReference)
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 
@@ -88,8 +90,8 @@
     (let [gate (a/chan) ref (promise)
           p (start (byte-array 1000000) ref gate)]
       (is (= :cleared (within-deadline
-                       (while (some? (.get ^WeakReference @ref)) (System/gc))
-                       :cleared)))
+                        (while (some? (.get ^WeakReference @ref)) (System/gc))
+                        :cleared)))
       (a/>!! gate :go)
       (is (= :go (await-port p))))))
 

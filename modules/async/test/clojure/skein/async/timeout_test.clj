@@ -2,11 +2,13 @@
 (ns skein.async.timeout-test
   "Timeouts never fire early, belong to one caller each, and cost nothing once cancelled.
   Bears H1, H2 and H3."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.util.concurrent CountDownLatch TimeUnit]
-           [skein.rt.schedule Timeout]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (java.util.concurrent CountDownLatch TimeUnit)
+   (skein.rt.schedule Timeout)))
 
 (set! *warn-on-reflection* true)
 

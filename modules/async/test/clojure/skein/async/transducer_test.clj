@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.transducer-test
   "Channels with a transducer: what it makes of the values, when it ends, and what it throws."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= outcome]]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both= outcome]]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.window-test
-  (:require [clojure.test :refer [are deftest is]]
-            [skein.async :as a]
-            [skein.async.window :as window]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.util.concurrent CountDownLatch CyclicBarrier]
-           [java.util.concurrent.atomic AtomicInteger]
-           [skein.rt Channel]))
+  (:require
+   [clojure.test :refer [are deftest is]]
+   [skein.async :as a]
+   [skein.async.window :as window]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (java.util.concurrent CountDownLatch CyclicBarrier)
+   (java.util.concurrent.atomic AtomicInteger)
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,10 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.argument-test
   "What the operations between channels refuse, at the call and before anything has begun."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a]
-            [skein.impl.argument :as argument])
-  (:import [clojure.lang ExceptionInfo]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a]
+   [skein.impl.argument :as argument])
+  (:import
+   (clojure.lang ExceptionInfo)))
 
 (set! *warn-on-reflection* true)
 

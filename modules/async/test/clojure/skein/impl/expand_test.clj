@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.expand-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.impl.expand :as expand]
-            [skein.impl.go.readable :refer [readable]]
-            [skein.impl.infer :as infer]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.impl.expand :as expand]
+   [skein.impl.go.readable :refer [readable]]
+   [skein.impl.infer :as infer]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go-aot
   "Blocks to be compiled ahead of time by a test."
-  (:require [skein.impl.go-programs :refer [block put-val take-val]]))
+  (:require
+   [skein.impl.go-programs :refer [block put-val take-val]]))
 
 (set! *warn-on-reflection* true)
 

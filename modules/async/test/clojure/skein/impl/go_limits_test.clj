@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go-limits-test
   "Large and deep blocks: they compile, or are refused with an error that says why."
-  (:require [clojure.test :refer [are deftest is]]
-            [skein.async :as a :refer [<! <!! >! go]])
-  (:import (clojure.lang Compiler$CompilerException)))
+  (:require
+   [clojure.test :refer [are deftest is]]
+   [skein.async :as a :refer [<! <!! >! go]])
+  (:import
+   (clojure.lang Compiler$CompilerException)))
 
 (set! *warn-on-reflection* true)
 

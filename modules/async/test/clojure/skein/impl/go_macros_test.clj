@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go-macros-test
   "Clojure's own macros around and between parks mean what they mean elsewhere."
-  (:require [clojure.test :refer [deftest]]
-            [skein.impl.go-programs :refer [take-val]]
-            [skein.impl.go-test :refer [later now same]]))
+  (:require
+   [clojure.test :refer [deftest]]
+   [skein.impl.go-programs :refer [take-val]]
+   [skein.impl.go-test :refer [later now same]]))
 
 (set! *warn-on-reflection* true)
 

@@ -6,11 +6,12 @@
 
   1500 programs a run, or as many as the system property skein.programs says:
   5000 take 40 seconds on an idle machine with two cores, and minutes on a busy one."
-  (:require [clojure.test :refer [deftest is]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as properties]
-            [skein.impl.go-programs :as programs]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as properties]
+   [skein.impl.go-programs :as programs]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go-test
   "Blocks mean what their bodies mean: one test per kind of form."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.impl.go :as go]
-            [skein.impl.go-programs :as programs :refer [alts-val block block-at-once put-val take-val]])
-  (:import (java.util Date)
-           (java.util.concurrent CountDownLatch TimeUnit)
-           (java.lang.ref WeakReference)
-           (skein.rt Buffers$Fixed Channel Frame Port)))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.impl.go :as go]
+   [skein.impl.go-programs :as programs :refer [alts-val block block-at-once put-val take-val]])
+  (:import
+   (java.lang.ref WeakReference)
+   (java.util Date)
+   (java.util.concurrent CountDownLatch TimeUnit)
+   (skein.rt Buffers$Fixed Channel Frame Port)))
 
 (set! *warn-on-reflection* true)
 
@@ -115,8 +117,8 @@
   (doseq [k [:a :b "AaAa" "BBBB" 'x \c nil [1 2] 99999999999 1.5 :none]]
     (is (= [k (case k :a 1 :b 2 "AaAa" 3 "BBBB" 4 x 5 \c 6 nil 7 [1 2] 8 99999999999 9 1.5 10 11)]
            (join (block [(first (take-val (now [k]))) (case k :a 1 :b (take-val (later 2)) "AaAa" 3 "BBBB" (take-val (later 4)) x 5 \c 6
-                                                    nil (take-val (later 7)) [1 2] (take-val (later 8)) 99999999999 9
-                                                    1.5 10 (take-val (later 11)))])))
+                                                        nil (take-val (later 7)) [1 2] (take-val (later 8)) 99999999999 9
+                                                        1.5 10 (take-val (later 11)))])))
         (pr-str k)))
   (same 3 (case (take-val (later :x)) :x (case (take-val (later 1)) 1 (take-val (later 3)) 4) 5))
   (is (= IllegalArgumentException (class (try (join (block-at-once (case (take-val (later 3)) 1 2))) (catch Exception e e))))))
@@ -159,9 +161,9 @@
                                      (catch Exception _ (step log :catch catch-throws))
                                      (finally (step log :finally finally-throws))))
                 parking (fn [log] (join (block-at-once
-                                         (try (take-val (later 1)) (step log :body body-throws)
-                                              (catch Exception _ (take-val (later 1)) (step log :catch catch-throws))
-                                              (finally (take-val (later 1)) (step log :finally finally-throws) (take-val (later 1)))))))
+                                          (try (take-val (later 1)) (step log :body body-throws)
+                                               (catch Exception _ (take-val (later 1)) (step log :catch catch-throws))
+                                               (finally (take-val (later 1)) (step log :finally finally-throws) (take-val (later 1)))))))
                 run (fn [f] (let [log (atom [])] [(outcome (fn [] (f log))) @log]))]]
     (is (= (run plain) (run parking)) (pr-str [body-throws catch-throws finally-throws])))
   (same [1 [:inner :outer]]

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.infer-test
-  (:require [clojure.test :refer [are deftest is]]
-            [skein.impl.infer :as infer]))
+  (:require
+   [clojure.test :refer [are deftest is]]
+   [skein.impl.infer :as infer]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,11 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.body-test
   "A block's code tells where it parks, without running."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! >! alts! go]]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [skein.rt Frame Hooks]
-           [skein.rt.watch Probe]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! >! alts! go]]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (skein.rt Frame Hooks)
+   (skein.rt.watch Probe)))
 
 (set! *warn-on-reflection* true)
 

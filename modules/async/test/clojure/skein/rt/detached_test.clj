@@ -1,7 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.detached-test
-  (:require [clojure.test :refer [deftest is]])
-  (:import (skein.rt.schedule DetachedCheck)))
+  (:require
+   [clojure.test :refer [deftest is]])
+  (:import
+   (skein.rt.schedule DetachedCheck)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,11 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.invariants-test
   "The named invariants of the runtime that no other test bears."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! >! go]]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [java.util.concurrent CountDownLatch]
-           [java.util.concurrent.atomic AtomicInteger]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! >! go]]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent.atomic AtomicInteger)))
 
 (set! *warn-on-reflection* true)
 
@@ -65,10 +67,10 @@
 (deftest work-that-comes-as-a-worker-leaves-is-run
   ;; Bears W1 and W2: single blocks, each submitted about when the workers give up looking.
   (within-deadline
-   (dotimes [i 3000]
-     (let [until (+ (System/nanoTime) (* 100 (rem i 600)))]
-       (while (< (System/nanoTime) until) (Thread/onSpinWait)))
-     (is (= i (a/<!! (go i)))))))
+    (dotimes [i 3000]
+      (let [until (+ (System/nanoTime) (* 100 (rem i 600)))]
+        (while (< (System/nanoTime) until) (Thread/onSpinWait)))
+      (is (= i (a/<!! (go i)))))))
 
 (deftest an-interrupt-stays-with-its-block
   (let [blocks (vec (for [i (range 100)]

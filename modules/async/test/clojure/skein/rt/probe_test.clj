@@ -1,14 +1,16 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.probe-test
   "An installed probe sees the life of each block."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! async go]]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]])
-  (:import [java.util.concurrent CountDownLatch]
-           [skein.rt Channel Frame Hooks]
-           [skein.rt.schedule Scheduler]
-           [skein.rt.watch Probe]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! async go]]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]])
+  (:import
+   (java.util.concurrent CountDownLatch)
+   (skein.rt Channel Frame Hooks)
+   (skein.rt.schedule Scheduler)
+   (skein.rt.watch Probe)))
 
 (set! *warn-on-reflection* true)
 

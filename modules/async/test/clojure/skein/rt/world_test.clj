@@ -1,10 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.world-test
   "A simulation takes over from workers and timers: one thread, one order, its own clock."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [<! >! alts! go go-loop]]
-            [skein.one-thread :refer [simulated]])
-  (:import [java.util.concurrent LinkedBlockingQueue]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! >! alts! go go-loop]]
+   [skein.one-thread :refer [simulated]])
+  (:import
+   (java.util.concurrent LinkedBlockingQueue)))
 
 (set! *warn-on-reflection* true)
 

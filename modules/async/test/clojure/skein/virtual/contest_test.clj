@@ -1,10 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.contest-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.deadline :refer [within-deadline]]
-            [skein.virtual :as v])
-  (:import [java.util.concurrent CountDownLatch]
-           [java.util.concurrent.atomic AtomicInteger]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.deadline :refer [within-deadline]]
+   [skein.virtual :as v])
+  (:import
+   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent.atomic AtomicInteger)))
 
 (set! *warn-on-reflection* true)
 

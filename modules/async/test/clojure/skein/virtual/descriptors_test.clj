@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.descriptors-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.virtual.descriptors :as descriptors])
-  (:import [java.io IOException]
-           [java.net SocketException]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.virtual.descriptors :as descriptors])
+  (:import
+   (java.io IOException)
+   (java.net SocketException)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.sleep-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a :refer [go]]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.one-thread :refer [simulated]]
-            [skein.scope :as scope]
-            [skein.virtual :as v])
-  (:import [java.util.concurrent CancellationException]
-           [skein.rt.schedule Timeout]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [go]]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.one-thread :refer [simulated]]
+   [skein.scope :as scope]
+   [skein.virtual :as v])
+  (:import
+   (java.util.concurrent CancellationException)
+   (skein.rt.schedule Timeout)))
 
 (set! *warn-on-reflection* true)
 
@@ -25,13 +27,13 @@
   (let [before (Timeout/outstanding)]
     (is (= :cancelled
            (within-deadline
-            (scope/scope [s]
-              (let [begun (a/chan)
-                    b (scope/go s (a/close! begun)
-                                (try (v/sleep 600000) (catch CancellationException _ :cancelled)))]
-                (a/<!! begun)
-                (scope/cancel! s)
-                (a/<!! b))))))
+             (scope/scope [s]
+               (let [begun (a/chan)
+                     b (scope/go s (a/close! begun)
+                                 (try (v/sleep 600000) (catch CancellationException _ :cancelled)))]
+                 (a/<!! begun)
+                 (scope/cancel! s)
+                 (a/<!! b))))))
     (is (= before (Timeout/outstanding)))))
 
 (deftest a-block-sleeps-on-the-clock-of-its-simulation

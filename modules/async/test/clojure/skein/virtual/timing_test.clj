@@ -1,16 +1,18 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.timing-test
   "Timeouts, retries, and the semaphore."
-  (:require [clojure.test :refer [are deftest is]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.one-thread :refer [with-prompt-timers]]
-            [skein.scope :as s]
-            [skein.virtual :as v])
-  (:import [java.util.concurrent CountDownLatch Semaphore]
-           [java.util.concurrent.atomic AtomicInteger]
-           [skein.rt Channel]
-           [skein.rt.schedule Timeout]))
+  (:require
+   [clojure.test :refer [are deftest is]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.one-thread :refer [with-prompt-timers]]
+   [skein.scope :as s]
+   [skein.virtual :as v])
+  (:import
+   (java.util.concurrent CountDownLatch Semaphore)
+   (java.util.concurrent.atomic AtomicInteger)
+   (skein.rt Channel)
+   (skein.rt.schedule Timeout)))
 
 (set! *warn-on-reflection* true)
 
@@ -42,9 +44,9 @@
 
 (deftest the-interrupt-does-not-outlive-the-body
   (within-deadline
-   (dotimes [_ 300]
-     (v/with-timeout 0 (dotimes [_ 100] (Thread/onSpinWait)))
-     (is (false? (.isInterrupted (Thread/currentThread)))))))
+    (dotimes [_ 300]
+      (v/with-timeout 0 (dotimes [_ 100] (Thread/onSpinWait)))
+      (is (false? (.isInterrupted (Thread/currentThread)))))))
 
 (deftest a-block-may-park-under-a-timeout
   (let [^Channel c (a/chan)]
@@ -57,13 +59,13 @@
 (deftest a-timeout-inside-a-child-lets-its-scope-cancel-it
   (let [begun (CountDownLatch. 2) timed-out (AtomicInteger.)]
     (within-deadline
-     (s/scope [s]
-       (s/fork s (try (v/with-timeout 60000 (.countDown begun) (Thread/sleep 60000))
-                      (catch clojure.lang.ExceptionInfo _ (.incrementAndGet timed-out))))
-       (s/go s (try (v/with-timeout 60000 (.countDown begun) (a/<! (a/chan)))
-                    (catch clojure.lang.ExceptionInfo _ (.incrementAndGet timed-out))))
-       (.await begun)
-       (s/cancel! s)))
+      (s/scope [s]
+        (s/fork s (try (v/with-timeout 60000 (.countDown begun) (Thread/sleep 60000))
+                       (catch clojure.lang.ExceptionInfo _ (.incrementAndGet timed-out))))
+        (s/go s (try (v/with-timeout 60000 (.countDown begun) (a/<! (a/chan)))
+                     (catch clojure.lang.ExceptionInfo _ (.incrementAndGet timed-out))))
+        (.await begun)
+        (s/cancel! s)))
     (is (= 0 (.get timed-out)) "which is no timeout")))
 
 (deftest a-scope-inside-a-timeout-ends-with-it
@@ -132,11 +134,11 @@
 (deftest no-more-than-the-permits-are-inside
   (let [sem (v/semaphore 3) now (AtomicInteger.) worst (AtomicInteger.)]
     (within-deadline
-     (v/wrun! 20 (fn [_] (v/with-permit sem
-                           (.accumulateAndGet worst (.incrementAndGet now) (fn [a b] (max a b)))
-                           (Thread/yield)
-                           (.decrementAndGet now)))
-              (range 500)))
+      (v/wrun! 20 (fn [_] (v/with-permit sem
+                            (.accumulateAndGet worst (.incrementAndGet now) (fn [a b] (max a b)))
+                            (Thread/yield)
+                            (.decrementAndGet now)))
+               (range 500)))
     (is (<= 1 (.get worst) 3))))
 
 ;;;; Bad input

@@ -1,16 +1,18 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.window-test
   "wmap and wrun!: how many at once, in which order, and what an exception does."
-  (:require [clojure.test :refer [are deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.deadline :refer [within-deadline]]
-            [skein.virtual :as v]
-            [skein.virtual.window :as window])
-  (:import [java.lang.ref WeakReference]
-           [java.util.concurrent CountDownLatch CyclicBarrier]
-           [java.util.concurrent.atomic AtomicInteger]))
+  (:require
+   [clojure.test :refer [are deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.deadline :refer [within-deadline]]
+   [skein.virtual :as v]
+   [skein.virtual.window :as window])
+  (:import
+   (java.lang.ref WeakReference)
+   (java.util.concurrent CountDownLatch CyclicBarrier)
+   (java.util.concurrent.atomic AtomicInteger)))
 
 (set! *warn-on-reflection* true)
 
@@ -36,15 +38,15 @@
 
 (deftest it-is-a-map
   (is (:pass? (check/quick-check
-               100
-               (prop/for-all [xs (gen/vector gen/small-integer 0 60)
-                              n (gen/choose 1 9)
-                              ahead (gen/choose 1 40)
-                              spins (gen/vector (gen/choose 0 500) 8)]
-                 (let [f (fn [x] (dotimes [_ (nth spins (mod (long x) 8))] (Thread/onSpinWait)) (* 2 (long x)))]
-                   (within-deadline
-                    (and (every? (fn [form] (= (map f xs) (form {:n n :ahead ahead} f xs))) (vals forms))
-                         (= (frequencies (map f xs)) (frequencies (v/wmap {:n n :ordered? false} f xs)))))))))))
+                100
+                (prop/for-all [xs (gen/vector gen/small-integer 0 60)
+                               n (gen/choose 1 9)
+                               ahead (gen/choose 1 40)
+                               spins (gen/vector (gen/choose 0 500) 8)]
+                  (let [f (fn [x] (dotimes [_ (nth spins (mod (long x) 8))] (Thread/onSpinWait)) (* 2 (long x)))]
+                    (within-deadline
+                      (and (every? (fn [form] (= (map f xs) (form {:n n :ahead ahead} f xs))) (vals forms))
+                           (= (frequencies (map f xs)) (frequencies (v/wmap {:n n :ordered? false} f xs)))))))))))
 
 (deftest never-more-than-n-at-once
   ;; Bears V1 and V3.
@@ -116,13 +118,13 @@
           all-there (CountDownLatch. 4)
           interrupted (AtomicInteger.)
           [f _ begun] (counting
-                       (fn [x]
-                         (try
-                           (.countDown all-there)
-                           (.await all-there)
-                           (when (= 2 x) (throw boom))
-                           (Thread/sleep 60000)
-                           (catch InterruptedException _ (.incrementAndGet interrupted) :late))))]
+                        (fn [x]
+                          (try
+                            (.countDown all-there)
+                            (.await all-there)
+                            (when (= 2 x) (throw boom))
+                            (Thread/sleep 60000)
+                            (catch InterruptedException _ (.incrementAndGet interrupted) :late))))]
       (is (identical? boom (within-deadline (caught (run f)))))
       (is (= 3 (.get interrupted)) "the others were interrupted, and have ended")
       (is (= 4 (.get ^AtomicInteger begun)) "and no more was begun"))))

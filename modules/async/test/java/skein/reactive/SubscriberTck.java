@@ -6,16 +6,18 @@ import org.reactivestreams.tck.flow.FlowSubscriberBlackboxVerification;
 
 /** The Reactive Streams rules of subscribers, on channels; run by skein.async.reactive-test. */
 public class SubscriberTck extends FlowSubscriberBlackboxVerification<Object> {
-  public SubscriberTck() {
-    super(PublisherTck.environment());
-  }
+    public SubscriberTck() {
+        super(PublisherTck.environment());
+    }
 
-  @Override @SuppressWarnings("unchecked")
-  public Subscriber<Object> createFlowSubscriber() {
-    return (Subscriber<Object>) PublisherTck.made("draining-subscriber").invoke();
-  }
+    @Override
+    @SuppressWarnings("unchecked")
+    public Subscriber<Object> createFlowSubscriber() {
+        return (Subscriber<Object>) PublisherTck.made("draining-subscriber").invoke();
+    }
 
-  @Override public Object createElement(int element) {
-    return element;
-  }
+    @Override
+    public Object createElement(int element) {
+        return element;
+    }
 }

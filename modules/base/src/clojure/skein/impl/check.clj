@@ -10,7 +10,8 @@
 
       (try (whole :n 0 1) (catch clojure.lang.ExceptionInfo e (ex-message e)))
       ;=> \":n must be a whole number from 1, but is 0.\""
-  (:require [skein.impl.error :as error]))
+  (:require
+   [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
 

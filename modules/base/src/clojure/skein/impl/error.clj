@@ -7,7 +7,8 @@
 
   Every exception is an ex-info whose data has a keyword of namespace `skein`
   under :skein/error; doc/errors.md says what each means and what to do."
-  (:require [clojure.string :as str]))
+  (:require
+   [clojure.string :as str]))
 
 (set! *warn-on-reflection* true)
 

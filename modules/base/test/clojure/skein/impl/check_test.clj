@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.check-test
-  (:require [clojure.test :refer [are deftest is]]
-            [skein.impl.check :as check])
-  (:import [java.util ArrayList]
-           [java.util.concurrent Semaphore]))
+  (:require
+   [clojure.test :refer [are deftest is]]
+   [skein.impl.check :as check])
+  (:import
+   (java.util ArrayList)
+   (java.util.concurrent Semaphore)))
 
 (set! *warn-on-reflection* true)
 

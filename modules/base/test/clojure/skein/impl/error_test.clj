@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.error-test
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [clojure.test.check.clojure-test :refer [defspec]]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.impl.error :as error]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check.clojure-test :refer [defspec]]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
 

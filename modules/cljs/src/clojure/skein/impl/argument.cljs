@@ -2,8 +2,9 @@
 (ns skein.impl.argument
   "Checks of what callers pass: each returns its argument, or throws an exception that says
   what is wanted."
-  (:require [skein.impl.error :as error]
-            [skein.rt.port :as port]))
+  (:require
+   [skein.impl.error :as error]
+   [skein.rt.port :as port]))
 
 (defn source
   "Returns `value`, which must be a port to take from. Throws :skein/not-a-port."

@@ -2,15 +2,16 @@
 (ns skein.impl.operations
   "Operations on channels, for skein.async, where they are documented, and for the blocks behind
   it. In a block the compiler replaces calls of `<!`, `>!` and `alts!`."
-  (:require [skein.impl.error :as error]
-            [skein.rt.alts :as alts]
-            [skein.rt.buffers :as buffers]
-            [skein.rt.callback :as callback]
-            [skein.rt.channel :as channel]
-            [skein.rt.frame] ; compiled blocks call it
-            [skein.rt.port :as port]
-            [skein.rt.ring :as ring]
-            [skein.rt.scheduler :as scheduler]))
+  (:require
+   [skein.impl.error :as error]
+   [skein.rt.alts :as alts]
+   [skein.rt.buffers :as buffers]
+   [skein.rt.callback :as callback]
+   [skein.rt.channel :as channel]
+   [skein.rt.frame] ; compiled blocks call it
+   [skein.rt.port :as port]
+   [skein.rt.ring :as ring]
+   [skein.rt.scheduler :as scheduler]))
 
 (defn buffer [n]
   (assert (and (number? n) (pos? n)) "fixed buffers must have size > 0")

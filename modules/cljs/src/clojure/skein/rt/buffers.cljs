@@ -2,7 +2,8 @@
 (ns skein.rt.buffers
   "The buffers that are never full, and what else may be one. A channel asks of a buffer what
   `skein.rt.ring/Ring` has: `size`, `full`, `add`, `shift` and `endBuffer`."
-  (:require [skein.rt.ring :refer [Ring]]))
+  (:require
+   [skein.rt.ring :refer [Ring]]))
 
 (deftype Dropping [ring]
   Object

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.callback
   "A waiter that calls a function with the outcome, from the run queue."
-  (:require [skein.rt.scheduler :as scheduler]))
+  (:require
+   [skein.rt.scheduler :as scheduler]))
 
 (deftype Callback [f ^:mutable v ^:mutable x]
   Object

@@ -19,9 +19,10 @@
   C2. An operation that is withdrawn stays in the queue as a dead waiter. A queue that has grown
       twofold since it was last cleaned is cleaned, so that dead waiters never outnumber the
       live ones by more than 64."
-  (:require [skein.impl.error :as error]
-            [skein.rt.ring :as ring]
-            [skein.rt.scheduler :as scheduler]))
+  (:require
+   [skein.impl.error :as error]
+   [skein.rt.ring :as ring]
+   [skein.rt.scheduler :as scheduler]))
 
 (def ^:private max-waiting 1024)
 (def ^:private first-cleaning 64)

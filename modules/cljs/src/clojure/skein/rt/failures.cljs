@@ -2,7 +2,8 @@
 (ns skein.rt.failures
   "Exceptions that are kept for who asks with `<?`. One that nobody has asked for is reported when
   the port that keeps it is garbage."
-  (:require [skein.rt.scheduler :as scheduler]))
+  (:require
+   [skein.rt.scheduler :as scheduler]))
 
 (def ^:private unobserved
   (when (exists? js/FinalizationRegistry)

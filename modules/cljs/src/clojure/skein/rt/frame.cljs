@@ -6,10 +6,11 @@
   The compiler emits, for a park, `take(frame, port) ? frame.v : yield`. A frame that parks is
   delivered once, is run by the scheduler, and gets the value as that of its yield."
   (:refer-clojure :exclude [take])
-  (:require [skein.rt.channel :as channel]
-            [skein.rt.failures :as failures]
-            [skein.rt.port :as port]
-            [skein.rt.scheduler :as scheduler]))
+  (:require
+   [skein.rt.channel :as channel]
+   [skein.rt.failures :as failures]
+   [skein.rt.port :as port]
+   [skein.rt.scheduler :as scheduler]))
 
 (deftype Frame [^:mutable generator ^:mutable v ^:mutable x
                 ^:mutable done? ^:mutable result ^:mutable thrown

@@ -2,11 +2,12 @@
 (ns skein.rt.interop
   "Ports as what JavaScript has: promises, abort signals, async iterators; and the exceptions of
   ports. The other direction is in `skein.rt.port`."
-  (:require [skein.impl.operations :as operations]
-            [skein.rt.channel :refer [Channel]]
-            [skein.rt.failures :as failures]
-            [skein.rt.frame :refer [Frame]]
-            [skein.rt.port :as port]))
+  (:require
+   [skein.impl.operations :as operations]
+   [skein.rt.channel :refer [Channel]]
+   [skein.rt.failures :as failures]
+   [skein.rt.frame :refer [Frame]]
+   [skein.rt.port :as port]))
 
 (defn- failure
   "Returns the exception that ended `port`, or nil. It counts as observed."
@@ -28,12 +29,12 @@
   "See skein.async/promise."
   [port]
   (js/Promise.
-   (fn [fulfil reject]
-     (operations/take! port
-                       (fn [value]
-                         (let [thrown (when (nil? value) (failure port))]
-                           (if (some? thrown) (reject thrown) (fulfil value))))
-                       true))))
+    (fn [fulfil reject]
+      (operations/take! port
+                        (fn [value]
+                          (let [thrown (when (nil? value) (failure port))]
+                            (if (some? thrown) (reject thrown) (fulfil value))))
+                        true))))
 
 (defn signal
   "See skein.async/signal."

@@ -7,12 +7,13 @@
   * an AbortSignal: a channel that gives its reason for ever
   * an async iterable: its values, each asked for when somebody takes
   * a port of another library, if one has told how to use it by `other-port`"
-  (:require [skein.impl.error :as error]
-            [skein.rt.buffers :as buffers]
-            [skein.rt.callback :as callback]
-            [skein.rt.channel :as channel]
-            [skein.rt.failures :as failures]
-            [skein.rt.ring :as ring]))
+  (:require
+   [skein.impl.error :as error]
+   [skein.rt.buffers :as buffers]
+   [skein.rt.callback :as callback]
+   [skein.rt.channel :as channel]
+   [skein.rt.failures :as failures]
+   [skein.rt.ring :as ring]))
 
 (def ^:private sources
   "From promises, signals and iterables to what stands for them. One is asked once, however

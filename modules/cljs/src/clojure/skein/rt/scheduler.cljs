@@ -5,11 +5,12 @@
   Tasks run in microtasks, so that a hop costs some 100 ns, until they have used 5 ms since the
   page or the process last had its turn. Then a macro-task goes on with them: timers, input and
   painting come first. The clock is read once in eight tasks."
-  (:require [skein.rt.ring :as ring]))
+  (:require
+   [skein.rt.ring :as ring]))
 
 (goog-define
- ^{:doc "\"micro\", or \"macro\": run tasks in macro-tasks only, as core.async does."}
- TURN "micro")
+  ^{:doc "\"micro\", or \"macro\": run tasks in macro-tasks only, as core.async does."}
+  TURN "micro")
 
 (def ^:private budget-ms 5)
 (def ^:private tasks-per-reading 8)

@@ -5,8 +5,9 @@
 
   T1. The time of an entry is no smaller than that of its parent, at (index - 1) / 2.
   T2. A timer is set if and only if the heap has entries; else it would keep a process alive."
-  (:require [skein.rt.channel :as channel]
-            [skein.rt.scheduler :as scheduler]))
+  (:require
+   [skein.rt.channel :as channel]
+   [skein.rt.scheduler :as scheduler]))
 
 (def ^:private longest-ms
   "The longest delay of setTimeout; longer ones are waited for in steps."

@@ -2,8 +2,9 @@
 (ns skein.cljs.block-test
   "The compiler of blocks: each form that parks has the value that it has without parks, whether
   values are ready or late."
-  (:require [cljs.test :refer-macros [deftest is async]]
-            [skein.async :as a :refer [<! alts! chan go]]))
+  (:require
+   [cljs.test :refer-macros [deftest is async]]
+   [skein.async :as a :refer [<! alts! chan go]]))
 
 (defn- ready [x]
   (doto (chan 1) (a/put! x)))

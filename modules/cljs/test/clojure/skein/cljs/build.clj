@@ -1,15 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs.build
   "Compiles ClojureScript and runs it: in Node, and in a headless browser."
-  (:require [cljs.build.api :as build]
-            [clojure.edn :as edn]
-            [clojure.java.io :as io]
-            [clojure.string :as str])
-  (:import (com.sun.net.httpserver HttpExchange HttpHandler HttpServer)
-           (java.io File)
-           (java.net InetAddress InetSocketAddress)
-           (java.nio.file Files)
-           (java.util.concurrent TimeUnit)))
+  (:require
+   [cljs.build.api :as build]
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.string :as str])
+  (:import
+   (com.sun.net.httpserver HttpExchange HttpHandler HttpServer)
+   (java.io File)
+   (java.net InetAddress InetSocketAddress)
+   (java.nio.file Files)
+   (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
@@ -25,12 +27,12 @@
   (let [name (str main "-" (clojure.core/name level))
         out (:output-to options (folder (str name ".js")))]
     (build/build (apply build/inputs (if (string? source) [source] source)) (merge {:main main
-                                :optimizations level
-                                :output-to (str out)
-                                :output-dir (str (folder name))
-                                :closure-warnings {:check-useless-code :off}} ; random forms have some
-                               (when (= :none level) {:target :nodejs})
-                               options))
+                                                                                    :optimizations level
+                                                                                    :output-to (str out)
+                                                                                    :output-dir (str (folder name))
+                                                                                    :closure-warnings {:check-useless-code :off}} ; random forms have some
+                                                                              (when (= :none level) {:target :nodejs})
+                                                                              options))
     (str out)))
 
 (defn- program

@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs.errors-test
-  (:require [cljs.test :refer-macros [is]]
-            [skein.async :as a :refer [<! >! <? alts! async chan close! go put! take! timeout]]
-            [skein.rt.scheduler :as scheduler])
-  (:require-macros [skein.cljs.testing :refer [defblock]]))
+  (:require-macros
+   [skein.cljs.testing :refer [defblock]])
+  (:require
+   [cljs.test :refer-macros [is]]
+   [skein.async :as a :refer [<! <? >! alts! async chan close! go put! take! timeout]]
+   [skein.rt.scheduler :as scheduler]))
 
 (defn- reported-while
   "Calls `f` and returns a channel of the vector of what is reported until its channel closes."
@@ -18,10 +20,10 @@
 (defblock a-thousand-blocks-that-throw-delay-nothing
   (let [ended (chan 1000)
         reported (<! (reported-while
-                      (fn [] (dotimes [i 1000]
-                               (go (throw (ex-info "expected" {:i i})))
-                               (go (>! ended i)))
-                        (a/into [] (a/take 1000 ended)))))]
+                       (fn [] (dotimes [i 1000]
+                                (go (throw (ex-info "expected" {:i i})))
+                                (go (>! ended i)))
+                         (a/into [] (a/take 1000 ended)))))]
     (is (= (range 1000) (map (comp :i ex-data) reported)))))
 
 (defblock a-block-that-throws-closes-its-port
@@ -47,10 +49,10 @@
 (defblock callbacks-that-throw-are-reported
   (let [c (chan)
         reported (<! (reported-while
-                      (fn []
-                        (take! c (fn [_] (throw (js/Error. "take"))))
-                        (put! c 1 (fn [_]))
-                        (timeout 5))))]
+                       (fn []
+                         (take! c (fn [_] (throw (js/Error. "take"))))
+                         (put! c 1 (fn [_]))
+                         (timeout 5))))]
     (is (= ["take"] (map ex-message reported)))))
 
 (defblock what-a-transducer-throws-is-reported
@@ -61,4 +63,3 @@
 (defblock nil-from-a-mapping-is-reported
   (let [reported (<! (reported-while (fn [] (a/into [] (a/map (constantly nil) [(a/to-chan! [1])])))))]
     (is (= [:skein/nil-value] (map (comp :skein/error ex-data) reported)))))
-

@@ -2,7 +2,8 @@
 (ns skein.cljs.forms
   "Random forms, for skein.cljs.forms-test. Each has a number as its value and notes what it does, so
   that the order of evaluation can be compared too. `(park x)` and `(note k x)` are x."
-  (:import (java.util Random)))
+  (:import
+   (java.util Random)))
 
 (set! *warn-on-reflection* true)
 

@@ -2,10 +2,12 @@
 (ns skein.cljs.forms-test
   "Random forms: in a block, with parks anywhere, each has the value that it has without, and does
   the same in the same order."
-  (:require [cljs.test :refer-macros [is]]
-            [skein.async :as a :refer [<! chan]])
-  (:require-macros [skein.cljs.forms :refer [compare-all]]
-                   [skein.cljs.testing :refer [defblock]]))
+  (:require-macros
+   [skein.cljs.forms :refer [compare-all]]
+   [skein.cljs.testing :refer [defblock]])
+  (:require
+   [cljs.test :refer-macros [is]]
+   [skein.async :as a :refer [<! chan]]))
 
 (defn- f3 [& xs] (apply + xs))
 

@@ -1,8 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs.interop-test
-  (:require [cljs.test :refer-macros [is]]
-            [skein.async :as a :refer [<! >! <? alts! async chan close! go put! timeout]])
-  (:require-macros [skein.cljs.testing :refer [defblock]]))
+  (:require-macros
+   [skein.cljs.testing :refer [defblock]])
+  (:require
+   [cljs.test :refer-macros [is]]
+   [skein.async :as a :refer [<! <? >! alts! async chan close! go put! timeout]]))
 
 (defn- never [] (js/Promise. (fn [_ _])))
 

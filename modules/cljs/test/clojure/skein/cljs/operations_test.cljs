@@ -1,8 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs.operations-test
-  (:require [cljs.test :refer-macros [is]]
-            [skein.async :as a :refer [<! >! alt! alts! chan close! go go-loop offer! poll! put! take! timeout]])
-  (:require-macros [skein.cljs.testing :refer [defblock]]))
+  (:require-macros
+   [skein.cljs.testing :refer [defblock]])
+  (:require
+   [cljs.test :refer-macros [is]]
+   [skein.async :as a :refer [<! >! alt! alts! chan close! go go-loop offer! poll! put! take! timeout]]))
 
 (defn- error-of [f]
   (try (f) nil (catch :default e (:skein/error (ex-data e)))))

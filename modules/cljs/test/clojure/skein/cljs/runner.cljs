@@ -1,13 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs.runner
   "Runs all tests in JavaScript. The last line has the counts, as EDN."
-  (:require [cljs.test :as test]
-            [skein.cljs.block-test]
-            [skein.cljs.errors-test]
-            [skein.cljs.forms-test]
-            [skein.cljs.interop-test]
-            [skein.cljs.operations-test]
-            [skein.cljs.scheduler-test]))
+  (:require
+   [cljs.test :as test]
+   [skein.cljs.block-test]
+   [skein.cljs.errors-test]
+   [skein.cljs.forms-test]
+   [skein.cljs.interop-test]
+   [skein.cljs.operations-test]
+   [skein.cljs.scheduler-test]))
 
 (def ^:private printed #js [])
 

@@ -1,8 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs.scheduler-test
-  (:require [cljs.test :refer-macros [is]]
-            [skein.async :as a :refer [<! >! chan close! go promise-chan put! timeout]])
-  (:require-macros [skein.cljs.testing :refer [defblock]]))
+  (:require-macros
+   [skein.cljs.testing :refer [defblock]])
+  (:require
+   [cljs.test :refer-macros [is]]
+   [skein.async :as a :refer [<! >! chan close! go promise-chan put! timeout]]))
 
 (defn- spin [ms]
   (let [start (js/performance.now)]

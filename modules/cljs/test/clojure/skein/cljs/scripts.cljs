@@ -2,7 +2,8 @@
 (ns skein.cljs.scripts
   "Random scripts of operations on channels; prints what each operation came to. The parity test
   compiles this text twice, the second time with cljs.core.async in the place of skein.async."
-  (:require [skein.async :as a]))
+  (:require
+   [skein.async :as a]))
 
 (def ^:private n-scripts 2000)
 (def ^:private n-steps 25)

@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async
   "The macros of core.async for ClojureScript, on Skein."
-  (:require [cljs.analyzer :as ana]
-            [cljs.env :as env]
-            [skein.impl.alt :as alt]
-            [skein.impl.cljs :as compiler]))
+  (:require
+   [cljs.analyzer :as ana]
+   [cljs.env :as env]
+   [skein.impl.alt :as alt]
+   [skein.impl.cljs :as compiler]))
 
 (set! *warn-on-reflection* true)
 

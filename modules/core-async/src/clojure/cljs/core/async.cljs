@@ -2,12 +2,14 @@
 (ns cljs.core.async
   "core.async's functions for ClojureScript, on Skein: each calls that of skein.async. Use it on the
   class path in place of core.async."
-  (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
-  (:require [cljs.core.async.impl.protocols :as impl]
-            [skein.async]
-            [skein.rt.buffers :as buffers]
-            [skein.rt.port :as port])
-  (:require-macros [cljs.core.async :refer [mirror]]))
+  (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
+  (:require-macros
+   [cljs.core.async :refer [mirror]])
+  (:require
+   [cljs.core.async.impl.protocols :as impl]
+   [skein.async]
+   [skein.rt.buffers :as buffers]
+   [skein.rt.port :as port]))
 
 (mirror skein.async #{rethrow promise signal})
 

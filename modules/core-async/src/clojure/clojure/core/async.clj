@@ -2,15 +2,16 @@
 (ns clojure.core.async
   "core.async's public vars: those of skein.async. Its other namespaces are loaded with it, as they
   are with core.async: what core.async has compiled names them without requiring them."
-  (:refer-clojure :exclude [reduce transduce into merge map take partition partition-by])
-  (:require [clojure.core.async.impl.buffers]
-            [clojure.core.async.impl.channels]
-            [clojure.core.async.impl.dispatch]
-            [clojure.core.async.impl.ioc-macros :as ioc]
-            [clojure.core.async.impl.protocols]
-            [clojure.core.async.impl.timers]
-            [skein.async]
-            [skein.impl.mirror :as mirror]))
+  (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
+  (:require
+   [clojure.core.async.impl.buffers]
+   [clojure.core.async.impl.channels]
+   [clojure.core.async.impl.dispatch]
+   [clojure.core.async.impl.ioc-macros :as ioc]
+   [clojure.core.async.impl.protocols]
+   [clojure.core.async.impl.timers]
+   [skein.async]
+   [skein.impl.mirror :as mirror]))
 
 (set! *warn-on-reflection* true)
 

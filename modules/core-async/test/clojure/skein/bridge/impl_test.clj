@@ -1,21 +1,23 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.bridge.impl-test
   "The namespaces under the names of core.async's own parts."
-  (:require [clojure.test :refer [deftest is testing]]
-            [clojure.core.async :as a]
-            [clojure.core.async.impl.buffers :as buffers]
-            [clojure.core.async.impl.channels :as channels]
-            [clojure.core.async.impl.dispatch :as dispatch]
-            [clojure.core.async.impl.go :as go]
-            [clojure.core.async.impl.ioc-macros :as ioc]
-            [clojure.core.async.impl.protocols :as protocols]
-            [clojure.core.async.impl.timers :as timers]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.impl.protocols :as impl]
-            [skein.uncaught :refer [await-uncaught]])
-  (:import [clojure.lang Var]
-           [java.util.concurrent Executor ThreadFactory]
-           [java.util.concurrent.atomic AtomicReferenceArray]))
+  (:require
+   [clojure.core.async :as a]
+   [clojure.core.async.impl.buffers :as buffers]
+   [clojure.core.async.impl.channels :as channels]
+   [clojure.core.async.impl.dispatch :as dispatch]
+   [clojure.core.async.impl.go :as go]
+   [clojure.core.async.impl.ioc-macros :as ioc]
+   [clojure.core.async.impl.protocols :as protocols]
+   [clojure.core.async.impl.timers :as timers]
+   [clojure.test :refer [deftest is testing]]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.protocols :as impl]
+   [skein.uncaught :refer [await-uncaught]])
+  (:import
+   (clojure.lang Var)
+   (java.util.concurrent Executor ThreadFactory)
+   (java.util.concurrent.atomic AtomicReferenceArray)))
 
 (set! *warn-on-reflection* true)
 

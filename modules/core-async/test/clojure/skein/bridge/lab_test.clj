@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.bridge.lab-test
   "multiplex and broadcast."
-  (:require [clojure.test :refer [deftest is]]
-            [clojure.core.async :as a]
-            [clojure.core.async.lab :as lab]
-            [skein.deadline :refer [await-port within-deadline]]))
+  (:require
+   [clojure.core.async :as a]
+   [clojure.core.async.lab :as lab]
+   [clojure.test :refer [deftest is]]
+   [skein.deadline :refer [await-port within-deadline]]))
 
 (set! *warn-on-reflection* true)
 
@@ -25,15 +26,15 @@
 
 (deftest a-value-for-a-take-that-lost-is-kept
   (within-deadline
-   (dotimes [_ 300]
-     (let [c (a/chan) other (a/chan)
-           m (lab/multiplex c)
-           chosen (a/thread (a/alts!! [m other]))
-           putter (a/thread (a/>!! c :c))]
-       (a/offer! other :other)
-       (let [[v] (a/<!! chosen)]
-         (when (= :other v) (is (= :c (a/<!! m)))))
-       (is (true? (a/<!! putter)))))))
+    (dotimes [_ 300]
+      (let [c (a/chan) other (a/chan)
+            m (lab/multiplex c)
+            chosen (a/thread (a/alts!! [m other]))
+            putter (a/thread (a/>!! c :c))]
+        (a/offer! other :other)
+        (let [[v] (a/<!! chosen)]
+          (when (= :other v) (is (= :c (a/<!! m)))))
+        (is (true? (a/<!! putter)))))))
 
 (deftest a-broadcast-reaches-all-and-waits-for-all
   (let [c (a/chan) d (a/chan) e (a/chan 1)

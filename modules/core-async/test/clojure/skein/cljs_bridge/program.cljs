@@ -1,10 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-bridge.program
   "A program as for core.async, with a port, a handler and a buffer of its own. Prints what came out."
-  (:require [cljs.core.async :as a :refer [<! >! alts! chan close! put! take! timeout]]
-            [cljs.core.async.impl.protocols :as impl]
-            [cljs.core.async.interop :refer [p->c] :refer-macros [<p!]])
-  (:require-macros [cljs.core.async.macros :refer [alt! go]]))
+  (:require-macros
+   [cljs.core.async.macros :refer [alt! go]])
+  (:require
+   [cljs.core.async :as a :refer [<! >! alts! chan close! put! take! timeout]]
+   [cljs.core.async.impl.protocols :as impl]
+   [cljs.core.async.interop :refer [p->c] :refer-macros [<p!]]))
 
 (deftype Twice [ch]
   impl/ReadPort

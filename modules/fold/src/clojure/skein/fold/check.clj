@@ -4,9 +4,11 @@
 
   * `callable` `whole` `numbers` `collection` `options` return their argument, or throw what says what is wanted
   * `function?` `takes?` `combines?` tell whether something is meant as a function, and of how many arguments"
-  (:require [skein.impl.error :as error])
-  (:import (clojure.lang Fn IFn MultiFn Var)
-           (skein.fold.engine Stages)))
+  (:require
+   [skein.impl.error :as error])
+  (:import
+   (clojure.lang Fn IFn MultiFn Var)
+   (skein.fold.engine Stages)))
 
 (set! *warn-on-reflection* true)
 

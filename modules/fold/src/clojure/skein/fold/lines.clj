@@ -20,14 +20,16 @@
 
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
       ;=> 202"
-  (:require [skein.fold.check :as check]
-            [skein.fold.source :as source]
-            [skein.impl.error :as error])
-  (:import (java.io File)
-           (java.nio.charset Charset StandardCharsets)
-           (java.nio.file InvalidPathException Path)
-           (java.util Arrays Collection)
-           (skein.fold.files FilesSpan InputFile RecordFormat StreamFeed)))
+  (:require
+   [skein.fold.check :as check]
+   [skein.fold.source :as source]
+   [skein.impl.error :as error])
+  (:import
+   (java.io File)
+   (java.nio.charset Charset StandardCharsets)
+   (java.nio.file InvalidPathException Path)
+   (java.util Arrays Collection)
+   (skein.fold.files FilesSpan InputFile RecordFormat StreamFeed)))
 
 (set! *warn-on-reflection* true)
 
@@ -158,7 +160,7 @@
          raw? (= :bytes as)]
      (Files. (->paths paths)
              (RecordFormat/records (->delimiter delimiter (when-not (and raw? (bytes? delimiter)) charset))
-                             (when-not raw? charset))))))
+               (when-not raw? charset))))))
 
 (defn slices
   "Returns a source of parts of files, each some whole lines in a buffer: a skein.fold.spi.Slice.

@@ -5,8 +5,10 @@
   While a stretch of the source is reduced, the values of the parts lie in an array or in cells; at its end they become plain data, so that a
   partial result can leave the process. A part that has had enough (its step returned a reduced value) is left alone
   from then on, in its own stretch and in those to the right; `Stopped` marks it."
-  (:require [skein.fold.run :as run])
-  (:import (skein.fold.engine Stages)))
+  (:require
+   [skein.fold.run :as run])
+  (:import
+   (skein.fold.engine Stages)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

@@ -4,15 +4,17 @@
 
   The eductions around a fold's source go in front of its xform, which is taken apart into stages; the Java engine decides,
   while it runs, whether they are shared by several threads."
-  (:require [skein.fold.check :as check]
-            [skein.fold.primitive]
-            [skein.fold.source :as source]
-            [skein.impl.error :as error])
-  (:import (clojure.core Eduction)
-           (clojure.lang IFn IReduceInit)
-           (java.util.concurrent Executor)
-           (skein.fold.engine Fold Fold$Options Stages Watch Watch$Piece)
-           (skein.fold.spi Feed Span)))
+  (:require
+   [skein.fold.check :as check]
+   [skein.fold.primitive]
+   [skein.fold.source :as source]
+   [skein.impl.error :as error])
+  (:import
+   (clojure.core Eduction)
+   (clojure.lang IFn IReduceInit)
+   (java.util.concurrent Executor)
+   (skein.fold.engine Fold Fold$Options Stages Watch Watch$Piece)
+   (skein.fold.spi Feed Span)))
 
 (set! *warn-on-reflection* true)
 

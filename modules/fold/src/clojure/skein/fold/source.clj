@@ -9,16 +9,17 @@
   There are three kinds of source: a Span can be reduced from any position to any other; a Feed hands out blocks of
   elements in order; an IReduceInit pushes its elements. The first kind needs nobody to produce elements, so it
   is the fastest. `indexed` makes a Span of a function."
-  (:require [clojure.core.protocols :as protocols]
-            [skein.fold.check :as check]
-            [skein.impl.error :as error])
-  (:import (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector
-                         Range Seqable)
-           (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
-           (java.util.function LongFunction)
-           (java.util.stream BaseStream)
-           (skein.fold.memory Items Spans)
-           (skein.fold.spi Feed Span)))
+  (:require
+   [clojure.core.protocols :as protocols]
+   [skein.fold.check :as check]
+   [skein.impl.error :as error])
+  (:import
+   (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector Range Seqable)
+   (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
+   (java.util.function LongFunction)
+   (java.util.stream BaseStream)
+   (skein.fold.memory Items Spans)
+   (skein.fold.spi Feed Span)))
 
 (set! *warn-on-reflection* true)
 

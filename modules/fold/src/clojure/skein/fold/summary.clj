@@ -6,7 +6,8 @@
 
   Source: moments of parts are combined as in Chan, Golub, LeVeque, Updating Formulae and a Pairwise Algorithm for
   Computing Sample Variances, 1979; quantiles are those of a DDSketch, Masson, Rim, Lee 2019, without a bound on its buckets."
-  (:import (java.util ArrayList Collections Comparator HashMap List Map$Entry)))
+  (:import
+   (java.util ArrayList Collections Comparator HashMap List Map$Entry)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -75,10 +76,10 @@
 ;; Keys that Java tells apart and Clojure does not, such as 1 and 1N, meet here.
 (defn- counts->data [^HashMap counts]
   (persistent!
-   (reduce (fn add [m ^Map$Entry e]
-             (let [k (.getKey e)]
-               (assoc! m k (+ (long (get m k 0)) (aget ^longs (.getValue e) 0)))))
-           (transient {}) (.entrySet counts))))
+    (reduce (fn add [m ^Map$Entry e]
+              (let [k (.getKey e)]
+                (assoc! m k (+ (long (get m k 0)) (aget ^longs (.getValue e) 0)))))
+            (transient {}) (.entrySet counts))))
 
 (defn- add-counts [left right]
   (let [[large small] (if (< (count left) (count right)) [right left] [left right])]

@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.check-test
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.fold :as fold]
-            [skein.fold.source :as source])
-  (:import (clojure.lang ExceptionInfo)))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.fold :as fold]
+   [skein.fold.source :as source])
+  (:import
+   (clojure.lang ExceptionInfo)))
 
 (set! *warn-on-reflection* true)
 

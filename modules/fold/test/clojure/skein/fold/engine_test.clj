@@ -1,18 +1,20 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.engine-test
   "The engine's classes one by one; what they do together is seen by skein.fold-test and others."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold]
-            [skein.fold.source :as source])
-  (:import (clojure.lang IReduceInit)
-           (java.io File)
-           (java.util.concurrent CountDownLatch Executor TimeUnit)
-           (java.util.concurrent.locks LockSupport)
-           (skein.fold.engine ClaimCheck CrewCheck RunCheck Stages)
-           (skein.fold.memory Spans)
-           (skein.fold.spi Feed Span)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold]
+   [skein.fold.source :as source])
+  (:import
+   (clojure.lang IReduceInit)
+   (java.io File)
+   (java.util.concurrent CountDownLatch Executor TimeUnit)
+   (java.util.concurrent.locks LockSupport)
+   (skein.fold.engine ClaimCheck CrewCheck RunCheck Stages)
+   (skein.fold.memory Spans)
+   (skein.fold.spi Feed Span)))
 
 (set! *warn-on-reflection* true)
 

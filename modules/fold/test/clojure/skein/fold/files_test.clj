@@ -1,18 +1,20 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.files-test
   "The classes of skein.fold.files one by one, so that a fault is found in the class that has it."
-  (:require [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop])
-  (:import (clojure.lang ExceptionInfo)
-           (com.github.luben.zstd ZstdOutputStream)
-           (java.io ByteArrayInputStream ByteArrayOutputStream File FileOutputStream InputStream PipedInputStream PipedOutputStream)
-           (java.nio.charset StandardCharsets)
-           (java.util Arrays)
-           (java.util.zip GZIPOutputStream)
-           (skein.fold.files Bytes FilesSpan InputFile RecordFormat StreamFeed)
-           (skein.fold.spi Slice Span)))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (com.github.luben.zstd ZstdOutputStream)
+   (java.io ByteArrayInputStream ByteArrayOutputStream File FileOutputStream InputStream PipedInputStream PipedOutputStream)
+   (java.nio.charset StandardCharsets)
+   (java.util Arrays)
+   (java.util.zip GZIPOutputStream)
+   (skein.fold.files Bytes FilesSpan InputFile RecordFormat StreamFeed)
+   (skein.fold.spi Slice Span)))
 
 (set! *warn-on-reflection* true)
 
@@ -27,15 +29,15 @@
 
 (deftest searches-find-what-a-loop-finds
   (let [result (check/quick-check
-                500
-                (prop/for-all [content (gen/vector byte-gen 0 100), skip (gen/choose 0 9), wanted byte-gen]
-                  (let [bytes (padded content)
-                        end (int (count content))
-                        at (int (min skip (int end)))]
-                    (and (= (first-index #{10 13} content at end) (Bytes/indexOfLineEnd bytes at end))
-                         (= (first-index #(= wanted %) content at end) (Bytes/indexOf bytes at end (byte wanted)))
-                         (= (first-index #{10} content at end) (Bytes/indexOfLineFeed bytes at))
-                         (= (first-index #(<= 0 % 32) content at end) (Bytes/indexOfLow bytes at))))))]
+                 500
+                 (prop/for-all [content (gen/vector byte-gen 0 100), skip (gen/choose 0 9), wanted byte-gen]
+                   (let [bytes (padded content)
+                         end (int (count content))
+                         at (int (min skip (int end)))]
+                     (and (= (first-index #{10 13} content at end) (Bytes/indexOfLineEnd bytes at end))
+                          (= (first-index #(= wanted %) content at end) (Bytes/indexOf bytes at end (byte wanted)))
+                          (= (first-index #{10} content at end) (Bytes/indexOfLineFeed bytes at))
+                          (= (first-index #(<= 0 % 32) content at end) (Bytes/indexOfLow bytes at))))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
 (deftest longer-texts-are-found-whole

@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.host-test
   "Folds that virtual threads call: they hold no carrier."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold])
-  (:import (clojure.lang IReduceInit)
-           (java.util.concurrent CountDownLatch)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold])
+  (:import
+   (clojure.lang IReduceInit)
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 
@@ -78,7 +80,7 @@
   "Returns whether the steps of a fold, called on a virtual thread, were on virtual threads: #{false}, #{true} or both."
   [opts xform coll]
   (within-deadline
-   @(on-virtual #(set (fold/fold (assoc opts :grain 10) xform into (fn step [acc _] (conj acc (virtual?))) coll)))))
+    @(on-virtual #(set (fold/fold (assoc opts :grain 10) xform into (fn step [acc _] (conj acc (virtual?))) coll)))))
 
 (deftest a-long-fold-leaves-its-virtual-thread
   (doseq [xform [(map identity) (dedupe) (comp (map identity) (dedupe))]
@@ -90,13 +92,13 @@
 
 (deftest steps-see-the-caller's-bindings-there
   (is (= 2000 (within-deadline
-               @(on-virtual #(binding [*offset* 2]
-                               (fold/fold {:grain 10} (dedupe) + (fn step [acc _] (+ acc (long *offset*))) xs)))))))
+                @(on-virtual #(binding [*offset* 2]
+                                (fold/fold {:grain 10} (dedupe) + (fn step [acc _] (+ acc (long *offset*))) xs)))))))
 
 (deftest what-a-step-throws-there-is-thrown-here
   (let [thrown (ex-info "no more" {})]
     (is (identical? thrown (within-deadline
-                            @(on-virtual #(fold/fold {:grain 10} + (fn step [acc x] (if (= x 500) (throw thrown) (+ acc x))) xs)))))))
+                             @(on-virtual #(fold/fold {:grain 10} + (fn step [acc x] (if (= x 500) (throw thrown) (+ acc x))) xs)))))))
 
 (defn- interrupted-in
   "Folds on a virtual thread, which is interrupted while `step` is called with 500; returns [value-or-exception interrupted?]."
@@ -104,14 +106,14 @@
   (let [here (promise)
         result (promise)
         thread (Thread/startVirtualThread
-                (fn []
-                  (let [value (try (fold/fold {:grain 1} (dedupe) + (fn [acc x] (when (= x 500) (step here)) (+ acc x)) xs)
-                                   (catch Throwable t t))]
-                    (deliver result [value (.isInterrupted (Thread/currentThread))]))))]
+                 (fn []
+                   (let [value (try (fold/fold {:grain 1} (dedupe) + (fn [acc x] (when (= x 500) (step here)) (+ acc x)) xs)
+                                    (catch Throwable t t))]
+                     (deliver result [value (.isInterrupted (Thread/currentThread))]))))]
     (within-deadline
-     (is (= :ready (deref here 20000 :late)))
-     (.interrupt thread)
-     (deref result 20000 :late))))
+      (is (= :ready (deref here 20000 :late)))
+      (.interrupt thread)
+      (deref result 20000 :late))))
 
 (deftest to-interrupt-the-virtual-thread-ends-the-fold
   (let [[thrown interrupted?] (interrupted-in (fn wait [here] (deliver here :ready) @(promise)))]
@@ -144,19 +146,19 @@
                  :else :none))
         folded (promise)
         thread (Thread/startVirtualThread
-                #(deliver folded [(fold/fold {:parallelism 2, :grain 1} (map identity) (fn ([] :none) ([a b] (if (= :ended a) a b)))
-                                             step (iterate inc 0))
-                                  (Thread/interrupted)]))]
+                 #(deliver folded [(fold/fold {:parallelism 2, :grain 1} (map identity) (fn ([] :none) ([a b] (if (= :ended a) a b)))
+                                              step (iterate inc 0))
+                                   (Thread/interrupted)]))]
     (within-deadline
-     @nudged
-     (.interrupt thread)
-     (while (.isInterrupted thread))
-     (reset! told? true))
+      @nudged
+      (.interrupt thread)
+      (while (.isInterrupted thread))
+      (reset! told? true))
     (is (= [:ended true] (within-deadline (deref folded))))))
 
 (deftest virtual-threads-fold-within-folds-of-virtual-threads
   (is (= (* 50 499500)
          (within-deadline
-          @(on-virtual #(fold/fold {:grain 1, :parallelism 4} +
-                                   (fn step [acc _] (+ acc @(on-virtual (fn [] (fold/fold {:grain 10, :parallelism 4} + + xs)))))
-                                   (range 50)))))))
+           @(on-virtual #(fold/fold {:grain 1, :parallelism 4} +
+                                    (fn step [acc _] (+ acc @(on-virtual (fn [] (fold/fold {:grain 10, :parallelism 4} + + xs)))))
+                                    (range 50)))))))

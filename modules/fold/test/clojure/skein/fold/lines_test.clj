@@ -1,23 +1,25 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.lines-test
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold]
-            [skein.fold.lines :as lines])
-  (:import (com.github.luben.zstd ZstdOutputStream)
-           (java.io ByteArrayOutputStream File RandomAccessFile)
-           (java.nio.charset StandardCharsets)
-           (java.nio.file Files)
-           (java.util Arrays)
-           (java.util.concurrent CountDownLatch TimeUnit)
-           (java.util.zip GZIPOutputStream)
-           (skein.fold.files FilesSpan GzipStream InputFile RecordFormat)
-           (skein.fold.spi Slice)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold]
+   [skein.fold.lines :as lines])
+  (:import
+   (com.github.luben.zstd ZstdOutputStream)
+   (java.io ByteArrayOutputStream File RandomAccessFile)
+   (java.nio.charset StandardCharsets)
+   (java.nio.file Files)
+   (java.util Arrays)
+   (java.util.concurrent CountDownLatch TimeUnit)
+   (java.util.zip GZIPOutputStream)
+   (skein.fold.files FilesSpan GzipStream InputFile RecordFormat)
+   (skein.fold.spi Slice)))
 
 (set! *warn-on-reflection* true)
 
@@ -68,13 +70,13 @@
 (deftest lines-are-those-of-line-seq
   (with-files [file ".txt" packed ".gz"]
     (let [result (check/quick-check
-                  300
-                  (prop/for-all [text text-gen, opts opts-gen]
-                    (write! file text)
-                    (gzip! packed text)
-                    (= (lines-of file)
-                       (all opts (lines/lines (str file)))
-                       (all opts (lines/lines (str packed))))))]
+                   300
+                   (prop/for-all [text text-gen, opts opts-gen]
+                     (write! file text)
+                     (gzip! packed text)
+                     (= (lines-of file)
+                        (all opts (lines/lines (str file)))
+                        (all opts (lines/lines (str packed))))))]
       (is (:pass? result) (pr-str (:smallest (:shrunk result)))))))
 
 (defn- split-at-delimiter [^String text delimiter]
@@ -85,13 +87,13 @@
   (with-files [file ".txt"]
     (doseq [delimiter ["|" "--=" "\u0000"]]
       (let [result (check/quick-check
-                    100
-                    (prop/for-all [parts (gen/vector (with-long-parts (gen/elements ["a" "é" "\n" delimiter "-" "--"])) 0 40), opts opts-gen]
-                      (let [text (str/join parts)]
-                        (write! file text)
-                        (= (split-at-delimiter text delimiter)
-                           (all opts (lines/records (str file) delimiter))
-                           (mapv #(String. ^bytes % "UTF-8") (all opts (lines/records file delimiter {:as :bytes})))))))]
+                     100
+                     (prop/for-all [parts (gen/vector (with-long-parts (gen/elements ["a" "é" "\n" delimiter "-" "--"])) 0 40), opts opts-gen]
+                       (let [text (str/join parts)]
+                         (write! file text)
+                         (= (split-at-delimiter text delimiter)
+                            (all opts (lines/records (str file) delimiter))
+                            (mapv #(String. ^bytes % "UTF-8") (all opts (lines/records file delimiter {:as :bytes})))))))]
         (is (:pass? result) (pr-str delimiter (:smallest (:shrunk result))))))))
 
 (deftest slices-are-whole-lines-and-all-of-the-file

@@ -1,18 +1,20 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.memory-test
   "Sources in memory against the sequences of their elements, and loops against the chains that they stand for."
-  (:require [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.fold :as fold]
-            [skein.fold.primitive :as primitive]
-            [skein.fold.source :as source])
-  (:import (java.lang.ref WeakReference)
-           (java.util ArrayList Collection)
-           (java.util.concurrent ConcurrentHashMap)
-           (skein.fold.memory Batch Items)
-           (skein.fold.spi Span)))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.fold :as fold]
+   [skein.fold.primitive :as primitive]
+   [skein.fold.source :as source])
+  (:import
+   (java.lang.ref WeakReference)
+   (java.util ArrayList Collection)
+   (java.util.concurrent ConcurrentHashMap)
+   (skein.fold.memory Batch Items)
+   (skein.fold.spi Span)))
 
 (set! *warn-on-reflection* true)
 
@@ -27,19 +29,19 @@
 
 (deftest a-part-of-a-span-is-that-part-of-its-elements
   (let [result (check/quick-check
-                400
-                (prop/for-all [kind (gen/elements (keys makers))
-                               xs (gen/vector (gen/choose 0 100) 1 100)
-                               a gen/nat, b gen/nat]
-                  (let [coll ((makers kind) xs)
-                        ^Span span (source/source coll)
-                        n (.size span)
-                        [from to] (sort [(min a n) (min b n)])
-                        wanted (take (- to from) (drop from (if (instance? Span coll) xs (seq coll))))]
-                    (and (= n (count xs))
-                         (= wanted (reduced-span span conj from to))
-                         (= (take 3 wanted)
-                            (unreduced (reduced-span span (fn [acc x] (let [acc (conj acc x)] (if (= 3 (count acc)) (reduced acc) acc))) from to)))))))]
+                 400
+                 (prop/for-all [kind (gen/elements (keys makers))
+                                xs (gen/vector (gen/choose 0 100) 1 100)
+                                a gen/nat, b gen/nat]
+                   (let [coll ((makers kind) xs)
+                         ^Span span (source/source coll)
+                         n (.size span)
+                         [from to] (sort [(min a n) (min b n)])
+                         wanted (take (- to from) (drop from (if (instance? Span coll) xs (seq coll))))]
+                     (and (= n (count xs))
+                          (= wanted (reduced-span span conj from to))
+                          (= (take 3 wanted)
+                             (unreduced (reduced-span span (fn [acc x] (let [acc (conj acc x)] (if (= 3 (count acc)) (reduced acc) acc))) from to)))))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
 ;;;; Items and batches
@@ -65,11 +67,11 @@
 
 (deftest items-are-read-once-in-order-by-blocks-of-any-size
   (let [result (check/quick-check
-                400
-                (prop/for-all [kind (gen/elements [:iterator :list :lazy :chunked :cons])
-                               xs (gen/vector gen/small-integer 0 120)
-                               sizes (gen/not-empty (gen/vector (gen/one-of [(gen/choose 1 50) (gen/choose -50 -1)]) 1 5))]
-                  (= [xs (count xs)] (read-all (items-of kind xs) sizes))))]
+                 400
+                 (prop/for-all [kind (gen/elements [:iterator :list :lazy :chunked :cons])
+                                xs (gen/vector gen/small-integer 0 120)
+                                sizes (gen/not-empty (gen/vector (gen/one-of [(gen/choose 1 50) (gen/choose -50 -1)]) 1 5))]
+                   (= [xs (count xs)] (read-all (items-of kind xs) sizes))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
 (deftest a-reduction-of-items-stops-where-it-is-told

@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.parts-test
   "Folds of folds against what the same would give for the whole collection."
-  (:require [clojure.test :refer [deftest is]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold])
-  (:import (clojure.lang IReduceInit)))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold])
+  (:import
+   (clojure.lang IReduceInit)))
 
 (set! *warn-on-reflection* true)
 
@@ -24,15 +26,15 @@
 
 (def ^:private leaf-gen
   (gen/one-of
-   [(gen/elements [[fold/count count] [fold/sum #(reduce + %)] [fold/frequencies frequencies] [fold/distinct (comp vec distinct)]
-                   [fold/min #(when (seq %) (apply min %))] [fold/max #(when (seq %) (apply max %))]])
-    (gen/let [to (gen/elements [[] #{} () nil [9] #{3} '(4 5) (sorted-set) (sorted-set-by >)])]
-      [(fold/into to) #(into to %)])
-    (gen/let [n (gen/choose 0 80), k (gen/elements [identity odd? #(quot (long %) 5)])]
-      [(fold/top n k) #(vec (take n (sort-by k (comp - compare) %)))])
-    (gen/let [edges (gen/fmap sort (gen/set (gen/choose -20 20) {:max-elements 5}))]
-      [(fold/histogram edges) (counts-between edges)])
-    (gen/fmap first-over (gen/choose -5 60))]))
+    [(gen/elements [[fold/count count] [fold/sum #(reduce + %)] [fold/frequencies frequencies] [fold/distinct (comp vec distinct)]
+                    [fold/min #(when (seq %) (apply min %))] [fold/max #(when (seq %) (apply max %))]])
+     (gen/let [to (gen/elements [[] #{} () nil [9] #{3} '(4 5) (sorted-set) (sorted-set-by >)])]
+       [(fold/into to) #(into to %)])
+     (gen/let [n (gen/choose 0 80), k (gen/elements [identity odd? #(quot (long %) 5)])]
+       [(fold/top n k) #(vec (take n (sort-by k (comp - compare) %)))])
+     (gen/let [edges (gen/fmap sort (gen/set (gen/choose -20 20) {:max-elements 5}))]
+       [(fold/histogram edges) (counts-between edges)])
+     (gen/fmap first-over (gen/choose -5 60))]))
 
 (def ^:private transducers
   [(map inc) (filter even?) (take 7) (take 0) (drop 3) (dedupe) (distinct) (map-indexed +) (mapcat #(vector % %))
@@ -40,17 +42,17 @@
 
 (def ^:private fold-gen
   (gen/recursive-gen
-   (fn [inner]
-     (gen/one-of
-      [(gen/let [pairs (gen/vector inner 0 3)]
-         [(fold/fuse (mapv first pairs)) (fn [xs] (mapv #((second %) xs) pairs))])
-       (gen/let [pairs (gen/map (gen/elements [:a :b "c"]) inner)]
-         [(fold/fuse (update-vals pairs first)) (fn [xs] (update-vals pairs #((second %) xs)))])
-       (gen/let [[f model] inner, k (gen/choose 1 5)]
-         [(fold/group-by #(mod (long %) (long k)) f) (fn [xs] (update-vals (group-by #(mod (long %) (long k)) xs) model))])
-       (gen/let [[f model] inner] [(fold/then f vector) (comp vector model)])
-       (gen/let [[f model] inner, xform (gen/elements transducers)] [(fold/through xform f) #(model (into [] xform %))])]))
-   leaf-gen))
+    (fn [inner]
+      (gen/one-of
+        [(gen/let [pairs (gen/vector inner 0 3)]
+           [(fold/fuse (mapv first pairs)) (fn [xs] (mapv #((second %) xs) pairs))])
+         (gen/let [pairs (gen/map (gen/elements [:a :b "c"]) inner)]
+           [(fold/fuse (update-vals pairs first)) (fn [xs] (update-vals pairs #((second %) xs)))])
+         (gen/let [[f model] inner, k (gen/choose 1 5)]
+           [(fold/group-by #(mod (long %) (long k)) f) (fn [xs] (update-vals (group-by #(mod (long %) (long k)) xs) model))])
+         (gen/let [[f model] inner] [(fold/then f vector) (comp vector model)])
+         (gen/let [[f model] inner, xform (gen/elements transducers)] [(fold/through xform f) #(model (into [] xform %))])]))
+    leaf-gen))
 
 (defn- reducible [xs]
   (reify IReduceInit
@@ -58,12 +60,12 @@
 
 (deftest folds-of-folds-are-what-their-parts-are
   (let [result (within-deadline
-                (check/quick-check
-                 1500
-                 (prop/for-all [[f model] fold-gen
-                                xs (gen/vector (gen/choose -30 60) 0 120)
-                                make (gen/elements [vec long-array #(apply list %) reducible])
-                                parallelism (gen/choose 1 4)
-                                grain (gen/choose 1 20)]
-                   (= (model xs) (fold/fold {:parallelism parallelism, :grain grain} f (make xs))))))]
+                 (check/quick-check
+                   1500
+                   (prop/for-all [[f model] fold-gen
+                                  xs (gen/vector (gen/choose -30 60) 0 120)
+                                  make (gen/elements [vec long-array #(apply list %) reducible])
+                                  parallelism (gen/choose 1 4)
+                                  grain (gen/choose 1 20)]
+                     (= (model xs) (fold/fold {:parallelism parallelism, :grain grain} f (make xs))))))]
     (is (:pass? result) (pr-str (:seed result) (drop 1 (:smallest (:shrunk result))) (:result result)))))

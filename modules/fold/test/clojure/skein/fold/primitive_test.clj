@@ -1,13 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.primitive-test
   "Unboxed pipelines against transduce: values, their classes, overflows."
-  (:require [clojure.test :refer [deftest is]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold]
-            [skein.fold.primitive :as primitive]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold]
+   [skein.fold.primitive :as primitive]))
 
 (set! *warn-on-reflection* true)
 
@@ -21,13 +22,13 @@
 
 (def ^:private source-gen
   (gen/one-of
-   [(gen/vector long-gen 0 600)
-    (gen/fmap long-array (gen/vector long-gen 0 600))
-    (gen/fmap #(int-array (map unchecked-int %)) (gen/vector long-gen 0 600))
-    (gen/fmap double-array (gen/vector double-gen 0 600))
-    (gen/let [start long-gen, n (gen/one-of [(gen/choose 0 600) (gen/choose 10000 11000)]), step (gen/elements [1 -1 3 -7 Long/MAX_VALUE Long/MIN_VALUE])]
-      (let [end (+' start (*' n step))]
-        (range start (long (max Long/MIN_VALUE (min Long/MAX_VALUE end))) step)))]))
+    [(gen/vector long-gen 0 600)
+     (gen/fmap long-array (gen/vector long-gen 0 600))
+     (gen/fmap #(int-array (map unchecked-int %)) (gen/vector long-gen 0 600))
+     (gen/fmap double-array (gen/vector double-gen 0 600))
+     (gen/let [start long-gen, n (gen/one-of [(gen/choose 0 600) (gen/choose 10000 11000)]), step (gen/elements [1 -1 3 -7 Long/MAX_VALUE Long/MIN_VALUE])]
+       (let [end (+' start (*' n step))]
+         (range start (long (max Long/MIN_VALUE (min Long/MAX_VALUE end))) step)))]))
 
 (def ^:private stages
   "Known, hinted and unknown functions of longs and doubles."

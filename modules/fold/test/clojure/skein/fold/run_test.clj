@@ -1,11 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.run-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold]
-            [skein.fold.source :as source])
-  (:import (clojure.lang ExceptionInfo IFn)
-           (skein.fold.spi Span)))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold]
+   [skein.fold.source :as source])
+  (:import
+   (clojure.lang ExceptionInfo IFn)
+   (skein.fold.spi Span)))
 
 (set! *warn-on-reflection* true)
 

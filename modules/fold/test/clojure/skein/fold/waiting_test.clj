@@ -1,26 +1,28 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.waiting-test
   "Sources that make the fold wait, some of them for ever: it ends where transduce does. Bears FR3."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fold :as fold]
-            [skein.fold.lines :as lines]
-            [skein.fold.source :as source])
-  (:import (com.github.luben.zstd ZstdOutputStream)
-           (clojure.lang ExceptionInfo IReduceInit ISeq)
-           (java.io File FileOutputStream OutputStream PipedInputStream PipedOutputStream)
-           (java.nio.charset StandardCharsets)
-           (java.util Collection Iterator List)
-           (java.util.concurrent CountDownLatch Executor LinkedBlockingQueue TimeUnit)
-           (java.util.concurrent.locks LockSupport)
-           (java.util.zip GZIPOutputStream)
-           (skein.fold.files InputFile RecordFormat StreamFeed)
-           (skein.fold.memory Spans)
-           (skein.fold.spi Feed)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold]
+   [skein.fold.lines :as lines]
+   [skein.fold.source :as source])
+  (:import
+   (clojure.lang ExceptionInfo IReduceInit ISeq)
+   (com.github.luben.zstd ZstdOutputStream)
+   (java.io File FileOutputStream OutputStream PipedInputStream PipedOutputStream)
+   (java.nio.charset StandardCharsets)
+   (java.util Collection Iterator List)
+   (java.util.concurrent CountDownLatch Executor LinkedBlockingQueue TimeUnit)
+   (java.util.concurrent.locks LockSupport)
+   (java.util.zip GZIPOutputStream)
+   (skein.fold.files InputFile RecordFormat StreamFeed)
+   (skein.fold.memory Spans)
+   (skein.fold.spi Feed)))
 
 (set! *warn-on-reflection* true)
 

@@ -3,9 +3,11 @@
   "Runs a body by many schedules, until one fails or the budget is spent.
 
   * `explore` - {:summary map :failure {:schedule :simulation :number} :unequal schedule}"
-  (:require [skein.sim.runs :as runs])
-  (:import [clojure.lang PersistentQueue]
-           [skein.sim.rt Simulation Trace]))
+  (:require
+   [skein.sim.runs :as runs])
+  (:import
+   (clojure.lang PersistentQueue)
+   (skein.sim.rt Simulation Trace)))
 
 (set! *warn-on-reflection* true)
 

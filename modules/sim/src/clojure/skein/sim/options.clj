@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.options
   "The options of a simulation: `checked` fills in what is not given, and refuses what is wrong."
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error])
-  (:import [skein.sim.rt Carriers]))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error])
+  (:import
+   (skein.sim.rt Carriers)))
 
 (set! *warn-on-reflection* true)
 

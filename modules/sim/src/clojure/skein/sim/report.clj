@@ -4,12 +4,14 @@
 
   * `failure` - runs a schedule once more with its events kept, and returns what to report
   * `unequal` - the same for a schedule by which two runs differed"
-  (:require [clojure.string :as str]
-            [skein.sim.runs :as runs]
-            [skein.sim.story :as story]
-            [skein.sim.token :as token])
-  (:import [skein.rt.watch Failures]
-           [skein.sim.rt Outsider Simulation Task Trace Trace$Event Verdict]))
+  (:require
+   [clojure.string :as str]
+   [skein.sim.runs :as runs]
+   [skein.sim.story :as story]
+   [skein.sim.token :as token])
+  (:import
+   (skein.rt.watch Failures)
+   (skein.sim.rt Outsider Simulation Task Trace Trace$Event Verdict)))
 
 (set! *warn-on-reflection* true)
 

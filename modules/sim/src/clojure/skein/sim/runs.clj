@@ -8,16 +8,17 @@
 
   * `play` - a run, as a skein.sim.rt.Simulation; `schedule-of` what it chose
   * `supervised` - calls a function on a platform thread, and watches the runs there"
-  (:require [clojure.string :as str]
-            [clojure.test :as test]
-            [skein.async :as a]
-            [skein.impl.error :as error]
-            [skein.sim.wrap :as wrap])
-  (:import [clojure.lang Var]
-           [skein.rt World]
-           [skein.rt.watch Failures]
-           [skein.sim.rt Settings Simulation Strategy Strategy$Listed Strategy$Pct Strategy$Pos Strategy$Reversed
-            Strategy$Uniform Task Trace Verdict]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :as test]
+   [skein.async :as a]
+   [skein.impl.error :as error]
+   [skein.sim.wrap :as wrap])
+  (:import
+   (clojure.lang Var)
+   (skein.rt World)
+   (skein.rt.watch Failures)
+   (skein.sim.rt Settings Simulation Strategy Strategy$Listed Strategy$Pct Strategy$Pos Strategy$Reversed Strategy$Uniform Task Trace Verdict)))
 
 (set! *warn-on-reflection* true)
 

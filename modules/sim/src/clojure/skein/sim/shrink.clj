@@ -5,7 +5,8 @@
   * `shrink` - a schedule with fewer deviations that fails in the same way
 
   Source: A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input, 2002."
-  (:require [skein.sim.runs :as runs]))
+  (:require
+   [skein.sim.runs :as runs]))
 
 (set! *warn-on-reflection* true)
 

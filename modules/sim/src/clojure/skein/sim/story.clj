@@ -6,12 +6,14 @@
   * `story` - the lines of a run whose events were kept
   * `waits` - what a run that has failed waits in, taken before it is unwound
   * `told` - those waits as lines"
-  (:require [clojure.string :as str])
-  (:import [clojure.lang IAtom Volatile]
-           [skein.rt Channel Frame World]
-           [skein.rt.schedule Timeout]
-           [skein.rt.watch Failures]
-           [skein.sim.rt Simulation Task Task$Kind Trace$Event]))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (clojure.lang IAtom Volatile)
+   (skein.rt Channel Frame World)
+   (skein.rt.schedule Timeout)
+   (skein.rt.watch Failures)
+   (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
 
 (set! *warn-on-reflection* true)
 
@@ -207,18 +209,18 @@
 (defn- why [name-of {:keys [op ports task] :as wait} needed cyclic?]
   (let [others (disj needed task)]
     (str
-     (cond
-       (empty? ports) ""
-       (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; ")
-       :else "")
-     (cond
-       (empty? ports) "in java.util.concurrent or a lock"
-       (and (contains? needed task) (empty? others))
-       (if (= World/PUT op) "nobody takes from it but the task itself" "nobody puts on it but the task itself")
-       (seq others) (str "needs " (str/join " or " (sort (map name-of others))))
-       (= World/PUT op) "nobody has taken from it"
-       :else "nobody has put on it, and nobody has closed it")
-     (when cyclic? "   <- cycle"))))
+      (cond
+        (empty? ports) ""
+        (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; ")
+        :else "")
+      (cond
+        (empty? ports) "in java.util.concurrent or a lock"
+        (and (contains? needed task) (empty? others))
+        (if (= World/PUT op) "nobody takes from it but the task itself" "nobody puts on it but the task itself")
+        (seq others) (str "needs " (str/join " or " (sort (map name-of others))))
+        (= World/PUT op) "nobody has taken from it"
+        :else "nobody has put on it, and nobody has closed it")
+      (when cyclic? "   <- cycle"))))
 
 (defn told
   "Returns the lines that say what each task of `waits` waits in, and for whom."
@@ -234,9 +236,9 @@
         width (transduce (map (comp count name-of :task)) max 4 waits)]
     (for [{:keys [task op on site] :as wait} (take 12 waits)]
       (str/trimr
-       (str (format (str "  %-" width "s  ") (name-of task))
-            (format "%-30s" (if-some [word (words op)]
-                              (str "waits in " word " " (port-names name-of on))
-                              "waits"))
-            (format "  %-20s  " (or (place task site) ""))
-            (why name-of wait (needed task) (in-cycle? graph task)))))))
+        (str (format (str "  %-" width "s  ") (name-of task))
+             (format "%-30s" (if-some [word (words op)]
+                               (str "waits in " word " " (port-names name-of on))
+                               "waits"))
+             (format "  %-20s  " (or (place task site) ""))
+             (why name-of wait (needed task) (in-cycle? graph task)))))))

@@ -8,8 +8,9 @@
 
   * `write` and `parse` a schedule: {:strategy :flags :fingerprint}, see skein.sim.schedule
   * `fingerprint` of a run"
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error]))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
 

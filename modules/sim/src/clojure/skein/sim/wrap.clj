@@ -5,11 +5,13 @@
   direct linking does not see wrappers.
 
   * `install!` `uninstall!`"
-  (:require [skein.async :as a]
-            [skein.impl.error :as error])
-  (:import [clojure.lang IAtom IPending Volatile]
-           [skein.rt World]
-           [skein.sim.rt Members Simulation]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.error :as error])
+  (:import
+   (clojure.lang IAtom IPending Volatile)
+   (skein.rt World)
+   (skein.sim.rt Members Simulation)))
 
 (set! *warn-on-reflection* true)
 
@@ -125,17 +127,17 @@
 (def ^:private wrappers
   "Var -> function of its value that returns what takes its place."
   (merge
-   (update-vals operations (fn [[op what]] (partial operation op what)))
-   {#'clojure.core/deref reading
-    #'clojure.core/deliver giving
-    #'clojure.core/rand drawn
-    #'clojure.core/rand-int drawn-int
-    #'clojure.core/rand-nth drawn-nth
-    #'clojure.core/shuffle drawn-order
-    #'clojure.core/random-uuid drawn-uuid}
-   (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/compare-and-set! #'clojure.core/swap-vals!
-            #'clojure.core/reset-vals! #'clojure.core/vreset!]
-           (repeat pointed))))
+    (update-vals operations (fn [[op what]] (partial operation op what)))
+    {#'clojure.core/deref reading
+     #'clojure.core/deliver giving
+     #'clojure.core/rand drawn
+     #'clojure.core/rand-int drawn-int
+     #'clojure.core/rand-nth drawn-nth
+     #'clojure.core/shuffle drawn-order
+     #'clojure.core/random-uuid drawn-uuid}
+    (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/compare-and-set! #'clojure.core/swap-vals!
+             #'clojure.core/reset-vals! #'clojure.core/vreset!]
+            (repeat pointed))))
 
 (defonce ^:private state (atom {:users 0 :before nil})) ; changed under its own monitor
 

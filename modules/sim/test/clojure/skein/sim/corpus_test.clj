@@ -2,11 +2,12 @@
 (ns skein.sim.corpus-test
   "Each program of the corpus: its bug is found within its number of schedules from each of 20 seeds,
   and its twin passes. -Dskein.sim.twins=10000 has the twins run longer."
-  (:require [clojure.test :as test :refer [deftest is testing]]
-            [skein.sim :as sim]
-            [skein.sim.corpus.order :as order]
-            [skein.sim.corpus.state :as state]
-            [skein.sim.corpus.waiting :as waiting]))
+  (:require
+   [clojure.test :as test :refer [deftest is testing]]
+   [skein.sim :as sim]
+   [skein.sim.corpus.order :as order]
+   [skein.sim.corpus.state :as state]
+   [skein.sim.corpus.waiting :as waiting]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.doc-test
   "The failure reports in doc/simulation.md are what the programs of the corpus print."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :as test :refer [deftest is]]
-            [skein.sim :as sim]
-            [skein.sim.corpus-test :as corpus-test]))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :as test :refer [deftest is]]
+   [skein.sim :as sim]
+   [skein.sim.corpus-test :as corpus-test]))
 
 (set! *warn-on-reflection* true)
 

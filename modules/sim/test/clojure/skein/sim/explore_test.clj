@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.explore-test
   "How schedules are chosen: all of them, each once; and each gives one run, wherever."
-  (:require [clojure.test :as test :refer [deftest is testing]]
-            [skein.async :as a :refer [>! chan go]]
-            [skein.sim :as sim]
-            [skein.sim.corpus-test :as corpus-test]))
+  (:require
+   [clojure.test :as test :refer [deftest is testing]]
+   [skein.async :as a :refer [>! chan go]]
+   [skein.sim :as sim]
+   [skein.sim.corpus-test :as corpus-test]))
 
 (set! *warn-on-reflection* true)
 

@@ -2,9 +2,11 @@
 (ns skein.trace.async
   "What tracing asks of the runtime: how the blocks end whose ports traced calls return, and
   who spawned a block."
-  (:require [skein.trace.call :as call])
-  (:import (skein.rt Hooks Port Port$Watcher)
-           (skein.rt.watch Failures SpawnTraces)))
+  (:require
+   [skein.trace.call :as call])
+  (:import
+   (skein.rt Hooks Port Port$Watcher)
+   (skein.rt.watch Failures SpawnTraces)))
 
 (set! *warn-on-reflection* true)
 

@@ -5,14 +5,16 @@
   The call that a thread or block is in is a thread binding, and so goes along into
   go blocks, futures and whatever else conveys bindings: calls made there are its
   children. Limits are thread bindings too."
-  (:require [skein.impl.error :as error]
-            [skein.impl.once :refer [deftype-once]]
-            [skein.trace.event :as event]
-            [skein.trace.print :as print]
-            [skein.trace.sink :as sink])
-  (:import (clojure.lang Var)
-           (java.util.concurrent.atomic AtomicBoolean AtomicLong)
-           (skein.rt Port)))
+  (:require
+   [skein.impl.error :as error]
+   [skein.impl.once :refer [deftype-once]]
+   [skein.trace.event :as event]
+   [skein.trace.print :as print]
+   [skein.trace.sink :as sink])
+  (:import
+   (clojure.lang Var)
+   (java.util.concurrent.atomic AtomicBoolean AtomicLong)
+   (skein.rt Port)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

@@ -17,9 +17,10 @@
 
   A sink is a function of an event, called on the thread where it happens. What a sink
   throws hurts nobody but is counted, and what it calls is not traced."
-  (:import (java.util Collections Map WeakHashMap)
-           (java.util.concurrent.atomic AtomicLong)
-           (skein.rt Runner)))
+  (:import
+   (java.util Collections Map WeakHashMap)
+   (java.util.concurrent.atomic AtomicLong)
+   (skein.rt Runner)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

@@ -2,13 +2,15 @@
 (ns skein.trace.exceptions
   "Exceptions as a person reads them. The runtime has put into the stack trace of one that
   ended a block who waited for it, see skein.rt.watch.AsyncTrace; here it is read."
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error]
-            [skein.trace.report :as report]
-            [skein.trace.text :as text])
-  (:import (clojure.lang Compiler)
-           (java.io Writer)
-           (skein.rt.watch Failures Failures$Uncaught)))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.trace.report :as report]
+   [skein.trace.text :as text])
+  (:import
+   (clojure.lang Compiler)
+   (java.io Writer)
+   (skein.rt.watch Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -36,13 +38,13 @@
   "See `skein.trace/async-trace`. A function with several frames at one line is there once."
   [^Throwable error]
   (dedupe-frames
-   (reduce (fn element [[out via] ^StackTraceElement e]
-             (cond
-               (mark? e) [out (marks (.getMethodName e) via)]
-               (failed-form? e) [out via]
-               :else [(conj out (frame-data via e)) via]))
-           [[] :frame]
-           (Failures/userFrames error))))
+    (reduce (fn element [[out via] ^StackTraceElement e]
+              (cond
+                (mark? e) [out (marks (.getMethodName e) via)]
+                (failed-form? e) [out via]
+                :else [(conj out (frame-data via e)) via]))
+            [[] :frame]
+            (Failures/userFrames error))))
 
 (defn- describe [^Failures$Uncaught u]
   (let [error (.thrown u)

@@ -18,10 +18,11 @@
 
   A context is {:trail symbol, :options symbol or nil, :rows volatile, :parent number,
   :args? boolean, :target :fn, :loop or nil}; :target says what a recur reaches."
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error]
-            [skein.impl.expand :as expand]
-            [skein.trace.print :as print]))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.impl.expand :as expand]
+   [skein.trace.print :as print]))
 
 (set! *warn-on-reflection* true)
 

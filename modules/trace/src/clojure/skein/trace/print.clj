@@ -7,13 +7,12 @@
   that is possible. What it must not open shows as #<Class hash>.
 
   The only code of others that it runs is a `print-method` made for the value's own class."
-  (:import (clojure.lang Atom Agent BigInt Compiler Delay EnumerationSeq Fn IPending
-                         IPersistentMap IPersistentSet IPersistentVector IRecord ISeq IteratorSeq Keyword
-                         LazySeq MultiFn Namespace Ref Symbol Var Volatile)
-           (java.io Writer)
-           (java.util Collection IdentityHashMap List Map Map$Entry Set UUID)
-           (java.util.concurrent Future)
-           (java.util.regex Pattern)))
+  (:import
+   (clojure.lang Agent Atom BigInt Compiler Delay EnumerationSeq Fn IPending IPersistentMap IPersistentSet IPersistentVector IRecord ISeq IteratorSeq Keyword LazySeq MultiFn Namespace Ref Symbol Var Volatile)
+   (java.io Writer)
+   (java.util Collection IdentityHashMap List Map Map$Entry Set UUID)
+   (java.util.concurrent Future)
+   (java.util.regex Pattern)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.records
   "Events put together again: one record a call, and the tree of calls."
-  (:require [clojure.string :as str]
-            [skein.trace.text :as text]))
+  (:require
+   [clojure.string :as str]
+   [skein.trace.text :as text]))
 
 (set! *warn-on-reflection* true)
 

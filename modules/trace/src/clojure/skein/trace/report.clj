@@ -2,13 +2,15 @@
 (ns skein.trace.report
   "What happens when a form of `trace-forms` fails: its event goes to the sinks, its place
   becomes the top frame of the exception's stack trace, and `of` remembers it."
-  (:require [clojure.edn :as edn]
-            [clojure.string :as str]
-            [skein.trace.call :as call]
-            [skein.trace.event :as event]
-            [skein.trace.sink :as sink])
-  (:import (java.util Collections Map WeakHashMap)
-           (skein.rt.watch Trail)))
+  (:require
+   [clojure.edn :as edn]
+   [clojure.string :as str]
+   [skein.trace.call :as call]
+   [skein.trace.event :as event]
+   [skein.trace.sink :as sink])
+  (:import
+   (java.util Collections Map WeakHashMap)
+   (skein.rt.watch Trail)))
 
 (set! *warn-on-reflection* true)
 
@@ -93,13 +95,13 @@
   options   nil or {:sink :format :sinks}"
   [error ^Trail trail table options]
   (event/quietly
-   (fn report-failure []
-     (when-not (reported? error trail)
-       (let [n (long (failed-at error trail table))
-             r (when-not (neg? n) (report table n (.args trail error)))]
-         (when r
-           (when-not (bare? error)
-             (.put thrown->report error r)
-             (add-frame! error r))
-           (event/emit! ((sink/from-options options))
-                        (call/told :form (assoc r :error error)))))))))
+    (fn report-failure []
+      (when-not (reported? error trail)
+        (let [n (long (failed-at error trail table))
+              r (when-not (neg? n) (report table n (.args trail error)))]
+          (when r
+            (when-not (bare? error)
+              (.put thrown->report error r)
+              (add-frame! error r))
+            (event/emit! ((sink/from-options options))
+                         (call/told :form (assoc r :error error)))))))))

@@ -13,15 +13,17 @@
 
   A line is one write, so that lines of many threads do not mix; grouped, a tree of
   calls is, see `skein.trace.group`."
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error]
-            [skein.trace.group :as group]
-            [skein.trace.print :as print]
-            [skein.trace.text :as text])
-  (:import (clojure.lang Var)
-           (java.io File FileOutputStream IOException StringWriter Writer)
-           (java.util Collections Map WeakHashMap)
-           (java.util.concurrent.atomic AtomicLong AtomicReferenceArray)))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.trace.group :as group]
+   [skein.trace.print :as print]
+   [skein.trace.text :as text])
+  (:import
+   (clojure.lang Var)
+   (java.io File FileOutputStream IOException StringWriter Writer)
+   (java.util Collections Map WeakHashMap)
+   (java.util.concurrent.atomic AtomicLong AtomicReferenceArray)))
 
 (set! *warn-on-reflection* true)
 

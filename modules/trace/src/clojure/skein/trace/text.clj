@@ -1,8 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.text
   "Events as lines of text, in Skein's format and in that of tools.trace."
-  (:require [clojure.string :as str])
-  (:import (java.util TimeZone)))
+  (:require
+   [clojure.string :as str])
+  (:import
+   (java.util TimeZone)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

@@ -6,15 +6,17 @@
   its original; when somebody else changes the root, by `defn`, `extend` or
   `with-redefs`, the watch wraps what is there now, and that is the original from then on. So
   what untracing puts back is always what the var would have without tracing."
-  (:require [skein.impl.error :as error]
-            [skein.trace.call :as call]
-            [skein.trace.event :as event]
-            [skein.trace.print :as print]
-            [skein.trace.sink :as sink]
-            [skein.trace.wrap :as wrap])
-  (:import (clojure.lang MultiFn Namespace Var)
-           (java.util Collections Map WeakHashMap)
-           (skein.trace.call Target)))
+  (:require
+   [skein.impl.error :as error]
+   [skein.trace.call :as call]
+   [skein.trace.event :as event]
+   [skein.trace.print :as print]
+   [skein.trace.sink :as sink]
+   [skein.trace.wrap :as wrap])
+  (:import
+   (clojure.lang MultiFn Namespace Var)
+   (java.util Collections Map WeakHashMap)
+   (skein.trace.call Target)))
 
 (set! *warn-on-reflection* true)
 

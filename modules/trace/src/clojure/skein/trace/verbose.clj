@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.verbose
   "What `printfv`, `condv` and their kin expand into."
-  (:require [skein.impl.error :as error]
-            [skein.impl.expand :as expand]
-            [skein.trace.call :as call]
-            [skein.trace.event :as event]
-            [skein.trace.sink :as sink]))
+  (:require
+   [skein.impl.error :as error]
+   [skein.impl.expand :as expand]
+   [skein.trace.call :as call]
+   [skein.trace.event :as event]
+   [skein.trace.sink :as sink]))
 
 (set! *warn-on-reflection* true)
 
@@ -22,7 +23,7 @@
   [site ^String text]
   (let [line (if (.endsWith text "\n") (subs text 0 (dec (.length text))) text)]
     (event/quietly
-     (fn say [] (event/emit! (sink/standard-sinks) (event/about :verbose (assoc site :value line))))))
+      (fn say [] (event/emit! (sink/standard-sinks) (event/about :verbose (assoc site :value line))))))
   nil)
 
 (defn fired!

@@ -6,12 +6,14 @@
   primitive ones, and the same number of required parameters if it is variadic, so that
   no more of an argument list is realised. There is one frame of the stack beside that
   of the original."
-  (:require [skein.trace.async :as async]
-            [skein.trace.call :as call]
-            [skein.trace.event :as event]
-            [skein.trace.text :as text])
-  (:import (clojure.lang IFn MultiFn RestFn)
-           (skein.trace.call Target)))
+  (:require
+   [skein.trace.async :as async]
+   [skein.trace.call :as call]
+   [skein.trace.event :as event]
+   [skein.trace.text :as text])
+  (:import
+   (clojure.lang IFn MultiFn RestFn)
+   (skein.trace.call Target)))
 
 (set! *warn-on-reflection* true)
 

@@ -3,7 +3,8 @@
   "Where the cases are tested on which tracers break: forms F1-F24 and vars V1-V20, each of which
   breaks tools.trace 0.8.0, and what is asked of traces T1-T15 and of exceptions E1-E5.
   What concerns speed is in ./skein bench trace."
-  (:require [clojure.test :refer [deftest is]]))
+  (:require
+   [clojure.test :refer [deftest is]]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,17 +1,19 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.exceptions-test
   "What an exception of a block says when it reaches a person."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing]]
-            [skein.async :as a :refer [<! <!! <? <?? async go]]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fresh-jvm :as fresh-jvm]
-            [skein.scope :as s]
-            [skein.trace :as trace]
-            [skein.uncaught :refer [await-uncaught]])
-  (:import (java.io StringReader StringWriter)
-           (skein.rt Port)
-           (skein.rt.watch Failures)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a :refer [<! <!! <? <?? async go]]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fresh-jvm :as fresh-jvm]
+   [skein.scope :as s]
+   [skein.trace :as trace]
+   [skein.uncaught :refer [await-uncaught]])
+  (:import
+   (java.io StringReader StringWriter)
+   (skein.rt Port)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -124,9 +126,9 @@
         run (fn run [] (deliver thrown (wait port)))
         ^Thread thread (if virtual? (Thread/startVirtualThread run) (doto (Thread. ^Runnable run) .start))]
     (within-deadline
-     (while (not (and (pos? (.takerCount port)) (ready? thread))) (Thread/onSpinWait))
-     (a/>!! in 1)
-     @thrown)))
+      (while (not (and (pos? (.takerCount port)) (ready? thread))) (Thread/onSpinWait))
+      (a/>!! in 1)
+      @thrown)))
 
 (deftest a-thread-that-waits-tells-its-stack
   (doseq [[wait name] [[wait-rethrowing 'wait-rethrowing] [wait-for-value 'wait-for-value] [wait-for-one-of 'wait-for-one-of]]

@@ -4,15 +4,17 @@
   effects in the same order, in trace-forms as without, and in a block as well.
 
   2000 programs a run, or as many as the system property skein.programs says."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [deftest is]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as properties]
-            [skein.impl.go-programs :as programs]
-            [skein.trace :as trace])
-  (:import (clojure.lang LineNumberingPushbackReader)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as properties]
+   [skein.impl.go-programs :as programs]
+   [skein.trace :as trace])
+  (:import
+   (clojure.lang LineNumberingPushbackReader)))
 
 (set! *warn-on-reflection* true)
 

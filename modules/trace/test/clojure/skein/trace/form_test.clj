@@ -2,14 +2,16 @@
 (ns skein.trace.form-test
   "Traced forms do what they do untraced, and tell which of them failed. The rows are those on
   which tools.trace breaks."
-  (:require [clojure.core.async :as upstream]
-            [clojure.string :as str]
-            [clojure.test :refer [are deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port]]
-            [skein.trace :as trace])
-  (:import (java.io StringReader StringWriter)
-           (java.sql SQLException)))
+  (:require
+   [clojure.core.async :as upstream]
+   [clojure.string :as str]
+   [clojure.test :refer [are deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port]]
+   [skein.trace :as trace])
+  (:import
+   (java.io StringReader StringWriter)
+   (java.sql SQLException)))
 
 (set! *warn-on-reflection* true)
 
@@ -203,8 +205,8 @@
       (binding [*err* warnings, *warn-on-reflection* true, *unchecked-math* :warn-on-boxed
                 *ns* (the-ns 'skein.trace.form-test)]
         (eval '(skein.trace/trace-forms
-                (loop [i 0 acc 0] (if (< i 10) (recur (inc i) (+ acc (bit-and i 3))) acc))
-                (fn [^String s ^long n] (.substring s (.length (str s)) (+ n (.length s)))))))
+                 (loop [i 0 acc 0] (if (< i 10) (recur (inc i) (+ acc (bit-and i 3))) acc))
+                 (fn [^String s ^long n] (.substring s (.length (str s)) (+ n (.length s)))))))
       (is (= "" (str warnings))))))
 
 (deftest lazy-sequences-stay-lazy-and-are-named-late

@@ -1,15 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.group-test
   "Lines of one tree of calls stand together, and none is lost where the tree does not end."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing use-fixtures]]
-            [skein.async :as a]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fresh-jvm :as fresh-jvm]
-            [skein.trace :as trace]
-            [skein.trace.group :as group])
-  (:import (java.io File StringWriter)
-           (java.util.concurrent CountDownLatch)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing use-fixtures]]
+   [skein.async :as a]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fresh-jvm :as fresh-jvm]
+   [skein.trace :as trace]
+   [skein.trace.group :as group])
+  (:import
+   (java.io File StringWriter)
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 
@@ -37,13 +39,13 @@
 (deftest trees-of-threads-and-blocks-are-whole
   (let [go! (CountDownLatch. 1)
         lines (lines-of
-               (fn run-all []
-                 (trace/trace-vars {:group? true} leaf branch)
-                 (let [threads (mapv (fn [i] (a/thread (.await go!) (dotimes [j 50] (branch (+ (* 100 (long i)) j))))) (range 8))
-                       blocks (mapv (fn [i] (a/go (.await go!) (branch (+ 1000 (long i))))) (range 100))]
-                   (.countDown go!)
-                   (within-deadline (run! a/<!! (into threads blocks)))
-                   (trace/untrace-all))))
+                (fn run-all []
+                  (trace/trace-vars {:group? true} leaf branch)
+                  (let [threads (mapv (fn [i] (a/thread (.await go!) (dotimes [j 50] (branch (+ (* 100 (long i)) j))))) (range 8))
+                        blocks (mapv (fn [i] (a/go (.await go!) (branch (+ 1000 (long i))))) (range 100))]
+                    (.countDown go!)
+                    (within-deadline (run! a/<!! (into threads blocks)))
+                    (trace/untrace-all))))
         trees (partition-all 6 (map place-and-text lines))]
     (is (every? (fn [tree] (apply = (map first tree))) trees) "a tree is of one thread or block")
     (is (= (frequencies (map tree-of (concat (for [i (range 8), j (range 50)] (+ (* 100 (long i)) (long j))) (range 1000 1100))))

@@ -1,15 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.print-test
   "Values as bounded text: as `pr-str` gives where that can be had, and harmless everywhere else."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [are deftest is testing]]
-            [clojure.test.check :as tc]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.deadline :refer [within-deadline]]
-            [skein.trace.print :as print])
-  (:import (java.util ArrayList Collections HashMap LinkedHashMap)
-           (java.util.concurrent CompletableFuture)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [are deftest is testing]]
+   [clojure.test.check :as tc]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.deadline :refer [within-deadline]]
+   [skein.trace.print :as print])
+  (:import
+   (java.util ArrayList Collections HashMap LinkedHashMap)
+   (java.util.concurrent CompletableFuture)))
 
 (set! *warn-on-reflection* true)
 
@@ -114,7 +116,7 @@
     (is (re-matches #"#<unprintable Sorest \p{XDigit}+>" (text (Sorest.)))))
   (testing "code of the value's class is not run"
     (let [hostile (proxy [Object] [] (toString [] (throw (Error. "x"))) (hashCode [] (throw (Error. "x")))
-                                      (equals [_] (throw (Error. "x"))))
+                    (equals [_] (throw (Error. "x"))))
           list-like (proxy [java.util.AbstractList] [] (size [] (throw (Error. "x"))) (get [_] (throw (Error. "x"))))]
       (is (str/starts-with? (text hostile) "#<"))
       (is (str/starts-with? (text [hostile {:a list-like}]) "[#<"))

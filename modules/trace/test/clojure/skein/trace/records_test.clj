@@ -1,12 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.records-test
   "Events put together again."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is use-fixtures]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port]]
-            [skein.trace :as trace]
-            [skein.trace.records :as records]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is use-fixtures]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port]]
+   [skein.trace :as trace]
+   [skein.trace.records :as records]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,15 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.sink-test
   "Where events go: whole lines, from however many threads and blocks, and sinks that fail."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [deftest is testing use-fixtures]]
-            [skein.async :as a]
-            [skein.deadline :refer [within-deadline]]
-            [skein.fresh-jvm :as fresh-jvm]
-            [skein.trace :as trace])
-  (:import (clojure.lang ExceptionInfo)
-           (java.io File PrintWriter StringWriter Writer)
-           (java.util.concurrent CountDownLatch)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing use-fixtures]]
+   [skein.async :as a]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fresh-jvm :as fresh-jvm]
+   [skein.trace :as trace])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io File PrintWriter StringWriter Writer)
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 
@@ -60,14 +62,14 @@
   (let [n-threads 16, n-calls 700, n-blocks 1000
         go! (CountDownLatch. 1)
         lines (lines-of
-               (fn run-all []
-                 (trace/trace-vars leaf branch)
-                 (let [threads (mapv (fn [i] (a/thread (.await go!) (dotimes [j n-calls] (branch (+ (* 1000 (long i)) j)))))
-                                     (range n-threads))
-                       blocks (mapv (fn [i] (a/go (a/<! (a/timeout 1)) (parked i))) (range n-blocks))]
-                   (.countDown go!)
-                   (within-deadline (run! a/<!! threads) (run! (fn [b] (a/<!! (a/<!! b))) blocks))
-                   (trace/untrace-all))))
+                (fn run-all []
+                  (trace/trace-vars leaf branch)
+                  (let [threads (mapv (fn [i] (a/thread (.await go!) (dotimes [j n-calls] (branch (+ (* 1000 (long i)) j)))))
+                                      (range n-threads))
+                        blocks (mapv (fn [i] (a/go (a/<! (a/timeout 1)) (parked i))) (range n-blocks))]
+                    (.countDown go!)
+                    (within-deadline (run! a/<!! threads) (run! (fn [b] (a/<!! (a/<!! b))) blocks))
+                    (trace/untrace-all))))
         parsed (mapv parse lines)
         states (reduce (fn [states line] (update states (:place line) (fnil add-line {:open [], :roots []}) line)) {} parsed)]
     (is (= [] (take 3 (keep-indexed (fn [i p] (when (nil? p) (lines i))) parsed))) "no torn line")

@@ -1,12 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.text-test
   "The two formats of lines: Skein's own, and tools.trace's as that prints it."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [are deftest is testing use-fixtures]]
-            [clojure.tools.trace :as old]
-            [skein.trace :as trace]
-            [skein.trace.event :as event]
-            [skein.trace.text :as text]))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [are deftest is testing use-fixtures]]
+   [clojure.tools.trace :as old]
+   [skein.trace :as trace]
+   [skein.trace.event :as event]
+   [skein.trace.text :as text]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,15 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.vars-test
   "Traced vars: the cases on which tools.trace breaks, and what must go on working."
-  (:require [clojure.java.io :as io]
-            [clojure.string :as str]
-            [clojure.test :refer [are deftest is testing use-fixtures]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.fresh-jvm :as fresh-jvm]
-            [skein.trace :as trace])
-  (:import (clojure.lang Compiler ExceptionInfo IFn$LL RT)
-           (java.util.concurrent CountDownLatch)))
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [are deftest is testing use-fixtures]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.fresh-jvm :as fresh-jvm]
+   [skein.trace :as trace])
+  (:import
+   (clojure.lang Compiler ExceptionInfo IFn$LL RT)
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 
@@ -27,9 +29,9 @@
   "Waits until an event has `phase`; the event."
   [phase]
   (within-deadline
-   (loop []
-     (or (first (filter (comp #{phase} :phase) @events))
-         (do (Thread/onSpinWait) (recur))))))
+    (loop []
+      (or (first (filter (comp #{phase} :phase) @events))
+          (do (Thread/onSpinWait) (recur))))))
 
 ;; What is traced. Some are defined anew by tests, which then use other names.
 (declare odd-one?)
@@ -171,10 +173,10 @@
                                 @stop :fine
                                 :else (recur n)))))]
     (within-deadline
-     (dotimes [i 3000]
-       (let [f (fn newest [] (inc (long i)))]
-         (alter-var-root v (constantly f))
-         (when-not (= (inc (long i)) (v)) (is (= (inc (long i)) (v)))))))
+      (dotimes [i 3000]
+        (let [f (fn newest [] (inc (long i)))]
+          (alter-var-root v (constantly f))
+          (when-not (= (inc (long i)) (v)) (is (= (inc (long i)) (v)))))))
     (reset! stop true)
     (is (= :fine (await-port calling)))
     (await-port tracing)
@@ -232,20 +234,20 @@
 (deftest traces-survive-a-reload
   (is (= [":traced 1" ":traced 2" "nil"]
          (str/split-lines
-          (fresh-jvm/output [] ["-e" (pr-str '(do (require '[skein.trace :as trace])
-                                               (defn f [x] x)
-                                               (def calls (atom 0))
-                                               (trace/trace-vars {:sink (fn [e] (when (= :call (:phase e)) (swap! calls inc)))} f)
-                                               (require 'skein.trace :reload-all)
-                                               (f 1)
-                                               (println (if (= [#'f] (trace/traced)) :traced :lost) @calls)
-                                               (defn f [x] [x])
-                                               (f 1)
-                                               (println (if (= [#'f] (trace/traced)) :traced :lost) @calls)
-                                               (trace/untrace-vars f)
-                                               (f 1)
-                                               (prn (when (or (seq (trace/traced)) (not= 2 @calls)) [(trace/traced) @calls]))
-                                               (shutdown-agents)))])))))
+           (fresh-jvm/output [] ["-e" (pr-str '(do (require '[skein.trace :as trace])
+                                                 (defn f [x] x)
+                                                 (def calls (atom 0))
+                                                 (trace/trace-vars {:sink (fn [e] (when (= :call (:phase e)) (swap! calls inc)))} f)
+                                                 (require 'skein.trace :reload-all)
+                                                 (f 1)
+                                                 (println (if (= [#'f] (trace/traced)) :traced :lost) @calls)
+                                                 (defn f [x] [x])
+                                                 (f 1)
+                                                 (println (if (= [#'f] (trace/traced)) :traced :lost) @calls)
+                                                 (trace/untrace-vars f)
+                                                 (f 1)
+                                                 (prn (when (or (seq (trace/traced)) (not= 2 @calls)) [(trace/traced) @calls]))
+                                                 (shutdown-agents)))])))))
 
 (trace/deftrace with-attributes
   "Doc."
@@ -274,7 +276,7 @@
         lazy (map (fn [x] (swap! n inc) x) (range 100))
         self (let [x (atom nil)] (reset! x x) x)]
     (within-deadline
-     (run! give [(iterate inc 0) lazy self (Loud.) (Sore.) (vec (range 1000000)) (apply str (repeat 1000000 "x"))]))
+      (run! give [(iterate inc 0) lazy self (Loud.) (Sore.) (vec (range 1000000)) (apply str (repeat 1000000 "x"))]))
     (is (= 0 @n))
     (is (= ["(0 …)" "(…)" "#<Atom #<cycle>>" "loud"] (take 4 (map :value (filter (comp #{:return} :phase) @events)))))
     (is (= 7 (count (calls))) "give, called by a print-method, is not traced")

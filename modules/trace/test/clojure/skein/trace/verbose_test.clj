@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.verbose-test
   "What speaks only when asked to, and where it is heard to be asked."
-  (:require [clojure.string :as str]
-            [clojure.test :refer [are deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.trace :as trace :refer [condv ifv printfv printlnv verbose? with-verbose]])
-  (:import (clojure.lang Compiler$CompilerException ExceptionInfo)
-           (java.io StringReader)))
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [are deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.trace :as trace :refer [condv ifv printfv printlnv verbose? with-verbose]])
+  (:import
+   (clojure.lang Compiler$CompilerException ExceptionInfo)
+   (java.io StringReader)))
 
 (set! *warn-on-reflection* true)
 

@@ -3,11 +3,13 @@
   "Finds out in which format a log is, from its first lines.
 
   - `detect`   bytes -> format, with how many of the first lines it fits"
-  (:require [clojure.string :as str]
-            [skein.impl.error :as error]
-            [skein.widefinder.format :as format]
-            [skein.widefinder.units :as units])
-  (:import (skein.wf Trial Trial$Outcome)))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.widefinder.format :as format]
+   [skein.widefinder.units :as units])
+  (:import
+   (skein.wf Trial Trial$Outcome)))
 
 (set! *warn-on-reflection* true)
 

@@ -4,7 +4,8 @@
 
   - `fields`   the usual keys, of nginx, Caddy, Traefik, the Google and AWS load balancers, logstash and others
   - `parse`    \"json:client=ip,url=req.path\" -> format"
-  (:require [clojure.string :as str]))
+  (:require
+   [clojure.string :as str]))
 
 (set! *warn-on-reflection* true)
 
@@ -27,7 +28,7 @@
                    "httpRequest.responseSize" "http.response.bytes" "content_length" "body_bytes" "sc-bytes" "length" "EdgeResponseBytes" "properties.sentBytes"]]
    ["duration" [:duration 1000000000] ["request_time" "duration" "latency" "elapsed" "response_time" "httpRequest.latency" "properties.timeTaken"]]
    ["duration" [:duration 1000000] ["duration_ms" "latency_ms" "elapsed_ms" "response_time_ms" "responseTime" "time_ms" "took_ms" "OriginResponseDurationMs"
-                                  "EdgeTimeToFirstByteMs"]]
+                                    "EdgeTimeToFirstByteMs"]]
    ["duration" [:duration 1000] ["duration_us" "latency_us" "request_time_us"]]
    ["duration" [:duration 1] ["Duration" "duration_ns" "latency_ns" "event.duration"]]
    ["referrer" :text ["http_referer" "http_referrer" "referer" "referrer" "request_Referer" "request.headers.Referer"

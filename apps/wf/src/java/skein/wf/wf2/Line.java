@@ -44,6 +44,7 @@ final class Line {
     private static final long PROTOCOL_MASK = ~(3L << 48);
     /** The words from the minor version on: digit, quote, space, status, space, first byte of the size. */
     private static final long STATUS_200 = word("0\" 200 \0");
+
     private static final long STATUS_304 = word("0\" 304 \0");
     private static final long STATUS_404 = word("0\" 404 \0");
     private static final long STATUS_MASK = 0x00FFFFFFFFFFFFFEL;
@@ -52,6 +53,7 @@ final class Line {
     int next;
     /** Where this line ends, without line feed and carriage return. */
     int end;
+
     int clientFrom;
     int clientTo;
     int urlFrom;
@@ -61,7 +63,8 @@ final class Line {
     long size;
     /** Whether the status is 404. */
     boolean missing;
-    private final int[] from = new int[FIELDS + 1];  // parseOdd's fields: [from[i], from[i + 1] - 1)
+
+    private final int[] from = new int[FIELDS + 1]; // parseOdd's fields: [from[i], from[i + 1] - 1)
 
     private static long word(String eight) {
         long word = 0;
@@ -81,7 +84,7 @@ final class Line {
         int urlEnd = Bytes.indexOfLow(bytes, url);
         long status = Bytes.load(bytes, urlEnd + 8) & STATUS_MASK;
         if ((Bytes.load(bytes, urlEnd) & PROTOCOL_MASK) != PROTOCOL
-            || (status != STATUS_200 && status != STATUS_304 && status != STATUS_404)) return parseOdd(bytes, at);
+                || (status != STATUS_200 && status != STATUS_304 && status != STATUS_404)) return parseOdd(bytes, at);
         int sizeFrom = urlEnd + 15;
         int sizeTo = parseSize(bytes, sizeFrom);
         if (sizeTo < 0 || bytes[sizeTo] != ' ') return parseOdd(bytes, at);
@@ -100,8 +103,10 @@ final class Line {
         long third = Bytes.load(bytes, at + 16);
         long request = Bytes.load(bytes, at + 24);
         // The space at 20 is looked at by itself, and made a letter for the search; so is the text of the request.
-        long low = Bytes.low(Bytes.load(bytes, at)) | Bytes.low(Bytes.load(bytes, at + 8))
-            | Bytes.low(third | 0x40L << 32) | Bytes.low(request | REQUEST_MASK);
+        long low = Bytes.low(Bytes.load(bytes, at))
+                | Bytes.low(Bytes.load(bytes, at + 8))
+                | Bytes.low(third | 0x40L << 32)
+                | Bytes.low(request | REQUEST_MASK);
         return low == 0 && bytes[at + 20] == ' ' && bytes[at + 32] == ' ' && (request & REQUEST_MASK) == REQUEST;
     }
 
@@ -126,7 +131,8 @@ final class Line {
         endAt(bytes, at, Bytes.indexOfLineFeed(bytes, at));
         if (!split(bytes, at)) return MALFORMED;
         missing = fieldIs(bytes, 8, "404");
-        if (!fieldIs(bytes, 5, "\"GET") || !(missing || fieldIs(bytes, 8, "200") || fieldIs(bytes, 8, "304"))) return IGNORED;
+        if (!fieldIs(bytes, 5, "\"GET") || !(missing || fieldIs(bytes, 8, "200") || fieldIs(bytes, 8, "304")))
+            return IGNORED;
         if (parseSize(bytes, from[9]) != from[10] - 1) return MALFORMED;
         clientFrom = from[0];
         clientTo = from[1] - 1;

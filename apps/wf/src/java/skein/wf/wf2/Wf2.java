@@ -28,6 +28,7 @@ public final class Wf2 extends Accumulator<Wf2> {
     private static final byte[] ARTICLES = "/ongoing/When/".getBytes(StandardCharsets.ISO_8859_1);
     /** What follows it: 0 stands for a digit. */
     private static final byte[] DATE = "000x/0000/00/00/".getBytes(StandardCharsets.ISO_8859_1);
+
     private static final byte[] OWN_PAGES = "http://www.tbray.org/ongoing/".getBytes(StandardCharsets.ISO_8859_1);
 
     private static final int PARTS = 4;
@@ -44,9 +45,9 @@ public final class Wf2 extends Accumulator<Wf2> {
     private final int[] clientTo = new int[BATCH_LINES];
     private final int[] referrerFrom = new int[BATCH_LINES];
     private final int[] end = new int[BATCH_LINES];
-    private final long[] size = new long[BATCH_LINES];  // -1 for a 404
+    private final long[] size = new long[BATCH_LINES]; // -1 for a 404
     private int articleLines;
-    private final int[] articles = new int[BATCH_LINES];  // which lines of the batch are hits of articles
+    private final int[] articles = new int[BATCH_LINES]; // which lines of the batch are hits of articles
     private final int[] keyFrom = new int[BATCH_LINES];
     private final int[] keyTo = new int[BATCH_LINES];
     private final int[] entries = new int[BATCH_LINES];

@@ -7,17 +7,19 @@
       {:procs {pid {:launcher, :args, :chan-opts, :description}}
        :conns {[pid out] #{[pid in]...}}
        :execs {:mixed executor...}}"
-  (:require [clojure.core.protocols :as protocols]
-            [skein.async :as a]
-            [skein.async.flow :as-alias flow]
-            [skein.async.flow.process :as process]
-            [skein.async.flow.spi :as spi]
-            [skein.impl.check :as check]
-            [skein.impl.error :as error]
-            [skein.impl.once :refer [defprotocol-once]]
-            [skein.impl.protocols :as impl])
-  (:import [java.util.concurrent Executor]
-           [skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding]))
+  (:require
+   [clojure.core.protocols :as protocols]
+   [skein.async :as a]
+   [skein.async.flow :as-alias flow]
+   [skein.async.flow.process :as process]
+   [skein.async.flow.spi :as spi]
+   [skein.impl.check :as check]
+   [skein.impl.error :as error]
+   [skein.impl.once :refer [defprotocol-once]]
+   [skein.impl.protocols :as impl])
+  (:import
+   (java.util.concurrent Executor)
+   (skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding)))
 
 (set! *warn-on-reflection* true)
 

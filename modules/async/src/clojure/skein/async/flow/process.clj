@@ -11,15 +11,17 @@
       {:status, :state, :count    the status; the step's state; messages handled
        :ins {id channel}          inputs, the least recently read first
        :outs {id channel-or-nil}}"
-  (:require [clojure.core.protocols :as protocols]
-            [skein.async :as a]
-            [skein.async.flow :as-alias flow]
-            [skein.async.flow.spi :as spi]
-            [skein.impl.argument :as argument]
-            [skein.impl.check :as check]
-            [skein.impl.error :as error]
-            [skein.impl.threads :as threads])
-  (:import [java.util.concurrent ExecutionException Executor FutureTask TimeUnit]))
+  (:require
+   [clojure.core.protocols :as protocols]
+   [skein.async :as a]
+   [skein.async.flow :as-alias flow]
+   [skein.async.flow.spi :as spi]
+   [skein.impl.argument :as argument]
+   [skein.impl.check :as check]
+   [skein.impl.error :as error]
+   [skein.impl.threads :as threads])
+  (:import
+   (java.util.concurrent ExecutionException Executor FutureTask TimeUnit)))
 
 (set! *warn-on-reflection* true)
 

@@ -3,7 +3,8 @@
   "What a flow needs of a process, for those who write a kind of process of their own. Most
   need `skein.async.flow/process` only. As clojure.core.async.flow.spi, of core.async
   1.10.870-alpha2; ::flow/ stands for :skein.async.flow/ below."
-  (:require [skein.impl.once :refer [defprotocol-once]]))
+  (:require
+   [skein.impl.once :refer [defprotocol-once]]))
 
 (set! *warn-on-reflection* true)
 

@@ -2,10 +2,11 @@
 (ns skein.impl.async.deprecated
   "The part of skein.async that core.async has deprecated."
   (:refer-clojure :exclude [partition partition-by])
-  (:require [skein.impl.async.filters :as filters]
-            [skein.impl.async.ops :as ops]
-            [skein.impl.late :as late]
-            [skein.impl.port :refer [chan]]))
+  (:require
+   [skein.impl.async.filters :as filters]
+   [skein.impl.async.ops :as ops]
+   [skein.impl.late :as late]
+   [skein.impl.port :refer [chan]]))
 
 (set! *warn-on-reflection* true)
 

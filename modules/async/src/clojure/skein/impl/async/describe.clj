@@ -2,10 +2,12 @@
 (ns skein.impl.async.describe
   "Channels, buffers and blocks as data, for `clojure.datafy`, and in print. Nothing here takes
   a value or waits; figures are exact only if nothing runs."
-  (:require [clojure.datafy :as datafy])
-  (:import [java.io Writer]
-           [skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding Channel Frame Port]
-           [skein.rt.schedule Scheduler Timeout]))
+  (:require
+   [clojure.datafy :as datafy])
+  (:import
+   (java.io Writer)
+   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding Channel Frame Port)
+   (skein.rt.schedule Scheduler Timeout)))
 
 (set! *warn-on-reflection* true)
 

@@ -2,10 +2,12 @@
 (ns skein.impl.async.filters
   "The blocks behind the filters that core.async has deprecated, such as `filter<`.
   Each is documented in skein.async."
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.check :as check]
-            [skein.impl.port :refer [<! >! close! defblock]])
-  (:import [java.util ArrayList]))
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.check :as check]
+   [skein.impl.port :refer [<! >! close! defblock]])
+  (:import
+   (java.util ArrayList)))
 
 (set! *warn-on-reflection* true)
 

@@ -8,10 +8,12 @@
         (<! (signal g)))
 
   A gather is used again and again, by one block."
-  (:require [skein.impl.once :refer [deftype-once]]
-            [skein.impl.port :as port])
-  (:import [java.util.concurrent.atomic AtomicInteger]
-           [skein.rt Channel]))
+  (:require
+   [skein.impl.once :refer [deftype-once]]
+   [skein.impl.port :as port])
+  (:import
+   (java.util.concurrent.atomic AtomicInteger)
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 

@@ -2,11 +2,12 @@
 (ns skein.impl.async.hubs
   "Hubs, through which many channels have to do with one: the part of skein.async about `mult`,
   `mix` and `pub`, and their protocols."
-  (:require [skein.impl.async.mix :as mixes]
-            [skein.impl.async.mult :as mults]
-            [skein.impl.async.pub :as pubs]
-            [skein.impl.check :as check]
-            [skein.impl.once :refer [defprotocol-once]]))
+  (:require
+   [skein.impl.async.mix :as mixes]
+   [skein.impl.async.mult :as mults]
+   [skein.impl.async.pub :as pubs]
+   [skein.impl.check :as check]
+   [skein.impl.once :refer [defprotocol-once]]))
 
 (set! *warn-on-reflection* true)
 

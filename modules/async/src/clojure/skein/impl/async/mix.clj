@@ -1,9 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.mix
   "Many channels' values on one, under control: see skein.async/mix."
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.port :as port :refer [>! alts! defblock]])
-  (:import [skein.rt Buffers$Sliding Channel]))
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.port :as port :refer [>! alts! defblock]])
+  (:import
+   (skein.rt Buffers$Sliding Channel)))
 
 (set! *warn-on-reflection* true)
 

@@ -6,11 +6,13 @@
   it. Its first value is on offer until a tap accepts it, and then goes to all the others that
   there are by then: so taps that are made one after the other miss nothing, whatever the
   scheduler does between them."
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.async.gather :as gather]
-            [skein.impl.port :as port :refer [<! alts! close! defblock]])
-  (:import [skein.rt Buffers$Sliding Channel]
-           [skein.rt.schedule Scheduler]))
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.async.gather :as gather]
+   [skein.impl.port :as port :refer [<! alts! close! defblock]])
+  (:import
+   (skein.rt Buffers$Sliding Channel)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 

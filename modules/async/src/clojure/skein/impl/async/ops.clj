@@ -6,12 +6,13 @@
   A block that ends, whatever the reason, closes what it was to close: hence the
   `finally`s. What it throws reaches the uncaught-exception handler, as that of any go block."
   (:refer-clojure :exclude [into map merge reduce take transduce])
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.async.gather :as gather]
-            [skein.impl.check :as check]
-            [skein.impl.error :as error]
-            [skein.impl.port :as port :refer [<! >! alts! chan close! defblock]]
-            [skein.impl.threads :as threads]))
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.async.gather :as gather]
+   [skein.impl.check :as check]
+   [skein.impl.error :as error]
+   [skein.impl.port :as port :refer [<! >! alts! chan close! defblock]]
+   [skein.impl.threads :as threads]))
 
 (set! *warn-on-reflection* true)
 
@@ -172,14 +173,14 @@
   (argument/target "ch of onto-chan!!" ch)
   (collection "onto-chan!!" coll)
   (threads/call
-   (fn onto []
-     (try
-       (loop [vs (seq coll)]
-         (when vs
-           (when (port/>!! ch (some-value (first vs) 'onto-chan!! "in the collection"))
-             (recur (next vs)))))
-       (finally (when close? (close! ch)))))
-   :mixed))
+    (fn onto []
+      (try
+        (loop [vs (seq coll)]
+          (when vs
+            (when (port/>!! ch (some-value (first vs) 'onto-chan!! "in the collection"))
+              (recur (next vs)))))
+        (finally (when close? (close! ch)))))
+    :mixed))
 
 (defn to-chan
   "A channel of the values of `coll`, put there by `onto`. See skein.async/to-chan!."

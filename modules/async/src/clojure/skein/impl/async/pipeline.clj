@@ -7,12 +7,14 @@
 
   An item is the channel of one value's results. It stands in `items` before work on it
   begins, and that channel's size bounds how many there are at a time."
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.check :as check]
-            [skein.impl.port :as port :refer [<! >! chan close! defblock]]
-            [skein.impl.threads :as threads])
-  (:import [skein.rt Channel UnlimitedChannel]
-           [skein.rt.schedule Scheduler]))
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.check :as check]
+   [skein.impl.port :as port :refer [<! >! chan close! defblock]]
+   [skein.impl.threads :as threads])
+  (:import
+   (skein.rt Channel UnlimitedChannel)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

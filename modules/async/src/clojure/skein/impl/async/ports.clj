@@ -2,8 +2,10 @@
 (ns skein.impl.async.ports
   "The ports behind the filters that core.async has deprecated, such as `map<`. Each is
   documented in skein.async. They load late, with the protocols by which they are ports."
-  (:require [skein.impl.protocols :as impl])
-  (:import [java.util.concurrent.locks Lock]))
+  (:require
+   [skein.impl.protocols :as impl])
+  (:import
+   (java.util.concurrent.locks Lock)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.pub
   "One channel's values for those who want their topic: see skein.async/pub."
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.async.mult :as mult]
-            [skein.impl.check :as check]
-            [skein.impl.port :as port :refer [<! >! chan close! defblock]]))
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.async.mult :as mult]
+   [skein.impl.check :as check]
+   [skein.impl.port :as port :refer [<! >! chan close! defblock]]))
 
 (set! *warn-on-reflection* true)
 

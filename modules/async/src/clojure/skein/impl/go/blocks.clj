@@ -29,10 +29,12 @@
   A builder is that map while it grows; :at is the block being written, nil
   after its exit is known. A dest says where the value of a form goes: :return,
   or {:join n :value? b}, a jump with or without the value."
-  (:require [skein.impl.error :as error]
-            [skein.impl.expand :as expand]
-            [skein.impl.go.mark :as mark])
-  (:import (clojure.lang Compiler$HostExpr)))
+  (:require
+   [skein.impl.error :as error]
+   [skein.impl.expand :as expand]
+   [skein.impl.go.mark :as mark])
+  (:import
+   (clojure.lang Compiler$HostExpr)))
 
 (set! *warn-on-reflection* true)
 

@@ -10,9 +10,10 @@
 
   A context is {:frame symbol, :states {block-id number}, :group #{block-id of
   the arms in the method at hand}, ...program}."
-  (:require [skein.impl.error :as error]
-            [skein.impl.go.size :as size]
-            [skein.impl.go.slots :as slots]))
+  (:require
+   [skein.impl.error :as error]
+   [skein.impl.go.size :as size]
+   [skein.impl.go.slots :as slots]))
 
 (set! *warn-on-reflection* true)
 
@@ -342,10 +343,10 @@
   "Entries that give the frame arrays for the slots beyond its fields."
   [frame {n-objects :object n-longs :long}]
   (concat
-   (when (< (long n-object-fields) (long n-objects))
-     [[nil (list 'set! (list '. frame '-more) (dot 'clojure.lang.RT 'object_array (- (long n-objects) (long n-object-fields))))]])
-   (when (< (long n-long-fields) (long n-longs))
-     [[nil (list 'set! (list '. frame '-moreLongs) (dot 'clojure.lang.Numbers 'long_array (- (long n-longs) (long n-long-fields))))]])))
+    (when (< (long n-object-fields) (long n-objects))
+      [[nil (list 'set! (list '. frame '-more) (dot 'clojure.lang.RT 'object_array (- (long n-objects) (long n-object-fields))))]])
+    (when (< (long n-long-fields) (long n-longs))
+      [[nil (list 'set! (list '. frame '-moreLongs) (dot 'clojure.lang.Numbers 'long_array (- (long n-longs) (long n-long-fields))))]])))
 
 (defn emit
   "Returns the form that creates a frame for `program`, stores in it the locals

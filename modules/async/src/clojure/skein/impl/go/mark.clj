@@ -9,9 +9,10 @@
 
   All other forms stay as they are. So do functions, reify, deftype, and a
   region that holds a monitor: what parks in there is an ordinary call."
-  (:require [skein.impl.error :as error]
-            [skein.impl.expand :as expand]
-            [skein.impl.go.ops :as ops]))
+  (:require
+   [skein.impl.error :as error]
+   [skein.impl.expand :as expand]
+   [skein.impl.go.ops :as ops]))
 
 (set! *warn-on-reflection* true)
 

@@ -19,9 +19,10 @@
   A local has a slot if it is live where an arm begins. Two locals share a slot
   if they are never live in the same stretch of arms. What is live in a handler
   is live in all that the handler protects."
-  (:require [skein.impl.go.size :as size]
-            [skein.impl.go.types :as types]
-            [skein.impl.infer :as infer]))
+  (:require
+   [skein.impl.go.size :as size]
+   [skein.impl.go.types :as types]
+   [skein.impl.infer :as infer]))
 
 (set! *warn-on-reflection* true)
 

@@ -4,8 +4,10 @@
   local has the type of its initial form; a local of a loop is a long, a double
   or whatever it starts as, unless a recur passes something else to a primitive;
   where branches meet, their types must agree."
-  (:require [skein.impl.infer :as infer])
-  (:import (clojure.lang Compiler$LocalBinding)))
+  (:require
+   [skein.impl.infer :as infer])
+  (:import
+   (clojure.lang Compiler$LocalBinding)))
 
 (set! *warn-on-reflection* true)
 

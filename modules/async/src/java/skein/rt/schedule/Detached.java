@@ -13,64 +13,67 @@ import skein.rt.Runner;
  * does not get a carrier, because virtual threads compute on all of them, its work goes back to the workers.
  */
 final class Detached extends Runner implements Runnable {
-  private static final VarHandle WORK;
+    private static final VarHandle WORK;
 
-  static {
-    try {
-      WORK = MethodHandles.lookup().findVarHandle(Detached.class, "work", Runnable.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
+    static {
+        try {
+            WORK = MethodHandles.lookup().findVarHandle(Detached.class, "work", Runnable.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
-  }
 
-  private static final AtomicInteger NOT_BEGUN = new AtomicInteger();
-  private static final ConcurrentLinkedQueue<Detached> STARTED = new ConcurrentLinkedQueue<>(); // oldest first; some have begun
+    private static final AtomicInteger NOT_BEGUN = new AtomicInteger();
+    private static final ConcurrentLinkedQueue<Detached> STARTED =
+            new ConcurrentLinkedQueue<>(); // oldest first; some have begun
 
-  private final long since = System.nanoTime();
-  private volatile Runnable work; // null once it has been taken; whoever takes it runs it
+    private final long since = System.nanoTime();
+    private volatile Runnable work; // null once it has been taken; whoever takes it runs it
 
-  private Detached(Runnable work) {
-    this.work = work;
-  }
-
-  /** How many have been started and wait for a carrier. */
-  static int notBegun() {
-    return NOT_BEGUN.get();
-  }
-
-  static void start(Runnable work) {
-    NOT_BEGUN.incrementAndGet();
-    Detached detached = new Detached(work);
-    STARTED.add(detached);
-    Scheduler.start(detached, true, "skein-spilled");
-  }
-
-  /** Gives the work of those back to the workers that have waited for a carrier for {@code nanos}. */
-  static void takeBack(long now, long nanos) {
-    for (Detached oldest; (oldest = STARTED.peek()) != null; STARTED.remove(oldest)) {
-      if (oldest.work == null) continue;
-      if (now - oldest.since < nanos) return;
-      Runnable work = oldest.take();
-      if (work != null) Scheduler.submit(work);
+    private Detached(Runnable work) {
+        this.work = work;
     }
-  }
 
-  private Runnable take() {
-    Runnable taken = (Runnable) WORK.getAndSet(this, (Runnable) null);
-    if (taken != null) NOT_BEGUN.decrementAndGet();
-    return taken;
-  }
+    /** How many have been started and wait for a carrier. */
+    static int notBegun() {
+        return NOT_BEGUN.get();
+    }
 
-  @Override public void run() {
-    Runnable mine = take(); // a frame that parks still knows this runner, which must hold nothing then
-    if (mine == null) return;
-    enter();
-    if (mine instanceof Frame f) resume(f);
-    else mine.run();
-    installed = null;
-  }
+    static void start(Runnable work) {
+        NOT_BEGUN.incrementAndGet();
+        Detached detached = new Detached(work);
+        STARTED.add(detached);
+        Scheduler.start(detached, true, "skein-spilled");
+    }
 
-  @Override protected void ready(Frame frame) {
-    Scheduler.submit(frame);
-  }
+    /** Gives the work of those back to the workers that have waited for a carrier for {@code nanos}. */
+    static void takeBack(long now, long nanos) {
+        for (Detached oldest; (oldest = STARTED.peek()) != null; STARTED.remove(oldest)) {
+            if (oldest.work == null) continue;
+            if (now - oldest.since < nanos) return;
+            Runnable work = oldest.take();
+            if (work != null) Scheduler.submit(work);
+        }
+    }
+
+    private Runnable take() {
+        Runnable taken = (Runnable) WORK.getAndSet(this, (Runnable) null);
+        if (taken != null) NOT_BEGUN.decrementAndGet();
+        return taken;
+    }
+
+    @Override
+    public void run() {
+        Runnable mine = take(); // a frame that parks still knows this runner, which must hold nothing then
+        if (mine == null) return;
+        enter();
+        if (mine instanceof Frame f) resume(f);
+        else mine.run();
+        installed = null;
+    }
+
+    @Override
+    protected void ready(Frame frame) {
+        Scheduler.submit(frame);
+    }
 }

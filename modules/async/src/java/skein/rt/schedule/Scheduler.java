@@ -8,179 +8,196 @@ import skein.rt.watch.Failures;
 
 /** Runs frames and callbacks on the workers; hires threads for workers that have none. */
 public final class Scheduler {
-  private Scheduler() {}
+    private Scheduler() {}
 
-  /**
-   * With less than this in the inbox one worker's thread is left to it, so that blocks that talk to each other
-   * stay together; if that thread is in a long step, the monitor soon hires another.
-   */
-  private static final int BACKLOG = 32;
+    /**
+     * With less than this in the inbox one worker's thread is left to it, so that blocks that talk to each other
+     * stay together; if that thread is in a long step, the monitor soon hires another.
+     */
+    private static final int BACKLOG = 32;
 
-  private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-  static final Worker[] WORKERS = new Worker[workerCount()];
-  static final RunQueue INBOX = new RunQueue();
-  private static final AtomicBoolean SEARCHING = new AtomicBoolean();
+    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+    static final Worker[] WORKERS = new Worker[workerCount()];
+    static final RunQueue INBOX = new RunQueue();
+    private static final AtomicBoolean SEARCHING = new AtomicBoolean();
 
-  static {
-    for (int i = 0; i < WORKERS.length; i++) WORKERS[i] = new Worker(i);
-  }
-
-  private static int workerCount() {
-    return Math.max(1, Integer.getInteger("skein.workers", PROCESSORS));
-  }
-
-  /** Runs {@code work} soon on a worker, or in the simulation of this thread. It must not throw. */
-  public static void submit(Runnable work) {
-    World world = World.current();
-    if (world != null) world.ready(work);
-    else submitToWorkers(work);
-  }
-
-  /** Runs {@code work} soon on a worker, for a simulation that must not run it. */
-  public static void submitToWorkers(Runnable work) {
-    INBOX.push(work);
-    VarHandle.fullFence(); // push before the look for vacant workers: they leave before they look for work
-    if (INBOX.size() > BACKLOG || allVacant()) hire();
-    else Monitor.hurry();
-  }
-
-  static boolean allVacant() {
-    for (Worker worker : WORKERS) if (!worker.vacant()) return false;
-    return true;
-  }
-
-  /** Whether the workers that have threads are fewer than the processors. */
-  public static boolean leavesProcessor() {
-    int busy = 0;
-    for (Worker worker : WORKERS) if (!worker.vacant()) busy++;
-    return busy < PROCESSORS;
-  }
-
-  /** Sees to it that a thread looks for work soon, unless one does already. */
-  static void hire() {
-    if (SEARCHING.get()) return;
-    for (Worker worker : WORKERS) {
-      if (worker.vacant() && hire(worker, null, true)) return;
+    static {
+        for (int i = 0; i < WORKERS.length; i++) WORKERS[i] = new Worker(i);
     }
-    Monitor.hurry();
-  }
 
-  /** A worker has become vacant: a thread for it if it has work, else for whoever has. */
-  static void hireForLeftovers(Worker worker) {
-    if (!worker.queue.isEmptyForSure()) hire(worker, null, true);
-    else if (anyWork()) hire();
-  }
-
-  /** Gives {@code worker} a fresh thread in place of {@code current}: a virtual one, if those get carriers. */
-  static boolean hire(Worker worker, WorkerRunner current, boolean virtual) {
-    WorkerRunner runner = new WorkerRunner(worker, virtual && !Monitor.prefersPlatform());
-    if (!worker.change(current, runner)) {
-      runner.ends();
-      return false;
+    private static int workerCount() {
+        return Math.max(1, Integer.getInteger("skein.workers", PROCESSORS));
     }
-    try {
-      start(runner, runner.virtual, "skein-worker-" + worker.index);
-    } catch (Throwable t) { // no memory for a thread: the worker must not seem to be served
-      runner.ends();
-      worker.change(runner, null);
-      throw t;
+
+    /** Runs {@code work} soon on a worker, or in the simulation of this thread. It must not throw. */
+    public static void submit(Runnable work) {
+        World world = World.current();
+        if (world != null) world.ready(work);
+        else submitToWorkers(work);
     }
-    Monitor.wake();
-    return true;
-  }
 
-  /** A daemon thread of the platform's that holds on to nothing of the thread that makes it. */
-  static Thread daemon(Runnable task, String name) {
-    return daemon(Thread.ofPlatform().name(name).inheritInheritableThreadLocals(false).unstarted(task));
-  }
-
-  private static Thread daemon(Thread thread) {
-    thread.setDaemon(true);
-    thread.setContextClassLoader(Scheduler.class.getClassLoader());
-    return thread;
-  }
-
-  /** A platform thread that serves a worker. */
-  private static final class WorkerThread extends Thread {
-    WorkerThread(Runnable task, String name) {
-      super(null, task, name, 0, false);
+    /** Runs {@code work} soon on a worker, for a simulation that must not run it. */
+    public static void submitToWorkers(Runnable work) {
+        INBOX.push(work);
+        VarHandle.fullFence(); // push before the look for vacant workers: they leave before they look for work
+        if (INBOX.size() > BACKLOG || allVacant()) hire();
+        else Monitor.hurry();
     }
-  }
 
-  static void start(Runnable runner, boolean virtual, String name) {
-    if (!virtual) {
-      daemon(new WorkerThread(runner, name)).start();
-      return;
+    static boolean allVacant() {
+        for (Worker worker : WORKERS) if (!worker.vacant()) return false;
+        return true;
     }
-    Thread thread = Thread.ofVirtual().name(name).inheritInheritableThreadLocals(false).unstarted(runner);
-    thread.setContextClassLoader(Scheduler.class.getClassLoader());
-    thread.start();
-  }
 
-  static boolean beginSearch() {
-    return SEARCHING.compareAndSet(false, true);
-  }
-
-  /** Ends a search, and sees to what else is there, for which nobody was hired while it went on. */
-  static void endSearch(boolean found) {
-    SEARCHING.set(false);
-    if (!found) {
-      // Whoever brought work meanwhile relied on this search; and this thread may have lost its worker.
-      if (anyWork()) hire();
-      return;
+    /** Whether the workers that have threads are fewer than the processors. */
+    public static boolean leavesProcessor() {
+        int busy = 0;
+        for (Worker worker : WORKERS) if (!worker.vacant()) busy++;
+        return busy < PROCESSORS;
     }
-    if (INBOX.size() > BACKLOG) hire();
-    for (Worker worker : WORKERS) if (worker.vacant() && !worker.queue.isEmpty()) hire(worker, null, true);
-  }
 
-  /** Whether something is ready that a runner without work could take. */
-  static boolean anyWork() {
-    if (!INBOX.isEmptyForSure()) return true;
-    for (Worker worker : WORKERS) {
-      if (worker.vacant() ? !worker.queue.isEmptyForSure() : worker.queue.backlogged()) return true;
+    /** Sees to it that a thread looks for work soon, unless one does already. */
+    static void hire() {
+        if (SEARCHING.get()) return;
+        for (Worker worker : WORKERS) {
+            if (worker.vacant() && hire(worker, null, true)) return;
+        }
+        Monitor.hurry();
     }
-    return false;
-  }
 
-  /** Gives an exception that nobody can catch to the thread's uncaught-exception handler. */
-  public static void uncaught(Throwable thrown) {
-    if (World.told(thrown)) return;
-    Failures.uncaught(thrown);
-    tellHandler(thrown);
-  }
-
-  /** Gives {@code thrown} to the handler, and does not keep it as {@link #uncaught} does. */
-  public static void tellHandler(Throwable thrown) {
-    Thread thread = Thread.currentThread();
-    try {
-      thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
-    } catch (Throwable ignored) {
-      // What a handler throws is ignored, as by the JVM: it must not end the thread of a worker or of the timers.
+    /** A worker has become vacant: a thread for it if it has work, else for whoever has. */
+    static void hireForLeftovers(Worker worker) {
+        if (!worker.queue.isEmptyForSure()) hire(worker, null, true);
+        else if (anyWork()) hire();
     }
-  }
 
-  /** The workers, their threads and queues, in words: for a person who looks for what is stuck. */
-  public static String describe() {
-    StringBuilder text = new StringBuilder();
-    text.append("inbox ").append(INBOX.size()).append(", searching ").append(SEARCHING.get()).append('\n');
-    for (Worker worker : WORKERS) {
-      WorkerRunner r = worker.runner;
-      Thread thread = r == null ? null : r.thread;
-      text.append("worker ").append(worker.index).append(": queued ").append(worker.queue.size())
-          .append(r == null ? ", vacant" : ", step " + r.tick() + (r.virtual ? ", virtual " : ", platform ")
-              + (thread == null ? "not begun" : thread.getState())).append('\n');
+    /** Gives {@code worker} a fresh thread in place of {@code current}: a virtual one, if those get carriers. */
+    static boolean hire(Worker worker, WorkerRunner current, boolean virtual) {
+        WorkerRunner runner = new WorkerRunner(worker, virtual && !Monitor.prefersPlatform());
+        if (!worker.change(current, runner)) {
+            runner.ends();
+            return false;
+        }
+        try {
+            start(runner, runner.virtual, "skein-worker-" + worker.index);
+        } catch (Throwable t) { // no memory for a thread: the worker must not seem to be served
+            runner.ends();
+            worker.change(runner, null);
+            throw t;
+        }
+        Monitor.wake();
+        return true;
     }
-    return text.toString();
-  }
 
-  /** How many workers there are: the system property skein.workers, by default one per processor. */
-  public static int workers() {
-    return WORKERS.length;
-  }
+    /** A daemon thread of the platform's that holds on to nothing of the thread that makes it. */
+    static Thread daemon(Runnable task, String name) {
+        return daemon(Thread.ofPlatform()
+                .name(name)
+                .inheritInheritableThreadLocals(false)
+                .unstarted(task));
+    }
 
-  /** The time on the clock of timers, in nanoseconds from some origin: the simulation's, for what runs in one. */
-  public static long nanoTime() {
-    World world = World.current();
-    return world == null ? System.nanoTime() : world.nanoTime();
-  }
+    private static Thread daemon(Thread thread) {
+        thread.setDaemon(true);
+        thread.setContextClassLoader(Scheduler.class.getClassLoader());
+        return thread;
+    }
+
+    /** A platform thread that serves a worker. */
+    private static final class WorkerThread extends Thread {
+        WorkerThread(Runnable task, String name) {
+            super(null, task, name, 0, false);
+        }
+    }
+
+    static void start(Runnable runner, boolean virtual, String name) {
+        if (!virtual) {
+            daemon(new WorkerThread(runner, name)).start();
+            return;
+        }
+        Thread thread = Thread.ofVirtual()
+                .name(name)
+                .inheritInheritableThreadLocals(false)
+                .unstarted(runner);
+        thread.setContextClassLoader(Scheduler.class.getClassLoader());
+        thread.start();
+    }
+
+    static boolean beginSearch() {
+        return SEARCHING.compareAndSet(false, true);
+    }
+
+    /** Ends a search, and sees to what else is there, for which nobody was hired while it went on. */
+    static void endSearch(boolean found) {
+        SEARCHING.set(false);
+        if (!found) {
+            // Whoever brought work meanwhile relied on this search; and this thread may have lost its worker.
+            if (anyWork()) hire();
+            return;
+        }
+        if (INBOX.size() > BACKLOG) hire();
+        for (Worker worker : WORKERS) if (worker.vacant() && !worker.queue.isEmpty()) hire(worker, null, true);
+    }
+
+    /** Whether something is ready that a runner without work could take. */
+    static boolean anyWork() {
+        if (!INBOX.isEmptyForSure()) return true;
+        for (Worker worker : WORKERS) {
+            if (worker.vacant() ? !worker.queue.isEmptyForSure() : worker.queue.backlogged()) return true;
+        }
+        return false;
+    }
+
+    /** Gives an exception that nobody can catch to the thread's uncaught-exception handler. */
+    public static void uncaught(Throwable thrown) {
+        if (World.told(thrown)) return;
+        Failures.uncaught(thrown);
+        tellHandler(thrown);
+    }
+
+    /** Gives {@code thrown} to the handler, and does not keep it as {@link #uncaught} does. */
+    public static void tellHandler(Throwable thrown) {
+        Thread thread = Thread.currentThread();
+        try {
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+        } catch (Throwable ignored) {
+            // What a handler throws is ignored, as by the JVM: it must not end the thread of a worker or of the timers.
+        }
+    }
+
+    /** The workers, their threads and queues, in words: for a person who looks for what is stuck. */
+    public static String describe() {
+        StringBuilder text = new StringBuilder();
+        text.append("inbox ")
+                .append(INBOX.size())
+                .append(", searching ")
+                .append(SEARCHING.get())
+                .append('\n');
+        for (Worker worker : WORKERS) {
+            WorkerRunner r = worker.runner;
+            Thread thread = r == null ? null : r.thread;
+            text.append("worker ")
+                    .append(worker.index)
+                    .append(": queued ")
+                    .append(worker.queue.size())
+                    .append(
+                            r == null
+                                    ? ", vacant"
+                                    : ", step " + r.tick() + (r.virtual ? ", virtual " : ", platform ")
+                                            + (thread == null ? "not begun" : thread.getState()))
+                    .append('\n');
+        }
+        return text.toString();
+    }
+
+    /** How many workers there are: the system property skein.workers, by default one per processor. */
+    public static int workers() {
+        return WORKERS.length;
+    }
+
+    /** The time on the clock of timers, in nanoseconds from some origin: the simulation's, for what runs in one. */
+    public static long nanoTime() {
+        World world = World.current();
+        return world == null ? System.nanoTime() : world.nanoTime();
+    }
 }

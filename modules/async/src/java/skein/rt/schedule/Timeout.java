@@ -9,65 +9,68 @@ import skein.rt.World;
 
 /** A channel that closes when its time has come. It is nobody else's: to close it sooner cancels it. */
 public final class Timeout extends Channel {
-  final long deadline; // on the clock of Scheduler.nanoTime
-  int place = -1; // in Timers' heap, guarded by its lock; -1 when not there
+    final long deadline; // on the clock of Scheduler.nanoTime
+    int place = -1; // in Timers' heap, guarded by its lock; -1 when not there
 
-  private Timeout(long deadline) {
-    super(null);
-    this.deadline = deadline;
-  }
+    private Timeout(long deadline) {
+        super(null);
+        this.deadline = deadline;
+    }
 
-  /** Starts a timeout; it never fires early. */
-  public static Timeout after(long millis) {
-    return at(Scheduler.nanoTime()
-        + TimeUnit.MILLISECONDS.toNanos(Math.max(0, Math.min(millis, Long.MAX_VALUE / 4_000_000))));
-  }
+    /** Starts a timeout; it never fires early. */
+    public static Timeout after(long millis) {
+        return at(Scheduler.nanoTime()
+                + TimeUnit.MILLISECONDS.toNanos(Math.max(0, Math.min(millis, Long.MAX_VALUE / 4_000_000))));
+    }
 
-  /** Starts a timeout that calls {@code action} with one argument when it has fired or is closed, whichever is first. */
-  public static Timeout calling(long millis, IFn action) {
-    Timeout timeout = after(millis);
-    boolean over = timeout.take(new Callback(action, true), null) != NONE; // it may have fired before anybody waited
-    if (over) action.invoke(null);
-    return timeout;
-  }
+    /** Starts a timeout that calls {@code action} with one argument when it has fired or is closed, whichever is first. */
+    public static Timeout calling(long millis, IFn action) {
+        Timeout timeout = after(millis);
+        boolean over =
+                timeout.take(new Callback(action, true), null) != NONE; // it may have fired before anybody waited
+        if (over) action.invoke(null);
+        return timeout;
+    }
 
-  /** Starts a timeout that fires when {@link Scheduler#nanoTime} has reached {@code deadlineNanos}. */
-  public static Timeout at(long deadlineNanos) {
-    Timeout timeout = new Timeout(deadlineNanos);
-    World world = World.current();
-    if (world != null) world.at(timeout);
-    else Timers.add(timeout);
-    return timeout;
-  }
+    /** Starts a timeout that fires when {@link Scheduler#nanoTime} has reached {@code deadlineNanos}. */
+    public static Timeout at(long deadlineNanos) {
+        Timeout timeout = new Timeout(deadlineNanos);
+        World world = World.current();
+        if (world != null) world.at(timeout);
+        else Timers.add(timeout);
+        return timeout;
+    }
 
-  /** Closes the channel, since its time has come. */
-  public void fire() {
-    super.close();
-  }
+    /** Closes the channel, since its time has come. */
+    public void fire() {
+        super.close();
+    }
 
-  /** Cancels the timer and closes the channel. */
-  @Override public void close() {
-    if (!isClosed()) cancel();
-    super.close();
-  }
+    /** Cancels the timer and closes the channel. */
+    @Override
+    public void close() {
+        if (!isClosed()) cancel();
+        super.close();
+    }
 
-  @Override public void close(Throwable cause) {
-    if (!isClosed()) cancel();
-    super.close(cause);
-  }
+    @Override
+    public void close(Throwable cause) {
+        if (!isClosed()) cancel();
+        super.close(cause);
+    }
 
-  /** A simulation forgets a timeout that is closed. */
-  private void cancel() {
-    if (World.current() == null) Timers.remove(this);
-  }
+    /** A simulation forgets a timeout that is closed. */
+    private void cancel() {
+        if (World.current() == null) Timers.remove(this);
+    }
 
-  /** When it fires, on the clock of {@link Scheduler#nanoTime}. */
-  public long deadlineNanos() {
-    return deadline;
-  }
+    /** When it fires, on the clock of {@link Scheduler#nanoTime}. */
+    public long deadlineNanos() {
+        return deadline;
+    }
 
-  /** How many timeouts have neither fired nor been cancelled. */
-  public static int outstanding() {
-    return Timers.outstanding();
-  }
+    /** How many timeouts have neither fired nor been cancelled. */
+    public static int outstanding() {
+        return Timers.outstanding();
+    }
 }

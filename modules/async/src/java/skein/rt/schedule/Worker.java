@@ -26,30 +26,30 @@ import java.lang.invoke.VarHandle;
  * or ends. The design is that of Go's P and M (runtime/proc.go); here the M is a virtual thread.
  */
 final class Worker {
-  private static final VarHandle RUNNER;
+    private static final VarHandle RUNNER;
 
-  static {
-    try {
-      RUNNER = MethodHandles.lookup().findVarHandle(Worker.class, "runner", WorkerRunner.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
+    static {
+        try {
+            RUNNER = MethodHandles.lookup().findVarHandle(Worker.class, "runner", WorkerRunner.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
-  }
 
-  final int index;
-  final RunQueue queue = new RunQueue();
-  volatile WorkerRunner runner; // changed by compare-and-set only
+    final int index;
+    final RunQueue queue = new RunQueue();
+    volatile WorkerRunner runner; // changed by compare-and-set only
 
-  Worker(int index) {
-    this.index = index;
-  }
+    Worker(int index) {
+        this.index = index;
+    }
 
-  boolean vacant() {
-    return runner == null;
-  }
+    boolean vacant() {
+        return runner == null;
+    }
 
-  /** Replaces the runner, if it still is {@code from}; null means none. */
-  boolean change(WorkerRunner from, WorkerRunner to) {
-    return RUNNER.compareAndSet(this, from, to);
-  }
+    /** Replaces the runner, if it still is {@code from}; null means none. */
+    boolean change(WorkerRunner from, WorkerRunner to) {
+        return RUNNER.compareAndSet(this, from, to);
+    }
 }

@@ -6,53 +6,57 @@ import java.util.concurrent.CancellationException;
 
 /** The future of a child of a scope, which a virtual thread runs. To cancel it cancels its region. */
 public final class Fork extends VirtualFuture {
-  private final Region region;
-  private Thread thread; // written before anybody has the fork
-  private Object value; // touched by the child's thread only
-  private Throwable thrown; // likewise
+    private final Region region;
+    private Thread thread; // written before anybody has the fork
+    private Object value; // touched by the child's thread only
+    private Throwable thrown; // likewise
 
-  private Fork(IFn function, Region region) {
-    super(function);
-    this.region = region;
-  }
+    private Fork(IFn function, Region region) {
+        super(function);
+        this.region = region;
+    }
 
-  /** Starts a virtual thread that calls {@code function} as the child that {@code region} is. */
-  public static Fork start(IFn function, Region region) {
-    Fork fork = new Fork(function, region);
-    fork.thread = fork.start();
-    return fork;
-  }
+    /** Starts a virtual thread that calls {@code function} as the child that {@code region} is. */
+    public static Fork start(IFn function, Region region) {
+        Fork fork = new Fork(function, region);
+        fork.thread = fork.start();
+        return fork;
+    }
 
-  /** The thread, which ends soon after the child has. */
-  public Thread thread() {
-    return thread;
-  }
+    /** The thread, which ends soon after the child has. */
+    public Thread thread() {
+        return thread;
+    }
 
-  @Override public void run() {
-    Cancellable child = region.cancellable();
-    if (child.enter()) super.run();
-    else super.cancel(false);
-    child.exit();
-    if (isCancelled() && thrown == null) thrown = new CancellationException("The fork was cancelled.");
-    child.ended(value, thrown);
-  }
+    @Override
+    public void run() {
+        Cancellable child = region.cancellable();
+        if (child.enter()) super.run();
+        else super.cancel(false);
+        child.exit();
+        if (isCancelled() && thrown == null) thrown = new CancellationException("The fork was cancelled.");
+        child.ended(value, thrown);
+    }
 
-  @Override boolean finish(Object result) {
-    value = result;
-    return super.finish(result);
-  }
+    @Override
+    boolean finish(Object result) {
+        value = result;
+        return super.finish(result);
+    }
 
-  @Override void fail(Throwable t) {
-    thrown = t;
-    region.cancellable().failed(t);
-    if (region.isCancelled() && Region.isInterruption(t)) super.cancel(false);
-    else super.fail(t);
-    observe(); // the scope tells
-  }
+    @Override
+    void fail(Throwable t) {
+        thrown = t;
+        region.cancellable().failed(t);
+        if (region.isCancelled() && Region.isInterruption(t)) super.cancel(false);
+        else super.fail(t);
+        observe(); // the scope tells
+    }
 
-  @Override public boolean cancel(boolean mayInterrupt) {
-    boolean cancelled = super.cancel(false);
-    if (cancelled && mayInterrupt) region.cancel();
-    return cancelled;
-  }
+    @Override
+    public boolean cancel(boolean mayInterrupt) {
+        boolean cancelled = super.cancel(false);
+        if (cancelled && mayInterrupt) region.cancel();
+        return cancelled;
+    }
 }

@@ -17,103 +17,103 @@ import skein.rt.Frame;
  * scope, what runs under a timeout. To cancel it cancels the regions inside it too.
  */
 public final class Region {
-  /** What a region belongs to. */
-  public interface Owner {
-    /** The region was cancelled. Adds to {@code more} the regions that must be cancelled likewise. */
-    default void cancelled(Region region, Collection<Region> more) {}
+    /** What a region belongs to. */
+    public interface Owner {
+        /** The region was cancelled. Adds to {@code more} the regions that must be cancelled likewise. */
+        default void cancelled(Region region, Collection<Region> more) {}
 
-    /** The child that the region is throws; told before anybody can see its result. */
-    default void failed(Region region, Throwable thrown) {}
+        /** The child that the region is throws; told before anybody can see its result. */
+        default void failed(Region region, Throwable thrown) {}
 
-    /** The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. */
-    default void ended(Region region, Object value, Throwable thrown) {}
-  }
-
-  private static final int MAX_CAUSES = 20;
-
-  private static final AtomicLong CHILDREN = new AtomicLong();
-
-  private final Cancellable cancellable;
-  final Owner owner; // or null
-  private final long number; // of a child: those of one owner are ascending in the order of their making
-  // All of these are guarded by the cancellable's monitor.
-  Region outer;
-  int shields; // how many were up when this was entered: they do not keep it
-  volatile boolean requested; // volatile: read without the monitor
-  boolean delivered;
-  boolean left;
-
-  private Region(Cancellable cancellable, Owner owner, long number) {
-    this.cancellable = cancellable;
-    this.owner = owner;
-    this.number = number;
-    cancellable.push(this);
-  }
-
-  /** A region of this thread, or of the block that it runs, from here to {@link #leave}. */
-  public static Region enter(Owner owner) {
-    return new Region(Cancellable.current(), owner, 0);
-  }
-
-  /** The region of a child that has not begun: a block by {@link Frame#goIn}, or a {@link Fork}. */
-  public static Region child(Owner owner) {
-    return new Region(new Cancellable(), owner, CHILDREN.incrementAndGet());
-  }
-
-  /** Ends the region, on the thread or block that entered it. */
-  public void leave() {
-    cancellable.pop(this, false);
-  }
-
-  /** As {@link #leave}, by an exception that tells the region outside, if it is cancelled too. */
-  public void leaveCancelled() {
-    cancellable.pop(this, true);
-  }
-
-  /** What the region is a stretch of. */
-  public Cancellable cancellable() {
-    return cancellable;
-  }
-
-  /** Of a child, a number that is higher than those of the owner's children before it; else 0. */
-  public long number() {
-    return number;
-  }
-
-  /** What the region belongs to, or null. */
-  public Owner owner() {
-    return owner;
-  }
-
-  /** Cancels the region, all inside it, and what their owners add. Any thread may; again has no effect. */
-  public void cancel() {
-    // With a list of what is to be done, so that a deep tree of scopes needs no deep stack.
-    ArrayDeque<Region> todo = new ArrayDeque<>();
-    todo.add(this);
-    for (Region region; (region = todo.poll()) != null; ) {
-      if (region.cancellable.cancel(region, todo) && region.owner != null) region.owner.cancelled(region, todo);
+        /** The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. */
+        default void ended(Region region, Object value, Throwable thrown) {}
     }
-  }
 
-  /** Whether it has been cancelled. */
-  public boolean isCancelled() {
-    return requested;
-  }
+    private static final int MAX_CAUSES = 20;
 
-  /** Whether {@code thrown} is how a cancelled thread or block ends. */
-  public static boolean isInterruption(Throwable thrown) {
-    Throwable t = thrown;
-    for (int i = 0; t != null && i < MAX_CAUSES; i++) {
-      if (t instanceof InterruptedException
-          || t instanceof CancellationException
-          || t instanceof ClosedByInterruptException
-          || t instanceof FileLockInterruptionException
-          || t instanceof InterruptedIOException && !(t instanceof SocketTimeoutException)
-          || t instanceof SocketException && "Closed by interrupt".equals(t.getMessage())) {
-        return true;
-      }
-      t = t.getCause();
+    private static final AtomicLong CHILDREN = new AtomicLong();
+
+    private final Cancellable cancellable;
+    final Owner owner; // or null
+    private final long number; // of a child: those of one owner are ascending in the order of their making
+    // All of these are guarded by the cancellable's monitor.
+    Region outer;
+    int shields; // how many were up when this was entered: they do not keep it
+    volatile boolean requested; // volatile: read without the monitor
+    boolean delivered;
+    boolean left;
+
+    private Region(Cancellable cancellable, Owner owner, long number) {
+        this.cancellable = cancellable;
+        this.owner = owner;
+        this.number = number;
+        cancellable.push(this);
     }
-    return false;
-  }
+
+    /** A region of this thread, or of the block that it runs, from here to {@link #leave}. */
+    public static Region enter(Owner owner) {
+        return new Region(Cancellable.current(), owner, 0);
+    }
+
+    /** The region of a child that has not begun: a block by {@link Frame#goIn}, or a {@link Fork}. */
+    public static Region child(Owner owner) {
+        return new Region(new Cancellable(), owner, CHILDREN.incrementAndGet());
+    }
+
+    /** Ends the region, on the thread or block that entered it. */
+    public void leave() {
+        cancellable.pop(this, false);
+    }
+
+    /** As {@link #leave}, by an exception that tells the region outside, if it is cancelled too. */
+    public void leaveCancelled() {
+        cancellable.pop(this, true);
+    }
+
+    /** What the region is a stretch of. */
+    public Cancellable cancellable() {
+        return cancellable;
+    }
+
+    /** Of a child, a number that is higher than those of the owner's children before it; else 0. */
+    public long number() {
+        return number;
+    }
+
+    /** What the region belongs to, or null. */
+    public Owner owner() {
+        return owner;
+    }
+
+    /** Cancels the region, all inside it, and what their owners add. Any thread may; again has no effect. */
+    public void cancel() {
+        // With a list of what is to be done, so that a deep tree of scopes needs no deep stack.
+        ArrayDeque<Region> todo = new ArrayDeque<>();
+        todo.add(this);
+        for (Region region; (region = todo.poll()) != null; ) {
+            if (region.cancellable.cancel(region, todo) && region.owner != null) region.owner.cancelled(region, todo);
+        }
+    }
+
+    /** Whether it has been cancelled. */
+    public boolean isCancelled() {
+        return requested;
+    }
+
+    /** Whether {@code thrown} is how a cancelled thread or block ends. */
+    public static boolean isInterruption(Throwable thrown) {
+        Throwable t = thrown;
+        for (int i = 0; t != null && i < MAX_CAUSES; i++) {
+            if (t instanceof InterruptedException
+                    || t instanceof CancellationException
+                    || t instanceof ClosedByInterruptException
+                    || t instanceof FileLockInterruptionException
+                    || t instanceof InterruptedIOException && !(t instanceof SocketTimeoutException)
+                    || t instanceof SocketException && "Closed by interrupt".equals(t.getMessage())) {
+                return true;
+            }
+            t = t.getCause();
+        }
+        return false;
+    }
 }

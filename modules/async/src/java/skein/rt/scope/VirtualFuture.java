@@ -20,153 +20,164 @@ import skein.rt.watch.Failure;
  * counts as somebody who asks.
  */
 public class VirtualFuture extends CompletableFuture<Object> implements IPending, Runnable {
-  private static final ThreadFactory THREADS = Thread.ofVirtual().name("skein-virtual").factory();
+    private static final ThreadFactory THREADS =
+            Thread.ofVirtual().name("skein-virtual").factory();
 
-  private IFn function; // written before the thread starts, afterwards by that thread only
-  private Object bindings; // likewise; a Var binding frame
-  private Thread runner; // guarded by this; the thread while it calls the function
-  private volatile Failure failure; // written before the future completes
+    private IFn function; // written before the thread starts, afterwards by that thread only
+    private Object bindings; // likewise; a Var binding frame
+    private Thread runner; // guarded by this; the thread while it calls the function
+    private volatile Failure failure; // written before the future completes
 
-  /** A future that is run by {@link #run}, on whatever thread, with this thread's bindings. */
-  public VirtualFuture(IFn function) {
-    this.function = function;
-    this.bindings = Var.cloneThreadBindingFrame();
-  }
-
-  /** Starts a virtual thread that calls {@code function}. */
-  public static VirtualFuture start(IFn function) {
-    VirtualFuture future = new VirtualFuture(function);
-    future.start();
-    return future;
-  }
-
-  final Thread start() {
-    World.allowsThreads();
-    Thread thread = THREADS.newThread(this);
-    thread.start();
-    return thread;
-  }
-
-  /** A virtual thread, not started, that calls {@code function} with this thread's bindings. */
-  public static Thread thread(IFn function) {
-    World.allowsThreads();
-    Object bindings = Var.cloneThreadBindingFrame();
-    return THREADS.newThread(() -> {
-      Var.resetThreadBindingFrame(bindings);
-      function.invoke();
-    });
-  }
-
-  /** Calls the function, unless the future has been cancelled. */
-  @Override public void run() {
-    IFn f = function;
-    Object mine = bindings;
-    function = null;
-    bindings = null;
-    if (!enter()) return;
-    Object outer = Var.getThreadBindingFrame();
-    Var.resetThreadBindingFrame(mine);
-    try {
-      finish(f.invoke());
-    } catch (Throwable t) { // whatever the function throws is the future's result
-      fail(t);
-    } finally {
-      Var.resetThreadBindingFrame(outer);
-      leave();
+    /** A future that is run by {@link #run}, on whatever thread, with this thread's bindings. */
+    public VirtualFuture(IFn function) {
+        this.function = function;
+        this.bindings = Var.cloneThreadBindingFrame();
     }
-  }
 
-  /** Whether it has a result, an exception included, or has been cancelled. */
-  @Override public boolean isRealized() {
-    return isDone();
-  }
-
-  private synchronized boolean enter() {
-    if (isDone()) return false;
-    runner = Thread.currentThread();
-    return true;
-  }
-
-  /** An interrupt that came late was meant for the function, not for what the thread does next. */
-  private synchronized void leave() {
-    runner = null;
-    if (isCancelled()) Thread.interrupted();
-  }
-
-  boolean finish(Object value) {
-    return complete(value);
-  }
-
-  void fail(Throwable thrown) {
-    if (isDone()) return; // cancelled: nobody waits for how the function took it
-    if (getNumberOfDependents() == 0) failure = Failure.of(this, thrown);
-    if (!completeExceptionally(thrown)) observe(); // cancelled just now
-  }
-
-  /** Cancels the future; interrupts the thread if {@code mayInterrupt}. */
-  @Override public boolean cancel(boolean mayInterrupt) {
-    boolean cancelled = super.cancel(mayInterrupt);
-    if (cancelled && mayInterrupt) interrupt();
-    return cancelled;
-  }
-
-  private synchronized void interrupt() {
-    if (runner != null) runner.interrupt();
-  }
-
-  final void observe() {
-    Failure f = failure;
-    if (f != null) f.observe();
-  }
-
-  @Override public Object get() throws InterruptedException, ExecutionException {
-    try {
-      return super.get();
-    } finally {
-      observe();
+    /** Starts a virtual thread that calls {@code function}. */
+    public static VirtualFuture start(IFn function) {
+        VirtualFuture future = new VirtualFuture(function);
+        future.start();
+        return future;
     }
-  }
 
-  @Override public Object get(long timeout, TimeUnit unit)
-      throws InterruptedException, ExecutionException, TimeoutException {
-    try {
-      return super.get(timeout, unit);
-    } finally {
-      observe();
+    final Thread start() {
+        World.allowsThreads();
+        Thread thread = THREADS.newThread(this);
+        thread.start();
+        return thread;
     }
-  }
 
-  @Override public Object join() {
-    try {
-      return super.join();
-    } finally {
-      observe();
+    /** A virtual thread, not started, that calls {@code function} with this thread's bindings. */
+    public static Thread thread(IFn function) {
+        World.allowsThreads();
+        Object bindings = Var.cloneThreadBindingFrame();
+        return THREADS.newThread(() -> {
+            Var.resetThreadBindingFrame(bindings);
+            function.invoke();
+        });
     }
-  }
 
-  @Override public Object getNow(Object absent) {
-    observe();
-    return super.getNow(absent);
-  }
+    /** Calls the function, unless the future has been cancelled. */
+    @Override
+    public void run() {
+        IFn f = function;
+        Object mine = bindings;
+        function = null;
+        bindings = null;
+        if (!enter()) return;
+        Object outer = Var.getThreadBindingFrame();
+        Var.resetThreadBindingFrame(mine);
+        try {
+            finish(f.invoke());
+        } catch (Throwable t) { // whatever the function throws is the future's result
+            fail(t);
+        } finally {
+            Var.resetThreadBindingFrame(outer);
+            leave();
+        }
+    }
 
-  @Override public Object resultNow() {
-    observe();
-    return super.resultNow();
-  }
+    /** Whether it has a result, an exception included, or has been cancelled. */
+    @Override
+    public boolean isRealized() {
+        return isDone();
+    }
 
-  @Override public Throwable exceptionNow() {
-    observe();
-    return super.exceptionNow();
-  }
+    private synchronized boolean enter() {
+        if (isDone()) return false;
+        runner = Thread.currentThread();
+        return true;
+    }
 
-  @Override public boolean isCompletedExceptionally() {
-    observe();
-    return super.isCompletedExceptionally();
-  }
+    /** An interrupt that came late was meant for the function, not for what the thread does next. */
+    private synchronized void leave() {
+        runner = null;
+        if (isCancelled()) Thread.interrupted();
+    }
 
-  /** Called by all that hang a stage on this one. */
-  @Override public <U> CompletableFuture<U> newIncompleteFuture() {
-    observe();
-    return new CompletableFuture<>();
-  }
+    boolean finish(Object value) {
+        return complete(value);
+    }
+
+    void fail(Throwable thrown) {
+        if (isDone()) return; // cancelled: nobody waits for how the function took it
+        if (getNumberOfDependents() == 0) failure = Failure.of(this, thrown);
+        if (!completeExceptionally(thrown)) observe(); // cancelled just now
+    }
+
+    /** Cancels the future; interrupts the thread if {@code mayInterrupt}. */
+    @Override
+    public boolean cancel(boolean mayInterrupt) {
+        boolean cancelled = super.cancel(mayInterrupt);
+        if (cancelled && mayInterrupt) interrupt();
+        return cancelled;
+    }
+
+    private synchronized void interrupt() {
+        if (runner != null) runner.interrupt();
+    }
+
+    final void observe() {
+        Failure f = failure;
+        if (f != null) f.observe();
+    }
+
+    @Override
+    public Object get() throws InterruptedException, ExecutionException {
+        try {
+            return super.get();
+        } finally {
+            observe();
+        }
+    }
+
+    @Override
+    public Object get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        try {
+            return super.get(timeout, unit);
+        } finally {
+            observe();
+        }
+    }
+
+    @Override
+    public Object join() {
+        try {
+            return super.join();
+        } finally {
+            observe();
+        }
+    }
+
+    @Override
+    public Object getNow(Object absent) {
+        observe();
+        return super.getNow(absent);
+    }
+
+    @Override
+    public Object resultNow() {
+        observe();
+        return super.resultNow();
+    }
+
+    @Override
+    public Throwable exceptionNow() {
+        observe();
+        return super.exceptionNow();
+    }
+
+    @Override
+    public boolean isCompletedExceptionally() {
+        observe();
+        return super.isCompletedExceptionally();
+    }
+
+    /** Called by all that hang a stage on this one. */
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        observe();
+        return new CompletableFuture<>();
+    }
 }

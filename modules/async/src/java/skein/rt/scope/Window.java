@@ -18,457 +18,457 @@ import skein.rt.World;
  * The input is an iterator that the threads pull from, or is offered item by item by the reader.
  */
 public final class Window extends Lock {
-  /*
-   * Invariants, whenever the lock is free:
-   *
-   *   V1  At most n calls of the function go on.
-   *   V2  At most n items are begun and not read; at most `ahead` while the reader waits for one that is not done.
-   *   V3  Each item is begun once and its result is read once, in the order of the input if that is wanted; of a
-   *       window for effect no result is read, and its reader waits for the end.
-   *   V4  The first call that throws ends the window: no item is begun after it, the threads are interrupted, and
-   *       the reader gets the exception when all of them have ended.
-   *
-   *   OPEN -> CLOSED         a call threw, or cancel()
-   *
-   * A thread serves item after item, so that an item costs no thread of its own, and ends when the window is full or
-   * the input has ended; before that one thread at a time lingers, in case that the reader soon makes room. Whoever
-   * gets an item starts one more thread if there is room, and so does the reader when it has made room. So a window
-   * that nobody reads holds no thread, and is garbage when its reader is.
-   *
-   * The input is read under a lock of its own, since it is the user's code and may block; that lock comes first.
-   */
+    /*
+     * Invariants, whenever the lock is free:
+     *
+     *   V1  At most n calls of the function go on.
+     *   V2  At most n items are begun and not read; at most `ahead` while the reader waits for one that is not done.
+     *   V3  Each item is begun once and its result is read once, in the order of the input if that is wanted; of a
+     *       window for effect no result is read, and its reader waits for the end.
+     *   V4  The first call that throws ends the window: no item is begun after it, the threads are interrupted, and
+     *       the reader gets the exception when all of them have ended.
+     *
+     *   OPEN -> CLOSED         a call threw, or cancel()
+     *
+     * A thread serves item after item, so that an item costs no thread of its own, and ends when the window is full or
+     * the input has ended; before that one thread at a time lingers, in case that the reader soon makes room. Whoever
+     * gets an item starts one more thread if there is room, and so does the reader when it has made room. So a window
+     * that nobody reads holds no thread, and is garbage when its reader is.
+     *
+     * The input is read under a lock of its own, since it is the user's code and may block; that lock comes first.
+     */
 
-  /** What {@link #read} returns when there is nothing more to come. */
-  public static final Object END = new Object();
+    /** What {@link #read} returns when there is nothing more to come. */
+    public static final Object END = new Object();
 
-  private static final ThreadFactory THREADS = Thread.ofVirtual().name("skein-window").factory();
+    private static final ThreadFactory THREADS =
+            Thread.ofVirtual().name("skein-window").factory();
 
-  /** How long the reader and one thread look for each other before they give up: less than to wake one costs. */
-  private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 25_000 : 0;
+    /** How long the reader and one thread look for each other before they give up: less than to wake one costs. */
+    private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 25_000 : 0;
 
-  /** A thread of the window's. */
-  private final class Server implements Runnable {
-    Thread thread;
+    /** A thread of the window's. */
+    private final class Server implements Runnable {
+        Thread thread;
 
-    @Override public void run() {
-      Var.resetThreadBindingFrame(bindings);
-      for (Cells.Cell cell; (cell = begin(this)) != null; ) serve(cell);
-    }
-  }
-
-  private final IFn function;
-  private final Iterator<?> input; // null: items are offered
-  private final ReentrantLock inputLock = new ReentrantLock();
-  private final int n;
-  private final int ahead;
-  private final Object bindings = Var.cloneThreadBindingFrame();
-
-  // All of these are guarded by the lock.
-  private final List<Server> servers = new ArrayList<>();
-  private final Cells cells;
-  private boolean exhausted; // the input has ended, or failed
-  private boolean closed;
-  private Throwable inputFailure;
-  private Throwable failure; // of the first call that threw
-  private volatile Thread reader; // waits for something to read; volatile as above
-  private boolean offers; // the reader waits for room as well
-  private boolean lingers; // a thread does
-  private volatile boolean signalled; // volatile: read by the reader without the lock
-
-  /**
-   * @param function of one item
-   * @param input pulled from by the window's threads; null: items come by {@link #offer}
-   * @param n how many calls go on at once
-   * @param ahead how many items may be begun and not read while the reader waits for a slow one
-   * @param ordered whether results come in the order of the input, or else as they are done
-   */
-  public Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered) {
-    this(function, input, n, ahead, ordered, true);
-  }
-
-  private Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered, boolean keeps) {
-    World.allowsThreads();
-    this.function = function;
-    this.input = input;
-    this.n = n;
-    this.ahead = ahead;
-    this.cells = new Cells(ordered, keeps);
-  }
-
-  /** A window whose results nobody wants: the first read returns {@link #END}, or throws, when all is done. */
-  public static Window forEffect(IFn function, Iterator<?> input, int n) {
-    return new Window(function, input, n, n, false, false);
-  }
-
-  /** What a thread does with an item. */
-  private void serve(Cells.Cell cell) {
-    Object result = null;
-    Throwable thrown = null;
-    try {
-      result = function.invoke(cell.value);
-    } catch (Throwable t) { // whatever the function throws is for the reader
-      thrown = t;
-    }
-    Thread.interrupted(); // meant for this call, not for the next
-    end(cell, result, thrown);
-  }
-
-  /** The next item for {@code server}, or null when its thread is not needed any more. */
-  private Cells.Cell begin(Server server) {
-    if (input == null) return beginOffered(server);
-    if (mayLinger()) linger();
-    inputLock.lock();
-    try {
-      return stays(server) ? pull(server) : null;
-    } finally {
-      inputLock.unlock();
-    }
-  }
-
-  private Cells.Cell pull(Server server) {
-    Cells.Cell cell = new Cells.Cell();
-    boolean more = false;
-    Throwable thrown = null;
-    try {
-      more = input.hasNext();
-      if (more) cell.value = input.next();
-    } catch (Throwable t) { // the user's code; the reader gets it after the results before it
-      thrown = t;
-      more = false;
-    }
-    return began(server, more ? cell : null, thrown);
-  }
-
-  private boolean stays(Server server) {
-    Thread wake;
-    lock();
-    try {
-      if (hasRoom()) return true;
-      wake = leave(server);
-    } finally {
-      unlock();
-    }
-    LockSupport.unpark(wake);
-    return false;
-  }
-
-  private boolean mayLinger() {
-    lock();
-    try {
-      boolean may = SPIN_NANOS > 0 && World.current() == null && !lingers && !closed && !exhausted && !hasRoom();
-      if (may) lingers = true;
-      return may;
-    } finally {
-      unlock();
-    }
-  }
-
-  private void linger() {
-    long start = System.nanoTime();
-    do {
-      for (int i = 0; i < 32 && full(); i++) Thread.onSpinWait();
-      Thread.yield(); // others may want the carrier
-    } while (full() && System.nanoTime() - start < SPIN_NANOS);
-    lock();
-    try {
-      lingers = false;
-    } finally {
-      unlock();
-    }
-  }
-
-  /** No room to speak of, as seen without the lock. */
-  private boolean full() {
-    return cells.unread() >= (reader != null ? ahead : n) || !enoughRoom();
-  }
-
-  private Cells.Cell began(Server server, Cells.Cell cell, Throwable thrown) {
-    Thread wake = null;
-    Server another = null;
-    boolean ends;
-    lock();
-    try {
-      ends = cell == null || closed;
-      if (ends) {
-        exhausted = true;
-        inputFailure = thrown;
-        wake = leave(server);
-      } else {
-        cells.begin(cell);
-        another = moreServers();
-      }
-    } finally {
-      unlock();
-    }
-    LockSupport.unpark(wake);
-    if (another != null) start(another);
-    return ends ? null : cell;
-  }
-
-  private Cells.Cell beginOffered(Server server) {
-    Thread wake = null;
-    Server another = null;
-    Cells.Cell cell;
-    lock();
-    try {
-      cell = closed ? null : cells.beginOffered();
-      if (cell == null) wake = leave(server);
-      else another = moreServers();
-    } finally {
-      unlock();
-    }
-    LockSupport.unpark(wake);
-    if (another != null) start(another);
-    return cell;
-  }
-
-  private void end(Cells.Cell cell, Object result, Throwable thrown) {
-    List<Server> interrupted = List.of();
-    Thread wake;
-    lock();
-    try {
-      if (thrown == null) {
-        cells.end(cell, result);
-      } else {
-        cells.fail();
-        if (failure == null && !closed) {
-          failure = thrown;
-          interrupted = close();
-        } else if (failure != null && failure != thrown && !Region.isInterruption(thrown)) {
-          failure.addSuppressed(thrown);
+        @Override
+        public void run() {
+            Var.resetThreadBindingFrame(bindings);
+            for (Cells.Cell cell; (cell = begin(this)) != null; ) serve(cell);
         }
-      }
-      wake = wakeable();
-    } finally {
-      unlock();
     }
-    LockSupport.unpark(wake);
-    for (Server server : interrupted) server.thread.interrupt();
-  }
 
-  // Under the lock, all down to start.
+    private final IFn function;
+    private final Iterator<?> input; // null: items are offered
+    private final ReentrantLock inputLock = new ReentrantLock();
+    private final int n;
+    private final int ahead;
+    private final Object bindings = Var.cloneThreadBindingFrame();
 
-  private boolean hasRoom() {
-    return !closed && !exhausted && cells.unread() < (reader != null ? ahead : n);
-  }
+    // All of these are guarded by the lock.
+    private final List<Server> servers = new ArrayList<>();
+    private final Cells cells;
+    private boolean exhausted; // the input has ended, or failed
+    private boolean closed;
+    private Throwable inputFailure;
+    private Throwable failure; // of the first call that threw
+    private volatile Thread reader; // waits for something to read; volatile as above
+    private boolean offers; // the reader waits for room as well
+    private boolean lingers; // a thread does
+    private volatile boolean signalled; // volatile: read by the reader without the lock
 
-  private boolean hasRoomForOffer() {
-    return cells.offered() + cells.calls() < n && cells.unread() < ahead;
-  }
-
-  private boolean readable() {
-    return cells.ready()
-        || ended()
-        || offers && hasRoomForOffer();
-  }
-
-  /** Nothing more will be done: a window for effect has nothing to read, either. */
-  private boolean ended() {
-    return closed && servers.isEmpty() || exhausted && cells.unread() == 0;
-  }
-
-  /** The reader, if it waits and need not. */
-  private Thread wakeable() {
-    if (reader == null || !readable()) return null;
-    Thread wake = reader;
-    reader = null;
-    signalled = true;
-    return wake;
-  }
-
-  private Thread leave(Server server) {
-    servers.remove(server);
-    return wakeable();
-  }
-
-  /** One more thread, if all that there are have an item and there is room for another. */
-  private Server moreServers() {
-    if (servers.size() > cells.calls() || servers.size() >= n) return null;
-    if (input == null ? closed || cells.offered() == 0 : !hasRoom()) return null;
-    Server server = new Server();
-    server.thread = THREADS.newThread(server);
-    servers.add(server);
-    return server;
-  }
-
-  private List<Server> close() {
-    closed = true;
-    cells.dropOffered();
-    return new ArrayList<>(servers);
-  }
-
-  private void start(Server server) {
-    try {
-      server.thread.start();
-    } catch (Throwable t) { // no memory for a thread: the others go on without it, and nobody waits for it
-      if (alone(server)) throw t;
+    /**
+     * @param function of one item
+     * @param input pulled from by the window's threads; null: items come by {@link #offer}
+     * @param n how many calls go on at once
+     * @param ahead how many items may be begun and not read while the reader waits for a slow one
+     * @param ordered whether results come in the order of the input, or else as they are done
+     */
+    public Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered) {
+        this(function, input, n, ahead, ordered, true);
     }
-  }
 
-  /** Forgets a server that has not started. Returns whether there is no other. */
-  private boolean alone(Server server) {
-    lock();
-    try {
-      servers.remove(server);
-      return servers.isEmpty();
-    } finally {
-      unlock();
+    private Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered, boolean keeps) {
+        World.allowsThreads();
+        this.function = function;
+        this.input = input;
+        this.n = n;
+        this.ahead = ahead;
+        this.cells = new Cells(ordered, keeps);
     }
-  }
 
-  /**
-   * The next result, or {@link #END}. Blocks until there is one; an interrupted read may be tried again.
-   *
-   * @throws Exception what a call threw, or the input, where it is the reader's turn to know
-   */
-  public Object read() throws Exception {
-    for (;;) {
-      Object result = null;
-      Server another = null;
-      boolean ready;
-      boolean ended;
-      lock();
-      try {
-        ready = cells.ready();
-        ended = !ready && ended();
-        if (ready) {
-          result = cells.read();
-        } else if (!ended) {
-          offers = false;
-          waits();
+    /** A window whose results nobody wants: the first read returns {@link #END}, or throws, when all is done. */
+    public static Window forEffect(IFn function, Iterator<?> input, int n) {
+        return new Window(function, input, n, n, false, false);
+    }
+
+    /** What a thread does with an item. */
+    private void serve(Cells.Cell cell) {
+        Object result = null;
+        Throwable thrown = null;
+        try {
+            result = function.invoke(cell.value);
+        } catch (Throwable t) { // whatever the function throws is for the reader
+            thrown = t;
         }
-        if (!ended && enoughRoom()) another = moreServers();
-      } finally {
-        unlock();
-      }
-      if (another != null) start(another);
-      if (ready) return result;
-      if (ended) return end();
-      await();
+        Thread.interrupted(); // meant for this call, not for the next
+        end(cell, result, thrown);
     }
-  }
 
-  /** While results lie ready, room is made use of for half a window at a time. */
-  private boolean enoughRoom() {
-    return reader != null || 2 * (cells.unread() - cells.calls()) <= n;
-  }
-
-  private Object end() throws Exception {
-    Throwable thrown = failure != null ? failure : inputFailure;
-    if (thrown instanceof Error e) throw e;
-    if (thrown != null) throw (Exception) thrown;
-    return END;
-  }
-
-  /** Offers an item. Blocks until it is taken: true; or until there is something to read first: false. */
-  public boolean offer(Object item) throws InterruptedException {
-    for (;;) {
-      Server another = null;
-      boolean taken;
-      boolean readable;
-      lock();
-      try {
-        taken = !closed && hasRoomForOffer();
-        readable = !taken && (closed || cells.ready());
-        if (taken) {
-          cells.offer(item);
-          another = moreServers();
-        } else if (!readable) {
-          offers = true;
-          waits();
+    /** The next item for {@code server}, or null when its thread is not needed any more. */
+    private Cells.Cell begin(Server server) {
+        if (input == null) return beginOffered(server);
+        if (mayLinger()) linger();
+        inputLock.lock();
+        try {
+            return stays(server) ? pull(server) : null;
+        } finally {
+            inputLock.unlock();
         }
-      } finally {
-        unlock();
-      }
-      if (another != null) start(another);
-      if (taken) return true;
-      if (readable) return false;
-      await();
     }
-  }
 
-  /** Nothing more will be offered. */
-  public void complete() {
-    lock();
-    try {
-      exhausted = true;
-    } finally {
-      unlock();
-    }
-  }
-
-  /** Whether {@link #read} would return at once. */
-  public boolean ready() {
-    lock();
-    try {
-      return cells.ready();
-    } finally {
-      unlock();
-    }
-  }
-
-  /** Ends the window without a result: interrupts its threads and waits until they have ended, interrupted or not. */
-  public void cancel() {
-    List<Server> interrupted;
-    lock();
-    try {
-      interrupted = closed ? List.of() : close();
-    } finally {
-      unlock();
-    }
-    for (Server server : interrupted) server.thread.interrupt();
-    boolean flag = false;
-    for (;;) {
-      boolean ended;
-      lock();
-      try {
-        ended = servers.isEmpty();
-        cells.dropResults();
-        if (!ended) {
-          offers = false;
-          waits();
+    private Cells.Cell pull(Server server) {
+        Cells.Cell cell = new Cells.Cell();
+        boolean more = false;
+        Throwable thrown = null;
+        try {
+            more = input.hasNext();
+            if (more) cell.value = input.next();
+        } catch (Throwable t) { // the user's code; the reader gets it after the results before it
+            thrown = t;
+            more = false;
         }
-      } finally {
-        unlock();
-      }
-      if (ended) break;
-      try {
-        await();
-      } catch (InterruptedException e) {
-        flag = true;
-      }
+        return began(server, more ? cell : null, thrown);
     }
-    if (flag) Thread.currentThread().interrupt();
-  }
 
-  private void waits() {
-    signalled = false;
-    reader = Thread.currentThread();
-  }
-
-  private void await() throws InterruptedException {
-    Thread me = Thread.currentThread();
-    if (!me.isVirtual()) spin();
-    if (signalled) return;
-    Runner.beforeBlocking();
-    while (!signalled) {
-      if (Thread.interrupted()) {
+    private boolean stays(Server server) {
+        Thread wake;
         lock();
         try {
-          reader = null;
+            if (hasRoom()) return true;
+            wake = leave(server);
         } finally {
-          unlock();
+            unlock();
         }
-        throw new InterruptedException();
-      }
-      LockSupport.park(this);
+        LockSupport.unpark(wake);
+        return false;
     }
-  }
 
-  private void spin() {
-    long start = System.nanoTime();
-    do {
-      for (int i = 0; i < 32 && !signalled; i++) Thread.onSpinWait();
-    } while (!signalled && System.nanoTime() - start < SPIN_NANOS);
-  }
+    private boolean mayLinger() {
+        lock();
+        try {
+            boolean may = SPIN_NANOS > 0 && World.current() == null && !lingers && !closed && !exhausted && !hasRoom();
+            if (may) lingers = true;
+            return may;
+        } finally {
+            unlock();
+        }
+    }
+
+    private void linger() {
+        long start = System.nanoTime();
+        do {
+            for (int i = 0; i < 32 && full(); i++) Thread.onSpinWait();
+            Thread.yield(); // others may want the carrier
+        } while (full() && System.nanoTime() - start < SPIN_NANOS);
+        lock();
+        try {
+            lingers = false;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** No room to speak of, as seen without the lock. */
+    private boolean full() {
+        return cells.unread() >= (reader != null ? ahead : n) || !enoughRoom();
+    }
+
+    private Cells.Cell began(Server server, Cells.Cell cell, Throwable thrown) {
+        Thread wake = null;
+        Server another = null;
+        boolean ends;
+        lock();
+        try {
+            ends = cell == null || closed;
+            if (ends) {
+                exhausted = true;
+                inputFailure = thrown;
+                wake = leave(server);
+            } else {
+                cells.begin(cell);
+                another = moreServers();
+            }
+        } finally {
+            unlock();
+        }
+        LockSupport.unpark(wake);
+        if (another != null) start(another);
+        return ends ? null : cell;
+    }
+
+    private Cells.Cell beginOffered(Server server) {
+        Thread wake = null;
+        Server another = null;
+        Cells.Cell cell;
+        lock();
+        try {
+            cell = closed ? null : cells.beginOffered();
+            if (cell == null) wake = leave(server);
+            else another = moreServers();
+        } finally {
+            unlock();
+        }
+        LockSupport.unpark(wake);
+        if (another != null) start(another);
+        return cell;
+    }
+
+    private void end(Cells.Cell cell, Object result, Throwable thrown) {
+        List<Server> interrupted = List.of();
+        Thread wake;
+        lock();
+        try {
+            if (thrown == null) {
+                cells.end(cell, result);
+            } else {
+                cells.fail();
+                if (failure == null && !closed) {
+                    failure = thrown;
+                    interrupted = close();
+                } else if (failure != null && failure != thrown && !Region.isInterruption(thrown)) {
+                    failure.addSuppressed(thrown);
+                }
+            }
+            wake = wakeable();
+        } finally {
+            unlock();
+        }
+        LockSupport.unpark(wake);
+        for (Server server : interrupted) server.thread.interrupt();
+    }
+
+    // Under the lock, all down to start.
+
+    private boolean hasRoom() {
+        return !closed && !exhausted && cells.unread() < (reader != null ? ahead : n);
+    }
+
+    private boolean hasRoomForOffer() {
+        return cells.offered() + cells.calls() < n && cells.unread() < ahead;
+    }
+
+    private boolean readable() {
+        return cells.ready() || ended() || offers && hasRoomForOffer();
+    }
+
+    /** Nothing more will be done: a window for effect has nothing to read, either. */
+    private boolean ended() {
+        return closed && servers.isEmpty() || exhausted && cells.unread() == 0;
+    }
+
+    /** The reader, if it waits and need not. */
+    private Thread wakeable() {
+        if (reader == null || !readable()) return null;
+        Thread wake = reader;
+        reader = null;
+        signalled = true;
+        return wake;
+    }
+
+    private Thread leave(Server server) {
+        servers.remove(server);
+        return wakeable();
+    }
+
+    /** One more thread, if all that there are have an item and there is room for another. */
+    private Server moreServers() {
+        if (servers.size() > cells.calls() || servers.size() >= n) return null;
+        if (input == null ? closed || cells.offered() == 0 : !hasRoom()) return null;
+        Server server = new Server();
+        server.thread = THREADS.newThread(server);
+        servers.add(server);
+        return server;
+    }
+
+    private List<Server> close() {
+        closed = true;
+        cells.dropOffered();
+        return new ArrayList<>(servers);
+    }
+
+    private void start(Server server) {
+        try {
+            server.thread.start();
+        } catch (Throwable t) { // no memory for a thread: the others go on without it, and nobody waits for it
+            if (alone(server)) throw t;
+        }
+    }
+
+    /** Forgets a server that has not started. Returns whether there is no other. */
+    private boolean alone(Server server) {
+        lock();
+        try {
+            servers.remove(server);
+            return servers.isEmpty();
+        } finally {
+            unlock();
+        }
+    }
+
+    /**
+     * The next result, or {@link #END}. Blocks until there is one; an interrupted read may be tried again.
+     *
+     * @throws Exception what a call threw, or the input, where it is the reader's turn to know
+     */
+    public Object read() throws Exception {
+        for (; ; ) {
+            Object result = null;
+            Server another = null;
+            boolean ready;
+            boolean ended;
+            lock();
+            try {
+                ready = cells.ready();
+                ended = !ready && ended();
+                if (ready) {
+                    result = cells.read();
+                } else if (!ended) {
+                    offers = false;
+                    waits();
+                }
+                if (!ended && enoughRoom()) another = moreServers();
+            } finally {
+                unlock();
+            }
+            if (another != null) start(another);
+            if (ready) return result;
+            if (ended) return end();
+            await();
+        }
+    }
+
+    /** While results lie ready, room is made use of for half a window at a time. */
+    private boolean enoughRoom() {
+        return reader != null || 2 * (cells.unread() - cells.calls()) <= n;
+    }
+
+    private Object end() throws Exception {
+        Throwable thrown = failure != null ? failure : inputFailure;
+        if (thrown instanceof Error e) throw e;
+        if (thrown != null) throw (Exception) thrown;
+        return END;
+    }
+
+    /** Offers an item. Blocks until it is taken: true; or until there is something to read first: false. */
+    public boolean offer(Object item) throws InterruptedException {
+        for (; ; ) {
+            Server another = null;
+            boolean taken;
+            boolean readable;
+            lock();
+            try {
+                taken = !closed && hasRoomForOffer();
+                readable = !taken && (closed || cells.ready());
+                if (taken) {
+                    cells.offer(item);
+                    another = moreServers();
+                } else if (!readable) {
+                    offers = true;
+                    waits();
+                }
+            } finally {
+                unlock();
+            }
+            if (another != null) start(another);
+            if (taken) return true;
+            if (readable) return false;
+            await();
+        }
+    }
+
+    /** Nothing more will be offered. */
+    public void complete() {
+        lock();
+        try {
+            exhausted = true;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Whether {@link #read} would return at once. */
+    public boolean ready() {
+        lock();
+        try {
+            return cells.ready();
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Ends the window without a result: interrupts its threads and waits until they have ended, interrupted or not. */
+    public void cancel() {
+        List<Server> interrupted;
+        lock();
+        try {
+            interrupted = closed ? List.of() : close();
+        } finally {
+            unlock();
+        }
+        for (Server server : interrupted) server.thread.interrupt();
+        boolean flag = false;
+        for (; ; ) {
+            boolean ended;
+            lock();
+            try {
+                ended = servers.isEmpty();
+                cells.dropResults();
+                if (!ended) {
+                    offers = false;
+                    waits();
+                }
+            } finally {
+                unlock();
+            }
+            if (ended) break;
+            try {
+                await();
+            } catch (InterruptedException e) {
+                flag = true;
+            }
+        }
+        if (flag) Thread.currentThread().interrupt();
+    }
+
+    private void waits() {
+        signalled = false;
+        reader = Thread.currentThread();
+    }
+
+    private void await() throws InterruptedException {
+        Thread me = Thread.currentThread();
+        if (!me.isVirtual()) spin();
+        if (signalled) return;
+        Runner.beforeBlocking();
+        while (!signalled) {
+            if (Thread.interrupted()) {
+                lock();
+                try {
+                    reader = null;
+                } finally {
+                    unlock();
+                }
+                throw new InterruptedException();
+            }
+            LockSupport.park(this);
+        }
+    }
+
+    private void spin() {
+        long start = System.nanoTime();
+        do {
+            for (int i = 0; i < 32 && !signalled; i++) Thread.onSpinWait();
+        } while (!signalled && System.nanoTime() - start < SPIN_NANOS);
+    }
 }

@@ -9,18 +9,19 @@ import java.util.List;
  * for the block, and who spawned it. It is never thrown.
  */
 public final class AsyncStack extends Exception {
-  private static final long serialVersionUID = 1;
+    private static final long serialVersionUID = 1;
 
-  AsyncStack(StackTraceElement[] elements) {
-    super("who waited for the block that failed", null, false, true);
-    setStackTrace(elements);
-  }
+    AsyncStack(StackTraceElement[] elements) {
+        super("who waited for the block that failed", null, false, true);
+        setStackTrace(elements);
+    }
 
-  @Override public Throwable fillInStackTrace() {
-    return this; // the stack on which it is made says nothing
-  }
+    @Override
+    public Throwable fillInStackTrace() {
+        return this; // the stack on which it is made says nothing
+    }
 
-  List<StackTraceElement> frames() {
-    return new ArrayList<>(List.of(getStackTrace()));
-  }
+    List<StackTraceElement> frames() {
+        return new ArrayList<>(List.of(getStackTrace()));
+    }
 }

@@ -34,250 +34,262 @@ import skein.rt.Waiter;
  * of a suppressed {@link AsyncStack}; {@code off} adds none.
  */
 final class AsyncTrace {
-  /** Where the frames go that are added: into the stack trace, into a suppressed exception, nowhere. */
-  private enum Place { APPEND, SUPPRESSED, OFF }
-
-  /** The class that the marks between the parts of a trace seem to be of. */
-  static final String MARK = "skein.ASYNC";
-
-  private static final int MAX_LOGICAL = 64; // frames that are added to one exception in all
-  private static final int MAX_ABOVE = 3; // machinery kept above the first frame of the user's code
-  private static final int MAX_OF_THREAD = 8; // frames of a waiting thread, or of a spawner
-  private static final Place PLACE = place(System.getProperty("skein.async-trace", "append"));
-  // The methods of marks. That of a waiting thread has its own name: its stack takes longest to get and is added once.
-  private static final String AWAITED = "awaited-by";
-  private static final String AWAITED_BY_THREAD = "awaited-by-thread";
-  private static final String SPAWNED = "spawned-by";
-  private static final Keyword FILE = Keyword.intern(null, "file");
-  private static final Keyword SITES = Keyword.intern(null, "sites");
-
-  /** Beginnings of the names of classes that say nothing about the user's code. Layers above add theirs. */
-  private static final Set<String> MACHINERY = new CopyOnWriteArraySet<>(
-      List.of("java.", "javax.", "jdk.", "sun.", "clojure.", "skein.rt.", "skein.impl."));
-
-  private static final Map<Class<?>, Object> SITE_TABLES = Collections.synchronizedMap(new WeakHashMap<>());
-  private static final Map<Frame, StackTraceElement[]> SPAWNERS = Collections.synchronizedMap(new WeakHashMap<>());
-
-  private final Throwable thrown;
-  private final AsyncStack suppressed; // of the exception, or null
-  private final List<StackTraceElement> trace; // to be written
-  private final Set<StackTraceElement> known; // what need not be added
-  private int logical; // how many frames have been added in all
-
-  private AsyncTrace(Throwable thrown, StackTraceElement[] physical) {
-    this.thrown = thrown;
-    suppressed = suppressedOf(thrown);
-    trace = PLACE == Place.APPEND ? trimmed(physical) : suppressed == null ? new ArrayList<>() : suppressed.frames();
-    known = new HashSet<>(trace);
-    if (PLACE == Place.SUPPRESSED) Collections.addAll(known, physical);
-    logical = logicalFrames(trace);
-  }
-
-  private static Place place(String name) {
-    for (Place place : Place.values()) if (place.name().toLowerCase(java.util.Locale.ROOT).equals(name)) return place;
-    System.err.println("skein: there is no -Dskein.async-trace=" + name + ", only append, suppressed and off. It is append now.");
-    return Place.APPEND;
-  }
-
-  /** A new trace to be extended; null if there is none, or if it must be left alone. */
-  private static AsyncTrace of(Throwable thrown) {
-    if (PLACE == Place.OFF) return null;
-    StackTraceElement[] physical = thrown.getStackTrace();
-    return physical.length == 0 ? null : new AsyncTrace(thrown, physical);
-  }
-
-  private static AsyncStack suppressedOf(Throwable thrown) {
-    for (Throwable t : thrown.getSuppressed()) if (t instanceof AsyncStack stack) return stack;
-    return null;
-  }
-
-  private void write() {
-    StackTraceElement[] elements = trace.toArray(new StackTraceElement[0]);
-    if (PLACE == Place.APPEND) thrown.setStackTrace(elements);
-    else if (suppressed != null) suppressed.setStackTrace(elements);
-    else if (elements.length > 0) thrown.addSuppressed(new AsyncStack(elements));
-  }
-
-  /** Extends the trace of {@code thrown}, which ends {@code frame}; {@code because} is words, or null. */
-  static void extend(Throwable thrown, Frame frame, String because) {
-    AsyncTrace t = of(thrown);
-    if (t == null) return;
-    if (because != null) t.trace.add(mark("given-nil-by: " + because, t.trace.isEmpty() ? null : t.trace.getLast()));
-    t.addAwaiting(frame);
-    t.addSpawners(frame);
-    t.write();
-  }
-
-  /** Adds to {@code thrown}, of a child on another thread, the stack of this thread, which waited for the child. */
-  static void reached(Throwable thrown) {
-    AsyncTrace t = of(thrown);
-    if (t == null) return;
-    StackTraceElement[] here = Thread.currentThread().getStackTrace();
-    StackTraceElement outermost = outermost(here);
-    if (outermost == null || t.known.contains(outermost)) return; // it was thrown below, or this stack has been added
-    t.addAll(AWAITED_BY_THREAD, here);
-    t.write();
-  }
-
-  /** The frames of the user's code, and of who waited for it. */
-  static List<StackTraceElement> userFrames(Throwable thrown) {
-    List<StackTraceElement> frames = trimmed(thrown.getStackTrace());
-    AsyncStack stack = suppressedOf(thrown);
-    if (stack != null) frames.addAll(stack.frames());
-    return frames;
-  }
-
-  private static StackTraceElement outermost(StackTraceElement[] elements) {
-    for (int i = elements.length - 1; i >= 0; i--) if (!isMachinery(elements[i].getClassName())) return elements[i];
-    return null;
-  }
-
-  static void addMachinery(String prefix) {
-    MACHINERY.add(prefix);
-  }
-
-  static boolean isMachinery(String className) {
-    for (String prefix : MACHINERY) if (className.startsWith(prefix)) return true;
-    return false;
-  }
-
-  /** A mark that stands at {@code place}, since editors leave out frames that have no file and line. */
-  private static StackTraceElement mark(String method, StackTraceElement place) {
-    String file = place == null ? null : place.getFileName();
-    return new StackTraceElement(MARK, method, file == null ? "NO_SOURCE_FILE" : file, file == null ? 1 : place.getLineNumber());
-  }
-
-  private static boolean isMark(StackTraceElement e) {
-    return e.getClassName().equals(MARK);
-  }
-
-  private static int logicalFrames(List<StackTraceElement> trace) {
-    int n = 0;
-    boolean marked = false;
-    for (StackTraceElement e : trace) {
-      if (isMark(e)) marked = true;
-      else if (marked) n++;
+    /** Where the frames go that are added: into the stack trace, into a suppressed exception, nowhere. */
+    private enum Place {
+        APPEND,
+        SUPPRESSED,
+        OFF
     }
-    return n;
-  }
 
-  /** Frames of the user's code, with a little of what they called last. */
-  static List<StackTraceElement> trimmed(StackTraceElement[] physical) {
-    int first = 0;
-    while (first < physical.length && isMachinery(physical[first].getClassName())) first++;
-    List<StackTraceElement> trace = new ArrayList<>();
-    int from = first == physical.length ? 0 : Math.max(0, first - MAX_ABOVE);
-    boolean spawned = false;
-    for (int i = from; i < physical.length; i++) {
-      StackTraceElement e = physical[i];
-      if (i < first || first == physical.length || !isMachinery(e.getClassName())) {
-        if (spawned) trace.add(mark(SPAWNED, e));
-        spawned = false;
-        trace.add(e);
-      } else if (startsInline(e)) {
-        spawned = true; // what is below called the async block that is above
-      }
+    /** The class that the marks between the parts of a trace seem to be of. */
+    static final String MARK = "skein.ASYNC";
+
+    private static final int MAX_LOGICAL = 64; // frames that are added to one exception in all
+    private static final int MAX_ABOVE = 3; // machinery kept above the first frame of the user's code
+    private static final int MAX_OF_THREAD = 8; // frames of a waiting thread, or of a spawner
+    private static final Place PLACE = place(System.getProperty("skein.async-trace", "append"));
+    // The methods of marks. That of a waiting thread has its own name: its stack takes longest to get and is added
+    // once.
+    private static final String AWAITED = "awaited-by";
+    private static final String AWAITED_BY_THREAD = "awaited-by-thread";
+    private static final String SPAWNED = "spawned-by";
+    private static final Keyword FILE = Keyword.intern(null, "file");
+    private static final Keyword SITES = Keyword.intern(null, "sites");
+
+    /** Beginnings of the names of classes that say nothing about the user's code. Layers above add theirs. */
+    private static final Set<String> MACHINERY = new CopyOnWriteArraySet<>(
+            List.of("java.", "javax.", "jdk.", "sun.", "clojure.", "skein.rt.", "skein.impl."));
+
+    private static final Map<Class<?>, Object> SITE_TABLES = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Map<Frame, StackTraceElement[]> SPAWNERS = Collections.synchronizedMap(new WeakHashMap<>());
+
+    private final Throwable thrown;
+    private final AsyncStack suppressed; // of the exception, or null
+    private final List<StackTraceElement> trace; // to be written
+    private final Set<StackTraceElement> known; // what need not be added
+    private int logical; // how many frames have been added in all
+
+    private AsyncTrace(Throwable thrown, StackTraceElement[] physical) {
+        this.thrown = thrown;
+        suppressed = suppressedOf(thrown);
+        trace = PLACE == Place.APPEND
+                ? trimmed(physical)
+                : suppressed == null ? new ArrayList<>() : suppressed.frames();
+        known = new HashSet<>(trace);
+        if (PLACE == Place.SUPPRESSED) Collections.addAll(known, physical);
+        logical = logicalFrames(trace);
     }
-    return trace;
-  }
 
-  private static boolean startsInline(StackTraceElement e) {
-    return e.getMethodName().equals("async") && e.getClassName().equals("skein.rt.Frame");
-  }
-
-  /** Follows who waits for whom. */
-  private void addAwaiting(Frame frame) {
-    Set<Frame> seen = new HashSet<>();
-    while (logical < MAX_LOGICAL && seen.add(frame)) {
-      Waiter waiter = frame.port().firstWaiting();
-      if (waiter == null) return;
-      Frame next = waiter.frame();
-      if (next == null) {
-        addThread(waiter);
-        return;
-      }
-      StackTraceElement element = waitingAt(next);
-      if (known.add(element)) {
-        trace.add(mark(AWAITED, element));
-        trace.add(element);
-        logical++;
-      }
-      frame = next;
+    private static Place place(String name) {
+        for (Place place : Place.values())
+            if (place.name().toLowerCase(java.util.Locale.ROOT).equals(name)) return place;
+        System.err.println("skein: there is no -Dskein.async-trace=" + name
+                + ", only append, suppressed and off. It is append now.");
+        return Place.APPEND;
     }
-  }
 
-  private void addThread(Waiter waiter) {
-    for (StackTraceElement e : trace) if (isMark(e) && e.getMethodName().equals(AWAITED_BY_THREAD)) return;
-    StackTraceElement[] stack = waiter.stack();
-    if (stack != null) addAll(AWAITED_BY_THREAD, stack);
-  }
-
-  private void addAll(String mark, StackTraceElement[] elements) {
-    int end = Math.min(MAX_LOGICAL, logical + MAX_OF_THREAD);
-    boolean marked = false;
-    for (StackTraceElement e : elements) {
-      if (logical >= end) break;
-      if (isMachinery(e.getClassName()) || !known.add(e)) continue;
-      if (!marked) trace.add(mark(mark, e));
-      marked = true;
-      trace.add(e);
-      logical++;
+    /** A new trace to be extended; null if there is none, or if it must be left alone. */
+    private static AsyncTrace of(Throwable thrown) {
+        if (PLACE == Place.OFF) return null;
+        StackTraceElement[] physical = thrown.getStackTrace();
+        return physical.length == 0 ? null : new AsyncTrace(thrown, physical);
     }
-  }
 
-  private void addSpawners(Frame frame) {
-    StackTraceElement[] spawners = SPAWNERS.get(frame);
-    if (spawners != null) addAll(SPAWNED, spawners);
-  }
-
-  /** Where a parked frame waits, as an element of a stack trace. */
-  private static StackTraceElement waitingAt(Frame frame) {
-    Body body = frame.body();
-    String className = function(body.getClass().getName());
-    Object table = SITE_TABLES.computeIfAbsent(body.getClass(), c -> body.sites());
-    IPersistentVector site = (IPersistentVector) RT.get(RT.get(table, SITES), (long) frame.state);
-    String file = fileName((String) RT.get(table, FILE));
-    if (site == null) return new StackTraceElement(className, "run", file, -1);
-    Object line = site.nth(1);
-    return new StackTraceElement(className, (String) site.nth(3), file, line == null ? -1 : RT.intCast(line));
-  }
-
-  /** The class of the function in which a block stands: {@code demo$f} of {@code demo$f$reify__12}. */
-  private static String function(String className) {
-    int end = className.length();
-    for (String part : new String[] {"$fn__", "$reify__"}) {
-      int i = className.indexOf(part);
-      if (i > 0 && i < end) end = i;
+    private static AsyncStack suppressedOf(Throwable thrown) {
+        for (Throwable t : thrown.getSuppressed()) if (t instanceof AsyncStack stack) return stack;
+        return null;
     }
-    return className.substring(0, end);
-  }
 
-  private static String fileName(String path) {
-    return path == null ? null : path.substring(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
-  }
-
-  /** An exception in a few words, with its place in the user's code. */
-  static String words(Throwable thrown) {
-    String message = String.valueOf(thrown.getMessage());
-    if (message.length() > 160) message = message.substring(0, 159) + "…";
-    String words = thrown.getClass().getSimpleName() + " " + message.replace('\n', ' ');
-    for (StackTraceElement e : thrown.getStackTrace()) {
-      if (isMark(e)) break;
-      if (!isMachinery(e.getClassName())) return words + " (" + e.getFileName() + ":" + e.getLineNumber() + ")";
+    private void write() {
+        StackTraceElement[] elements = trace.toArray(new StackTraceElement[0]);
+        if (PLACE == Place.APPEND) thrown.setStackTrace(elements);
+        else if (suppressed != null) suppressed.setStackTrace(elements);
+        else if (elements.length > 0) thrown.addSuppressed(new AsyncStack(elements));
     }
-    return words;
-  }
 
-  /** Notes the calling code as that which spawns {@code frame}. It costs a walk over the stack. */
-  static void noteSpawner(Frame frame) {
-    List<StackTraceElement> elements = StackWalker.getInstance().walk(frames -> frames
-        .filter(f -> !isMachinery(f.getClassName()))
-        .limit(MAX_OF_THREAD)
-        .map(StackWalker.StackFrame::toStackTraceElement)
-        .collect(java.util.stream.Collectors.toCollection(ArrayList::new)));
-    Runner runner = Runner.current();
-    StackTraceElement[] further = runner == null || runner.frame() == null ? null : SPAWNERS.get(runner.frame());
-    if (further != null) for (StackTraceElement e : further) if (elements.size() < MAX_OF_THREAD) elements.add(e);
-    SPAWNERS.put(frame, elements.toArray(new StackTraceElement[0]));
-  }
+    /** Extends the trace of {@code thrown}, which ends {@code frame}; {@code because} is words, or null. */
+    static void extend(Throwable thrown, Frame frame, String because) {
+        AsyncTrace t = of(thrown);
+        if (t == null) return;
+        if (because != null)
+            t.trace.add(mark("given-nil-by: " + because, t.trace.isEmpty() ? null : t.trace.getLast()));
+        t.addAwaiting(frame);
+        t.addSpawners(frame);
+        t.write();
+    }
+
+    /** Adds to {@code thrown}, of a child on another thread, the stack of this thread, which waited for the child. */
+    static void reached(Throwable thrown) {
+        AsyncTrace t = of(thrown);
+        if (t == null) return;
+        StackTraceElement[] here = Thread.currentThread().getStackTrace();
+        StackTraceElement outermost = outermost(here);
+        if (outermost == null || t.known.contains(outermost))
+            return; // it was thrown below, or this stack has been added
+        t.addAll(AWAITED_BY_THREAD, here);
+        t.write();
+    }
+
+    /** The frames of the user's code, and of who waited for it. */
+    static List<StackTraceElement> userFrames(Throwable thrown) {
+        List<StackTraceElement> frames = trimmed(thrown.getStackTrace());
+        AsyncStack stack = suppressedOf(thrown);
+        if (stack != null) frames.addAll(stack.frames());
+        return frames;
+    }
+
+    private static StackTraceElement outermost(StackTraceElement[] elements) {
+        for (int i = elements.length - 1; i >= 0; i--) if (!isMachinery(elements[i].getClassName())) return elements[i];
+        return null;
+    }
+
+    static void addMachinery(String prefix) {
+        MACHINERY.add(prefix);
+    }
+
+    static boolean isMachinery(String className) {
+        for (String prefix : MACHINERY) if (className.startsWith(prefix)) return true;
+        return false;
+    }
+
+    /** A mark that stands at {@code place}, since editors leave out frames that have no file and line. */
+    private static StackTraceElement mark(String method, StackTraceElement place) {
+        String file = place == null ? null : place.getFileName();
+        return new StackTraceElement(
+                MARK, method, file == null ? "NO_SOURCE_FILE" : file, file == null ? 1 : place.getLineNumber());
+    }
+
+    private static boolean isMark(StackTraceElement e) {
+        return e.getClassName().equals(MARK);
+    }
+
+    private static int logicalFrames(List<StackTraceElement> trace) {
+        int n = 0;
+        boolean marked = false;
+        for (StackTraceElement e : trace) {
+            if (isMark(e)) marked = true;
+            else if (marked) n++;
+        }
+        return n;
+    }
+
+    /** Frames of the user's code, with a little of what they called last. */
+    static List<StackTraceElement> trimmed(StackTraceElement[] physical) {
+        int first = 0;
+        while (first < physical.length && isMachinery(physical[first].getClassName())) first++;
+        List<StackTraceElement> trace = new ArrayList<>();
+        int from = first == physical.length ? 0 : Math.max(0, first - MAX_ABOVE);
+        boolean spawned = false;
+        for (int i = from; i < physical.length; i++) {
+            StackTraceElement e = physical[i];
+            if (i < first || first == physical.length || !isMachinery(e.getClassName())) {
+                if (spawned) trace.add(mark(SPAWNED, e));
+                spawned = false;
+                trace.add(e);
+            } else if (startsInline(e)) {
+                spawned = true; // what is below called the async block that is above
+            }
+        }
+        return trace;
+    }
+
+    private static boolean startsInline(StackTraceElement e) {
+        return e.getMethodName().equals("async") && e.getClassName().equals("skein.rt.Frame");
+    }
+
+    /** Follows who waits for whom. */
+    private void addAwaiting(Frame frame) {
+        Set<Frame> seen = new HashSet<>();
+        while (logical < MAX_LOGICAL && seen.add(frame)) {
+            Waiter waiter = frame.port().firstWaiting();
+            if (waiter == null) return;
+            Frame next = waiter.frame();
+            if (next == null) {
+                addThread(waiter);
+                return;
+            }
+            StackTraceElement element = waitingAt(next);
+            if (known.add(element)) {
+                trace.add(mark(AWAITED, element));
+                trace.add(element);
+                logical++;
+            }
+            frame = next;
+        }
+    }
+
+    private void addThread(Waiter waiter) {
+        for (StackTraceElement e : trace) if (isMark(e) && e.getMethodName().equals(AWAITED_BY_THREAD)) return;
+        StackTraceElement[] stack = waiter.stack();
+        if (stack != null) addAll(AWAITED_BY_THREAD, stack);
+    }
+
+    private void addAll(String mark, StackTraceElement[] elements) {
+        int end = Math.min(MAX_LOGICAL, logical + MAX_OF_THREAD);
+        boolean marked = false;
+        for (StackTraceElement e : elements) {
+            if (logical >= end) break;
+            if (isMachinery(e.getClassName()) || !known.add(e)) continue;
+            if (!marked) trace.add(mark(mark, e));
+            marked = true;
+            trace.add(e);
+            logical++;
+        }
+    }
+
+    private void addSpawners(Frame frame) {
+        StackTraceElement[] spawners = SPAWNERS.get(frame);
+        if (spawners != null) addAll(SPAWNED, spawners);
+    }
+
+    /** Where a parked frame waits, as an element of a stack trace. */
+    private static StackTraceElement waitingAt(Frame frame) {
+        Body body = frame.body();
+        String className = function(body.getClass().getName());
+        Object table = SITE_TABLES.computeIfAbsent(body.getClass(), c -> body.sites());
+        IPersistentVector site = (IPersistentVector) RT.get(RT.get(table, SITES), (long) frame.state);
+        String file = fileName((String) RT.get(table, FILE));
+        if (site == null) return new StackTraceElement(className, "run", file, -1);
+        Object line = site.nth(1);
+        return new StackTraceElement(className, (String) site.nth(3), file, line == null ? -1 : RT.intCast(line));
+    }
+
+    /** The class of the function in which a block stands: {@code demo$f} of {@code demo$f$reify__12}. */
+    private static String function(String className) {
+        int end = className.length();
+        for (String part : new String[] {"$fn__", "$reify__"}) {
+            int i = className.indexOf(part);
+            if (i > 0 && i < end) end = i;
+        }
+        return className.substring(0, end);
+    }
+
+    private static String fileName(String path) {
+        return path == null ? null : path.substring(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+    }
+
+    /** An exception in a few words, with its place in the user's code. */
+    static String words(Throwable thrown) {
+        String message = String.valueOf(thrown.getMessage());
+        if (message.length() > 160) message = message.substring(0, 159) + "…";
+        String words = thrown.getClass().getSimpleName() + " " + message.replace('\n', ' ');
+        for (StackTraceElement e : thrown.getStackTrace()) {
+            if (isMark(e)) break;
+            if (!isMachinery(e.getClassName())) return words + " (" + e.getFileName() + ":" + e.getLineNumber() + ")";
+        }
+        return words;
+    }
+
+    /** Notes the calling code as that which spawns {@code frame}. It costs a walk over the stack. */
+    static void noteSpawner(Frame frame) {
+        List<StackTraceElement> elements = StackWalker.getInstance()
+                .walk(frames -> frames.filter(f -> !isMachinery(f.getClassName()))
+                        .limit(MAX_OF_THREAD)
+                        .map(StackWalker.StackFrame::toStackTraceElement)
+                        .collect(java.util.stream.Collectors.toCollection(ArrayList::new)));
+        Runner runner = Runner.current();
+        StackTraceElement[] further = runner == null || runner.frame() == null ? null : SPAWNERS.get(runner.frame());
+        if (further != null) for (StackTraceElement e : further) if (elements.size() < MAX_OF_THREAD) elements.add(e);
+        SPAWNERS.put(frame, elements.toArray(new StackTraceElement[0]));
+    }
 }

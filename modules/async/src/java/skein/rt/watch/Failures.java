@@ -16,99 +16,100 @@ import skein.rt.Port;
  * given nil because of one. Nothing is done for a block that does not fail.
  */
 public final class Failures {
-  /** How many exceptions are kept. */
-  public static final int KEPT = 16;
+    /** How many exceptions are kept. */
+    public static final int KEPT = 16;
 
-  /** An exception that nobody caught: when, in milliseconds since 1970, and on which thread it was reported. */
-  public record Uncaught(Throwable thrown, long at, String thread) {}
+    /** An exception that nobody caught: when, in milliseconds since 1970, and on which thread it was reported. */
+    public record Uncaught(Throwable thrown, long at, String thread) {}
 
-  /** A failure as told to others. It holds no exception, which might hold the key that it is kept under. */
-  private record Told(String words, WeakReference<Throwable> thrown) {}
+    /** A failure as told to others. It holds no exception, which might hold the key that it is kept under. */
+    private record Told(String words, WeakReference<Throwable> thrown) {}
 
-  private static final ArrayDeque<Uncaught> LAST = new ArrayDeque<>(); // guarded by itself
-  private static final Map<Port, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
-  private static final Map<Frame, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
-  private static final Map<Throwable, String> BECAUSE = Collections.synchronizedMap(new WeakHashMap<>());
-  private static boolean any; // a hint: set before the first port that a failure closes, read by takers of nil
+    private static final ArrayDeque<Uncaught> LAST = new ArrayDeque<>(); // guarded by itself
+    private static final Map<Port, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Map<Frame, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Map<Throwable, String> BECAUSE = Collections.synchronizedMap(new WeakHashMap<>());
+    private static boolean any; // a hint: set before the first port that a failure closes, read by takers of nil
 
-  private Failures() {}
+    private Failures() {}
 
-  /** A block is about to end by {@code thrown}; those that wait for its value will be given nil. */
-  public static void failed(Frame frame, Throwable thrown) {
-    try {
-      Told cause = GIVEN_NIL.get(frame);
-      boolean another = cause != null && cause.thrown.get() != thrown;
-      if (another) BECAUSE.put(thrown, cause.words);
-      else if (thrown.getStackTrace().length == 0) BECAUSE.remove(thrown); // one object, thrown for many reasons
-      AsyncTrace.extend(thrown, frame, another ? cause.words : null);
-      Told told = new Told(AsyncTrace.words(thrown), new WeakReference<>(thrown));
-      any = true;
-      FAILED.put(frame.port(), told);
-      for (Frame waiting : frame.port().waitingFrames(true)) GIVEN_NIL.put(waiting, told);
-    } catch (Throwable ignored) {
-      // No memory or no stack for a better report: the exception itself must go its way.
+    /** A block is about to end by {@code thrown}; those that wait for its value will be given nil. */
+    public static void failed(Frame frame, Throwable thrown) {
+        try {
+            Told cause = GIVEN_NIL.get(frame);
+            boolean another = cause != null && cause.thrown.get() != thrown;
+            if (another) BECAUSE.put(thrown, cause.words);
+            else if (thrown.getStackTrace().length == 0) BECAUSE.remove(thrown); // one object, thrown for many reasons
+            AsyncTrace.extend(thrown, frame, another ? cause.words : null);
+            Told told = new Told(AsyncTrace.words(thrown), new WeakReference<>(thrown));
+            any = true;
+            FAILED.put(frame.port(), told);
+            for (Frame waiting : frame.port().waitingFrames(true)) GIVEN_NIL.put(waiting, told);
+        } catch (Throwable ignored) {
+            // No memory or no stack for a better report: the exception itself must go its way.
+        }
     }
-  }
 
-  /** A block has taken nil from {@code port}, which was closed. */
-  public static void tookNil(Frame frame, Object port) {
-    if (!any || !(port instanceof Port)) return;
-    Told told = FAILED.get(port);
-    if (told != null) GIVEN_NIL.put(frame, told);
-  }
-
-  /** The exception that ended the block of {@code port}, if it did and is still about. Nobody is said to have seen it. */
-  public static Throwable of(Port port) {
-    Told told = FAILED.get(port);
-    return told == null ? null : told.thrown.get();
-  }
-
-  /** {@code thrown}, of a child on another thread, is about to be thrown on this one, which waited. Returns it. */
-  public static Throwable reached(Throwable thrown) {
-    try {
-      AsyncTrace.reached(thrown);
-    } catch (Throwable ignored) {
-      // No memory or no stack for a better report: the exception itself must go its way.
+    /** A block has taken nil from {@code port}, which was closed. */
+    public static void tookNil(Frame frame, Object port) {
+        if (!any || !(port instanceof Port)) return;
+        Told told = FAILED.get(port);
+        if (told != null) GIVEN_NIL.put(frame, told);
     }
-    return thrown;
-  }
 
-  /**
-   * The stack trace of an exception without the machinery of Clojure, the JDK and this runtime, but for what the user's
-   * code called last; then who waited, and who spawned.
-   */
-  public static List<StackTraceElement> userFrames(Throwable thrown) {
-    return AsyncTrace.userFrames(thrown);
-  }
-
-  /** Whether the class of that name is of Clojure, the JDK or this runtime, and says nothing about the user's code. */
-  public static boolean isMachinery(String className) {
-    return AsyncTrace.isMachinery(className);
-  }
-
-  /** From now on classes whose names begin with {@code prefix} are machinery: a layer above calls this for its own. */
-  public static void addMachinery(String prefix) {
-    AsyncTrace.addMachinery(prefix);
-  }
-
-  /** What failed and so gave nil to the block that {@code thrown} ended, in words, or null. */
-  public static String because(Throwable thrown) {
-    return BECAUSE.get(thrown);
-  }
-
-  /** Keeps an exception that goes to an uncaught-exception handler. */
-  public static void uncaught(Throwable thrown) {
-    synchronized (LAST) {
-      LAST.removeIf(u -> u.thrown == thrown); // the JVM may throw one and the same object often
-      if (LAST.size() == KEPT) LAST.removeFirst();
-      LAST.addLast(new Uncaught(thrown, System.currentTimeMillis(), Thread.currentThread().getName()));
+    /** The exception that ended the block of {@code port}, if it did and is still about. Nobody is said to have seen it. */
+    public static Throwable of(Port port) {
+        Told told = FAILED.get(port);
+        return told == null ? null : told.thrown.get();
     }
-  }
 
-  /** The last exceptions that reached nobody, oldest first. */
-  public static List<Uncaught> last() {
-    synchronized (LAST) {
-      return new ArrayList<>(LAST);
+    /** {@code thrown}, of a child on another thread, is about to be thrown on this one, which waited. Returns it. */
+    public static Throwable reached(Throwable thrown) {
+        try {
+            AsyncTrace.reached(thrown);
+        } catch (Throwable ignored) {
+            // No memory or no stack for a better report: the exception itself must go its way.
+        }
+        return thrown;
     }
-  }
+
+    /**
+     * The stack trace of an exception without the machinery of Clojure, the JDK and this runtime, but for what the user's
+     * code called last; then who waited, and who spawned.
+     */
+    public static List<StackTraceElement> userFrames(Throwable thrown) {
+        return AsyncTrace.userFrames(thrown);
+    }
+
+    /** Whether the class of that name is of Clojure, the JDK or this runtime, and says nothing about the user's code. */
+    public static boolean isMachinery(String className) {
+        return AsyncTrace.isMachinery(className);
+    }
+
+    /** From now on classes whose names begin with {@code prefix} are machinery: a layer above calls this for its own. */
+    public static void addMachinery(String prefix) {
+        AsyncTrace.addMachinery(prefix);
+    }
+
+    /** What failed and so gave nil to the block that {@code thrown} ended, in words, or null. */
+    public static String because(Throwable thrown) {
+        return BECAUSE.get(thrown);
+    }
+
+    /** Keeps an exception that goes to an uncaught-exception handler. */
+    public static void uncaught(Throwable thrown) {
+        synchronized (LAST) {
+            LAST.removeIf(u -> u.thrown == thrown); // the JVM may throw one and the same object often
+            if (LAST.size() == KEPT) LAST.removeFirst();
+            LAST.addLast(new Uncaught(
+                    thrown, System.currentTimeMillis(), Thread.currentThread().getName()));
+        }
+    }
+
+    /** The last exceptions that reached nobody, oldest first. */
+    public static List<Uncaught> last() {
+        synchronized (LAST) {
+            return new ArrayList<>(LAST);
+        }
+    }
 }

@@ -10,21 +10,21 @@ import skein.rt.Hooks;
  * return soon and must not throw.
  */
 public interface Probe {
-  /** A block was made. */
-  default void spawned(Frame frame) {}
+    /** A block was made. */
+    default void spawned(Frame frame) {}
 
-  /** The block runs, for the first time or again. */
-  default void resumed(Frame frame) {}
+    /** The block runs, for the first time or again. */
+    default void resumed(Frame frame) {}
 
-  /** The block is about to wait at {@code state} for {@code port}, or for several when that is a vector. */
-  default void parking(Frame frame, int state, Object port) {}
+    /** The block is about to wait at {@code state} for {@code port}, or for several when that is a vector. */
+    default void parking(Frame frame, int state, Object port) {}
 
-  /** The block ended with {@code value}. */
-  default void finished(Frame frame, Object value) {}
+    /** The block ended with {@code value}. */
+    default void finished(Frame frame, Object value) {}
 
-  /** The block ended by an exception. */
-  default void failed(Frame frame, Throwable thrown) {}
+    /** The block ended by an exception. */
+    default void failed(Frame frame, Throwable thrown) {}
 
-  /** The block blocks or hogs its thread, so the rest of its worker's queue went to another thread. */
-  default void handedOff(Frame frame, Thread thread) {}
+    /** The block blocks or hogs its thread, so the rest of its worker's queue went to another thread. */
+    default void handedOff(Frame frame, Thread thread) {}
 }

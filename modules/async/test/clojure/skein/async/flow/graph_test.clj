@@ -2,12 +2,14 @@
 (ns skein.async.flow.graph-test
   "Flows that are started again, stopped amid traffic, asked while they are busy, or defined
   badly."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.async.flow :as flow]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [clojure.lang ExceptionInfo]
-           [java.util.concurrent CountDownLatch ExecutionException Executor Future RejectedExecutionException]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.async.flow :as flow]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.util.concurrent CountDownLatch ExecutionException Executor Future RejectedExecutionException)))
 
 (set! *warn-on-reflection* true)
 

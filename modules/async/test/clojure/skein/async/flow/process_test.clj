@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.flow.process-test
   "Processes whose functions throw, block, or are interrupted at the worst moment."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.async.flow :as flow]
-            [skein.deadline :refer [await-port within-deadline]])
-  (:import [clojure.lang ExceptionInfo]
-           [java.util.concurrent CountDownLatch Executors ExecutorService]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.async.flow :as flow]
+   [skein.deadline :refer [await-port within-deadline]])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.util.concurrent CountDownLatch ExecutorService Executors)))
 
 (set! *warn-on-reflection* true)
 

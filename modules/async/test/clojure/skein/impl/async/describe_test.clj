@@ -1,22 +1,23 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.describe-test
   "Channels and blocks as data and in print."
-  (:require [clojure.datafy :as datafy]
-            [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [within-deadline]]
-            [skein.upstream :refer [both=]]))
+  (:require
+   [clojure.datafy :as datafy]
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [within-deadline]]
+   [skein.upstream :refer [both=]]))
 
 (set! *warn-on-reflection* true)
 
 (deftest channels-show-what-core-async-shows
   (let [theirs-only (fn [m] (select-keys m [:put-count :take-count :closed? :buffer]))]
     (both= '[{:put-count 2 :take-count 0 :closed? false}
-            {:put-count 0 :take-count 1 :closed? false}
-            {:put-count 1 :take-count 0 :closed? true :buffer {:type FixedBuffer :count 1 :capacity 1}}
-            {:type DroppingBuffer :count 2 :capacity 2}
-            {:type SlidingBuffer :count 0 :capacity 3}
-            {:type PromiseBuffer :count 0 :capacity 1}]
+             {:put-count 0 :take-count 1 :closed? false}
+             {:put-count 1 :take-count 0 :closed? true :buffer {:type FixedBuffer :count 1 :capacity 1}}
+             {:type DroppingBuffer :count 2 :capacity 2}
+             {:type SlidingBuffer :count 0 :capacity 3}
+             {:type PromiseBuffer :count 0 :capacity 1}]
            [(theirs-only (datafy/datafy (doto (a/chan) (a/put! 1) (a/put! 2))))
             (theirs-only (datafy/datafy (doto (a/chan) (a/take! identity))))
             (theirs-only (datafy/datafy (doto (a/chan 1) (a/put! 1) (a/put! 2) a/close!)))
@@ -29,9 +30,9 @@
   "The data of the channel `c` once something waits there."
   [c]
   (within-deadline
-   (loop []
-     (let [{:keys [take-count put-count] :as data} (datafy/datafy c)]
-       (if (pos? (+ (long take-count) (long put-count))) data (recur))))))
+    (loop []
+      (let [{:keys [take-count put-count] :as data} (datafy/datafy c)]
+        (if (pos? (+ (long take-count) (long put-count))) data (recur))))))
 
 (deftest channels-show-the-blocks-that-wait
   (let [c (a/chan) d (a/chan)]

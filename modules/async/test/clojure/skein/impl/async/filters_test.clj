@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.filters-test
   "What core.async has deprecated: map< and its kin."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= deftwin]]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both= deftwin]]))
 
 (set! *warn-on-reflection* true)
 
@@ -81,4 +82,4 @@
     (is (= [[1] boom]
            (await-uncaught #(identical? boom %)
                            #(within-deadline
-                             (values-of (a/filter< (fn [v] (if (= 2 v) (throw boom) true)) (a/to-chan! [1 2 3])))))))))
+                              (values-of (a/filter< (fn [v] (if (= 2 v) (throw boom) true)) (a/to-chan! [1 2 3])))))))))

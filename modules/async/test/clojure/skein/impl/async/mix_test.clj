@@ -1,13 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.mix-test
   "mix, admix, unmix, toggle, solo-mode."
-  (:require [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.upstream :refer [both= deftwin]]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.upstream :refer [both= deftwin]]))
 
 (set! *warn-on-reflection* true)
 

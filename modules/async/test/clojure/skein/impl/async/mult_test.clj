@@ -1,15 +1,16 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.mult-test
   "mult, tap, untap."
-  (:require [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.impl.protocols :as impl]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= deftwin]]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.protocols :as impl]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both= deftwin]]))
 
 (set! *warn-on-reflection* true)
 
@@ -58,10 +59,10 @@
 
 (deftest before-the-first-tap-puts-go-on-and-values-stay-in-the-buffer
   (within-deadline
-   (let [source (a/chan 2) m (a/mult source)]
-     (run! #(a/>!! source %) (range 6))
-     (a/close! source)
-     (is (= [4 5] (a/<!! (a/into [] (a/tap m (a/chan 2))))))))
+    (let [source (a/chan 2) m (a/mult source)]
+      (run! #(a/>!! source %) (range 6))
+      (a/close! source)
+      (is (= [4 5] (a/<!! (a/into [] (a/tap m (a/chan 2))))))))
   (testing "puts that waited before there was a mult go on too"
     (let [source (a/chan) waits (a/thread (a/>!! source 1))]
       (a/mult source)
@@ -134,15 +135,15 @@
 
 (deftest blocks-and-threads-may-tap
   (within-deadline
-   (let [source (a/chan) m (a/mult source) n 2000
-         takers (vec (for [i (range 6)]
-                       (let [c (a/tap m (a/chan (inc i)))]
-                         (if (even? i)
-                           (a/go-loop [sum 0] (if-some [v (a/<! c)] (recur (+ sum (long v))) sum))
-                           (a/thread (loop [sum 0] (if-some [v (a/<!! c)] (recur (+ sum (long v))) sum)))))))]
-     (dotimes [i n] (a/>!! source i))
-     (a/close! source)
-     (is (= (repeat 6 (quot (* n (dec n)) 2)) (mapv a/<!! takers))))))
+    (let [source (a/chan) m (a/mult source) n 2000
+          takers (vec (for [i (range 6)]
+                        (let [c (a/tap m (a/chan (inc i)))]
+                          (if (even? i)
+                            (a/go-loop [sum 0] (if-some [v (a/<! c)] (recur (+ sum (long v))) sum))
+                            (a/thread (loop [sum 0] (if-some [v (a/<!! c)] (recur (+ sum (long v))) sum)))))))]
+      (dotimes [i n] (a/>!! source i))
+      (a/close! source)
+      (is (= (repeat 6 (quot (* n (dec n)) 2)) (mapv a/<!! takers))))))
 
 ;;;; Lock-step against a model
 

@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.ops-test
   "pipe, split, take, map, merge; to-chan!, onto-chan!; into, reduce, transduce."
-  (:require [clojure.test :refer [deftest is testing]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= deftwin]]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both= deftwin]]))
 
 (set! *warn-on-reflection* true)
 

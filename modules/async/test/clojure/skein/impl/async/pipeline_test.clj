@@ -1,16 +1,18 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.pipeline-test
   "pipeline, pipeline-blocking, pipeline-async."
-  (:require [clojure.test :refer [deftest is testing]]
-            [clojure.test.check :as check]
-            [clojure.test.check.generators :as gen]
-            [clojure.test.check.properties :as prop]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= deftwin]])
-  (:import [java.util.concurrent CountDownLatch]
-           [java.util.concurrent.atomic AtomicInteger]))
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both= deftwin]])
+  (:import
+   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent.atomic AtomicInteger)))
 
 (set! *warn-on-reflection* true)
 
@@ -50,10 +52,10 @@
                               (dotimes [_ results] (a/>! ch i))
                               (a/close! ch)))]
             (within-deadline
-             (= expected
-                (through a/pipeline n work jobs)
-                (through a/pipeline-blocking n work jobs)
-                (through a/pipeline-async n start jobs)))))
+              (= expected
+                 (through a/pipeline n work jobs)
+                 (through a/pipeline-blocking n work jobs)
+                 (through a/pipeline-async n start jobs)))))
         result (check/quick-check 30 property)]
     (is (:pass? result) (pr-str (:shrunk result)))))
 
@@ -135,15 +137,15 @@
       ;; They end in the order that is worst: the last of those under way first.
       (let [results (a/into [] out)]
         (within-deadline
-         (loop [done 0]
-           (when (< done 20)
-             (let [batch (vec (repeatedly (min n (- 20 done)) #(a/<!! started)))]
-               (is (nil? (a/poll! started)) "no more are started")
-               (doseq [[v ch] (rseq batch)]
-                 (a/>!! ch v)
-                 (leave)
-                 (a/close! ch))
-               (recur (+ done (count batch)))))))
+          (loop [done 0]
+            (when (< done 20)
+              (let [batch (vec (repeatedly (min n (- 20 done)) #(a/<!! started)))]
+                (is (nil? (a/poll! started)) "no more are started")
+                (doseq [[v ch] (rseq batch)]
+                  (a/>!! ch v)
+                  (leave)
+                  (a/close! ch))
+                (recur (+ done (count batch)))))))
         (is (= (range 20) (await-port results)))
         (is (= n (most)))))))
 
@@ -172,13 +174,13 @@
       (is (= [[1 3] boom]
              (await-uncaught #(identical? boom %)
                              #(within-deadline
-                               (through pipeline 2 (map (fn [v] (if (= 2 v) (throw boom) v))) [1 2 3]))))))
+                                (through pipeline 2 (map (fn [v] (if (= 2 v) (throw boom) v))) [1 2 3]))))))
     (is (= [[1 3] boom]
            (await-uncaught #(identical? boom %)
                            #(within-deadline
-                             (through a/pipeline-async 2
-                                      (fn [v ch] (when (= 2 v) (throw boom)) (a/put! ch v) (a/close! ch))
-                                      [1 2 3]))))
+                              (through a/pipeline-async 2
+                                       (fn [v ch] (when (= 2 v) (throw boom)) (a/put! ch v) (a/close! ch))
+                                       [1 2 3]))))
         "what an asynchronous operation throws, too")))
 
 (deftest a-transducer-that-can-not-be-made-skips-every-value

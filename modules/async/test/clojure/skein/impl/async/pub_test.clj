@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.pub-test
   "pub, sub, unsub."
-  (:require [clojure.test :refer [deftest is]]
-            [skein.async :as a]
-            [skein.deadline :refer [await-port within-deadline]]
-            [skein.uncaught :refer [await-uncaught]]
-            [skein.upstream :refer [both= deftwin]]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a]
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.upstream :refer [both= deftwin]]))
 
 (set! *warn-on-reflection* true)
 

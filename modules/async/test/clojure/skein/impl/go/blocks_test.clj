@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.blocks-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.impl.go-programs :refer [put-val take-val]]
-            [skein.impl.go.blocks :as blocks]
-            [skein.impl.go.mark :as mark]
-            [skein.impl.go.readable :refer [readable]]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.impl.go-programs :refer [put-val take-val]]
+   [skein.impl.go.blocks :as blocks]
+   [skein.impl.go.mark :as mark]
+   [skein.impl.go.readable :refer [readable]]))
 
 (set! *warn-on-reflection* true)
 

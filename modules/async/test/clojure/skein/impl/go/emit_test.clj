@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.emit-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.impl.go.emit :as emit]
-            [skein.impl.go.readable :refer [readable]]
-            [skein.impl.go.slots :as slots]
-            [skein.impl.infer :as infer]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.impl.go.emit :as emit]
+   [skein.impl.go.readable :refer [readable]]
+   [skein.impl.go.slots :as slots]
+   [skein.impl.infer :as infer]))
 
 (set! *warn-on-reflection* true)
 

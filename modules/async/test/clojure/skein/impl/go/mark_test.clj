@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.mark-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.impl.go-programs :refer [put-val take-val]]
-            [skein.impl.go.mark :as mark]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.impl.go-programs :refer [put-val take-val]]
+   [skein.impl.go.mark :as mark]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.ops-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.impl.go-programs :as programs :refer [take-val]]
-            [skein.impl.go.ops :as ops]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.impl.go-programs :as programs :refer [take-val]]
+   [skein.impl.go.ops :as ops]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.types-test
-  (:require [clojure.test :refer [deftest is]]
-            [skein.impl.go.types :as types]
-            [skein.impl.infer :as infer]))
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.impl.go.types :as types]
+   [skein.impl.infer :as infer]))
 
 (set! *warn-on-reflection* true)
 

@@ -22,7 +22,8 @@ public final class Pinned {
     public static void run(Runnable task) throws IOException, IllegalAccessException {
         TASK.set(task);
         try (InputStream in = Pinned.class.getResourceAsStream("Pinned$Initialized.class")) {
-            MethodHandles.lookup().defineHiddenClass(in.readAllBytes(), true, MethodHandles.Lookup.ClassOption.NESTMATE);
+            MethodHandles.lookup()
+                    .defineHiddenClass(in.readAllBytes(), true, MethodHandles.Lookup.ClassOption.NESTMATE);
         } finally {
             TASK.remove();
         }

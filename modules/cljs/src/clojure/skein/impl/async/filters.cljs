@@ -2,9 +2,11 @@
 (ns skein.impl.async.filters
   "The ports and blocks behind the filters that core.async has deprecated, such as `map<`. Each
   is documented in skein.async."
-  (:require [skein.impl.operations :refer [<! >! close!]]
-            [skein.rt.port :as port])
-  (:require-macros [skein.async :refer [go]]))
+  (:require-macros
+   [skein.async :refer [go]])
+  (:require
+   [skein.impl.operations :refer [<! >! close!]]
+   [skein.rt.port :as port]))
 
 ;;;; Ports: see skein.rt.channel for their methods
 

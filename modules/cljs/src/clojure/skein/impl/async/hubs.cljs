@@ -2,9 +2,11 @@
 (ns skein.impl.async.hubs
   "The blocks behind `mult`, `mix` and `pub` of skein.async, which documents them. What a hub
   knows of its channels is in an atom, which the block reads."
-  (:require [skein.impl.operations :refer [<! >! alts! chan close! put!]]
-            [skein.rt.scheduler :as scheduler])
-  (:require-macros [skein.async :refer [go]]))
+  (:require-macros
+   [skein.async :refer [go]])
+  (:require
+   [skein.impl.operations :refer [<! >! alts! chan close! put!]]
+   [skein.rt.scheduler :as scheduler]))
 
 ;;;; mult
 

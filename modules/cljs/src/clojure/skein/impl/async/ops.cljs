@@ -5,10 +5,12 @@
 
   A block that ends, whatever the reason, closes what it was to close: hence the `finally`s."
   (:refer-clojure :exclude [into map merge reduce take transduce])
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.error :as error]
-            [skein.impl.operations :refer [<! >! alts! chan close! put! take!]])
-  (:require-macros [skein.async :refer [go]]))
+  (:require-macros
+   [skein.async :refer [go]])
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.error :as error]
+   [skein.impl.operations :refer [<! >! alts! chan close! put! take!]]))
 
 (defn- some-value
   "Returns `value`, unless it is nil: then throws for the operation called `op`."

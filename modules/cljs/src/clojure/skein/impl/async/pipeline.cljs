@@ -6,11 +6,13 @@
 
   An item is the channel of one value's results. It stands in `items` while work on it goes on,
   and that channel's size bounds how many there are at a time."
-  (:require [skein.impl.argument :as argument]
-            [skein.impl.operations :refer [<! >! chan close! poll!]]
-            [skein.rt.callback :as callback]
-            [skein.rt.scheduler :as scheduler])
-  (:require-macros [skein.async :refer [go]]))
+  (:require-macros
+   [skein.async :refer [go]])
+  (:require
+   [skein.impl.argument :as argument]
+   [skein.impl.operations :refer [<! >! chan close! poll!]]
+   [skein.rt.callback :as callback]
+   [skein.rt.scheduler :as scheduler]))
 
 (defn- open? [to]
   (not (.isClosed to)))

@@ -7,9 +7,11 @@
   `make` returns `function*(frame,local,..){body}`. V8 spends 2 us on a generator function that
   is made anew, for its prototype and hidden class. So it is made once a site, kept under the
   site's name in the namespace's object, and gets the locals around the block as arguments."
-  (:require [clojure.string :as str]
-            [skein.impl.cljs.lift :as lift])
-  (:import [cljs.tagged_literals JSValue]))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.cljs.lift :as lift])
+  (:import
+   (cljs.tagged_literals JSValue)))
 
 (set! *warn-on-reflection* true)
 

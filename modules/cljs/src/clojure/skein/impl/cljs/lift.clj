@@ -11,10 +11,12 @@
       :return    the value of the block
       :effect    nowhere
       a symbol   a local, declared before, to which it is assigned"
-  (:require [clojure.string :as str]
-            [skein.impl.cljs.expand :as expand])
-  (:import [cljs.tagged_literals JSValue]
-           [java.util IdentityHashMap]))
+  (:require
+   [clojure.string :as str]
+   [skein.impl.cljs.expand :as expand])
+  (:import
+   (cljs.tagged_literals JSValue)
+   (java.util IdentityHashMap)))
 
 (set! *warn-on-reflection* true)
 
@@ -216,11 +218,11 @@
     (if (some clause? forms)
       (list* 'try main
              (mapv (fn [[kind & more]]
-                    (if (= 'catch kind)
-                      (let [[type sym & forms] more] (list 'catch type sym (body forms destination)))
-                      ;; Ends in a statement: its value would be returned.
-                      (list 'finally (list 'do (body more :effect) '(js* "")))))
-                  (filter clause? forms)))
+                     (if (= 'catch kind)
+                       (let [[type sym & forms] more] (list 'catch type sym (body forms destination)))
+                       ;; Ends in a statement: its value would be returned.
+                       (list 'finally (list 'do (body more :effect) '(js* "")))))
+               (filter clause? forms)))
       main)))
 
 (defn statement

@@ -1,8 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.interop
   "core.async's channels of promises, on Skein. skein.async takes from promises without it."
-  (:require [cljs.core.async :as a])
-  (:require-macros [cljs.core.async.interop]))
+  (:require-macros
+   [cljs.core.async.interop])
+  (:require
+   [cljs.core.async :as a]))
 
 (defn p->c
   "Returns a promise channel that gets the value of the promise `p`, or an ExceptionInfo that `<p!`

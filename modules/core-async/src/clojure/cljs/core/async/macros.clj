@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.macros
   "The macros of core.async under their old name, on Skein."
-  (:require [cljs.core.async :as a]
-            [skein.impl.cljs :as compiler]))
+  (:require
+   [cljs.core.async :as a]
+   [skein.impl.cljs :as compiler]))
 
 (set! *warn-on-reflection* true)
 

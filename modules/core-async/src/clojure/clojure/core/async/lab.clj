@@ -13,13 +13,15 @@
   As clojure.core.async.lab. Differs: a value that was taken for an operation which then
   lost an alts is kept for the next take; `poll!` does not wait. `mult` and `merge` are the
   better choice for what runs long."
-  (:require [skein.async :as a]
-            [skein.impl.protocols :as impl])
-  (:import [java.util Collection HashSet Set]
-           [java.util.concurrent.atomic AtomicBoolean AtomicInteger]
-           [java.util.concurrent.locks Lock ReentrantLock]
-           [skein.rt Callback]
-           [skein.rt.schedule Scheduler]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.protocols :as impl])
+  (:import
+   (java.util Collection HashSet Set)
+   (java.util.concurrent.atomic AtomicBoolean AtomicInteger)
+   (java.util.concurrent.locks Lock ReentrantLock)
+   (skein.rt Callback)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 

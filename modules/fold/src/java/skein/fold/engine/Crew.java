@@ -12,41 +12,46 @@ import java.util.concurrent.TimeUnit;
  * as the most demanding fold has asked for. They start when they are wanted and end after a while without work.
  */
 final class Crew extends ThreadPoolExecutor {
-  /** How many processors there were when the engine was loaded; to ask costs more than a small fold. */
-  static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-  /** How long a thread stays without work. */
-  static final long KEEP_MILLIS = 20_000;
-  private static final int MAX_THREADS = 256;
-  static final Crew OWN = new Crew(PROCESSORS, KEEP_MILLIS);
+    /** How many processors there were when the engine was loaded; to ask costs more than a small fold. */
+    static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+    /** How long a thread stays without work. */
+    static final long KEEP_MILLIS = 20_000;
 
-  /** The newest task first, since a nested fold holds up the one around it. */
-  private static final class Stack extends LinkedBlockingDeque<Runnable> {
-    private static final long serialVersionUID = 1;
+    private static final int MAX_THREADS = 256;
+    static final Crew OWN = new Crew(PROCESSORS, KEEP_MILLIS);
 
-    @Override
-    public boolean offer(Runnable task) {
-      return offerFirst(task);
+    /** The newest task first, since a nested fold holds up the one around it. */
+    private static final class Stack extends LinkedBlockingDeque<Runnable> {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public boolean offer(Runnable task) {
+            return offerFirst(task);
+        }
     }
-  }
 
-  Crew(int threads, long keepMillis) {
-    super(threads, MAX_THREADS, keepMillis, TimeUnit.MILLISECONDS, new Stack(), threads("skein-fold-"));
-    allowCoreThreadTimeOut(true);
-  }
+    Crew(int threads, long keepMillis) {
+        super(threads, MAX_THREADS, keepMillis, TimeUnit.MILLISECONDS, new Stack(), threads("skein-fold-"));
+        allowCoreThreadTimeOut(true);
+    }
 
-  /** Makes room for {@code n} helpers of one fold. */
-  synchronized void reserve(int n) {
-    if (n > getCorePoolSize()) setCorePoolSize(Math.min(n, MAX_THREADS));
-  }
+    /** Makes room for {@code n} helpers of one fold. */
+    synchronized void reserve(int n) {
+        if (n > getCorePoolSize()) setCorePoolSize(Math.min(n, MAX_THREADS));
+    }
 
-  /** Makes daemon threads, called {@code prefix} and a number. */
-  private static ThreadFactory threads(String prefix) {
-    ThreadFactory factory = Thread.ofPlatform().name(prefix, 1).daemon().inheritInheritableThreadLocals(false).factory();
-    return work -> {
-      Thread thread = factory.newThread(work);
-      // Not the class loader of whichever thread happened to fold first.
-      thread.setContextClassLoader(RT.class.getClassLoader());
-      return thread;
-    };
-  }
+    /** Makes daemon threads, called {@code prefix} and a number. */
+    private static ThreadFactory threads(String prefix) {
+        ThreadFactory factory = Thread.ofPlatform()
+                .name(prefix, 1)
+                .daemon()
+                .inheritInheritableThreadLocals(false)
+                .factory();
+        return work -> {
+            Thread thread = factory.newThread(work);
+            // Not the class loader of whichever thread happened to fold first.
+            thread.setContextClassLoader(RT.class.getClassLoader());
+            return thread;
+        };
+    }
 }

@@ -28,293 +28,298 @@ import skein.fold.spi.Span;
  * </ul>
  */
 final class FeedRun extends Run {
-  /** How many times as long as a combination a block should take. */
-  private static final int COMBINE_SHARE = 16;
-  /** Most turns take a few microseconds, in which a thread can't even fall asleep. */
-  private static final int SPINS = 200;
-  /** How long to wait for a turn before taking what the reader has read; longer each time that is nothing. */
-  private static final long PATIENCE_NANOS = 1_000_000;
-  private static final long MAX_PATIENCE_NANOS = 16_000_000;
+    /** How many times as long as a combination a block should take. */
+    private static final int COMBINE_SHARE = 16;
+    /** Most turns take a few microseconds, in which a thread can't even fall asleep. */
+    private static final int SPINS = 200;
+    /** How long to wait for a turn before taking what the reader has read; longer each time that is nothing. */
+    private static final long PATIENCE_NANOS = 1_000_000;
 
-  /** Collects what the stages in front let through. */
-  private static final IFn COLLECT = new AFn() {
+    private static final long MAX_PATIENCE_NANOS = 16_000_000;
+
+    /** Collects what the stages in front let through. */
+    private static final IFn COLLECT = new AFn() {
+        @Override
+        @SuppressWarnings("unchecked")
+        public Object invoke(Object items, Object x) {
+            ((ArrayList<Object>) items).add(x);
+            return items;
+        }
+    };
+
+    /** The last item of a list: the stages in front have ended the fold there, or have thrown. */
+    private record End(Throwable thrown) {}
+
+    private final Feed feed;
+    private final IFn[] chain; // the root's
+    private final int front; // how many stages are in front of the one that needs order; -1: none does
+    private final int window;
+    private final Pace measured;
+    private final Claim source = new Claim(); // of the thread that reads; dropped when nobody wants more
+    private final ReentrantLock turn = new ReentrantLock(); // held by the thread that reads
+    Claim producer; // of a thread that makes the elements without reading them; or null
+    private Worker callers; // the caller's; null as long as it has the root to itself
+
+    /**
+     * @param root what the caller has come to with {@code chain}
+     * @param front how many stages are in front of the first one that needs order, or -1 if none does
+     */
+    FeedRun(Fold fold, Feed feed, Part root, IFn[] chain, int front) {
+        super(fold, root);
+        this.feed = feed;
+        this.chain = chain;
+        this.front = front;
+        measured = root.pace.copy();
+        window = 4 * fold.options.parallelism();
+        if (isInOrder() && fold.watch != null && root.piece == null) root.piece = fold.watch.piece(root.from);
+    }
+
+    private boolean isInOrder() {
+        return front >= 0;
+    }
+
     @Override
-    @SuppressWarnings("unchecked")
-    public Object invoke(Object items, Object x) {
-      ((ArrayList<Object>) items).add(x);
-      return items;
-    }
-  };
-
-  /** The last item of a list: the stages in front have ended the fold there, or have thrown. */
-  private record End(Throwable thrown) { }
-
-  private final Feed feed;
-  private final IFn[] chain;                             // the root's
-  private final int front;                               // how many stages are in front of the one that needs order; -1: none does
-  private final int window;
-  private final Pace measured;
-  private final Claim source = new Claim();              // of the thread that reads; dropped when nobody wants more
-  private final ReentrantLock turn = new ReentrantLock();  // held by the thread that reads
-  Claim producer;                                        // of a thread that makes the elements without reading them; or null
-  private Worker callers;                                // the caller's; null as long as it has the root to itself
-
-  /**
-   * @param root what the caller has come to with {@code chain}
-   * @param front how many stages are in front of the first one that needs order, or -1 if none does
-   */
-  FeedRun(Fold fold, Feed feed, Part root, IFn[] chain, int front) {
-    super(fold, root);
-    this.feed = feed;
-    this.chain = chain;
-    this.front = front;
-    measured = root.pace.copy();
-    window = 4 * fold.options.parallelism();
-    if (isInOrder() && fold.watch != null && root.piece == null) root.piece = fold.watch.piece(root.from);
-  }
-
-  private boolean isInOrder() {
-    return front >= 0;
-  }
-
-  @Override
-  void shut() {
-    source.drop();
-    if (producer != null) producer.drop();
-  }
-
-  /** Returns whether nobody wants more of the source. */
-  boolean isShut() {
-    return source.isDropped();
-  }
-
-  @Override
-  void workOnRoot(Part root) {
-    if (callers != null || stepAlone(root)) work(begin(root));
-  }
-
-  @Override
-  void work() {
-    work(new Worker(null));
-  }
-
-  private void work(Worker worker) {
-    while (!hasFailed() && worker.advance()) pause();
-  }
-
-  /** Returns the caller's worker. From now on other threads may have read what comes after {@code root}. */
-  Worker begin(Part root) {
-    if (callers != null) return callers;
-    if (isInOrder()) complete(root);
-    return callers = new Worker(isInOrder() ? null : root);
-  }
-
-  /**
-   * Steps on element after element until there is a helper. Dear elements are left to the worker, which does not hold its turn
-   * while it steps. Returns whether {@code root} goes on.
-   */
-  private boolean stepAlone(Part root) {
-    if (!turn.tryLock()) return true;
-    try {
-      for (int n; !isHelped() && !isShut() && (n = root.pace.nextAlone()) > 1; pause()) {
-        int units = n;
-        if (!attempt(root, () -> stepOn(root, units))) return false;
-      }
-      return true;
-    } finally {
-      turn.unlock();
-    }
-  }
-
-  private void stepOn(Part root, int n) {
-    boolean more = !feed.exhausted();
-    long before = System.nanoTime();
-    long taken = feed.taken();
-    if (more) root.acc = feed.reduce(root.step, root.acc, n);
-    long units = taken < 0 ? n : feed.taken() - taken;
-    if (more && units > 0) noteBlock(root, units, before);
-    if (!more || endedBy(root)) endAfter(root);
-  }
-
-  private void noteBlock(Part part, long units, long before) {
-    long now = System.nanoTime();
-    part.pace.took(units, now - before);
-    fold.note(part, units, before, now);
-  }
-
-  /** Returns whether the last step on {@code part} was reduced. */
-  private static boolean endedBy(Part part) {
-    if (!(part.acc instanceof Reduced reduced)) return false;
-    part.acc = reduced.deref();
-    return true;
-  }
-
-  /** What one thread does. */
-  final class Worker {
-    private Part part;  // null: none yet
-    private final Pace pace;
-
-    Worker(Part part) {
-      this.part = part;
-      pace = part == null ? measured.copy() : part.pace;
+    void shut() {
+        source.drop();
+        if (producer != null) producer.drop();
     }
 
-    /** Takes a block and reduces it. Returns whether there may be more. */
-    boolean advance() {
-      Part before = part;
-      Span block = takeBlock();
-      if (before != null && (block == null || before != part)) complete(before);
-      boolean more = block != null && workOn(part, part != before, block);
-      if (!more || isInOrder()) part = null;
-      return more;
+    /** Returns whether nobody wants more of the source. */
+    boolean isShut() {
+        return source.isDropped();
     }
 
-    /** Works on a block of {@code part}, which may be new. Returns whether there may be more. */
-    private boolean workOn(Part part, boolean isNew, Span block) {
-      if (isNew) invite();
-      if (isNew && !attempt(part, () -> beginPart(part))) return false;
-      long before = System.nanoTime();
-      if (!attempt(part, () -> reduce(part, block))) return false;
-      if (block.size() > 0) noteBlock(part, block.size(), before);
-      if (isInOrder()) complete(part); else if (endedBy(part)) endAfter(part);
-      return true;  // as far as this thread knows
+    @Override
+    void workOnRoot(Part root) {
+        if (callers != null || stepAlone(root)) work(begin(root));
     }
 
-    private Span takeBlock() {
-      try {
-        for (int i = 0; !turn.tryLock(); i++) {
-          if (i < SPINS) {
-            Thread.onSpinWait();
-          } else {
-            Span ready = awaitTurn();
-            if (ready != null) return ready;
-            break;
-          }
-        }
+    @Override
+    void work() {
+        work(new Worker(null));
+    }
+
+    private void work(Worker worker) {
+        while (!hasFailed() && worker.advance()) pause();
+    }
+
+    /** Returns the caller's worker. From now on other threads may have read what comes after {@code root}. */
+    Worker begin(Part root) {
+        if (callers != null) return callers;
+        if (isInOrder()) complete(root);
+        return callers = new Worker(isInOrder() ? null : root);
+    }
+
+    /**
+     * Steps on element after element until there is a helper. Dear elements are left to the worker, which does not hold its turn
+     * while it steps. Returns whether {@code root} goes on.
+     */
+    private boolean stepAlone(Part root) {
+        if (!turn.tryLock()) return true;
         try {
-          return read();
+            for (int n; !isHelped() && !isShut() && (n = root.pace.nextAlone()) > 1; pause()) {
+                int units = n;
+                if (!attempt(root, () -> stepOn(root, units))) return false;
+            }
+            return true;
         } finally {
-          turn.unlock();
+            turn.unlock();
         }
-      } catch (InterruptedException e) {
-        throw Util.sneakyThrow(e);
-      }
     }
 
-    /** Waits for the turn. Returns the elements that the reader has read so far, or null: it is this thread's turn. */
-    private Span awaitTurn() throws InterruptedException {
-      for (long patience = PATIENCE_NANOS; !turn.tryLock(patience, TimeUnit.NANOSECONDS); ) {
-        synchronized (lock) {
-          Span ready = isShut() || !hasRoom() ? null : feed.ready();
-          if (ready != null) {
-            place();
-            return ready;
-          }
+    private void stepOn(Part root, int n) {
+        boolean more = !feed.exhausted();
+        long before = System.nanoTime();
+        long taken = feed.taken();
+        if (more) root.acc = feed.reduce(root.step, root.acc, n);
+        long units = taken < 0 ? n : feed.taken() - taken;
+        if (more && units > 0) noteBlock(root, units, before);
+        if (!more || endedBy(root)) endAfter(root);
+    }
+
+    private void noteBlock(Part part, long units, long before) {
+        long now = System.nanoTime();
+        part.pace.took(units, now - before);
+        fold.note(part, units, before, now);
+    }
+
+    /** Returns whether the last step on {@code part} was reduced. */
+    private static boolean endedBy(Part part) {
+        if (!(part.acc instanceof Reduced reduced)) return false;
+        part.acc = reduced.deref();
+        return true;
+    }
+
+    /** What one thread does. */
+    final class Worker {
+        private Part part; // null: none yet
+        private final Pace pace;
+
+        Worker(Part part) {
+            this.part = part;
+            pace = part == null ? measured.copy() : part.pace;
         }
-        patience = Math.min(2 * patience, MAX_PATIENCE_NANOS);
-      }
-      return null;
+
+        /** Takes a block and reduces it. Returns whether there may be more. */
+        boolean advance() {
+            Part before = part;
+            Span block = takeBlock();
+            if (before != null && (block == null || before != part)) complete(before);
+            boolean more = block != null && workOn(part, part != before, block);
+            if (!more || isInOrder()) part = null;
+            return more;
+        }
+
+        /** Works on a block of {@code part}, which may be new. Returns whether there may be more. */
+        private boolean workOn(Part part, boolean isNew, Span block) {
+            if (isNew) invite();
+            if (isNew && !attempt(part, () -> beginPart(part))) return false;
+            long before = System.nanoTime();
+            if (!attempt(part, () -> reduce(part, block))) return false;
+            if (block.size() > 0) noteBlock(part, block.size(), before);
+            if (isInOrder()) complete(part);
+            else if (endedBy(part)) endAfter(part);
+            return true; // as far as this thread knows
+        }
+
+        private Span takeBlock() {
+            try {
+                for (int i = 0; !turn.tryLock(); i++) {
+                    if (i < SPINS) {
+                        Thread.onSpinWait();
+                    } else {
+                        Span ready = awaitTurn();
+                        if (ready != null) return ready;
+                        break;
+                    }
+                }
+                try {
+                    return read();
+                } finally {
+                    turn.unlock();
+                }
+            } catch (InterruptedException e) {
+                throw Util.sneakyThrow(e);
+            }
+        }
+
+        /** Waits for the turn. Returns the elements that the reader has read so far, or null: it is this thread's turn. */
+        private Span awaitTurn() throws InterruptedException {
+            for (long patience = PATIENCE_NANOS; !turn.tryLock(patience, TimeUnit.NANOSECONDS); ) {
+                synchronized (lock) {
+                    Span ready = isShut() || !hasRoom() ? null : feed.ready();
+                    if (ready != null) {
+                        place();
+                        return ready;
+                    }
+                }
+                patience = Math.min(2 * patience, MAX_PATIENCE_NANOS);
+            }
+            return null;
+        }
+
+        /** Reads a block, or returns null. It is this thread's turn. */
+        private Span read() throws InterruptedException {
+            synchronized (lock) {
+                while (!hasRoom() && !isShut()) lock.wait();
+            }
+            if (!source.enter()) return null;
+            Span block = null;
+            Throwable thrown = null;
+            try {
+                block = feed.next(isHelped() ? blockSize() : 1);
+            } catch (Throwable t) { // it counts if what comes before does not end the fold
+                thrown = t;
+            } finally {
+                source.leave();
+            }
+            synchronized (lock) {
+                if (isShut()) return null;
+                if (thrown != null) sourceThrew(thrown);
+                else if (block == null) shut();
+                else place();
+            }
+            return block;
+        }
+
+        private boolean hasRoom() {
+            if (!isInOrder()) return true;
+            int n = 0;
+            for (Part p = head(); p != null && n < window; p = p.right) n++;
+            return n < window;
+        }
+
+        /** Sees to it that what was read just now belongs to this thread's part. Under the lock. */
+        private void place() {
+            if (part != null && (fold.options.unordered() || isTail(part))) return;
+            part = new Part(pace);
+            if (isInOrder()) part.piece = head().piece;
+            append(part);
+        }
+
+        private void beginPart(Part part) {
+            part.step = isInOrder() ? fold.chain(front, COLLECT)[0] : fold.stepOf(fold.chain(), null);
+            part.acc = isInOrder() ? new ArrayList<>() : fold.identity.invoke();
+        }
+
+        private int blockSize() {
+            long n = pace.next(Long.MAX_VALUE);
+            if (pace.isFixed()) return (int) Math.min(n, Integer.MAX_VALUE);
+            long forCombining = (long) (COMBINE_SHARE * combineNanos() / Math.max(1, pace.nanosPerUnit()));
+            return (int) Math.max(1, Math.min(feed.maxBlock(), Math.max(n, forCombining)));
+        }
+
+        private void reduce(Part part, Span block) {
+            if (isInOrder()) collect(part, block);
+            else part.acc = block.reduce(part.step, part.acc, 0, block.size());
+        }
+
+        /** Feeds {@code block} to the stages in front, which put what they let through into the part's list. */
+        private void collect(Part part, Span block) {
+            @SuppressWarnings("unchecked")
+            ArrayList<Object> items = (ArrayList<Object>) part.acc;
+            End end = null;
+            try {
+                if (block.reduce(part.step, items, 0, block.size()) instanceof Reduced) end = new End(null);
+            } catch (Throwable t) { // thrown again when the elements before have had their turn
+                if (isCancellation(part, t)) throw t;
+                end = new End(t);
+            }
+            if (end == null) return;
+            items.add(end);
+            endAfter(part);
+        }
     }
 
-    /** Reads a block, or returns null. It is this thread's turn. */
-    private Span read() throws InterruptedException {
-      synchronized (lock) {
-        while (!hasRoom() && !isShut()) lock.wait();
-      }
-      if (!source.enter()) return null;
-      Span block = null;
-      Throwable thrown = null;
-      try {
-        block = feed.next(isHelped() ? blockSize() : 1);
-      } catch (Throwable t) {  // it counts if what comes before does not end the fold
-        thrown = t;
-      } finally {
-        source.leave();
-      }
-      synchronized (lock) {
-        if (isShut()) return null;
-        if (thrown != null) sourceThrew(thrown); else if (block == null) shut(); else place();
-      }
-      return block;
+    // In order.
+
+    @Override
+    Object completed(Part part) {
+        return isInOrder() ? part.acc : super.completed(part);
     }
 
-    private boolean hasRoom() {
-      if (!isInOrder()) return true;
-      int n = 0;
-      for (Part p = head(); p != null && n < window; p = p.right) n++;
-      return n < window;
+    @Override
+    boolean isCombinable(Part part) {
+        return !isInOrder() || part == head();
     }
 
-    /** Sees to it that what was read just now belongs to this thread's part. Under the lock. */
-    private void place() {
-      if (part != null && (fold.options.unordered() || isTail(part))) return;
-      part = new Part(pace);
-      if (isInOrder()) part.piece = head().piece;
-      append(part);
+    @Override
+    Object combine(Object acc, Object right) {
+        if (!isInOrder()) return super.combine(acc, right);
+        for (Object item : (ArrayList<?>) right) {
+            if (item instanceof End end) {
+                if (end.thrown != null) throw Util.sneakyThrow(end.thrown);
+                return new Reduced(acc);
+            }
+            acc = chain[front].invoke(acc, item);
+            if (acc instanceof Reduced) return acc;
+        }
+        return acc;
     }
 
-    private void beginPart(Part part) {
-      part.step = isInOrder() ? fold.chain(front, COLLECT)[0] : fold.stepOf(fold.chain(), null);
-      part.acc = isInOrder() ? new ArrayList<>() : fold.identity.invoke();
+    @Override
+    Object result() {
+        Object acc = super.result();
+        return isInOrder() ? fold.complete(chain[0], acc) : acc;
     }
-
-    private int blockSize() {
-      long n = pace.next(Long.MAX_VALUE);
-      if (pace.isFixed()) return (int) Math.min(n, Integer.MAX_VALUE);
-      long forCombining = (long) (COMBINE_SHARE * combineNanos() / Math.max(1, pace.nanosPerUnit()));
-      return (int) Math.max(1, Math.min(feed.maxBlock(), Math.max(n, forCombining)));
-    }
-
-    private void reduce(Part part, Span block) {
-      if (isInOrder()) collect(part, block); else part.acc = block.reduce(part.step, part.acc, 0, block.size());
-    }
-
-    /** Feeds {@code block} to the stages in front, which put what they let through into the part's list. */
-    private void collect(Part part, Span block) {
-      @SuppressWarnings("unchecked")
-      ArrayList<Object> items = (ArrayList<Object>) part.acc;
-      End end = null;
-      try {
-        if (block.reduce(part.step, items, 0, block.size()) instanceof Reduced) end = new End(null);
-      } catch (Throwable t) {  // thrown again when the elements before have had their turn
-        if (isCancellation(part, t)) throw t;
-        end = new End(t);
-      }
-      if (end == null) return;
-      items.add(end);
-      endAfter(part);
-    }
-  }
-
-  // In order.
-
-  @Override
-  Object completed(Part part) {
-    return isInOrder() ? part.acc : super.completed(part);
-  }
-
-  @Override
-  boolean isCombinable(Part part) {
-    return !isInOrder() || part == head();
-  }
-
-  @Override
-  Object combine(Object acc, Object right) {
-    if (!isInOrder()) return super.combine(acc, right);
-    for (Object item : (ArrayList<?>) right) {
-      if (item instanceof End end) {
-        if (end.thrown != null) throw Util.sneakyThrow(end.thrown);
-        return new Reduced(acc);
-      }
-      acc = chain[front].invoke(acc, item);
-      if (acc instanceof Reduced) return acc;
-    }
-    return acc;
-  }
-
-  @Override
-  Object result() {
-    Object acc = super.result();
-    return isInOrder() ? fold.complete(chain[0], acc) : acc;
-  }
 }

@@ -15,74 +15,74 @@ import clojure.lang.IFn;
  * </pre>
  */
 final class Part extends Claim {
-  final Pace pace;
-  IFn step;             // the owner's
-  Object acc;           // the owner's; guarded by the run when done
-  long from;            // the owner's; where its present block begins, or -1
-  Watch.Piece piece;    // the owner's; null when nobody watches
-  Part left;            // guarded by the run
-  Part right;           // guarded by the run
-  boolean done;         // guarded by the run
-  Throwable thrown;     // guarded by the run
+    final Pace pace;
+    IFn step; // the owner's
+    Object acc; // the owner's; guarded by the run when done
+    long from; // the owner's; where its present block begins, or -1
+    Watch.Piece piece; // the owner's; null when nobody watches
+    Part left; // guarded by the run
+    Part right; // guarded by the run
+    boolean done; // guarded by the run
+    Throwable thrown; // guarded by the run
 
-  private long at;          // guarded by this
-  private long end;         // guarded by this
-  private long blockUnits;  // guarded by this
-  private long blockStart;  // guarded by this; when the owner took its present block
+    private long at; // guarded by this
+    private long end; // guarded by this
+    private long blockUnits; // guarded by this
+    private long blockStart; // guarded by this; when the owner took its present block
 
-  /** A part without units of its own, such as one whose units come from a feed. */
-  Part(Pace pace) {
-    this.pace = pace;
-    from = -1;
-  }
+    /** A part without units of its own, such as one whose units come from a feed. */
+    Part(Pace pace) {
+        this.pace = pace;
+        from = -1;
+    }
 
-  /** Gives the part the units [at, end) of a span, which nobody has taken. */
-  synchronized Part range(long at, long end) {
-    this.at = at;
-    this.end = end;
-    return this;
-  }
+    /** Gives the part the units [at, end) of a span, which nobody has taken. */
+    synchronized Part range(long at, long end) {
+        this.at = at;
+        this.end = end;
+        return this;
+    }
 
-  /** Ends the owner's block, if any, at time {@code now}, and takes another: [from, returned), or returns -1 if none is left. */
-  synchronized long take(long now) {
-    if (blockUnits > 0) pace.took(blockUnits, now - blockStart);
-    blockUnits = 0;
-    from = at;
-    if (end <= at) return -1;
-    blockUnits = pace.next(end - at);
-    blockStart = now;
-    return at += blockUnits;
-  }
+    /** Ends the owner's block, if any, at time {@code now}, and takes another: [from, returned), or returns -1 if none is left. */
+    synchronized long take(long now) {
+        if (blockUnits > 0) pace.took(blockUnits, now - blockStart);
+        blockUnits = 0;
+        from = at;
+        if (end <= at) return -1;
+        blockUnits = pace.next(end - at);
+        blockStart = now;
+        return at += blockUnits;
+    }
 
-  /** Returns how many units nobody has taken. */
-  synchronized long remaining() {
-    return end - at;
-  }
+    /** Returns how many units nobody has taken. */
+    synchronized long remaining() {
+        return end - at;
+    }
 
-  /** Returns how long those units should take, going by the present block if that is slower than expected. */
-  synchronized double remainingNanos(long now) {
-    if (pace.isFixed()) return Double.MAX_VALUE;
-    double perUnit = pace.nanosPerUnit();
-    if (blockUnits > 0) perUnit = Math.max(perUnit, (double) (now - blockStart) / blockUnits);
-    return perUnit * (end - at);
-  }
+    /** Returns how long those units should take, going by the present block if that is slower than expected. */
+    synchronized double remainingNanos(long now) {
+        if (pace.isFixed()) return Double.MAX_VALUE;
+        double perUnit = pace.nanosPerUnit();
+        if (blockUnits > 0) perUnit = Math.max(perUnit, (double) (now - blockStart) / blockUnits);
+        return perUnit * (end - at);
+    }
 
-  /** Splits off the later half of the units that nobody has taken and returns it as a part, or null if there are none. */
-  synchronized Part split() {
-    if (end <= at) return null;
-    long middle = at + (end - at) / 2;
-    Part later = new Part(pace.copy()).range(middle, end);
-    end = middle;
-    return later;
-  }
+    /** Splits off the later half of the units that nobody has taken and returns it as a part, or null if there are none. */
+    synchronized Part split() {
+        if (end <= at) return null;
+        long middle = at + (end - at) / 2;
+        Part later = new Part(pace.copy()).range(middle, end);
+        end = middle;
+        return later;
+    }
 
-  /** Gives the units to {@code other}, and returns that. */
-  Part moveTo(Part other) {
-    return other.range(at, end);
-  }
+    /** Gives the units to {@code other}, and returns that. */
+    Part moveTo(Part other) {
+        return other.range(at, end);
+    }
 
-  /** Leaves out the units that nobody has taken. */
-  synchronized void close() {
-    end = at;
-  }
+    /** Leaves out the units that nobody has taken. */
+    synchronized void close() {
+        end = at;
+    }
 }

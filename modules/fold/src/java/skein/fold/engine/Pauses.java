@@ -11,35 +11,35 @@ import java.util.concurrent.locks.LockSupport;
  * then. If there are more such folds than carriers, they park so long that carriers run out of work.
  */
 final class Pauses {
-  /** How long a virtual thread may keep its carrier; to come back to it takes some 20 us. */
-  private static final long SLICE_NANOS = 1_000_000;
-  /** How many folds are on virtual threads and have parked. */
-  private static final AtomicInteger STAYING = new AtomicInteger();
+    /** How long a virtual thread may keep its carrier; to come back to it takes some 20 us. */
+    private static final long SLICE_NANOS = 1_000_000;
+    /** How many folds are on virtual threads and have parked. */
+    private static final AtomicInteger STAYING = new AtomicInteger();
 
-  private long since;  // when this thread got its carrier
-  private boolean stays;
+    private long since; // when this thread got its carrier
+    private boolean stays;
 
-  Pauses(long now) {
-    since = now;
-  }
+    Pauses(long now) {
+        since = now;
+    }
 
-  /** Throws an InterruptedException if somebody has interrupted the thread. Leaves the carrier to others if it is time. */
-  void pause() {
-    if (Thread.interrupted()) throw Util.sneakyThrow(interruption());
-    if (!Thread.currentThread().isVirtual() || System.nanoTime() - since < SLICE_NANOS) return;
-    int folds = stays ? STAYING.get() : STAYING.incrementAndGet();
-    stays = true;
-    LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : SLICE_NANOS * folds / Crew.PROCESSORS);
-    since = System.nanoTime();
-  }
+    /** Throws an InterruptedException if somebody has interrupted the thread. Leaves the carrier to others if it is time. */
+    void pause() {
+        if (Thread.interrupted()) throw Util.sneakyThrow(interruption());
+        if (!Thread.currentThread().isVirtual() || System.nanoTime() - since < SLICE_NANOS) return;
+        int folds = stays ? STAYING.get() : STAYING.incrementAndGet();
+        stays = true;
+        LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : SLICE_NANOS * folds / Crew.PROCESSORS);
+        since = System.nanoTime();
+    }
 
-  /** Says that the fold is over, or goes on on another thread. */
-  void end() {
-    if (stays) STAYING.decrementAndGet();
-    stays = false;
-  }
+    /** Says that the fold is over, or goes on on another thread. */
+    void end() {
+        if (stays) STAYING.decrementAndGet();
+        stays = false;
+    }
 
-  static InterruptedException interruption() {
-    return new InterruptedException("interrupted while folding");
-  }
+    static InterruptedException interruption() {
+        return new InterruptedException("interrupted while folding");
+    }
 }

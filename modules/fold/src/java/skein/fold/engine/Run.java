@@ -29,341 +29,347 @@ import java.util.concurrent.locks.LockSupport;
  * caller, drops everything, as does any exception of an unordered fold; the caller gets that exception.
  */
 abstract class Run {
-  private static final int SPINS = 2000;
+    private static final int SPINS = 2000;
 
-  /** What a pool gets: the run, as long as it wants help. A pool that keeps it for longer keeps nothing else. */
-  private static final class Invitation implements Runnable {
-    private final AtomicBoolean sent = new AtomicBoolean();
-    private volatile Run run;
+    /** What a pool gets: the run, as long as it wants help. A pool that keeps it for longer keeps nothing else. */
+    private static final class Invitation implements Runnable {
+        private final AtomicBoolean sent = new AtomicBoolean();
+        private volatile Run run;
 
-    Invitation(Run run) {
-      this.run = run;
-    }
-
-    @Override
-    public void run() {
-      sent.set(false);
-      Run wanted = run;
-      if (wanted != null) wanted.help();
-    }
-  }
-
-  final Fold fold;
-  final Object lock = new Object();
-  private final Object bindings = Var.cloneThreadBindingFrame();
-  private final Thread caller = Thread.currentThread();
-  private final Pauses pauses;
-  private final Invitation invitation = new Invitation(this);
-  private final List<Thread> helpers = new ArrayList<>();  // guarded by lock; those at work
-
-  private Part head;                  // guarded by lock
-  private Part tail;                  // guarded by lock
-  private Throwable failure;          // guarded by lock
-  private volatile int helperCount;   // how many helpers there are, to be read without the lock
-  private volatile boolean failed;    // written under lock; whether all parts are dropped
-  private volatile boolean over;      // no more helpers are wanted
-  private boolean opened;             // the caller's
-  private volatile long combineNanos; // how long the last combination took
-
-  Run(Fold fold, Part root) {
-    this.fold = fold;
-    pauses = fold.pauses(System.nanoTime());
-    append(root);
-  }
-
-  /** Works on the first part, and whatever else the caller does first. Called by the caller. */
-  abstract void workOnRoot(Part root);
-
-  /** Looks for work and does it, until there is none. */
-  abstract void work();
-
-  /** Drops what belongs to no part, since nobody wants more of the source. Under the lock. */
-  void shut() { }
-
-  /** Runs the fold; returns its accumulator, complete and combined. */
-  final Object execute() {
-    open();
-    try {
-      workOnRoot(head());
-      work();
-    } catch (Throwable t) {  // whatever a step throws is the caller's; Errors too
-      fail(t);
-    } finally {
-      awaitHelpers();
-      invitation.run = null;
-    }
-    synchronized (lock) {
-      if (failure != null) throw Util.sneakyThrow(failure);
-      return result();
-    }
-  }
-
-  /** Returns the value of a run that has not failed, or throws what its leftmost failed part has thrown. Under the lock. */
-  Object result() {
-    if (tail.thrown != null && (head == tail || head.done && head.right == tail)) throw Util.sneakyThrow(tail.thrown);
-    if (head != tail || !head.done) throw new AssertionError("parts are left");
-    return head.acc;
-  }
-
-  // Helpers.
-
-  private int maxHelpers() {
-    return fold.options.parallelism() - 1;
-  }
-
-  private boolean wantsHelp() {
-    return !over && !failed && helperCount < maxHelpers();
-  }
-
-  final boolean isHelped() {
-    return helperCount > 0;
-  }
-
-  final boolean hasFailed() {
-    return failed;
-  }
-
-  /** Asks for the first helper, unless that has been done. Called by the caller. */
-  final void open() {
-    if (opened) return;
-    opened = true;
-    if (fold.options.pool() == null) Crew.OWN.reserve(maxHelpers());
-    invite();
-  }
-
-  /** Asks for one more helper: at first, and when a thread has found work. */
-  final void invite() {
-    if (!wantsHelp() || !invitation.sent.compareAndSet(false, true)) return;
-    Executor pool = fold.options.pool();
-    try {
-      (pool == null ? Crew.OWN : pool).execute(invitation);
-    } catch (RejectedExecutionException | OutOfMemoryError e) {  // the latter: the system has no thread left
-      invitation.sent.set(false);  // nobody comes, so the caller does the work
-    }
-  }
-
-  private void help() {
-    if (!join()) return;
-    Object before = Var.getThreadBindingFrame();
-    Var.resetThreadBindingFrame(bindings);
-    try {
-      work();
-      over = true;  // nothing is left to take, and nothing will be
-    } catch (Throwable t) {  // as in execute
-      fail(t);
-    } finally {
-      Var.resetThreadBindingFrame(before);
-      leave();
-    }
-  }
-
-  private boolean join() {
-    synchronized (lock) {
-      Thread visitor = Thread.currentThread();
-      // A pool that runs its tasks at once, on the thread that brings them, is no help.
-      if (!wantsHelp() || visitor == caller || helpers.contains(visitor)) return false;
-      helpers.add(visitor);
-      helperCount = helpers.size();
-      return true;
-    }
-  }
-
-  private void leave() {
-    synchronized (lock) {
-      helpers.remove(Thread.currentThread());
-      helperCount = helpers.size();
-      if (helperCount > 0) return;
-    }
-    LockSupport.unpark(caller);
-  }
-
-  /** Waits until all helpers have left; no more can come. */
-  private void awaitHelpers() {
-    over = true;
-    boolean interrupted = false;
-    for (int spins = SPINS; helpersWork(); spins--) {
-      if (spins > 0) Thread.onSpinWait(); else LockSupport.park(this);
-      if (Thread.interrupted()) {
-        interrupted = true;
-        fail(Pauses.interruption());
-      }
-    }
-    // An interrupt that is not what the caller gets must not be lost.
-    if (interrupted && !(failure instanceof InterruptedException)) caller.interrupt();
-  }
-
-  private boolean helpersWork() {
-    synchronized (lock) {
-      return helperCount > 0;
-    }
-  }
-
-  /** Ends the run with {@code t}: drops everything. */
-  final void fail(Throwable t) {
-    synchronized (lock) {
-      if (failure != null) return;
-      failure = t;
-      failed = true;
-      for (Part p = head; p != null; p = p.right) p.drop();
-      shut();
-      lock.notifyAll();
-    }
-  }
-
-  /** Called between two blocks. Helpers need not pause: nobody but the engine interrupts them, and they have no carrier. */
-  final void pause() {
-    if (Thread.currentThread() == caller) pauses.pause();
-  }
-
-  // The list of parts.
-
-  final Part head() {
-    synchronized (lock) {
-      return head;
-    }
-  }
-
-  final boolean isTail(Part part) {
-    synchronized (lock) {
-      return tail == part;
-    }
-  }
-
-  /** Appends a part. The calling thread holds what makes this its place. */
-  final void append(Part part) {
-    synchronized (lock) {
-      part.left = tail;
-      if (tail == null) head = part; else tail.right = part;
-      tail = part;
-    }
-  }
-
-  /** Puts {@code part} right of {@code of}. Under the lock. */
-  final void insertAfter(Part of, Part part) {
-    part.left = of;
-    part.right = of.right;
-    if (of.right == null) tail = part; else of.right.left = part;
-    of.right = part;
-  }
-
-  private void unlink(Part part) {
-    if (part.left == null) head = part.right; else part.left.right = part.right;
-    if (part.right == null) tail = part.left; else part.right.left = part.left;
-  }
-
-  /** Ends the fold at {@code part}: nobody wants what is right of it, or in an unordered fold what nobody has taken. */
-  final void endAfter(Part part) {
-    synchronized (lock) {
-      if (part.isDropped()) return;
-      shut();
-      if (fold.options.unordered()) {
-        for (Part p = head; p != null; p = p.right) p.close();
-      } else {
-        for (Part p = part.right; p != null; p = p.right) p.drop();
-        part.right = null;
-        tail = part;
-      }
-      lock.notifyAll();
-    }
-  }
-
-  // Work on a part.
-
-  private boolean isStopped(Part part) {
-    return failed || part.isDropped();
-  }
-
-  /** Does {@code work}, which calls the user's functions for {@code part}. Returns whether the part goes on. */
-  final boolean attempt(Part part, Runnable work) {
-    if (failed || !part.enter()) return false;
-    try {
-      work.run();
-      return !isStopped(part);
-    } catch (Throwable t) {  // whatever a step throws is the caller's; Errors too
-      thrown(part, t);
-      return false;
-    } finally {
-      part.leave();
-    }
-  }
-
-  /** Ends {@code part} with what it has thrown. */
-  private void thrown(Part part, Throwable t) {
-    if (fold.options.unordered() || isCancellation(part, t)) {
-      fail(t);
-      return;
-    }
-    synchronized (lock) {
-      if (isStopped(part)) return;
-      part.thrown = t;
-      part.done = true;
-      part.close();
-      endAfter(part);
-    }
-  }
-
-  /** Returns whether {@code t}, which came of work for {@code claim}, says that somebody has interrupted the caller. */
-  final boolean isCancellation(Claim claim, Throwable t) {
-    return t instanceof InterruptedException && Thread.currentThread() == caller && !claim.isInterrupted();
-  }
-
-  /** Says that the source has thrown {@code t} after all that is in the list. Under the lock. */
-  final void sourceThrew(Throwable t) {
-    Part end = new Part(null);
-    append(end);
-    thrown(end, t);
-  }
-
-  /** Ends {@code part}: completes its accumulator and combines it with neighbours that are done. */
-  final void complete(Part part) {
-    attempt(part, () -> finish(part, completed(part)));
-  }
-
-  /** Returns the accumulator of {@code part}, complete. */
-  Object completed(Part part) {
-    return fold.complete(part.step, part.acc);
-  }
-
-  /** Ends {@code part} with the complete accumulator {@code acc}: combines it with neighbours that are done. */
-  private void finish(Part part, Object acc) {
-    part.acc = null;
-    for (; ; pause()) {
-      boolean withLeft;
-      Part other;
-      synchronized (lock) {
-        if (isStopped(part)) return;
-        withLeft = part.left != null && part.left.done && isCombinable(part.left);
-        other = withLeft ? part.left : part.right;
-        if (!withLeft && (other == null || !other.done || other.thrown != null || !isCombinable(part))) {
-          part.acc = acc;
-          part.done = true;
-          lock.notifyAll();
-          return;
+        Invitation(Run run) {
+            this.run = run;
         }
-        unlink(other);
-        lock.notifyAll();
-      }
-      acc = withLeft ? combine(other.acc, acc) : combine(acc, other.acc);
-      if (acc instanceof Reduced reduced) {
-        acc = reduced.deref();
-        endAfter(part);
-      }
+
+        @Override
+        public void run() {
+            sent.set(false);
+            Run wanted = run;
+            if (wanted != null) wanted.help();
+        }
     }
-  }
 
-  /** Returns whether {@code part}, which is done, may be combined with its right neighbour when that is done. Under the lock. */
-  boolean isCombinable(Part part) {
-    return true;
-  }
+    final Fold fold;
+    final Object lock = new Object();
+    private final Object bindings = Var.cloneThreadBindingFrame();
+    private final Thread caller = Thread.currentThread();
+    private final Pauses pauses;
+    private final Invitation invitation = new Invitation(this);
+    private final List<Thread> helpers = new ArrayList<>(); // guarded by lock; those at work
 
-  Object combine(Object left, Object right) {
-    long start = System.nanoTime();
-    Object combined = fold.combine.invoke(left, right);
-    combineNanos = System.nanoTime() - start;
-    return combined;
-  }
+    private Part head; // guarded by lock
+    private Part tail; // guarded by lock
+    private Throwable failure; // guarded by lock
+    private volatile int helperCount; // how many helpers there are, to be read without the lock
+    private volatile boolean failed; // written under lock; whether all parts are dropped
+    private volatile boolean over; // no more helpers are wanted
+    private boolean opened; // the caller's
+    private volatile long combineNanos; // how long the last combination took
 
-  final long combineNanos() {
-    return combineNanos;
-  }
+    Run(Fold fold, Part root) {
+        this.fold = fold;
+        pauses = fold.pauses(System.nanoTime());
+        append(root);
+    }
+
+    /** Works on the first part, and whatever else the caller does first. Called by the caller. */
+    abstract void workOnRoot(Part root);
+
+    /** Looks for work and does it, until there is none. */
+    abstract void work();
+
+    /** Drops what belongs to no part, since nobody wants more of the source. Under the lock. */
+    void shut() {}
+
+    /** Runs the fold; returns its accumulator, complete and combined. */
+    final Object execute() {
+        open();
+        try {
+            workOnRoot(head());
+            work();
+        } catch (Throwable t) { // whatever a step throws is the caller's; Errors too
+            fail(t);
+        } finally {
+            awaitHelpers();
+            invitation.run = null;
+        }
+        synchronized (lock) {
+            if (failure != null) throw Util.sneakyThrow(failure);
+            return result();
+        }
+    }
+
+    /** Returns the value of a run that has not failed, or throws what its leftmost failed part has thrown. Under the lock. */
+    Object result() {
+        if (tail.thrown != null && (head == tail || head.done && head.right == tail))
+            throw Util.sneakyThrow(tail.thrown);
+        if (head != tail || !head.done) throw new AssertionError("parts are left");
+        return head.acc;
+    }
+
+    // Helpers.
+
+    private int maxHelpers() {
+        return fold.options.parallelism() - 1;
+    }
+
+    private boolean wantsHelp() {
+        return !over && !failed && helperCount < maxHelpers();
+    }
+
+    final boolean isHelped() {
+        return helperCount > 0;
+    }
+
+    final boolean hasFailed() {
+        return failed;
+    }
+
+    /** Asks for the first helper, unless that has been done. Called by the caller. */
+    final void open() {
+        if (opened) return;
+        opened = true;
+        if (fold.options.pool() == null) Crew.OWN.reserve(maxHelpers());
+        invite();
+    }
+
+    /** Asks for one more helper: at first, and when a thread has found work. */
+    final void invite() {
+        if (!wantsHelp() || !invitation.sent.compareAndSet(false, true)) return;
+        Executor pool = fold.options.pool();
+        try {
+            (pool == null ? Crew.OWN : pool).execute(invitation);
+        } catch (RejectedExecutionException | OutOfMemoryError e) { // the latter: the system has no thread left
+            invitation.sent.set(false); // nobody comes, so the caller does the work
+        }
+    }
+
+    private void help() {
+        if (!join()) return;
+        Object before = Var.getThreadBindingFrame();
+        Var.resetThreadBindingFrame(bindings);
+        try {
+            work();
+            over = true; // nothing is left to take, and nothing will be
+        } catch (Throwable t) { // as in execute
+            fail(t);
+        } finally {
+            Var.resetThreadBindingFrame(before);
+            leave();
+        }
+    }
+
+    private boolean join() {
+        synchronized (lock) {
+            Thread visitor = Thread.currentThread();
+            // A pool that runs its tasks at once, on the thread that brings them, is no help.
+            if (!wantsHelp() || visitor == caller || helpers.contains(visitor)) return false;
+            helpers.add(visitor);
+            helperCount = helpers.size();
+            return true;
+        }
+    }
+
+    private void leave() {
+        synchronized (lock) {
+            helpers.remove(Thread.currentThread());
+            helperCount = helpers.size();
+            if (helperCount > 0) return;
+        }
+        LockSupport.unpark(caller);
+    }
+
+    /** Waits until all helpers have left; no more can come. */
+    private void awaitHelpers() {
+        over = true;
+        boolean interrupted = false;
+        for (int spins = SPINS; helpersWork(); spins--) {
+            if (spins > 0) Thread.onSpinWait();
+            else LockSupport.park(this);
+            if (Thread.interrupted()) {
+                interrupted = true;
+                fail(Pauses.interruption());
+            }
+        }
+        // An interrupt that is not what the caller gets must not be lost.
+        if (interrupted && !(failure instanceof InterruptedException)) caller.interrupt();
+    }
+
+    private boolean helpersWork() {
+        synchronized (lock) {
+            return helperCount > 0;
+        }
+    }
+
+    /** Ends the run with {@code t}: drops everything. */
+    final void fail(Throwable t) {
+        synchronized (lock) {
+            if (failure != null) return;
+            failure = t;
+            failed = true;
+            for (Part p = head; p != null; p = p.right) p.drop();
+            shut();
+            lock.notifyAll();
+        }
+    }
+
+    /** Called between two blocks. Helpers need not pause: nobody but the engine interrupts them, and they have no carrier. */
+    final void pause() {
+        if (Thread.currentThread() == caller) pauses.pause();
+    }
+
+    // The list of parts.
+
+    final Part head() {
+        synchronized (lock) {
+            return head;
+        }
+    }
+
+    final boolean isTail(Part part) {
+        synchronized (lock) {
+            return tail == part;
+        }
+    }
+
+    /** Appends a part. The calling thread holds what makes this its place. */
+    final void append(Part part) {
+        synchronized (lock) {
+            part.left = tail;
+            if (tail == null) head = part;
+            else tail.right = part;
+            tail = part;
+        }
+    }
+
+    /** Puts {@code part} right of {@code of}. Under the lock. */
+    final void insertAfter(Part of, Part part) {
+        part.left = of;
+        part.right = of.right;
+        if (of.right == null) tail = part;
+        else of.right.left = part;
+        of.right = part;
+    }
+
+    private void unlink(Part part) {
+        if (part.left == null) head = part.right;
+        else part.left.right = part.right;
+        if (part.right == null) tail = part.left;
+        else part.right.left = part.left;
+    }
+
+    /** Ends the fold at {@code part}: nobody wants what is right of it, or in an unordered fold what nobody has taken. */
+    final void endAfter(Part part) {
+        synchronized (lock) {
+            if (part.isDropped()) return;
+            shut();
+            if (fold.options.unordered()) {
+                for (Part p = head; p != null; p = p.right) p.close();
+            } else {
+                for (Part p = part.right; p != null; p = p.right) p.drop();
+                part.right = null;
+                tail = part;
+            }
+            lock.notifyAll();
+        }
+    }
+
+    // Work on a part.
+
+    private boolean isStopped(Part part) {
+        return failed || part.isDropped();
+    }
+
+    /** Does {@code work}, which calls the user's functions for {@code part}. Returns whether the part goes on. */
+    final boolean attempt(Part part, Runnable work) {
+        if (failed || !part.enter()) return false;
+        try {
+            work.run();
+            return !isStopped(part);
+        } catch (Throwable t) { // whatever a step throws is the caller's; Errors too
+            thrown(part, t);
+            return false;
+        } finally {
+            part.leave();
+        }
+    }
+
+    /** Ends {@code part} with what it has thrown. */
+    private void thrown(Part part, Throwable t) {
+        if (fold.options.unordered() || isCancellation(part, t)) {
+            fail(t);
+            return;
+        }
+        synchronized (lock) {
+            if (isStopped(part)) return;
+            part.thrown = t;
+            part.done = true;
+            part.close();
+            endAfter(part);
+        }
+    }
+
+    /** Returns whether {@code t}, which came of work for {@code claim}, says that somebody has interrupted the caller. */
+    final boolean isCancellation(Claim claim, Throwable t) {
+        return t instanceof InterruptedException && Thread.currentThread() == caller && !claim.isInterrupted();
+    }
+
+    /** Says that the source has thrown {@code t} after all that is in the list. Under the lock. */
+    final void sourceThrew(Throwable t) {
+        Part end = new Part(null);
+        append(end);
+        thrown(end, t);
+    }
+
+    /** Ends {@code part}: completes its accumulator and combines it with neighbours that are done. */
+    final void complete(Part part) {
+        attempt(part, () -> finish(part, completed(part)));
+    }
+
+    /** Returns the accumulator of {@code part}, complete. */
+    Object completed(Part part) {
+        return fold.complete(part.step, part.acc);
+    }
+
+    /** Ends {@code part} with the complete accumulator {@code acc}: combines it with neighbours that are done. */
+    private void finish(Part part, Object acc) {
+        part.acc = null;
+        for (; ; pause()) {
+            boolean withLeft;
+            Part other;
+            synchronized (lock) {
+                if (isStopped(part)) return;
+                withLeft = part.left != null && part.left.done && isCombinable(part.left);
+                other = withLeft ? part.left : part.right;
+                if (!withLeft && (other == null || !other.done || other.thrown != null || !isCombinable(part))) {
+                    part.acc = acc;
+                    part.done = true;
+                    lock.notifyAll();
+                    return;
+                }
+                unlink(other);
+                lock.notifyAll();
+            }
+            acc = withLeft ? combine(other.acc, acc) : combine(acc, other.acc);
+            if (acc instanceof Reduced reduced) {
+                acc = reduced.deref();
+                endAfter(part);
+            }
+        }
+    }
+
+    /** Returns whether {@code part}, which is done, may be combined with its right neighbour when that is done. Under the lock. */
+    boolean isCombinable(Part part) {
+        return true;
+    }
+
+    Object combine(Object left, Object right) {
+        long start = System.nanoTime();
+        Object combined = fold.combine.invoke(left, right);
+        combineNanos = System.nanoTime() - start;
+        return combined;
+    }
+
+    final long combineNanos() {
+        return combineNanos;
+    }
 }

@@ -7,104 +7,105 @@ import skein.fold.spi.Span;
 
 /** A run over a span: a thread without work splits off the later half of the part with the most units left. */
 final class SpanRun extends Run {
-  /** Work that takes less than this stays with its owner: a part of its own would cost as much. */
-  private static final double WORTH_SPLITTING_NANOS = 10_000;
-  private static final int SPINS = 200;
-  private static final long NAP_NANOS = 20_000;
-  /** What {@link #split} returns when there may be something to split in a moment. */
-  private static final Part LATER = new Part(null);
+    /** Work that takes less than this stays with its owner: a part of its own would cost as much. */
+    private static final double WORTH_SPLITTING_NANOS = 10_000;
 
-  private final Span span;
+    private static final int SPINS = 200;
+    private static final long NAP_NANOS = 20_000;
+    /** What {@link #split} returns when there may be something to split in a moment. */
+    private static final Part LATER = new Part(null);
 
-  /** @param root the caller's part; some of it may be done already */
-  SpanRun(Fold fold, Span span, Part root) {
-    super(fold, root);
-    this.span = span;
-  }
+    private final Span span;
 
-  @Override
-  void workOnRoot(Part root) {
-    work(root);
-  }
-
-  @Override
-  void work() {
-    for (int waits = 0; ; ) {
-      Part part = split(null);
-      if (part == null) return;
-      if (part == LATER) {
-        await(waits++);
-      } else {
-        waits = 0;
-        invite();
-        if (attempt(part, () -> begin(part))) work(part);
-      }
+    /** @param root the caller's part; some of it may be done already */
+    SpanRun(Fold fold, Span span, Part root) {
+        super(fold, root);
+        this.span = span;
     }
-  }
 
-  private void begin(Part part) {
-    part.step = fold.stepOf(fold.chain(), span);
-    part.acc = fold.identity.invoke();
-  }
-
-  private void await(int waits) {
-    if (waits < SPINS) {
-      Thread.onSpinWait();
-    } else {
-      LockSupport.parkNanos(this, NAP_NANOS);
-      pause();
+    @Override
+    void workOnRoot(Part root) {
+        work(root);
     }
-  }
 
-  private void work(Part part) {
-    for (long now = System.nanoTime(), end; (end = part.take(now)) >= 0 || refilled(part); pause()) {
-      if (end < 0) continue;
-      long to = end;
-      if (!attempt(part, () -> part.acc = span.reduce(part.step, part.acc, part.from, to))) return;
-      long before = now;
-      now = System.nanoTime();
-      fold.note(part, to - part.from, before, now);
-      if (part.acc instanceof Reduced reduced) {
-        part.acc = reduced.deref();
-        part.close();
-        endAfter(part);
-      }
+    @Override
+    void work() {
+        for (int waits = 0; ; ) {
+            Part part = split(null);
+            if (part == null) return;
+            if (part == LATER) {
+                await(waits++);
+            } else {
+                waits = 0;
+                invite();
+                if (attempt(part, () -> begin(part))) work(part);
+            }
+        }
     }
-    complete(part);
-  }
 
-  /** In an unordered fold a part goes on with units of another one. Returns whether it has got any. */
-  private boolean refilled(Part part) {
-    return fold.options.unordered() && split(part) == part;
-  }
-
-  /** Splits units off the part with the most left, for {@code into} or else as a new part; null if there is nothing to do. */
-  private Part split(Part into) {
-    synchronized (lock) {
-      Part victim = hasFailed() ? null : richest();
-      if (victim == null) return null;
-      if (victim.remainingNanos(System.nanoTime()) < WORTH_SPLITTING_NANOS) return LATER;
-      Part later = victim.split();
-      if (later == null) return LATER;
-      if (into == null) {
-        insertAfter(victim, later);
-        return later;
-      }
-      return later.moveTo(into);
+    private void begin(Part part) {
+        part.step = fold.stepOf(fold.chain(), span);
+        part.acc = fold.identity.invoke();
     }
-  }
 
-  /** Returns the part with the most units that nobody has taken, or null if all are taken. Under the lock. */
-  private Part richest() {
-    Part richest = null;
-    long most = 0;
-    for (Part p = head(); p != null; p = p.right) {
-      long remaining = p.done ? 0 : p.remaining();
-      if (remaining > most) {
-        most = remaining;
-        richest = p;
-      }
+    private void await(int waits) {
+        if (waits < SPINS) {
+            Thread.onSpinWait();
+        } else {
+            LockSupport.parkNanos(this, NAP_NANOS);
+            pause();
+        }
     }
-    return richest;
-  }
+
+    private void work(Part part) {
+        for (long now = System.nanoTime(), end; (end = part.take(now)) >= 0 || refilled(part); pause()) {
+            if (end < 0) continue;
+            long to = end;
+            if (!attempt(part, () -> part.acc = span.reduce(part.step, part.acc, part.from, to))) return;
+            long before = now;
+            now = System.nanoTime();
+            fold.note(part, to - part.from, before, now);
+            if (part.acc instanceof Reduced reduced) {
+                part.acc = reduced.deref();
+                part.close();
+                endAfter(part);
+            }
+        }
+        complete(part);
+    }
+
+    /** In an unordered fold a part goes on with units of another one. Returns whether it has got any. */
+    private boolean refilled(Part part) {
+        return fold.options.unordered() && split(part) == part;
+    }
+
+    /** Splits units off the part with the most left, for {@code into} or else as a new part; null if there is nothing to do. */
+    private Part split(Part into) {
+        synchronized (lock) {
+            Part victim = hasFailed() ? null : richest();
+            if (victim == null) return null;
+            if (victim.remainingNanos(System.nanoTime()) < WORTH_SPLITTING_NANOS) return LATER;
+            Part later = victim.split();
+            if (later == null) return LATER;
+            if (into == null) {
+                insertAfter(victim, later);
+                return later;
+            }
+            return later.moveTo(into);
+        }
+    }
+
+    /** Returns the part with the most units that nobody has taken, or null if all are taken. Under the lock. */
+    private Part richest() {
+        Part richest = null;
+        long most = 0;
+        for (Part p = head(); p != null; p = p.right) {
+            long remaining = p.done ? 0 : p.remaining();
+            if (remaining > most) {
+                most = remaining;
+                richest = p;
+            }
+        }
+        return richest;
+    }
 }

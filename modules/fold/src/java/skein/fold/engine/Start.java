@@ -11,271 +11,279 @@ import skein.fold.spi.Span;
  * has taken {@link #ALONE_NANOS} and the rest should take longer than calling for help.
  */
 class Start {
-  /** How long a fold runs on the caller's thread before it asks for helpers. */
-  static final long ALONE_NANOS = 60_000;
-  /** How long the rest must take for that; a helper needs half of it to come. */
-  private static final long WORTH_HELP_NANOS = 100_000;
-  /** How many times as long as so far to wait before asking again whether helpers are worth their cost. */
-  private static final int PATIENCE = 16;
-  /** So few units are not worth a look at the clock: after the first one there is but one left. */
-  private static final int FEW = 2;
-  /** So few units are not worth a plan, if the first of them take little time. */
-  private static final int SMALL = 128;
-  private static final int MAX_BLOCK = 1 << 20;
+    /** How long a fold runs on the caller's thread before it asks for helpers. */
+    static final long ALONE_NANOS = 60_000;
+    /** How long the rest must take for that; a helper needs half of it to come. */
+    private static final long WORTH_HELP_NANOS = 100_000;
+    /** How many times as long as so far to wait before asking again whether helpers are worth their cost. */
+    private static final int PATIENCE = 16;
+    /** So few units are not worth a look at the clock: after the first one there is but one left. */
+    private static final int FEW = 2;
+    /** So few units are not worth a plan, if the first of them take little time. */
+    private static final int SMALL = 128;
 
-  /** A span as a feed: blocks from its beginning to its end. */
-  private static final class SpanFeed implements Feed {
-    private final Span span;
-    private final long minBlock;
-    private long at;
+    private static final int MAX_BLOCK = 1 << 20;
 
-    SpanFeed(Span span, long at, long minBlock) {
-      this.span = span;
-      this.at = at;
-      this.minBlock = minBlock;
-    }
+    /** A span as a feed: blocks from its beginning to its end. */
+    private static final class SpanFeed implements Feed {
+        private final Span span;
+        private final long minBlock;
+        private long at;
 
-    @Override
-    public Span next(int n) {
-      if (exhausted()) return null;
-      long from = take(n);
-      long size = at - from;
-      return new Span() {
-        @Override
-        public long size() {
-          return size;
+        SpanFeed(Span span, long at, long minBlock) {
+            this.span = span;
+            this.at = at;
+            this.minBlock = minBlock;
         }
 
         @Override
-        public Object reduce(IFn step, Object acc, long first, long end) {
-          return span.reduce(step, acc, from + first, from + end);
+        public Span next(int n) {
+            if (exhausted()) return null;
+            long from = take(n);
+            long size = at - from;
+            return new Span() {
+                @Override
+                public long size() {
+                    return size;
+                }
+
+                @Override
+                public Object reduce(IFn step, Object acc, long first, long end) {
+                    return span.reduce(step, acc, from + first, from + end);
+                }
+            };
         }
-      };
+
+        @Override
+        public Object reduce(IFn step, Object acc, int n) {
+            long from = take(n);
+            return span.reduce(step, acc, from, at);
+        }
+
+        /** Takes {@code n} units, or as many as are worthwhile, and returns where they begin. */
+        private long take(int n) {
+            long from = at;
+            at += Math.min(Math.max(n, minBlock), span.size() - at);
+            return from;
+        }
+
+        @Override
+        public boolean exhausted() {
+            return at >= span.size();
+        }
+
+        @Override
+        public long taken() {
+            return at;
+        }
+
+        @Override
+        public int maxBlock() {
+            return Integer.MAX_VALUE;
+        }
     }
 
-    @Override
-    public Object reduce(IFn step, Object acc, int n) {
-      long from = take(n);
-      return span.reduce(step, acc, from, at);
+    final Fold fold;
+    final IFn[] chain;
+    final Part root;
+    final Pauses pauses;
+    private final Feed feed;
+    private final Span span; // null: the source is a feed
+    private final long start;
+    private long nextQuestion;
+    private boolean sharable; // whether others may help, now or later
+    private boolean settled; // whether it is known which thread does the caller's part
+    private Object result;
+
+    Start(Fold fold, Feed feed, Span span) {
+        this(fold, feed, span, fold.chain(), System.nanoTime());
+        root.step = fold.stepOf(chain, span);
+        root.acc = fold.identity.invoke();
+        if (span == null && feed == null) settled = true; // the source is on the caller's stack
     }
 
-    /** Takes {@code n} units, or as many as are worthwhile, and returns where they begin. */
-    private long take(int n) {
-      long from = at;
-      at += Math.min(Math.max(n, minBlock), span.size() - at);
-      return from;
+    private Start(Fold fold, Feed feed, Span span, IFn[] chain, long start) {
+        this.fold = fold;
+        this.feed = feed;
+        this.span = span;
+        this.chain = chain;
+        this.start = start;
+        pauses = fold.pauses(start);
+        root = new Part(new Pace(fold.options.grain(), span == null ? 1 : span.minBlock()));
+        nextQuestion = start + ALONE_NANOS;
+        sharable = fold.options.parallelism() > 1;
+        fold.path("serial", sharable ? "it was over before help would have paid" : "parallelism is 1");
     }
 
-    @Override
-    public boolean exhausted() {
-      return at >= span.size();
+    /** Folds {@code span}. A small fold ends here, with no more than a chain and two looks at the clock. */
+    static Object fold(Fold fold, Span span) {
+        long size = span.size();
+        if (size > SMALL || fold.options.grain() > 0 || fold.watch != null || span.isCoarse() || span.minBlock() > 1) {
+            return new Start(fold, feedOf(fold, span, 0), span).fold();
+        }
+        IFn[] chain = fold.chain();
+        IFn step = chain[0];
+        Object acc = fold.identity.invoke();
+        if (size <= FEW) return fold.complete(step, unreduced(span.reduce(step, acc, 0, size)));
+        long start = System.nanoTime();
+        long before = start;
+        for (long from = 0, to = 1; ; from = to, to = to == 1 ? Math.min(1 + Pace.SECOND, size) : size) {
+            acc = span.reduce(step, acc, from, to);
+            if (to == size || acc instanceof Reduced) return fold.complete(step, unreduced(acc));
+            long now = System.nanoTime();
+            if ((now - before) * size > ALONE_NANOS * (to - from)) {
+                Start later = new Start(fold, feedOf(fold, span, to), span, chain, start);
+                later.root.step = step;
+                later.root.acc = acc;
+                later.root.pace.took(to - from, now - before);
+                return later.fold();
+            }
+            before = now;
+        }
     }
 
-    @Override
-    public long taken() {
-      return at;
+    private static Feed feedOf(Fold fold, Span span, long at) {
+        return new SpanFeed(span, at, fold.options.grain() > 0 ? fold.options.grain() : span.minBlock());
     }
 
-    @Override
-    public int maxBlock() {
-      return Integer.MAX_VALUE;
+    static Object unreduced(Object acc) {
+        return acc instanceof Reduced reduced ? reduced.deref() : acc;
     }
-  }
 
-  final Fold fold;
-  final IFn[] chain;
-  final Part root;
-  final Pauses pauses;
-  private final Feed feed;
-  private final Span span;    // null: the source is a feed
-  private final long start;
-  private long nextQuestion;
-  private boolean sharable;   // whether others may help, now or later
-  private boolean settled;    // whether it is known which thread does the caller's part
-  private Object result;
-
-  Start(Fold fold, Feed feed, Span span) {
-    this(fold, feed, span, fold.chain(), System.nanoTime());
-    root.step = fold.stepOf(chain, span);
-    root.acc = fold.identity.invoke();
-    if (span == null && feed == null) settled = true;  // the source is on the caller's stack
-  }
-
-  private Start(Fold fold, Feed feed, Span span, IFn[] chain, long start) {
-    this.fold = fold;
-    this.feed = feed;
-    this.span = span;
-    this.chain = chain;
-    this.start = start;
-    pauses = fold.pauses(start);
-    root = new Part(new Pace(fold.options.grain(), span == null ? 1 : span.minBlock()));
-    nextQuestion = start + ALONE_NANOS;
-    sharable = fold.options.parallelism() > 1;
-    fold.path("serial", sharable ? "it was over before help would have paid" : "parallelism is 1");
-  }
-
-  /** Folds {@code span}. A small fold ends here, with no more than a chain and two looks at the clock. */
-  static Object fold(Fold fold, Span span) {
-    long size = span.size();
-    if (size > SMALL || fold.options.grain() > 0 || fold.watch != null || span.isCoarse() || span.minBlock() > 1) {
-      return new Start(fold, feedOf(fold, span, 0), span).fold();
+    /** Folds the rest of the source. */
+    final Object fold() {
+        return foldByBlocks(start) ? result : fold.complete(root.step, unreduced(root.acc));
     }
-    IFn[] chain = fold.chain();
-    IFn step = chain[0];
-    Object acc = fold.identity.invoke();
-    if (size <= FEW) return fold.complete(step, unreduced(span.reduce(step, acc, 0, size)));
-    long start = System.nanoTime();
-    long before = start;
-    for (long from = 0, to = 1; ; from = to, to = to == 1 ? Math.min(1 + Pace.SECOND, size) : size) {
-      acc = span.reduce(step, acc, from, to);
-      if (to == size || acc instanceof Reduced) return fold.complete(step, unreduced(acc));
-      long now = System.nanoTime();
-      if ((now - before) * size > ALONE_NANOS * (to - from)) {
-        Start later = new Start(fold, feedOf(fold, span, to), span, chain, start);
-        later.root.step = step;
-        later.root.acc = acc;
-        later.root.pace.took(to - from, now - before);
-        return later.fold();
-      }
-      before = now;
+
+    /** As {@link #fold}, on another thread than before. */
+    private Object foldOn() {
+        root.piece = null;
+        return foldByBlocks(System.nanoTime()) ? result : fold.complete(root.step, unreduced(root.acc));
     }
-  }
 
-  private static Feed feedOf(Fold fold, Span span, long at) {
-    return new SpanFeed(span, at, fold.options.grain() > 0 ? fold.options.grain() : span.minBlock());
-  }
-
-  static Object unreduced(Object acc) {
-    return acc instanceof Reduced reduced ? reduced.deref() : acc;
-  }
-
-  /** Folds the rest of the source. */
-  final Object fold() {
-    return foldByBlocks(start) ? result : fold.complete(root.step, unreduced(root.acc));
-  }
-
-  /** As {@link #fold}, on another thread than before. */
-  private Object foldOn() {
-    root.piece = null;
-    return foldByBlocks(System.nanoTime()) ? result : fold.complete(root.step, unreduced(root.acc));
-  }
-
-  /** Goes on block by block. Returns whether there is a result. */
-  private boolean foldByBlocks(long now) {
-    boolean atOnce = root.pace.isFixed() ? remaining() > fold.options.grain() : span != null && span.isCoarse();
-    if (atOnce && sharable && share()) return true;
-    while (!(root.acc instanceof Reduced) && !feed.exhausted()) {
-      long units = reduce(root.step, MAX_BLOCK);
-      // Without a look at the clock, unless somebody watches.
-      if (fold.watch == null && (root.acc instanceof Reduced || feed.exhausted())) break;
-      now = note(units, now);
-      if (root.acc instanceof Reduced) break;
-      pauses.pause();
-      if (isQuestionable(now) && remainingNanos() > WORTH_HELP_NANOS) {
-        if (share()) return true;
-        now = System.nanoTime();
-      }
+    /** Goes on block by block. Returns whether there is a result. */
+    private boolean foldByBlocks(long now) {
+        boolean atOnce = root.pace.isFixed() ? remaining() > fold.options.grain() : span != null && span.isCoarse();
+        if (atOnce && sharable && share()) return true;
+        while (!(root.acc instanceof Reduced) && !feed.exhausted()) {
+            long units = reduce(root.step, MAX_BLOCK);
+            // Without a look at the clock, unless somebody watches.
+            if (fold.watch == null && (root.acc instanceof Reduced || feed.exhausted())) break;
+            now = note(units, now);
+            if (root.acc instanceof Reduced) break;
+            pauses.pause();
+            if (isQuestionable(now) && remainingNanos() > WORTH_HELP_NANOS) {
+                if (share()) return true;
+                now = System.nanoTime();
+            }
+        }
+        return false;
     }
-    return false;
-  }
 
-  /** Feeds a block, of {@code most} units at most, to {@code step}. Returns how many units it had. */
-  private long reduce(IFn step, int most) {
-    int n = (int) Math.min(root.pace.next(remaining()), most);
-    long taken = feed.taken();
-    if (span != null) root.from = taken;
-    root.acc = feed.reduce(step, root.acc, n);
-    return taken < 0 ? n : feed.taken() - taken;
-  }
-
-  /** Ends a block of {@code units} units that was begun at {@code before}. Returns the time. */
-  final long note(long units, long before) {
-    long now = System.nanoTime();
-    if (units > 0) {
-      root.pace.took(units, now - before);
-      fold.note(root, units, before, now);
+    /** Feeds a block, of {@code most} units at most, to {@code step}. Returns how many units it had. */
+    private long reduce(IFn step, int most) {
+        int n = (int) Math.min(root.pace.next(remaining()), most);
+        long taken = feed.taken();
+        if (span != null) root.from = taken;
+        root.acc = feed.reduce(step, root.acc, n);
+        return taken < 0 ? n : feed.taken() - taken;
     }
-    return now;
-  }
 
-  private long remaining() {
-    return span == null ? Long.MAX_VALUE : span.size() - feed.taken();
-  }
-
-  private double remainingNanos() {
-    return root.pace.isFixed() ? Double.MAX_VALUE : root.pace.nanosPerUnit() * remaining();
-  }
-
-  // Whether to share.
-
-  /** Returns whether it is time to see whether others should help. */
-  final boolean isQuestionable(long now) {
-    return sharable && now >= nextQuestion;
-  }
-
-  /** Says that others would not help now, but perhaps later. */
-  final void stayAlone(int front) {
-    long now = System.nanoTime();
-    nextQuestion = now + PATIENCE * (now - start);
-    fold.path("serial", front <= fold.stageCount()
-        ? "the stages that need no order take too little of the time" : "producing the elements takes most of the time");
-  }
-
-  /** Returns the first stage that needs order, or 0 if the fold must stay serial. */
-  final int front() {
-    int front = sharable ? fold.firstInOrder(chain) : 0;
-    if (front > 0 || !sharable) return front;
-    sharable = false;
-    fold.path("serial", fold.stageCount() == 0
-        ? "the step needs its elements in order" : "the first transducer needs its elements in order");
-    return 0;
-  }
-
-  /** Returns the run of a fold whose stages from {@code front} on need order. */
-  final FeedRun run(Feed feed, int front) {
-    boolean inOrder = front <= fold.stageCount();
-    fold.path(inOrder ? "in-order" : "parallel",
-        inOrder ? "a transducer needs its elements in order; the ones before it ran in parallel" : "");
-    return new FeedRun(fold, feed, root, chain, inOrder ? front : -1);
-  }
-
-  /** Lets others help, if that is worthwhile. Returns whether there is a result. */
-  private boolean share() {
-    if (leave()) return true;
-    int front = front();
-    if (front == 0) return false;
-    boolean byPosition = span != null && front > fold.stageCount();
-    boolean atOnce = root.pace.isFixed() || span != null && span.isCoarse();
-    if (!byPosition && !atOnce && !isWorthwhile(front)) return false;
-    if (byPosition) {
-      fold.path("parallel", "");
-      root.range(feed.taken(), span.size());
-      result = new SpanRun(fold, span, root).execute();
-    } else {
-      result = run(feed, front).execute();
+    /** Ends a block of {@code units} units that was begun at {@code before}. Returns the time. */
+    final long note(long units, long before) {
+        long now = System.nanoTime();
+        if (units > 0) {
+            root.pace.took(units, now - before);
+            fold.note(root, units, before, now);
+        }
+        return now;
     }
-    return true;
-  }
 
-  /** Goes on for a block, to see where its time goes. Returns whether others should help with the rest. */
-  private boolean isWorthwhile(int front) {
-    CostProbe probe = new CostProbe(fold, chain, front, root.pace);
-    long before = System.nanoTime();
-    long now = note(reduce(probe, feed.maxBlock()), before);
-    if (root.acc instanceof Reduced || feed.exhausted()) return false;
-    if (probe.isWorthwhile(now - before)) return true;
-    stayAlone(front);
-    return false;
-  }
+    private long remaining() {
+        return span == null ? Long.MAX_VALUE : span.size() - feed.taken();
+    }
 
-  /** If this is a virtual thread, lets a host do the rest, unless none is free. Returns whether there is a result. */
-  private boolean leave() {
-    if (settled || !Thread.currentThread().isVirtual()) return false;
-    settled = true;
-    pauses.end();
-    Host host = Host.find(this::foldOn);
-    if (host == null) return false;
-    result = host.await();
-    return true;
-  }
+    private double remainingNanos() {
+        return root.pace.isFixed() ? Double.MAX_VALUE : root.pace.nanosPerUnit() * remaining();
+    }
+
+    // Whether to share.
+
+    /** Returns whether it is time to see whether others should help. */
+    final boolean isQuestionable(long now) {
+        return sharable && now >= nextQuestion;
+    }
+
+    /** Says that others would not help now, but perhaps later. */
+    final void stayAlone(int front) {
+        long now = System.nanoTime();
+        nextQuestion = now + PATIENCE * (now - start);
+        fold.path(
+                "serial",
+                front <= fold.stageCount()
+                        ? "the stages that need no order take too little of the time"
+                        : "producing the elements takes most of the time");
+    }
+
+    /** Returns the first stage that needs order, or 0 if the fold must stay serial. */
+    final int front() {
+        int front = sharable ? fold.firstInOrder(chain) : 0;
+        if (front > 0 || !sharable) return front;
+        sharable = false;
+        fold.path(
+                "serial",
+                fold.stageCount() == 0
+                        ? "the step needs its elements in order"
+                        : "the first transducer needs its elements in order");
+        return 0;
+    }
+
+    /** Returns the run of a fold whose stages from {@code front} on need order. */
+    final FeedRun run(Feed feed, int front) {
+        boolean inOrder = front <= fold.stageCount();
+        fold.path(
+                inOrder ? "in-order" : "parallel",
+                inOrder ? "a transducer needs its elements in order; the ones before it ran in parallel" : "");
+        return new FeedRun(fold, feed, root, chain, inOrder ? front : -1);
+    }
+
+    /** Lets others help, if that is worthwhile. Returns whether there is a result. */
+    private boolean share() {
+        if (leave()) return true;
+        int front = front();
+        if (front == 0) return false;
+        boolean byPosition = span != null && front > fold.stageCount();
+        boolean atOnce = root.pace.isFixed() || span != null && span.isCoarse();
+        if (!byPosition && !atOnce && !isWorthwhile(front)) return false;
+        if (byPosition) {
+            fold.path("parallel", "");
+            root.range(feed.taken(), span.size());
+            result = new SpanRun(fold, span, root).execute();
+        } else {
+            result = run(feed, front).execute();
+        }
+        return true;
+    }
+
+    /** Goes on for a block, to see where its time goes. Returns whether others should help with the rest. */
+    private boolean isWorthwhile(int front) {
+        CostProbe probe = new CostProbe(fold, chain, front, root.pace);
+        long before = System.nanoTime();
+        long now = note(reduce(probe, feed.maxBlock()), before);
+        if (root.acc instanceof Reduced || feed.exhausted()) return false;
+        if (probe.isWorthwhile(now - before)) return true;
+        stayAlone(front);
+        return false;
+    }
+
+    /** If this is a virtual thread, lets a host do the rest, unless none is free. Returns whether there is a result. */
+    private boolean leave() {
+        if (settled || !Thread.currentThread().isVirtual()) return false;
+        settled = true;
+        pauses.end();
+        Host host = Host.find(this::foldOn);
+        if (host == null) return false;
+        result = host.await();
+        return true;
+    }
 }

@@ -15,105 +15,108 @@ import java.util.Arrays;
  * <p>Source: Warren, Hacker's Delight, section 6-1, for the test for a zero byte.
  */
 public final class Bytes {
-  /** How many bytes past a match or an end a search or a caller's load may touch. */
-  public static final int PAD = 64;
+    /** How many bytes past a match or an end a search or a caller's load may touch. */
+    public static final int PAD = 64;
 
-  /** A one in every byte: times a byte, that byte in every byte. */
-  public static final long ONES = 0x0101010101010101L;
+    /** A one in every byte: times a byte, that byte in every byte. */
+    public static final long ONES = 0x0101010101010101L;
 
-  private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final long HIGHS = 0x8080808080808080L;
-  private static final long LINE_FEEDS = '\n' * ONES;
-  private static final long CARRIAGE_RETURNS = '\r' * ONES;
-  /** Taken from bytes: the highest bit is then set in those below 0x20 (and in some above 0x7F). */
-  private static final long SPACES = 0x20 * ONES;
-  private static final long LOW_LIMITS = 0x21 * ONES;
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long HIGHS = 0x8080808080808080L;
+    private static final long LINE_FEEDS = '\n' * ONES;
+    private static final long CARRIAGE_RETURNS = '\r' * ONES;
+    /** Taken from bytes: the highest bit is then set in those below 0x20 (and in some above 0x7F). */
+    private static final long SPACES = 0x20 * ONES;
 
-  private Bytes() { }
+    private static final long LOW_LIMITS = 0x21 * ONES;
 
-  /** Returns the eight bytes from {@code at} on. */
-  public static long load(byte[] bytes, int at) {
-    return (long) LONGS.get(bytes, at);
-  }
+    private Bytes() {}
 
-  /** Returns the {@code n} bytes from {@code at} on, 1 to 8 of them; the other bytes of the word are zero. */
-  public static long load(byte[] bytes, int at, int n) {
-    return load(bytes, at) & (-1L >>> -(n << 3));
-  }
-
-  /**
-   * Returns a word that is not zero when one of the eight bytes is a space or a control character, that is below 0x21. Its
-   * lowest set bit is in the first such byte. Bits above that one may be wrong: a borrow runs upwards.
-   */
-  public static long low(long word) {
-    return (word - LOW_LIMITS) & ~word & HIGHS;
-  }
-
-  /** As {@link #low}, for bytes that are zero. */
-  private static long zeros(long word) {
-    return (word - ONES) & ~word & HIGHS;
-  }
-
-  /**
-   * Returns which byte the lowest set bit is in, of bits that are each the highest of their byte; not zero. It multiplies because
-   * the quick compiler, under which a command runs, knows no instruction that counts trailing zeros.
-   */
-  private static int first(long found) {
-    return (int) (((found & -found) >>> 7) * 0x0001020304050607L >>> 56);
-  }
-
-  /** Returns where the first byte below 0x21 is, from {@code at} on. */
-  public static int indexOfLow(byte[] bytes, int at) {
-    for (;; at += 8) {
-      long found = low(load(bytes, at));
-      if (found != 0) return at + first(found);
+    /** Returns the eight bytes from {@code at} on. */
+    public static long load(byte[] bytes, int at) {
+        return (long) LONGS.get(bytes, at);
     }
-  }
 
-  /**
-   * Returns where the first line feed is, from {@code at} on. Most of what it looks through is text without control characters,
-   * so it rules them out 32 bytes at a time.
-   */
-  public static int indexOfLineFeed(byte[] bytes, int at) {
-    for (;; at += 32) {
-      long strange = load(bytes, at) - SPACES | load(bytes, at + 8) - SPACES
-          | load(bytes, at + 16) - SPACES | load(bytes, at + 24) - SPACES;
-      if ((strange & HIGHS) == 0) continue;
-      for (int i = at; i < at + 32; i += 8) {
-        long found = zeros(load(bytes, i) ^ LINE_FEEDS);
-        if (found != 0) return i + first(found);
-      }
+    /** Returns the {@code n} bytes from {@code at} on, 1 to 8 of them; the other bytes of the word are zero. */
+    public static long load(byte[] bytes, int at, int n) {
+        return load(bytes, at) & (-1L >>> -(n << 3));
     }
-  }
 
-  /** Returns where the first line feed or carriage return in [at, end) is, or {@code end}. */
-  public static int indexOfLineEnd(byte[] bytes, int at, int end) {
-    for (; at < end; at += 8) {
-      long word = load(bytes, at);
-      long found = zeros(word ^ LINE_FEEDS) | zeros(word ^ CARRIAGE_RETURNS);
-      if (found != 0) return Math.min(end, at + first(found));
+    /**
+     * Returns a word that is not zero when one of the eight bytes is a space or a control character, that is below 0x21. Its
+     * lowest set bit is in the first such byte. Bits above that one may be wrong: a borrow runs upwards.
+     */
+    public static long low(long word) {
+        return (word - LOW_LIMITS) & ~word & HIGHS;
     }
-    return end;
-  }
 
-  /** Returns where the first {@code wanted} in [at, end) is, or {@code end}. */
-  public static int indexOf(byte[] bytes, int at, int end, byte wanted) {
-    long pattern = (wanted & 0xff) * ONES;
-    for (; at < end; at += 8) {
-      long found = zeros(load(bytes, at) ^ pattern);
-      if (found != 0) return Math.min(end, at + first(found));
+    /** As {@link #low}, for bytes that are zero. */
+    private static long zeros(long word) {
+        return (word - ONES) & ~word & HIGHS;
     }
-    return end;
-  }
 
-  /** Returns where the first {@code wanted} that lies wholly in [at, end) begins, or {@code end}. */
-  public static int indexOf(byte[] bytes, int at, int end, byte[] wanted) {
-    int last = end - wanted.length;
-    for (int i = at; i <= last; i++) {
-      i = indexOf(bytes, i, end, wanted[0]);
-      if (i > last) break;
-      if (Arrays.equals(bytes, i, i + wanted.length, wanted, 0, wanted.length)) return i;
+    /**
+     * Returns which byte the lowest set bit is in, of bits that are each the highest of their byte; not zero. It multiplies because
+     * the quick compiler, under which a command runs, knows no instruction that counts trailing zeros.
+     */
+    private static int first(long found) {
+        return (int) (((found & -found) >>> 7) * 0x0001020304050607L >>> 56);
     }
-    return end;
-  }
+
+    /** Returns where the first byte below 0x21 is, from {@code at} on. */
+    public static int indexOfLow(byte[] bytes, int at) {
+        for (; ; at += 8) {
+            long found = low(load(bytes, at));
+            if (found != 0) return at + first(found);
+        }
+    }
+
+    /**
+     * Returns where the first line feed is, from {@code at} on. Most of what it looks through is text without control characters,
+     * so it rules them out 32 bytes at a time.
+     */
+    public static int indexOfLineFeed(byte[] bytes, int at) {
+        for (; ; at += 32) {
+            long strange = load(bytes, at) - SPACES
+                    | load(bytes, at + 8) - SPACES
+                    | load(bytes, at + 16) - SPACES
+                    | load(bytes, at + 24) - SPACES;
+            if ((strange & HIGHS) == 0) continue;
+            for (int i = at; i < at + 32; i += 8) {
+                long found = zeros(load(bytes, i) ^ LINE_FEEDS);
+                if (found != 0) return i + first(found);
+            }
+        }
+    }
+
+    /** Returns where the first line feed or carriage return in [at, end) is, or {@code end}. */
+    public static int indexOfLineEnd(byte[] bytes, int at, int end) {
+        for (; at < end; at += 8) {
+            long word = load(bytes, at);
+            long found = zeros(word ^ LINE_FEEDS) | zeros(word ^ CARRIAGE_RETURNS);
+            if (found != 0) return Math.min(end, at + first(found));
+        }
+        return end;
+    }
+
+    /** Returns where the first {@code wanted} in [at, end) is, or {@code end}. */
+    public static int indexOf(byte[] bytes, int at, int end, byte wanted) {
+        long pattern = (wanted & 0xff) * ONES;
+        for (; at < end; at += 8) {
+            long found = zeros(load(bytes, at) ^ pattern);
+            if (found != 0) return Math.min(end, at + first(found));
+        }
+        return end;
+    }
+
+    /** Returns where the first {@code wanted} that lies wholly in [at, end) begins, or {@code end}. */
+    public static int indexOf(byte[] bytes, int at, int end, byte[] wanted) {
+        int last = end - wanted.length;
+        for (int i = at; i <= last; i++) {
+            i = indexOf(bytes, i, end, wanted[0]);
+            if (i > last) break;
+            if (Arrays.equals(bytes, i, i + wanted.length, wanted, 0, wanted.length)) return i;
+        }
+        return end;
+    }
 }

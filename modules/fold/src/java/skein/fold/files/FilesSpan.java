@@ -24,211 +24,215 @@ import skein.fold.spi.Span;
  * and closed when all of it has been.
  */
 public final class FilesSpan implements Span {
-  private static final int MIN_BLOCK = 4096;
-  /** The most bytes asked for in one read, because the JDK copies through a buffer of that size. */
-  private static final int MAX_READ_BYTES = 1 << 20;
-  private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Bytes.PAD;
+    private static final int MIN_BLOCK = 4096;
+    /** The most bytes asked for in one read, because the JDK copies through a buffer of that size. */
+    private static final int MAX_READ_BYTES = 1 << 20;
 
-  private final RecordFormat format;
-  private final Part[] parts;
-  private final long[] starts;  // in all files together, where a serial one has one byte at least; one more than there are files
-  private final long serial;    // how many of them can only be read on
-  private final ConcurrentLinkedQueue<byte[]> buffers = new ConcurrentLinkedQueue<>();
+    private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Bytes.PAD;
 
-  /** The records of {@code files}. */
-  public FilesSpan(List<InputFile> files, RecordFormat format) {
-    this.format = format;
-    parts = new Part[files.size()];
-    starts = new long[files.size() + 1];
-    for (int i = 0; i < parts.length; i++) {
-      InputFile file = files.get(i);
-      parts[i] = new Part(file, i);
-      starts[i + 1] = starts[i] + (file.isSerial() ? Math.max(1, file.size()) : file.size());
-    }
-    serial = files.stream().filter(InputFile::isSerial).count();
-  }
+    private final RecordFormat format;
+    private final Part[] parts;
+    private final long[]
+            starts; // in all files together, where a serial one has one byte at least; one more than there are files
+    private final long serial; // how many of them can only be read on
+    private final ConcurrentLinkedQueue<byte[]> buffers = new ConcurrentLinkedQueue<>();
 
-  @Override
-  public long size() {
-    return starts[parts.length];
-  }
-
-  @Override
-  public String unit() {
-    return "bytes";
-  }
-
-  @Override
-  public long minBlock() {
-    // Of a file that can only be read on the first byte stands for all.
-    return isCoarse() ? 1 : MIN_BLOCK;
-  }
-
-  @Override
-  public boolean isCoarse() {
-    return serial > 1;
-  }
-
-  @Override
-  public Object reduce(IFn step, Object acc, long from, long to) {
-    int first = Arrays.binarySearch(starts, from);
-    for (int i = first < 0 ? -2 - first : first; i < parts.length && starts[i] < to; i++) {
-      long start = Math.max(from, starts[i]) - starts[i];
-      long end = Math.min(to, starts[i + 1]) - starts[i];
-      if (start >= end) continue;
-      if (!parts[i].file.isSerial()) {
-        acc = parts[i].reduce(step, acc, start, end);
-      } else if (start == 0) {
-        acc = parts[i].readOn(step, acc);
-      }
-      if (acc instanceof Reduced) return acc;
-    }
-    return acc;
-  }
-
-  @Override
-  public void close() {
-    for (Part part : parts) part.close();
-  }
-
-  /** One file. */
-  private final class Part {
-    final InputFile file;
-    private final int index;
-    private final AtomicLong done = new AtomicLong();
-    private FileChannel channel;  // guarded by this; null: not open
-
-    Part(InputFile file, int index) {
-      this.file = file;
-      this.index = index;
-    }
-
-    Object reduce(IFn step, Object acc, long from, long to) {
-      byte[] spare = buffers.poll();
-      Block block = new Block(this, spare == null ? new byte[0] : spare);
-      try {
-        if (block.read(from, to)) {
-          acc = format.reduce(step, acc, block.bytes, block.first, block.end, block.base + block.first, index);
+    /** The records of {@code files}. */
+    public FilesSpan(List<InputFile> files, RecordFormat format) {
+        this.format = format;
+        parts = new Part[files.size()];
+        starts = new long[files.size() + 1];
+        for (int i = 0; i < parts.length; i++) {
+            InputFile file = files.get(i);
+            parts[i] = new Part(file, i);
+            starts[i + 1] = starts[i] + (file.isSerial() ? Math.max(1, file.size()) : file.size());
         }
-      } finally {
-        buffers.add(block.bytes);
-      }
-      if (done.addAndGet(to - from) == file.size()) close();
-      return acc;
+        serial = files.stream().filter(InputFile::isSerial).count();
     }
 
-    Object readOn(IFn step, Object acc) {
-      try (StreamFeed feed = new StreamFeed(file, format, index)) {
-        while (!(acc instanceof Reduced) && !feed.exhausted()) {
-          if (Thread.interrupted()) throw FileFault.interrupted(file.name());
-          acc = feed.reduce(step, acc, Integer.MAX_VALUE);
+    @Override
+    public long size() {
+        return starts[parts.length];
+    }
+
+    @Override
+    public String unit() {
+        return "bytes";
+    }
+
+    @Override
+    public long minBlock() {
+        // Of a file that can only be read on the first byte stands for all.
+        return isCoarse() ? 1 : MIN_BLOCK;
+    }
+
+    @Override
+    public boolean isCoarse() {
+        return serial > 1;
+    }
+
+    @Override
+    public Object reduce(IFn step, Object acc, long from, long to) {
+        int first = Arrays.binarySearch(starts, from);
+        for (int i = first < 0 ? -2 - first : first; i < parts.length && starts[i] < to; i++) {
+            long start = Math.max(from, starts[i]) - starts[i];
+            long end = Math.min(to, starts[i + 1]) - starts[i];
+            if (start >= end) continue;
+            if (!parts[i].file.isSerial()) {
+                acc = parts[i].reduce(step, acc, start, end);
+            } else if (start == 0) {
+                acc = parts[i].readOn(step, acc);
+            }
+            if (acc instanceof Reduced) return acc;
         }
         return acc;
-      }
     }
 
-    synchronized FileChannel open() throws IOException {
-      if (channel == null || !channel.isOpen()) channel = file.channel();
-      return channel;
+    @Override
+    public void close() {
+        for (Part part : parts) part.close();
     }
 
-    synchronized void close() {
-      if (channel == null) return;
-      try {
-        channel.close();
-      } catch (IOException e) {
-        throw FileFault.of(e, file.name(), file.size());
-      } finally {
-        channel = null;
-      }
-    }
-  }
+    /** One file. */
+    private final class Part {
+        final InputFile file;
+        private final int index;
+        private final AtomicLong done = new AtomicLong();
+        private FileChannel channel; // guarded by this; null: not open
 
-  /** Bytes of a file in a buffer. */
-  private final class Block {
-    private final Part part;
-    private final String name;
-    private final long size;
-    byte[] bytes;  // of the file from base on
-    long base;
-    int have;
-    int first;
-    int end;
-
-    Block(Part part, byte[] bytes) {
-      this.part = part;
-      this.bytes = bytes;
-      name = part.file.name();
-      size = part.file.size();
-    }
-
-    /** Reads the records that begin in [from, to) to bytes[first, end). Returns whether there are any. */
-    boolean read(long from, long to) {
-      int behind = format.lookBehind();
-      base = Math.max(0, from - behind);
-      int owned = index(to);
-      fill((int) Math.min(owned + (long) MIN_BLOCK, size - base), 0);
-      first = from == 0 ? 0 : firstStart(index(from), owned);
-      if (first < 0 || first >= owned) return false;
-      if (to == size) {
-        end = owned;
-        return true;
-      }
-      int at = Math.max(owned, behind);
-      while ((end = format.nextStart(bytes, at, have, base + have == size)) < 0) grow();
-      return true;
-    }
-
-    /** Returns where in the buffer {@code position} of the file lies. */
-    private int index(long position) {
-      long index = position - base;
-      if (index > MAX_BUFFER) throw FileFault.tooLong(name, base);
-      return (int) index;
-    }
-
-    /** Returns where the first record begins at {@code at} or behind, if that is before {@code owned}; else another number. */
-    private int firstStart(int at, int owned) {
-      // Near the start of the file there may be fewer bytes before it than a delimiter has.
-      int from = Math.max(at, format.lookBehind());
-      // A byte more, since a carriage return in the last place may belong to a line feed behind it.
-      int known = Math.min(have, owned + 1);
-      return format.nextStart(bytes, from, known, base + known == size);
-    }
-
-    private void grow() {
-      long wanted = Math.min(2L * have, size - base);
-      if (wanted > MAX_BUFFER) throw FileFault.tooLong(name, base + first);
-      fill((int) wanted, have);
-    }
-
-    private void fill(int wanted, int kept) {
-      try {
-        if (bytes.length < wanted + Bytes.PAD) bytes = Arrays.copyOf(kept == 0 ? new byte[0] : bytes, wanted + Bytes.PAD);
-      } catch (OutOfMemoryError e) {
-        throw FileFault.tooLong(name, base + first);
-      }
-      ByteBuffer buffer = ByteBuffer.wrap(bytes);
-      for (int at = kept; at < wanted; ) {
-        buffer.limit(Math.min(wanted, at + MAX_READ_BYTES)).position(at);
-        at += readAt(buffer, base + at);
-      }
-      have = wanted;
-    }
-
-    private int readAt(ByteBuffer buffer, long position) {
-      for (;;) {
-        try {
-          int n = part.open().read(buffer, position);
-          if (n <= 0) throw FileFault.truncated(name, position);
-          return n;
-        } catch (ClosedByInterruptException e) {
-          throw FileFault.of(e, name, position);
-        } catch (ClosedChannelException e) {
-          // An interrupt of one reader closes the channel for all; the others open it again.
-        } catch (IOException e) {
-          throw FileFault.of(e, name, position);
+        Part(InputFile file, int index) {
+            this.file = file;
+            this.index = index;
         }
-      }
+
+        Object reduce(IFn step, Object acc, long from, long to) {
+            byte[] spare = buffers.poll();
+            Block block = new Block(this, spare == null ? new byte[0] : spare);
+            try {
+                if (block.read(from, to)) {
+                    acc = format.reduce(
+                            step, acc, block.bytes, block.first, block.end, block.base + block.first, index);
+                }
+            } finally {
+                buffers.add(block.bytes);
+            }
+            if (done.addAndGet(to - from) == file.size()) close();
+            return acc;
+        }
+
+        Object readOn(IFn step, Object acc) {
+            try (StreamFeed feed = new StreamFeed(file, format, index)) {
+                while (!(acc instanceof Reduced) && !feed.exhausted()) {
+                    if (Thread.interrupted()) throw FileFault.interrupted(file.name());
+                    acc = feed.reduce(step, acc, Integer.MAX_VALUE);
+                }
+                return acc;
+            }
+        }
+
+        synchronized FileChannel open() throws IOException {
+            if (channel == null || !channel.isOpen()) channel = file.channel();
+            return channel;
+        }
+
+        synchronized void close() {
+            if (channel == null) return;
+            try {
+                channel.close();
+            } catch (IOException e) {
+                throw FileFault.of(e, file.name(), file.size());
+            } finally {
+                channel = null;
+            }
+        }
     }
-  }
+
+    /** Bytes of a file in a buffer. */
+    private final class Block {
+        private final Part part;
+        private final String name;
+        private final long size;
+        byte[] bytes; // of the file from base on
+        long base;
+        int have;
+        int first;
+        int end;
+
+        Block(Part part, byte[] bytes) {
+            this.part = part;
+            this.bytes = bytes;
+            name = part.file.name();
+            size = part.file.size();
+        }
+
+        /** Reads the records that begin in [from, to) to bytes[first, end). Returns whether there are any. */
+        boolean read(long from, long to) {
+            int behind = format.lookBehind();
+            base = Math.max(0, from - behind);
+            int owned = index(to);
+            fill((int) Math.min(owned + (long) MIN_BLOCK, size - base), 0);
+            first = from == 0 ? 0 : firstStart(index(from), owned);
+            if (first < 0 || first >= owned) return false;
+            if (to == size) {
+                end = owned;
+                return true;
+            }
+            int at = Math.max(owned, behind);
+            while ((end = format.nextStart(bytes, at, have, base + have == size)) < 0) grow();
+            return true;
+        }
+
+        /** Returns where in the buffer {@code position} of the file lies. */
+        private int index(long position) {
+            long index = position - base;
+            if (index > MAX_BUFFER) throw FileFault.tooLong(name, base);
+            return (int) index;
+        }
+
+        /** Returns where the first record begins at {@code at} or behind, if that is before {@code owned}; else another number. */
+        private int firstStart(int at, int owned) {
+            // Near the start of the file there may be fewer bytes before it than a delimiter has.
+            int from = Math.max(at, format.lookBehind());
+            // A byte more, since a carriage return in the last place may belong to a line feed behind it.
+            int known = Math.min(have, owned + 1);
+            return format.nextStart(bytes, from, known, base + known == size);
+        }
+
+        private void grow() {
+            long wanted = Math.min(2L * have, size - base);
+            if (wanted > MAX_BUFFER) throw FileFault.tooLong(name, base + first);
+            fill((int) wanted, have);
+        }
+
+        private void fill(int wanted, int kept) {
+            try {
+                if (bytes.length < wanted + Bytes.PAD)
+                    bytes = Arrays.copyOf(kept == 0 ? new byte[0] : bytes, wanted + Bytes.PAD);
+            } catch (OutOfMemoryError e) {
+                throw FileFault.tooLong(name, base + first);
+            }
+            ByteBuffer buffer = ByteBuffer.wrap(bytes);
+            for (int at = kept; at < wanted; ) {
+                buffer.limit(Math.min(wanted, at + MAX_READ_BYTES)).position(at);
+                at += readAt(buffer, base + at);
+            }
+            have = wanted;
+        }
+
+        private int readAt(ByteBuffer buffer, long position) {
+            for (; ; ) {
+                try {
+                    int n = part.open().read(buffer, position);
+                    if (n <= 0) throw FileFault.truncated(name, position);
+                    return n;
+                } catch (ClosedByInterruptException e) {
+                    throw FileFault.of(e, name, position);
+                } catch (ClosedChannelException e) {
+                    // An interrupt of one reader closes the channel for all; the others open it again.
+                } catch (IOException e) {
+                    throw FileFault.of(e, name, position);
+                }
+            }
+        }
+    }
 }

@@ -21,158 +21,159 @@ import java.util.Arrays;
  * unpacks to. Its first bytes tell whether it is compressed, not its name.
  */
 public final class InputFile {
-  private static final int BUFFER_BYTES = 1 << 17;
+    private static final int BUFFER_BYTES = 1 << 17;
 
-  private final String name;
-  private final Path path;      // null: given as an open stream
-  private final boolean regular;
-  private final boolean serial;
-  private final String packing;
-  private final long size;
-  private InputStream stream;   // guarded by this; what can't be opened again, until it is handed out
+    private final String name;
+    private final Path path; // null: given as an open stream
+    private final boolean regular;
+    private final boolean serial;
+    private final String packing;
+    private final long size;
+    private InputStream stream; // guarded by this; what can't be opened again, until it is handed out
 
-  private InputFile(String name, Path path, boolean regular, String packing, boolean serial, long size, InputStream stream) {
-    this.name = name;
-    this.path = path;
-    this.regular = regular;
-    this.packing = packing;
-    this.serial = serial;
-    this.size = size;
-    this.stream = stream;
-  }
-
-  /** The file at {@code path}, which must be there and no directory. A pipe is not opened yet. */
-  public static InputFile of(Path path) {
-    String name = path.toString();
-    if (name.isEmpty()) throw FileFault.missing("\"\"");
-    try {
-      BasicFileAttributes found = Files.readAttributes(path, BasicFileAttributes.class);
-      if (found.isDirectory()) throw FileFault.directory(name);
-      if (!Files.isReadable(path)) throw new AccessDeniedException(name);
-      if (!found.isRegularFile()) return new InputFile(name, path, false, null, true, found.size(), null);
-      byte[] head;
-      try (InputStream in = Files.newInputStream(path)) {
-        head = in.readNBytes(Unpacking.MAGIC_BYTES);
-      }
-      String packing = Unpacking.packing(head);
-      // The system's files in /proc have contents but no size.
-      boolean sizeless = found.size() == 0 && head.length > 0;
-      return new InputFile(name, path, true, packing, packing != null || sizeless, found.size(), null);
-    } catch (IOException e) {
-      throw FileFault.of(e, name, 0);
+    private InputFile(
+            String name, Path path, boolean regular, String packing, boolean serial, long size, InputStream stream) {
+        this.name = name;
+        this.path = path;
+        this.regular = regular;
+        this.packing = packing;
+        this.serial = serial;
+        this.size = size;
+        this.stream = stream;
     }
-  }
 
-  /** The contents of {@code in}, which is called {@code name} in errors. They can be read once. */
-  public static InputFile of(String name, InputStream in) {
-    return new InputFile(name, null, false, null, true, 0, in);
-  }
-
-  /** The standard input of the process, which is called "-". */
-  public static InputFile standardInput() {
-    return of("-", new FileInputStream(FileDescriptor.in));
-  }
-
-  /** This file, of which only the first {@code limit} bytes are read. It must be one that is read by position. */
-  public InputFile upTo(long limit) {
-    return new InputFile(name, path, true, null, false, Math.min(size, limit), null);
-  }
-
-  /** Returns what the file is called in errors. */
-  public String name() {
-    return name;
-  }
-
-  /** Returns how many bytes the file had when this object was made; compressed ones if it is compressed. */
-  public long size() {
-    return size;
-  }
-
-  /** Returns whether the file can only be read from its beginning to its end: it is compressed, a pipe or a device. */
-  public boolean isSerial() {
-    return serial;
-  }
-
-  /** Returns whether the file can be read more than once. */
-  public boolean isRepeatable() {
-    return regular;
-  }
-
-  /** Returns how the file is compressed, such as "gzip", or null if it isn't or is a pipe. */
-  public String packing() {
-    return packing;
-  }
-
-  /** Returns the first {@code n} bytes, unpacked, or all if there are fewer. What they belong to can still be read. */
-  public synchronized byte[] head(int n) {
-    try {
-      if (regular) {
-        try (InputStream in = openAnew()) {
-          return in.readNBytes(n);
+    /** The file at {@code path}, which must be there and no directory. A pipe is not opened yet. */
+    public static InputFile of(Path path) {
+        String name = path.toString();
+        if (name.isEmpty()) throw FileFault.missing("\"\"");
+        try {
+            BasicFileAttributes found = Files.readAttributes(path, BasicFileAttributes.class);
+            if (found.isDirectory()) throw FileFault.directory(name);
+            if (!Files.isReadable(path)) throw new AccessDeniedException(name);
+            if (!found.isRegularFile()) return new InputFile(name, path, false, null, true, found.size(), null);
+            byte[] head;
+            try (InputStream in = Files.newInputStream(path)) {
+                head = in.readNBytes(Unpacking.MAGIC_BYTES);
+            }
+            String packing = Unpacking.packing(head);
+            // The system's files in /proc have contents but no size.
+            boolean sizeless = found.size() == 0 && head.length > 0;
+            return new InputFile(name, path, true, packing, packing != null || sizeless, found.size(), null);
+        } catch (IOException e) {
+            throw FileFault.of(e, name, 0);
         }
-      }
-      InputStream unpacked = open();
-      BufferedInputStream in = new BufferedInputStream(unpacked, Math.max(n, BUFFER_BYTES));
-      in.mark(n);
-      byte[] head = in.readNBytes(n);
-      in.reset();
-      stream = new Recognized(in);
-      return head;
-    } catch (IOException | RuntimeException e) {
-      throw FileFault.of(e, name, 0);
     }
-  }
 
-  /** Returns the {@code n} bytes at {@code position}, or fewer at the end, of a file that is read by position. */
-  public byte[] bytesAt(long position, int n) {
-    try (FileChannel channel = channel()) {
-      ByteBuffer bytes = ByteBuffer.allocate(n);
-      while (bytes.hasRemaining() && channel.read(bytes, position + bytes.position()) > 0) { }
-      return Arrays.copyOf(bytes.array(), bytes.position());
-    } catch (IOException e) {
-      throw FileFault.of(e, name, position);
+    /** The contents of {@code in}, which is called {@code name} in errors. They can be read once. */
+    public static InputFile of(String name, InputStream in) {
+        return new InputFile(name, null, false, null, true, 0, in);
     }
-  }
 
-  /** Opens what the file unpacks to. The caller closes it. May wait for the first bytes of a pipe. */
-  synchronized InputStream open() throws IOException {
-    if (path != null && stream == null) return openAnew();
-    if (stream == null) throw new IOException("a stream can't be read twice");
-    InputStream in = stream;
-    stream = null;
-    return in instanceof Recognized ? in : Unpacking.unpacked(name, new BufferedInputStream(in, BUFFER_BYTES));
-  }
-
-  private InputStream openAnew() throws IOException {
-    InputStream raw = regular ? Files.newInputStream(path) : openPipe();
-    try {
-      return Unpacking.unpacked(name, new BufferedInputStream(raw, BUFFER_BYTES));
-    } catch (Throwable t) {  // thrown again; the file must not stay open
-      raw.close();
-      throw t;
+    /** The standard input of the process, which is called "-". */
+    public static InputFile standardInput() {
+        return of("-", new FileInputStream(FileDescriptor.in));
     }
-  }
 
-  /** Opens a channel for reads by position. */
-  FileChannel channel() throws IOException {
-    return FileChannel.open(path);
-  }
-
-  /** Opens what may make its reader wait for ever, so that an interrupt ends that. */
-  private InputStream openPipe() throws IOException {
-    return new FilterInputStream(Channels.newInputStream(FileChannel.open(path))) {
-      // On JDK 21 a channel's stream would look for its position, which a pipe has not.
-      @Override
-      public int available() {
-        return 0;
-      }
-    };
-  }
-
-  /** A stream that is unpacked already. */
-  private static final class Recognized extends FilterInputStream {
-    Recognized(InputStream in) {
-      super(in);
+    /** This file, of which only the first {@code limit} bytes are read. It must be one that is read by position. */
+    public InputFile upTo(long limit) {
+        return new InputFile(name, path, true, null, false, Math.min(size, limit), null);
     }
-  }
+
+    /** Returns what the file is called in errors. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns how many bytes the file had when this object was made; compressed ones if it is compressed. */
+    public long size() {
+        return size;
+    }
+
+    /** Returns whether the file can only be read from its beginning to its end: it is compressed, a pipe or a device. */
+    public boolean isSerial() {
+        return serial;
+    }
+
+    /** Returns whether the file can be read more than once. */
+    public boolean isRepeatable() {
+        return regular;
+    }
+
+    /** Returns how the file is compressed, such as "gzip", or null if it isn't or is a pipe. */
+    public String packing() {
+        return packing;
+    }
+
+    /** Returns the first {@code n} bytes, unpacked, or all if there are fewer. What they belong to can still be read. */
+    public synchronized byte[] head(int n) {
+        try {
+            if (regular) {
+                try (InputStream in = openAnew()) {
+                    return in.readNBytes(n);
+                }
+            }
+            InputStream unpacked = open();
+            BufferedInputStream in = new BufferedInputStream(unpacked, Math.max(n, BUFFER_BYTES));
+            in.mark(n);
+            byte[] head = in.readNBytes(n);
+            in.reset();
+            stream = new Recognized(in);
+            return head;
+        } catch (IOException | RuntimeException e) {
+            throw FileFault.of(e, name, 0);
+        }
+    }
+
+    /** Returns the {@code n} bytes at {@code position}, or fewer at the end, of a file that is read by position. */
+    public byte[] bytesAt(long position, int n) {
+        try (FileChannel channel = channel()) {
+            ByteBuffer bytes = ByteBuffer.allocate(n);
+            while (bytes.hasRemaining() && channel.read(bytes, position + bytes.position()) > 0) {}
+            return Arrays.copyOf(bytes.array(), bytes.position());
+        } catch (IOException e) {
+            throw FileFault.of(e, name, position);
+        }
+    }
+
+    /** Opens what the file unpacks to. The caller closes it. May wait for the first bytes of a pipe. */
+    synchronized InputStream open() throws IOException {
+        if (path != null && stream == null) return openAnew();
+        if (stream == null) throw new IOException("a stream can't be read twice");
+        InputStream in = stream;
+        stream = null;
+        return in instanceof Recognized ? in : Unpacking.unpacked(name, new BufferedInputStream(in, BUFFER_BYTES));
+    }
+
+    private InputStream openAnew() throws IOException {
+        InputStream raw = regular ? Files.newInputStream(path) : openPipe();
+        try {
+            return Unpacking.unpacked(name, new BufferedInputStream(raw, BUFFER_BYTES));
+        } catch (Throwable t) { // thrown again; the file must not stay open
+            raw.close();
+            throw t;
+        }
+    }
+
+    /** Opens a channel for reads by position. */
+    FileChannel channel() throws IOException {
+        return FileChannel.open(path);
+    }
+
+    /** Opens what may make its reader wait for ever, so that an interrupt ends that. */
+    private InputStream openPipe() throws IOException {
+        return new FilterInputStream(Channels.newInputStream(FileChannel.open(path))) {
+            // On JDK 21 a channel's stream would look for its position, which a pipe has not.
+            @Override
+            public int available() {
+                return 0;
+            }
+        };
+    }
+
+    /** A stream that is unpacked already. */
+    private static final class Recognized extends FilterInputStream {
+        Recognized(InputStream in) {
+            super(in);
+        }
+    }
 }

@@ -13,159 +13,160 @@ import skein.fold.spi.Span;
  * stream would make it wait, it hands out the whole ones that are there.
  */
 public final class StreamFeed implements Feed {
-  private static final int MIN_BLOCK = 1 << 12;
-  private static final int MAX_BLOCK = 1 << 17;
-  private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Bytes.PAD;
+    private static final int MIN_BLOCK = 1 << 12;
+    private static final int MAX_BLOCK = 1 << 17;
+    private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Bytes.PAD;
 
-  private final InputFile file;
-  private final RecordFormat format;
-  private final int index;
-  private InputStream stream;  // null: not open yet
-  private byte[] bytes = {};
-  private int have;       // bytes read and not handed out
-  private int searched;   // before this one no record begins but at the first
-  private long position;  // of the first of them in the stream
-  private boolean ended;
+    private final InputFile file;
+    private final RecordFormat format;
+    private final int index;
+    private InputStream stream; // null: not open yet
+    private byte[] bytes = {};
+    private int have; // bytes read and not handed out
+    private int searched; // before this one no record begins but at the first
+    private long position; // of the first of them in the stream
+    private boolean ended;
 
-  /** The records of {@code file}, which is opened when the first of them is wanted. */
-  public StreamFeed(InputFile file, RecordFormat format) {
-    this(file, format, 0);
-  }
-
-  /** @param index the number of the file in its source */
-  StreamFeed(InputFile file, RecordFormat format, int index) {
-    this.file = file;
-    this.format = format;
-    this.index = index;
-  }
-
-  @Override
-  public boolean exhausted() {
-    while (have == 0 && !ended) {
-      reserve(MIN_BLOCK);
-      fill(MIN_BLOCK);
+    /** The records of {@code file}, which is opened when the first of them is wanted. */
+    public StreamFeed(InputFile file, RecordFormat format) {
+        this(file, format, 0);
     }
-    return have == 0;
-  }
 
-  @Override
-  public long taken() {
-    return position;
-  }
-
-  @Override
-  public int maxBlock() {
-    return MAX_BLOCK;
-  }
-
-  @Override
-  public String unit() {
-    return "bytes";
-  }
-
-  @Override
-  public Span next(int n) {
-    if (exhausted()) return null;
-    int end = read(Math.max(have, Math.clamp(n, MIN_BLOCK, MAX_BLOCK)));
-    Span block = new BytesSpan(cutOff(end), end, position, index, format);
-    have -= end;
-    searched = have;
-    position += end;
-    return block;
-  }
-
-  /** Reads about {@code n} bytes, fewer if it would have to wait, but one whole record; returns where the last one ends. */
-  private int read(int n) {
-    reserve(n);
-    while (!ended) {
-      boolean full = have == n;
-      if (full || wouldWait()) {
-        int start = lastStart();
-        if (start > 0) return start;
-      }
-      if (full) reserve(n = twice(n));
-      fill(n);
-    }
-    return have;
-  }
-
-  /** Returns whether reading may take long. */
-  private boolean wouldWait() {
-    try {
-      return stream == null || stream.available() == 0;
-    } catch (IOException e) {
-      return true;  // the next read will throw it
-    }
-  }
-
-  /** Makes room for {@code n} bytes. */
-  private void reserve(int n) {
-    if (bytes.length < n + Bytes.PAD) bytes = Arrays.copyOf(bytes, n + Bytes.PAD);
-  }
-
-  private int twice(int n) {
-    if (n > MAX_BUFFER / 2) throw FileFault.tooLong(file.name(), position);
-    return 2 * n;
-  }
-
-  /** Where the last record begins of which more may come; 0 if that is the first one. */
-  private int lastStart() {
-    int first = Math.max(format.lookBehind(), searched);
-    // From the end backwards, in steps that become longer, for the last place where a record begins.
-    for (long back = 256; ; back *= 4) {
-      int from = (int) Math.max(first, have - back);
-      int last = -1;
-      for (int at = from; at <= have && (at = format.nextStart(bytes, at, have, false)) >= 0; at++) last = at;
-      if (last > 0) return last;
-      if (from == first) break;
-    }
-    searched = have;
-    return 0;
-  }
-
-  /** Takes the first {@code n} bytes out of the buffer; returns an array that begins with them. */
-  private byte[] cutOff(int n) {
-    byte[] cut;
-    if (n < bytes.length / 4 && bytes.length <= MAX_BLOCK + Bytes.PAD) {
-      cut = Arrays.copyOf(bytes, n + Bytes.PAD);
-      System.arraycopy(bytes, n, bytes, 0, have - n);
-    } else {
-      cut = bytes;
-      bytes = Arrays.copyOfRange(bytes, n, have);
-    }
-    return cut;
-  }
-
-  /** Reads what there is until there are {@code n} bytes. */
-  private void fill(int n) {
-    try {
-      if (stream == null) stream = file.open();
-      int read = stream.read(bytes, have, n - have);
-      if (read < 0) ended = true; else have += read;
-    } catch (IOException | RuntimeException e) {  // a library that unpacks damaged data may throw anything
-      throw FileFault.of(e, file.name(), position + have);
-    }
-  }
-
-  @Override
-  public void close() {
-    try {
-      if (stream != null) stream.close();
-    } catch (IOException e) {
-      throw FileFault.of(e, file.name(), position);
-    }
-  }
-
-  /** One block. */
-  private record BytesSpan(byte[] bytes, int end, long position, int index, RecordFormat format) implements Span {
-    @Override
-    public long size() {
-      return end;
+    /** @param index the number of the file in its source */
+    StreamFeed(InputFile file, RecordFormat format, int index) {
+        this.file = file;
+        this.format = format;
+        this.index = index;
     }
 
     @Override
-    public Object reduce(IFn step, Object acc, long from, long to) {
-      return format.reduce(step, acc, bytes, 0, end, position, index);
+    public boolean exhausted() {
+        while (have == 0 && !ended) {
+            reserve(MIN_BLOCK);
+            fill(MIN_BLOCK);
+        }
+        return have == 0;
     }
-  }
+
+    @Override
+    public long taken() {
+        return position;
+    }
+
+    @Override
+    public int maxBlock() {
+        return MAX_BLOCK;
+    }
+
+    @Override
+    public String unit() {
+        return "bytes";
+    }
+
+    @Override
+    public Span next(int n) {
+        if (exhausted()) return null;
+        int end = read(Math.max(have, Math.clamp(n, MIN_BLOCK, MAX_BLOCK)));
+        Span block = new BytesSpan(cutOff(end), end, position, index, format);
+        have -= end;
+        searched = have;
+        position += end;
+        return block;
+    }
+
+    /** Reads about {@code n} bytes, fewer if it would have to wait, but one whole record; returns where the last one ends. */
+    private int read(int n) {
+        reserve(n);
+        while (!ended) {
+            boolean full = have == n;
+            if (full || wouldWait()) {
+                int start = lastStart();
+                if (start > 0) return start;
+            }
+            if (full) reserve(n = twice(n));
+            fill(n);
+        }
+        return have;
+    }
+
+    /** Returns whether reading may take long. */
+    private boolean wouldWait() {
+        try {
+            return stream == null || stream.available() == 0;
+        } catch (IOException e) {
+            return true; // the next read will throw it
+        }
+    }
+
+    /** Makes room for {@code n} bytes. */
+    private void reserve(int n) {
+        if (bytes.length < n + Bytes.PAD) bytes = Arrays.copyOf(bytes, n + Bytes.PAD);
+    }
+
+    private int twice(int n) {
+        if (n > MAX_BUFFER / 2) throw FileFault.tooLong(file.name(), position);
+        return 2 * n;
+    }
+
+    /** Where the last record begins of which more may come; 0 if that is the first one. */
+    private int lastStart() {
+        int first = Math.max(format.lookBehind(), searched);
+        // From the end backwards, in steps that become longer, for the last place where a record begins.
+        for (long back = 256; ; back *= 4) {
+            int from = (int) Math.max(first, have - back);
+            int last = -1;
+            for (int at = from; at <= have && (at = format.nextStart(bytes, at, have, false)) >= 0; at++) last = at;
+            if (last > 0) return last;
+            if (from == first) break;
+        }
+        searched = have;
+        return 0;
+    }
+
+    /** Takes the first {@code n} bytes out of the buffer; returns an array that begins with them. */
+    private byte[] cutOff(int n) {
+        byte[] cut;
+        if (n < bytes.length / 4 && bytes.length <= MAX_BLOCK + Bytes.PAD) {
+            cut = Arrays.copyOf(bytes, n + Bytes.PAD);
+            System.arraycopy(bytes, n, bytes, 0, have - n);
+        } else {
+            cut = bytes;
+            bytes = Arrays.copyOfRange(bytes, n, have);
+        }
+        return cut;
+    }
+
+    /** Reads what there is until there are {@code n} bytes. */
+    private void fill(int n) {
+        try {
+            if (stream == null) stream = file.open();
+            int read = stream.read(bytes, have, n - have);
+            if (read < 0) ended = true;
+            else have += read;
+        } catch (IOException | RuntimeException e) { // a library that unpacks damaged data may throw anything
+            throw FileFault.of(e, file.name(), position + have);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (stream != null) stream.close();
+        } catch (IOException e) {
+            throw FileFault.of(e, file.name(), position);
+        }
+    }
+
+    /** One block. */
+    private record BytesSpan(byte[] bytes, int end, long position, int index, RecordFormat format) implements Span {
+        @Override
+        public long size() {
+            return end;
+        }
+
+        @Override
+        public Object reduce(IFn step, Object acc, long from, long to) {
+            return format.reduce(step, acc, bytes, 0, end, position, index);
+        }
+    }
 }

@@ -11,91 +11,100 @@ import java.lang.reflect.InvocationTargetException;
  * class path, which is looked up by name.
  */
 final class Unpacking {
-  /** How many bytes tell how data are compressed. */
-  static final int MAGIC_BYTES = 6;
+    /** How many bytes tell how data are compressed. */
+    static final int MAGIC_BYTES = 6;
 
-  private static final int BUFFER_BYTES = 1 << 16;
-  private static final String COMMONS = "org.apache.commons/commons-compress";
+    private static final int BUFFER_BYTES = 1 << 16;
+    private static final String COMMONS = "org.apache.commons/commons-compress";
 
-  /** A kind of compression. In its magic, -1 stands for any byte from 0x50 to 0x5F. */
-  private enum Kind {
-    GZIP(null, null, 0x1F, 0x8B),
-    BZIP2("org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream", COMMONS, 'B', 'Z', 'h'),
-    ZSTD("com.github.luben.zstd.ZstdInputStream", "com.github.luben/zstd-jni", 0x28, 0xB5, 0x2F, 0xFD),
-    /** Zstandard that begins with a skippable frame, as pzstd writes it. */
-    SKIPPABLE(ZSTD.type, ZSTD.library, -1, 0x2A, 0x4D, 0x18),
-    XZ("org.tukaani.xz.XZInputStream", "org.tukaani/xz", 0xFD, '7', 'z', 'X', 'Z', 0),
-    LZ4("org.apache.commons.compress.compressors.lz4.FramedLZ4CompressorInputStream", COMMONS, 0x04, 0x22, 0x4D, 0x18);
+    /** A kind of compression. In its magic, -1 stands for any byte from 0x50 to 0x5F. */
+    private enum Kind {
+        GZIP(null, null, 0x1F, 0x8B),
+        BZIP2("org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream", COMMONS, 'B', 'Z', 'h'),
+        ZSTD("com.github.luben.zstd.ZstdInputStream", "com.github.luben/zstd-jni", 0x28, 0xB5, 0x2F, 0xFD),
+        /** Zstandard that begins with a skippable frame, as pzstd writes it. */
+        SKIPPABLE(ZSTD.type, ZSTD.library, -1, 0x2A, 0x4D, 0x18),
+        XZ("org.tukaani.xz.XZInputStream", "org.tukaani/xz", 0xFD, '7', 'z', 'X', 'Z', 0),
+        LZ4(
+                "org.apache.commons.compress.compressors.lz4.FramedLZ4CompressorInputStream",
+                COMMONS,
+                0x04,
+                0x22,
+                0x4D,
+                0x18);
 
-    final String type;
-    final String library;
-    final int[] magic;
+        final String type;
+        final String library;
+        final int[] magic;
 
-    Kind(String type, String library, int... magic) {
-      this.type = type;
-      this.library = library;
-      this.magic = magic;
+        Kind(String type, String library, int... magic) {
+            this.type = type;
+            this.library = library;
+            this.magic = magic;
+        }
+
+        /** Returns whether the first {@code n} bytes are as they are in data of this kind. */
+        boolean mayBegin(byte[] head, int n) {
+            for (int i = 0; i < Math.min(n, magic.length); i++) {
+                int found = head[i] & 0xFF;
+                if (magic[i] < 0 ? found >> 4 != 5 : found != magic[i]) return false;
+            }
+            return true;
+        }
     }
 
-    /** Returns whether the first {@code n} bytes are as they are in data of this kind. */
-    boolean mayBegin(byte[] head, int n) {
-      for (int i = 0; i < Math.min(n, magic.length); i++) {
-        int found = head[i] & 0xFF;
-        if (magic[i] < 0 ? found >> 4 != 5 : found != magic[i]) return false;
-      }
-      return true;
+    private Unpacking() {}
+
+    /** Returns the kind of data that begin with the first {@code n} bytes, or null. */
+    private static Kind kind(byte[] head, int n) {
+        for (Kind kind : Kind.values()) if (n >= kind.magic.length && kind.mayBegin(head, n)) return kind;
+        return null;
     }
-  }
 
-  private Unpacking() { }
-
-  /** Returns the kind of data that begin with the first {@code n} bytes, or null. */
-  private static Kind kind(byte[] head, int n) {
-    for (Kind kind : Kind.values()) if (n >= kind.magic.length && kind.mayBegin(head, n)) return kind;
-    return null;
-  }
-
-  /** Returns how data that begin with {@code head} are compressed, such as "gzip", or null. */
-  static String packing(byte[] head) {
-    Kind kind = kind(head, head.length);
-    return kind == null ? null : kind == Kind.SKIPPABLE ? "zstd" : kind.name().toLowerCase(java.util.Locale.ROOT);
-  }
-
-  /** Returns what {@code in} unpacks to, or {@code in} itself. Waits for no more bytes than it takes to tell them apart. */
-  static InputStream unpacked(String name, BufferedInputStream in) throws IOException {
-    byte[] head = new byte[MAGIC_BYTES];
-    int n = 0;
-    in.mark(MAGIC_BYTES);
-    while (kind(head, n) == null && mayBegin(head, n)) {
-      int b = in.read();
-      if (b < 0) break;
-      head[n++] = (byte) b;
+    /** Returns how data that begin with {@code head} are compressed, such as "gzip", or null. */
+    static String packing(byte[] head) {
+        Kind kind = kind(head, head.length);
+        return kind == null
+                ? null
+                : kind == Kind.SKIPPABLE ? "zstd" : kind.name().toLowerCase(java.util.Locale.ROOT);
     }
-    in.reset();
-    Kind kind = kind(head, n);
-    if (kind == null) return in;
-    return switch (kind) {
-      case GZIP -> new GzipStream(in, BUFFER_BYTES);
-      case ZSTD, SKIPPABLE -> construct(name, kind, new Class<?>[] {InputStream.class}, new ZstdFrames(in));
-      case XZ -> construct(name, kind, new Class<?>[] {InputStream.class}, in);
-      case BZIP2, LZ4 -> construct(name, kind, new Class<?>[] {InputStream.class, boolean.class}, in, true);
-    };
-  }
 
-  private static boolean mayBegin(byte[] head, int n) {
-    for (Kind kind : Kind.values()) if (kind.mayBegin(head, n)) return true;
-    return false;
-  }
-
-  private static InputStream construct(String name, Kind kind, Class<?>[] types, Object... arguments) throws IOException {
-    try {
-      return (InputStream) Class.forName(kind.type).getConstructor(types).newInstance(arguments);
-    } catch (ClassNotFoundException e) {
-      throw FileFault.noUnpacker(name, kind.library);
-    } catch (InvocationTargetException e) {
-      throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
-    } catch (ReflectiveOperationException e) {
-      throw new IOException(e);
+    /** Returns what {@code in} unpacks to, or {@code in} itself. Waits for no more bytes than it takes to tell them apart. */
+    static InputStream unpacked(String name, BufferedInputStream in) throws IOException {
+        byte[] head = new byte[MAGIC_BYTES];
+        int n = 0;
+        in.mark(MAGIC_BYTES);
+        while (kind(head, n) == null && mayBegin(head, n)) {
+            int b = in.read();
+            if (b < 0) break;
+            head[n++] = (byte) b;
+        }
+        in.reset();
+        Kind kind = kind(head, n);
+        if (kind == null) return in;
+        return switch (kind) {
+            case GZIP -> new GzipStream(in, BUFFER_BYTES);
+            case ZSTD, SKIPPABLE -> construct(name, kind, new Class<?>[] {InputStream.class}, new ZstdFrames(in));
+            case XZ -> construct(name, kind, new Class<?>[] {InputStream.class}, in);
+            case BZIP2, LZ4 -> construct(name, kind, new Class<?>[] {InputStream.class, boolean.class}, in, true);
+        };
     }
-  }
+
+    private static boolean mayBegin(byte[] head, int n) {
+        for (Kind kind : Kind.values()) if (kind.mayBegin(head, n)) return true;
+        return false;
+    }
+
+    private static InputStream construct(String name, Kind kind, Class<?>[] types, Object... arguments)
+            throws IOException {
+        try {
+            return (InputStream) Class.forName(kind.type).getConstructor(types).newInstance(arguments);
+        } catch (ClassNotFoundException e) {
+            throw FileFault.noUnpacker(name, kind.library);
+        } catch (InvocationTargetException e) {
+            throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new IOException(e);
+        }
+    }
 }

@@ -10,78 +10,78 @@ import skein.fold.spi.Span;
  * sees in each the one function that it calls, whatever else the program folds. Numbers pass it without boxes.
  */
 public final class Fused extends AFn {
-  /** What the elements that a loop goes over are in. */
-  public enum Kind {
-    /** An {@code Object[]}. */
-    OBJECTS,
-    /** A {@code long[]}. */
-    LONGS,
-    /** An {@code int[]}. */
-    INTS,
-    /** A {@code double[]}. */
-    DOUBLES,
-    /** A {@code long[]} of two: the first element and the distance from one to the next. */
-    RANGE
-  }
+    /** What the elements that a loop goes over are in. */
+    public enum Kind {
+        /** An {@code Object[]}. */
+        OBJECTS,
+        /** A {@code long[]}. */
+        LONGS,
+        /** An {@code int[]}. */
+        INTS,
+        /** A {@code double[]}. */
+        DOUBLES,
+        /** A {@code long[]} of two: the first element and the distance from one to the next. */
+        RANGE
+    }
 
-  /** The loop. */
-  public interface Loop {
-    /** Reduces the elements from one index to another; as {@link Span#reduce}. */
-    Object reduce(Object elements, Object acc, long from, long to);
-  }
+    /** The loop. */
+    public interface Loop {
+        /** Reduces the elements from one index to another; as {@link Span#reduce}. */
+        Object reduce(Object elements, Object acc, long from, long to);
+    }
 
-  /** A span whose elements a loop can go over. */
-  interface Fusible extends Span {
-    Kind kind();
-  }
+    /** A span whose elements a loop can go over. */
+    interface Fusible extends Span {
+        Kind kind();
+    }
 
-  /** Fewer elements cost less than looking for a loop. */
-  private static final int MIN_SIZE = 10_000;
+    /** Fewer elements cost less than looking for a loop. */
+    private static final int MIN_SIZE = 10_000;
 
-  private static volatile IFn maker;
+    private static volatile IFn maker;
 
-  private final IFn chained;
-  private final Loop loop;
-  private final Class<?> accType;
+    private final IFn chained;
+    private final Loop loop;
+    private final Class<?> accType;
 
-  /**
-   * @param chained the chain as a function of one element
-   * @param accType what the loop's accumulators must be instances of, or null
-   */
-  public Fused(IFn chained, Loop loop, Class<?> accType) {
-    this.chained = chained;
-    this.loop = loop;
-    this.accType = accType;
-  }
+    /**
+     * @param chained the chain as a function of one element
+     * @param accType what the loop's accumulators must be instances of, or null
+     */
+    public Fused(IFn chained, Loop loop, Class<?> accType) {
+        this.chained = chained;
+        this.loop = loop;
+        this.accType = accType;
+    }
 
-  /** Sets the function of a kind, a number of elements, stages, a step and their chain that returns a Fused, or nil. */
-  public static void setMaker(IFn f) {
-    maker = f;
-  }
+    /** Sets the function of a kind, a number of elements, stages, a step and their chain that returns a Fused, or nil. */
+    public static void setMaker(IFn f) {
+        maker = f;
+    }
 
-  /** Returns {@code chain}, made of {@code stages} and {@code step}, as a step for {@code span}: fused if that is worthwhile. */
-  public static IFn stepOf(Span span, IFn[] stages, IFn step, IFn[] chain) {
-    if (!(span instanceof Fusible fusible) || span.size() < MIN_SIZE || maker == null) return chain[0];
-    IFn fused = (IFn) maker.invoke(fusible.kind(), span.size(), stages, step, chain);
-    return fused == null ? chain[0] : fused;
-  }
+    /** Returns {@code chain}, made of {@code stages} and {@code step}, as a step for {@code span}: fused if that is worthwhile. */
+    public static IFn stepOf(Span span, IFn[] stages, IFn step, IFn[] chain) {
+        if (!(span instanceof Fusible fusible) || span.size() < MIN_SIZE || maker == null) return chain[0];
+        IFn fused = (IFn) maker.invoke(fusible.kind(), span.size(), stages, step, chain);
+        return fused == null ? chain[0] : fused;
+    }
 
-  @Override
-  public Object invoke(Object acc) {
-    return chained.invoke(acc);
-  }
+    @Override
+    public Object invoke(Object acc) {
+        return chained.invoke(acc);
+    }
 
-  @Override
-  public Object invoke(Object acc, Object x) {
-    return chained.invoke(acc, x);
-  }
+    @Override
+    public Object invoke(Object acc, Object x) {
+        return chained.invoke(acc, x);
+    }
 
-  /** Returns whether the loop takes {@code acc}: a sum of doubles begins with a long, until the first is added. */
-  boolean takes(Object acc) {
-    return accType == null || accType.isInstance(acc);
-  }
+    /** Returns whether the loop takes {@code acc}: a sum of doubles begins with a long, until the first is added. */
+    boolean takes(Object acc) {
+        return accType == null || accType.isInstance(acc);
+    }
 
-  Object reduce(Object elements, Object acc, long from, long to) {
-    return loop.reduce(elements, acc, from, to);
-  }
+    Object reduce(Object elements, Object acc, long from, long to) {
+        return loop.reduce(elements, acc, from, to);
+    }
 }

@@ -15,151 +15,153 @@ import skein.fold.spi.Span;
 
 /** The elements of an iterator or a sequence. While one thread reads and waits, others may take what it has read. */
 public final class Items implements Feed {
-  private final Iterator<?> iterator;
-  private final AutoCloseable owner;  // closed at the end; null: nothing to close
-  private long taken;                 // elements handed out or stepped on
-  private Throwable broken;           // what ended the reading of a block that has been handed out
-  private volatile Batch reading;     // the block that is being read, or null
+    private final Iterator<?> iterator;
+    private final AutoCloseable owner; // closed at the end; null: nothing to close
+    private long taken; // elements handed out or stepped on
+    private Throwable broken; // what ended the reading of a block that has been handed out
+    private volatile Batch reading; // the block that is being read, or null
 
-  /** The elements of {@code iterator}; {@code owner}, which may be null, is closed when the fold is over. */
-  public Items(Iterator<?> iterator, AutoCloseable owner) {
-    this.iterator = iterator;
-    this.owner = owner;
-  }
-
-  /** Returns the elements of anything that {@code seq} takes. It is realized as they are wanted, and not held on to. */
-  public static Items ofSeq(Object seq) {
-    return new Items(new SeqIterator(seq), null);
-  }
-
-  @Override
-  public boolean exhausted() {
-    if (broken != null) throw Util.sneakyThrow(broken);
-    return !iterator.hasNext();
-  }
-
-  @Override
-  public long taken() {
-    return taken;
-  }
-
-  @Override
-  public Span next(int n) {
-    Span rest = null;
-    while (rest == null && !exhausted()) rest = read(n);
-    return rest;
-  }
-
-  /** Reads up to {@code n} elements, where others find them; returns what these have left, or null. */
-  private Span read(int n) {
-    Batch batch = new Batch(n);
-    reading = batch;
-    try {
-      do batch.add(iterator.next()); while (!batch.isFull() && iterator.hasNext());
-    } catch (Throwable t) {
-      // The elements before are handed out first; but an interrupt can't wait.
-      if (batch.size() == 0 || t instanceof InterruptedException) throw t;
-      broken = t;
-    } finally {
-      reading = null;
-    }
-    taken += batch.size();
-    return batch.take();
-  }
-
-  @Override
-  public Span ready() {
-    Batch batch = reading;
-    return batch == null ? null : batch.take();
-  }
-
-  @Override
-  public Object reduce(IFn step, Object acc, int n) {
-    if (exhausted()) return acc;
-    if (iterator instanceof SeqIterator items) return items.reduce(this, step, acc, n);
-    int left = n;
-    do {
-      left--;
-      acc = step.invoke(acc, iterator.next());
-    } while (!(acc instanceof Reduced) && left > 0 && iterator.hasNext());
-    taken += n - left;
-    return acc;
-  }
-
-  @Override
-  public void close() {
-    try {
-      if (owner != null) owner.close();
-    } catch (Exception e) {
-      throw Util.sneakyThrow(e);
-    }
-  }
-
-  /** The elements of a sequence. Unlike clojure.lang.SeqIterator it makes no cell for an element of a chunk. */
-  private static final class SeqIterator implements Iterator<Object> {
-    private Object rest;   // what comes next or, while used, that of which the present element or chunk is the first
-    private boolean used;
-    private IChunk chunk;  // null: none
-    private int at;        // within the chunk
-
-    SeqIterator(Object seq) {
-      rest = seq;
+    /** The elements of {@code iterator}; {@code owner}, which may be null, is closed when the fold is over. */
+    public Items(Iterator<?> iterator, AutoCloseable owner) {
+        this.iterator = iterator;
+        this.owner = owner;
     }
 
-    /** Sees to it that there is a chunk with an element, or that {@code rest} is a seq without chunks; or returns false. */
-    @Override
-    public boolean hasNext() {
-      while (chunk == null) {
-        // Not before its first has been handed out: there are seqs for which this means to wait for the next element.
-        if (used) rest = rest instanceof IChunkedSeq chunked ? chunked.chunkedMore() : ((ISeq) rest).more();
-        used = false;
-        ISeq seq = RT.seq(rest);
-        rest = seq;
-        if (!(seq instanceof IChunkedSeq chunked)) return seq != null;
-        used = true;
-        at = 0;
-        if (chunked.chunkedFirst().count() > 0) chunk = chunked.chunkedFirst();
-      }
-      return true;
+    /** Returns the elements of anything that {@code seq} takes. It is realized as they are wanted, and not held on to. */
+    public static Items ofSeq(Object seq) {
+        return new Items(new SeqIterator(seq), null);
     }
 
     @Override
-    public Object next() {
-      if (!hasNext()) throw new NoSuchElementException();
-      if (chunk == null) {
-        used = true;
-        return ((ISeq) rest).first();
-      }
-      Object x = chunk.nth(at++);
-      if (at == chunk.count()) chunk = null;
-      return x;
+    public boolean exhausted() {
+        if (broken != null) throw Util.sneakyThrow(broken);
+        return !iterator.hasNext();
     }
 
-    /** Steps on up to {@code n} elements; there is one. */
-    Object reduce(Items items, IFn step, Object acc, int n) {
-      long end = items.taken + n;
-      do {
-        if (chunk == null) {
-          used = true;
-          items.taken++;
-          acc = step.invoke(acc, ((ISeq) rest).first());
-        } else {
-          acc = reduceChunk(items, step, acc, end);
+    @Override
+    public long taken() {
+        return taken;
+    }
+
+    @Override
+    public Span next(int n) {
+        Span rest = null;
+        while (rest == null && !exhausted()) rest = read(n);
+        return rest;
+    }
+
+    /** Reads up to {@code n} elements, where others find them; returns what these have left, or null. */
+    private Span read(int n) {
+        Batch batch = new Batch(n);
+        reading = batch;
+        try {
+            do batch.add(iterator.next());
+            while (!batch.isFull() && iterator.hasNext());
+        } catch (Throwable t) {
+            // The elements before are handed out first; but an interrupt can't wait.
+            if (batch.size() == 0 || t instanceof InterruptedException) throw t;
+            broken = t;
+        } finally {
+            reading = null;
         }
-      } while (!(acc instanceof Reduced) && items.taken < end && hasNext());
-      return acc;
+        taken += batch.size();
+        return batch.take();
     }
 
-    private Object reduceChunk(Items items, IFn step, Object acc, long end) {
-      IChunk present = chunk;
-      int from = at;
-      int to = (int) Math.min(present.count(), from + end - items.taken);
-      int i = from;
-      while (i < to && !(acc instanceof Reduced)) acc = step.invoke(acc, present.nth(i++));
-      items.taken += i - from;
-      at = i;
-      if (i == present.count()) chunk = null;
-      return acc;
+    @Override
+    public Span ready() {
+        Batch batch = reading;
+        return batch == null ? null : batch.take();
     }
-  }
+
+    @Override
+    public Object reduce(IFn step, Object acc, int n) {
+        if (exhausted()) return acc;
+        if (iterator instanceof SeqIterator items) return items.reduce(this, step, acc, n);
+        int left = n;
+        do {
+            left--;
+            acc = step.invoke(acc, iterator.next());
+        } while (!(acc instanceof Reduced) && left > 0 && iterator.hasNext());
+        taken += n - left;
+        return acc;
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (owner != null) owner.close();
+        } catch (Exception e) {
+            throw Util.sneakyThrow(e);
+        }
+    }
+
+    /** The elements of a sequence. Unlike clojure.lang.SeqIterator it makes no cell for an element of a chunk. */
+    private static final class SeqIterator implements Iterator<Object> {
+        private Object rest; // what comes next or, while used, that of which the present element or chunk is the first
+        private boolean used;
+        private IChunk chunk; // null: none
+        private int at; // within the chunk
+
+        SeqIterator(Object seq) {
+            rest = seq;
+        }
+
+        /** Sees to it that there is a chunk with an element, or that {@code rest} is a seq without chunks; or returns false. */
+        @Override
+        public boolean hasNext() {
+            while (chunk == null) {
+                // Not before its first has been handed out: there are seqs for which this means to wait for the next
+                // element.
+                if (used) rest = rest instanceof IChunkedSeq chunked ? chunked.chunkedMore() : ((ISeq) rest).more();
+                used = false;
+                ISeq seq = RT.seq(rest);
+                rest = seq;
+                if (!(seq instanceof IChunkedSeq chunked)) return seq != null;
+                used = true;
+                at = 0;
+                if (chunked.chunkedFirst().count() > 0) chunk = chunked.chunkedFirst();
+            }
+            return true;
+        }
+
+        @Override
+        public Object next() {
+            if (!hasNext()) throw new NoSuchElementException();
+            if (chunk == null) {
+                used = true;
+                return ((ISeq) rest).first();
+            }
+            Object x = chunk.nth(at++);
+            if (at == chunk.count()) chunk = null;
+            return x;
+        }
+
+        /** Steps on up to {@code n} elements; there is one. */
+        Object reduce(Items items, IFn step, Object acc, int n) {
+            long end = items.taken + n;
+            do {
+                if (chunk == null) {
+                    used = true;
+                    items.taken++;
+                    acc = step.invoke(acc, ((ISeq) rest).first());
+                } else {
+                    acc = reduceChunk(items, step, acc, end);
+                }
+            } while (!(acc instanceof Reduced) && items.taken < end && hasNext());
+            return acc;
+        }
+
+        private Object reduceChunk(Items items, IFn step, Object acc, long end) {
+            IChunk present = chunk;
+            int from = at;
+            int to = (int) Math.min(present.count(), from + end - items.taken);
+            int i = from;
+            while (i < to && !(acc instanceof Reduced)) acc = step.invoke(acc, present.nth(i++));
+            items.taken += i - from;
+            at = i;
+            if (i == present.count()) chunk = null;
+            return acc;
+        }
+    }
 }

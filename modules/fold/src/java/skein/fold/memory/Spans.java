@@ -12,139 +12,140 @@ import skein.fold.spi.Span;
 
 /** Sources that give their elements by index: vectors, arrays, ranges, lists, text. */
 public final class Spans {
-  private Spans() { }
+    private Spans() {}
 
-  /** Returns a source of {@code size} elements, of which {@code elementAt} gives the one at an index. */
-  public static Span ofIndexed(long size, LongFunction<?> elementAt) {
-    return new Indexed(size, elementAt);
-  }
-
-  /** Returns the elements of {@code vector} from {@code start} (inclusive) to {@code end} (exclusive). */
-  public static Span ofVector(PersistentVector vector, int start, int end) {
-    return new Vector(vector, start, end - start);
-  }
-
-  /** Returns the elements of {@code array} from {@code from} (inclusive) to {@code to} (exclusive). */
-  public static Span ofObjects(Object[] array, int from, int to) {
-    return new Objects(array, from, to - from);
-  }
-
-  /** Returns the elements of an array of any type, boxed as Clojure does, or null if {@code array} is none. */
-  public static Span ofArray(Object array) {
-    return switch (array) {
-      case Object[] a -> ofObjects(a, 0, a.length);
-      case long[] a -> new Numbers(Fused.Kind.LONGS, a, a.length, i -> a[(int) i]);
-      case int[] a -> new Numbers(Fused.Kind.INTS, a, a.length, i -> a[(int) i]);
-      case double[] a -> new Numbers(Fused.Kind.DOUBLES, a, a.length, i -> a[(int) i]);
-      case float[] a -> ofIndexed(a.length, i -> a[(int) i]);
-      case byte[] a -> ofIndexed(a.length, i -> a[(int) i]);
-      case short[] a -> ofIndexed(a.length, i -> a[(int) i]);
-      case char[] a -> ofIndexed(a.length, i -> a[(int) i]);
-      case boolean[] a -> ofIndexed(a.length, i -> a[(int) i]);
-      default -> null;
-    };
-  }
-
-  /** Returns the longs {@code start}, {@code start + distance} and so on, {@code size} of them. */
-  public static Span ofRange(long start, long distance, long size) {
-    return new Numbers(Fused.Kind.RANGE, new long[] {start, distance}, size, i -> start + i * distance);
-  }
-
-  /**
-   * Returns the longs of a range that has more of them than {@code clojure.lang.LongRange} takes. Returns null if they are numbers of
-   * other kinds, or more than a long can tell.
-   */
-  public static Span ofRange(Range range) {
-    if (!(Stages.closedOver(range, "start") instanceof Long start)
-        || !(Stages.closedOver(range, "end") instanceof Long end)
-        || !(Stages.closedOver(range, "step") instanceof Long step)) {
-      return null;
-    }
-    // Unsigned, since the two ends may be further apart than the greatest long.
-    long length = step > 0 ? end - start : start - end;
-    long size = Long.divideUnsigned(length - 1, Math.abs(step)) + 1;
-    return size > 0 ? ofRange(start, step, size) : null;
-  }
-
-  /** Returns the elements of a list with random access. */
-  public static Span ofList(List<?> list) {
-    return ofIndexed(list.size(), i -> list.get((int) i));
-  }
-
-  /** Returns the characters of {@code text}. */
-  public static Span ofText(CharSequence text) {
-    return ofIndexed(text.length(), i -> text.charAt((int) i));
-  }
-
-  /** What {@code elementAt} gives for each position. */
-  private record Indexed(long size, LongFunction<?> elementAt) implements Span {
-    @Override
-    public Object reduce(IFn step, Object acc, long from, long to) {
-      for (long i = from; i < to; i++) {
-        acc = step.invoke(acc, elementAt.apply(i));
-        if (acc instanceof Reduced) return acc;
-      }
-      return acc;
-    }
-  }
-
-  /** Numbers, boxed for a step that wants that, unboxed for one that can. */
-  private record Numbers(Fused.Kind kind, Object elements, long size, LongFunction<?> boxed) implements Fused.Fusible {
-    @Override
-    public Object reduce(IFn step, Object acc, long from, long to) {
-      Fused fused = step instanceof Fused f ? f : null;
-      for (long i = from; i < to; i++) {
-        if (fused != null && fused.takes(acc)) return fused.reduce(elements, acc, i, to);
-        acc = step.invoke(acc, boxed.apply(i));
-        if (acc instanceof Reduced) return acc;
-      }
-      return acc;
-    }
-  }
-
-  /** The elements of an array from {@code start} on. */
-  private record Objects(Object[] array, int start, long size) implements Fused.Fusible {
-    @Override
-    public Fused.Kind kind() {
-      return Fused.Kind.OBJECTS;
+    /** Returns a source of {@code size} elements, of which {@code elementAt} gives the one at an index. */
+    public static Span ofIndexed(long size, LongFunction<?> elementAt) {
+        return new Indexed(size, elementAt);
     }
 
-    @Override
-    public Object reduce(IFn step, Object acc, long from, long to) {
-      return reduce(step, acc, array, start + (int) from, start + (int) to);
+    /** Returns the elements of {@code vector} from {@code start} (inclusive) to {@code end} (exclusive). */
+    public static Span ofVector(PersistentVector vector, int start, int end) {
+        return new Vector(vector, start, end - start);
     }
 
-    static Object reduce(IFn step, Object acc, Object[] array, int from, int to) {
-      if (step instanceof Fused fused) return fused.reduce(array, acc, from, to);
-      for (int i = from; i < to; i++) {
-        acc = step.invoke(acc, array[i]);
-        if (acc instanceof Reduced) return acc;
-      }
-      return acc;
-    }
-  }
-
-  /** A part of a persistent vector, leaf by leaf. */
-  private record Vector(PersistentVector vector, int start, long size) implements Fused.Fusible {
-    private static final int LEAF_MASK = 31;
-
-    @Override
-    public Fused.Kind kind() {
-      return Fused.Kind.OBJECTS;
+    /** Returns the elements of {@code array} from {@code from} (inclusive) to {@code to} (exclusive). */
+    public static Span ofObjects(Object[] array, int from, int to) {
+        return new Objects(array, from, to - from);
     }
 
-    @Override
-    public Object reduce(IFn step, Object acc, long from, long to) {
-      int end = start + (int) to;
-      for (int i = start + (int) from; i < end; ) {
-        Object[] leaf = vector.arrayFor(i);
-        int first = i & LEAF_MASK;
-        int last = Math.min(leaf.length, first + end - i);
-        acc = Objects.reduce(step, acc, leaf, first, last);
-        if (acc instanceof Reduced) return acc;
-        i += last - first;
-      }
-      return acc;
+    /** Returns the elements of an array of any type, boxed as Clojure does, or null if {@code array} is none. */
+    public static Span ofArray(Object array) {
+        return switch (array) {
+            case Object[] a -> ofObjects(a, 0, a.length);
+            case long[] a -> new Numbers(Fused.Kind.LONGS, a, a.length, i -> a[(int) i]);
+            case int[] a -> new Numbers(Fused.Kind.INTS, a, a.length, i -> a[(int) i]);
+            case double[] a -> new Numbers(Fused.Kind.DOUBLES, a, a.length, i -> a[(int) i]);
+            case float[] a -> ofIndexed(a.length, i -> a[(int) i]);
+            case byte[] a -> ofIndexed(a.length, i -> a[(int) i]);
+            case short[] a -> ofIndexed(a.length, i -> a[(int) i]);
+            case char[] a -> ofIndexed(a.length, i -> a[(int) i]);
+            case boolean[] a -> ofIndexed(a.length, i -> a[(int) i]);
+            default -> null;
+        };
     }
-  }
+
+    /** Returns the longs {@code start}, {@code start + distance} and so on, {@code size} of them. */
+    public static Span ofRange(long start, long distance, long size) {
+        return new Numbers(Fused.Kind.RANGE, new long[] {start, distance}, size, i -> start + i * distance);
+    }
+
+    /**
+     * Returns the longs of a range that has more of them than {@code clojure.lang.LongRange} takes. Returns null if they are numbers of
+     * other kinds, or more than a long can tell.
+     */
+    public static Span ofRange(Range range) {
+        if (!(Stages.closedOver(range, "start") instanceof Long start)
+                || !(Stages.closedOver(range, "end") instanceof Long end)
+                || !(Stages.closedOver(range, "step") instanceof Long step)) {
+            return null;
+        }
+        // Unsigned, since the two ends may be further apart than the greatest long.
+        long length = step > 0 ? end - start : start - end;
+        long size = Long.divideUnsigned(length - 1, Math.abs(step)) + 1;
+        return size > 0 ? ofRange(start, step, size) : null;
+    }
+
+    /** Returns the elements of a list with random access. */
+    public static Span ofList(List<?> list) {
+        return ofIndexed(list.size(), i -> list.get((int) i));
+    }
+
+    /** Returns the characters of {@code text}. */
+    public static Span ofText(CharSequence text) {
+        return ofIndexed(text.length(), i -> text.charAt((int) i));
+    }
+
+    /** What {@code elementAt} gives for each position. */
+    private record Indexed(long size, LongFunction<?> elementAt) implements Span {
+        @Override
+        public Object reduce(IFn step, Object acc, long from, long to) {
+            for (long i = from; i < to; i++) {
+                acc = step.invoke(acc, elementAt.apply(i));
+                if (acc instanceof Reduced) return acc;
+            }
+            return acc;
+        }
+    }
+
+    /** Numbers, boxed for a step that wants that, unboxed for one that can. */
+    private record Numbers(Fused.Kind kind, Object elements, long size, LongFunction<?> boxed)
+            implements Fused.Fusible {
+        @Override
+        public Object reduce(IFn step, Object acc, long from, long to) {
+            Fused fused = step instanceof Fused f ? f : null;
+            for (long i = from; i < to; i++) {
+                if (fused != null && fused.takes(acc)) return fused.reduce(elements, acc, i, to);
+                acc = step.invoke(acc, boxed.apply(i));
+                if (acc instanceof Reduced) return acc;
+            }
+            return acc;
+        }
+    }
+
+    /** The elements of an array from {@code start} on. */
+    private record Objects(Object[] array, int start, long size) implements Fused.Fusible {
+        @Override
+        public Fused.Kind kind() {
+            return Fused.Kind.OBJECTS;
+        }
+
+        @Override
+        public Object reduce(IFn step, Object acc, long from, long to) {
+            return reduce(step, acc, array, start + (int) from, start + (int) to);
+        }
+
+        static Object reduce(IFn step, Object acc, Object[] array, int from, int to) {
+            if (step instanceof Fused fused) return fused.reduce(array, acc, from, to);
+            for (int i = from; i < to; i++) {
+                acc = step.invoke(acc, array[i]);
+                if (acc instanceof Reduced) return acc;
+            }
+            return acc;
+        }
+    }
+
+    /** A part of a persistent vector, leaf by leaf. */
+    private record Vector(PersistentVector vector, int start, long size) implements Fused.Fusible {
+        private static final int LEAF_MASK = 31;
+
+        @Override
+        public Fused.Kind kind() {
+            return Fused.Kind.OBJECTS;
+        }
+
+        @Override
+        public Object reduce(IFn step, Object acc, long from, long to) {
+            int end = start + (int) to;
+            for (int i = start + (int) from; i < end; ) {
+                Object[] leaf = vector.arrayFor(i);
+                int first = i & LEAF_MASK;
+                int last = Math.min(leaf.length, first + end - i);
+                acc = Objects.reduce(step, acc, leaf, first, last);
+                if (acc instanceof Reduced) return acc;
+                i += last - first;
+            }
+            return acc;
+        }
+    }
 }

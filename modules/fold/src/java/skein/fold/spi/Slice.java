@@ -9,41 +9,41 @@ import java.util.Arrays;
  * The buffer is used again when the step that got the slice has returned, so copy what is wanted for longer.
  */
 public final class Slice {
-  /** How many bytes can be read behind {@link #to}; what they contain is undefined, and a step may write there. */
-  public static final int PAD = 64;
+    /** How many bytes can be read behind {@link #to}; what they contain is undefined, and a step may write there. */
+    public static final int PAD = 64;
 
-  /** The buffer. */
-  public final byte[] bytes;
-  /** Where the first record begins. */
-  public final int from;
-  /** Where the last record ends, its delimiter included if it has one. */
-  public final int to;
-  /** Where the first record begins in the file or stream, in bytes. */
-  public final long position;
-  /** Which file of the source the records are from, counted from 0. */
-  public final int file;
+    /** The buffer. */
+    public final byte[] bytes;
+    /** Where the first record begins. */
+    public final int from;
+    /** Where the last record ends, its delimiter included if it has one. */
+    public final int to;
+    /** Where the first record begins in the file or stream, in bytes. */
+    public final long position;
+    /** Which file of the source the records are from, counted from 0. */
+    public final int file;
 
-  /** The records in {@code bytes[from, to)}, of which the first begins at {@code position} in the file or stream number {@code file}. */
-  public Slice(byte[] bytes, int from, int to, long position, int file) {
-    this.bytes = bytes;
-    this.from = from;
-    this.to = to;
-    this.position = position;
-    this.file = file;
-  }
+    /** The records in {@code bytes[from, to)}, of which the first begins at {@code position} in the file or stream number {@code file}. */
+    public Slice(byte[] bytes, int from, int to, long position, int file) {
+        this.bytes = bytes;
+        this.from = from;
+        this.to = to;
+        this.position = position;
+        this.file = file;
+    }
 
-  /** Returns how many bytes the records have. */
-  public int length() {
-    return to - from;
-  }
+    /** Returns how many bytes the records have. */
+    public int length() {
+        return to - from;
+    }
 
-  /** Returns a copy of the records' bytes. */
-  public byte[] copy() {
-    return Arrays.copyOfRange(bytes, from, to);
-  }
+    /** Returns a copy of the records' bytes. */
+    public byte[] copy() {
+        return Arrays.copyOfRange(bytes, from, to);
+    }
 
-  /** Returns the records as text. */
-  public String text(Charset charset) {
-    return new String(bytes, from, to - from, charset);
-  }
+    /** Returns the records as text. */
+    public String text(Charset charset) {
+        return new String(bytes, from, to - from, charset);
+    }
 }

@@ -7,43 +7,49 @@ import skein.fold.spi.Span;
 
 /** Lincheck: a batch to which one thread adds numbers that others take. Each is taken once, in order. */
 public class BatchCheck {
-  private static final int LIMIT = 3;
-  private final Batch batch = new Batch(LIMIT);
-  private int added;  // of the thread that collects
+    private static final int LIMIT = 3;
+    private final Batch batch = new Batch(LIMIT);
+    private int added; // of the thread that collects
 
-  @Operation(nonParallelGroup = "collector")
-  public boolean add() {
-    if (batch.isFull()) return false;
-    batch.add(added++);
-    return true;
-  }
-
-  @Operation
-  public String take() {
-    Span taken = batch.take();
-    return taken == null ? "" : (String) taken.reduce(new AFn() {
-      @Override
-      public Object invoke(Object acc, Object x) {
-        return acc + "" + x;
-      }
-    }, "", 0, taken.size());
-  }
-
-  /** Two counters. */
-  public static class Model {
-    private int added;
-    private int taken;
-
+    @Operation(nonParallelGroup = "collector")
     public boolean add() {
-      if (added == LIMIT) return false;
-      added++;
-      return true;
+        if (batch.isFull()) return false;
+        batch.add(added++);
+        return true;
     }
 
+    @Operation
     public String take() {
-      StringBuilder all = new StringBuilder();
-      while (taken < added) all.append(taken++);
-      return all.toString();
+        Span taken = batch.take();
+        return taken == null
+                ? ""
+                : (String) taken.reduce(
+                        new AFn() {
+                            @Override
+                            public Object invoke(Object acc, Object x) {
+                                return acc + "" + x;
+                            }
+                        },
+                        "",
+                        0,
+                        taken.size());
     }
-  }
+
+    /** Two counters. */
+    public static class Model {
+        private int added;
+        private int taken;
+
+        public boolean add() {
+            if (added == LIMIT) return false;
+            added++;
+            return true;
+        }
+
+        public String take() {
+            StringBuilder all = new StringBuilder();
+            while (taken < added) all.append(taken++);
+            return all.toString();
+        }
+    }
 }

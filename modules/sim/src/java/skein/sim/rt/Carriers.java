@@ -14,101 +14,109 @@ import skein.rt.World;
  * scheduler.
  */
 public final class Carriers {
-  private static final Constructor<?> BUILDER;
-  private static final MethodHandle SCHEDULER; // of a virtual thread
-  private static final MethodHandle ON_WAITING_LIST; // of a virtual thread; null before JDK 24
-  private static final ClassValue<MethodHandle> THREAD_OF = new ClassValue<>() {
-    @Override protected MethodHandle computeValue(Class<?> type) {
-      return threadIn(type);
+    private static final Constructor<?> BUILDER;
+    private static final MethodHandle SCHEDULER; // of a virtual thread
+    private static final MethodHandle ON_WAITING_LIST; // of a virtual thread; null before JDK 24
+    private static final ClassValue<MethodHandle> THREAD_OF = new ClassValue<>() {
+        @Override
+        protected MethodHandle computeValue(Class<?> type) {
+            return threadIn(type);
+        }
+    };
+
+    static {
+        Constructor<?> builder = null;
+        MethodHandle scheduler = null;
+        MethodHandle onWaitingList = null;
+        try {
+            builder = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder")
+                    .getDeclaredConstructor(Executor.class);
+            builder.setAccessible(true);
+            Class<?> virtual = Class.forName("java.lang.VirtualThread");
+            scheduler = getter(virtual, "scheduler", Object.class, Thread.class);
+            onWaitingList = hasField(virtual, "onWaitingList")
+                    ? getter(virtual, "onWaitingList", boolean.class, Thread.class)
+                    : null;
+        } catch (ReflectiveOperationException
+                | RuntimeException e) { // not opened, or another JDK: the lite mode is left
+            builder = null;
+        }
+        BUILDER = builder;
+        SCHEDULER = scheduler;
+        ON_WAITING_LIST = onWaitingList;
+        if (builder != null) World.ofThreads(Carriers::worldOf);
     }
-  };
 
-  static {
-    Constructor<?> builder = null;
-    MethodHandle scheduler = null;
-    MethodHandle onWaitingList = null;
-    try {
-      builder = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder").getDeclaredConstructor(Executor.class);
-      builder.setAccessible(true);
-      Class<?> virtual = Class.forName("java.lang.VirtualThread");
-      scheduler = getter(virtual, "scheduler", Object.class, Thread.class);
-      onWaitingList = hasField(virtual, "onWaitingList") ? getter(virtual, "onWaitingList", boolean.class, Thread.class) : null;
-    } catch (ReflectiveOperationException | RuntimeException e) { // not opened, or another JDK: the lite mode is left
-      builder = null;
+    private Carriers() {}
+
+    private static boolean hasField(Class<?> type, String name) {
+        for (Field field : type.getDeclaredFields()) if (field.getName().equals(name)) return true;
+        return false;
     }
-    BUILDER = builder;
-    SCHEDULER = scheduler;
-    ON_WAITING_LIST = onWaitingList;
-    if (builder != null) World.ofThreads(Carriers::worldOf);
-  }
 
-  private Carriers() {}
-
-  private static boolean hasField(Class<?> type, String name) {
-    for (Field field : type.getDeclaredFields()) if (field.getName().equals(name)) return true;
-    return false;
-  }
-
-  private static MethodHandle getter(Class<?> type, String name, Class<?> result, Class<?> argument)
-      throws ReflectiveOperationException {
-    Field field = type.getDeclaredField(name);
-    field.setAccessible(true);
-    return MethodHandles.lookup().unreflectGetter(field)
-        .asType(java.lang.invoke.MethodType.methodType(result, argument));
-  }
-
-  /** Whether simulations can have threads in this JVM. */
-  public static boolean available() {
-    return BUILDER != null;
-  }
-
-  private static World worldOf(Thread thread) {
-    try {
-      return (Object) SCHEDULER.invokeExact(thread) instanceof World world ? world : null;
-    } catch (Throwable e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  /** A virtual thread, not started, that {@code scheduler} runs. */
-  static Thread virtual(Executor scheduler, Runnable task, String name) {
-    try {
-      return ((Thread.Builder.OfVirtual) BUILDER.newInstance(scheduler)).name(name).unstarted(task);
-    } catch (ReflectiveOperationException e) {
-      throw new AssertionError(e); // it was made accessible
-    }
-  }
-
-  /** The thread that {@code continuation}, which the JDK gave to a scheduler, goes on with; null where that is not known. */
-  static Thread threadOf(Runnable continuation) {
-    MethodHandle getter = THREAD_OF.get(continuation.getClass());
-    try {
-      return getter == null ? null : (Thread) getter.invoke(continuation);
-    } catch (Throwable e) {
-      return null;
-    }
-  }
-
-  /** Reads what a lambda of VirtualThread holds: its thread. */
-  private static MethodHandle threadIn(Class<?> type) {
-    try {
-      for (Field field : type.getDeclaredFields()) {
-        if (!Thread.class.isAssignableFrom(field.getType())) continue;
+    private static MethodHandle getter(Class<?> type, String name, Class<?> result, Class<?> argument)
+            throws ReflectiveOperationException {
+        Field field = type.getDeclaredField(name);
         field.setAccessible(true);
-        return MethodHandles.lookup().unreflectGetter(field);
-      }
-    } catch (ReflectiveOperationException | RuntimeException e) {
-      return null;
+        return MethodHandles.lookup()
+                .unreflectGetter(field)
+                .asType(java.lang.invoke.MethodType.methodType(result, argument));
     }
-    return null;
-  }
 
-  /** Whether the JDK is about to wake {@code thread}, which waited for a monitor. */
-  static boolean isBeingUnblocked(Thread thread) {
-    try {
-      return ON_WAITING_LIST != null && (boolean) ON_WAITING_LIST.invokeExact(thread);
-    } catch (Throwable e) {
-      throw new AssertionError(e);
+    /** Whether simulations can have threads in this JVM. */
+    public static boolean available() {
+        return BUILDER != null;
     }
-  }
+
+    private static World worldOf(Thread thread) {
+        try {
+            return (Object) SCHEDULER.invokeExact(thread) instanceof World world ? world : null;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** A virtual thread, not started, that {@code scheduler} runs. */
+    static Thread virtual(Executor scheduler, Runnable task, String name) {
+        try {
+            return ((Thread.Builder.OfVirtual) BUILDER.newInstance(scheduler))
+                    .name(name)
+                    .unstarted(task);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e); // it was made accessible
+        }
+    }
+
+    /** The thread that {@code continuation}, which the JDK gave to a scheduler, goes on with; null where that is not known. */
+    static Thread threadOf(Runnable continuation) {
+        MethodHandle getter = THREAD_OF.get(continuation.getClass());
+        try {
+            return getter == null ? null : (Thread) getter.invoke(continuation);
+        } catch (Throwable e) {
+            return null;
+        }
+    }
+
+    /** Reads what a lambda of VirtualThread holds: its thread. */
+    private static MethodHandle threadIn(Class<?> type) {
+        try {
+            for (Field field : type.getDeclaredFields()) {
+                if (!Thread.class.isAssignableFrom(field.getType())) continue;
+                field.setAccessible(true);
+                return MethodHandles.lookup().unreflectGetter(field);
+            }
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            return null;
+        }
+        return null;
+    }
+
+    /** Whether the JDK is about to wake {@code thread}, which waited for a monitor. */
+    static boolean isBeingUnblocked(Thread thread) {
+        try {
+            return ON_WAITING_LIST != null && (boolean) ON_WAITING_LIST.invokeExact(thread);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
 }

@@ -8,473 +8,478 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import skein.rt.schedule.Timeout;
 import skein.rt.World;
+import skein.rt.schedule.Timeout;
 
 /** Runs the tasks of a simulation one at a time; the strategy chooses wherever more than one could go on. */
 abstract class Engine extends World implements Executor {
-  /*
-   * A task is in one of these states:
-   *
-   *   READY     in `ready`, or in `resting` after a yield   RUNNING  `current`
-   *   PARKED    a block in a channel or choice              BLOCKED  a virtual thread in java.util.concurrent
-   *   DONE      no longer in `live`
-   *
-   *   X1  One task runs at a time.
-   *   X2  A live task is in exactly one of these states, and in `ready` once at most.
-   *   X3  Time moves only when nothing is ready, unless steps take time.
-   *   X4  A choice of one is no choice: nothing is drawn and nothing is recorded.
-   *   X5  When a run is over no task of it runs again.
-   *
-   * With threads, a virtual thread's continuation is run by the carrier; blocks and callbacks are run by a Server, a
-   * virtual thread of the simulation. One that blocks in the middle of a step is left behind with its task, which then
-   * is like a thread; another server takes over. Without threads, the carrier runs everything; while the body waits,
-   * it runs the others from within that wait.
-   */
+    /*
+     * A task is in one of these states:
+     *
+     *   READY     in `ready`, or in `resting` after a yield   RUNNING  `current`
+     *   PARKED    a block in a channel or choice              BLOCKED  a virtual thread in java.util.concurrent
+     *   DONE      no longer in `live`
+     *
+     *   X1  One task runs at a time.
+     *   X2  A live task is in exactly one of these states, and in `ready` once at most.
+     *   X3  Time moves only when nothing is ready, unless steps take time.
+     *   X4  A choice of one is no choice: nothing is drawn and nothing is recorded.
+     *   X5  When a run is over no task of it runs again.
+     *
+     * With threads, a virtual thread's continuation is run by the carrier; blocks and callbacks are run by a Server, a
+     * virtual thread of the simulation. One that blocks in the middle of a step is left behind with its task, which then
+     * is like a thread; another server takes over. Without threads, the carrier runs everything; while the body waits,
+     * it runs the others from within that wait.
+     */
 
-  /** How many more steps a run has to clean up, once it is over. */
-  private static final int LAST_STEPS = 1000;
+    /** How many more steps a run has to clean up, once it is over. */
+    private static final int LAST_STEPS = 1000;
 
-  /** How many points a task passes at most while others can go on. */
-  private static final int FAIR_TURNS = 500;
+    /** How many points a task passes at most while others can go on. */
+    private static final int FAIR_TURNS = 500;
 
-  /** How long a step can take, in nanoseconds, where steps take time. */
-  private static final long[] STEP_NANOS = {
-    0, 1_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000L, 10_000_000_000L
-  };
+    /** How long a step can take, in nanoseconds, where steps take time. */
+    private static final long[] STEP_NANOS = {
+        0, 1_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000L, 10_000_000_000L
+    };
 
-  public final Trace trace;
-  final Settings settings;
-  private final Strategy strategy;
-  private final IFn body;
-  final SplittableRandom random;
-  final Timeline timeline = new Timeline();
-  final Tasks tasks;
-  final List<Runnable> settlers = new ArrayList<>(0);
-  Threads threads;
-  private Stepper stepper; // the carrier's
-  Task current;
-  Task next; // chosen already
-  private int turns; // points that the current task has passed without a break
-  private boolean currentCompetes; // the current task is candidate 0
-  Task main;
-  private final Task clock = new Task(this, null, Task.Kind.TIMER, null, null);
-  boolean mainEnded;
-  BooleanSupplier mainWaits; // without threads: until what
-  int held; // locks under which user code runs
-  boolean quiet; // the simulation itself calls user code
-  long horizon;
-  double probability = Strategy.RARE; // of what is being chosen
-  long steps; // written by one thread at a time; read by the watching thread, which may see an older count
-  private int extraSteps; // after the body has ended
-  volatile boolean stopped;
-  boolean ending;
-  boolean drew; // random numbers
-  IFn targeted; // injects a fault into what the test has named; null before that
-  int points; // passed since then
-  volatile boolean over;
-  Verdict verdict;
-  Object value;
+    public final Trace trace;
+    final Settings settings;
+    private final Strategy strategy;
+    private final IFn body;
+    final SplittableRandom random;
+    final Timeline timeline = new Timeline();
+    final Tasks tasks;
+    final List<Runnable> settlers = new ArrayList<>(0);
+    Threads threads;
+    private Stepper stepper; // the carrier's
+    Task current;
+    Task next; // chosen already
+    private int turns; // points that the current task has passed without a break
+    private boolean currentCompetes; // the current task is candidate 0
+    Task main;
+    private final Task clock = new Task(this, null, Task.Kind.TIMER, null, null);
+    boolean mainEnded;
+    BooleanSupplier mainWaits; // without threads: until what
+    int held; // locks under which user code runs
+    boolean quiet; // the simulation itself calls user code
+    long horizon;
+    double probability = Strategy.RARE; // of what is being chosen
+    long steps; // written by one thread at a time; read by the watching thread, which may see an older count
+    private int extraSteps; // after the body has ended
+    volatile boolean stopped;
+    boolean ending;
+    boolean drew; // random numbers
+    IFn targeted; // injects a fault into what the test has named; null before that
+    int points; // passed since then
+    volatile boolean over;
+    Verdict verdict;
+    Object value;
 
-  Engine(Settings settings, Strategy strategy, IFn body) {
-    this.settings = settings;
-    this.strategy = strategy;
-    this.body = body;
-    this.tasks = new Tasks(strategy);
-    this.trace = new Trace(settings.keepsEvents());
-    this.random = new SplittableRandom(settings.seed());
-    this.horizon = settings.manualTime() ? 0 : Long.MAX_VALUE;
-  }
-
-  // The run
-
-  /** Runs the test to its end on this thread, which must be of the platform. */
-  public void run() {
-    threads = new Threads(this);
-    stepper = new Stepper(this);
-    stepper.begin();
-    try {
-      main = add(new Task(this, null, Task.Kind.MAIN, this::runBody, null));
-      current = main;
-      if (settings.threads()) threads.start(main, this::runBody);
-      else tasks.enqueue(main);
-      loop();
-      judge();
-      unwind();
-    } finally {
-      over = true;
-      threads.end();
-      stepper.end();
+    Engine(Settings settings, Strategy strategy, IFn body) {
+        this.settings = settings;
+        this.strategy = strategy;
+        this.body = body;
+        this.tasks = new Tasks(strategy);
+        this.trace = new Trace(settings.keepsEvents());
+        this.random = new SplittableRandom(settings.seed());
+        this.horizon = settings.manualTime() ? 0 : Long.MAX_VALUE;
     }
-  }
 
-  private void runBody() {
-    try {
-      value = body.invoke();
-    } catch (Throwable t) { // whatever the test throws is its result
-      if (!ending) fail("exception", t);
-    }
-    mainEnded = true;
-    if (!settings.threads()) Thread.interrupted(); // by nested
-    end(main);
-  }
+    // The run
 
-  private void loop() {
-    for (Task t; (t = take(true)) != null; ) perform(t);
-  }
-
-  private void perform(Task t) {
-    if (t.continuation != null) threads.run(t);
-    else if (settings.threads()) threads.serve(t);
-    else serve(stepper, t);
-  }
-
-  void serve(Stepper by, Task t) {
-    current = t;
-    by.step(t.work);
-    if (t.kind == Task.Kind.CALLBACK || t.kind == Task.Kind.TIMER) end(t);
-  }
-
-  /** Looks at what must hold after each step. */
-  abstract void afterStep();
-
-  /** The run ends: finds out whether it has failed. Again has no effect. */
-  abstract void judge();
-
-  // What can go on
-
-  Task add(Task t) {
-    tasks.add(t);
-    trace.mix(t.id);
-    return t;
-  }
-
-  /** A thread has been started. */
-  Task newThread() {
-    Task t = add(new Task(this, null, Task.Kind.THREAD, null, current));
-    note("spawn", current, t, null);
-    return t;
-  }
-
-  /** It is the turn of {@code t}. */
-  void runs(Task t) {
-    current = t;
-  }
-
-  /** It will be the turn of {@code t}. */
-  void goesNext(Task t) {
-    next = t;
-  }
-
-  void end(Task t) {
-    if (tasks.remove(t)) note("end", t, null, null);
-  }
-
-  /** The task that is candidate {@code i} of the choice that is being made. */
-  Task candidate(int i) {
-    return !currentCompetes ? tasks.ready(i) : i == 0 ? current : tasks.ready(i - 1);
-  }
-
-  int choose(Strategy.Kind kind, int n) {
-    if (n < 2 || ending || stopped) return 0;
-    int chosen = strategy.choose(kind, n, this);
-    trace.chose(kind, n, chosen);
-    if (chosen != 0 && kind != Strategy.Kind.TASK) note("chose", current, null, chosen + 1 + " of " + n);
-    return chosen;
-  }
-
-  /** The next task; null when nothing goes on. Only the carrier can wait for something to become ready. */
-  Task take(boolean onCarrier) {
-    turns = 0;
-    Task chosen = next;
-    if (chosen != null) {
-      next = null;
-      return chosen;
-    }
-    for (;;) {
-      if (ending ? ++extraSteps > LAST_STEPS : stopped) return null;
-      if (onCarrier) threads.admitOutsiders();
-      else if (threads.needsCarrier()) return null;
-      admitDue();
-      if (mainWaits != null && mainWaits.getAsBoolean()) {
-        mainWaits = null;
-        tasks.enqueue(main);
-      }
-      if (tasks.readyCount() == 0) tasks.release(null);
-      if (tasks.readyCount() > 0) return pick();
-      if (!onCarrier || !goesOn()) return null;
-    }
-  }
-
-  private Task pick() {
-    if (!beginStep()) return null;
-    Task fault = faultDue();
-    if (fault != null) return fault;
-    currentCompetes = false;
-    int chosen = choose(Strategy.Kind.TASK, tasks.readyCount());
-    Task first = tasks.ready(0);
-    Task t = tasks.dequeue(chosen);
-    if (chosen > 0) note("switch", t, first, null);
-    trace.mix(t.id);
-    tasks.release(t);
-    return t;
-  }
-
-  /** Counts a step, and looks at what must always hold. Returns false when it is one too many. */
-  private boolean beginStep() {
-    long step = steps + 1;
-    steps = step;
-    if (step > settings.maxSteps() && !stopped) fail("livelock", null);
-    if (!stopped) afterStep();
-    if (settings.slowSteps()) {
-      int length = choose(Strategy.Kind.CHANCE, STEP_NANOS.length);
-      if (length > 0) passTime(timeline.now + STEP_NANOS[length]);
-    }
-    return !stopped || ending;
-  }
-
-  void passTime(long now) {
-    timeline.now = now;
-    trace.mix(now);
-    note("time", null, null, null);
-  }
-
-  /** Counts the points since the test has named a target. Returns a task that injects the fault there, or null. */
-  private Task faultDue() {
-    if (targeted == null || stopped || ++points != settings.faultAt()) return null;
-    IFn inject = targeted;
-    note("fault", current, null, "at point " + points);
-    return add(new Task(this, null, Task.Kind.CALLBACK, () -> {
-      try {
-        inject.invoke();
-      } catch (Throwable t) { // the fault is the test's
-        uncaught(t);
-      }
-    }, current));
-  }
-
-  private void admitDue() {
-    for (Timeline.Due due; (due = timeline.poll()) != null; ) {
-      Timeout timeout = due.timeout();
-      Runnable work = timeout == null ? due.work() : () -> timeout.fire();
-      tasks.enqueue(add(new Task(this, null, Task.Kind.TIMER, work, clock)));
-    }
-  }
-
-  /** Nothing is ready. Returns whether something may be now. */
-  private boolean goesOn() {
-    current = clock;
-    if (!settlers.isEmpty()) {
-      settlers.remove(0).run();
-      return true;
-    }
-    if (mainEnded && !ending && !(anyPutWaits() && ++extraSteps <= LAST_STEPS)) return false;
-    if (timeline.jump(horizon)) {
-      passTime(timeline.now);
-      return true;
-    }
-    if (!settings.waitsOutside() && !threads.needsCarrier()) return false;
-    return threads.awaitOutsiders(ending ? 1_000_000 : settings.outsideNanos());
-  }
-
-  private boolean anyPutWaits() {
-    if (verdict != null) return false;
-    for (Task t : tasks.live()) if (t.doing() == PUT) return true;
-    return false;
-  }
-
-  // The end of a run
-
-  /** Records why the run has failed. The first reason counts. */
-  public void fail(String kind, Object cause) {
-    if (verdict == null) {
-      verdict = new Verdict(kind, cause);
-      if (!kind.equals("assertion")) stopped = true;
-    }
-  }
-
-  /** Cancels what is left, so that it cleans up. */
-  private void unwind() {
-    ending = true;
-    stopped = true;
-    extraSteps = 0;
-    horizon = Long.MAX_VALUE;
-    current = clock;
-    for (Task t : new ArrayList<>(tasks.live())) {
-      boolean before = t.told;
-      t.told = true;
-      if (t.thread != null) t.thread.interrupt();
-      else if (t.frame() != null && !before && (t.isDeferred() || !t.ready)) World.abort(t, cancellation());
-      else t.told = before;
-    }
-    loop();
-  }
-
-  /** Tells a task that the run has ended, once; and again if it does not end for long. */
-  private void ends(Task t) {
-    if (t.told && ++extraSteps < LAST_STEPS) return;
-    t.told = true;
-    throw cancellation();
-  }
-
-  private static CancellationException cancellation() {
-    return new CancellationException("The simulation has ended.");
-  }
-
-  // Points
-
-  /** Returns whether another task goes first. */
-  private boolean passes() {
-    if (next != null) return false;
-    if (!beginStep()) return true;
-    next = faultDue();
-    if (next != null) return true;
-    admitDue();
-    int others = tasks.readyCount();
-    if (others == 0) return false;
-    if (++turns > FAIR_TURNS) { // it may wait for what another does, in a loop
-      next = tasks.dequeue(0);
-      strategy.yielded(current);
-      return true;
-    }
-    strategy.pending(current);
-    currentCompetes = true;
-    int chosen = choose(Strategy.Kind.TASK, others + 1);
-    if (chosen == 0) return false;
-    next = tasks.dequeue(chosen - 1);
-    trace.mix(next.id);
-    note("switch", next, current, null);
-    return true;
-  }
-
-  @Override protected boolean point(Member member, boolean mayDefer) {
-    Task t = (Task) member;
-    t.threadOperation = NONE;
-    trace.mix(t.id * 8L + t.operation());
-    if (trace.keeps()) noteOperation(WORDS[t.operation()], t, t.operation() == PUT ? print(t.operand()) : null);
-    if (ending) ends(t);
-    if (!settings.points() || !mayDefer || held > 0 || quiet || ending || t != current || !passes()) return false;
-    tasks.enqueue(t);
-    return true;
-  }
-
-  private static final String[] WORDS = {"none", "take", "put", "alts"};
-
-  /**
-   * A thread, or a block in the middle of a step, is about to do something that others may see.
-   *
-   * @param operation what it may block in, or NONE
-   * @param what for the story, as :put or :read
-   */
-  public void point(int operation, String what, Object on, Object with) {
-    if (held > 0 || quiet || over) return;
-    Task t = current;
-    trace.mix(t.id * 8L + operation + 4);
-    if (trace.keeps()) note(what, t, on, with == null ? null : print(with));
-    t.threadOperation = operation;
-    t.threadPort = on;
-    if (ending) ends(t);
-    if (ending || !settings.points()) return;
-    if (settings.threads()) {
-      if (Thread.currentThread().isVirtual() && passes()) threads.giveWay();
-    } else if (t == main && mainWaits == null && passes()) {
-      boolean[] back = {false};
-      tasks.enqueue(main);
-      nested(back);
-    }
-  }
-
-  /** Whether atoms have points. */
-  public boolean atoms() {
-    return settings.atoms();
-  }
-
-  /** Whether events are kept. */
-  public boolean keepsEvents() {
-    return trace.keeps();
-  }
-
-  /** Without threads: runs others until {@code done}, a function, says true, so that the body need not block. */
-  public void awaitWithoutThreads(IFn done) {
-    if (!settings.threads() && !RT.booleanCast(done.invoke())) await(() -> RT.booleanCast(done.invoke()));
-  }
-
-  /** What a thread may have blocked in is done. */
-  public void passed() {
-    current.threadOperation = NONE;
-  }
-
-  /** Without threads: runs others on the stack of the body, until it is the body's turn. */
-  void nested(boolean[] back) {
-    stepper.nested(() -> {
-      for (Task t; (t = take(true)) != null; ) {
-        if (t == main) {
-          back[0] = true;
-          break;
+    /** Runs the test to its end on this thread, which must be of the platform. */
+    public void run() {
+        threads = new Threads(this);
+        stepper = new Stepper(this);
+        stepper.begin();
+        try {
+            main = add(new Task(this, null, Task.Kind.MAIN, this::runBody, null));
+            current = main;
+            if (settings.threads()) threads.start(main, this::runBody);
+            else tasks.enqueue(main);
+            loop();
+            judge();
+            unwind();
+        } finally {
+            over = true;
+            threads.end();
+            stepper.end();
         }
-        perform(t);
-      }
-    });
-    current = main;
-    if (back[0]) return;
-    judge();
-    ending = true;
-    Thread.currentThread().interrupt();
-  }
-
-  @Override protected void await(BooleanSupplier done) {
-    if (current != main) needsThreads();
-    mainWaits = done;
-    nested(new boolean[1]);
-    mainWaits = null;
-  }
-
-  void needsThreads() {
-    UnsupportedOperationException e = new UnsupportedOperationException(
-        "Without --add-opens java.base/java.lang=ALL-UNNAMED only the body of a simulated test can block.");
-    fail("needs-opens", e);
-    throw e;
-  }
-
-  /** Whether the run is over. Any thread may ask. */
-  public boolean isOver() {
-    return over;
-  }
-
-  /** Whether those outside may wake members. */
-  boolean admitsOutside() {
-    return settings.waitsOutside() || ending;
-  }
-
-  // What is told
-
-  /** Records something at the place in the code that does it. */
-  void note(String what, Task task, Object on, String with) {
-    if (!trace.keeps() || ending || stopped || quiet) return;
-    boolean inCode = World.current() == this && !what.equals("end") && !what.equals("switch");
-    record(what, task, on, with, inCode ? new Throwable().getStackTrace() : null);
-  }
-
-  /** Records an operation of a block, whose code knows the place by the block's state. */
-  void noteOperation(String what, Task t, String with) {
-    if (trace.keeps() && !ending && !stopped) record(what, t, t.port(), with, t.frame().state);
-  }
-
-  private void record(String what, Task task, Object on, String with, Object site) {
-    trace.add(new Trace.Event(timeline.now, task, what, on, with, site, trace.hash(), trace.choices()));
-  }
-
-  String print(Object x) {
-    if (settings.printer() == null) return null;
-    boolean before = quiet;
-    quiet = true;
-    try {
-      return (String) settings.printer().invoke(x);
-    } finally {
-      quiet = before;
     }
-  }
 
+    private void runBody() {
+        try {
+            value = body.invoke();
+        } catch (Throwable t) { // whatever the test throws is its result
+            if (!ending) fail("exception", t);
+        }
+        mainEnded = true;
+        if (!settings.threads()) Thread.interrupted(); // by nested
+        end(main);
+    }
+
+    private void loop() {
+        for (Task t; (t = take(true)) != null; ) perform(t);
+    }
+
+    private void perform(Task t) {
+        if (t.continuation != null) threads.run(t);
+        else if (settings.threads()) threads.serve(t);
+        else serve(stepper, t);
+    }
+
+    void serve(Stepper by, Task t) {
+        current = t;
+        by.step(t.work);
+        if (t.kind == Task.Kind.CALLBACK || t.kind == Task.Kind.TIMER) end(t);
+    }
+
+    /** Looks at what must hold after each step. */
+    abstract void afterStep();
+
+    /** The run ends: finds out whether it has failed. Again has no effect. */
+    abstract void judge();
+
+    // What can go on
+
+    Task add(Task t) {
+        tasks.add(t);
+        trace.mix(t.id);
+        return t;
+    }
+
+    /** A thread has been started. */
+    Task newThread() {
+        Task t = add(new Task(this, null, Task.Kind.THREAD, null, current));
+        note("spawn", current, t, null);
+        return t;
+    }
+
+    /** It is the turn of {@code t}. */
+    void runs(Task t) {
+        current = t;
+    }
+
+    /** It will be the turn of {@code t}. */
+    void goesNext(Task t) {
+        next = t;
+    }
+
+    void end(Task t) {
+        if (tasks.remove(t)) note("end", t, null, null);
+    }
+
+    /** The task that is candidate {@code i} of the choice that is being made. */
+    Task candidate(int i) {
+        return !currentCompetes ? tasks.ready(i) : i == 0 ? current : tasks.ready(i - 1);
+    }
+
+    int choose(Strategy.Kind kind, int n) {
+        if (n < 2 || ending || stopped) return 0;
+        int chosen = strategy.choose(kind, n, this);
+        trace.chose(kind, n, chosen);
+        if (chosen != 0 && kind != Strategy.Kind.TASK) note("chose", current, null, chosen + 1 + " of " + n);
+        return chosen;
+    }
+
+    /** The next task; null when nothing goes on. Only the carrier can wait for something to become ready. */
+    Task take(boolean onCarrier) {
+        turns = 0;
+        Task chosen = next;
+        if (chosen != null) {
+            next = null;
+            return chosen;
+        }
+        for (; ; ) {
+            if (ending ? ++extraSteps > LAST_STEPS : stopped) return null;
+            if (onCarrier) threads.admitOutsiders();
+            else if (threads.needsCarrier()) return null;
+            admitDue();
+            if (mainWaits != null && mainWaits.getAsBoolean()) {
+                mainWaits = null;
+                tasks.enqueue(main);
+            }
+            if (tasks.readyCount() == 0) tasks.release(null);
+            if (tasks.readyCount() > 0) return pick();
+            if (!onCarrier || !goesOn()) return null;
+        }
+    }
+
+    private Task pick() {
+        if (!beginStep()) return null;
+        Task fault = faultDue();
+        if (fault != null) return fault;
+        currentCompetes = false;
+        int chosen = choose(Strategy.Kind.TASK, tasks.readyCount());
+        Task first = tasks.ready(0);
+        Task t = tasks.dequeue(chosen);
+        if (chosen > 0) note("switch", t, first, null);
+        trace.mix(t.id);
+        tasks.release(t);
+        return t;
+    }
+
+    /** Counts a step, and looks at what must always hold. Returns false when it is one too many. */
+    private boolean beginStep() {
+        long step = steps + 1;
+        steps = step;
+        if (step > settings.maxSteps() && !stopped) fail("livelock", null);
+        if (!stopped) afterStep();
+        if (settings.slowSteps()) {
+            int length = choose(Strategy.Kind.CHANCE, STEP_NANOS.length);
+            if (length > 0) passTime(timeline.now + STEP_NANOS[length]);
+        }
+        return !stopped || ending;
+    }
+
+    void passTime(long now) {
+        timeline.now = now;
+        trace.mix(now);
+        note("time", null, null, null);
+    }
+
+    /** Counts the points since the test has named a target. Returns a task that injects the fault there, or null. */
+    private Task faultDue() {
+        if (targeted == null || stopped || ++points != settings.faultAt()) return null;
+        IFn inject = targeted;
+        note("fault", current, null, "at point " + points);
+        return add(new Task(
+                this,
+                null,
+                Task.Kind.CALLBACK,
+                () -> {
+                    try {
+                        inject.invoke();
+                    } catch (Throwable t) { // the fault is the test's
+                        uncaught(t);
+                    }
+                },
+                current));
+    }
+
+    private void admitDue() {
+        for (Timeline.Due due; (due = timeline.poll()) != null; ) {
+            Timeout timeout = due.timeout();
+            Runnable work = timeout == null ? due.work() : () -> timeout.fire();
+            tasks.enqueue(add(new Task(this, null, Task.Kind.TIMER, work, clock)));
+        }
+    }
+
+    /** Nothing is ready. Returns whether something may be now. */
+    private boolean goesOn() {
+        current = clock;
+        if (!settlers.isEmpty()) {
+            settlers.remove(0).run();
+            return true;
+        }
+        if (mainEnded && !ending && !(anyPutWaits() && ++extraSteps <= LAST_STEPS)) return false;
+        if (timeline.jump(horizon)) {
+            passTime(timeline.now);
+            return true;
+        }
+        if (!settings.waitsOutside() && !threads.needsCarrier()) return false;
+        return threads.awaitOutsiders(ending ? 1_000_000 : settings.outsideNanos());
+    }
+
+    private boolean anyPutWaits() {
+        if (verdict != null) return false;
+        for (Task t : tasks.live()) if (t.doing() == PUT) return true;
+        return false;
+    }
+
+    // The end of a run
+
+    /** Records why the run has failed. The first reason counts. */
+    public void fail(String kind, Object cause) {
+        if (verdict == null) {
+            verdict = new Verdict(kind, cause);
+            if (!kind.equals("assertion")) stopped = true;
+        }
+    }
+
+    /** Cancels what is left, so that it cleans up. */
+    private void unwind() {
+        ending = true;
+        stopped = true;
+        extraSteps = 0;
+        horizon = Long.MAX_VALUE;
+        current = clock;
+        for (Task t : new ArrayList<>(tasks.live())) {
+            boolean before = t.told;
+            t.told = true;
+            if (t.thread != null) t.thread.interrupt();
+            else if (t.frame() != null && !before && (t.isDeferred() || !t.ready)) World.abort(t, cancellation());
+            else t.told = before;
+        }
+        loop();
+    }
+
+    /** Tells a task that the run has ended, once; and again if it does not end for long. */
+    private void ends(Task t) {
+        if (t.told && ++extraSteps < LAST_STEPS) return;
+        t.told = true;
+        throw cancellation();
+    }
+
+    private static CancellationException cancellation() {
+        return new CancellationException("The simulation has ended.");
+    }
+
+    // Points
+
+    /** Returns whether another task goes first. */
+    private boolean passes() {
+        if (next != null) return false;
+        if (!beginStep()) return true;
+        next = faultDue();
+        if (next != null) return true;
+        admitDue();
+        int others = tasks.readyCount();
+        if (others == 0) return false;
+        if (++turns > FAIR_TURNS) { // it may wait for what another does, in a loop
+            next = tasks.dequeue(0);
+            strategy.yielded(current);
+            return true;
+        }
+        strategy.pending(current);
+        currentCompetes = true;
+        int chosen = choose(Strategy.Kind.TASK, others + 1);
+        if (chosen == 0) return false;
+        next = tasks.dequeue(chosen - 1);
+        trace.mix(next.id);
+        note("switch", next, current, null);
+        return true;
+    }
+
+    @Override
+    protected boolean point(Member member, boolean mayDefer) {
+        Task t = (Task) member;
+        t.threadOperation = NONE;
+        trace.mix(t.id * 8L + t.operation());
+        if (trace.keeps()) noteOperation(WORDS[t.operation()], t, t.operation() == PUT ? print(t.operand()) : null);
+        if (ending) ends(t);
+        if (!settings.points() || !mayDefer || held > 0 || quiet || ending || t != current || !passes()) return false;
+        tasks.enqueue(t);
+        return true;
+    }
+
+    private static final String[] WORDS = {"none", "take", "put", "alts"};
+
+    /**
+     * A thread, or a block in the middle of a step, is about to do something that others may see.
+     *
+     * @param operation what it may block in, or NONE
+     * @param what for the story, as :put or :read
+     */
+    public void point(int operation, String what, Object on, Object with) {
+        if (held > 0 || quiet || over) return;
+        Task t = current;
+        trace.mix(t.id * 8L + operation + 4);
+        if (trace.keeps()) note(what, t, on, with == null ? null : print(with));
+        t.threadOperation = operation;
+        t.threadPort = on;
+        if (ending) ends(t);
+        if (ending || !settings.points()) return;
+        if (settings.threads()) {
+            if (Thread.currentThread().isVirtual() && passes()) threads.giveWay();
+        } else if (t == main && mainWaits == null && passes()) {
+            boolean[] back = {false};
+            tasks.enqueue(main);
+            nested(back);
+        }
+    }
+
+    /** Whether atoms have points. */
+    public boolean atoms() {
+        return settings.atoms();
+    }
+
+    /** Whether events are kept. */
+    public boolean keepsEvents() {
+        return trace.keeps();
+    }
+
+    /** Without threads: runs others until {@code done}, a function, says true, so that the body need not block. */
+    public void awaitWithoutThreads(IFn done) {
+        if (!settings.threads() && !RT.booleanCast(done.invoke())) await(() -> RT.booleanCast(done.invoke()));
+    }
+
+    /** What a thread may have blocked in is done. */
+    public void passed() {
+        current.threadOperation = NONE;
+    }
+
+    /** Without threads: runs others on the stack of the body, until it is the body's turn. */
+    void nested(boolean[] back) {
+        stepper.nested(() -> {
+            for (Task t; (t = take(true)) != null; ) {
+                if (t == main) {
+                    back[0] = true;
+                    break;
+                }
+                perform(t);
+            }
+        });
+        current = main;
+        if (back[0]) return;
+        judge();
+        ending = true;
+        Thread.currentThread().interrupt();
+    }
+
+    @Override
+    protected void await(BooleanSupplier done) {
+        if (current != main) needsThreads();
+        mainWaits = done;
+        nested(new boolean[1]);
+        mainWaits = null;
+    }
+
+    void needsThreads() {
+        UnsupportedOperationException e = new UnsupportedOperationException(
+                "Without --add-opens java.base/java.lang=ALL-UNNAMED only the body of a simulated test can block.");
+        fail("needs-opens", e);
+        throw e;
+    }
+
+    /** Whether the run is over. Any thread may ask. */
+    public boolean isOver() {
+        return over;
+    }
+
+    /** Whether those outside may wake members. */
+    boolean admitsOutside() {
+        return settings.waitsOutside() || ending;
+    }
+
+    // What is told
+
+    /** Records something at the place in the code that does it. */
+    void note(String what, Task task, Object on, String with) {
+        if (!trace.keeps() || ending || stopped || quiet) return;
+        boolean inCode = World.current() == this && !what.equals("end") && !what.equals("switch");
+        record(what, task, on, with, inCode ? new Throwable().getStackTrace() : null);
+    }
+
+    /** Records an operation of a block, whose code knows the place by the block's state. */
+    void noteOperation(String what, Task t, String with) {
+        if (trace.keeps() && !ending && !stopped) record(what, t, t.port(), with, t.frame().state);
+    }
+
+    private void record(String what, Task task, Object on, String with, Object site) {
+        trace.add(new Trace.Event(timeline.now, task, what, on, with, site, trace.hash(), trace.choices()));
+    }
+
+    String print(Object x) {
+        if (settings.printer() == null) return null;
+        boolean before = quiet;
+        quiet = true;
+        try {
+            return (String) settings.printer().invoke(x);
+        } finally {
+            quiet = before;
+        }
+    }
 }

@@ -10,97 +10,104 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
-import skein.rt.schedule.Timeout;
 import skein.rt.World;
+import skein.rt.schedule.Timeout;
 
 /** What Clojure and the JVM do for members of a simulation in another way than for others. */
 public final class Members {
-  private static ExecutorService pooled; // of agents, while they are replaced; guarded by the class
-  private static ExecutorService solo;
-  private static UncaughtExceptionHandler handler;
+    private static ExecutorService pooled; // of agents, while they are replaced; guarded by the class
+    private static ExecutorService solo;
+    private static UncaughtExceptionHandler handler;
 
-  private Members() {}
+    private Members() {}
 
-  /** Has the futures and agents of members run in their simulation, and their uncaught exceptions fail it. */
-  public static synchronized void install() {
-    pooled = Agent.pooledExecutor;
-    solo = Agent.soloExecutor;
-    handler = Thread.getDefaultUncaughtExceptionHandler();
-    Agent.pooledExecutor = new Joining(pooled);
-    Agent.soloExecutor = new Joining(solo);
-    UncaughtExceptionHandler others = handler;
-    Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> {
-      if (World.current() instanceof Simulation sim) sim.uncaught(thrown);
-      else if (others != null) others.uncaughtException(thread, thrown);
-      else thrown.printStackTrace();
-    });
-  }
-
-  /** Ends what {@link #install} began. */
-  public static synchronized void uninstall() {
-    Agent.pooledExecutor = pooled;
-    Agent.soloExecutor = solo;
-    Thread.setDefaultUncaughtExceptionHandler(handler);
-  }
-
-  /** Runs the tasks of members on threads of their simulation, and passes on those of others. */
-  private static final class Joining extends AbstractExecutorService {
-    private final ExecutorService others;
-
-    Joining(ExecutorService others) {
-      this.others = others;
+    /** Has the futures and agents of members run in their simulation, and their uncaught exceptions fail it. */
+    public static synchronized void install() {
+        pooled = Agent.pooledExecutor;
+        solo = Agent.soloExecutor;
+        handler = Thread.getDefaultUncaughtExceptionHandler();
+        Agent.pooledExecutor = new Joining(pooled);
+        Agent.soloExecutor = new Joining(solo);
+        UncaughtExceptionHandler others = handler;
+        Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> {
+            if (World.current() instanceof Simulation sim) sim.uncaught(thrown);
+            else if (others != null) others.uncaughtException(thread, thrown);
+            else thrown.printStackTrace();
+        });
     }
 
-    @Override public void execute(Runnable task) {
-      if (!World.starts(task)) others.execute(task);
+    /** Ends what {@link #install} began. */
+    public static synchronized void uninstall() {
+        Agent.pooledExecutor = pooled;
+        Agent.soloExecutor = solo;
+        Thread.setDefaultUncaughtExceptionHandler(handler);
     }
 
-    @Override public void shutdown() {
-      others.shutdown();
+    /** Runs the tasks of members on threads of their simulation, and passes on those of others. */
+    private static final class Joining extends AbstractExecutorService {
+        private final ExecutorService others;
+
+        Joining(ExecutorService others) {
+            this.others = others;
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            if (!World.starts(task)) others.execute(task);
+        }
+
+        @Override
+        public void shutdown() {
+            others.shutdown();
+        }
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            return others.shutdownNow();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return others.isShutdown();
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return others.isTerminated();
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+            return others.awaitTermination(timeout, unit);
+        }
     }
 
-    @Override public List<Runnable> shutdownNow() {
-      return others.shutdownNow();
+    /** As {@code (deref ref millis absent)}, on the clock of {@code sim}; {@code deref} is Clojure's. */
+    public static Object deref(Simulation sim, Object ref, long millis, Object absent, IFn deref) throws Exception {
+        CompletableFuture<Object> result = new CompletableFuture<>();
+        Timeout timeout = Timeout.calling(millis, new clojure.lang.AFn() {
+            @Override
+            public Object invoke(Object closed) {
+                return result.complete(absent);
+            }
+        });
+        Thread[] waiter = new Thread[1];
+        World.starts(() -> {
+            waiter[0] = Thread.currentThread();
+            try {
+                result.complete(ref instanceof IDeref d ? d.deref() : deref.invoke(ref));
+            } catch (Throwable t) { // of the future: for who asks
+                result.completeExceptionally(t);
+            }
+        });
+        try {
+            return result.get();
+        } catch (java.util.concurrent.ExecutionException e) {
+            if (e.getCause() instanceof Exception x) throw x;
+            throw e;
+        } finally {
+            timeout.close();
+            if (waiter[0] != null) waiter[0].interrupt();
+        }
     }
-
-    @Override public boolean isShutdown() {
-      return others.isShutdown();
-    }
-
-    @Override public boolean isTerminated() {
-      return others.isTerminated();
-    }
-
-    @Override public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-      return others.awaitTermination(timeout, unit);
-    }
-  }
-
-  /** As {@code (deref ref millis absent)}, on the clock of {@code sim}; {@code deref} is Clojure's. */
-  public static Object deref(Simulation sim, Object ref, long millis, Object absent, IFn deref) throws Exception {
-    CompletableFuture<Object> result = new CompletableFuture<>();
-    Timeout timeout = Timeout.calling(millis, new clojure.lang.AFn() {
-      @Override public Object invoke(Object closed) {
-        return result.complete(absent);
-      }
-    });
-    Thread[] waiter = new Thread[1];
-    World.starts(() -> {
-      waiter[0] = Thread.currentThread();
-      try {
-        result.complete(ref instanceof IDeref d ? d.deref() : deref.invoke(ref));
-      } catch (Throwable t) { // of the future: for who asks
-        result.completeExceptionally(t);
-      }
-    });
-    try {
-      return result.get();
-    } catch (java.util.concurrent.ExecutionException e) {
-      if (e.getCause() instanceof Exception x) throw x;
-      throw e;
-    } finally {
-      timeout.close();
-      if (waiter[0] != null) waiter[0].interrupt();
-    }
-  }
 }

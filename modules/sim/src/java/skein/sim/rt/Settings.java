@@ -21,6 +21,18 @@ import clojure.lang.IFn;
  * @param describe called with the simulation when a run has failed, before it is unwound; or null
  * @param printer makes a short text of a value
  */
-public record Settings(boolean threads, boolean points, boolean atoms, boolean manualTime, boolean slowSteps,
-    long maxSteps, int leaks, boolean waitsOutside, long outsideNanos, boolean keepsEvents, long seed, int faultAt,
-    IFn describe, IFn printer) {}
+public record Settings(
+        boolean threads,
+        boolean points,
+        boolean atoms,
+        boolean manualTime,
+        boolean slowSteps,
+        long maxSteps,
+        int leaks,
+        boolean waitsOutside,
+        long outsideNanos,
+        boolean keepsEvents,
+        long seed,
+        int faultAt,
+        IFn describe,
+        IFn printer) {}

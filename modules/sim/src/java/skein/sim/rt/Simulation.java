@@ -11,305 +11,326 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import skein.rt.Frame;
-import skein.rt.schedule.Timeout;
 import skein.rt.World;
+import skein.rt.schedule.Timeout;
 
 /**
  * One run of a test: its body, and all blocks, callbacks, timers and threads that come of it, one at a time on one
  * platform thread.
  */
 public final class Simulation extends Engine {
-  /** What a test says must hold always, or sometimes. */
-  private record Claim(IFn predicate, String message, boolean always) {}
+    /** What a test says must hold always, or sometimes. */
+    private record Claim(IFn predicate, String message, boolean always) {}
 
-  /** An exception that waits for somebody to ask for it. */
-  private record Kept(Throwable thrown, BooleanSupplier observed) {}
+    /** An exception that waits for somebody to ask for it. */
+    private record Kept(Throwable thrown, BooleanSupplier observed) {}
 
-  private final List<Claim> claims = new ArrayList<>(0);
-  private final Map<String, Boolean> sightings = new LinkedHashMap<>(0);
-  private final Map<Object, String> labels = new IdentityHashMap<>(0);
-  private final List<Kept> kept = new ArrayList<>(0);
-  private boolean judged;
-  private Object description; // of what waits, when the run ended
+    private final List<Claim> claims = new ArrayList<>(0);
+    private final Map<String, Boolean> sightings = new LinkedHashMap<>(0);
+    private final Map<Object, String> labels = new IdentityHashMap<>(0);
+    private final List<Kept> kept = new ArrayList<>(0);
+    private boolean judged;
+    private Object description; // of what waits, when the run ended
 
-  public Simulation(Settings settings, Strategy strategy, IFn body) {
-    super(settings, strategy, body);
-  }
-
-  // What the runtime asks
-
-  @Override public void ready(Runnable work) {
-    if (over) return;
-    if (!(work instanceof Frame f)) {
-      tasks.enqueue(add(new Task(this, null, Task.Kind.CALLBACK, work, current)));
-    } else if (World.member(f) instanceof Task t && t.world() == this) {
-      if (trace.keeps() && t.operation() != NONE) noteOperation("goes on", t, print(World.incoming(f)));
-      tasks.enqueue(t);
-    } else {
-      if (!settings.waitsOutside()) fail("outside", new Throwable("a block from outside was woken here"));
-      World.outside(work);
-    }
-  }
-
-  @Override public long nanoTime() {
-    return timeline.now;
-  }
-
-  @Override public void at(Timeout timeout) {
-    timeline.add(timeout.deadlineNanos(), timeout, null);
-  }
-
-  @Override protected int choose(int bound) {
-    return choose(Strategy.Kind.ARM, bound);
-  }
-
-  @Override protected double random() {
-    drew = true;
-    return random.nextDouble();
-  }
-
-  @Override protected Member spawned(Frame frame) {
-    if (over) return null;
-    Task t = add(new Task(this, frame, Task.Kind.GO, frame, current));
-    note("spawn", current, t, null);
-    return t;
-  }
-
-  @Override protected void withdrawn(Member member) {
-    Task t = (Task) member;
-    tasks.withdraw(t);
-    if (next == t) next = null;
-  }
-
-  @Override protected void ended(Member member, Throwable thrown) {
-    end((Task) member);
-  }
-
-  @Override protected void uncaught(Throwable thrown) {
-    if (!ending) fail("uncaught", thrown);
-  }
-
-  @Override protected void start(Runnable task) {
-    checkThreads();
-    Carriers.virtual(this, () -> {
-      try {
-        task.run();
-      } catch (Throwable t) { // as the thread's handler would
-        uncaught(t);
-      }
-    }, "sim-thread").start();
-  }
-
-  @Override protected void checkThreads() {
-    if (!settings.threads()) needsThreads();
-  }
-
-  @Override protected void hold(int n) {
-    held = Math.max(0, held + n);
-  }
-
-  @Override protected void strayed(Frame frame) {
-    if (!over) threads.wokenOutside(null, frame);
-  }
-
-  @Override public void execute(Runnable continuation) {
-    threads.execute(continuation);
-  }
-
-  // What tests ask
-
-  /** The simulation that the current thread is in, or null. */
-  public static Simulation here() {
-    return World.current() instanceof Simulation s ? s : null;
-  }
-
-  /** A member that waits until it is woken. */
-  private final class Wake {
-    private final Thread thread = Thread.currentThread();
-    private boolean done;
-
-    void await() {
-      if (!settings.threads()) {
-        Simulation.this.await(() -> done);
-        return;
-      }
-      while (!done && !Thread.currentThread().isInterrupted()) LockSupport.park(this);
+    public Simulation(Settings settings, Strategy strategy, IFn body) {
+        super(settings, strategy, body);
     }
 
-    void wake() {
-      done = true;
-      if (settings.threads()) LockSupport.unpark(thread);
-    }
-  }
+    // What the runtime asks
 
-  /** Waits until nobody else can go on at this time. */
-  public void settle() {
-    Wake wake = new Wake();
-    settlers.add(wake::wake);
-    wake.await();
-  }
-
-  /** Waits until {@code nanos} have passed and nobody else can go on. */
-  public void advance(long nanos) {
-    Wake wake = new Wake();
-    long at = timeline.now + nanos;
-    if (settings.manualTime()) horizon = Math.max(horizon, at);
-    timeline.add(at, null, wake::wake);
-    wake.await();
-    settle();
-  }
-
-  /** Lets others go first. */
-  public void rest() {
-    if (settings.threads()) Thread.yield();
-    else if (current == main && mainWaits == null && !ending) {
-      tasks.rest(main);
-      nested(new boolean[1]);
-    }
-  }
-
-  /** Returns a number below {@code n}. */
-  public int pick(int n) {
-    return choose(Strategy.Kind.PICK, n);
-  }
-
-  /** Returns whether something happens that has the probability {@code p}. */
-  public boolean chance(double p) {
-    probability = p;
-    boolean happens = choose(Strategy.Kind.CHANCE, 2) == 1;
-    probability = Strategy.RARE;
-    return happens;
-  }
-
-  /** Records something that happened to the current task, where events are kept. */
-  public void note(String what, Object on, String with) {
-    note(what, current, on, with);
-  }
-
-  /** Claims that {@code predicate} holds after each step, or after some step of some run. */
-  public void claim(IFn predicate, String message, boolean always) {
-    claims.add(new Claim(predicate, message, always));
-  }
-
-  /** What has been claimed to hold sometimes, and whether it has in this run. */
-  public Map<String, Boolean> sightings() {
-    return sightings;
-  }
-
-  /** The names that the test gives to ports and others. */
-  public Map<Object, String> labels() {
-    return labels;
-  }
-
-  /** Counts points from now on; {@code inject} injects the fault. */
-  public void target(IFn inject) {
-    targeted = inject;
-  }
-
-  /** How many points there were since a target was named. */
-  public int points() {
-    return points;
-  }
-
-  /** Lets the time pass up to the next timer. */
-  public void expire() {
-    if (timeline.jump(Long.MAX_VALUE)) passTime(timeline.now);
-  }
-
-  /** What the body returned. */
-  public Object value() {
-    return value;
-  }
-
-  /** Why the run failed, or null. */
-  public Verdict verdict() {
-    return verdict;
-  }
-
-  /** What {@link Settings#describe} said, or null. */
-  public Object description() {
-    return description;
-  }
-
-  /** The body. */
-  public Task main() {
-    return main;
-  }
-
-  /** The task that runs. */
-  public Task running() {
-    return current;
-  }
-
-  /** The tasks that have not ended, in no order that means anything. */
-  public List<Task> live() {
-    return tasks.live();
-  }
-
-  /** How many steps there have been. */
-  public long steps() {
-    return steps;
-  }
-
-  /** The virtual time, in nanoseconds since the run began. */
-  public long now() {
-    return timeline.now;
-  }
-
-  /** Whether a random number has been drawn. */
-  public boolean drew() {
-    return drew;
-  }
-
-  /** Whether the run has failed or ended, and members are being cancelled. */
-  public boolean isEnding() {
-    return ending || stopped;
-  }
-
-  // How it ends
-
-  @Override void afterStep() {
-    if (claims.isEmpty()) return;
-    quiet = true;
-    try {
-      for (Claim claim : claims) {
-        boolean holds = RT.booleanCast(claim.predicate.invoke());
-        if (!claim.always) sightings.merge(claim.message, holds, Boolean::logicalOr);
-        else if (!holds) fail("never", claim.message);
-      }
-    } catch (Throwable t) { // the user's predicate
-      fail("exception", t);
-    } finally {
-      quiet = false;
-    }
-  }
-
-  @Override void judge() {
-    if (judged) return;
-    judged = true;
-    if (!mainEnded && verdict == null) fail("deadlock", null);
-    if (verdict == null) {
-      for (Kept k : kept) if (!k.observed.getAsBoolean()) fail("uncaught", k.thrown);
-    }
-    if (verdict == null && settings.leaks() > 0) {
-      for (Task t : tasks.live()) {
-        if (t.doing() == PUT || settings.leaks() > 1) {
-          fail("leak", t);
-          break;
+    @Override
+    public void ready(Runnable work) {
+        if (over) return;
+        if (!(work instanceof Frame f)) {
+            tasks.enqueue(add(new Task(this, null, Task.Kind.CALLBACK, work, current)));
+        } else if (World.member(f) instanceof Task t && t.world() == this) {
+            if (trace.keeps() && t.operation() != NONE) noteOperation("goes on", t, print(World.incoming(f)));
+            tasks.enqueue(t);
+        } else {
+            if (!settings.waitsOutside()) fail("outside", new Throwable("a block from outside was woken here"));
+            World.outside(work);
         }
-      }
     }
-    if (verdict != null && settings.describe() != null) {
-      quiet = true;
-      try {
-        description = settings.describe().invoke(this);
-      } finally {
-        quiet = false;
-      }
-    }
-  }
 
-  @Override public void kept(Throwable thrown, BooleanSupplier observed) {
-    kept.add(new Kept(thrown, observed));
-  }
+    @Override
+    public long nanoTime() {
+        return timeline.now;
+    }
+
+    @Override
+    public void at(Timeout timeout) {
+        timeline.add(timeout.deadlineNanos(), timeout, null);
+    }
+
+    @Override
+    protected int choose(int bound) {
+        return choose(Strategy.Kind.ARM, bound);
+    }
+
+    @Override
+    protected double random() {
+        drew = true;
+        return random.nextDouble();
+    }
+
+    @Override
+    protected Member spawned(Frame frame) {
+        if (over) return null;
+        Task t = add(new Task(this, frame, Task.Kind.GO, frame, current));
+        note("spawn", current, t, null);
+        return t;
+    }
+
+    @Override
+    protected void withdrawn(Member member) {
+        Task t = (Task) member;
+        tasks.withdraw(t);
+        if (next == t) next = null;
+    }
+
+    @Override
+    protected void ended(Member member, Throwable thrown) {
+        end((Task) member);
+    }
+
+    @Override
+    protected void uncaught(Throwable thrown) {
+        if (!ending) fail("uncaught", thrown);
+    }
+
+    @Override
+    protected void start(Runnable task) {
+        checkThreads();
+        Carriers.virtual(
+                        this,
+                        () -> {
+                            try {
+                                task.run();
+                            } catch (Throwable t) { // as the thread's handler would
+                                uncaught(t);
+                            }
+                        },
+                        "sim-thread")
+                .start();
+    }
+
+    @Override
+    protected void checkThreads() {
+        if (!settings.threads()) needsThreads();
+    }
+
+    @Override
+    protected void hold(int n) {
+        held = Math.max(0, held + n);
+    }
+
+    @Override
+    protected void strayed(Frame frame) {
+        if (!over) threads.wokenOutside(null, frame);
+    }
+
+    @Override
+    public void execute(Runnable continuation) {
+        threads.execute(continuation);
+    }
+
+    // What tests ask
+
+    /** The simulation that the current thread is in, or null. */
+    public static Simulation here() {
+        return World.current() instanceof Simulation s ? s : null;
+    }
+
+    /** A member that waits until it is woken. */
+    private final class Wake {
+        private final Thread thread = Thread.currentThread();
+        private boolean done;
+
+        void await() {
+            if (!settings.threads()) {
+                Simulation.this.await(() -> done);
+                return;
+            }
+            while (!done && !Thread.currentThread().isInterrupted()) LockSupport.park(this);
+        }
+
+        void wake() {
+            done = true;
+            if (settings.threads()) LockSupport.unpark(thread);
+        }
+    }
+
+    /** Waits until nobody else can go on at this time. */
+    public void settle() {
+        Wake wake = new Wake();
+        settlers.add(wake::wake);
+        wake.await();
+    }
+
+    /** Waits until {@code nanos} have passed and nobody else can go on. */
+    public void advance(long nanos) {
+        Wake wake = new Wake();
+        long at = timeline.now + nanos;
+        if (settings.manualTime()) horizon = Math.max(horizon, at);
+        timeline.add(at, null, wake::wake);
+        wake.await();
+        settle();
+    }
+
+    /** Lets others go first. */
+    public void rest() {
+        if (settings.threads()) Thread.yield();
+        else if (current == main && mainWaits == null && !ending) {
+            tasks.rest(main);
+            nested(new boolean[1]);
+        }
+    }
+
+    /** Returns a number below {@code n}. */
+    public int pick(int n) {
+        return choose(Strategy.Kind.PICK, n);
+    }
+
+    /** Returns whether something happens that has the probability {@code p}. */
+    public boolean chance(double p) {
+        probability = p;
+        boolean happens = choose(Strategy.Kind.CHANCE, 2) == 1;
+        probability = Strategy.RARE;
+        return happens;
+    }
+
+    /** Records something that happened to the current task, where events are kept. */
+    public void note(String what, Object on, String with) {
+        note(what, current, on, with);
+    }
+
+    /** Claims that {@code predicate} holds after each step, or after some step of some run. */
+    public void claim(IFn predicate, String message, boolean always) {
+        claims.add(new Claim(predicate, message, always));
+    }
+
+    /** What has been claimed to hold sometimes, and whether it has in this run. */
+    public Map<String, Boolean> sightings() {
+        return sightings;
+    }
+
+    /** The names that the test gives to ports and others. */
+    public Map<Object, String> labels() {
+        return labels;
+    }
+
+    /** Counts points from now on; {@code inject} injects the fault. */
+    public void target(IFn inject) {
+        targeted = inject;
+    }
+
+    /** How many points there were since a target was named. */
+    public int points() {
+        return points;
+    }
+
+    /** Lets the time pass up to the next timer. */
+    public void expire() {
+        if (timeline.jump(Long.MAX_VALUE)) passTime(timeline.now);
+    }
+
+    /** What the body returned. */
+    public Object value() {
+        return value;
+    }
+
+    /** Why the run failed, or null. */
+    public Verdict verdict() {
+        return verdict;
+    }
+
+    /** What {@link Settings#describe} said, or null. */
+    public Object description() {
+        return description;
+    }
+
+    /** The body. */
+    public Task main() {
+        return main;
+    }
+
+    /** The task that runs. */
+    public Task running() {
+        return current;
+    }
+
+    /** The tasks that have not ended, in no order that means anything. */
+    public List<Task> live() {
+        return tasks.live();
+    }
+
+    /** How many steps there have been. */
+    public long steps() {
+        return steps;
+    }
+
+    /** The virtual time, in nanoseconds since the run began. */
+    public long now() {
+        return timeline.now;
+    }
+
+    /** Whether a random number has been drawn. */
+    public boolean drew() {
+        return drew;
+    }
+
+    /** Whether the run has failed or ended, and members are being cancelled. */
+    public boolean isEnding() {
+        return ending || stopped;
+    }
+
+    // How it ends
+
+    @Override
+    void afterStep() {
+        if (claims.isEmpty()) return;
+        quiet = true;
+        try {
+            for (Claim claim : claims) {
+                boolean holds = RT.booleanCast(claim.predicate.invoke());
+                if (!claim.always) sightings.merge(claim.message, holds, Boolean::logicalOr);
+                else if (!holds) fail("never", claim.message);
+            }
+        } catch (Throwable t) { // the user's predicate
+            fail("exception", t);
+        } finally {
+            quiet = false;
+        }
+    }
+
+    @Override
+    void judge() {
+        if (judged) return;
+        judged = true;
+        if (!mainEnded && verdict == null) fail("deadlock", null);
+        if (verdict == null) {
+            for (Kept k : kept) if (!k.observed.getAsBoolean()) fail("uncaught", k.thrown);
+        }
+        if (verdict == null && settings.leaks() > 0) {
+            for (Task t : tasks.live()) {
+                if (t.doing() == PUT || settings.leaks() > 1) {
+                    fail("leak", t);
+                    break;
+                }
+            }
+        }
+        if (verdict != null && settings.describe() != null) {
+            quiet = true;
+            try {
+                description = settings.describe().invoke(this);
+            } finally {
+                quiet = false;
+            }
+        }
+    }
+
+    @Override
+    public void kept(Throwable thrown, BooleanSupplier observed) {
+        kept.add(new Kept(thrown, observed));
+    }
 }

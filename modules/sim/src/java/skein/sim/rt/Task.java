@@ -6,71 +6,79 @@ import skein.rt.World;
 
 /** What can be run next in a simulation: a block, a callback, a thread, a timer that is due, or the body of the test. */
 public final class Task extends World.Member {
-  /** What a task is. The body of the test is MAIN. */
-  public enum Kind { MAIN, GO, CALLBACK, THREAD, TIMER }
+    /** What a task is. The body of the test is MAIN. */
+    public enum Kind {
+        MAIN,
+        GO,
+        CALLBACK,
+        THREAD,
+        TIMER
+    }
 
-  public final Kind kind;
-  public final Task parent; // null for the first
-  public final int index; // among the children of that kind of its parent, from 1
-  public final Runnable work; // a frame or callback; null for a thread
-  final int id; // a hash of its path, the same in each run
-  private int blocks; // how many children there are of each kind
-  private int threads;
-  private int others;
-  int at; // in the list of live tasks
-  Runnable continuation; // of the virtual thread that it is, or by which it was left behind; null when it is not ready
-  Thread thread; // likewise; null where that is not known
-  boolean told; // it has been cancelled, at the end of the run
-  boolean ready;
-  long priority; // belongs to the strategy
-  // What a thread or callback does or waits in: set at its points.
-  int threadOperation;
-  Object threadPort;
-  Object site; // of the last point or of the spawn, as a stack trace; null unless events are kept
+    public final Kind kind;
+    public final Task parent; // null for the first
+    public final int index; // among the children of that kind of its parent, from 1
+    public final Runnable work; // a frame or callback; null for a thread
+    final int id; // a hash of its path, the same in each run
+    private int blocks; // how many children there are of each kind
+    private int threads;
+    private int others;
+    int at; // in the list of live tasks
+    Runnable
+            continuation; // of the virtual thread that it is, or by which it was left behind; null when it is not ready
+    Thread thread; // likewise; null where that is not known
+    boolean told; // it has been cancelled, at the end of the run
+    boolean ready;
+    long priority; // belongs to the strategy
+    // What a thread or callback does or waits in: set at its points.
+    int threadOperation;
+    Object threadPort;
+    Object site; // of the last point or of the spawn, as a stack trace; null unless events are kept
 
-  Task(Engine world, Frame frame, Kind kind, Runnable work, Task parent) {
-    super(world, frame);
-    this.kind = kind;
-    this.work = work;
-    this.parent = parent;
-    this.index = parent == null ? 0 : parent.next(kind);
-    this.id = parent == null ? 17 : parent.id * 31 + index * 8 + kind.ordinal();
-  }
+    Task(Engine world, Frame frame, Kind kind, Runnable work, Task parent) {
+        super(world, frame);
+        this.kind = kind;
+        this.work = work;
+        this.parent = parent;
+        this.index = parent == null ? 0 : parent.next(kind);
+        this.id = parent == null ? 17 : parent.id * 31 + index * 8 + kind.ordinal();
+    }
 
-  private int next(Kind child) {
-    return child == Kind.GO ? ++blocks : child == Kind.THREAD ? ++threads : ++others;
-  }
+    private int next(Kind child) {
+        return child == Kind.GO ? ++blocks : child == Kind.THREAD ? ++threads : ++others;
+    }
 
-  /** The thread on which it runs or waits, or null. */
-  public Thread thread() {
-    return thread;
-  }
+    /** The thread on which it runs or waits, or null. */
+    public Thread thread() {
+        return thread;
+    }
 
-  /** What it does or waits in, as {@link World#TAKE} and so on. */
-  public int doing() {
-    return frame() != null && threadOperation == World.NONE ? operation() : threadOperation;
-  }
+    /** What it does or waits in, as {@link World#TAKE} and so on. */
+    public int doing() {
+        return frame() != null && threadOperation == World.NONE ? operation() : threadOperation;
+    }
 
-  /** The port, or ports of an alts, of that. */
-  public Object doingOn() {
-    return frame() != null && threadOperation == World.NONE ? port() : threadPort;
-  }
+    /** The port, or ports of an alts, of that. */
+    public Object doingOn() {
+        return frame() != null && threadOperation == World.NONE ? port() : threadPort;
+    }
 
-  /** Whether it stands in the list of what can go on. */
-  public boolean isReady() {
-    return ready;
-  }
+    /** Whether it stands in the list of what can go on. */
+    public boolean isReady() {
+        return ready;
+    }
 
-  /** Where a thread made its last point: a stack trace, or null. */
-  public Object site() {
-    return site;
-  }
+    /** Where a thread made its last point: a stack trace, or null. */
+    public Object site() {
+        return site;
+    }
 
-  /** A path such as go-2.1: the first child of the second child of the body. */
-  @Override public String toString() {
-    if (parent == null) return "main";
-    StringBuilder path = new StringBuilder();
-    for (Task t = this; t.parent != null; t = t.parent) path.insert(0, "." + t.index);
-    return kind.name().toLowerCase(java.util.Locale.ROOT) + "-" + path.substring(1);
-  }
+    /** A path such as go-2.1: the first child of the second child of the body. */
+    @Override
+    public String toString() {
+        if (parent == null) return "main";
+        StringBuilder path = new StringBuilder();
+        for (Task t = this; t.parent != null; t = t.parent) path.insert(0, "." + t.index);
+        return kind.name().toLowerCase(java.util.Locale.ROOT) + "-" + path.substring(1);
+    }
 }

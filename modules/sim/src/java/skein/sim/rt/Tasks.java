@@ -7,83 +7,83 @@ import java.util.List;
 
 /** The tasks of a simulation that have not ended, and which of them can go on, first come first. */
 final class Tasks {
-  private final Strategy strategy;
-  private final List<Task> live = new ArrayList<>();
-  private final List<Task> resting = new ArrayList<>(0); // they have yielded, and wait until another has had its turn
-  private Task[] ready = new Task[16];
-  private int count;
+    private final Strategy strategy;
+    private final List<Task> live = new ArrayList<>();
+    private final List<Task> resting = new ArrayList<>(0); // they have yielded, and wait until another has had its turn
+    private Task[] ready = new Task[16];
+    private int count;
 
-  Tasks(Strategy strategy) {
-    this.strategy = strategy;
-  }
-
-  void add(Task t) {
-    t.at = live.size();
-    live.add(t);
-    strategy.made(t);
-  }
-
-  /** Forgets a task that has ended. Returns false when it had before. */
-  boolean remove(Task t) {
-    if (t.at < 0) return false;
-    Task last = live.remove(live.size() - 1);
-    if (last != t) {
-      live.set(t.at, last);
-      last.at = t.at;
+    Tasks(Strategy strategy) {
+        this.strategy = strategy;
     }
-    t.at = -1;
-    return true;
-  }
 
-  /** Those that have not ended, in no order that means anything. */
-  List<Task> live() {
-    return live;
-  }
-
-  /** How many can go on. */
-  int readyCount() {
-    return count;
-  }
-
-  Task ready(int i) {
-    return ready[i];
-  }
-
-  void enqueue(Task t) {
-    if (t.ready) return;
-    t.ready = true;
-    if (count == ready.length) ready = Arrays.copyOf(ready, 2 * count);
-    ready[count++] = t;
-    strategy.pending(t);
-  }
-
-  Task dequeue(int i) {
-    Task t = ready[i];
-    System.arraycopy(ready, i + 1, ready, i, --count - i);
-    ready[count] = null;
-    t.ready = false;
-    return t;
-  }
-
-  /** Takes out a task, if it is ready. */
-  void withdraw(Task t) {
-    for (int i = 0; i < count; i++) {
-      if (ready[i] != t) continue;
-      dequeue(i);
-      return;
+    void add(Task t) {
+        t.at = live.size();
+        live.add(t);
+        strategy.made(t);
     }
-  }
 
-  /** A task lets others go first. */
-  void rest(Task t) {
-    strategy.yielded(t);
-    resting.add(t);
-  }
+    /** Forgets a task that has ended. Returns false when it had before. */
+    boolean remove(Task t) {
+        if (t.at < 0) return false;
+        Task last = live.remove(live.size() - 1);
+        if (last != t) {
+            live.set(t.at, last);
+            last.at = t.at;
+        }
+        t.at = -1;
+        return true;
+    }
 
-  /** Those that rest can go on again, but for {@code running}. */
-  void release(Task running) {
-    if (resting.isEmpty()) return;
-    for (Task t : resting) if (t != running) enqueue(t);
-    resting.clear();
-  }
+    /** Those that have not ended, in no order that means anything. */
+    List<Task> live() {
+        return live;
+    }
+
+    /** How many can go on. */
+    int readyCount() {
+        return count;
+    }
+
+    Task ready(int i) {
+        return ready[i];
+    }
+
+    void enqueue(Task t) {
+        if (t.ready) return;
+        t.ready = true;
+        if (count == ready.length) ready = Arrays.copyOf(ready, 2 * count);
+        ready[count++] = t;
+        strategy.pending(t);
+    }
+
+    Task dequeue(int i) {
+        Task t = ready[i];
+        System.arraycopy(ready, i + 1, ready, i, --count - i);
+        ready[count] = null;
+        t.ready = false;
+        return t;
+    }
+
+    /** Takes out a task, if it is ready. */
+    void withdraw(Task t) {
+        for (int i = 0; i < count; i++) {
+            if (ready[i] != t) continue;
+            dequeue(i);
+            return;
+        }
+    }
+
+    /** A task lets others go first. */
+    void rest(Task t) {
+        strategy.yielded(t);
+        resting.add(t);
+    }
+
+    /** Those that rest can go on again, but for {@code running}. */
+    void release(Task running) {
+        if (resting.isEmpty()) return;
+        for (Task t : resting) if (t != running) enqueue(t);
+        resting.clear();
+    }
 }

@@ -16,207 +16,208 @@ import skein.rt.World;
  * with its task, which then is like a thread; another server takes over.
  */
 final class Threads {
-  /** How long the JDK may take to wake a thread whose monitor has been released. */
-  private static final long UNBLOCKER_NANOS = 50_000_000;
+    /** How long the JDK may take to wake a thread whose monitor has been released. */
+    private static final long UNBLOCKER_NANOS = 50_000_000;
 
-  private final Engine sim;
-  private final Thread carrier = Thread.currentThread();
-  private final Map<Runnable, Task> byContinuation = new IdentityHashMap<>();
-  private final List<Task> atMonitors = new ArrayList<>(0); // they wait for a monitor
-  private final ConcurrentLinkedQueue<Outsider> outsiders = new ConcurrentLinkedQueue<>();
-  private Server server; // null until it is needed
-  private Task booting; // its thread is being started
-  private boolean switching; // the current thread yields at a point
+    private final Engine sim;
+    private final Thread carrier = Thread.currentThread();
+    private final Map<Runnable, Task> byContinuation = new IdentityHashMap<>();
+    private final List<Task> atMonitors = new ArrayList<>(0); // they wait for a monitor
+    private final ConcurrentLinkedQueue<Outsider> outsiders = new ConcurrentLinkedQueue<>();
+    private Server server; // null until it is needed
+    private Task booting; // its thread is being started
+    private boolean switching; // the current thread yields at a point
 
-  Threads(Engine sim) {
-    this.sim = sim;
-  }
+    Threads(Engine sim) {
+        this.sim = sim;
+    }
 
-  // Servers
+    // Servers
 
-  /** Runs blocks and callbacks, one after the other, on a virtual thread. */
-  private final class Server implements Runnable {
-    Thread thread;
-    Runnable continuation; // null until it has been started
-    Task hand; // to be run
-    Task serving;
-    boolean idle = true; // it goes back to the carrier of its own will
+    /** Runs blocks and callbacks, one after the other, on a virtual thread. */
+    private final class Server implements Runnable {
+        Thread thread;
+        Runnable continuation; // null until it has been started
+        Task hand; // to be run
+        Task serving;
+        boolean idle = true; // it goes back to the carrier of its own will
 
-    @Override public void run() {
-      World.Stepper mine = new World.Stepper(sim);
-      mine.begin();
-      while (!sim.isOver()) {
-        idle = false;
-        for (Task t = hand; t != null; t = sim.take(false)) {
-          if (t.continuation != null) {
-            sim.goesNext(t);
-            break;
-          }
-          serving = t;
-          sim.serve(mine, t);
-          if (server != this) return; // it was left behind
+        @Override
+        public void run() {
+            World.Stepper mine = new World.Stepper(sim);
+            mine.begin();
+            while (!sim.isOver()) {
+                idle = false;
+                for (Task t = hand; t != null; t = sim.take(false)) {
+                    if (t.continuation != null) {
+                        sim.goesNext(t);
+                        break;
+                    }
+                    serving = t;
+                    sim.serve(mine, t);
+                    if (server != this) return; // it was left behind
+                }
+                hand = null;
+                idle = true;
+                Thread.yield();
+            }
         }
-        hand = null;
-        idle = true;
+    }
+
+    /** Runs a block or callback, and what comes after it up to the next thread's turn. */
+    void serve(Task t) {
+        if (server == null) newServer();
+        server.hand = t;
+        run(server);
+    }
+
+    private void newServer() {
+        Server fresh = new Server();
+        fresh.thread = Carriers.virtual(sim, fresh, "sim-blocks");
+        server = fresh;
+        fresh.thread.start();
+    }
+
+    private void run(Server s) {
+        s.continuation.run();
+        if (server != s || s.idle) return;
+        Task t = leaveBehind(s);
+        if (!t.ready) blocks(t, t.thread.getState());
+    }
+
+    /** The server's task blocks, or lets others go first, in the middle of a step. */
+    private Task leaveBehind(Server s) {
+        Task t = s.serving;
+        t.thread = s.thread;
+        byContinuation.put(s.continuation, t);
+        server = null;
+        return t;
+    }
+
+    /** Ends the server. The simulation is over. */
+    void end() {
+        if (server != null) server.continuation.run();
+    }
+
+    // Threads
+
+    void start(Task t, Runnable task) {
+        booting = t;
+        Carriers.virtual(sim, task, "sim-" + t).start();
+    }
+
+    void run(Task t) {
+        Runnable continuation = t.continuation;
+        t.continuation = null;
+        sim.runs(t);
+        continuation.run();
+        Thread.State state = t.thread == null ? null : t.thread.getState();
+        if (state == Thread.State.TERMINATED) {
+            byContinuation.remove(continuation);
+            if (t.kind == Task.Kind.THREAD) sim.end(t);
+            t.thread = null;
+        } else if (!t.ready) {
+            blocks(t, state);
+        }
+    }
+
+    /** The thread of {@code t} does not go on. */
+    private void blocks(Task t, Thread.State state) {
+        if (state == Thread.State.BLOCKED) atMonitors.add(t);
+        else if (state == Thread.State.TIMED_WAITING && !sim.admitsOutside()) sim.fail("real-time", t);
+    }
+
+    /** Lets the task that has been chosen go before the current thread. */
+    void giveWay() {
+        switching = true;
         Thread.yield();
-      }
+        switching = false;
     }
-  }
 
-  /** Runs a block or callback, and what comes after it up to the next thread's turn. */
-  void serve(Task t) {
-    if (server == null) newServer();
-    server.hand = t;
-    run(server);
-  }
-
-  private void newServer() {
-    Server fresh = new Server();
-    fresh.thread = Carriers.virtual(sim, fresh, "sim-blocks");
-    server = fresh;
-    fresh.thread.start();
-  }
-
-  private void run(Server s) {
-    s.continuation.run();
-    if (server != s || s.idle) return;
-    Task t = leaveBehind(s);
-    if (!t.ready) blocks(t, t.thread.getState());
-  }
-
-  /** The server's task blocks, or lets others go first, in the middle of a step. */
-  private Task leaveBehind(Server s) {
-    Task t = s.serving;
-    t.thread = s.thread;
-    byContinuation.put(s.continuation, t);
-    server = null;
-    return t;
-  }
-
-  /** Ends the server. The simulation is over. */
-  void end() {
-    if (server != null) server.continuation.run();
-  }
-
-  // Threads
-
-  void start(Task t, Runnable task) {
-    booting = t;
-    Carriers.virtual(sim, task, "sim-" + t).start();
-  }
-
-  void run(Task t) {
-    Runnable continuation = t.continuation;
-    t.continuation = null;
-    sim.runs(t);
-    continuation.run();
-    Thread.State state = t.thread == null ? null : t.thread.getState();
-    if (state == Thread.State.TERMINATED) {
-      byContinuation.remove(continuation);
-      if (t.kind == Task.Kind.THREAD) sim.end(t);
-      t.thread = null;
-    } else if (!t.ready) {
-      blocks(t, state);
+    /** A virtual thread of the simulation can go on. */
+    void execute(Runnable continuation) {
+        if (World.current() != sim) wokenOutside(continuation, null);
+        else if (!sim.isOver()) resume(continuation);
     }
-  }
 
-  /** The thread of {@code t} does not go on. */
-  private void blocks(Task t, Thread.State state) {
-    if (state == Thread.State.BLOCKED) atMonitors.add(t);
-    else if (state == Thread.State.TIMED_WAITING && !sim.admitsOutside()) sim.fail("real-time", t);
-  }
-
-  /** Lets the task that has been chosen go before the current thread. */
-  void giveWay() {
-    switching = true;
-    Thread.yield();
-    switching = false;
-  }
-
-  /** A virtual thread of the simulation can go on. */
-  void execute(Runnable continuation) {
-    if (World.current() != sim) wokenOutside(continuation, null);
-    else if (!sim.isOver()) resume(continuation);
-  }
-
-  private void resume(Runnable continuation) {
-    Server s = server;
-    if (s != null && s.continuation == null) {
-      s.continuation = continuation;
-      return;
+    private void resume(Runnable continuation) {
+        Server s = server;
+        if (s != null && s.continuation == null) {
+            s.continuation = continuation;
+            return;
+        }
+        if (s != null && s.continuation == continuation) {
+            if (s.idle) return;
+            leaveBehind(s);
+        }
+        Task t = byContinuation.get(continuation);
+        if (t == null) t = joins(continuation);
+        t.continuation = continuation;
+        if (t != sim.current || switching) sim.tasks.enqueue(t);
+        else sim.tasks.rest(t);
     }
-    if (s != null && s.continuation == continuation) {
-      if (s.idle) return;
-      leaveBehind(s);
+
+    private Task joins(Runnable continuation) {
+        Task t = booting;
+        booting = null;
+        if (t == null) t = sim.newThread();
+        t.thread = Carriers.threadOf(continuation);
+        byContinuation.put(continuation, t);
+        return t;
     }
-    Task t = byContinuation.get(continuation);
-    if (t == null) t = joins(continuation);
-    t.continuation = continuation;
-    if (t != sim.current || switching) sim.tasks.enqueue(t);
-    else sim.tasks.rest(t);
-  }
 
-  private Task joins(Runnable continuation) {
-    Task t = booting;
-    booting = null;
-    if (t == null) t = sim.newThread();
-    t.thread = Carriers.threadOf(continuation);
-    byContinuation.put(continuation, t);
-    return t;
-  }
+    // The outside
 
-  // The outside
-
-  /** A thread or block has been woken by another thread than those of the simulation. */
-  void wokenOutside(Runnable continuation, Frame frame) {
-    outsiders.add(new Outsider(continuation, frame, Thread.currentThread(), new Throwable("woken here")));
-    LockSupport.unpark(carrier);
-  }
-
-  /** Whether only the carrier can tell what goes on next. */
-  boolean needsCarrier() {
-    return !atMonitors.isEmpty() || !outsiders.isEmpty();
-  }
-
-  /** Lets those go on that have been woken from outside, and those whose monitor has been released. */
-  void admitOutsiders() {
-    if (!needsCarrier()) return;
-    for (Task t : atMonitors) awaitUnblocker(t);
-    List<Outsider> arrived = new ArrayList<>();
-    for (Outsider o; (o = outsiders.poll()) != null; ) arrived.add(o);
-    for (Task t : List.copyOf(atMonitors)) {
-      Outsider o = find(arrived, t);
-      if (o == null) continue;
-      arrived.remove(o);
-      atMonitors.remove(t);
-      resume(o.continuation());
+    /** A thread or block has been woken by another thread than those of the simulation. */
+    void wokenOutside(Runnable continuation, Frame frame) {
+        outsiders.add(new Outsider(continuation, frame, Thread.currentThread(), new Throwable("woken here")));
+        LockSupport.unpark(carrier);
     }
-    arrived.forEach(this::admit);
-  }
 
-  private Outsider find(Iterable<Outsider> arrived, Task t) {
-    for (Outsider o : arrived) if (o.continuation() != null && byContinuation.get(o.continuation()) == t) return o;
-    return null;
-  }
+    /** Whether only the carrier can tell what goes on next. */
+    boolean needsCarrier() {
+        return !atMonitors.isEmpty() || !outsiders.isEmpty();
+    }
 
-  /** The monitor for which a thread waits may have been released: then a thread of the JDK's wakes it soon. */
-  private void awaitUnblocker(Task t) {
-    if (!Carriers.isBeingUnblocked(t.thread)) return;
-    long end = System.nanoTime() + UNBLOCKER_NANOS;
-    while (find(outsiders, t) == null && System.nanoTime() < end) Thread.onSpinWait();
-  }
+    /** Lets those go on that have been woken from outside, and those whose monitor has been released. */
+    void admitOutsiders() {
+        if (!needsCarrier()) return;
+        for (Task t : atMonitors) awaitUnblocker(t);
+        List<Outsider> arrived = new ArrayList<>();
+        for (Outsider o; (o = outsiders.poll()) != null; ) arrived.add(o);
+        for (Task t : List.copyOf(atMonitors)) {
+            Outsider o = find(arrived, t);
+            if (o == null) continue;
+            arrived.remove(o);
+            atMonitors.remove(t);
+            resume(o.continuation());
+        }
+        arrived.forEach(this::admit);
+    }
 
-  /** Somebody outside has woken a member. */
-  private void admit(Outsider outsider) {
-    if (!sim.admitsOutside()) sim.fail("outside", outsider);
-    if (outsider.frame() == null) resume(outsider.continuation());
-    else sim.ready(outsider.frame());
-  }
+    private Outsider find(Iterable<Outsider> arrived, Task t) {
+        for (Outsider o : arrived) if (o.continuation() != null && byContinuation.get(o.continuation()) == t) return o;
+        return null;
+    }
 
-  /** Waits for somebody outside, for a time. Returns whether there was one. */
-  boolean awaitOutsiders(long nanos) {
-    long end = System.nanoTime() + nanos;
-    while (outsiders.isEmpty() && System.nanoTime() < end) LockSupport.parkNanos(this, 100_000);
-    return !outsiders.isEmpty();
-  }
+    /** The monitor for which a thread waits may have been released: then a thread of the JDK's wakes it soon. */
+    private void awaitUnblocker(Task t) {
+        if (!Carriers.isBeingUnblocked(t.thread)) return;
+        long end = System.nanoTime() + UNBLOCKER_NANOS;
+        while (find(outsiders, t) == null && System.nanoTime() < end) Thread.onSpinWait();
+    }
+
+    /** Somebody outside has woken a member. */
+    private void admit(Outsider outsider) {
+        if (!sim.admitsOutside()) sim.fail("outside", outsider);
+        if (outsider.frame() == null) resume(outsider.continuation());
+        else sim.ready(outsider.frame());
+    }
+
+    /** Waits for somebody outside, for a time. Returns whether there was one. */
+    boolean awaitOutsiders(long nanos) {
+        long end = System.nanoTime() + nanos;
+        while (outsiders.isEmpty() && System.nanoTime() < end) LockSupport.parkNanos(this, 100_000);
+        return !outsiders.isEmpty();
+    }
 }

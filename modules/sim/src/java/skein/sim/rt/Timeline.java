@@ -6,52 +6,53 @@ import skein.rt.schedule.Timeout;
 
 /** The clock of a simulation, and what is due later. */
 final class Timeline {
-  /** {@code timeout}, or else {@code work}, is due at a time; ties go by {@code order}. */
-  record Due(long at, long order, Timeout timeout, Runnable work) implements Comparable<Due> {
-    @Override public int compareTo(Due other) {
-      return at != other.at ? Long.compare(at, other.at) : Long.compare(order, other.order);
+    /** {@code timeout}, or else {@code work}, is due at a time; ties go by {@code order}. */
+    record Due(long at, long order, Timeout timeout, Runnable work) implements Comparable<Due> {
+        @Override
+        public int compareTo(Due other) {
+            return at != other.at ? Long.compare(at, other.at) : Long.compare(order, other.order);
+        }
+
+        boolean over() {
+            return timeout != null && timeout.isClosed();
+        }
     }
 
-    boolean over() {
-      return timeout != null && timeout.isClosed();
+    private final PriorityQueue<Due> later = new PriorityQueue<>();
+    private long order;
+    private int sweepAt = 1024;
+    long now; // nanoseconds since the simulation began
+
+    void add(long at, Timeout timeout, Runnable work) {
+        if (later.size() >= sweepAt) { // so that closed timeouts with far deadlines do not pile up
+            later.removeIf(Due::over);
+            sweepAt = 1024 + 2 * later.size();
+        }
+        later.add(new Due(at, order++, timeout, work));
     }
-  }
 
-  private final PriorityQueue<Due> later = new PriorityQueue<>();
-  private long order;
-  private int sweepAt = 1024;
-  long now; // nanoseconds since the simulation began
-
-  void add(long at, Timeout timeout, Runnable work) {
-    if (later.size() >= sweepAt) { // so that closed timeouts with far deadlines do not pile up
-      later.removeIf(Due::over);
-      sweepAt = 1024 + 2 * later.size();
+    /** What is due first, or null. */
+    private Due first() {
+        for (Due due; (due = later.peek()) != null; later.poll()) if (!due.over()) return due;
+        return null;
     }
-    later.add(new Due(at, order++, timeout, work));
-  }
 
-  /** What is due first, or null. */
-  private Due first() {
-    for (Due due; (due = later.peek()) != null; later.poll()) if (!due.over()) return due;
-    return null;
-  }
+    /** Takes what is due now, or returns null. */
+    Due poll() {
+        Due due = first();
+        return due != null && due.at <= now ? later.poll() : null;
+    }
 
-  /** Takes what is due now, or returns null. */
-  Due poll() {
-    Due due = first();
-    return due != null && due.at <= now ? later.poll() : null;
-  }
+    /** Moves on to when something is due, no further than {@code horizon}. Returns false when nothing is. */
+    boolean jump(long horizon) {
+        Due due = first();
+        if (due == null || due.at > horizon) return false;
+        now = Math.max(now, due.at);
+        return true;
+    }
 
-  /** Moves on to when something is due, no further than {@code horizon}. Returns false when nothing is. */
-  boolean jump(long horizon) {
-    Due due = first();
-    if (due == null || due.at > horizon) return false;
-    now = Math.max(now, due.at);
-    return true;
-  }
-
-  /** Whether something is due at any time. */
-  boolean isEmpty() {
-    return first() == null;
-  }
+    /** Whether something is due at any time. */
+    boolean isEmpty() {
+        return first() == null;
+    }
 }

@@ -7,95 +7,95 @@ import java.util.List;
 
 /** What happened in a run: its choices, a hash of its events and, where they are wanted, the events. */
 public final class Trace {
-  /** How many events are kept: the first ones. */
-  public static final int KEPT = 20_000;
+    /** How many events are kept: the first ones. */
+    public static final int KEPT = 20_000;
 
-  /**
-   * Something that happened.
-   *
-   * @param at virtual nanoseconds
-   * @param task who did it, or null
-   * @param what :spawn, :take, :put, :alts and so on
-   * @param on the port, atom or task that it was done to, or null
-   * @param value in words, or null
-   * @param site a stack trace, or the state of a block
-   * @param hash of all events up to this one
-   * @param choices how many choices there had been
-   */
-  public record Event(long at, Task task, String what, Object on, String value, Object site, long hash,
-      int choices) {}
+    /**
+     * Something that happened.
+     *
+     * @param at virtual nanoseconds
+     * @param task who did it, or null
+     * @param what :spawn, :take, :put, :alts and so on
+     * @param on the port, atom or task that it was done to, or null
+     * @param value in words, or null
+     * @param site a stack trace, or the state of a block
+     * @param hash of all events up to this one
+     * @param choices how many choices there had been
+     */
+    public record Event(
+            long at, Task task, String what, Object on, String value, Object site, long hash, int choices) {}
 
-  private static final long PRIME = 0x100000001b3L;
+    private static final long PRIME = 0x100000001b3L;
 
-  private final List<Event> events; // null unless they are kept
-  private int[] values = new int[16];
-  private int[] counts = new int[16];
-  private byte[] kinds = new byte[16];
-  private int choices;
-  private int deviations;
-  private long hash = 0xcbf29ce484222325L;
+    private final List<Event> events; // null unless they are kept
+    private int[] values = new int[16];
+    private int[] counts = new int[16];
+    private byte[] kinds = new byte[16];
+    private int choices;
+    private int deviations;
+    private long hash = 0xcbf29ce484222325L;
 
-  Trace(boolean keeps) {
-    events = keeps ? new ArrayList<>() : null;
-  }
-
-  boolean keeps() {
-    return events != null && events.size() < KEPT;
-  }
-
-  void mix(long x) {
-    hash = (hash ^ x) * PRIME;
-  }
-
-  void add(Event event) {
-    events.add(event);
-  }
-
-  void chose(Strategy.Kind kind, int n, int value) {
-    if (choices == values.length) {
-      values = Arrays.copyOf(values, 2 * choices);
-      counts = Arrays.copyOf(counts, 2 * choices);
-      kinds = Arrays.copyOf(kinds, 2 * choices);
+    Trace(boolean keeps) {
+        events = keeps ? new ArrayList<>() : null;
     }
-    values[choices] = value;
-    counts[choices] = n;
-    kinds[choices++] = (byte) kind.ordinal();
-    if (value != 0) deviations++;
-    mix(value + 1);
-  }
 
-  /** How many choices there were. */
-  public int choices() {
-    return choices;
-  }
+    boolean keeps() {
+        return events != null && events.size() < KEPT;
+    }
 
-  /** How many choices were not the default. */
-  public int deviations() {
-    return deviations;
-  }
+    void mix(long x) {
+        hash = (hash ^ x) * PRIME;
+    }
 
-  /** What was chosen at choice {@code i}. */
-  public int value(int i) {
-    return values[i];
-  }
+    void add(Event event) {
+        events.add(event);
+    }
 
-  /** Among how many it was chosen. */
-  public int count(int i) {
-    return counts[i];
-  }
+    void chose(Strategy.Kind kind, int n, int value) {
+        if (choices == values.length) {
+            values = Arrays.copyOf(values, 2 * choices);
+            counts = Arrays.copyOf(counts, 2 * choices);
+            kinds = Arrays.copyOf(kinds, 2 * choices);
+        }
+        values[choices] = value;
+        counts[choices] = n;
+        kinds[choices++] = (byte) kind.ordinal();
+        if (value != 0) deviations++;
+        mix(value + 1);
+    }
 
-  /** What kind of choice it was: the ordinal of a {@link Strategy.Kind}. */
-  public int kind(int i) {
-    return kinds[i];
-  }
+    /** How many choices there were. */
+    public int choices() {
+        return choices;
+    }
 
-  /** A hash of all that happened. */
-  public long hash() {
-    return hash;
-  }
+    /** How many choices were not the default. */
+    public int deviations() {
+        return deviations;
+    }
 
-  /** The events, or null when they were not kept. */
-  public List<Event> events() {
-    return events;
-  }
+    /** What was chosen at choice {@code i}. */
+    public int value(int i) {
+        return values[i];
+    }
+
+    /** Among how many it was chosen. */
+    public int count(int i) {
+        return counts[i];
+    }
+
+    /** What kind of choice it was: the ordinal of a {@link Strategy.Kind}. */
+    public int kind(int i) {
+        return kinds[i];
+    }
+
+    /** A hash of all that happened. */
+    public long hash() {
+        return hash;
+    }
+
+    /** The events, or null when they were not kept. */
+    public List<Event> events() {
+        return events;
+    }
 }

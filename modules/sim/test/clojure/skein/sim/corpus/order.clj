@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.corpus.order
   "Programs whose bug is that something comes too early or too late."
-  (:require [skein.async :as a :refer [<! <!! >! alts! chan close! go go-loop timeout]]
-            [skein.scope :as scope]
-            [skein.sim :as sim]
-            [skein.sim.corpus.program :refer [expect program]]))
+  (:require
+   [skein.async :as a :refer [<! <!! >! alts! chan close! go go-loop timeout]]
+   [skein.scope :as scope]
+   [skein.sim :as sim]
+   [skein.sim.corpus.program :refer [expect program]]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.corpus.state
   "Programs whose bug is that two tasks change one state at a time."
-  (:require [skein.async :as a :refer [<! <!! >! chan go]]
-            [skein.sim.corpus.program :refer [expect program]]
-            [skein.virtual :as virtual])
-)
+  (:require
+   [skein.async :as a :refer [<! <!! >! chan go]]
+   [skein.sim.corpus.program :refer [expect program]]
+   [skein.virtual :as virtual]))
 
 (set! *warn-on-reflection* true)
 

@@ -1,10 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.corpus.waiting
   "Programs that do not end: deadlocks, leaks, livelocks."
-  (:require [skein.async :as a :refer [<! <!! >! >!! chan go go-loop]]
-            [skein.sim.corpus.program :refer [expect program]]
-            [skein.virtual :as virtual])
-  (:import [java.util.concurrent.locks Lock ReentrantLock]))
+  (:require
+   [skein.async :as a :refer [<! <!! >! >!! chan go go-loop]]
+   [skein.sim.corpus.program :refer [expect program]]
+   [skein.virtual :as virtual])
+  (:import
+   (java.util.concurrent.locks Lock ReentrantLock)))
 
 (set! *warn-on-reflection* true)
 

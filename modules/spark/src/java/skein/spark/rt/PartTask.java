@@ -10,7 +10,8 @@ import org.apache.spark.TaskContext;
 import scala.runtime.AbstractFunction1;
 
 /** The function that Spark runs on each partition. What it holds, and what it returns, are bytes, so that nothing else travels. */
-public final class PartTask extends AbstractFunction1<scala.collection.Iterator<Object>, Object> implements Serializable {
+public final class PartTask extends AbstractFunction1<scala.collection.Iterator<Object>, Object>
+        implements Serializable {
     private static final long serialVersionUID = 1;
 
     private final byte[] request;

@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.impl.buffers
   "core.async's constructors of buffers, on Skein."
-  (:require [skein.impl.operations :as impl]
-            [skein.rt.buffers :as buffers]
-            [skein.rt.ring :as ring]))
+  (:require
+   [skein.impl.operations :as impl]
+   [skein.rt.buffers :as buffers]
+   [skein.rt.ring :as ring]))
 
 (defn ring-buffer [n] (ring/ring n))
 (defn fixed-buffer [n] (ring/ring n))

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.impl.channels
   "What libraries use of core.async's channels, on Skein."
-  (:require [skein.impl.operations :as impl]))
+  (:require
+   [skein.impl.operations :as impl]))
 
 (defn box [val] (volatile! val))
 

@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.impl.dispatch
   "What libraries use of core.async's dispatcher, on Skein's run queue."
-  (:require [skein.rt.callback :as callback]
-            [skein.rt.scheduler :as scheduler]))
+  (:require
+   [skein.rt.callback :as callback]
+   [skein.rt.scheduler :as scheduler]))
 
 (defn run
   "Calls `f` soon."

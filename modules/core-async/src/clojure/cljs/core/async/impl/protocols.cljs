@@ -2,11 +2,12 @@
 (ns cljs.core.async.impl.protocols
   "core.async's protocols, with Skein's channels and buffers as what implements them, and what
   lets Skein use the ports and buffers of libraries that do."
-  (:require [skein.rt.buffers :refer [Dropping Promise Sliding]]
-            [skein.rt.callback :as callback]
-            [skein.rt.channel :as channel]
-            [skein.rt.frame :refer [Frame]]
-            [skein.rt.ring :refer [Ring]]))
+  (:require
+   [skein.rt.buffers :refer [Dropping Promise Sliding]]
+   [skein.rt.callback :as callback]
+   [skein.rt.channel :as channel]
+   [skein.rt.frame :refer [Frame]]
+   [skein.rt.ring :refer [Ring]]))
 
 (def ^:const MAX-QUEUE-SIZE
   "How many takes, and how many puts, may wait in one channel."

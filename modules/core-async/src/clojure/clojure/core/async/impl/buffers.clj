@@ -1,8 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.buffers
   "Buffers for code that knows those."
-  (:require [skein.async :as a])
-  (:import [skein.rt Buffers$Promise]))
+  (:require
+   [skein.async :as a])
+  (:import
+   (skein.rt Buffers$Promise)))
 
 (set! *warn-on-reflection* true)
 

@@ -2,8 +2,9 @@
 (ns clojure.core.async.impl.channels
   "Channels for code that knows those
   and makes ports of its own."
-  (:require [skein.async :as a]
-            [skein.impl.protocols :as impl]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.protocols :as impl]))
 
 (set! *warn-on-reflection* true)
 

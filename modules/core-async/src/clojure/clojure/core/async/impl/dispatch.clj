@@ -2,10 +2,12 @@
 (ns clojure.core.async.impl.dispatch
   "Where work runs, for code that knows
   those: `executor-for` and `exec` for threads, `run` for callbacks."
-  (:require [skein.impl.threads :as threads])
-  (:import [java.util.concurrent Executor]
-           [skein.rt Runner]
-           [skein.rt.schedule Scheduler]))
+  (:require
+   [skein.impl.threads :as threads])
+  (:import
+   (java.util.concurrent Executor)
+   (skein.rt Runner)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 

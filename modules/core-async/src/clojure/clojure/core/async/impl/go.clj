@@ -8,11 +8,13 @@
   Such a machine runs its body on a virtual thread, which waits where the machine waits; it
   is not collected before it ends. A library that is written for Skein needs none: a
   function that blocks, or that calls `<!`, is operation enough."
-  (:require [clojure.core.async.impl.ioc-macros :as ioc]
-            [skein.impl.go :as compiler])
-  (:import [clojure.lang Var]
-           [java.util.concurrent SynchronousQueue]
-           [java.util.concurrent.atomic AtomicReferenceArray]))
+  (:require
+   [clojure.core.async.impl.ioc-macros :as ioc]
+   [skein.impl.go :as compiler])
+  (:import
+   (clojure.lang Var)
+   (java.util.concurrent SynchronousQueue)
+   (java.util.concurrent.atomic AtomicReferenceArray)))
 
 (set! *warn-on-reflection* true)
 

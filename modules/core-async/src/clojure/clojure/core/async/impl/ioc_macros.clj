@@ -4,9 +4,11 @@
   some of its own, and for go blocks that core.async compiled ahead of time. A machine is an
   array: its function, which takes the array, its state, the value of the last operation,
   its bindings. Skein's own blocks are not made like this."
-  (:require [skein.async :as a]
-            [skein.impl.protocols :as impl])
-  (:import [java.util.concurrent.atomic AtomicReferenceArray]))
+  (:require
+   [skein.async :as a]
+   [skein.impl.protocols :as impl])
+  (:import
+   (java.util.concurrent.atomic AtomicReferenceArray)))
 
 (set! *warn-on-reflection* true)
 

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.timers
   "Timeouts for code that knows that."
-  (:require [skein.async :as a]))
+  (:require
+   [skein.async :as a]))
 
 (set! *warn-on-reflection* true)
 
