@@ -19,8 +19,17 @@
   "What core.async does not have: a library that refers all of it may define these."
   '#{async rethrow <? <??})
 
-(doseq [[sym v] (ns-publics 'skein.async) :when (not (own sym))]
+(def ^:private primitive
+  "What takes a primitive in core.async, and is defined below."
+  '#{timeout})
+
+(doseq [[sym v] (ns-publics 'skein.async) :when (not (or (own sym) (primitive sym)))]
   (mirror/mirror! *ns* v))
+
+(defn timeout
+  "See skein.async/timeout. This one takes a primitive: what core.async has compiled calls it so."
+  [^long msecs]
+  (skein.async/timeout msecs))
 
 (defn ioc-alts!
   "The step that core.async's compiler makes of an `alts!`: for `state`, a state machine of
