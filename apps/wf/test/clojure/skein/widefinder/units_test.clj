@@ -15,5 +15,5 @@
   (is (= ["1,177.4" "0.5" "0.0"] (map #(units/shown "MB" %) [1234567890 524288 0]))))
 
 (deftest bytes-for-a-terminal-have-no-control-characters
-  (is (= ["\\x1b[31mred" "café" "caf\\xe9" "\\x9b" "\\x00\\x0a"]
+  (is (= ["\\x1b[31mred" "café" "caf\\xe9" "\\xc2\\x9b" "\\x00\\x0a"]
          (map units/printable ["\u001B[31mred" "caf\u00C3\u00A9" "caf\u00E9" "\u00C2\u009B" "\u0000\n"]))))
