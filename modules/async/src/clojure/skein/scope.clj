@@ -142,7 +142,7 @@
 (defn- expire [^Scope s]
   (.cancel ^Region (:region (swap! (.-state s) update :reason #(or % :deadline)))))
 
-(defn open
+(defn ^:no-doc open
   "Begins a scope on this thread or block; see `scope`, whose expansion calls this."
   [options]
   (check/options "scope" options known)
@@ -158,7 +158,7 @@
       (swap! (.-state s) assoc :timer (Timeout/calling (long deadline-ms) (fn fired [_] (expire s)))))
     s))
 
-(defn body-failed
+(defn ^:no-doc body-failed
   "Notes that the body of the scope threw; see `scope`."
   [^Scope s thrown]
   (let [{:keys [^Region region]} @(.-state s)]
@@ -167,7 +167,7 @@
     (.cancel region)
     nil))
 
-(defn closing
+(defn ^:no-doc closing
   "Notes that the body has ended. Returns a channel that closes when the children have."
   [^Scope s]
   (.shield (Cancellable/current))
@@ -175,7 +175,7 @@
     (.close ^Channel (.-done s)))
   (.-done s))
 
-(defn join
+(defn ^:no-doc join
   "Waits until `done` closes, parking in a block. A thread that is interrupted meanwhile
   cancels the scope, waits on, and stays interrupted."
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
@@ -199,7 +199,7 @@
     (do (doseq [^Throwable t (rest failures)] (.addSuppressed ^Throwable thrown t))
         thrown)))
 
-(defn conclude
+(defn ^:no-doc conclude
   "Ends the scope, whose children have ended: its value, or what it throws; see `scope`."
   [^Scope s result]
   (let [{:keys [^Region region ^Channel timer threads reason] :as state} @(.-state s)
@@ -252,7 +252,7 @@
     (error/fail! :skein/bad-scope (str "This must be a scope, but is " (error/preview x) ".") {:value (error/preview x)}))
   x)
 
-(defn child
+(defn ^:no-doc child
   "Returns the region of a new child of the scope. Throws :skein/scope-closed when the scope
   has ended. For those who make another kind of child; see skein.rt.scope.Region."
   ^Region [scope]
@@ -267,7 +267,7 @@
     (when cancelled? (.cancel region)) ; it is then not begun
     region))
 
-(defn fork*
+(defn ^:no-doc fork*
   "Calls `f` on a virtual thread as a child of the scope. See `fork`."
   ^Fork [^Scope s f]
   (check/function "f of fork*" f)

@@ -42,7 +42,7 @@
   [& body]
   `(VirtualFuture/start (^:once fn* [] ~@body)))
 
-(defn thread*
+(defn ^:no-doc thread*
   "Calls `f` on a virtual thread, which is returned. See `thread`."
   ^Thread [f]
   (doto (VirtualFuture/thread (check/function "f of thread*" f)) .start))
@@ -161,7 +161,7 @@
   [n f coll & colls]
   (deref-by-one (apply fmap n f coll colls)))
 
-(defn call-each
+(defn ^:no-doc call-each
   "Calls the functions `calls`; see `pvalues` and `for`."
   [calls]
   (eagerly (clojure.core/map (fn call [f] (binding-conveyor-fn (descriptors/explaining f))) calls)))

@@ -171,7 +171,7 @@
 
 (declare replay*)
 
-(defn check*
+(defn ^:no-doc check*
   "What `check` does, for a body as a function; `site` is {:file :line}."
   [options body site]
   (let [options (options/checked options)]
@@ -191,7 +191,7 @@
           (in-test?) (test/do-report {:type :pass}))
         (cond-> summary failure (assoc :failure (:skein/error failure) :token (:token failure)))))))
 
-(defn checked
+(defn ^:no-doc checked
   "Returns `options` with the defaults for what is missing, as the functions behind the macros want
   them. Throws :skein/bad-option."
   [options]
@@ -268,7 +268,7 @@
                           (str (if (keyword? fault) fault "the fault") " at point " k " of " n))
           (recur (inc i)))))))
 
-(defn everywhere*
+(defn ^:no-doc everywhere*
   "What `everywhere` does, for a body as a function."
   [options body site]
   (let [options (options/checked (merge {:schedules 1 :seed 0} options))
@@ -307,7 +307,7 @@
   [options schedule body]
   (runs/supervised options (fn once [] (report/replayed options schedule body))))
 
-(defn run*
+(defn ^:no-doc run*
   "What `run` does, for a body as a function."
   [options body]
   (let [options (options/checked options)
@@ -352,7 +352,7 @@
   [& body]
   `(value-of (run* {:leaks :none} (fn ~'body [] ~@body))))
 
-(defn replay*
+(defn ^:no-doc replay*
   "What `replay` does, for a body as a function."
   [token options body site]
   (let [{:keys [fingerprint strategy] :as schedule} (token/parse token)

@@ -305,7 +305,7 @@
   `(do (defn ~(vary-meta fn-name assoc ::deftrace true) ~@fn-tail)
        (first (trace-vars* '~(ns-name *ns*) nil ['~fn-name]))))
 
-(defn with-traced*
+(defn ^:no-doc with-traced*
   "Calls `f` with calls of the vars that `names` mean in the namespace `n` traced, as far as they
   are made by `f` and by blocks and threads that carry its bindings, until it ends."
   [n options names f]
