@@ -23,18 +23,18 @@
 (def ^:private type-declaration
   #"\s*(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp)\s+)*(?:class|interface|enum|record|@interface)\s+([A-Z]\w*).*")
 
+(defn- without-annotations
+  "Returns the text without the annotations at its end; one may go over several lines."
+  [text]
+  (let [shorter (str/replace text #"\s*@\w+(?:\((?:[^()\"]|\"[^\"]*\")*\))?\s*$" "")]
+    (if (= shorter text) text (recur shorter))))
+
 (defn- documented?
   "Whether a Javadoc comment ends just above a line, given the lines above it, last first."
   [lines-above]
-  (let [[end & more] (drop-while #(or (str/blank? %) (str/starts-with? (str/trim %) "@"))
-                                 lines-above)]
-    (boolean
-      (and end
-           (str/ends-with? (str/trim end) "*/")
-           (->> (cons end more)
-                (drop-while #(not (str/includes? % "/*")))
-                first
-                (re-find #"/\*\*"))))))
+  (let [text (->> (take 300 lines-above) reverse (str/join "\n") without-annotations str/trimr)]
+    (boolean (and (str/ends-with? text "*/")
+                  (str/starts-with? (subs text (str/last-index-of text "/*")) "/**")))))
 
 (defn- java-faults
   "The types of a Java file that lack Javadoc; for package-info.java, the package."
