@@ -270,7 +270,8 @@
 
   As core.async's, exceptions included: the channel closes and the thread's uncaught-
   exception handler gets the exception. Differs: `<?` and `<??` rethrow it, too; the body may block, and park in any
-  function that it calls; any Clojure form compiles; there is no limit on its size."
+  function that it calls; any Clojure form compiles. What is too large for a method of the JVM, or
+  nested too deep, is refused: :skein/block-too-large, :skein/nested-too-deep."
   {:skein.impl.go/block true}
   [& body]
   (late/compile-go &env body &form))
