@@ -103,7 +103,7 @@ final class Push extends Start {
 
         @Override
         public Object invoke(Object ignored, Object x) {
-            if (run == null || !run.isHelped() && !root.pace.isFixed()) stepOn(x);
+            if (isAlone()) stepOn(x);
             else collect(x);
             return ended() ? new Reduced(null) : null;
         }
@@ -122,6 +122,11 @@ final class Push extends Start {
 
     Push(Fold fold) {
         super(fold, null, null);
+    }
+
+    /** Returns whether all that was pushed so far is on the root. After the first block it is not, even if all helpers have left. */
+    private boolean isAlone() {
+        return worker == null && (run == null || !run.isHelped() && !root.pace.isFixed());
     }
 
     /** Returns whether the source should stop. */
