@@ -8,7 +8,7 @@
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
-   [skein.widefinder.sample-log :as sample-log])
+   [skein.wf.sample-log :as sample-log])
   (:import
    (java.io ByteArrayOutputStream File FileOutputStream)
    (java.lang ProcessBuilder$Redirect)

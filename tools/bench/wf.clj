@@ -8,11 +8,11 @@
    [clojure.edn :as edn]
    [clojure.java.io :as io]
    [clojure.string :as str]
-   [skein.widefinder :as widefinder]
-   [skein.widefinder.analysis :as analysis]
-   [skein.widefinder.own :as own]
-   [skein.widefinder.query :as query]
-   [skein.widefinder.sample-log :as sample-log])
+   [skein.wf.analysis :as analysis]
+   [skein.wf.own :as own]
+   [skein.wf.query :as query]
+   [skein.wf.sample-log :as sample-log]
+   [skein.wf.wf2 :as wf2])
   (:import
    (com.sun.management OperatingSystemMXBean)
    (java.io File FileInputStream)
@@ -121,7 +121,7 @@
     (cond-> [(process "skein wf" ["./skein" "wf" path])
              {:title "skein wf, no cache", :run #(run-process log ["./skein" "wf" path] {"JAVA_OPTS" no-cache})}
              (assoc (process "skein wf, log four times" (into ["./skein" "wf"] (repeat 4 path))) :rounds 3)
-             {:title "warm, wf2", :run #(in-process (fn [] (widefinder/report [path] {:checksums? false})))}
+             {:title "warm, wf2", :run #(in-process (fn [] (wf2/report [path] {:checksums? false})))}
              (process "skein wf --preset site" ["./skein" "wf" "--preset" "site" path])
              {:title "warm, site", :run #(in-process (fn [] (analysis/analyse [path] {:site? true, :tallies query/site})))}
              {:title "warm, by url" :run #(in-process (fn [] (analysis/analyse [path] {:tallies [(query/tally-of "url" {})]})))}

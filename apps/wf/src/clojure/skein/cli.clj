@@ -11,8 +11,8 @@
    [skein.cli.options :as options]
    [skein.cli.wf :as wf]
    [skein.impl.error :as error]
-   [skein.widefinder.sample-log :as sample-log]
-   [skein.widefinder.units :as units])
+   [skein.wf.sample-log :as sample-log]
+   [skein.wf.units :as units])
   (:import
    (java.io File FileDescriptor FileOutputStream IOException OutputStream PrintStream))
   (:gen-class))

@@ -7,9 +7,9 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.cli :as cli]
-   [skein.widefinder :as widefinder]
-   [skein.widefinder.data :as data]
-   [skein.widefinder.text :as text])
+   [skein.wf.data :as data]
+   [skein.wf.text :as text]
+   [skein.wf.wf2 :as wf2])
   (:import
    (java.io ByteArrayOutputStream File IOException OutputStream PrintStream)
    (java.util.concurrent TimeUnit)))
@@ -41,18 +41,18 @@
 
 ;;;; wf
 
-(defn- text-of [report] (text/text (widefinder/text-result report) false))
+(defn- text-of [report] (text/text (wf2/text-result report) false))
 
 (deftest wf-prints-the-report-and-a-summary
   (let [path (sample-file)
-        report (widefinder/report [path])
-        for-programs (widefinder/for-programs report)]
+        report (wf2/report [path])
+        for-programs (wf2/for-programs report)]
     (doseq [[arguments expected] {[path] (text-of report)
                                   ["--preset" "wf2" path] (text-of report)
                                   ["--format=json" path] (data/json-text for-programs)
                                   ["--format" "edn" "--workers" "1" path] (data/edn-text for-programs)
-                                  ["--format" "csv" path] (data/csv (widefinder/result report))
-                                  ["--top" "2" path] (text-of (widefinder/report [path] {:top 2}))}
+                                  ["--format" "csv" path] (data/csv (wf2/result report))
+                                  ["--top" "2" path] (text-of (wf2/report [path] {:top 2}))}
             :let [{:keys [code out err]} (apply run "wf" arguments)]]
       (is (= 0 code))
       (is (= expected out))
@@ -68,7 +68,7 @@
     (testing "and reports the others on request"
       (let [{:keys [code out err]} (run "wf" "--keep-going" missing path directory)]
         (is (= 2 code))
-        (is (= (text-of (widefinder/report [path])) out))
+        (is (= (text-of (wf2/report [path])) out))
         (is (= lines (butlast (rest (str/split-lines err)))))))))
 
 (deftest quiet-says-nothing-but-errors
@@ -249,5 +249,5 @@
 
 (deftest a-process-reads-standard-input-and-exits-with-a-code
   (let [path (sample-file)]
-    (is (= {:code 0, :out (text-of (widefinder/report [path]))} (dissoc (process path "wf" "-") :err)))
+    (is (= {:code 0, :out (text-of (wf2/report [path]))} (dissoc (process path "wf" "-") :err)))
     (is (= {:code 2, :out ""} (dissoc (process path "wf" "no-such-file.log") :err)))))

@@ -4,7 +4,7 @@
   (:require
    [clojure.java.io :as io]
    [lab.measure :as measure]
-   [skein.widefinder.sample-log :as sample-log])
+   [skein.wf.sample-log :as sample-log])
   (:import
    (java.io BufferedReader File FileInputStream InputStreamReader)
    (java.nio.charset StandardCharsets)))

@@ -9,7 +9,7 @@
    [lab.measure :as measure]
    [skein.fold :as fold]
    [skein.fold.lines :as lines]
-   [skein.widefinder :as widefinder])
+   [skein.wf.wf2 :as wf2])
   (:import
    (java.util HashMap)
    (java.util.concurrent ConcurrentLinkedQueue)
@@ -61,7 +61,7 @@
 (defn- folded [file] (fold/fold tallies-fold (lines/lines file {:charset "ISO-8859-1"})))
 
 (defn- by-wf [file]
-  (update-vals (select-keys (widefinder/report [file] {:checksums? false}) log/names) :top))
+  (update-vals (select-keys (wf2/report [file] {:checksums? false}) log/names) :top))
 
 (defn- run [{:keys [megabytes] :as size}]
   (let [file (log/sample megabytes)

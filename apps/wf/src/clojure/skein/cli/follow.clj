@@ -9,9 +9,9 @@
    [clojure.string :as str]
    [skein.cli.questions :as questions]
    [skein.cli.terminal :as terminal]
-   [skein.widefinder.follow :as follow]
-   [skein.widefinder.query :as query]
-   [skein.widefinder.text :as text])
+   [skein.wf.follow :as follow]
+   [skein.wf.query :as query]
+   [skein.wf.text :as text])
   (:import
    (clojure.lang ExceptionInfo)
    (java.io OutputStream PrintStream)

@@ -7,7 +7,7 @@
   - `line`             what it shows"
   (:require
    [skein.cli.terminal :as terminal]
-   [skein.widefinder.units :as units])
+   [skein.wf.units :as units])
   (:import
    (java.io PrintStream)
    (java.util.concurrent CountDownLatch TimeUnit)))
@@ -61,7 +61,7 @@
 (defn start!
   "Shows the bar from half a second on, if standard error is a terminal, until `stop!`.
 
-  reading  {:total-bytes long or nil, :bytes-read (fn [] long)}, see `skein.widefinder/report`"
+  reading  {:total-bytes long or nil, :bytes-read (fn [] long)}, see `skein.wf.wf2/report`"
   [{:keys [err running] :as bar} reading]
   (stop! bar)
   (let [stopped (CountDownLatch. 1)

@@ -12,11 +12,11 @@
    [skein.cli.progress :as progress]
    [skein.cli.terminal :as terminal]
    [skein.impl.error :as error]
-   [skein.widefinder.analysis :as analysis]
-   [skein.widefinder.data :as data]
-   [skein.widefinder.filter :as filter]
-   [skein.widefinder.query :as query]
-   [skein.widefinder.text :as text])
+   [skein.wf.analysis :as analysis]
+   [skein.wf.data :as data]
+   [skein.wf.filter :as filter]
+   [skein.wf.query :as query]
+   [skein.wf.text :as text])
   (:import
    (java.io OutputStream PrintStream)))
 
@@ -84,7 +84,7 @@
 (defn write-html!
   "Writes a result as a page into the file `path`. Throws :skein/file-unwritable."
   [path result]
-  (outputs/write-text! path ((requiring-resolve 'skein.widefinder.html/page) result)))
+  (outputs/write-text! path ((requiring-resolve 'skein.wf.html/page) result)))
 
 ;;;; The command
 
@@ -92,10 +92,10 @@
   "Returns what the user's own tallies need: {:sinks, :extra, :result}, or nil."
   [{:keys [form tallies top]}]
   (when (or form tallies)
-    ((requiring-resolve 'skein.widefinder.own/tallies) {:form form, :file tallies, :top top})))
+    ((requiring-resolve 'skein.wf.own/tallies) {:form form, :file tallies, :top top})))
 
 (defn with-plan-options
-  "Calls `f` with the options that `skein.widefinder.analysis/analyse` takes, and with a function that puts the user's own
+  "Calls `f` with the options that `skein.wf.analysis/analyse` takes, and with a function that puts the user's own
   tallies into a result. The file for malformed lines is begun each time that reading begins, when the question is known to be
   a good one."
   [{:keys [approx? malformed on-start] :as options} {:keys [notes]} f]

@@ -12,11 +12,11 @@
    [skein.cli.options :as options]
    [skein.cli.progress :as progress]
    [skein.cli.terminal :as terminal]
-   [skein.widefinder :as widefinder]
-   [skein.widefinder.data :as data]
-   [skein.widefinder.driver :as driver]
-   [skein.widefinder.inputs :as inputs]
-   [skein.widefinder.text :as text])
+   [skein.wf.data :as data]
+   [skein.wf.driver :as driver]
+   [skein.wf.inputs :as inputs]
+   [skein.wf.text :as text]
+   [skein.wf.wf2 :as wf2])
   (:import
    (java.io OutputStream PrintStream)))
 
@@ -128,7 +128,7 @@ examples:
   zcat access.log.1.gz | skein wf -
 
 The report goes to standard output; the preset, the formats, and a line about lines, bytes and speed
-to standard error. Lines are counted, filtered or malformed. doc/widefinder.md is the guide.
+to standard error. Lines are counted, filtered or malformed. doc/wf.md is the guide.
 Exit codes: 0 done, 1 Skein failed or most lines are malformed, 2 wrong arguments or a file that
 can't be read, 130 interrupted.
 ")
@@ -169,20 +169,20 @@ can't be read, 130 interrupted.
   (requiring-resolve (symbol "skein.cli.questions" function)))
 
 (defn- wide-finder-report [prepared failures start {:keys [format] :as options}]
-  (widefinder/report-of prepared failures start (assoc options :checksums? (contains? #{"json" "edn"} format))))
+  (wf2/report-of prepared failures start (assoc options :checksums? (contains? #{"json" "edn"} format))))
 
-(defn- wf2 [prepared failures start {:keys [format html] :or {format "text"} :as options} {:keys [out err notes]} bar]
+(defn- answer-wf2 [prepared failures start {:keys [format html] :or {format "text"} :as options} {:keys [out err notes]} bar]
   (print-line notes "preset wf2: the rules of Wide Finder 2 (--preset site: the general report)")
   (let [report (try (wide-finder-report prepared failures start options)
                     (finally (progress/stop! bar)))]
     (case format
-      "text" (write-text out (text/text (widefinder/text-result report) (terminal/color? options) (second (terminal/size))) "UTF-8")
-      "json" (write-text out (data/json-text (widefinder/for-programs report)) "UTF-8")
-      "edn" (write-text out (data/edn-text (widefinder/for-programs report)) "UTF-8")
-      "csv" (write-text out (data/csv (widefinder/result report)) "ISO-8859-1"))
-    (when html ((load-questions "write-html!") html (widefinder/result report)))
+      "text" (write-text out (text/text (wf2/text-result report) (terminal/color? options) (second (terminal/size))) "UTF-8")
+      "json" (write-text out (data/json-text (wf2/for-programs report)) "UTF-8")
+      "edn" (write-text out (data/edn-text (wf2/for-programs report)) "UTF-8")
+      "csv" (write-text out (data/csv (wf2/result report)) "ISO-8859-1"))
+    (when html ((load-questions "write-html!") html (wf2/result report)))
     (doseq [{:keys [message]} (:failures report)] (print-line err "skein wf: " message))
-    (print-line notes (text/summary (widefinder/result report)))
+    (print-line notes (text/summary (wf2/result report)))
     (let [mostly-malformed (text/mostly-malformed report)]
       (when mostly-malformed (print-line err "skein wf: " mostly-malformed))
       (cond (seq (:failures report)) 2, mostly-malformed 1, :else 0))))
@@ -217,5 +217,5 @@ can't be read, 130 interrupted.
             bar (progress/bar (:notes streams))
             options (assoc options :on-start (fn on-start [reading] (progress/start! bar reading)))]
         (if (= "wf2" (preset options prepared))
-          (wf2 prepared failures start options streams bar)
+          (answer-wf2 prepared failures start options streams bar)
           ((load-questions "answer") prepared failures start options streams bar))))))

@@ -29,7 +29,7 @@ final class SampleOddities {
             "/ongoing/When/200x/2006/03/30/\u0001\t",
             "",
             "*",
-            "http://www.tbray.org/ongoing/",
+            SampleSite.ADDRESS + "/ongoing/",
             "/\"quoted\"",
             "/ongoing/When/200x/2006/03/30/\u0000");
     private static final byte[][] STATUSES = Text.literals("\"200", "2000", "20", "", "404\t", "408", "099");
@@ -44,9 +44,9 @@ final class SampleOddities {
             "\"http://with.example/a",
             "\"\"\"",
             "\"\u00E9\u00A0\"",
-            "\"http://www.tbray.org/ongoing/\"",
-            "\"http://www.tbray.org/ongoing\"",
-            "http://www.tbray.org/ongoing/x",
+            "\"" + SampleSite.ADDRESS + "/ongoing/\"",
+            "\"" + SampleSite.ADDRESS + "/ongoing\"",
+            SampleSite.ADDRESS + "/ongoing/x",
             "\"\u001B[31m\"");
     private static final byte[] HANDSHAKE =
             Text.literal("\"\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00FC\u0003\u0003\" 400 226 \"-\" \"-\"");

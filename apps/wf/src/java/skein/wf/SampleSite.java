@@ -11,6 +11,9 @@ final class SampleSite {
     /** How many octaves of ranks there are: 2^15 - 1 URLs. */
     static final int OCTAVES = 15;
 
+    /** The address of the site: the one that the rules of Wide Finder 2 leave out of the referrers. */
+    static final String ADDRESS = "http://www.tbray.org";
+
     private static final byte[][] POPULAR = Text.literals(
             "/ongoing/ongoing.atom",
             "/favicon.ico",

@@ -27,7 +27,7 @@ final class SampleVisitor {
             "http://reader.example.com/feeds/",
             "http://weblog.example.org/archive/");
     private static final int SEARCHES = 3;
-    private static final byte[] OWN_PAGES = Text.literal("http://www.tbray.org");
+    private static final byte[] OWN_PAGES = Text.literal(SampleSite.ADDRESS);
     private static final byte[][] AGENTS = agents();
 
     private SampleVisitor() {}

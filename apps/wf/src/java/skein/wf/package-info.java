@@ -13,7 +13,7 @@
  *     skein.wf.wf2.Wf2} does the same for the one report of Wide Finder 2; both merge with another worker's.</li>
  * </ol>
  * The lines come as slices of {@code skein.fold}; {@link skein.wf.Tail} makes slices of what is appended to a file.
- * Nothing here starts a thread but the generator: {@code skein.widefinder.driver} folds accumulators over slices. {@link skein.wf.Ranking}
+ * Nothing here starts a thread but the generator: {@code skein.wf.driver} folds accumulators over slices. {@link skein.wf.Ranking}
  * and {@link skein.wf.TallyRows} put finished tables in order. No {@code String} exists before that.
  *
  * <p>Hot methods are few and short, because a one-shot command spends as long compiling as counting.

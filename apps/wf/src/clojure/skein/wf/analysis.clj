@@ -1,0 +1,216 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.analysis
+  "Answers a query about logs of any format, as data.
+
+  - `analyse`   paths, query -> result
+  - `result`    what one of the engine's analyses has counted, as data"
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.wf.driver :as driver]
+   [skein.wf.format :as format]
+   [skein.wf.format.detection :as detection]
+   [skein.wf.query :as query]
+   [skein.wf.timeline :as timeline])
+  (:import
+   (skein.wf Analysis AnalysisPlan LogFormat Tally TallyRows TallyRows$Row)))
+
+(set! *warn-on-reflection* true)
+
+;;;; Formats
+
+(defn with-formats
+  "Returns `[inputs formats]`: prepared inputs, each with the number of its :format and with :fit, {:lines n, :matches n}
+  of its first lines, and the formats. `log-format` is text as for `skein.wf.format/parse`, or nil to find out."
+  [prepared log-format]
+  (let [given (some-> log-format format/parse)
+        outcome (fn outcome [{:keys [name samples]}] (if given {:format given} (detection/detect name samples)))]
+    (reduce (fn step [[inputs formats] input]
+              (let [{:keys [format] :as fit} (outcome input)
+                    known (.indexOf ^java.util.List formats format)
+                    formats (if (neg? known) (conj formats format) formats)]
+                [(conj inputs (assoc input
+                                     :format (if (neg? known) (dec (count formats)) known)
+                                     :fit (dissoc fit :format)))
+                 formats]))
+            [[] []]
+            prepared)))
+
+(defn check-fields!
+  "Throws :skein/no-such-field when a query looks at a field that none of `formats` has."
+  [query formats]
+  (let [have (into #{} (mapcat format/fields) formats)]
+    (when-let [missing (first (sort (remove have (query/fields query))))]
+      (when (seq formats)
+        (error/fail! :skein/no-such-field
+                     (str "the log has no " missing "; it has " (str/join ", " (sort have))
+                          (when-let [made (seq (query/made-from have))] (str ", and made from these " (str/join ", " made))))
+                     {:field missing, :fields (sort have)})))))
+
+(defn having-fields
+  "Returns the tallies without those that are optional and look at a field that none of `formats` has."
+  [tallies formats]
+  (let [have (into #{} (mapcat format/fields) formats)]
+    (filterv (fn possible? [{:keys [optional?] :as tally}] (or (not optional?) (every? have (query/fields {:tallies [tally]}))))
+             tallies)))
+
+;;;; Results
+
+(defn- latin-1 [^bytes bytes]
+  (String. bytes "ISO-8859-1"))
+
+(defn- number [^TallyRows rows ^TallyRows$Row row column]
+  (let [^longs values (.values row)]
+    (case column
+      "hits" (aget values Tally/HITS)
+      "bytes" (aget values Tally/BYTES)
+      "distinct" (aget values Tally/DISTINCT)
+      "time" (aget values Tally/TIME)
+      "slowest" (aget values Tally/SLOWEST)
+      "mean" (let [n (aget values Tally/TIMED)] (if (zero? n) 0 (quot (aget values Tally/TIME) n)))
+      (let [[percent of] (query/percentile-of column)
+            found (.percentile rows row (int (if (= of "time") TallyRows/TIMES TallyRows/SIZES)) (/ (double percent) 100.0))]
+        (when-not (neg? found) found)))))
+
+(defn- ranked [^TallyRows rows {:keys [top order] :as tally}]
+  (let [value (query/rank-value tally)]
+    (cond
+      (or (= order :key) (query/over-time? tally)) (.byKey rows)
+      (number? value) (.top rows (int value) (long (or top query/default-top)))
+      :else (do (if (= :mean value)
+                  (.computeMeans rows)
+                  (let [[percent of] value]
+                    (.computePercentiles rows (int (if (= of "time") TallyRows/TIMES TallyRows/SIZES)) (/ (double percent) 100.0))))
+                (.top rows Tally/COMPUTED (long (or top query/default-top)))))))
+
+(defn- row->data [^TallyRows rows columns error? ^TallyRows$Row row]
+  (cond-> {:key (mapv latin-1 (.key row)), :numbers (mapv #(number rows row %) columns)}
+    error? (assoc :error (aget ^longs (.values row) Tally/ERROR))))
+
+(defn- without-gaps [rows columns {:keys [by] :as tally}]
+  (let [empty-numbers (mapv (fn none [column] (when-not (query/percentile-of column) 0)) columns)
+        step (query/step-seconds tally)]
+    (cond
+      step (timeline/filled rows step empty-numbers)
+      (= ["hour"] by) (timeline/hours rows empty-numbers)
+      :else rows)))
+
+(def ^:private distinct-error
+  "The standard error of distinct counts with :approx, as a part of them: 1.04 / sqrt(2^12)."
+  0.01625)
+
+(defn- tally->data [^Analysis analysis i {:keys [name title by distinct rank] :as tally}]
+  (let [counted (.tally analysis (int i))
+        rows (TallyRows. counted)
+        columns (query/columns tally)
+        error (.error counted)
+        found (mapv #(row->data rows columns (pos? error) %) (ranked rows tally))
+        step (query/step-seconds tally)]
+    (cond-> {:name name
+             :title title
+             :by by
+             :rank (or rank "hits")
+             :columns columns
+             :distinct (.distinct counted)
+             :rows (without-gaps found columns tally)}
+      (and step (timeline/gaps? found step)) (assoc :gaps? true)
+      distinct (assoc :distinct-of distinct)
+      (and distinct (.isApproximate counted)) (assoc :distinct-error distinct-error)
+      (pos? error) (assoc :error error))))
+
+(defn- malformed [^Analysis analysis ^AnalysisPlan plan]
+  (reduce (fn add [kinds [i format]]
+            (merge-with + kinds (into {} (remove (comp zero? val))
+                                      (zipmap (.faults ^LogFormat format) (.malformed analysis (int i))))))
+          {}
+          (map-indexed vector (.formats plan))))
+
+(defn result
+  "Returns what `analysis` has counted, as `analyse` does, without what only the caller knows."
+  [^Analysis analysis ^AnalysisPlan plan {:keys [tallies where]}]
+  (let [kinds (malformed analysis plan)
+        first-second (.firstSecond analysis)
+        last-second (.lastSecond analysis)]
+    {:lines (reduce + (.lines analysis))
+     :counted (.counted analysis)
+     :filtered (.filtered analysis)
+     :malformed (reduce + (vals kinds))
+     :malformed-kinds kinds
+     :bytes (.bytes analysis)
+     :seconds (when (<= first-second last-second) [first-second last-second])
+     :where (vec where)
+     :tallies (vec (map-indexed (fn tally [i t] (tally->data analysis i t)) tallies))}))
+
+(defn format-report
+  "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how it was seen."
+  [prepared formats]
+  (vec (for [[i format] (map-indexed vector formats)
+             :let [its (filter #(= i (:format %)) prepared)]]
+         {:name (:name format)
+          :inputs (mapv :name its)
+          :lines (reduce + (keep (comp :lines :fit) its))
+          :matches (reduce + (keep (comp :matches :fit) its))})))
+
+(defn planned
+  "Returns {:prepared, :formats, :query, :plan} for prepared inputs and a query: the inputs with the number of their format, the
+  query without optional tallies that no format has the fields for, and the engine's plan. Options as for `analyse`."
+  [prepared query {:keys [log-format on-formats] :as options}]
+  (let [[prepared formats] (with-formats prepared log-format)
+        formats (if (seq formats) formats [(format/parse "combined")])
+        query (update query :tallies having-fields formats)]
+    (check-fields! query formats)
+    (when on-formats (on-formats (format-report prepared formats)))
+    {:prepared prepared, :formats formats, :query query, :plan (query/plan query formats options)}))
+
+(defn counting
+  "Returns the function that makes an accumulator of inputs with the number of their :format."
+  [^AnalysisPlan plan]
+  (fn new-analysis [inputs] (Analysis. plan (int-array (map :format inputs)))))
+
+(defn finished
+  "Returns what `analysis` has counted, as `analyse` does; `counted` holds :bytes-read and :failures."
+  [^Analysis analysis {:keys [prepared formats query plan]} counted start]
+  (cond-> (assoc (result analysis plan query)
+                 :preset (when (:site? query) "site")
+                 :formats (format-report prepared formats)
+                 :bytes-read (:bytes-read counted)
+                 :failures (vec (:failures counted))
+                 :elapsed-ns (- (System/nanoTime) (long start)))
+    (.sink analysis) (assoc :sink (.sink analysis))))
+
+(defn analyse-prepared
+  "As `analyse`, of inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which the
+  command began."
+  [prepared failures start query options]
+  (let [{:keys [prepared ^AnalysisPlan plan] :as planned} (planned prepared query options)
+        counted (driver/run prepared (counting plan) options)]
+    (finished (:result counted) planned (update counted :failures #(into failures %)) start)))
+
+(defn analyse
+  "Returns the answers to a query (see `skein.wf.query`) about the logs at `paths`:
+
+      {:lines n, :counted n, :filtered n, :malformed n      ; lines = counted + filtered + malformed
+       :malformed-kinds {text n}, :bytes n, :seconds [first last]
+       :formats [{:name text, :inputs [path ...]} ...], :where [...]
+       :tallies [{:name text, :title text, :by [...], :columns [text ...], :distinct n,
+                  :rows [{:key [text ...], :numbers [n ...]} ...]} ...]
+       :bytes-read n, :elapsed-ns n, :failures []}
+
+  A kind of malformed line is the field at which it departs from its format. A key's bytes are the characters U+0000 to U+00FF.
+  :seconds are on the log's own clock, since 1970. Durations are in microseconds; percentiles are off by 0.8 % at most.
+
+  options  :log-format  as `skein.wf.format/parse` takes it; otherwise each input's is found out
+           :approx      keep so many keys for each tally; then a tally has :error, the most that is missing anywhere, and a row
+                        :error, the most that its ranked number (hits, if that is no sum) may be too small by, and :distinct is an
+                        estimate; distinct values of rows are estimates with the standard error :distinct-error, a part of 1
+           :malformed, :sinks, :extra as `skein.wf.query/plan` takes them
+           :on-formats  called with what :formats will be before reading begins
+           :workers, :slice-bytes, :keep-going?, :on-start as for `skein.wf.wf2/report`
+
+  Throws :skein/unknown-format, :skein/bad-log-format, :skein/bad-filter, :skein/no-such-field, and what
+  `skein.wf.wf2/report` throws."
+  ([paths query] (analyse paths query {}))
+  ([paths query options]
+   (let [start (System/nanoTime)
+         [prepared failures] (driver/prepare-all paths options)]
+     (analyse-prepared prepared failures start query options))))

@@ -1,0 +1,132 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.driver
+  "Folds accumulators over inputs, and says clearly what can't be read.
+
+  - `prepare-all`   paths -> prepared inputs and failures
+  - `run`           prepared inputs -> one accumulator
+
+  This is the one place where threads come in: a fold over slices, whose step counts the lines of one, and whose combine
+  merges what two workers have counted."
+  (:require
+   [skein.fold :as fold]
+   [skein.fold.lines :as lines]
+   [skein.impl.error :as error]
+   [skein.wf.inputs :as inputs])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.util.concurrent.atomic AtomicLong)
+   (skein.fold.files InputFile)
+   (skein.wf Accumulator TooManyKeys)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const default-slice-bytes
+  "Small enough to stay in a core's cache while it is read and counted."
+  262144)
+
+;;;; What can't be read
+
+(def ^:private file-errors
+  #{:skein/file-missing :skein/file-is-directory :skein/file-unreadable :skein/file-truncated :skein/record-too-long
+    :skein/no-unpacker :skein/archive})
+
+(defn- failure
+  "Returns the failure of an input that an exception of `skein.fold.lines` stands for; throws any other."
+  [^ExceptionInfo e]
+  (let [{:keys [path] :skein/keys [error]} (ex-data e)]
+    (if (file-errors error)
+      {:skein/error error, :input path, :message (ex-message e)}
+      (throw e))))
+
+(defn- fail-inputs! [failures]
+  (let [{:keys [message] :as worst} (first failures)]
+    (error/fail! (:skein/error worst) message {:input (:input worst), :failures (vec failures)})))
+
+(defn- prepare [path]
+  (try (inputs/prepare path)
+       (catch ExceptionInfo e (failure e))))
+
+(defn prepare-all
+  "Returns `[prepared failures]` for a seq of paths. Throws the first failure, with all under :failures, unless :keep-going?."
+  [paths {:keys [keep-going?]}]
+  (let [{failures true, prepared false} (group-by (comp some? :skein/error) (map prepare paths))]
+    (when (and (seq failures) (not keep-going?)) (fail-inputs! failures))
+    [(vec prepared) (vec failures)]))
+
+;;;; Running
+
+(defn- total-bytes
+  "Returns the size of all inputs together, or nil when one of them is a stream."
+  [prepared]
+  (reduce (fn add [^long total {:keys [^InputFile file]}]
+            (if (.isSerial file) (reduced nil) (+ total (.size file))))
+          0
+          prepared))
+
+(defn- too-many-keys! [bytes]
+  (error/fail! :skein/too-many-keys
+               (str "so many different keys need more memory than there is; give --approx for counts with a known error, filter, "
+                    "or give Java more memory, as in JAVA_OPTS=-Xmx8g" (when bytes (str " (now the tables may take " (quot (long bytes) 1000000) " MB)")))
+               (if bytes {:limit-bytes bytes} {})))
+
+(defn- step [^Accumulator acc slice]
+  (.add acc slice)
+  acc)
+
+(defn- merge-all
+  "Adds what `other` has counted to `acc`, several tallies at a time, because that is all there is to do at the end."
+  [^Accumulator acc ^Accumulator other]
+  (fold/fold {:grain 1, :unordered true}
+             {:identity (constantly nil), :step (fn step [_ part] (.merge acc other (int part))), :combine (constantly nil)}
+             (range (.parts acc)))
+  acc)
+
+(defn- count-slices
+  "Returns an accumulator of all slices of the inputs."
+  ^Accumulator [prepared new-accumulator {:keys [workers slice-bytes on-start]}]
+  (let [done (AtomicLong.)]
+    (when on-start
+      (on-start {:total-bytes (total-bytes prepared), :bytes-read (fn bytes-read [] (.get done))}))
+    (fold/fold (cond-> {:parallelism (or workers (.availableProcessors (Runtime/getRuntime)))
+                        :grain (or slice-bytes default-slice-bytes)
+                        :unordered true}
+                 on-start (assoc :on-progress (fn note [progress] (.set done (long (:done progress))))))
+               {:identity (fn fresh [] (new-accumulator prepared)), :step step, :combine merge-all}
+               (lines/slices (mapv :file prepared)))))
+
+(defn- count-all
+  "Returns `{:result accumulator, :bytes-read n}`, or a failure when an input can't be read to its end."
+  [prepared new-accumulator options]
+  (try
+    (let [counted (count-slices prepared new-accumulator options)]
+      {:result counted, :bytes-read (.inputBytes counted)})
+    (catch ExceptionInfo e (failure e))
+    (catch TooManyKeys e (too-many-keys! (.-limitBytes e)))
+    (catch OutOfMemoryError _ (too-many-keys! nil))
+    (catch StackOverflowError _
+      (error/fail! :skein/bad-filter
+                   (str "a regular expression needs more stack on one of the lines than there is; write it without a repeated choice"
+                        " such as (a|b)*, or give Java more with JAVA_OPTS=-Xss64m")
+                   {:filter :match}))
+    (catch ArithmeticException _
+      (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
+
+(defn run
+  "Returns `{:result accumulator, :bytes-read n, :failures []}`: all prepared inputs, counted by accumulators, which are then
+  merged. `new-accumulator` is a function of the inputs that makes one; it is called for each worker.
+
+  With :keep-going?, an input that fails half-way has been counted in part, so the others are counted anew. That is
+  impossible if one of them is a stream; then the failure is thrown after all.
+
+  options  :workers, :slice-bytes, :keep-going?, :on-start as in `skein.wf.wf2/report`
+
+  Throws what `skein.fold.lines` throws, with :failures, :skein/too-many-keys and :skein/count-overflow."
+  [prepared new-accumulator {:keys [keep-going?] :as options}]
+  (loop [prepared prepared, failures []]
+    (let [{:keys [input] :as counted} (count-all prepared new-accumulator options)]
+      (if-not (:skein/error counted)
+        (assoc counted :failures failures)
+        (let [failures (conj failures counted)
+              others (filterv #(not= input (:name %)) prepared)]
+          (when (or (not keep-going?) (not-every? :repeatable? others)) (fail-inputs! failures))
+          (recur others failures))))))

@@ -1,0 +1,206 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.query
+  "What is asked of a log, as data, and as the engine's plan.
+
+  A query is
+
+      {:tallies [{:name \"url\", :by [\"url\"], :where [], :rank \"hits\", :top 10, :order :value,
+                  :distinct nil, :percentiles #{}}]
+       :where [[:status \"4xx\"]]}
+
+  :by holds what a tally counts by, one name or several: a field of the log, or path (a URL up to its question mark), class
+  (2xx ...), hour (00 to 23), weekday, day, month, minute, or every-N with N in seconds. :rank is hits, bytes, time, mean,
+  slowest, distinct, or a percentile such as p95-time or p50-bytes. :order :key shows all rows by key instead. A tally that is
+  :optional? is left out where the log has no such fields.
+
+  - `site`       the general report
+  - `plan`       query -> the engine's plan
+  - `columns`    a tally -> the names of its numbers"
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.wf.filter :as filter]
+   [skein.wf.format :as format])
+  (:import
+   (skein.wf AnalysisPlan Budget KeyPart KeyPart$Kind Rows Tally TallyPlan)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const default-top
+  "How many rows of a tally are shown."
+  10)
+
+(def percents
+  "The percentiles that are shown."
+  [50 90 95 99])
+
+(def site
+  "The tallies of the general report: about what most people ask. Those that a log has no fields for are left out."
+  (mapv
+    #(assoc % :optional? true)
+    [{:name "url", :title "URLs", :by ["url"]}
+     {:name "404", :title "Not found (404)", :by ["url"], :where [[:status "404"]]}
+     {:name "client", :title "Clients", :by ["client"]}
+     {:name "referrer", :title "Referrers", :by ["referrer"], :where [[:no-match "referrer" "^-?$"]]}
+     {:name "agent", :title "User agents", :by ["agent"]}
+     {:name "status", :title "Statuses", :by ["status"]}
+     {:name "method", :title "Methods", :by ["method"]}
+     {:name "host", :title "Hosts", :by ["host"]}
+     {:name "hour", :title "Hours of the day", :by ["hour"]}
+     {:name "day", :title "Days", :by ["day"]}]))
+
+;;;; Keys
+
+(defn- bin-seconds [by]
+  (some-> (re-matches #"every-(\d{1,9})" by) second parse-long))
+
+(defn- field-of
+  "Returns the field that a key is made from."
+  [by]
+  (case by
+    "path" "url"
+    "class" "status"
+    ("hour" "weekday" "day" "month" "minute") "time"
+    (if (bin-seconds by) "time" by)))
+
+(defn made-from
+  "Returns what lines can be counted by that have the fields in the set `fields`, beyond the fields themselves."
+  [fields]
+  (filterv (comp fields field-of) ["path" "class" "hour" "weekday" "day" "month" "minute"]))
+
+(defn step-seconds
+  "Returns the length of the steps of a tally over time that have one, or nil."
+  [{:keys [by]}]
+  (when (= 1 (count by))
+    (case (first by)
+      "day" 86400
+      "minute" 60
+      (bin-seconds (first by)))))
+
+(defn over-time?
+  "Whether a tally counts by time, so that its rows belong in the order of their keys."
+  [{:keys [by]}]
+  (and (= 1 (count by)) (= "time" (field-of (first by)))))
+
+(defn- key-part [by extra]
+  (let [part (fn part [kind column seconds] (KeyPart. kind (int column) (long seconds)))]
+    (case by
+      "path" (part KeyPart$Kind/PATH Rows/URL 0)
+      "class" (part KeyPart$Kind/STATUS_CLASS -1 0)
+      "hour" (part KeyPart$Kind/HOUR_OF_DAY -1 0)
+      "weekday" (part KeyPart$Kind/WEEKDAY -1 0)
+      "month" (part KeyPart$Kind/MONTH -1 0)
+      "day" (part KeyPart$Kind/TIME -1 86400)
+      "minute" (part KeyPart$Kind/TIME -1 60)
+      (if-let [seconds (bin-seconds by)]
+        (part KeyPart$Kind/TIME -1 seconds)
+        (part KeyPart$Kind/FIELD (format/text-column by extra) 0)))))
+
+;;;; Numbers
+
+(def ^:private value-of
+  {"hits" Tally/HITS, "bytes" Tally/BYTES, "time" Tally/TIME, "slowest" Tally/SLOWEST, "distinct" Tally/DISTINCT})
+
+(defn percentile-of
+  "Returns `[percent of]` for a name such as \"p95-time\", `of` being \"time\" or \"bytes\"; else nil."
+  [rank]
+  (when-let [[_ percent of] (re-matches #"p(\d{1,2})-(time|bytes)" (str rank))]
+    [(parse-long percent) of]))
+
+(defn times?
+  "Whether a tally adds up durations."
+  [{:keys [rank percentiles]}]
+  (boolean (or (#{"time" "mean" "slowest"} rank) (contains? percentiles "time") (= "time" (second (percentile-of rank))))))
+
+(defn- percentiles-of [{:keys [rank percentiles]}]
+  (cond-> (set percentiles)
+    (percentile-of rank) (conj (second (percentile-of rank)))))
+
+(defn columns
+  "Returns the names of a tally's numbers, in order."
+  [{:keys [distinct] :as tally}]
+  (cond-> ["hits" "bytes"]
+    distinct (conj "distinct")
+    (times? tally) (into ["time" "mean" "slowest"])
+    true (into (for [of (sort (percentiles-of tally))
+                     percent (sort (into (set percents) (keep (fn ranked [[percent its]] (when (= its of) percent)))
+                                         [(percentile-of (:rank tally))]))]
+                 (str "p" percent "-" of)))))
+
+(defn rank-value
+  "Returns the number under which the engine has the value that a tally is ranked by, or :mean or a percentile, see
+  `percentile-of`, that must be computed first. Throws :skein/bad-option."
+  [{:keys [rank distinct] :as tally}]
+  (let [rank (or rank "hits")]
+    (cond
+      (and (= rank "distinct") (nil? distinct))
+      (error/fail! :skein/bad-option "--rank distinct needs --distinct FIELD, to say of what" {})
+      (value-of rank) (value-of rank)
+      (= rank "mean") :mean
+      (percentile-of rank) (percentile-of rank)
+      :else (error/fail! :skein/bad-option
+                         (str "--rank can't be " (error/preview rank) "; it is hits, bytes, time, mean, slowest, distinct, or a "
+                              "percentile such as p95-time")
+                         {:tally (:name tally)}))))
+
+;;;; The plan
+
+(defn fields
+  "Returns the names of all fields that a query looks at."
+  [{:keys [tallies where]}]
+  (into #{}
+        (concat (mapcat filter/fields where)
+                (mapcat (fn of-tally [{:keys [by where distinct] :as tally}]
+                          (concat (map field-of by) (mapcat filter/fields where) (when distinct [distinct])
+                                  (when (times? tally) ["duration"])))
+                        tallies))))
+
+(defn- own-columns
+  "Returns the fields that need a column beyond those that every batch has."
+  [query more]
+  (vec (sort (remove #(or (nat-int? (format/column % [])) (format/not-texts %)) (into (fields query) more)))))
+
+(defn- limited-rank
+  "Returns the number of the value by which keys are dropped when only some are kept: hits, where the rank is no sum."
+  [{:keys [rank]}]
+  (get (dissoc value-of "distinct") rank Tally/HITS))
+
+(defn- tally-plan [{:keys [by where distinct] :as tally} extra approx]
+  (rank-value tally)
+  (TallyPlan. (mapv #(key-part % extra) by)
+              (mapv #(filter/compiled % extra) where)
+              (times? tally)
+              (int (if distinct (format/text-column distinct extra) -1))
+              (contains? (percentiles-of tally) "bytes")
+              (contains? (percentiles-of tally) "time")
+              (int (or approx 0))
+              (int (limited-rank tally))))
+
+(defn plan
+  "Returns the engine's plan of a query over inputs in `formats`.
+
+  options  :approx     how many keys to keep for each tally, the others being approximate; nil: all
+           :malformed  a LineSink for malformed lines, or nil
+           :sinks      a Supplier of RowSinks, or nil
+           :extra      names of fields that get a column although no tally asks for them
+           :memory-bytes  what all tables may take together, by default most of the heap
+           :own-process?  whether the heap is there for this alone, so that what tables drop may be collected at once
+
+  Throws :skein/bad-filter and :skein/bad-option."
+  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra memory-bytes own-process?]}]
+  (filter/check-period! where)
+  (let [extra (own-columns query extra)]
+    (AnalysisPlan. (mapv #(format/compiled % extra) formats)
+                   (int (count extra))
+                   (mapv #(filter/compiled % extra) where)
+                   (mapv #(tally-plan % extra approx) tallies)
+                   malformed
+                   sinks
+                   (cond memory-bytes (Budget. (long memory-bytes)), own-process? (Budget/ofOwnHeap), :else (Budget/ofHeap)))))
+
+(defn tally-of
+  "Returns the tally that --by asks for: one field, or several with + between, as in \"host+day\"."
+  [text options]
+  (let [by (str/split text #"\+" -1)]
+    (when (some str/blank? by) (error/fail! :skein/bad-option (str "--by has an empty name in " (error/preview text)) {}))
+    (merge {:name text, :title text, :by by} options)))

@@ -1,0 +1,140 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.text
+  "A result of `skein.wf.analysis` for people, in a terminal.
+
+  - `text`      result -> string
+  - `summary`   result -> the line about lines, bytes and speed
+  - `mostly-malformed`  result -> a sentence, or nil
+  - `notes`     result -> lines about formats and lines that are in none"
+  (:require
+   [clojure.string :as str]
+   [skein.wf.units :as units]))
+
+(set! *warn-on-reflection* true)
+(set! *unchecked-math* :warn-on-boxed)
+
+(def ^:private max-key-chars 80)
+(def ^:private bar-chars 16)
+
+(def ^:private codes
+  {:bold "\u001B[1m", :dim "\u001B[2m", :bar "\u001B[36m", :reset "\u001B[0m"})
+
+(defn- styled [color? style text]
+  (if color? (str (codes style) text (codes :reset)) text))
+
+(defn- left [^String text ^long width]
+  (str (.repeat " " (int (max 0 (- width (.length text))))) text))
+
+(defn- cut [^String text ^long max-chars]
+  (if (> (.length text) max-chars) (str (subs text 0 max-chars) "...") text))
+
+(defn- key-chars
+  "Returns how many characters of a key fit in a line of `width` columns, or of any width if that is nil."
+  [width widths]
+  (if width
+    (max 8 (- (long width) 3 2 (long bar-chars) 2 (long (reduce + (map #(+ 2 (long %)) widths)))))
+    max-key-chars))
+
+(defn bar
+  "Returns a bar of at most `width` characters for `n` of `most`, in eighths of a character.
+
+      (bar 5 10 4)
+      ;=> \"██\""
+  [n most width]
+  (let [eighths (if (pos? (double most)) (long (Math/round (/ (* 8.0 (long width) (double n)) (double most)))) 0)
+        rest (rem eighths 8)]
+    (str (.repeat "█" (int (quot eighths 8)))
+         (when (pos? rest) (nth "▏▎▍▌▋▊▉" (dec rest))))))
+
+(defn- padded-bar [n most]
+  (let [^String text (bar n most bar-chars)]
+    (str text (.repeat " " (int (- (long bar-chars) (.length text)))))))
+
+(defn- column-widths [columns rows]
+  (map-indexed (fn width [i ^String column]
+                 (reduce (fn widest [^long n row] (max n (count (units/shown column (nth (:numbers row) i)))))
+                         (count column)
+                         rows))
+               columns))
+
+(defn- error-notes [{:keys [error distinct-error] :as tally}]
+  (cond-> []
+    error (conj (str "  approximate: each row may have up to " (units/missing tally) " more, which its other numbers leave out too; a key"
+                     " that is not shown has at most that many, or less than the last row"))
+    distinct-error (conj (str "  distinct is an estimate, with a standard error of " (units/percentage distinct-error)))))
+
+(defn- heading [{:keys [title distinct rows rank error]} color?]
+  (str (styled color? :bold title) "  "
+       (styled color? :dim (str (when (< (count rows) (long distinct)) (str (units/grouped (count rows)) " of "))
+                                (when error "about ") (units/grouped distinct)
+                                (when-not (= rank "hits") (str ", by " rank))))))
+
+(defn- tally-lines [{:keys [columns rows rank] :as tally} color? width]
+  (let [widths (column-widths columns rows)
+        ranked (max 0 (.indexOf ^java.util.List columns rank))
+        value (fn value [row] (double (or (nth (:numbers row) ranked) 0)))
+        most (reduce max 0.0 (map value rows))
+        cells (fn cells [texts] (str/join "  " (map left texts widths)))
+        line (fn line [{:keys [key numbers] :as row}]
+               (str "  " (cells (map units/shown columns numbers)) "  "
+                    (styled color? :bar (padded-bar (value row) most)) "  " (cut (units/label key) (key-chars width widths))))]
+    (concat ["" (heading tally color?) (styled color? :dim (str "  " (cells columns)))]
+            (if (seq rows) (map line rows) ["  none"])
+            (error-notes tally))))
+
+(defn- head-line [{:keys [lines counted filtered filtered-as malformed bytes] :or {filtered-as "filtered"}}]
+  (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
+       (units/grouped malformed) " malformed; " (units/size bytes) " sent"))
+
+(defn text
+  "Returns a result for people: what was counted, then each tally, aligned, with bars. `color?` is for terminals, and so is
+  `width`, the columns that a line may take; without it, keys are cut to 80 characters."
+  ([result color?] (text result color? nil))
+  ([{:keys [seconds tallies] :as result} color? width]
+   (let [[from to] seconds]
+     (str (str/join "\n"
+                    (concat [(head-line result)]
+                            (when seconds [(str "from " (units/clock from) " to " (units/clock to))])
+                            (mapcat #(tally-lines % color? width) tallies)))
+          "\n"))))
+
+(defn summary
+  "Returns the line that goes with a result: lines, counted, filtered (or what the result calls them), malformed, bytes,
+  seconds, GB/s (of 10^9)."
+  [{:keys [lines counted filtered filtered-as malformed bytes-read elapsed-ns] :or {filtered-as "filtered"}}]
+  (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
+       (units/grouped malformed) " malformed; " (units/grouped bytes-read) " bytes in "
+       (units/decimal elapsed-ns 1000000000 3) " s, " (units/decimal bytes-read (max 1 (long elapsed-ns)) 2) " GB/s"))
+
+(defn format-notes
+  "Returns a line for each format that was found: its name, the inputs, and how many of the first lines are in it."
+  [formats]
+  (for [{:keys [name inputs lines matches]} formats]
+    (str "format " name ": " (str/join ", " (take 3 inputs))
+         (when (> (count inputs) 3) (str " and " (- (count inputs) 3) " more"))
+         (when (pos? (long lines)) (str " (" matches " of the first " lines " lines)")))))
+
+(defn gap-notes
+  "Returns a line for each tally over time that has too many steps for those without lines to be shown."
+  [{:keys [tallies]}]
+  (for [{:keys [title gaps?]} tallies
+        :when gaps?]
+    (str title ": steps without lines are left out, because there are too many steps")))
+
+(defn mostly-malformed
+  "Returns a sentence when more than half of the lines are malformed, else nil: then the report is about the wrong log, or read
+  in the wrong format."
+  [{:keys [lines malformed]}]
+  (when (> (* 2 (long malformed)) (long lines))
+    (str "more than half of the lines are malformed: " (units/grouped malformed) " of " (units/grouped lines)
+         "; is it a log of a web server, and is that its format? (--log-format names it, --malformed FILE writes those lines)")))
+
+(defn malformed-note
+  "Returns a line about malformed lines by kind, or nil when there are none."
+  [{:keys [^long malformed malformed-kinds]}]
+  (when (pos? malformed)
+    (str (units/grouped malformed)
+         (if (= 1 malformed) " malformed line, by the field at which it departs" " malformed lines, by the field at which they depart")
+         " from the format: "
+         (str/join ", " (map (fn kind [[k n]] (str k " " (units/grouped n))) (sort-by (comp - val) malformed-kinds)))
+         " (--malformed FILE writes them)")))

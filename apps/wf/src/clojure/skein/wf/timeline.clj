@@ -1,0 +1,76 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.timeline
+  "Tallies over time without gaps: a step in which nothing happened is a row of zeros, because a plot that leaves it out lies.
+
+  - `filled`   rows in the order of time -> rows, one for each step between the first and the last
+  - `gaps?`    whether some are missing after that
+  - `hours`    rows by hour of the day -> rows, one for each hour"
+  (:require
+   [clojure.string :as str])
+  (:import
+   (java.time LocalDate LocalDateTime ZoneOffset)
+   (java.time.format DateTimeFormatter)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const max-rows
+  "More rows than this are not made up: who asks for seconds of a year gets those that have lines."
+  10000)
+
+(defn- seconds-of
+  "Returns the start of the step that a key such as \"2025-03-01\" or \"2025-03-01 12:00\" names."
+  ^long [^String text]
+  (.toEpochSecond (if (= 10 (count text))
+                    (.atStartOfDay (LocalDate/parse text))
+                    (LocalDateTime/parse (str/replace text " " "T")))
+                  ZoneOffset/UTC))
+
+(defn- key-format
+  "How the engine writes the start of a step of so many seconds."
+  ^DateTimeFormatter [^long step]
+  (DateTimeFormatter/ofPattern (cond (zero? (rem step 86400)) "uuuu-MM-dd"
+                                     (zero? (rem step 60)) "uuuu-MM-dd HH:mm"
+                                     :else "uuuu-MM-dd HH:mm:ss")))
+
+(defn- by-key [rows]
+  (into {} (map (juxt :key identity)) rows))
+
+(defn hours
+  "Returns `rows` by hour of the day, with `empty-numbers` for the hours that are missing; none, if there are none."
+  [rows empty-numbers]
+  (let [known (by-key rows)]
+    (if (seq rows)
+      (mapv (fn row [hour] (let [k [(format "%02d" hour)]] (known k {:key k, :numbers empty-numbers}))) (range 24))
+      rows)))
+
+(defn- steps
+  "Returns how many steps of `step` seconds there are from the first to the last of `rows`."
+  ^long [rows ^long step]
+  (if-let [first-key (first (:key (first rows)))]
+    (inc (quot (- (seconds-of (first (:key (peek rows)))) (seconds-of first-key)) step))
+    0))
+
+(defn gaps?
+  "Whether `filled` leaves gaps in `rows`, because there would be more than `max-rows`."
+  [rows step]
+  (let [steps (steps rows step)]
+    (and (> steps (long max-rows)) (< (count rows) steps))))
+
+(defn filled
+  "Returns `rows`, {:key [text], :numbers [n ...]} in the order of time, with `empty-numbers` for each step of `step` seconds that is
+  missing between the first and the last; as they are, when that would be more than `max-rows`.
+
+      (map :key (filled [{:key [\"2025-03-01\"]} {:key [\"2025-03-03\"]}] 86400 [0]))
+      ;=> ([\"2025-03-01\"] [\"2025-03-02\"] [\"2025-03-03\"])"
+  [rows step empty-numbers]
+  (let [first-second (some-> (first rows) :key first seconds-of)
+        steps (steps rows step)]
+    (if (< (count rows) (long steps) (inc (long max-rows)))
+      (let [text (key-format step)
+            known (by-key rows)]
+        (mapv (fn row [i]
+                (let [second (+ (long first-second) (* (long i) (long step)))
+                      k [(.format (LocalDateTime/ofEpochSecond second 0 ZoneOffset/UTC) text)]]
+                  (known k {:key k, :numbers empty-numbers})))
+              (range steps)))
+      rows)))

@@ -1,0 +1,168 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.follow-test
+  "Logs that grow, are rotated and are truncated: every line counts once."
+  (:require
+   [clojure.java.io :as io]
+   [clojure.test :refer [deftest is testing]]
+   [skein.deadline :refer [within-deadline]]
+   [skein.wf.follow :as follow])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io File FileOutputStream RandomAccessFile)
+   (java.nio.file Files)
+   (java.nio.file.attribute FileAttribute)
+   (java.util.concurrent LinkedBlockingQueue)))
+
+(set! *warn-on-reflection* true)
+
+(defn- line [n]
+  (str "10.0.0.1 - - [30/Mar/2006:10:00:00 -0700] \"GET /" n " HTTP/1.1\" 200 1 \"-\" \"x\"\n"))
+
+(defn- append! [^File file text]
+  (with-open [out (FileOutputStream. file true)] (.write out (.getBytes ^String text "ISO-8859-1"))))
+
+(defn- temp-log ^File []
+  (let [folder (.toFile (Files/createTempDirectory "skein-follow" (make-array FileAttribute 0)))]
+    (.deleteOnExit folder)
+    (doto (io/file folder "access.log") .deleteOnExit)))
+
+(defn- counts [{[{:keys [rows]}] :tallies}]
+  (into {} (map (fn [{[k] :key, [hits] :numbers}] [k hits])) rows))
+
+(defn- following
+  "Follows `file` while `f` runs, which gets a function that waits until so many lines are counted. Returns {:result :events}."
+  [^File file f & options]
+  (let [stop (promise)
+        results (LinkedBlockingQueue.)
+        events (atom [])
+        await-lines (fn await-lines [n]
+                      (loop [] (when (< (long (:lines (.take results))) (long n)) (recur))))
+        last-result (atom nil)
+        follower (future (follow/follow [(str file)] {:tallies [{:name "u", :title "", :by ["url"], :top Integer/MAX_VALUE}]}
+                                        {:stopped? #(realized? stop)
+                                         :linger-ms (or (first options) 30000)
+                                         :on-event (fn [_ event] (swap! events conj (str event)))
+                                         :on-result (fn [result] (reset! last-result result) (.put results result))}))]
+    (try (f await-lines)
+         (finally (deliver stop true)))
+    @follower
+    {:result @last-result, :events @events}))
+
+(deftest what-is-there-and-what-comes-count-once
+  (let [file (doto (temp-log) (append! (str (line 1) (line 2) "10.0.0.1 - - [30/Mar")))
+        {:keys [result events]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 2)
+                            (append! file "/2006:10:00:00 -0700] \"GET /3 HTTP/1.1\" 200 1 \"-\" \"x\"\n")
+                            (await-lines 3)
+                            (append! file (str (line 4) "no end")))))]
+    (is (= {"/1" 1, "/2" 1, "/3" 1, "/4" 1} (counts result)))
+    (is (= [5 4 1 0] ((juxt :lines :counted :malformed :filtered) result)) "the line without an end counts when all is over")
+    (is (= (.length file) (:bytes-read result)))
+    (is (= [] events))))
+
+(deftest a-rotated-log-is-read-to-its-end-and-then-the-new-one
+  (let [file (doto (temp-log) (append! (line 1)))
+        old (io/file (.getParentFile file) "access.log.1")
+        {:keys [result events]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 1)
+                            (.renameTo file old)
+                            (append! old (str (line 2) "cut"))
+                            (append! file (line 3))
+                            (await-lines 4)
+                            (append! file (line 4))
+                            (await-lines 5))
+                     0))]
+    (is (= {"/1" 1, "/2" 1, "/3" 1, "/4" 1} (counts result)))
+    (is (= 1 (:malformed result)))
+    (is (= ["ROTATED"] events))
+    (.delete old)))
+
+(deftest lines-written-late-to-the-old-file-count
+  (let [file (doto (temp-log) (append! (line 1)))
+        old (io/file (.getParentFile file) "access.log.1")
+        {:keys [result events]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 1)
+                            (.renameTo file old)
+                            (append! file (line 2))
+                            (await-lines 2)
+                            (append! old (str (line 3) (subs (line 4) 0 20)))
+                            (await-lines 3)
+                            (append! old (subs (line 4) 20))
+                            (await-lines 4)
+                            (append! old "no end"))))]
+    (is (= {"/1" 1, "/2" 1, "/3" 1, "/4" 1} (counts result)))
+    (is (= [["ROTATED"] 1] [events (:malformed result)]) "what has no end in the old file counts when all is over")
+    (.delete old)))
+
+(deftest a-log-that-is-rewritten-longer-is-read-from-its-start
+  (let [file (doto (temp-log) (append! (str (line 1) (line 2))))
+        {:keys [result events]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 2)
+                            ;; In place, as copytruncate does it, so that no look falls in between.
+                            (with-open [out (RandomAccessFile. file "rw")]
+                              (.write out (.getBytes ^String (apply str (map line (range 3 10))))))
+                            (await-lines 9))))]
+    (is (= (zipmap (map #(str "/" %) (range 1 10)) (repeat 1)) (counts result)))
+    (is (= ["TRUNCATED"] events))))
+
+(deftest a-truncated-log-is-read-from-its-start
+  (let [file (doto (temp-log) (append! (str (line 1) (line 2))))
+        {:keys [result events]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 2)
+                            (with-open [out (RandomAccessFile. file "rw")] (.setLength out 0))
+                            (append! file (line 3))
+                            (await-lines 3))))]
+    (is (= {"/1" 1, "/2" 1, "/3" 1} (counts result)))
+    (is (= ["TRUNCATED"] events))))
+
+(deftest a-log-may-be-empty-at-first
+  (let [file (doto (temp-log) (append! ""))
+        {:keys [result]} (within-deadline
+                           (following file (fn [await-lines]
+                                             (append! file (line 1))
+                                             (await-lines 1))))]
+    (is (= {"/1" 1} (counts result)))))
+
+(deftest a-folder-in-the-place-of-a-log-may-make-way-again
+  (let [file (doto (temp-log) (append! (line 1)))
+        old (io/file (.getParentFile file) "access.log.1")
+        {:keys [result events]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 1)
+                            (.renameTo file old)
+                            (.mkdir file)
+                            (append! old (line 2))
+                            (await-lines 2)
+                            (.delete file)
+                            (append! file (line 3))
+                            (await-lines 3))))]
+    (is (= {"/1" 1, "/2" 1, "/3" 1} (counts result)))
+    (is (= ["ROTATED"] events))
+    (.delete old)))
+
+(deftest a-pipe-is-refused-before-it-is-opened
+  (let [pipe (str (io/file (.getParentFile (temp-log)) "pipe"))
+        ^java.util.List mkfifo ["mkfifo" pipe]]
+    (when (zero? (.waitFor (.start (ProcessBuilder. mkfifo))))
+      (is (= :skein/bad-option
+             (within-deadline
+               (try (follow/follow [pipe] {:tallies []} {:stopped? (constantly false)})
+                    (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+      (io/delete-file pipe))))
+
+(deftest standard-input-can-not-be-followed
+  (testing "nor can a pipe"
+    (is (= :skein/bad-option
+           (try (follow/follow ["/dev/null"] {:tallies []} {:stopped? (constantly false)})
+                (catch ExceptionInfo e (:skein/error (ex-data e))))))))

@@ -1,0 +1,179 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.format-test
+  "Formats of every kind: what a line of each gives, and that it is found out."
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop]
+   [skein.wf.analysis :as analysis]
+   [skein.wf.format :as format]
+   [skein.wf.format.detection :as detection])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io File)))
+
+(set! *warn-on-reflection* true)
+
+(defn- with-log [text f]
+  (let [file (File/createTempFile "skein-format" ".log")]
+    (try (spit file text :encoding "ISO-8859-1")
+         (f (str file))
+         (finally (.delete file)))))
+
+(defn- keys-of
+  "Returns the key of each of `names` in a log of one line, and the numbers; or the kinds of its malformed lines."
+  [text names options]
+  (with-log text
+    (fn [path]
+      (let [tallies (mapv (fn [by] {:name by, :title by, :by [by], :rank (if (= by "duration") "time" "hits")}) names)
+            {:keys [malformed-kinds tallies]} (analysis/analyse [path] {:tallies tallies} options)]
+        (if (seq malformed-kinds)
+          malformed-kinds
+          (into {} (for [{:keys [name rows]} tallies] [name (ffirst (map :key rows))])))))))
+
+(def ^:private clf "[30/Mar/2006:10:00:00 -0700]")
+
+(deftest formats-are-found-out
+  (doseq [[expected line]
+          {"common" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5")
+           "combined" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\"")
+           "vhost" (str "example.org:80 h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\"")
+           "vhost-without-port" (str "example.org h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\"")
+           "vhost-common" (str "example.org h - - " clf " \"GET /a HTTP/1.0\" 200 5")
+           "nginx-main" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" \"1.2.3.4, 5.6.7.8\"")
+           "vhost-seconds" (str "example.org h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 0.123")
+           "vhost-and-more" (str "example.org:443 h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" a b")
+           "vhost-without-port-and-more" (str "example.org h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" what=ever -")
+           "combinedio" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 700 800")
+           "combined-seconds" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 0.123")
+           "combined-forwarded-seconds" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" \"-\" 0.123")
+           "combined-and-more" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" what=ever -")
+           "common-and-more" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 what=ever")
+           "json" "{\"remote_addr\": \"h\", \"status\": 200}"}
+          :let [head (fn [lines] (.getBytes ^String (str/join "\n" lines) "UTF-8"))]]
+    (is (= expected (:name (:format (detection/detect "x" [(head [line])])))) line)
+    (is (= expected (:name (:format (detection/detect "x" [(head (concat ["" "junk"] (repeat 20 line) ["h - - [3"]))])))) line)))
+
+(deftest whole-numbers-at-the-end-are-no-seconds
+  (let [line (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 12345\n")]
+    (is (= "combined-and-more" (:name (:format (detection/detect "x" [(.getBytes ^String line "UTF-8")]))))
+        "they may be microseconds: the format must be given")))
+
+(deftest lines-are-taken-apart-as-the-format-says
+  (doseq [[log-format line expected]
+          [["%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\""
+            (str "example.org:443 ::1 - ann " clf " \"GET /a?b HTTP/2.0\" 404 5 \"r\" \"u\"")
+            {"host" "example.org", "port" "443", "client" "::1", "user" "ann", "method" "GET", "url" "/a?b", "protocol" "HTTP/2.0"
+             "status" "404", "referrer" "r", "agent" "u", "path" "/a"}]
+           ["LogFormat \"%h %{X-Forwarded-For}i %{%Y-%m-%d %H:%M:%S}t %m %U%q %s %D\" mine"
+            "h 1.2.3.4 2006-03-30 10:20:30 GET /a?b 200 1500" {"client" "h", "x-forwarded-for" "1.2.3.4", "url" "/a?b", "minute" "2006-03-30 10:20"}]
+           ["log_format main '$remote_addr [$time_iso8601] '\n  '\"$request\" $status $bytes_sent ${upstream_addr}|$http_x_id|';"
+            "h [2006-03-30T10:20:30+02:00] \"GET /a HTTP/1.1\" 200 5 10.0.0.1:80, 10.0.0.2:80|7|"
+            {"client" "h", "url" "/a", "upstream_addr" "10.0.0.1:80, 10.0.0.2:80", "x-id" "7", "minute" "2006-03-30 10:20"}]
+           ["$msec $remote_addr $request_method $request_uri $status" "1143713430.123 h PUT /x 201" {"minute" "2006-03-30 10:10", "method" "PUT", "url" "/x"}]
+           ["%a %{begin:sec}t %s" "h 1143713430 200" {"client" "h", "minute" "2006-03-30 10:10"}]
+           ["%h \\\"%r\\\" %>s" "h \"-\" 408" {"url" "-", "status" "408", "method" nil}]
+           ["json" (str "{\"time\":\"2006-03-30T10:20:30.5Z\",\"remote_addr\":\"h\",\"request\":\"GET \\/a\\u00e9\\ud83d\\ude00?x HTTP\\/1.1\","
+                        "\"status\":\"200\",\"body_bytes_sent\":5,\"n\":{\"status\":[1,{\"a\":null}]},\"http_user_agent\":\"a\\\"b\\\\\"}")
+            {"client" "h", "url" "/a\u00C3\u00A9\u00F0\u009F\u0098\u0080?x", "status" "200", "agent" "a\"b\\", "minute" "2006-03-30 10:20"}]
+           ["json" (str "{\"ts\":1143713430.25,\"request\":{\"remote_ip\":\"h\",\"method\":\"GET\",\"uri\":\"/a\",\"host\":\"e.org\","
+                        "\"headers\":{\"User-Agent\":[\"u\",\"v\"]}},\"status\":200,\"size\":12,\"duration\":0.25}")
+            {"client" "h", "method" "GET", "url" "/a", "host" "e.org", "agent" "u", "minute" "2006-03-30 10:10"}]
+           ["json:client=peer.ip,url=p,upstream=up" "{\"peer\":{\"ip\":\"h\"},\"p\":\"/a\",\"up\":\"10.0.0.1\",\"uri\":\"/wrong\"}"
+            {"client" "h", "url" "/a", "upstream" "10.0.0.1"}]]]
+    (is (= expected (keys-of (str line "\n") (keys expected) {:log-format log-format})) line)))
+
+(deftest a-time-that-several-directives-write-is-one
+  (let [log (fn log [log-format line]
+              (with-log line
+                (fn [path]
+                  (let [{:keys [counted tallies]} (analysis/analyse [path]
+                                                                    {:tallies [{:name "m" :title "m" :by ["minute"]}]
+                                                                     :where [[:from "2025-03-01T05:00:00Z"] [:to "2025-03-01T05:00:00Z"]]}
+                                                                    {:log-format log-format})]
+                    [counted (ffirst (map :key (:rows (first tallies))))]))))]
+    (is (= [1 "2025-03-01 10:00"]
+           (log "[%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t] %h %>s %b" "[01/Mar/2025 10:00:00.123 +0500] h 200 5\n")))
+    (is (= [1 "2025-03-01 10:00"] (log "%{%d/%b/%Y}t at %{%T}t%%%{%z}t %h" "01/Mar/2025 at 10:00:00%+0500 h\n")))
+    (is (= [1 "2025-03-01 05:00"] (log "%{sec}t.%{usec_frac}t %h" "1740805200.123456 h\n")))
+    (is (= [1 "2025-03-01 05:00"] (log "%{begin:sec}t %{end:sec}t %h" "1740805200 1740805203 h\n")) "a second time is another one"))
+  (is (= :skein/bad-log-format
+         (try (format/parse "%{%d/%b/%Y}t %h %{%T}t %>s") (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+
+(deftest what-is-no-json-is-malformed
+  (doseq [line ["{" "{}}" "{\"status\":}" "{\"a\":1,}" "[1]" "x" "{\"a\" 1}" "{\"a\":\"b}" "{\"a\":tru}" "{\"a\":1 2}" "{\"status\":1e}x" "{a:1}"]]
+    (is (= {"json" 1} (keys-of (str line "\n") ["url"] {:log-format "json"})) line))
+  (is (= {"status" 1} (keys-of "{\"status\":\"x\"}\n" ["url"] {:log-format "json"})))
+  (is (= {"time" 1} (keys-of "{\"time\":\"x\"}\n" ["url"] {:log-format "json"})))
+  (is (= {"keys" 1} (keys-of " { } \n" ["url"] {:log-format "json"}))))
+
+(defn- numbers-of
+  "Returns the status, the bytes and the microseconds of one JSON line; or the kinds of its malformed lines."
+  [line]
+  (with-log (str line "\n")
+    (fn [path]
+      (let [{:keys [malformed-kinds bytes tallies]} (analysis/analyse [path] {:tallies [{:name "s" :title "s" :by ["status"] :rank "time"}]}
+                                                                      {:log-format "json"})
+            {[status] :key, [_ _ micros] :numbers} (first (:rows (first tallies)))]
+        (if (seq malformed-kinds) malformed-kinds [status bytes micros])))))
+
+(deftest json-may-spell-numbers-as-it-likes
+  (doseq [[line expected]
+          {"{\"status\":200.0,\"bytes\":1.5e3,\"duration\":1.5}" ["200" 1500 1500000]
+           "{\"status\":2e2,\"bytes\":12.0,\"duration\":\"1.5ms\"}" ["200" 12 1500]
+           "{\"status\":\"\\u0032\\u0030\\u0030\",\"bytes\":\"\\u0031\",\"duration_ms\":\"\\u0031\"}" ["200" 1 1000]
+           "{\"status\":404,\"bytes\":-1,\"duration\":-0.001}" ["404" 0 0]
+           "{\"status\":404,\"bytes\":1.5,\"duration\":\"-\"}" ["404" 0 0]
+           "{\"status\":404,\"bytes\":true,\"duration\":false}" ["404" 0 0]
+           "{\"status\":404,\"bytes\":999999999999999}" ["404" 999999999999999 0]
+           "{\"status\":404,\"bytes\":1000000000000000}" {"bytes" 1}
+           "{\"status\":404,\"bytes\":1e15}" {"bytes" 1}
+           "{\"status\":404,\"bytes\":1-2}" {"bytes" 1}
+           "{\"status\":404,\"duration\":1e300}" {"duration" 1}
+           "{\"status\":404,\"duration\":\"1h\"}" {"duration" 1}
+           "{\"status\":404,\"duration\":\"NaN\"}" {"duration" 1}
+           "{\"status\":200.5}" {"status" 1}
+           "{\"status\":1e3}" {"status" 1}}]
+    (is (= expected (numbers-of line)) line)))
+
+(deftest json-may-escape-anything
+  (is (= {"minute" "2025-03-01 10:00", "url" "/a"}
+         (keys-of "{\"time\":\"01\\/Mar\\/2025:10:00:00 +0000\",\"u\\u0072l\":\"\\/a\"}\n" ["minute" "url"] {:log-format "json"})))
+  (is (= {"url" "/a"} (keys-of "{\"r\\u0065q\":{\"\\u0075rl\":\"/a\"}}\n" ["url"] {:log-format "json"}))))
+
+(deftest true-and-false-are-values-of-fields-that-are-asked-for
+  (is (= {"url" nil, "cached" "true"}
+         (keys-of "{\"url\":true,\"cached\":true}\n" ["url" "cached"] {:log-format "json:cached=cached"}))))
+
+(deftest absurd-sizes-are-malformed-and-the-report-goes-on
+  (let [line (fn line [size] (str "h - - " clf " \"GET /a HTTP/1.0\" 200 " size "\n"))]
+    (is (= {"bytes" 1} (keys-of (line "1000000000000000") ["url"] {:log-format "common"})))
+    (is (= {"bytes" 12} (keys-of (apply str (repeat 12 (line "999999999999999999"))) ["url"] {:log-format "common"})))
+    (is (= {"url" "/a"} (keys-of (apply str (repeat 12 (line "999999999999999"))) ["url"] {:log-format "common"})))
+    (is (= {"duration" 12} (keys-of (apply str (repeat 12 "999999999999999 /a\n")) ["url"] {:log-format "%T %U"})))))
+
+(defn- json-text [value]
+  (cond
+    (string? value) (str "\"" (str/join (map (fn [c] (case c \" "\\\"" \\ "\\\\" \newline "\\n" (if (< (int c) 32) (clojure.core/format "\\u%04x" (int c)) c)))
+                                             value)) "\"")
+    (map? value) (str "{" (str/join "," (map (fn [[k v]] (str (json-text k) ": " (json-text v))) value)) "}")
+    (coll? value) (str "[" (str/join " , " (map json-text value)) "]")
+    (nil? value) "null"
+    :else (str value)))
+
+(deftest any-json-object-gives-its-url
+  (let [gen-text (gen/fmap str/join (gen/vector (gen/elements ["a" "/" "\\" "\"" "{" "}" "," ":" "\n" "?" " " "[" "\u0001" "é"]) 0 8))
+        gen-value (gen/recursive-gen (fn [inner] (gen/one-of [(gen/vector inner 0 3) (gen/map gen-text inner {:max-elements 3})]))
+                                     (gen/one-of [gen-text gen/small-integer gen/boolean (gen/return nil)]))
+        property (prop/for-all [url (gen/such-that seq gen-text), before (gen/map (gen/fmap #(str "k" %) gen-text) gen-value {:max-elements 4})]
+                   (let [line (str (json-text (merge before {"url" url, "z" before})) "\n")]
+                     (= {"url" (String. (.getBytes ^String url "UTF-8") "ISO-8859-1")}
+                        (keys-of (String. (.getBytes line "UTF-8") "ISO-8859-1") ["url"] {:log-format "json"}))))
+        {:keys [pass? shrunk]} (check/quick-check 300 property)]
+    (is pass? (pr-str (:smallest shrunk)))))
+
+(deftest what-can-not-be-a-format-is-refused
+  (doseq [text ["" "nonsense" "%h%u" "%{%Q}t %h" "json:" "json:=x" "a%h\nb"]]
+    (is (= :skein/bad-log-format (try (format/parse text) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) (pr-str text))))

@@ -1,0 +1,117 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.inputs-test
+  (:require
+   [clojure.java.io :as io]
+   [clojure.test :refer [deftest is testing]]
+   [skein.wf.inputs :as inputs]
+   [skein.wf.plain :as plain]
+   [skein.wf.sample-log :as sample-log]
+   [skein.wf.wf2 :as wf2])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (com.github.luben.zstd ZstdOutputStream)
+   (java.io ByteArrayOutputStream File FileOutputStream OutputStream)
+   (java.nio.file Files)
+   (java.nio.file.attribute FileAttribute)
+   (java.util Arrays)
+   (java.util.zip GZIPOutputStream)
+   (org.apache.commons.compress.compressors.bzip2 BZip2CompressorOutputStream)
+   (org.apache.commons.compress.compressors.lz4 FramedLZ4CompressorOutputStream)
+   (org.tukaani.xz LZMA2Options XZOutputStream)))
+
+(set! *warn-on-reflection* true)
+
+(defn- temp-folder ^File []
+  (doto (.toFile (Files/createTempDirectory "skein-inputs" (make-array FileAttribute 0))) .deleteOnExit))
+
+(defn- file-in ^File [folder name ^bytes content]
+  (let [file (io/file folder name)]
+    (with-open [out (FileOutputStream. file)] (.write out content))
+    (.deleteOnExit file)
+    file))
+
+(defn- sample ^bytes [size seed]
+  (let [out (ByteArrayOutputStream.)]
+    (sample-log/write! out {:size-bytes size, :seed seed})
+    (.toByteArray out)))
+
+(defn- packed ^bytes [make-stream & members]
+  (let [out (ByteArrayOutputStream.)]
+    (doseq [^bytes member members]
+      (with-open [packing ^OutputStream (make-stream out)] (.write packing member)))
+    (.toByteArray out)))
+
+(def ^:private packers
+  {"gz" (fn gzip [^OutputStream out] (GZIPOutputStream. out))
+   "xz" (fn xz [^OutputStream out] (XZOutputStream. out (LZMA2Options.)))
+   "lz4" (fn lz4 [^OutputStream out] (FramedLZ4CompressorOutputStream. out))
+   "bz2" (fn bzip2 [^OutputStream out] (BZip2CompressorOutputStream. out))
+   "zst" (fn zstd [^OutputStream out] (ZstdOutputStream. out))})
+
+(defn- report [files options]
+  (dissoc (wf2/report (mapv str files) (merge {:top Integer/MAX_VALUE} options)) :elapsed-ns :failures))
+
+(deftest compressed-files-count-as-plain-ones
+  (let [folder (temp-folder)
+        a (sample 400000 1)
+        b (sample 300000 2)
+        expected (plain/report [a])]
+    (doseq [[ending make-stream] packers]
+      (is (= expected (report [(file-in folder (str "a." ending) (packed make-stream a))] {})) ending)
+      (testing "whatever their names"
+        (is (= expected (report [(file-in folder (str ending ".log") (packed make-stream a))] {:slice-bytes 1000})) ending))
+      (testing "with several members, which may cut a line"
+        (let [members (packed make-stream (Arrays/copyOf a 1234) (Arrays/copyOfRange a 1234 (alength a)))]
+          (is (= expected (report [(file-in folder (str "two." ending) members)] {})) ending))))
+    (testing "many at once, among plain ones"
+      (let [files (concat (for [[ending make-stream] packers] (file-in folder (str "m." ending) (packed make-stream a)))
+                          [(file-in folder "b.log" b)])]
+        (is (= (plain/report (concat (repeat (count packers) a) [b])) (report files {:workers 3, :slice-bytes 10000})))))))
+
+(deftest a-damaged-file-is-an-error-and-is-left-out-on-request
+  (let [folder (temp-folder)
+        content (packed (packers "gz") (sample 400000 1))
+        cut (file-in folder "cut.gz" (Arrays/copyOf content (quot (alength content) 2)))
+        whole (file-in folder "whole.gz" content)]
+    (is (= :skein/file-truncated (try (report [cut whole] {}) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+    (is (= (plain/report [(sample 400000 1)]) (report [cut whole] {:keep-going? true})))))
+
+(deftest gzip-that-ends-between-its-members-is-found
+  (let [folder (temp-folder)
+        [a b] (map #(packed (packers "gz") %) [(sample 20000 1) (sample 20000 2)])
+        joined (fn [b] (byte-array (concat a b)))
+        error (fn [name b]
+                (try (report [(file-in folder name (joined b))] {}) nil
+                     (catch ExceptionInfo e (:skein/error (ex-data e)))))]
+    (is (= [:skein/file-truncated :skein/file-truncated :skein/file-unreadable]
+           [(error "cut-1.gz" (take 1 b)) (error "cut-9.gz" (take 9 b)) (error "more.gz" (.getBytes "more"))]))
+    (is (= (plain/report [(sample 20000 1)]) (report [(file-in folder "zeros.gz" (joined (repeat 500 0)))] {})))))
+
+(deftest a-file-cut-off-in-its-last-part-is-found
+  (let [folder (temp-folder)]
+    (doseq [[ending make-stream] packers
+            :let [a (packed make-stream (sample 2000 1))]
+            n [1 2 3 9 (quot (alength ^bytes a) 2) (dec (alength ^bytes a))]]
+      (is (contains?
+            #{:skein/file-unreadable :skein/file-truncated}
+            (try (report [(file-in folder (str n "." ending) (byte-array (concat a (take n a))))] {})
+                 (catch ExceptionInfo e (:skein/error (ex-data e)))))
+          [ending n]))))
+
+(deftest patterns-stand-for-files
+  (let [folder (temp-folder)
+        [a b c] (map #(str (file-in folder % (byte-array 0))) ["a.log" "b.log" "c.txt"])
+        path (fn [name] (str folder File/separator name))]
+    (is (= [a b] (inputs/expand [(path "*.log")])))
+    (is (= [c a b] (inputs/expand [c (path "[ab].{log,gz}")])))
+    (is (= [(path "*.none") "-"] (inputs/expand [(path "*.none") "-"])) "what matches nothing stays, to be reported")
+    (let [odd (str (file-in folder "x[1].log" (byte-array 0)))]
+      (is (= [odd] (inputs/expand [odd])) "a file of that very name"))))
+
+(deftest the-head-is-unpacked
+  (let [folder (temp-folder)
+        content (sample 100000 3)]
+    (doseq [[ending make-stream] (assoc packers "log" nil)
+            :let [file (file-in folder (str "h." ending) (if make-stream (packed make-stream content) content))
+                  {:keys [head]} (inputs/prepare (str file))]]
+      (is (Arrays/equals (Arrays/copyOf content (int inputs/head-bytes)) ^bytes head) ending))))

@@ -1,0 +1,61 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.key-table-test
+  "KeyTable and Ranking against a map: any bytes as keys, growth, and the merge of two tables."
+  (:require
+   [clojure.test :refer [deftest is]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as prop])
+  (:import
+   (skein.fold.files Bytes)
+   (skein.wf Budget KeyTable Ranking Ranking$Entry TooManyKeys)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private small-capacity 4)
+
+(defn- count-keys!
+  "Counts keys, strings of characters up to U+00FF, in a table, `n` at a time as a batch of lines does."
+  [^KeyTable table texts n]
+  (doseq [batch (partition-all n texts)]
+    (let [bytes (.getBytes (str (apply str batch) (apply str (repeat Bytes/PAD " "))) "ISO-8859-1")
+          ends (reductions + 0 (map count batch))
+          entries (int-array (count batch))]
+      (.findAll table bytes (int-array (butlast ends)) (int-array (rest ends)) (int (count batch)) entries)
+      (let [cells (.cells table)]
+        (doseq [entry entries] (aset cells entry (inc (aget cells entry))))))))
+
+(defn- table-of ^KeyTable [texts n]
+  (doto (KeyTable. 1 small-capacity (Budget. 100000000)) (count-keys! texts n)))
+
+(defn- counts [^KeyTable table]
+  (into {} (map (fn [^Ranking$Entry e] [(.key e) (.value e)])) (.top (Ranking. table 0 0 -1) Integer/MAX_VALUE)))
+
+(def ^:private key-gen
+  (gen/fmap #(apply str (map char %)) (gen/vector (gen/frequency [[5 (gen/choose 97 99)] [1 (gen/choose 0 255)]]) 0 20)))
+
+(deftest a-table-counts-as-a-map-does
+  (let [result (check/quick-check
+                 200
+                 (prop/for-all [texts (gen/vector key-gen 0 300), n (gen/choose 1 128)]
+                   (= (frequencies texts) (counts (table-of texts n)))))]
+    (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
+
+(deftest merged-tables-count-as-one
+  (let [result (check/quick-check
+                 100
+                 (prop/for-all [left (gen/vector key-gen 0 200), right (gen/vector key-gen 0 200)]
+                   (let [table (table-of left 128)
+                         other (table-of right 128)]
+                     (loop [at (.first other)]
+                       (when (< at (.end other))
+                         (let [entry (.find table other at)
+                               cells (.cells table)]
+                           (aset cells entry (+ (aget cells entry) (aget (.cells other) at))))
+                         (recur (.next other at))))
+                     (= (frequencies (concat left right)) (counts table)))))]
+    (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
+
+(deftest a-table-keeps-to-its-budget
+  (is (thrown? TooManyKeys
+               (count-keys! (KeyTable. 1 small-capacity (Budget. 20000)) (map #(str "key " %) (range 10000)) 128))))

@@ -1,0 +1,189 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.never-wrong-test
+  "A log is counted in a format that it is in, or refused with words: never confidently wrong."
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.cli :as cli])
+  (:import
+   (java.io ByteArrayOutputStream File FileOutputStream PrintStream)
+   (java.util.zip GZIPOutputStream ZipEntry ZipOutputStream)))
+
+(set! *warn-on-reflection* true)
+
+(defn run
+  "Returns {:code :out :err} of a command."
+  [& arguments]
+  (let [out (ByteArrayOutputStream.)
+        err (ByteArrayOutputStream.)
+        code (cli/run arguments {:out out, :err (PrintStream. err true "UTF-8")})]
+    {:code code, :out (.toString out "UTF-8"), :err (.toString err "UTF-8")}))
+
+(defn with-log
+  "Calls `f` with the path of a file of `content`, a string or bytes."
+  [content f]
+  (let [file (File/createTempFile "skein-never" ".log")]
+    (try
+      (with-open [out (FileOutputStream. file)]
+        (.write out (if (string? content) (.getBytes ^String content "UTF-8") ^bytes content)))
+      (f (str file))
+      (finally (.delete file)))))
+
+(def ^:private request "203.0.113.7 - - [10/Oct/2024:13:55:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"UA\"")
+
+(defn- csv-of
+  "Returns `[code rows err]` of what the log says about `by`; a row is [key hits]."
+  [content by & options]
+  (with-log content
+    (fn [path]
+      (let [{:keys [code out err]} (apply run "wf" (concat options ["--by" by "--format" "csv" path]))]
+        [code
+         (mapv (fn [line] (let [[_ k hits] (str/split line #",")] [k (parse-long hits)])) (rest (str/split-lines out)))
+         err]))))
+
+(defn- counts [content by & options] (second (apply csv-of content by options)))
+
+(deftest wrapped-lines-are-unwrapped
+  (doseq [[wrapper line] {"syslog" (str "Oct 10 13:55:00 web1 nginx[812]: " request)
+                          "syslog " (str "Oct  9 13:55:00 web1 nginx: " request)
+                          "syslog  " (str "<190>Oct 10 13:55:00 web1 nginx: " request)
+                          "syslog   " (str "2024-10-10T13:55:00.123456+00:00 web1 nginx[812]: " request)
+                          "syslog    " (str "<190>1 2024-10-10T13:55:00.123Z web1 nginx 812 - [a b=\"] c\"] " request)
+                          "kubernetes" (str "2024-10-10T13:55:00.123456789Z stdout F " request)
+                          "docker" (str "{\"log\":\"" (str/replace request "\"" "\\\"") "\\n\",\"stream\":\"stdout\",\"time\":\"2024-10-10T13:55:00Z\"}")}
+          :let [[code rows err] (csv-of (str/join "\n" (repeat 4 line)) "client+url")]]
+    (testing wrapper
+      (is (= 0 code))
+      (is (= [["203.0.113.7//a" 4]] rows))
+      (is (str/includes? err (str "format " (str/trim wrapper) ":combined"))))))
+
+(deftest json-within-lines-is-unwrapped
+  (let [json "{\\\"remote_addr\\\":\\\"203.0.113.7\\\",\\\"request_uri\\\":\\\"/caf\\u00e9 \\\\\\\"x\\\\\\\"\\\",\\\"status\\\":200}"
+        line (str "{\"log\":\"" json "\\n\",\"stream\":\"stdout\",\"time\":\"2024-10-10T13:55:00Z\"}")]
+    (is (= [["203.0.113.7" 2]] (counts (str line "\n" line "\n") "client")))
+    (is (= [["200" 2]] (counts (str line "\n" line "\n") "status" "--log-format" "docker:json")))))
+
+(deftest a-client-looks-like-an-address-or-a-host
+  (testing "what fits by its shape alone is no format"
+    (doseq [line ["2024-10-10T13:55:00.1Z stdout - [10/Oct/2024:13:55:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"UA\" \"-\""
+                  "12345 - - [10/Oct/2024:13:55:00 +0000] \"GET / HTTP/1.1\" 200 5"
+                  "a@b - - [10/Oct/2024:13:55:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"UA\""]
+            :let [[code _ err] (csv-of line "client")]]
+      (is (= 2 code) line)
+      (is (str/includes? err "none of the formats") line)))
+  (testing "addresses and names"
+    (doseq [client ["203.0.113.7" "2001:db8::1" "::ffff:1.2.3.4" "localhost" "web-1.example.org" "unix:" "-" "10.0.0.1:5555"]]
+      (is (= [[client 1]] (counts (str/replace request "203.0.113.7" client) "client")) client))))
+
+(deftest an-empty-field-is-a-field
+  (is (= [["200" 2]] (counts "1.1.1.1\t\t200\n1.1.1.1\tx\t200\n" "status" "--log-format" "$remote_addr\t$x\t$status")))
+  (testing "ingress-nginx with its own words"
+    (let [fmt (str "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\" "
+                   "$request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] $upstream_addr "
+                   "$upstream_response_length $upstream_response_time $upstream_status $req_id")
+          line (str request " 402 0.012 [default-web-80] [] 10.1.0.5:80 5 0.011 200 8f0c\n")]
+      (is (= [["200" 1]] (counts line "status" "--log-format" fmt)))
+      (is (= 0 (first (csv-of line "proxy_upstream_name" "--log-format" fmt)))))))
+
+(deftest json-without-a-known-key-is-an-unknown-format
+  (let [[code _ err] (csv-of "{\"EdgeColo\":1,\"Ray\":{\"id\":\"x\"}}\n" "client")]
+    (is (= 2 code))
+    (is (str/includes? err "EdgeColo, Ray, id")))
+  (testing "some vendors' own keys are known"
+    (is (= [["203.0.113.7" 1]]
+           (counts "{\"ClientIP\":\"203.0.113.7\",\"ClientRequestURI\":\"/a\",\"EdgeResponseStatus\":200}" "client")))
+    (is (= [["::1" 1]] (counts (str "{\"level\":30,\"time\":1728568500000,\"pid\":7,\"hostname\":\"web1\",\"req\":{\"method\":\"GET\",\"url\":\"/a\","
+                                    "\"remoteAddress\":\"::1\"},\"res\":{\"statusCode\":200},\"responseTime\":12}")
+                               "client")))
+    (is (= [["203.0.113.7" 1]]
+           (counts (str "{\"timeStamp\":\"2024-10-10T13:55:00Z\",\"properties\":{\"clientIP\":\"203.0.113.7\",\"requestUri\":\"/a\","
+                        "\"httpMethod\":\"GET\",\"httpStatus\":200}}")
+                   "client")))))
+
+(deftest durations-have-units
+  (doseq [[unit shown] {"" "12000000" ":ms" "12000" ":us" "12"}]
+    (with-log "{\"url\":\"/a\",\"status\":200,\"took\":12}\n"
+      (fn [path]
+        (let [{:keys [out]} (run "wf" "--log-format" (str "json:duration=took" unit) "--by" "url" "--rank" "slowest" "--format" "csv" path)]
+          (is (str/includes? out shown)))))))
+
+(deftest mostly-malformed-is-a-failure
+  (let [log (str/join "\n" (concat (repeat 100 request) (repeat 200 "not a line of a log")))
+        [code rows err] (csv-of log "status" "--log-format" "combined")]
+    (is (= 1 code))
+    (is (= [["200" 100]] rows))
+    (is (str/includes? err "more than half of the lines are malformed")))
+  (is (= 0 (first (csv-of (str/join "\n" (concat (repeat 200 request) (repeat 199 "x"))) "status")))))
+
+(deftest the-middle-and-the-end-are-looked-at-too
+  (let [common (subs request 0 (str/index-of request " \"-\" \"UA\""))
+        [code rows] (csv-of (str/join "\n" (concat (repeat 900 common) (repeat 9000 request))) "status")]
+    (is (= [0 [["200" 9900]]] [code rows]))))
+
+(defn- zipped [^String text]
+  (let [out (ByteArrayOutputStream.)]
+    (with-open [zip (ZipOutputStream. out)]
+      (.putNextEntry zip (ZipEntry. "a.log"))
+      (.write zip (.getBytes text)))
+    (.toByteArray out)))
+
+(defn- gzipped ^bytes [^bytes content]
+  (let [out (ByteArrayOutputStream.)]
+    (with-open [gzip (GZIPOutputStream. out)] (.write gzip content))
+    (.toByteArray out)))
+
+(defn- tar ^bytes [^String text]
+  (let [header (byte-array 512)]
+    (System/arraycopy (.getBytes "a.log") 0 header 0 5)
+    (System/arraycopy (.getBytes "ustar") 0 header 257 5)
+    (byte-array (concat header (.getBytes text)))))
+
+(deftest archives-are-named
+  (doseq [[kind content] {"zip" (zipped request), "tar" (tar request), "tar " (gzipped (tar request))
+                          "gzip" (gzipped (gzipped (.getBytes ^String request))), "7z" (byte-array [55 122 -68 -81 39 28 0 4])}
+          options [[] ["--preset" "wf2"]]]
+    (with-log content
+      (fn [path]
+        (let [{:keys [code err]} (apply run "wf" (concat options [path]))]
+          (is (= 2 code) kind)
+          (is (str/includes? err (str "is a " (str/trim kind) " ")) kind))))))
+
+(deftest options-may-be-given-again
+  (with-log request
+    (fn [path]
+      (let [{:keys [out]} (run "wf" "--by" "status" "--by" "method" "--format" "csv" path)]
+        (is (str/includes? out "status,200"))
+        (is (str/includes? out "method,GET")))
+      (is (= 0 (:code (run "wf" "--status" "404" "--status" "200" "--path" "a" "--path" "/" "--by" "url" path))))
+      (let [{:keys [code err]} (run "wf" "--top" "3" "--top" "4" path)]
+        (is (= 2 code))
+        (is (str/includes? err "--top is given twice"))))))
+
+(deftest help-and-version-have-their-usual-names
+  (is (= (run "wf" "--help") (run "wf" "-h")))
+  (is (= (run "--version") (run "wf" "--version"))))
+
+(deftest outputs-are-checked-before-anything-is-read
+  (with-log request
+    (fn [path]
+      (doseq [option ["--html" "--malformed"], output ["/no/such/x.html" (System/getProperty "java.io.tmpdir")]
+              :let [{:keys [code out err]} (run "wf" option output path)]]
+        (is (= [1 ""] [code out]))
+        (is (str/includes? err (str output ": can't be written")))))))
+
+(deftest csv-is-safe-in-spreadsheets
+  (let [line (str/replace request "/a " "=cmd|calc\u001b ")]
+    (with-log line
+      (fn [path]
+        (let [{:keys [out]} (run "wf" "--by" "url" "--format" "csv" path)]
+          (is (str/includes? out "url,'=cmd|calc\\x1b,1")))))))
+
+(deftest bytes-that-are-no-utf-8-do-not-hide-those-that-are
+  (let [bytes (.getBytes (str/replace request "UA" "é") "UTF-8")
+        latin-1 (.getBytes (str/replace request "UA" "\u00fc") "ISO-8859-1")]
+    (with-log (byte-array (concat bytes [10] latin-1))
+      (fn [path]
+        (let [{:keys [out]} (run "wf" "--by" "agent" path)]
+          (is (str/includes? out " é\n"))
+          (is (str/includes? out " \\xfc\n")))))))

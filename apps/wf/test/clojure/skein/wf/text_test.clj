@@ -1,0 +1,51 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.text-test
+  "Results on a terminal."
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.wf.text :as text]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private result
+  {:lines 1234, :counted 1200, :filtered 30, :malformed 4, :malformed-kinds {"time" 3, "empty" 1}, :bytes 1536, :bytes-read 100000
+   :elapsed-ns 50000000, :seconds [0 60]
+   :tallies [{:name "url", :title "URLs", :by ["url"], :rank "hits", :columns ["hits" "bytes"], :distinct 12
+              :rows [{:key ["/a\u001B[2J"], :numbers [1000 1536]} {:key ["/b" ""], :numbers [500 0]}
+                     {:key [(apply str (repeat 90 "x"))], :numbers [1 0]}]}
+             {:name "c", :title "Clients", :by ["client"], :rank "bytes", :columns ["hits" "bytes"], :distinct 9000, :error 2048
+              :distinct-error 0.0163, :rows []}]})
+
+(deftest text-is-aligned-with-bars
+  (is (= ["1,234 lines: 1,200 counted, 30 filtered, 4 malformed; 1.5 KB sent"
+          "from 1970-01-01 00:00:00 to 1970-01-01 00:01:00"
+          ""
+          "URLs  3 of 12"
+          "   hits   bytes"
+          "  1,000  1.5 KB  ████████████████  /a\\x1b[2J"
+          "    500     0 B  ████████          /b  (empty)"
+          (str "      1     0 B                    " (apply str (repeat 80 "x")) "...")
+          ""
+          "Clients  0 of about 9,000, by bytes"
+          "  hits  bytes"
+          "  none"
+          (str "  approximate: each row may have up to 2.0 KB more, which its other numbers leave out too; a key that is not shown has at"
+               " most that many, or less than the last row")
+          "  distinct is an estimate, with a standard error of 1.6 %"]
+         (str/split-lines (text/text result false)))))
+
+(deftest color-changes-nothing-but-color
+  (is (= (text/text result false) (str/replace (text/text result true) #"\u001B\[\d*m" ""))))
+
+(deftest notes-are-a-line-each
+  (is (= "1,234 lines: 1,200 counted, 30 filtered, 4 malformed; 100,000 bytes in 0.050 s, 0.00 GB/s" (text/summary result)))
+  (is (= "4 malformed lines, by the field at which they depart from the format: time 3, empty 1 (--malformed FILE writes them)"
+         (text/malformed-note result)))
+  (is (nil? (text/malformed-note (assoc result :malformed 0))))
+  (testing "formats name a few inputs"
+    (is (= ["format common: a, b, c and 1 more (9 of the first 10 lines)" "format x: d"]
+           (text/format-notes [{:name "common", :inputs ["a" "b" "c" "d"], :lines 10, :matches 9} {:name "x", :inputs ["d"], :lines 0}])))))
+
+(deftest one-line-is-one-line
+  (is (str/starts-with? (text/malformed-note {:malformed 1, :malformed-kinds {"time" 1}}) "1 malformed line, by the field at which it departs")))

@@ -1,0 +1,19 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.units-test
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.wf.units :as units]))
+
+(set! *warn-on-reflection* true)
+
+(deftest numbers-are-grouped-and-rounded
+  (is (= ["0" "12" "123" "1,234" "12,345" "123,456" "1,234,567" "-1,234" "-123" "9,223,372,036,854,775,807"]
+         (map units/grouped [0 12 123 1234 12345 123456 1234567 -1234 -123 Long/MAX_VALUE])))
+  (is (= ["0.0" "0.1" "1.0" "0.7"] (map #(units/decimal % 1048576 1) [52428 52429 1048575 707789]))))
+
+(deftest megabytes-have-one-decimal
+  (is (= ["1,177.4" "0.5" "0.0"] (map #(units/shown "MB" %) [1234567890 524288 0]))))
+
+(deftest bytes-for-a-terminal-have-no-control-characters
+  (is (= ["\\x1b[31mred" "café" "caf\\xe9" "\\xc2\\x9b" "\\x00\\x0a"]
+         (map units/printable ["\u001B[31mred" "caf\u00C3\u00A9" "caf\u00E9" "\u00C2\u009B" "\u0000\n"]))))
