@@ -25,21 +25,30 @@
   (assert (pos? n) "fixed buffers must have size > 0")
   (Buffers$Fixed. n))
 
+(defn- own-buffer [buf-or-n]
+  (cond
+    (number? buf-or-n) (buffer buf-or-n)
+    (or (nil? buf-or-n) (instance? Buffer buf-or-n)) buf-or-n
+    :else (late/foreign-buffer buf-or-n)))
+
 (defn chan
   "See skein.async/chan."
   ([] (Channel. nil))
-  ([buf-or-n] (chan buf-or-n nil nil))
+  ([buf-or-n]
+   (cond
+     ;; Classes that are known here let the JVM compile a channel into its user.
+     (number? buf-or-n) (Channel. (buffer buf-or-n))
+     (or (nil? buf-or-n) (instance? Buffer buf-or-n)) (Channel. buf-or-n)
+     ;; A buffer of another kind may use the channel, as a transducer may.
+     :else (TransducedChannel. (late/foreign-buffer buf-or-n) nil nil)))
   ([buf-or-n xform ex-handler]
    (when xform
      (assert buf-or-n "buffer must be supplied when transducer is")
      (check/function "xform of chan" xform))
    (when ex-handler (check/function "ex-handler of chan" ex-handler))
-   (let [given (if (number? buf-or-n) (buffer buf-or-n) buf-or-n)
-         b (if (or (nil? given) (instance? Buffer given)) given (late/foreign-buffer given))]
-     ;; A buffer of another kind may use the channel, as a transducer may.
-     (if (or xform ex-handler (not (identical? b given)))
-       (TransducedChannel. b xform ex-handler)
-       (Channel. b)))))
+   (if (or xform ex-handler)
+     (TransducedChannel. (own-buffer buf-or-n) xform ex-handler)
+     (chan buf-or-n))))
 
 ;;;; Ports of other kinds
 
