@@ -15,10 +15,11 @@
   (:refer-clojure :exclude [count distinct frequencies group-by into max min])
   (:require
    [clojure.core :as clj]
-   [skein.fold.check :as check]
+   [skein.fold.arity :as arity]
    [skein.fold.parts :as parts]
    [skein.fold.run :as run]
    [skein.fold.summary :as summary]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
@@ -31,13 +32,16 @@
                  (str "The " k " of a fold is a function of " wanted ", unlike " (error/preview part) ". Leave it out, or give one.")
                  {:key k, :value part})))
 
+(defn- check-numbers [what xs wanted ok?]
+  (check/number what xs wanted #(and (seqable? %) (every? number? %) (ok? %))))
+
 (defn- fold-value [f]
   (cond
     (and (map? f) (contains? f :step))
-    (do (check-part :identity (:identity f) "no argument" #(check/takes? % 0))
+    (do (check-part :identity (:identity f) "no argument" #(arity/takes? % 0))
         (check-part :complete (:complete f) "one argument" ifn?)
         f)
-    (check/function? f) {:combine f, :step f}
+    (arity/function? f) {:combine f, :step f}
     :else (error/fail! :skein/bad-fold
                        (str "A fold is a map with :step, :combine and :identity, or a function that is both step and combine, not "
                             (error/preview f) ".")
@@ -134,14 +138,14 @@
       (fold (then sum str) [1 2 3])
       ;=> \"6\""
   [f g]
-  (check/callable "what `then` does" g)
+  (check/function "g of then" g)
   (let [{:keys [complete] :as fold} (fold-value f)]
     (made-by [`then f g] (assoc fold :complete (if complete (comp g complete) g)))))
 
 (defn- check-folds [folds]
   (when-not (and (or (map? folds) (sequential? folds))
                  ;; The map that is a fold has functions where a map of folds would have folds.
-                 (not (and (map? folds) (every? #(check/function? (% folds)) [:step :combine]))))
+                 (not (and (map? folds) (every? #(arity/function? (% folds)) [:step :combine]))))
     (error/fail! :skein/bad-fold
                  (str "Folds to fuse stand in a map from name to fold, or in a vector, but this is " (error/preview folds) ".")
                  {:folds (error/preview folds)})))
@@ -168,7 +172,7 @@
       (fold (group-by clj/count (into [])) [\"a\" \"bc\" \"d\"])
       ;=> {1 [\"a\" \"d\"], 2 [\"bc\"]}"
   [key-fn f]
-  (made-by [`group-by key-fn f] (parts/group-by-key (check/callable "the key-fn of group-by" key-fn) (fold-value f))))
+  (made-by [`group-by key-fn f] (parts/group-by-key (check/function "key-fn of group-by" key-fn) (fold-value f))))
 
 ;;;; Folds
 
@@ -238,7 +242,7 @@
       (fold (into {}) [[:a 1] [:b 2] [:a 3]])
       ;=> {:a 3, :b 2}"
   [to]
-  (check/collection "the to of into" to)
+  (check/that :skein/bad-collection "to of into" to (or (nil? to) (coll? to)) "nil or a collection to add to")
   (let [part (if (and (or (set? to) (map? to)) (not (record? to))) (empty to) [])
         conj-on (if (instance? clojure.lang.IEditableCollection part)
                   {:identity (fn fresh [] (transient part))
@@ -261,8 +265,8 @@
       ;=> [\"bcd\" \"ef\"]"
   ([n] (top n identity))
   ([n key-fn]
-   (check/whole :n n)
-   (check/callable "the key-fn of top" key-fn)
+   (check/whole "n of top" n 0 Integer/MAX_VALUE)
+   (check/function "key-fn of top" key-fn)
    (made-by [`top n key-fn] (summary/top n (fn order [a b] (compare (key-fn b) (key-fn a)))))))
 
 (defn histogram
@@ -276,7 +280,7 @@
       (fold (histogram [0 10]) [-1 0 9 10 11])
       ;=> [1 2 2]"
   [edges]
-  (check/numbers :edges edges "ascending numbers" #(or (empty? %) (apply < %)))
+  (check-numbers "edges of histogram" edges "a collection of ascending numbers" #(or (empty? %) (apply < %)))
   ;; binarySearch has -0.0 before 0.0, to which adding 0.0 turns it.
   (let [edges (double-array (map #(+ 0.0 (double %)) edges))
         place (fn place [x]
@@ -299,5 +303,5 @@
       (update-vals (fold (quantiles [0.5]) (range 1 1000)) #(Math/round (/ % 10)))
       ;=> {0.5 50}"
   [ps]
-  (check/numbers :ps ps "numbers from 0 to 1" (fn ranks? [ps] (every? #(<= 0 % 1) ps)))
+  (check-numbers "ps of quantiles" ps "a collection of numbers from 0 to 1" (fn ranks? [ps] (every? #(<= 0 % 1) ps)))
   (made-by [`quantiles (vec ps)] (summary/quantiles ps)))

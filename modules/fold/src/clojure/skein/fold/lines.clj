@@ -21,8 +21,8 @@
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
       ;=> 202"
   (:require
-   [skein.fold.check :as check]
    [skein.fold.source :as source]
+   [skein.impl.check :as check]
    [skein.impl.error :as error])
   (:import
    (java.io File)
@@ -142,7 +142,7 @@
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
   ([paths] (lines paths {}))
   ([paths opts]
-   (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check/options charset-option opts)]
+   (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check/options "lines" opts charset-option)]
      (Files. (->paths paths) (RecordFormat/lines (->charset charset))))))
 
 (defn records
@@ -155,7 +155,7 @@
              :as       :string, the default, or :bytes for byte arrays"
   ([paths delimiter] (records paths delimiter {}))
   ([paths delimiter opts]
-   (let [{:keys [charset as] :or {charset StandardCharsets/UTF_8}} (check/options record-options opts)
+   (let [{:keys [charset as] :or {charset StandardCharsets/UTF_8}} (check/options "records" opts record-options)
          charset (->charset charset)
          raw? (= :bytes as)]
      (Files. (->paths paths)
@@ -172,5 +172,5 @@
   got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
   ([paths] (slices paths {}))
   ([paths opts]
-   (let [{:keys [delimiter] :or {delimiter \newline}} (check/options slice-options opts)]
+   (let [{:keys [delimiter] :or {delimiter \newline}} (check/options "slices" opts slice-options)]
      (Files. (->paths paths) (RecordFormat/slices (->delimiter delimiter nil))))))

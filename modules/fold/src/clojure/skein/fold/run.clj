@@ -5,9 +5,10 @@
   The eductions around a fold's source go in front of its xform, which is taken apart into stages; the Java engine decides,
   while it runs, whether they are shared by several threads."
   (:require
-   [skein.fold.check :as check]
+   [skein.fold.arity :as arity]
    [skein.fold.primitive]
    [skein.fold.source :as source]
+   [skein.impl.check :as check]
    [skein.impl.error :as error])
   (:import
    (clojure.core Eduction)
@@ -31,19 +32,19 @@
 (defn- not-taken
   "Returns in words what is wrong with `f`, which should be a function that takes `arguments`, also in words."
   [f arguments]
-  (str (error/preview f) (if (check/function? f) (str ", which can't be called with " arguments) ", not a function")))
+  (str (error/preview f) (if (arity/function? f) (str ", which can't be called with " arguments) ", not a function")))
 
 (defn check-functions
   "Throws :skein/bad-combine or :skein/bad-step unless combine and step are functions of two arguments, and combine, if there is
   no other `identity`, one of none."
   [identity combine step]
-  (when-not (check/combines? combine identity)
+  (when-not (arity/combines? combine identity)
     (error/fail! :skein/bad-combine
-                 (str "The fold's combine is " (not-taken combine (if (check/takes? combine 2) "no argument" "two arguments"))
+                 (str "The fold's combine is " (not-taken combine (if (arity/takes? combine 2) "no argument" "two arguments"))
                       ". It gives the identity when called with no argument, unless the fold has an :identity, and combines "
                       "the values of two neighbouring parts.")
                  {:combine combine}))
-  (when-not (check/takes? step 2)
+  (when-not (arity/takes? step 2)
     (error/fail! :skein/bad-step
                  (str "The fold's step is " (not-taken step "two arguments") ". It takes a value so far and an element.")
                  {:step step})))
@@ -51,7 +52,7 @@
 (defn check-xform
   "Throws :skein/bad-xform unless `xform` is a function."
   [xform]
-  (when-not (check/function? xform)
+  (when-not (arity/function? xform)
     (error/fail! :skein/bad-xform
                  (str "A fold's xform is a transducer, such as (map inc), not " (error/preview xform) ".")
                  {:xform xform})))
@@ -126,7 +127,7 @@
     (recur watched opts (fed-by coll f) (.coll ^Eduction coll))
     (do
       (check-functions (:identity f) (:combine f) (:step f))
-      (when opts (check/options options opts))
+      (when opts (check/options "fold" opts options))
       (let [stages (stages-of (:xform f))]
         (when (:unordered opts) (check-unordered (->fold f stages Fold/DEFAULTS) stages))
         ;; A source may be an open file from here on; what is refused has been refused.

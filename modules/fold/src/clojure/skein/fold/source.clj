@@ -11,7 +11,7 @@
   is the fastest. `indexed` makes a Span of a function."
   (:require
    [clojure.core.protocols :as protocols]
-   [skein.fold.check :as check]
+   [skein.impl.check :as check]
    [skein.impl.error :as error])
   (:import
    (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector Range Seqable)
@@ -62,8 +62,8 @@
       (skein.fold/fold + (indexed 4 #(* 10 %)))
       ;=> 60"
   [size element-at]
-  (check/whole :size size)
-  (check/callable "the element-at of an indexed source" element-at)
+  (check/whole "size of indexed" size 0 Integer/MAX_VALUE)
+  (check/function "element-at of indexed" element-at)
   (Spans/ofIndexed (long size) (reify LongFunction (apply [_ i] (element-at i)))))
 
 (deftype ^:private Reading [read-next! ^:unsynchronized-mutable ready ^:unsynchronized-mutable ended?]
@@ -92,7 +92,7 @@
         (skein.fold/fold + (eduction (map count) (reading #(.readLine ^java.io.BufferedReader in)))))
       ;=> 3"
   [read-next!]
-  (Items. (->Reading (check/callable "the read-next! of a source" read-next!) nil false) nil))
+  (Items. (->Reading (check/function "read-next! of reading" read-next!) nil false) nil))
 
 (defn- range-span [^LongRange r]
   (let [start (long (.first r))

@@ -41,7 +41,7 @@
   (is (= :skein/bad-fold (error-of #(fold/fold 7 xs)) (error-of #(fold/fold {:combine +} xs)) (error-of #(fold/fold :sum xs))
          (error-of #(fold/fold (assoc fold/sum :identity 0) xs)) (error-of #(fold/fuse [(assoc fold/sum :complete 5)]))))
   (is (= :skein/bad-option (error-of #(fold/fold {:trace 5} + xs)) (error-of #(fold/explain {:trace 5} fold/sum xs))))
-  (is (= {:skein/error :skein/bad-grain, :option :grain, :value -1} (data-of #(fold/fold {:grain -1} + + xs))))
+  (is (= {:skein/error :skein/bad-grain, :argument :grain, :value "-1"} (data-of #(fold/fold {:grain -1} + + xs))))
   (is (= :skein/bad-option
          (error-of #(fold/fold {:parallelism 0} + + xs)) (error-of #(fold/fold {:paralelism 2} + + xs))
          (error-of #(fold/fold {:pool 7} + + xs)) (error-of #(fold/fold [:grain 2] fold/sum xs))

@@ -3,6 +3,7 @@
   "A connection to Spark: a SparkContext, with the code of this process shipped to its executors."
   (:require
    [clojure.string :as str]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.spark.jars :as jars]
    [skein.spark.present])
@@ -78,17 +79,15 @@
     (doseq [[k v] conf] (.set made (name k) (str v)))
     made))
 
-(def ^:private known-options #{:app :jars :conf})
-
-(defn- check-options [opts]
-  (when-not (or (nil? opts) (and (map? opts) (every? known-options (keys opts))))
-    (error/fail! :skein/bad-option (str "The options of connect are a map with some of the keys " known-options ", not " (error/preview opts) ".")
-                 {:value (error/preview opts)})))
+(def ^:private options
+  {:app [some? "a name"]
+   :jars [some? ":auto, :there or a collection of paths"]
+   :conf [#(or (nil? %) (map? %)) "a map of Spark's settings"]})
 
 (defn connect
   "See skein.spark/connect."
   [master opts]
-  (check-options opts)
+  (check/options "connect" opts options)
   (cond
     (instance? SparkContext master) (Cluster. master false [])
     (instance? JavaSparkContext master) (Cluster. (.sc ^JavaSparkContext master) false [])

@@ -76,7 +76,7 @@
 (defn- existing [jar]
   (when-not (or (re-find #"^[a-z0-9]+:/" (str jar)) (.isFile (io/file jar)))
     (error/fail! :skein/bad-option (str "There is no jar " (error/preview jar) ". The jars to ship are paths of files, or URLs that the executors can read.")
-                 {:option :jars, :value (error/preview jar)}))
+                 {:argument :jars, :value (error/preview jar)}))
   (str jar))
 
 (defn wanted
@@ -88,4 +88,4 @@
     (and (coll? jars) (not (map? jars))) (mapv existing jars)
     :else (error/fail! :skein/bad-option
                        (str "The option :jars is " (error/preview jars) ", but should be :auto, :there or a collection of paths.")
-                       {:option :jars, :value (error/preview jars)})))
+                       {:argument :jars, :value (error/preview jars)})))

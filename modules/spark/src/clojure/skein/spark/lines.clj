@@ -4,6 +4,7 @@
   Hadoop's file systems find them, and must be readable by each executor."
   (:require
    [skein.fold.lines :as lines]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.spark.cluster :as cluster]
    [skein.spark.source :as source])
@@ -107,17 +108,12 @@
       (for [[from to] (source/cuts 0 size (quot (+ size (dec split-bytes)) split-bytes))]
         [`part uri from to charset]))))
 
-(defn- check-split [n]
-  (when-not (or (nil? n) (pos-int? n))
-    (error/fail! :skein/bad-option (str "The option :split-bytes is " (error/preview n) ", but should be a positive number of bytes.")
-                 {:option :split-bytes, :value (error/preview n)})))
-
 (defn lines
   "See skein.spark/lines."
   [cluster paths {:keys [split-bytes] :as opts}]
   ;; What skein.fold.lines refuses is refused here.
   (lines/lines paths (dissoc opts :split-bytes))
-  (check-split split-bytes)
+  (check/that :skein/bad-option :split-bytes split-bytes (or (nil? split-bytes) (pos-int? split-bytes)) "a positive number of bytes")
   (let [charset (let [c (:charset opts "UTF-8")] (if (instance? Charset c) (.name ^Charset c) c))
         conf (.hadoopConfiguration (cluster/context cluster))
         files (into [] (mapcat #(statuses conf %)) (if (or (string? paths) (not (coll? paths))) [paths] paths))

@@ -3,6 +3,7 @@
   "Folds a source on a cluster: sends the fold, combines what comes back in the order of the partitions."
   (:require
    [skein.fold :as fold]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.spark.cluster :as cluster]
    [skein.spark.job :as job]
@@ -23,18 +24,6 @@
    :lost-after-ms [pos-int? "a positive number of milliseconds"]
    :bindings [#(and (coll? %) (every? var? %)) "a collection of vars"]
    :on-progress [ifn? "a function of one argument"]})
-
-(defn- check-options [opts]
-  (when-not (or (nil? opts) (map? opts))
-    (error/fail! :skein/bad-option (str "The options are a map, not " (error/preview opts) ".") {:value (error/preview opts)}))
-  (doseq [[k v] opts
-          :let [[fits? should] (options k)]]
-    (when-not (and fits? (fits? v))
-      (error/fail! :skein/bad-option
-                   (if fits?
-                     (str "The option " k " is " (error/preview v) ", but should be " should ".")
-                     (str "There is no option " (error/preview k) " here. The options are " (vec (keys options)) "."))
-                   {:option k, :value (error/preview v)}))))
 
 ;;;; Results
 
@@ -104,7 +93,7 @@
   parts  {:cluster, :rdd, :n how many partitions it has, :pieces? whether a partition's element says what to fold}
   trace  atom of a vector, to which is added what each partition did; or nil"
   [opts f {:keys [n] :as parts} trace]
-  (check-options opts)
+  (check/options "fold" opts options)
   (request/check f)
   (let [stage (order/first-in-order f)
         opts (job/with-deadline opts)

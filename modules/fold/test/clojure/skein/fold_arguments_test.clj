@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.fold.check-test
+(ns skein.fold-arguments-test
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.fold :as fold]
@@ -14,7 +14,7 @@
 
 (deftest what-folds-are-made-of-is-checked-when-they-are-made
   (testing "numbers"
-    (is (= {:skein/error :skein/bad-number, :option :n, :value "-1"} (data-of #(fold/top -1))))
+    (is (= {:skein/error :skein/bad-number, :argument "n of top", :value "-1"} (data-of #(fold/top -1))))
     (is (= [:skein/bad-number]
            (errors-of #(fold/top nil) #(fold/top 1.5) #(fold/top 5000000000) #(fold/top "3" identity)
                       #(fold/histogram [10 0]) #(fold/histogram [0 0]) #(fold/histogram [0 ##NaN]) #(fold/histogram [:a])
