@@ -19,7 +19,8 @@
                   skein.impl.mirror skein.impl.once]                 []]
     [1 runtime   [skein.rt skein.rt.*]                               []]
     [2 protocols [skein.impl.protocols]                              [error runtime]]
-    [2 expand    [skein.impl.expand skein.impl.infer]                [error runtime]]
+    [2 expand    [skein.impl.expand skein.impl.forms
+                  skein.impl.infer]                                  [error runtime]]
     [3 foreign   [skein.impl.channel skein.impl.async.ports]         [error runtime protocols]]
     [3 passes    [skein.impl.go.*]                                   [error runtime expand]]
     [4 go        [skein.impl.go]                                     [error runtime expand passes]]

@@ -17,6 +17,7 @@
   as it was, ::macros the macro calls that became it, the outermost last."
   (:require
    [skein.impl.error :as error]
+   [skein.impl.forms :as forms]
    [skein.impl.infer :as infer])
   (:import
    (clojure.lang Compiler Compiler$HostExpr Compiler$LocalBinding IObj IRecord IType)))
@@ -49,16 +50,6 @@
 
 (defn- add-parameter [scope sym]
   (add-local scope sym (fn bind-parameter [s] (infer/parameter s))))
-
-(defn- add-parameters
-  "[scope params'] for a parameter vector; `&` is not a local."
-  [scope params]
-  (let [step (fn add-one [[scope out] p]
-               (if (= '& p)
-                 [scope (conj out p)]
-                 (let [[scope s] (add-parameter scope p)] [scope (conj out s)])))
-        [scope out] (reduce step [scope []] params)]
-    [scope (with-meta out (meta params))]))
 
 (defn- keep-name
   "A local whose name must stay: that of a function inside itself, a field of a deftype."
@@ -99,71 +90,6 @@
 
 ;;;; Special forms
 
-(defn- expand-all [scope forms]
-  (mapv (fn expand-one [form] (expand-form scope form)) forms))
-
-(defn- expand-plain [scope [op & args]]
-  (list* op (expand-all scope args)))
-
-(defn- expand-let [scope [op bindings & body]]
-  (let [step (fn bind [[scope out] [sym init]]
-               (let [init (expand-form scope init)
-                     [scope sym] (add-initialised scope sym init)]
-                 [scope (conj out sym init)]))
-        [scope bindings] (reduce step [scope []] (partition 2 bindings))]
-    (list* op bindings (expand-all scope body))))
-
-(defn- expand-letfn [scope [op bindings & body]]
-  (let [[scope names] (add-parameters scope (vec (take-nth 2 bindings)))
-        fns (expand-all scope (take-nth 2 (rest bindings)))]
-    (list* op (vec (interleave names fns)) (expand-all scope body))))
-
-(defn- expand-method [scope [params & body]]
-  (let [[scope params] (add-parameters scope params)]
-    (list* params (expand-all scope body))))
-
-(defn- expand-fn [scope [op & more]]
-  (let [self (when (symbol? (first more)) (first more))
-        methods (if self (rest more) more)
-        scope (if self (keep-name scope self) scope)
-        methods (if (vector? (first methods))
-                  (expand-method scope methods)
-                  (mapv (fn arity [m] (with-meta (expand-method scope m) (meta m))) methods))]
-    (if self (list* op self methods) (list* op methods))))
-
-(defn- expand-named-methods [scope methods]
-  (mapv (fn named [[method-name & more :as method]]
-          (with-meta (list* method-name (expand-method scope more)) (meta method)))
-    methods))
-
-(defn- expand-reify [scope [op interfaces & methods]]
-  (list* op interfaces (expand-named-methods scope methods)))
-
-(defn- expand-deftype
-  "Methods of a deftype see its fields and nothing of what is around it."
-  [scope [op tagname classname fields & more]]
-  (let [scope (reduce keep-name (assoc scope :env {} :names {}) fields)
-        [options methods] (split-with (complement seq?) more)]
-    (list* op tagname classname fields (concat options (expand-named-methods scope methods)))))
-
-(defn- expand-case [scope [op ge shift mask default clauses & more]]
-  (list* op (expand-form scope ge) shift mask (expand-form scope default)
-         (reduce-kv (fn clause [m k [test then]] (assoc m k [test (expand-form scope then)])) clauses clauses)
-         more))
-
-(defn- expand-clause
-  "A direct child of `try`."
-  [scope form]
-  (case (when (seq? form) (first form))
-    catch (let [[op class sym & body] form
-                [scope sym] (add-local scope sym (fn thrown [s] (infer/tagged s class)))]
-            (with-meta (list* op class sym (expand-all scope body)) (meta form)))
-    finally (with-meta (expand-plain scope form) (meta form))
-    (expand-form scope form)))
-
-(defn- expand-try [scope [op & more]]
-  (list* op (mapv (fn clause [form] (expand-clause scope form)) more)))
-
 (defn- class-name?
   "Whether Clojure takes `target` of a dot form as a class, whatever local has that name."
   [scope target]
@@ -171,17 +97,33 @@
        (do (.set Compiler/LOCAL_ENV (:env scope))
            (some? (Compiler$HostExpr/maybeClass target false)))))
 
-(defn- expand-dot [scope [op target member & args]]
-  (list* op
-         (if (class-name? scope target) target (expand-form scope target))
-         (if (seq? member) (with-meta (expand-plain scope member) (meta member)) member)
-         (expand-all scope args)))
+(declare expand-parts expand-method)
 
-(defn- expand-new [scope [op class & args]]
-  (list* op class (expand-all scope args)))
+(defn- expand-part
+  "Adds a part of `form`, expanded in the scope that the parts before it have left, to `out`."
+  [form [scope out] [role x]]
+  (let [bound (fn bound [[scope sym]] [scope (conj out sym)])]
+    (case role
+      :local (bound (add-initialised scope x (peek out)))
+      :param (bound (add-parameter scope x))
+      :thrown (bound (add-local scope x (fn thrown [s] (infer/tagged s (second form)))))
+      (:self :field) (bound [(keep-name scope x) x])
+      [scope (conj out (case role
+                         :fixed x
+                         :method (expand-method scope x)
+                         :clause (expand-parts scope x)
+                         :var (if (meta x) (with-meta x (expand-form scope (meta x))) x)
+                         :target (if (class-name? scope x) x (expand-form scope x))
+                         (expand-form scope x)))])))
 
-(defn- expand-def [scope [op sym & args]]
-  (list* op (if (meta sym) (with-meta sym (expand-form scope (meta sym))) sym) (expand-all scope args)))
+(defn- expand-all [scope form parts]
+  (second (reduce (fn step [acc part] (expand-part form acc part)) [scope []] parts)))
+
+(defn- expand-parts [scope form]
+  (forms/rebuild form (expand-all scope form (forms/parts form))))
+
+(defn- expand-method [scope method]
+  (forms/rebuild-method method (expand-all scope method (forms/method-parts method))))
 
 (defn- immutable-local! [target form]
   (error/fail! :skein/immutable-local
@@ -189,21 +131,12 @@
                     " Use loop and recur, or hold the value in an atom or a volatile.")
                (assoc (location form) :local target)))
 
-(defn- expand-set [scope [op target value :as form]]
-  (let [entry (when (symbol? target) ((:names scope) target))
-        value (expand-form scope value)]
+(defn- expand-set [scope [_ target value :as form]]
+  (let [entry (when (symbol? target) ((:names scope) target))]
     (cond
-      (map? entry) (field-write entry value form)
+      (map? entry) (field-write entry (expand-form scope value) form)
       (and entry (not= entry target)) (immutable-local! target form)
-      :else (list op (expand-form scope target) value))))
-
-(def ^:private special-forms
-  {'quote nil, 'var nil, 'clojure.core/import* nil
-   'let* expand-let, 'loop* expand-let, 'letfn* expand-letfn, 'fn* expand-fn, 'reify* expand-reify
-   'deftype* expand-deftype, 'case* expand-case, 'try expand-try, '. expand-dot, 'new expand-new
-   'def expand-def, 'set! expand-set, 'do expand-plain, 'if expand-plain, 'recur expand-plain
-   'throw expand-plain, 'monitor-enter expand-plain, 'monitor-exit expand-plain
-   'catch expand-plain, 'finally expand-plain, '& expand-plain})
+      :else (expand-parts scope form))))
 
 ;;;; Forms
 
@@ -225,16 +158,15 @@
 
 (defn- expand-core
   "A form that is no macro call."
-  [scope [op & args :as form]]
-  (if (contains? special-forms op)
-    (let [expander (special-forms op)
-          expanded (if expander (expander scope form) form)]
-      (case op
-        (fn* reify*) (with-meta expanded (expand-form scope (dissoc (meta form) ::macros ::source))) ; it is evaluated
-        (quote deftype*) expanded
-        (with-source scope form expanded)))
-    (with-source scope form (list* (expand-form scope op)
-                                   (expand-all scope args)))))
+  [scope [op :as form]]
+  (let [expanded (case op
+                   set! (expand-set scope form)
+                   deftype* (expand-parts (assoc scope :env {} :names {}) form) ; sees nothing of what is around it
+                   (expand-parts scope form))]
+    (case op
+      (fn* reify*) (with-meta expanded (expand-form scope (dissoc (meta form) ::macros ::source))) ; it is evaluated
+      (quote deftype*) expanded
+      (with-source scope form expanded))))
 
 (defn- from-macro
   "`expanded` with a note of the macro call `form` that it comes from."
@@ -287,7 +219,7 @@
 (defn- expand-collection
   "Clojure evaluates the parts of a literal in the order in which it holds them, and then its metadata."
   [scope form]
-  (let [parts (expand-all scope (if (map? form) (mapcat identity form) form))
+  (let [parts (mapv (fn part [x] (expand-form scope x)) (if (map? form) (mapcat identity form) form))
         m (some->> (meta form) (expand-form scope))]
     (cond
       (map? form) (with-meta (if (sorted? form) (into (empty form) (map vec) (partition 2 parts)) (apply array-map parts)) m)

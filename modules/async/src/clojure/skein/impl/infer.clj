@@ -7,6 +7,8 @@
   Forms are fully expanded and their locals renamed apart, see
   `skein.impl.expand`. Nothing is compiled: forms that would become classes of
   their own (functions, loops, try) are replaced by what is known of their type."
+  (:require
+   [skein.impl.forms :as forms])
   (:import
    (clojure.lang Compiler Compiler$C Compiler$LocalBinding Compiler$MethodParamExpr IObj Keyword Reflector)))
 
@@ -60,24 +62,16 @@
 
 (declare skeleton)
 
-(defn- skeleton-case [[op ge shift mask default clauses & more]]
-  (list* op ge shift mask (skeleton default)
-         (reduce-kv (fn skeleton-clause [m k [test then]] (assoc m k [test (skeleton then)])) clauses clauses)
-         more))
-
 (defn- skeleton-seq [form]
-  (let [op (first form)]
-    (case op
-      fn* '__function__
-      (loop* try def letfn* deftype*) '__opaque__
-      reify* (with-meta '__opaque__ {:tag (first (second form))})
-      (quote var) form
-      (let* do) (skeleton (last form))
-      if (list 'if nil (skeleton (nth form 2)) (skeleton (nth form 3 nil)))
-      set! (skeleton (nth form 2))
-      throw '(throw nil)
-      case* (skeleton-case form)
-      (with-meta (apply list (if (seq? op) (skeleton op) op) (map skeleton (rest form))) (meta form)))))
+  (case (first form)
+    fn* '__function__
+    (loop* try def letfn* deftype*) '__opaque__
+    reify* (with-meta '__opaque__ {:tag (first (second form))})
+    (let* do) (skeleton (last form))
+    if (list 'if nil (skeleton (nth form 2)) (skeleton (nth form 3 nil)))
+    set! (skeleton (nth form 2))
+    throw '(throw nil)
+    (forms/rebuild form (map (fn part [[_ x]] (skeleton x)) (forms/parts form)))))
 
 (defn- skeleton
   "`form` without what has no bearing on its type."

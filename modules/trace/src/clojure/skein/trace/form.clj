@@ -22,6 +22,7 @@
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]
+   [skein.impl.forms :as forms]
    [skein.trace.print :as print]))
 
 (set! *warn-on-reflection* true)
@@ -144,13 +145,11 @@
 (defn- recurs?
   "Whether a recur in `form` reaches what is around it."
   [form]
-  (cond
-    (seq? form) (case (first form)
-                  recur true
-                  (fn* loop* quote reify* deftype*) false
-                  (some recurs? form))
-    (coll? form) (some recurs? form)
-    :else false))
+  (and (seq? form)
+       (case (first form)
+         recur true
+         loop* false
+         (some (fn tail? [[role x]] (and (= :tail role) (recurs? x))) (forms/parts form)))))
 
 (defn- own-context [{:keys [rows parent] :as ctx} target]
   (let [outer (if parent (outer-rows @rows parent) [])]
@@ -170,106 +169,78 @@
       loops? [(guarded ctx [(list* 'loop* (into [] (mapcat (fn same [p] [p p])) params) walked)])]
       :else [(guarded ctx walked)])))
 
-(defn- walk-method [ctx [params & body :as method]]
-  (with-meta (list* params (walk-body ctx params nil body)) (meta method)))
-
-(defn- walk-fn [ctx [op & more :as form]]
-  (let [[self methods] (if (symbol? (first more)) [[(first more)] (rest more)] [nil more])
-        methods (if (vector? (first methods)) [methods] methods)]
-    (with-meta (list* op (concat self (map (fn one [m] (walk-method ctx m)) methods)))
-      (meta form))))
-
-(defn- walk-named-method [ctx [method-name params & body :as method]]
-  (with-meta (list* method-name params (walk-body ctx params (first params) body)) (meta method)))
-
-(defn- walk-reify [ctx [op interfaces & methods :as form]]
-  (with-meta (list* op interfaces (map (fn one [m] (walk-named-method ctx m)) methods)) (meta form)))
-
-(defn- walk-deftype
-  "Its methods see no local of the code around."
-  [ctx [op tagname classname fields & more]]
-  (let [[options methods] (split-with (complement seq?) more)
-        ctx (assoc ctx :options nil)]
-    (list* op tagname classname fields
-           (concat options (map (fn one [m] (walk-named-method ctx m)) methods)))))
+(defn- walk-method [ctx method]
+  (let [[head params body] (forms/split-method method)
+        self (when (seq head) (first params))]
+    (with-meta (concat head (list* params (walk-body ctx params self body))) (meta method))))
 
 ;;;; Special forms
 
+(declare walk-parts)
+
 (defn- walk-all [ctx forms] (mapv (fn walk-one [form] (walk ctx form)) forms))
-
-(defn- walk-plain [ctx [op & args]] (list* op (walk-all ctx args)))
-
-(defn- walk-let [ctx [op bindings & body]]
-  (list* op (into [] (mapcat (fn binding-of [[sym init]] [sym (walk ctx init)])) (partition 2 bindings))
-         (walk-all (if (= 'loop* op) (assoc ctx :target :loop) ctx) body)))
-
-(defn- walk-letfn [ctx [op bindings & body]]
-  (list* op (into [] (mapcat (fn binding-of [[sym f]] [sym (walk ctx f)])) (partition 2 bindings))
-         (walk-all ctx body)))
-
-(defn- walk-case [ctx [op ge shift mask default clauses & more]]
-  (list* op ge shift mask (walk ctx default)
-         (reduce-kv (fn clause [m k [test then]] (assoc m k [test (walk ctx then)])) clauses clauses)
-         more))
 
 ;; Not static calls: Clojure emits the load of a local that is used for the last time in such a call before
 ;; the label of the call's line, and then the JVM's verifier may find the local's type inconsistent.
-(defn- walk-clause [{:keys [trail] :as ctx} form]
-  (case (when (seq? form) (first form))
-    catch (let [[op class sym & body] form]
-            (list* op class sym (list 'skein.trace.report/caught! trail sym) (walk-all ctx body)))
-    finally (let [saved (gensym "saved__")]
-              (list 'finally (list* 'let* [saved (call-static 'save trail)]
-                                    (concat (walk-all ctx (rest form)) [(list 'skein.trace.report/restore! trail saved)]))))
-    (walk ctx form)))
+(defn- walk-clause [{:keys [trail] :as ctx} clause]
+  (let [[op & more] (walk-parts ctx clause)]
+    (if (= 'catch op)
+      (let [[class sym & body] more]
+        (list* op class sym (list 'skein.trace.report/caught! trail sym) body))
+      (let [saved (gensym "saved__")]
+        (list op (list* 'let* [saved (call-static 'save trail)]
+                        (concat more [(list 'skein.trace.report/restore! trail saved)])))))))
 
-(defn- walk-try [ctx [op & clauses]]
-  (list* op (mapv (fn clause [form] (walk-clause ctx form)) clauses)))
+(defn- walked-parts [ctx form]
+  (mapv (fn walked [[role x]]
+          (case role
+            (:value :tail :operator :target) (walk ctx x)
+            :place (if (seq? x) (walk-parts ctx x) x)
+            :clause (walk-clause ctx x)
+            :method (walk-method ctx x)
+            x))
+        (forms/parts form)))
 
-(defn- walk-recur [ctx [op & args :as form]]
+(defn- walk-parts [ctx form]
+  (forms/rebuild form (walked-parts ctx form)))
+
+(defn- walk-loop [ctx form]
+  (walk-parts (assoc ctx :target :loop) form))
+
+(defn- walk-deftype
+  "Its methods see no local of the code around."
+  [ctx form]
+  (walk-parts (assoc ctx :options nil) form))
+
+(defn- walk-recur [ctx form]
   (when (nil? (:target ctx))
     (error/fail! :skein/bad-recur
                  (str "Can't recur out of trace-forms, which holds its body in a try."
                       " Put trace-forms around the loop or the function. In: "
                       (error/preview (::expand/source (meta form) form)))
                  (expand/location form)))
-  (list* op (walk-all ctx args)))
+  (walk-parts ctx form))
 
-(defn- walk-def [ctx [op sym & args]]
-  (list* op sym (walk-all ctx args)))
+(defn- walk-throw [ctx form]
+  (marked ctx form (walked-parts ctx form) (fn build [parts] (forms/rebuild form parts))))
 
-(defn- walk-throw [ctx [op thrown :as form]]
-  (marked ctx form [(walk ctx thrown)] (fn build [[thrown]] (list op thrown))))
+(defn- walk-instance
+  "A dot form or `new`."
+  [ctx form]
+  (mark-call ctx form (walked-parts ctx form) 0 (fn build [parts] (forms/rebuild form parts))))
 
-(defn- walk-new [ctx [op class & args :as form]]
-  (mark-call ctx form (walk-all ctx args) 0 (fn build [args] (list* op class args))))
-
-(defn- walk-dot [ctx [op target member & args :as form]]
-  (let [in-list? (seq? member)]
-    (mark-call ctx form (into [(walk ctx target)] (walk-all ctx (if in-list? (rest member) args))) 0
-               (fn build [[target & args]]
-                 (if in-list?
-                   (list op target (with-meta (list* (first member) args) (meta member)))
-                   (list* op target member args))))))
-
-(defn- walk-set [ctx [op target value :as form]]
-  (let [target (if (seq? target)
-                 (let [[dot object & field] target]
-                   (with-meta (list* dot (walk ctx object) field) (meta target)))
-                 target)]
-    (marked ctx form [(walk ctx value)] (fn build [[value]] (list op target value)))))
-
-(defn- walk-as-is [_ form] form)
+(defn- walk-set [ctx form]
+  (let [[place value] (walked-parts ctx form)]
+    (marked ctx form [value] (fn build [[value]] (forms/rebuild form [place value])))))
 
 (def ^:private special-walks
-  {'do walk-plain, 'if walk-plain, 'let* walk-let, 'loop* walk-let, 'letfn* walk-letfn, 'case* walk-case
-   'try walk-try, 'recur walk-recur, 'def walk-def, 'throw walk-throw, 'new walk-new, '. walk-dot
-   'set! walk-set})
+  "Of forms that are more than their parts."
+  {'loop* walk-loop, 'recur walk-recur, 'throw walk-throw, 'new walk-instance, '. walk-instance, 'set! walk-set})
 
 (def ^:private bare-walks
   "Of forms that have no row of their own."
-  {'fn* walk-fn, 'reify* walk-reify, 'deftype* walk-deftype, 'quote walk-as-is, 'var walk-as-is
-   'clojure.core/import* walk-as-is, 'monitor-enter walk-as-is, 'monitor-exit walk-as-is})
+  {'fn* walk-parts, 'reify* walk-parts, 'deftype* walk-deftype, 'quote walk-parts, 'var walk-parts
+   'clojure.core/import* walk-parts, 'monitor-enter walk-parts, 'monitor-exit walk-parts})
 
 (defn- local? [op]
   (and (simple-symbol? op)
@@ -326,8 +297,8 @@
       (::expand/left (meta form)) form
       bare-walk (bare-walk ctx form)
       :else (let [ctx (with-rows ctx form)]
-              (if-let [special-walk (special-walks op)]
-                (vary-meta (special-walk ctx form) merge (code-meta form))
+              (if (forms/special? op)
+                (with-meta ((special-walks op walk-parts) ctx form) (code-meta form))
                 (walk-call ctx form))))))
 
 (defn- walk [ctx form]
