@@ -7,9 +7,13 @@
   with blocks numbered by their place, and block =
 
       :params   [symbol ...]  set by whoever jumps here
-      :code     [[symbol form] ...] bound in order; a nil symbol: for effect only;
-                [:letfn bindings]: local functions; [:frame method]: a call of
-                a method of the frame
+      :code     [entry ...] in order, an entry being
+                [symbol form] a local, [nil form] for effect only,
+                [:letfn [symbol form ...]] local functions,
+                [:function [symbol form]] a local that must be a function,
+                [:own-bindings [symbol]] a local for the thread bindings that the block finds;
+                from now on it takes its own along from thread to thread,
+                [:adopt-bindings symbol] the thread owns all bindings above those
       :handler  number of the block that gets exceptions thrown in here, or nil
       :kind     :loop, :join, :boxed (a join whose parameters are objects),
                 :resume (after a park), :catch, or nil; the one parameter of
@@ -32,6 +36,7 @@
   (:require
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]
+   [skein.impl.forms :as forms]
    [skein.impl.go.mark :as mark])
   (:import
    (clojure.lang Compiler$HostExpr)))
@@ -142,45 +147,41 @@
 (defn- global-operator? [b op]
   (and (symbol? op) (not (contains? (:locals b) op))))
 
+(defn- function
+  "[b sym], a local that holds the value of `form` and is a function."
+  [b form]
+  (let [[b f] (value b form)
+        sym (fresh form)]
+    [(-> b (emit [:function [sym f]]) (local sym)) sym]))
+
 (defn- rebuild-call
   "A var is looked up when the call happens, which keeps the call inlined, static or
   primitive. Any other operator must be a function before its arguments are evaluated."
   [b [op & args :as form]]
   (if (or (global-operator? b op) (keyword? op))
-    (let [[b args] (operands b args)] [b (with-meta (list* op args) (meta form))])
-    (let [checked (if (some mark/transformed? args)
-                    (with-meta (list '. 'skein.rt.FrameOps (list 'function op)) (select-keys (meta op) mark/flags))
-                    op)
-          [b parts] (operands b (cons checked args))]
-      [b (with-meta (apply list parts) (meta form))])))
-
-(defn- rebuild-args
-  "`new`, `throw`, `def`: the first `n` parts are no expressions."
-  [b n form]
-  (let [[b args] (operands b (drop n form))]
-    [b (with-meta (apply list (concat (take n form) args)) (meta form))]))
+    (let [[b args] (operands b args)] [b (forms/rebuild form (cons op args))])
+    (let [[b op] (if (some mark/transformed? args) (function b op) [b op])
+          [b parts] (operands b (cons op args))]
+      [b (forms/rebuild form parts)])))
 
 (defn- static? [b target]
   (and (symbol? target) (not (contains? (:locals b) target))
        (some? (Compiler$HostExpr/maybeClass target false))))
 
-(defn- rebuild-dot [b [op target member & args :as form]]
-  (let [target-parts (if (static? b target) [] [target])
-        margs (if (seq? member) (rest member) [])
-        [b parts] (operands b (concat target-parts margs args))
-        [target parts] (if (seq target-parts) [(first parts) (rest parts)] [target parts])
-        [margs args] (split-at (count margs) parts)]
-    [b (with-meta (list* op target (if (seq? member) (with-meta (list* (first member) margs) (meta member)) member) args)
-         (meta form))]))
+(defn- rebuild-parts
+  "`new`, `throw`, `def` and dot forms."
+  [b form]
+  (let [[[role x] :as parts] (forms/parts form)
+        n-names (if (or (= :var role) (and (= :target role) (static? b x))) 1 0) ; no expressions
+        [names forms] (split-at n-names (map second parts))
+        [b values] (operands b forms)]
+    [b (forms/rebuild form (concat names values))]))
 
-(defn- rebuild-set [b [op target new-value :as form]]
-  (if (seq? target)
-    (let [[dot object & field] target
-          [b [object new-value]] (if (static? b object)
-                                   (let [[b [v]] (operands b [new-value])] [b [object v]])
-                                   (operands b [object new-value]))]
-      [b (with-meta (list op (with-meta (list* dot object field) (meta target)) new-value) (meta form))])
-    (let [[b v] (value b new-value)] [b (with-meta (list op target v) (meta form))])))
+(defn- rebuild-set [b [_ target new-value :as form]]
+  (if (and (seq? target) (not (static? b (second target))))
+    (let [[b values] (operands b (conj (mapv second (forms/parts target)) new-value))]
+      [b (forms/rebuild form [(forms/rebuild target (pop values)) (peek values)])])
+    (let [[b v] (value b new-value)] [b (forms/rebuild form [target v])])))
 
 (defn- unmarked [m] (not-empty (apply dissoc m mark/flags)))
 
@@ -199,10 +200,7 @@
 (defn- rebuild [b form]
   (if (seq? form)
     (case (first form)
-      new (rebuild-args b 2 form)
-      def (rebuild-args b 2 form)
-      throw (rebuild-args b 1 form)
-      . (rebuild-dot b form)
+      (new throw def .) (rebuild-parts b form)
       set! (rebuild-set b form)
       (if (::mark/op (meta form)) (park b form) (rebuild-call b form)))
     (rebuild-collection b form)))
@@ -420,18 +418,17 @@
   `base` are those that it found."
   [base {:keys [kind] :as block}]
   (if (= :resume kind)
-    (update block :code (fn adopting [code] (into [[nil (list '. 'skein.rt.Bindings (list 'adopt base))]] code)))
+    (update block :code (fn adopting [code] (into [[:adopt-bindings base]] code)))
     block))
 
 (defn- with-bindings-kept
   "If the block makes bindings, its frame takes them along from thread to thread."
   [{:keys [blocks entry] :as program}]
   (if (some (fn makes? [block] (some makes-bindings? (:code block))) blocks)
-    (let [base (gensym "base__")
-          begin [[:frame 'ownBindings] [base '(. clojure.lang.Var getThreadBindingFrame)]]]
+    (let [base (gensym "base__")]
       (-> program
           (assoc :blocks (mapv (fn adopt-in [block] (adopt-bindings base block)) blocks))
-          (update-in [:blocks entry :code] (fn found [code] (into begin code)))))
+          (update-in [:blocks entry :code] (fn found [code] (into [[:own-bindings [base]]] code)))))
     program))
 
 (defn blocks

@@ -68,7 +68,7 @@
       (= :object kind) (dot 'skein.rt.FrameOps 'more frame (- (long index) (long n-object-fields)) form)
       :else (dot 'skein.rt.FrameOps 'moreLongs frame (- (long index) (long n-long-fields)) (bits-form primitive form)))))
 
-;;;; Entries: [symbol form], [nil form], [:letfn bindings], as in a block's code
+;;;; Entries: [symbol form], [nil form], [:letfn bindings]
 
 (defn- nest
   "The form that evaluates `entries` in order and then `tail`."
@@ -197,8 +197,15 @@
 
 ;;;; Arms
 
+(defn- code-entry [frame [kind what :as entry]]
+  (case kind
+    :function (let [[sym f] what] [[sym (dot 'skein.rt.FrameOps 'function f)]])
+    :own-bindings [[nil (dot frame 'ownBindings)] [(first what) '(. clojure.lang.Var getThreadBindingFrame)]]
+    :adopt-bindings [[nil (dot 'skein.rt.Bindings 'adopt what)]]
+    [entry]))
+
 (defn- code-entries [{:keys [frame blocks]} id]
-  (map (fn entry [[sym form :as e]] (if (= :frame sym) [nil (dot frame form)] e)) (:code (nth blocks id))))
+  (mapcat (fn entries [entry] (code-entry frame entry)) (:code (nth blocks id))))
 
 (defn- body-form
   "The code of a block and its exit, with `entries` before it."

@@ -95,9 +95,7 @@
 ;;;; Liveness
 
 (defn- defined [block]
-  (into (vec (:params block))
-        (mapcat (fn defs [[sym form]] (cond (= :letfn sym) (take-nth 2 form) (symbol? sym) [sym])))
-        (:code block)))
+  (into (vec (:params block)) (mapcat types/bound) (:code block)))
 
 (defn- used [block locals]
   (reduce (fn form [acc f] (types/locals-in acc f locals))

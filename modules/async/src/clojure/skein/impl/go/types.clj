@@ -28,11 +28,17 @@
 
 ;;;; Definitions: {symbol {:declared symbol, :form form, :kind k, :args [form ...]}}
 
-(defn- define-code [defs [sym form]]
+(defn bound
+  "Returns the symbols that an entry of a block's code binds."
+  [[sym form]]
   (cond
-    (= :letfn sym) (reduce (fn f [m s] (assoc m (with-meta s nil) {:declared s})) defs (take-nth 2 form))
-    (symbol? sym) (update defs (with-meta sym nil) assoc :declared sym :form form :form? true)
-    :else defs))
+    (symbol? sym) [sym]
+    (and (keyword? sym) (vector? form)) (take-nth 2 form)))
+
+(defn- define-code [defs [sym form :as entry]]
+  (if (symbol? sym)
+    (update defs (with-meta sym nil) assoc :declared sym :form form :form? true)
+    (reduce (fn untyped [m s] (assoc m (with-meta s nil) {:declared s})) defs (bound entry))))
 
 (defn- define-params [defs {:keys [params kind]}]
   (reduce (fn param [m p] (update m (with-meta p nil) assoc :declared p :kind kind)) defs params))

@@ -38,6 +38,14 @@
            [:resume [v2] [] [:return (f v1 c v2 (h))] nil]]
          (blocks-of '(f (g) c (take-val c) (h)) '[c]))))
 
+(deftest an-operator-is-a-function-before-its-arguments-park
+  (is (= '[[nil [] [[:function [v1 f]]] [:park take [c] 1] nil]
+           [:resume [v2] [] [:return (v1 v2)] nil]]
+         (blocks-of '(f (take-val c)) '[f c])))
+  (is (= '[[nil [] [[:function [v1 (g)]]] [:park take [c] 1] nil]
+           [:resume [v2] [] [:return (v1 v2)] nil]]
+         (blocks-of '((g) (take-val c)) '[c]))))
+
 (deftest branches-meet-in-a-block
   (is (= '[[nil [] [] [:branch a 2 3] nil]
            [:join [v1] [] [:return (f v1)] nil]
@@ -74,8 +82,6 @@
          (blocks-of '(try (take-val c) (finally (f))) '[c]))))
 
 (deftest pushed-bindings-are-kept
-  (is (= '[[nil [] [[:frame ownBindings] [base1 (. clojure.lang.Var getThreadBindingFrame)]
-                    [nil (push-thread-bindings m)]]
-            [:park take [c] 1] nil]
-           [:resume [v2] [[nil (. skein.rt.Bindings (adopt base1))]] [:return v2] nil]]
+  (is (= '[[nil [] [[:own-bindings [base1]] [nil (push-thread-bindings m)]] [:park take [c] 1] nil]
+           [:resume [v2] [[:adopt-bindings base1]] [:return v2] nil]]
          (blocks-of '(do (push-thread-bindings m) (take-val c)) '[c m]))))
