@@ -19,6 +19,19 @@
         :when (and (empty-words word) (not (re-find #"^modules/core-async/src/clojure/(?:clojure|cljs)/core/" (:path file))))]
     (str (:path file) ":1: '" word "' says nothing in a namespace's name")))
 
+(defn- module-of [file]
+  (second (re-find #"^(modules/[^/]+)/src/clojure/" (:path file))))
+
+(defn- public-faults
+  "A library's namespace is for its users, and its module's README names it, or it says that it is not."
+  [readme-of file]
+  (let [n (project/ns-name-of file)]
+    (when-not (or (nil? (module-of file))
+                  (str/starts-with? (str n) "skein.impl.")
+                  (:no-doc (meta n))
+                  (str/includes? (readme-of (module-of file)) (str "`" n "`")))
+      [(str (:path file) ":1: " n " is neither ^:no-doc nor in the module's README")])))
+
 (defn- length-faults [file]
   (let [n (count (project/lines file))]
     (when (> n (long max-lines))
@@ -54,6 +67,13 @@
   (is (= [] (mapcat namespace-faults (project/clojure-files))))
   (is (= ["a.clj:1: 'util' says nothing in a namespace's name"]
          (namespace-faults {:path "a.clj" :text "(ns skein.string-util)"}))))
+
+(deftest what-is-public-is-meant-to-be
+  (is (= [] (mapcat #(public-faults (fn readme-of [module] (slurp (str module "/README.md"))) %) (project/main-clojure))))
+  (let [fault #(public-faults {"modules/a" "`skein.a`"} {:path "modules/a/src/clojure/skein/a.clj" :text %})]
+    (is (= [nil nil nil] (map fault ["(ns skein.a)" "(ns skein.impl.b)" "(ns ^:no-doc skein.a.c)"])))
+    (is (= ["modules/a/src/clojure/skein/a.clj:1: skein.a.c is neither ^:no-doc nor in the module's README"]
+           (fault "(ns skein.a.c)")))))
 
 (deftest files-are-short
   (is (= [] (mapcat length-faults (code-files))))

@@ -4,6 +4,7 @@
   decides.
 
   * `race` `any` `all` - of seqs of functions; see skein.virtual"
+  {:no-doc true}
   (:require
    [skein.impl.check :as check]
    [skein.virtual.descriptors :as descriptors])

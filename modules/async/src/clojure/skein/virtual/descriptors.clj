@@ -4,6 +4,7 @@
 
   * `usage` - how many there are and how many may be
   * `explaining` - a function whose failure for want of them says what to do"
+  {:no-doc true}
   (:require
    [clojure.string :as str])
   (:import

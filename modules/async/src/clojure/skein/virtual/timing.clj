@@ -5,6 +5,7 @@
   * `begin` `end` `failed` - behind skein.virtual's with-timeout
   * `timer` `await-timer` `pause-for` - behind its sleep
   * `retry` - again and again, within a deadline"
+  {:no-doc true}
   (:require
    [skein.impl.check :as check]
    [skein.impl.error :as error]

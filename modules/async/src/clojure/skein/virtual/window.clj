@@ -4,6 +4,7 @@
 
   * `options` - what wmap's first argument means
   * `lazily` `transducer` `run-all` - over a collection, in a transduction, for effect"
+  {:no-doc true}
   (:require
    [skein.impl.check :as check]
    [skein.virtual.descriptors :as descriptors])

@@ -5,6 +5,7 @@
   While a stretch of the source is reduced, the values of the parts lie in an array or in cells; at its end they become plain data, so that a
   partial result can leave the process. A part that has had enough (its step returned a reduced value) is left alone
   from then on, in its own stretch and in those to the right; `Stopped` marks it."
+  {:no-doc true}
   (:require
    [skein.fold.run :as run])
   (:import

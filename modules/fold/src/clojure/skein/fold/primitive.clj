@@ -5,6 +5,7 @@
   A chain that begins with `map`, `filter` or `remove` is known by the classes of these transducers; a Clojure that makes them in
   another way gets no loops, and folds more slowly. What follows the known stages is called by the loop, element by element. A loop is
   compiled, and kept for functions of the same classes, when the elements that it would have folded are worth it."
+  {:no-doc true}
   (:import
    (clojure.lang Compiler DynamicClassLoader IFn IFn$DD IFn$DDD IFn$DL IFn$DLD IFn$DO IFn$LD IFn$LDL IFn$LL IFn$LLL IFn$LO IFn$ODO IFn$OLO Reduced)
    (java.util.concurrent ConcurrentHashMap)

@@ -4,6 +4,7 @@
 
   The eductions around a fold's source go in front of its xform, which is taken apart into stages; the Java engine decides,
   while it runs, whether they are shared by several threads."
+  {:no-doc true}
   (:require
    [skein.fold.arity :as arity]
    [skein.fold.primitive]

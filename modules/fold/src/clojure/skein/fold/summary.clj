@@ -6,6 +6,7 @@
 
   Source: moments of parts are combined as in Chan, Golub, LeVeque, Updating Formulae and a Pairwise Algorithm for
   Computing Sample Variances, 1979; quantiles are those of a DDSketch, Masson, Rim, Lee 2019, without a bound on its buckets."
+  {:no-doc true}
   (:import
    (java.util ArrayList Collections Comparator HashMap List Map$Entry)))
 

@@ -3,6 +3,7 @@
   "Runs a body by many schedules, until one fails or the budget is spent.
 
   * `explore` - {:summary map :failure {:schedule :simulation :number} :unequal schedule}"
+  {:no-doc true}
   (:require
    [skein.sim.runs :as runs])
   (:import

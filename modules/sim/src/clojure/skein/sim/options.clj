@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.options
   "The options of a simulation: `checked` fills in what is not given, and refuses what is wrong."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error])

@@ -4,6 +4,7 @@
 
   * `failure` - runs a schedule once more with its events kept, and returns what to report
   * `unequal` - the same for a schedule by which two runs differed"
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.sim.runs :as runs]

@@ -8,6 +8,7 @@
 
   * `play` - a run, as a skein.sim.rt.Simulation; `schedule-of` what it chose
   * `supervised` - calls a function on a platform thread, and watches the runs there"
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [clojure.test :as test]

@@ -5,6 +5,7 @@
   * `shrink` - a schedule with fewer deviations that fails in the same way
 
   Source: A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input, 2002."
+  {:no-doc true}
   (:require
    [skein.sim.runs :as runs]))
 

@@ -6,6 +6,7 @@
   * `story` - the lines of a run whose events were kept
   * `waits` - what a run that has failed waits in, taken before it is unwound
   * `told` - those waits as lines"
+  {:no-doc true}
   (:require
    [clojure.string :as str])
   (:import

@@ -8,6 +8,7 @@
 
   * `write` and `parse` a schedule: {:strategy :flags :fingerprint}, see skein.sim.schedule
   * `fingerprint` of a run"
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]))

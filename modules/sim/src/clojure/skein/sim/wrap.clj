@@ -5,6 +5,7 @@
   direct linking does not see wrappers.
 
   * `install!` `uninstall!`"
+  {:no-doc true}
   (:require
    [skein.async :as a]
    [skein.impl.error :as error])

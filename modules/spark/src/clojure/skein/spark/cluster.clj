@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.cluster
   "A connection to Spark: a SparkContext, with the code of this process shipped to its executors."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.check :as check]

@@ -4,6 +4,7 @@
 
   A request is a map {:fold :source :stages :max-bytes :files :bindings}, encoded; see `run`. An exception is a result like
   any other, not a failure of the task, which Spark would run again."
+  {:no-doc true}
   (:require
    [skein.fold :as fold]
    [skein.impl.error :as error]

@@ -3,6 +3,7 @@
   "Forms typed at a prompt, sent as text with the values of the locals that they use, and compiled once in each process.
 
   A form is read in a namespace made for it, which has the aliases, the referred vars and the imports that the form uses."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]

@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.jars
   "The jars that executors need: what is on this process's class path and isn't Spark's own."
+  {:no-doc true}
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]

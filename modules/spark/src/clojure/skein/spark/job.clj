@@ -5,6 +5,7 @@
 
   Spark's scheduler calls back on its own thread, which does no more than put the result into a queue. All else happens on
   the thread of the caller."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]

@@ -2,6 +2,7 @@
 (ns skein.spark.lines
   "Files as lines, cut into ranges of bytes: a range has the lines that begin in it, as in skein.fold.lines. Files are wherever
   Hadoop's file systems find them, and must be readable by each executor."
+  {:no-doc true}
   (:require
    [skein.fold.lines :as lines]
    [skein.impl.check :as check]

@@ -10,6 +10,7 @@
   A function has a name if it is the value of a var, or if calling the var that made it, with what it closes over, makes the
   same again. So (map inc) is [clojure.core/map clojure.core/inc], and the function that (less-than 3) returns is
   [my.app/less-than 3]. The maker is called once more to be sure, here as well as there."
+  {:no-doc true}
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]

@@ -4,6 +4,7 @@
 
   What stands before the first stage that keeps state runs on the executors, which return vectors; the rest runs here, on
   their elements, one after the other."
+  {:no-doc true}
   (:require
    [skein.fold :as fold]
    [skein.spark.names :as names]))

@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.present
   "Throws :skein/no-spark when it is loaded, unless Spark is on the class path and this JVM is one that Skein runs on."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]))
 

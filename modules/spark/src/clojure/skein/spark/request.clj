@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.request
   "What is sent to the executors: a fold as bytes, checked here, before anything runs."
+  {:no-doc true}
   (:require
    [skein.fold :as fold]
    [skein.impl.error :as error]

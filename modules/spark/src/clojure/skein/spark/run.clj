@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.run
   "Folds a source on a cluster: sends the fold, combines what comes back in the order of the partitions."
+  {:no-doc true}
   (:require
    [skein.fold :as fold]
    [skein.impl.check :as check]

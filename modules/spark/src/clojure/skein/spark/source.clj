@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.source
   "What can be folded on a cluster: pieces, each a call that returns a source there, or the rows of an RDD."
+  {:no-doc true}
   (:require
    [skein.fold.source :as fold-source]
    [skein.impl.error :as error]

@@ -2,6 +2,7 @@
 (ns skein.spark.travel
   "Tells without a cluster whether a fold can travel: sends it to a Clojure of its own within this process, which knows nothing
   but the class path."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.spark.request :as request])

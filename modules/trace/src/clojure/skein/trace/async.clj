@@ -2,6 +2,7 @@
 (ns skein.trace.async
   "What tracing asks of the runtime: how the blocks end whose ports traced calls return, and
   who spawned a block."
+  {:no-doc true}
   (:require
    [skein.trace.call :as call])
   (:import

@@ -5,6 +5,7 @@
   The call that a thread or block is in is a thread binding, and so goes along into
   go blocks, futures and whatever else conveys bindings: calls made there are its
   children. Limits are thread bindings too."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.impl.once :refer [deftype-once]]

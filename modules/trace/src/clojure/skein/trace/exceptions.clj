@@ -2,6 +2,7 @@
 (ns skein.trace.exceptions
   "Exceptions as a person reads them. The runtime has put into the stack trace of one that
   ended a block who waited for it, see skein.rt.watch.AsyncTrace; here it is read."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]

@@ -18,6 +18,7 @@
 
   A context is {:trail symbol, :options symbol or nil, :rows volatile, :parent number,
   :args? boolean, :target :fn, :loop or nil}; :target says what a recur reaches."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]

@@ -7,6 +7,7 @@
   see :group in `skein.trace.event`. Its first call opens it, and when that ends, all its
   lines are written in one go. A group that stays open for long or becomes long is
   written as far as it has come, and marked; what follows of it is written as it comes."
+  {:no-doc true}
   (:import
    (java.util.concurrent CompletableFuture ConcurrentHashMap Executor TimeUnit)
    (java.util.concurrent.atomic AtomicBoolean)

@@ -7,6 +7,7 @@
   that is possible. What it must not open shows as #<Class hash>.
 
   The only code of others that it runs is a `print-method` made for the value's own class."
+  {:no-doc true}
   (:import
    (clojure.lang Agent Atom BigInt Compiler Delay EnumerationSeq Fn IPending IPersistentMap IPersistentSet IPersistentVector IRecord ISeq IteratorSeq Keyword LazySeq MultiFn Namespace Ref Symbol Var Volatile)
    (java.io Writer)

@@ -2,6 +2,7 @@
 (ns skein.trace.report
   "What happens when a form of `trace-forms` fails: its event goes to the sinks, its place
   becomes the top frame of the exception's stack trace, and `of` remembers it."
+  {:no-doc true}
   (:require
    [clojure.edn :as edn]
    [clojure.string :as str]

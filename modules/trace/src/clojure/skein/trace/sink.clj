@@ -13,6 +13,7 @@
 
   A line is one write, so that lines of many threads do not mix; grouped, a tree of
   calls is, see `skein.trace.group`."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]

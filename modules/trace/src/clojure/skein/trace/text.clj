@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.text
   "Events as lines of text, in Skein's format and in that of tools.trace."
+  {:no-doc true}
   (:require
    [clojure.string :as str])
   (:import

@@ -6,6 +6,7 @@
   its original; when somebody else changes the root, by `defn`, `extend` or
   `with-redefs`, the watch wraps what is there now, and that is the original from then on. So
   what untracing puts back is always what the var would have without tracing."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.trace.call :as call]

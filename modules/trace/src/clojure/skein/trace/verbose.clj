@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.verbose
   "What `printfv`, `condv` and their kin expand into."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]

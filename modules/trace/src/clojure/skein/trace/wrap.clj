@@ -6,6 +6,7 @@
   primitive ones, and the same number of required parameters if it is variadic, so that
   no more of an argument list is realised. There is one frame of the stack beside that
   of the original."
+  {:no-doc true}
   (:require
    [skein.trace.async :as async]
    [skein.trace.call :as call]

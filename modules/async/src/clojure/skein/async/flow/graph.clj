@@ -7,6 +7,7 @@
       {:procs {pid {:launcher, :args, :chan-opts, :description}}
        :conns {[pid out] #{[pid in]...}}
        :execs {:mixed executor...}}"
+  {:no-doc true}
   (:require
    [clojure.core.protocols :as protocols]
    [skein.async :as a]

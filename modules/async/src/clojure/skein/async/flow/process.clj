@@ -11,6 +11,7 @@
       {:status, :state, :count    the status; the step's state; messages handled
        :ins {id channel}          inputs, the least recently read first
        :outs {id channel-or-nil}}"
+  {:no-doc true}
   (:require
    [clojure.core.protocols :as protocols]
    [skein.async :as a]
