@@ -22,15 +22,19 @@
 (defn- module-of [file]
   (second (re-find #"^(modules/[^/]+)/src/clojure/" (:path file))))
 
+(defn- not-for-users? [file]
+  (let [form (some #(when (and (seq? %) (= 'ns (first %))) %) (project/forms file))]
+    (some #(and (map? %) (:no-doc %)) [(meta (second form)) (nth form 2 nil) (nth form 3 nil)])))
+
 (defn- public-faults
   "A library's namespace is for its users, and its module's README names it, or it says that it is not."
   [readme-of file]
   (let [n (project/ns-name-of file)]
     (when-not (or (nil? (module-of file))
                   (str/starts-with? (str n) "skein.impl.")
-                  (:no-doc (meta n))
+                  (not-for-users? file)
                   (str/includes? (readme-of (module-of file)) (str "`" n "`")))
-      [(str (:path file) ":1: " n " is neither ^:no-doc nor in the module's README")])))
+      [(str (:path file) ":1: " n " is neither :no-doc nor in the module's README")])))
 
 (defn- length-faults [file]
   (let [n (count (project/lines file))]
@@ -71,8 +75,8 @@
 (deftest what-is-public-is-meant-to-be
   (is (= [] (mapcat #(public-faults (fn readme-of [module] (slurp (str module "/README.md"))) %) (project/main-clojure))))
   (let [fault #(public-faults {"modules/a" "`skein.a`"} {:path "modules/a/src/clojure/skein/a.clj" :text %})]
-    (is (= [nil nil nil] (map fault ["(ns skein.a)" "(ns skein.impl.b)" "(ns ^:no-doc skein.a.c)"])))
-    (is (= ["modules/a/src/clojure/skein/a.clj:1: skein.a.c is neither ^:no-doc nor in the module's README"]
+    (is (= [nil nil nil nil] (map fault ["(ns skein.a)" "(ns skein.impl.b)" "(ns ^:no-doc skein.a.c)" "(ns skein.a.d \"Text.\" {:no-doc true})"])))
+    (is (= ["modules/a/src/clojure/skein/a.clj:1: skein.a.c is neither :no-doc nor in the module's README"]
            (fault "(ns skein.a.c)")))))
 
 (deftest files-are-short
