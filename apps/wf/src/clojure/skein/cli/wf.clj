@@ -38,6 +38,7 @@
   "The options of `skein wf`."
   {"--preset" {:key :preset, :parse (options/one-of ["wf2" "site"])}
    "--log-format" (question :log-format options/text)
+   "--format-of" (question :format-of options/text)
    "--by" (several :by)
    "--top" {:key :top, :parse (options/whole-number 1 Integer/MAX_VALUE)}
    "--sum" (question :sum (options/one-of ["bytes" "time"]))
@@ -82,8 +83,11 @@ usage: skein wf [OPTION...] FILE...
        for standard input
 
   --preset NAME        site: the general report; wf2: Wide Finder 2's, the default for its logs
-  --log-format FORMAT  combined, common, vhost, json ..., json:client=ip,url=req.path, or the string
-                       of Apache's LogFormat or nginx's log_format; else each file's is found out
+  --format-of NAME     whose log it is, else it is found out, for each file: alb apache azure caddy
+                       cloudflare cloudfront elb envoy google haproxy iis ingress-nginx istio json
+                       lighttpd ltsv nginx pino s3 squid tomcat traefik varnish w3c
+  --log-format FORMAT  the string of Apache's LogFormat or nginx's log_format, or for JSON,
+                       json:client=ip,url=req.path,duration=took:ms
 
 what to count:
   --by NAME,...        url path client referrer agent status class method host user protocol hour

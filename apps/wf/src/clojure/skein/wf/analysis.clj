@@ -21,10 +21,15 @@
 
 (defn with-formats
   "Returns `[inputs formats]`: prepared inputs, each with the number of its :format and with :fit, {:lines n, :matches n}
-  of its first lines, and the formats. `log-format` is text as for `skein.wf.format/parse`, or nil to find out."
-  [prepared log-format]
+  of its first lines, and the formats. `log-format` is text as for `skein.wf.format/parse`, or nil to find out; `format-of` is the
+  name of the server whose logs they are, or nil."
+  [prepared {:keys [log-format format-of]}]
   (let [given (some-> log-format format/parse)
-        outcome (fn outcome [{:keys [name samples]}] (if given {:format given} (detection/detect name samples)))]
+        rows (when format-of (detection/rows-of format-of))
+        outcome (fn outcome [{:keys [name samples]}]
+                  (cond given {:format given}
+                        rows (detection/detect name samples rows)
+                        :else (detection/detect name samples)))]
     (reduce (fn step [[inputs formats] input]
               (let [{:keys [format] :as fit} (outcome input)
                     known (.indexOf ^java.util.List formats format)
@@ -154,13 +159,18 @@
 (defn planned
   "Returns {:prepared, :formats, :query, :plan} for prepared inputs and a query: the inputs with the number of their format, the
   query without optional tallies that no format has the fields for, and the engine's plan. Options as for `analyse`."
-  [prepared query {:keys [log-format on-formats] :as options}]
-  (let [[prepared formats] (with-formats prepared log-format)
+  [prepared query {:keys [on-formats] :as options}]
+  (let [[prepared formats] (with-formats prepared options)
         formats (if (seq formats) formats [(format/parse "combined")])
         query (update query :tallies having-fields formats)]
     (check-fields! query formats)
     (when on-formats (on-formats (format-report prepared formats)))
     {:prepared prepared, :formats formats, :query query, :plan (query/plan query formats options)}))
+
+(defn run-options
+  "Returns the options for the driver. What a line of a W3C log means was said by a line before it, so one worker reads them all."
+  [{:keys [formats]} options]
+  (cond-> options (some #(= :w3c (:layout %)) formats) (assoc :workers 1)))
 
 (defn counting
   "Returns the function that makes an accumulator of inputs with the number of their :format."
@@ -183,7 +193,7 @@
   command began."
   [prepared failures start query options]
   (let [{:keys [prepared ^AnalysisPlan plan] :as planned} (planned prepared query options)
-        counted (driver/run prepared (counting plan) options)]
+        counted (driver/run prepared (counting plan) (run-options planned options))]
     (finished (:result counted) planned (update counted :failures #(into failures %)) start)))
 
 (defn analyse
@@ -200,6 +210,7 @@
   :seconds are on the log's own clock, since 1970. Durations are in microseconds; percentiles are off by 0.8 % at most.
 
   options  :log-format  as `skein.wf.format/parse` takes it; otherwise each input's is found out
+           :format-of   the name of a server or a format in `skein.wf.format.catalogue`: each input's is found out among those
            :approx      keep so many keys for each tally; then a tally has :error, the most that is missing anywhere, and a row
                         :error, the most that its ranked number (hits, if that is no sum) may be too small by, and :distinct is an
                         estimate; distinct values of rows are estimates with the standard error :distinct-error, a part of 1

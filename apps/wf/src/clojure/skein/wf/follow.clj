@@ -64,8 +64,8 @@
       (when (or (= event Tail$Event/ROTATED) (= event Tail$Event/TRUNCATED)) (on-event event))
       (when-not (= event Tail$Event/NOTHING) (recur)))))
 
-(defn- run-engine [inputs {:keys [plan]} options]
-  (:result (driver/run inputs (analysis/counting plan) options)))
+(defn- run-engine [inputs {:keys [plan] :as planned} options]
+  (:result (driver/run inputs (analysis/counting plan) (analysis/run-options planned options))))
 
 (defn- catch-up
   "Counts what is there, on all cores, and lets the tails go on behind it; returns the analysis. If a log was

@@ -79,6 +79,8 @@ public final class Analysis extends Accumulator<Analysis> {
             if (fault == Scanner.OK) {
                 batch.lineFrom[n] = at;
                 batch.lineTo[n++] = end;
+            } else if (fault == Scanner.COMMENT) {
+                filtered++;
             } else {
                 malformed[format][fault]++;
                 if (plan.malformed() != null) malformedLines.add(bytes, at, lineFeed + 1 - at);

@@ -9,8 +9,6 @@ import java.util.List;
  * @param fields where values go; of several that mean the same, the first one that a line has counts
  */
 public record JsonFormat(List<TextFormat.Field> fields) implements LogFormat {
-    private static final List<String> FAULTS = List.of("empty", "json", "time", "status", "bytes", "duration", "keys");
-
     /** Copies the list. */
     public JsonFormat {
         fields = List.copyOf(fields);
@@ -23,6 +21,6 @@ public record JsonFormat(List<TextFormat.Field> fields) implements LogFormat {
 
     @Override
     public List<String> faults() {
-        return FAULTS;
+        return KeyedScanner.faults("json");
     }
 }

@@ -32,7 +32,7 @@ final class Numbers {
 
     /**
      * Reads {@code -} or a decimal number of {@code nanos} nanoseconds each at {@code at}, as microseconds, at most
-     * {@link #MAX_MICROS} of them. What comes
+     * {@link #MAX_MICROS} of them. A negative one, as load balancers write for none, is none. What comes
      * after the first number of a list such as {@code 0.010, 0.250} is added.
      */
     boolean micros(byte[] bytes, int at, int to, long nanos) {
@@ -51,7 +51,10 @@ final class Numbers {
 
     private boolean decimal(byte[] bytes, int at, int to, long nanos) {
         if (!whole(bytes, at, to)) return false;
-        if (value == Rows.NONE) return true;
+        if (value == Rows.NONE) {
+            while (end < to && (bytes[end] >= '0' && bytes[end] <= '9' || bytes[end] == '.')) end++;
+            return true;
+        }
         if (value > MAX_MICROS * 1000 / nanos) return false;
         long scaled = value * nanos;
         if (end < to && bytes[end] == '.') {
@@ -68,13 +71,9 @@ final class Numbers {
         return true;
     }
 
-    /** Reads a status of three digits, or {@code -} as 0; false when it is neither. */
+    /** Reads a status of three digits, or as 0 what servers write for none: {@code -}, 0, 000 and -1; false when it is neither. */
     boolean status(byte[] bytes, int at, int to) {
-        if (at < to && bytes[at] == '-') {
-            value = 0;
-            end = at + 1;
-            return true;
-        }
+        if (at < to && (bytes[at] == '-' || bytes[at] == '0')) return noStatus(bytes, at, to);
         if (to - at < 3) return false;
         int hundreds = bytes[at] - '0';
         int tens = bytes[at + 1] - '0';
@@ -82,5 +81,16 @@ final class Numbers {
         value = 100L * hundreds + 10L * tens + ones;
         end = at + 3;
         return hundreds >= 1 && hundreds <= 9 && tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9;
+    }
+
+    private boolean noStatus(byte[] bytes, int at, int to) {
+        value = 0;
+        end = at + 1;
+        if (bytes[at] == '-') {
+            if (end < to && bytes[end] == '1') end++;
+        } else if (to - at >= 3 && bytes[at + 1] == '0' && bytes[at + 2] == '0') {
+            end = at + 3;
+        }
+        return end == to || bytes[end] < '0' || bytes[end] > '9';
     }
 }

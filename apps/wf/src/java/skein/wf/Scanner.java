@@ -2,11 +2,14 @@
 package skein.wf;
 
 /**
- * Takes lines of one format apart; each worker has its own. Made by {@link TextFormat} and {@link JsonFormat}.
+ * Takes lines of one format apart; each worker has its own. Made by a {@link LogFormat}.
  */
 public abstract class Scanner {
     /** The line is in the format; every other answer of {@link #scan} is the number of a fault. */
     static final int OK = -1;
+
+    /** The line says something about the lines behind it, and is no request. */
+    static final int COMMENT = -2;
 
     /** Which columns {@link #scan} fills in every row. */
     abstract boolean[] filled();
@@ -15,7 +18,7 @@ public abstract class Scanner {
      * Takes the line {@code bytes[at, end)}, without its line end, apart into a row of {@code batch}.
      * {@link Bytes#PAD} readable bytes follow it. Only a line that is in the format may be changed.
      *
-     * @return {@link #OK}, or the number of the fault that keeps the line out of the format; the row then means nothing
+     * @return {@link #OK}, {@link #COMMENT}, or the number of the fault that keeps the line out of the format; the row then means nothing
      */
     abstract int scan(byte[] bytes, int at, int end, Rows batch, int row);
 }

@@ -22,8 +22,18 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
     public enum Kind {
         /** Any text. It is empty in a sparse format only, unless quotes stand around it. */
         TEXT,
+        /** Texts with {@code ", "} or {@code " : "} between them, as nginx writes what it knows of several upstream servers. */
+        LIST,
+        /** The address of a client, without its port; of a list, the first one. */
+        ADDRESS,
+        /** As ADDRESS, always with a port. */
+        ADDRESS_PORT,
         /** Method, URL and protocol, or any text, which is then the URL. */
         REQUEST,
+        /** As REQUEST, of a URL with scheme and host; these are no part of the URL then. */
+        ABSOLUTE_REQUEST,
+        /** The same for a URL alone. */
+        ABSOLUTE_URL,
         /** A time by the field's pattern. */
         TIME,
         /** Three digits, or a minus sign. */
@@ -44,10 +54,15 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
      * @param column where it goes in a {@link Rows}; -1: nowhere
      * @param pattern for a time, see {@link TimeText}
      * @param nanos for a duration, the unit in nanoseconds
+     * @param padded whether spaces may stand around it
      */
-    public record Field(String name, Kind kind, int column, String pattern, long nanos) {
+    public record Field(String name, Kind kind, int column, String pattern, long nanos, boolean padded) {
         boolean isNumber() {
             return kind == Kind.STATUS || kind == Kind.SIZE || kind == Kind.NUMBER || kind == Kind.DURATION;
+        }
+
+        boolean isRequest() {
+            return kind == Kind.REQUEST || kind == Kind.ABSOLUTE_REQUEST;
         }
     }
 

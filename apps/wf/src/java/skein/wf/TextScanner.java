@@ -21,6 +21,9 @@ final class TextScanner extends Scanner {
     private final boolean[] quoted;
     private final boolean[] numberNext;
     private final boolean[] mustHaveText;
+    private final boolean[] padded;
+    private final boolean[] requests;
+    private final boolean[] inPlace; // whether the field's text is its value
     private final TimeText[] times;
     private final Numbers numbers = new Numbers();
 
@@ -37,6 +40,9 @@ final class TextScanner extends Scanner {
         quoted = new boolean[n];
         numberNext = new boolean[n];
         mustHaveText = new boolean[n];
+        padded = new boolean[n];
+        inPlace = new boolean[n];
+        requests = new boolean[n];
         times = new TimeText[n];
         for (int i = 0; i <= n; i++)
             setLiteral(i, Text.literal(format.literals().get(i)));
@@ -57,9 +63,12 @@ final class TextScanner extends Scanner {
                 && literals[i][literals[i].length - 1] == '"'
                 && literals[i + 1].length > 0
                 && literals[i + 1][0] == '"';
-        numberNext[i] = i + 1 < fields.length && fields[i + 1].isNumber();
+        numberNext[i] = i + 1 < fields.length && fields[i + 1].isNumber() && !fields[i + 1].padded();
+        padded[i] = fields[i].padded();
+        requests[i] = fields[i].isRequest();
+        inPlace[i] = kinds[i] != TextFormat.Kind.ADDRESS && kinds[i] != TextFormat.Kind.ADDRESS_PORT;
         mustHaveText[i] = !sparse
-                || kinds[i] == TextFormat.Kind.REQUEST
+                || requests[i]
                 || columns[i] == Rows.CLIENT
                 || columns[i] == Rows.HOST
                 || columns[i] == Rows.URL;
@@ -70,9 +79,12 @@ final class TextScanner extends Scanner {
     boolean[] filled() {
         boolean[] filled = new boolean[Rows.COLUMNS + columns.length];
         for (int i = 0; i < columns.length; i++) {
-            if (kinds[i] == TextFormat.Kind.REQUEST)
+            if (fields[i].isRequest()) {
                 filled[Rows.METHOD] = filled[Rows.URL] = filled[Rows.PROTOCOL] = true;
-            else if (columns[i] >= 0) filled = fill(filled, columns[i]);
+                if (kinds[i] == TextFormat.Kind.ABSOLUTE_REQUEST) filled[Rows.HOST] = true;
+            } else if (columns[i] >= 0) {
+                filled = fill(filled, columns[i]);
+            }
         }
         return filled;
     }
@@ -90,11 +102,13 @@ final class TextScanner extends Scanner {
         at += literals[0].length;
         int n = kinds.length;
         for (int i = 0; i < n; i++) {
+            if (padded[i]) while (at < end && bytes[at] == ' ') at++;
             int to = field(i, bytes, at, end, batch, row);
             if (to < 0) return i + 1;
             if (columns[i] >= 0) {
                 batch.from[columns[i]][row] = at;
-                batch.to[columns[i]][row] = to;
+                batch.to[columns[i]][row] = padded[i] ? withoutSpaces(bytes, at, to) : to;
+                if (!inPlace[i]) Places.client(kinds[i], bytes, batch, row);
             }
             at = to + literals[i + 1].length;
         }
@@ -132,7 +146,7 @@ final class TextScanner extends Scanner {
             default -> {
                 int to = textEnd(i, bytes, at, at, end);
                 if (to < 0 || to == at && !quoted[i] && mustHaveText[i]) return -1;
-                if (kinds[i] == TextFormat.Kind.REQUEST) request(bytes, at, to, batch, row);
+                if (requests[i]) request(i, bytes, at, to, batch, row);
                 return to;
             }
         }
@@ -182,9 +196,20 @@ final class TextScanner extends Scanner {
         for (int to = start; (to = Bytes.indexOf(bytes, to, end, first)) < end; to++) {
             if (literalAt(i + 1, bytes, to, end)
                     && (!numberNext[i] || isNumberStart(bytes[to + literal.length]))
-                    && (!quoted[i] || !isEscaped(bytes, at, to))) return to;
+                    && (!quoted[i] || !isEscaped(bytes, at, to))
+                    && (kinds[i] != TextFormat.Kind.LIST || to == at || !isBetween(bytes, to))) return to;
         }
         return -1;
+    }
+
+    private static int withoutSpaces(byte[] bytes, int at, int to) {
+        while (to > at && bytes[to - 1] == ' ') to--;
+        return to;
+    }
+
+    /** Returns whether what is at {@code at} stands between two texts of a list. */
+    private static boolean isBetween(byte[] bytes, int at) {
+        return bytes[at - 1] == ',' || bytes[at - 1] == ':' || bytes[at + 1] == ':';
     }
 
     private static int spaceOrEnd(byte[] bytes, int at, int end) {
@@ -200,6 +225,11 @@ final class TextScanner extends Scanner {
         int backslash = at;
         while (backslash > from && bytes[backslash - 1] == '\\') backslash--;
         return (at - backslash & 1) != 0;
+    }
+
+    private void request(int i, byte[] bytes, int at, int to, Rows batch, int row) {
+        request(bytes, at, to, batch, row);
+        if (kinds[i] == TextFormat.Kind.ABSOLUTE_REQUEST) Places.splitUrl(bytes, batch, row);
     }
 
     /** Puts method, URL and protocol of the request {@code bytes[at, to)} into a row. */

@@ -11,8 +11,6 @@ import skein.fold.files.Bytes;
 final class TimeText {
     /** Finds out for each text which of the usual forms it has. */
     static final String AUTO = "";
-    /** {@code 30/Mar/2006:10:00:00 -0700}. */
-    static final String COMMON_LOG = "%d/%b/%Y:%H:%M:%S %z";
 
     private static final int MAX_REMEMBERED = 32;
     private static final String[] MONTHS = {
@@ -85,10 +83,25 @@ final class TimeText {
         while (digits < to && isDigit(bytes[digits])) digits++;
         if (digits == to || bytes[digits] == '.' || (bytes[digits] | 0x20) == 'e') return parseEpoch();
         return switch (bytes[digits]) {
-            case '/' -> digits - start == 4 ? parse("%Y/%m/%d %H:%M:%S") : parse(COMMON_LOG);
+            case '/' -> digits - start == 4 ? parse("%Y/%m/%d %H:%M:%S") : parseCommonLog();
             case '-' -> parseIso();
             default -> false;
         };
+    }
+
+    /** {@code 30/Mar/2006:10:00:00 -0700}, perhaps with a fraction, as HAProxy writes it, and without a zone. */
+    private boolean parseCommonLog() {
+        begin();
+        if (!directives("%d/%b/%Y:%H:%M:%S")) return false;
+        skipFraction();
+        if (at < to && (bytes[at++] != ' ' || !parseZone(false))) return false;
+        return finish();
+    }
+
+    private void skipFraction() {
+        if (at == to || bytes[at] != '.' && bytes[at] != ',') return;
+        at++;
+        while (at < to && isDigit(bytes[at])) at++;
     }
 
     /** {@code 2006-03-30T10:00:00}, with a space instead of the T, a fraction, and {@code Z}, {@code +01:00} or nothing. */
@@ -97,10 +110,7 @@ final class TimeText {
         byte separator = bytes[at + 10];
         begin();
         if (!directives("%Y-%m-%d") || bytes[at++] != separator || !directives("%H:%M:%S")) return false;
-        if (at < to && (bytes[at] == '.' || bytes[at] == ',')) {
-            at++;
-            while (at < to && isDigit(bytes[at])) at++;
-        }
+        skipFraction();
         if (at < to && bytes[at] == ' ') at++;
         return (at == to || parseZone(true)) && finish();
     }

@@ -26,8 +26,9 @@ public final class Trial {
             int lineFeed = Bytes.indexOfLineFeed(bytes, at);
             int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
             if (end > at) {
-                lines++;
-                if (scanner.scan(bytes, at, end, rows, 0) == Scanner.OK && isPlausible(rows, peer)) matches++;
+                int fault = scanner.scan(bytes, at, end, rows, 0);
+                if (fault != Scanner.COMMENT) lines++;
+                if (fault == Scanner.OK && isPlausible(rows, peer)) matches++;
             }
             at = lineFeed + 1;
         }

@@ -102,11 +102,11 @@ final class WrappedScanner extends Scanner {
         if (Bytes.indexOf(bytes, from, to, (byte) '\\') == to) return inner.scan(bytes, from, to, batch, row);
         copy.length = 0;
         copy.add(bytes, from, to - from).reserve(Bytes.PAD);
-        int length = withoutLineEnd(copy.bytes, 0, JsonScanner.unescape(copy.bytes, 0, to - from));
+        int length = withoutLineEnd(copy.bytes, 0, JsonEscapes.unescape(copy.bytes, 0, to - from));
         int found = inner.scan(copy.bytes, 0, length, batch, row);
         if (found != OK) return found;
         batch.keepLine(row, at, end);
-        return inner.scan(bytes, from, withoutLineEnd(bytes, from, JsonScanner.unescape(bytes, from, to)), batch, row);
+        return inner.scan(bytes, from, withoutLineEnd(bytes, from, JsonEscapes.unescape(bytes, from, to)), batch, row);
     }
 
     private static int withoutLineEnd(byte[] bytes, int from, int to) {

@@ -63,7 +63,7 @@
     ("client" "user" "ident") (when (seq text) {(keyword field) text})
     "time" (when-let [^OffsetDateTime t (offset-time text)] {:time (.toLocalDateTime t), :epoch (.toEpochSecond t)})
     "request" (request text)
-    "status" (when (re-matches #"[1-9]\d\d|-" text) {:status text})
+    "status" (when (re-matches #"[1-9]\d\d|-|-1|0|000" text) {:status text})
     "bytes" (when (re-matches #"\d{1,15}|-" text) {:bytes (if (= text "-") 0 (parse-long text))})
     {(keyword field) text}))
 

@@ -7,6 +7,7 @@
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.wf.format :as format]
+   [skein.wf.format.catalogue :as catalogue]
    [skein.wf.units :as units])
   (:import
    (skein.wf Trial Trial$Outcome)))
@@ -35,27 +36,64 @@
                     :else (recur (dec at))))]
     (java.util.Arrays/copyOf head (int end))))
 
+(defn- lines-of [^bytes head]
+  (remove empty? (.split (String. head "ISO-8859-1") "\r?\n")))
+
+(defn- most?
+  "Whether `pattern` is found in more than half of `lines`."
+  [pattern lines]
+  (< (count lines) (* 2 (count (filter #(re-find pattern %) lines)))))
+
+(defn- wrapper-of
+  "Returns the key of `format/wrappers` whose lines most of `lines` are, or nil."
+  [lines]
+  (some (fn wraps? [[wrapper {:keys [line]}]] (when (most? line lines) wrapper)) format/wrappers))
+
+;;;; Names that a log itself gives
+
+(defn- directives
+  "Returns the lines of `lines` that a W3C log begins with, and that say what the others have."
+  [lines]
+  (let [directives (take-while #(str/starts-with? % "#") lines)
+        fields (last (filter #(str/starts-with? % "#Fields:") directives))]
+    (when fields
+      (cond-> [fields]
+        (not (re-find #"\sdate(?:\s|$)" fields)) (into (filter #(str/starts-with? % "#Date:")) directives)))))
+
+(defn- header-name
+  "Returns what a field of a W3C log is called here: a header of the request by its name alone, in small letters."
+  [name]
+  (if-let [[_ header] (re-matches #"cs\((.+)\)" name)] (str/lower-case header) name))
+
+(defn- labels [{:keys [layout]} lines]
+  (case layout
+    :w3c (remove #{"date" "time"} (re-seq #"\S+" (subs (first (directives lines)) 8)))
+    :ltsv (distinct (mapcat (fn labels [line] (map second (re-seq #"(?:^|\t|\\t)([\w.@-]+):" line))) (take 10 lines)))
+    []))
+
+(defn- with-own-names
+  "Returns a format with the header of a W3C log, and with the names that only this log has."
+  [{:keys [layout fields] :as format} lines]
+  (if (#{:w3c :ltsv} layout)
+    (let [known (into #{} (map :path) fields)]
+      (cond-> (assoc format :fields (into fields (for [label (remove known (labels format lines))]
+                                                   {:field (header-name label), :kind :text, :path label})))
+        (= layout :w3c) (assoc :header (directives lines))))
+    format))
+
+;;;; Trials
+
 (def ^:private seconds-at-end
   "A duration is taken for seconds only if it has a point: a whole number may as well be microseconds, and must be named."
   #" \d+\.\d+\r?(?:\n|$)")
 
-(defn- lines-of [^bytes head]
-  (remove empty? (.split (String. head "ISO-8859-1") "\r?\n")))
-
-(defn- wrapper-of
-  "Returns the key of `format/wrappers` whose lines most of the first lines are, or nil."
-  [head]
-  (let [lines (take 50 (lines-of head))]
-    (some (fn most? [[wrapper {:keys [line]}]]
-            (when (< (count lines) (* 2 (count (filter #(re-matches line %) lines)))) wrapper))
-          format/wrappers)))
-
-(defn- candidates [^bytes head]
-  (let [wrapper (wrapper-of head)]
-    (cond->> (if (re-find seconds-at-end (String. head "ISO-8859-1"))
-               format/built-in
-               (remove (fn timed? [{:keys [fields]}] (= "duration" (:field (peek fields)))) format/built-in))
-      wrapper (map #(format/wrapped wrapper %)))))
+(defn- possible?
+  "Whether the log may be in the format of a row, by what the row says of its lines."
+  [{:keys [line head layout name]} lines seconds?]
+  (and (or (nil? line) (most? line lines))
+       (or (nil? head) (boolean (some #(re-find head %) (take-while #(str/starts-with? % "#") lines))))
+       (or (not= layout :w3c) (some? (directives lines)))
+       (or seconds? (not (str/ends-with? name "seconds")))))
 
 (defn- trial [samples format]
   (let [compiled (format/compiled format [])
@@ -63,6 +101,23 @@
     {:format format
      :lines (reduce + (map #(.lines ^Trial$Outcome %) outcomes))
      :matches (reduce + (map #(.matches ^Trial$Outcome %) outcomes))}))
+
+(defn- trials
+  "Returns the outcomes of those of `rows` that the log may be in, up to one that all its lines are in: none can be better."
+  [rows [^bytes head :as samples]]
+  (let [lines (take 50 (lines-of head))
+        wrapper (wrapper-of lines)
+        seconds? (boolean (re-find seconds-at-end (String. head "ISO-8859-1")))]
+    (reduce (fn try-next [outcomes row]
+              (if (possible? row lines seconds?)
+                (let [format (with-own-names (format/row->format row) lines)
+                      {:keys [lines matches] :as outcome} (trial samples (if wrapper (format/wrapped wrapper format) format))]
+                  (cond-> (conj outcomes outcome) (= lines matches) reduced))
+                outcomes))
+            []
+            rows)))
+
+;;;; Words
 
 (defn- json-keys
   "Returns the first keys of a line of JSON, without the objects that they are in."
@@ -82,20 +137,32 @@
                         (units/printable (error/preview line))))
                  (cond-> {:input name, :line (error/preview line)} keys (assoc :keys keys)))))
 
+(defn rows-of
+  "Returns the rows of the catalogue for the server or the format called `name`. Throws :skein/bad-log-format."
+  [name]
+  (or (seq (catalogue/of name))
+      (error/fail! :skein/bad-log-format
+                   (str "--format-of knows no " (error/preview name) "; there are " (str/join ", " catalogue/servers))
+                   {:format name})))
+
 (defn detect
   "Returns `{:format format, :lines n, :matches n}`: of the formats that have names the first one that fits about as many of
-  the lines looked at as any; of an input without a line, combined.
+  the lines looked at as any; of an input without a line, combined. `rows` are those of the catalogue to choose from.
 
   samples  bytes of an input: its beginning and, of a large one, whole lines from its middle and its end
 
   Throws :skein/unknown-format when none fits a fifth of them."
-  [name samples]
-  (let [head (whole-lines (first samples))
-        samples (cons head (rest samples))
-        outcomes (mapv #(trial samples %) (candidates head))
-        most (double (reduce max (map :matches outcomes)))]
-    (when (< most (* (double least-part) (long (:lines (first outcomes))))) (unknown-format! name head))
-    (if (zero? most)
-      {:format (format/parse "combined"), :lines 0, :matches 0}
-      (some (fn near [{:keys [matches] :as outcome}] (when (>= (double matches) (* (double near-best) most)) outcome))
-            outcomes))))
+  ([name samples] (detect name samples catalogue/rows))
+  ([name samples rows]
+   (let [head (whole-lines (first samples))
+         samples (cons head (rest samples))
+         outcomes (trials rows samples)
+         most (double (reduce max 0 (map :matches outcomes)))
+         lines (long (:lines (trial samples (format/parse "common"))))]
+     (cond
+       (zero? lines) {:format (format/parse "combined"), :lines 0, :matches 0}
+       (= 0 (:lines (peek outcomes))) (peek outcomes)  ; nothing but what a W3C log begins with
+       (or (zero? most) (< most (* (double least-part) lines))) (unknown-format! name head)
+       :else (some (fn near [{:keys [matches] :as outcome}]
+                     (when (>= (double matches) (* (double near-best) most)) outcome))
+                   outcomes)))))

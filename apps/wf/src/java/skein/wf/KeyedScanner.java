@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.Arrays;
+import java.util.List;
+import skein.fold.files.Bytes;
+
+/**
+ * Scans lines whose values have names. A subclass finds the values of a line, and picks those that have a place; what the picked
+ * values mean is read here.
+ *
+ * <p>Escapes in picked strings are resolved in place, which is possible because the text only becomes shorter, and done last, because
+ * a line that turns out to be malformed must stay as it is; the batch may keep the line first. Times and numbers with escapes are read
+ * from a copy.
+ */
+abstract class KeyedScanner extends Scanner {
+    /** What can keep a line out of a format whose syntax has that name. */
+    static List<String> faults(String syntax) {
+        return List.of("empty", syntax, "time", "status", "bytes", "duration", "keys");
+    }
+
+    /** The number of the fault of a line whose syntax is not that of the format. */
+    static final int MALFORMED = 1;
+
+    private static final int NO_KNOWN_KEY = 6;
+    private static final int REQUEST = Rows.COLUMNS; // places of fields without a column, in `from`
+    private static final int TIME = REQUEST + 1;
+    private static final int STATUS = REQUEST + 2;
+    private static final int SIZE = REQUEST + 3;
+    private static final int DURATION = REQUEST + 4;
+    private static final int PLACES = REQUEST + 5;
+    private static final double MAX_SIZE = 1e15;
+    private static final int NOTHING = Integer.MAX_VALUE;
+
+    final TextFormat.Field[] fields;
+    private final Numbers numbers = new Numbers();
+    private final TimeText times = new TimeText(TimeText.AUTO);
+    private final Text copy = new Text(256);
+    byte[] bytes;
+    int at;
+    int end;
+    private int start;
+    private final boolean[] filled;
+    /* By place, for one line: which field was picked, and where its value is. Places from PLACES on are the format's own columns. */
+    private final int[] picked;
+    private final int[] from;
+    private final int[] to;
+    private final boolean[] escaped;
+    private boolean changes; // whether a picked value is not spelled as it is to be shown
+    private boolean statusChanges;
+    private byte[] time; // of the line, if it is not where its place says
+    private int timeLength;
+    /* The value that open found. */
+    private byte[] source;
+    private int sourceFrom;
+    private int sourceTo;
+
+    KeyedScanner(List<TextFormat.Field> fields) {
+        this.fields = fields.toArray(TextFormat.Field[]::new);
+        int columns = Rows.COLUMNS;
+        for (TextFormat.Field field : fields) columns = Math.max(columns, field.column() + 1);
+        picked = new int[PLACES + columns - Rows.COLUMNS];
+        from = new int[picked.length];
+        to = new int[picked.length];
+        escaped = new boolean[picked.length];
+        filled = new boolean[columns];
+        Arrays.fill(filled, true);
+    }
+
+    @Override
+    final boolean[] filled() {
+        return filled;
+    }
+
+    /** Begins the line {@code bytes[at, end)}. */
+    final void begin(byte[] bytes, int at, int end) {
+        this.bytes = bytes;
+        this.at = start = at;
+        this.end = end;
+        changes = statusChanges = false;
+        time = null;
+        Arrays.fill(picked, NOTHING);
+    }
+
+    /** Takes {@code text[0, length)} for the time of the line. */
+    final void setTime(byte[] text, int length) {
+        time = text;
+        timeLength = length;
+    }
+
+    /** Picks a value; of several that mean the same, that of the first field counts. */
+    final void pick(int field, int valueFrom, int valueTo, boolean hasEscapes) {
+        int place = place(fields[field]);
+        if (picked[place] < field) return;
+        picked[place] = field;
+        from[place] = valueFrom;
+        to[place] = valueTo;
+        escaped[place] = hasEscapes;
+        changes |= hasEscapes;
+    }
+
+    private boolean isAnyPicked() {
+        for (int place : picked) if (place != NOTHING) return true;
+        return time != null;
+    }
+
+    /** Puts what was picked into a row; returns {@link #OK} or the fault. */
+    final int fill(Rows batch, int row) {
+        for (int column = 0; column < filled.length; column++) {
+            int place = column < Rows.COLUMNS ? column : column + PLACES - Rows.COLUMNS;
+            batch.from[column][row] = picked[place] == NOTHING ? -1 : from[place];
+            batch.to[column][row] = to[place];
+        }
+        int fault = numbers(batch, row);
+        if (fault != OK) return fault;
+        if (!isAnyPicked()) return NO_KNOWN_KEY;
+        if (changes) change(batch, row);
+        if (picked[REQUEST] != NOTHING) TextScanner.request(bytes, from[REQUEST], to[REQUEST], batch, row);
+        places(batch, row);
+        return OK;
+    }
+
+    /** Takes addresses and absolute URLs apart. */
+    private void places(Rows batch, int row) {
+        if (picked[Rows.CLIENT] != NOTHING) Places.client(fields[picked[Rows.CLIENT]].kind(), bytes, batch, row);
+        if (picked[Rows.URL] != NOTHING
+                && picked[Rows.HOST] == NOTHING
+                && fields[picked[Rows.URL]].kind() == TextFormat.Kind.ABSOLUTE_URL) Places.splitUrl(bytes, batch, row);
+    }
+
+    /** Spells the values in place as they are to be shown. */
+    private void change(Rows batch, int row) {
+        batch.keepLine(row, start, end);
+        for (int column = 0; column < filled.length; column++) {
+            int place = column < Rows.COLUMNS ? column : column + PLACES - Rows.COLUMNS;
+            if (picked[place] != NOTHING && escaped[place])
+                batch.to[column][row] = JsonEscapes.unescape(bytes, from[place], to[place]);
+        }
+        if (picked[REQUEST] != NOTHING && escaped[REQUEST])
+            to[REQUEST] = JsonEscapes.unescape(bytes, from[REQUEST], to[REQUEST]);
+        if (!statusChanges) return;
+        byte[] status = Text.literal(batch.status[row] == 0 ? "-" : Integer.toString(batch.status[row]));
+        System.arraycopy(status, 0, bytes, from[STATUS], status.length);
+        batch.to[Rows.STATUS][row] = from[STATUS] + status.length;
+    }
+
+    /** Finds the text at a place, without escapes; false when there is none. */
+    private boolean open(int place) {
+        if (picked[place] == NOTHING || from[place] == to[place]) return false;
+        source = bytes;
+        sourceFrom = from[place];
+        sourceTo = to[place];
+        if (!escaped[place]) return true;
+        copy.length = 0;
+        copy.add(bytes, sourceFrom, sourceTo - sourceFrom).reserve(Bytes.PAD);
+        source = copy.bytes;
+        sourceFrom = 0;
+        sourceTo = JsonEscapes.unescape(source, 0, copy.length);
+        return true;
+    }
+
+    /** Finds the text of the time, which may stand in brackets; false when there is none. */
+    private boolean openTime() {
+        if (time != null) {
+            source = time;
+            sourceFrom = 0;
+            sourceTo = timeLength;
+            return true;
+        }
+        if (!open(TIME)) return false;
+        if (source[sourceFrom] == '[' && source[sourceTo - 1] == ']') {
+            sourceFrom++;
+            sourceTo--;
+        }
+        return true;
+    }
+
+    private int numbers(Rows batch, int row) {
+        batch.second[row] = batch.size[row] = batch.micros[row] = Rows.NONE;
+        batch.status[row] = 0;
+        if (openTime()) {
+            if (!times.parse(source, sourceFrom, sourceTo)) return 2;
+            batch.second[row] = times.second;
+            batch.zone[row] = times.zone;
+        }
+        if (open(STATUS)) {
+            if (!status()) return 3;
+            batch.status[row] = (int) numbers.value;
+            batch.from[Rows.STATUS][row] = from[STATUS];
+            batch.to[Rows.STATUS][row] = to[STATUS];
+        }
+        if (open(SIZE)) {
+            if (!size()) return 4;
+            batch.size[row] = numbers.value;
+        }
+        if (open(DURATION)) {
+            if (!duration(fields[picked[DURATION]].nanos())) return 5;
+            batch.micros[row] = numbers.value;
+        }
+        return OK;
+    }
+
+    /** A status as JSON may spell it, such as {@code 200.0} or {@code 2e2}. */
+    private boolean status() {
+        statusChanges = escaped[STATUS];
+        if (numbers.status(source, sourceFrom, sourceTo) && numbers.end == sourceTo) return true;
+        double status = number(sourceTo);
+        numbers.value = (long) status;
+        changes = statusChanges = true;
+        return status == numbers.value && status >= 100 && status <= 999;
+    }
+
+    /** A whole number as JSON may spell it; one below zero, or with a fraction, says nothing. */
+    private boolean size() {
+        if (numbers.whole(source, sourceFrom, sourceTo) && numbers.end == sourceTo) {
+            numbers.value = Math.max(0, numbers.value);
+            return true;
+        }
+        double size = number(sourceTo);
+        numbers.value = size >= 0 && size == Math.rint(size) ? (long) size : Rows.NONE;
+        return size < MAX_SIZE;
+    }
+
+    /** A number as JSON may spell it; a text may name its own unit, as in {@code 1.5ms}. One below zero says nothing. */
+    private boolean duration(long nanos) {
+        if (numbers.micros(source, sourceFrom, sourceTo, nanos) && numbers.end == sourceTo) return true;
+        int unitFrom = sourceTo;
+        while (unitFrom > sourceFrom && (source[unitFrom - 1] > '9' || source[unitFrom - 1] < 0)) unitFrom--;
+        long unit =
+                switch (new String(source, unitFrom, sourceTo - unitFrom, java.nio.charset.StandardCharsets.UTF_8)) {
+                    case "" -> nanos;
+                    case "ns" -> 1;
+                    case "us", "µs" -> 1000;
+                    case "ms" -> 1_000_000;
+                    case "s" -> 1_000_000_000;
+                    default -> 0;
+                };
+        double micros = number(unitFrom) * unit / 1000;
+        numbers.value = micros >= 0 ? (long) micros : Rows.NONE;
+        return unit > 0 && micros <= Numbers.MAX_MICROS;
+    }
+
+    /** The number that the value is, up to {@code to}; NaN when it is none. */
+    private double number(int to) {
+        if (!isNumber(source, sourceFrom, to)) return Double.NaN;
+        try {
+            return Double.parseDouble(
+                    new String(source, sourceFrom, to - sourceFrom, java.nio.charset.StandardCharsets.ISO_8859_1));
+        } catch (NumberFormatException e) {
+            return Double.NaN;
+        }
+    }
+
+    static boolean isNumber(byte[] bytes, int from, int to) {
+        boolean digit = false;
+        for (int i = from; i < to; i++) {
+            byte b = bytes[i];
+            if (b >= '0' && b <= '9') digit = true;
+            else if (b != '-' && b != '+' && b != '.' && b != 'e' && b != 'E') return false;
+        }
+        return digit;
+    }
+
+    private static int place(TextFormat.Field field) {
+        return switch (field.kind()) {
+            case TEXT, LIST, NUMBER, ADDRESS, ADDRESS_PORT, ABSOLUTE_URL ->
+                field.column() < Rows.COLUMNS ? field.column() : field.column() + PLACES - Rows.COLUMNS;
+            case REQUEST, ABSOLUTE_REQUEST -> REQUEST;
+            case TIME -> TIME;
+            case STATUS -> STATUS;
+            case SIZE -> SIZE;
+            case DURATION -> DURATION;
+        };
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import skein.fold.files.Bytes;
+
+/** Takes the fields of a row apart that say where something is: addresses with ports, lists of addresses, absolute URLs. */
+final class Places {
+    private Places() {}
+
+    /** Leaves of the client's field only the address, as its kind asks: the first one of a list, without its port. */
+    static void client(TextFormat.Kind kind, byte[] bytes, Rows batch, int row) {
+        if (kind != TextFormat.Kind.ADDRESS && kind != TextFormat.Kind.ADDRESS_PORT) return;
+        int from = batch.from[Rows.CLIENT][row];
+        int to = Bytes.indexOf(bytes, from, batch.to[Rows.CLIENT][row], (byte) ',');
+        if (from < to && bytes[from] == '[') {
+            int close = Bytes.indexOf(bytes, from, to, (byte) ']');
+            batch.from[Rows.CLIENT][row] = close < to ? from + 1 : from;
+            batch.to[Rows.CLIENT][row] = close;
+            return;
+        }
+        int colon = lastColon(bytes, from, to);
+        // An address of IPv6 has several colons, so the last one is that of a port only if there always is a port.
+        boolean port = colon >= 0
+                && (kind == TextFormat.Kind.ADDRESS_PORT || Bytes.indexOf(bytes, from, to, (byte) ':') == colon);
+        batch.to[Rows.CLIENT][row] = port ? colon : to;
+    }
+
+    private static int lastColon(byte[] bytes, int from, int to) {
+        for (int at = to - 1; at >= from; at--) if (bytes[at] == ':') return at;
+        return -1;
+    }
+
+    /** Makes host and URL of a URL that begins with a scheme: {@code https://example.org:443/a} is /a on example.org. */
+    static void splitUrl(byte[] bytes, Rows batch, int row) {
+        int from = batch.from[Rows.URL][row];
+        int to = batch.to[Rows.URL][row];
+        batch.from[Rows.HOST][row] = -1;
+        int colon = from < 0 ? to : Bytes.indexOf(bytes, from, to, (byte) ':');
+        if (colon + 3 > to || bytes[colon + 1] != '/' || bytes[colon + 2] != '/') return;
+        int host = colon + 3;
+        int path = Bytes.indexOf(bytes, host, to, (byte) '/');
+        int port = lastColon(bytes, host, path);
+        boolean bracket = port >= 0 && Bytes.indexOf(bytes, port, path, (byte) ']') < path;
+        batch.from[Rows.HOST][row] = host;
+        batch.to[Rows.HOST][row] = port < 0 || bracket ? path : port;
+        batch.from[Rows.URL][row] = path;
+    }
+}

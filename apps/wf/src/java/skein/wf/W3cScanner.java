@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.wf;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import skein.fold.files.Bytes;
+
+/** Scans lines of a {@link W3cFormat}. Lines that begin with # say what follows; they are no requests. */
+final class W3cScanner extends KeyedScanner {
+    private static final byte[] FIELDS = Text.literal("#Fields:");
+    private static final byte[] DATE = Text.literal("#Date:");
+    private static final int DAY = -2; // instead of the number of a field
+    private static final int CLOCK = -3;
+    private static final int NOTHING = -1;
+    private static final int DAY_SECONDS = 86400;
+
+    private final Map<String, Integer> places = new HashMap<>();
+    private final Text time = new Text(64);
+    private final TimeText dates = new TimeText("%Y-%m-%d %H:%M:%S");
+    private final TimeText namedDates = new TimeText("%d-%b-%Y %H:%M:%S");
+    private byte[] today = {}; // the day that the last #Date said
+    private int[] columns = {}; // which field each value goes to
+    /* Where the day and the time of the line are; -1 in from: nowhere. */
+    private int dayFrom;
+    private int dayTo;
+    private int clockFrom;
+    private int clockTo;
+
+    W3cScanner(W3cFormat format) {
+        super(format.fields());
+        for (int i = fields.length - 1; i >= 0; i--) places.put(fields[i].name(), i);
+        places.putIfAbsent("date", DAY);
+        places.putIfAbsent("time", CLOCK);
+        for (String line : format.header()) {
+            byte[] bytes = Text.literal(line);
+            directive(Arrays.copyOf(bytes, bytes.length + Bytes.PAD), 0, bytes.length);
+        }
+    }
+
+    @Override
+    int scan(byte[] bytes, int at, int end, Rows batch, int row) {
+        if (at == end) return 0;
+        if (bytes[at] == '#') {
+            directive(bytes, at, end);
+            return COMMENT;
+        }
+        begin(bytes, at, end);
+        dayFrom = clockFrom = -1;
+        return values(bytes, at, end) ? fill(batch, row) : MALFORMED;
+    }
+
+    /** Picks the values of a line; returns whether there is one for each name. */
+    private boolean values(byte[] bytes, int at, int end) {
+        byte separator = (byte) (Bytes.indexOf(bytes, at, end, (byte) '\t') < end ? '\t' : ' ');
+        int n = 0;
+        for (int from = at; from <= end; n++) {
+            if (separator == ' ') while (from < end && bytes[from] == ' ') from++;
+            if (from == end && separator == ' ') break;
+            if (n == columns.length) return false;
+            boolean quoted = from < end && bytes[from] == '"';
+            if (quoted) from++;
+            int to = quoted ? quoteEnd(bytes, from, end, separator) : Bytes.indexOf(bytes, from, end, separator);
+            value(columns[n], from, to);
+            from = to + (quoted ? 2 : 1);
+        }
+        joinTime();
+        return n == columns.length;
+    }
+
+    private void value(int column, int from, int to) {
+        if (column >= 0) {
+            pick(column, from, to, false);
+        } else if (column == DAY) {
+            dayFrom = from;
+            dayTo = to;
+        } else if (column == CLOCK) {
+            clockFrom = from;
+            clockTo = to;
+        }
+    }
+
+    /** Where the quote is that ends a value: the first one that a separator or the end of the line follows. */
+    private static int quoteEnd(byte[] bytes, int at, int end, byte separator) {
+        while ((at = Bytes.indexOf(bytes, at, end, (byte) '"')) < end) {
+            if (at + 1 == end || bytes[at + 1] == separator) return at;
+            at++;
+        }
+        return end;
+    }
+
+    private void joinTime() {
+        time.length = 0;
+        if (dayFrom >= 0) time.add(bytes, dayFrom, dayTo - dayFrom);
+        else time.add(today);
+        if (time.length == 0 || dayFrom < 0 && clockFrom < 0) return;
+        time.add(' ');
+        if (clockFrom >= 0) time.add(bytes, clockFrom, clockTo - clockFrom);
+        else time.add(Text.literal("00:00:00"));
+        time.reserve(Bytes.PAD);
+        setTime(time.bytes, time.length);
+    }
+
+    private void directive(byte[] bytes, int at, int end) {
+        if (startsWith(FIELDS, bytes, at, end)) columns = columns(bytes, at + FIELDS.length, end);
+        if (startsWith(DATE, bytes, at, end)) setToday(bytes, at + DATE.length, end);
+    }
+
+    private static boolean startsWith(byte[] text, byte[] bytes, int at, int end) {
+        return end - at >= text.length && Arrays.equals(text, 0, text.length, bytes, at, at + text.length);
+    }
+
+    private int[] columns(byte[] bytes, int at, int end) {
+        String names = new String(bytes, at, end - at, java.nio.charset.StandardCharsets.ISO_8859_1).strip();
+        return Arrays.stream(names.split("\\s+"))
+                .mapToInt(name -> places.getOrDefault(name, NOTHING))
+                .toArray();
+    }
+
+    private void setToday(byte[] bytes, int at, int end) {
+        while (at < end && bytes[at] == ' ') at++;
+        TimeText date = dates.parse(bytes, at, end) ? dates : namedDates.parse(bytes, at, end) ? namedDates : null;
+        if (date != null)
+            today = Text.literal(java.time.LocalDate.ofEpochDay(Math.floorDiv(date.second, DAY_SECONDS))
+                    .toString());
+    }
+}
