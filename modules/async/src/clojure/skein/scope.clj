@@ -3,7 +3,8 @@
   "Children that can't outlive their parent: threads and blocks in a tree.
 
   * `scope` - runs its body, waits for the children, throws what failed
-  * children: `fork` on a virtual thread, `go` and `async` as blocks
+  * children: `fork` on a virtual thread, `go` and `async` as blocks, and by `in-scope`
+    whatever skein.async starts
   * `cancel!` `cancelled?` `shield` `remaining-ms` `outcomes`
 
       (scope [s]
@@ -314,6 +315,32 @@
 (defn cancel!
   "Cancels the children of the scope, and lets none begin any more. The body goes on, and
   the scope returns its value. Returns nil.
+
+(defn ^:no-doc maker
+  "Returns a function that makes the region of a new child of the scope; see `in-scope`."
+  [s]
+  (check-scope s)
+  (fn make-child [] (child s)))
+
+(defmacro in-scope
+  "Evaluates the body. Whatever skein.async starts in it is a child of scope `s`: blocks of `go`
+  and `async`, threads, and what pipelines, mults, `into`, `parallel-map` and so on are made of.
+  So is what those start in turn.
+
+  The scope waits for them as for all children, and cancels them when it is cancelled. What
+  never ends by itself, such as a mult of an open channel, is ended by `cancel!`. Outside of
+  this, blocks belong to nobody. Throws :skein/scope-closed where the scope has ended.
+
+      (scope [s {:deadline-ms 60000}]
+        (in-scope s
+          (let [out (a/chan)]
+            (a/pipeline 2 out (map inc) (a/to-chan! [1 2 3]))
+            (a/<!! (a/into [] out)))))
+      ;=> [2 3 4]"
+  {:style/indent 1}
+  [s & body]
+  `(do (push-thread-bindings {Region/CHILD (maker ~s)})
+       (try ~@body (finally (pop-thread-bindings)))))
 
       (scope [s]
         (fork s (Thread/sleep 60000))

@@ -12,9 +12,10 @@
   (:import
    (java.util.concurrent Executor Executors ThreadFactory)
    (java.util.concurrent.atomic AtomicLong)
-   (skein.rt Callback Channel World)
+   (skein.rt Callback Channel)
    (skein.rt.schedule Scheduler)
    (skein.rt.watch Failures)))
+   (skein.rt.scope Child)
 
 (set! *warn-on-reflection* true)
 
@@ -47,10 +48,10 @@
   (memoize (fn executor-for [workload] (or (own-executor workload) (default-executor workload)))))
 
 (defn exec
-  "Runs `task` on a thread for `workload`, or on one of the simulation that the caller is in."
+  "Runs `task` on a thread for `workload`, or on one of the simulation that the caller is in. It is
+  a child of the scope whose children are made here; see skein.scope/in-scope."
   [^Runnable task workload]
-  (when-not (World/starts task)
-    (.execute ^Executor (executor-for workload) task)))
+  (Child/start task ^Executor (executor-for workload)))
 
 (defn call
   "See skein.async/thread-call."
@@ -61,7 +62,8 @@
     (exec (fn run []
             (try (when-some [v (f)] (port/>!! c v))
                  (catch Throwable t
-                   (Failures/uncaught t) ; before its taker is given nil, and may ask why
+                   (when-not (Child/here) ; else its scope tells
+                     (Failures/uncaught t)) ; before its taker is given nil, and may ask why
                    (.close c t)
                    (throw t))
                  (finally (port/close! c))))

@@ -115,6 +115,10 @@ public final class Frame extends Waiter implements Runnable {
 
     private Runner prepare() {
         port = new Port();
+        if (cancellable == null) {
+            Region child = Region.childHere();
+            if (child != null) become(child);
+        }
         bindings = Var.getThreadBindingFrame();
         Hooks hooks = Hooks.installed;
         if (hooks != null) context = hooks.spawned(this);

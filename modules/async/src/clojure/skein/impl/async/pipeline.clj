@@ -14,7 +14,8 @@
    [skein.impl.threads :as threads])
   (:import
    (skein.rt Channel UnlimitedChannel)
-   (skein.rt.schedule Scheduler)))
+   (skein.rt.schedule Scheduler)
+   (skein.rt.scope Cancellable Region)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -74,10 +75,21 @@
           (do (discard item) (abandon items))))
       (when close? (close! to)))))
 
+(defn- cancelled?
+  "Returns whether the scope to which this block or thread belongs has cancelled it."
+  []
+  (if-some [region (Cancellable/innermost)] (.isCancelled region) false))
+
+(defn- report
+  "Reports what a step failed with, unless its scope has ended it. Returns nil."
+  [thrown]
+  (when-not (and (Region/isInterruption thrown) (cancelled?))
+    (Scheduler/uncaught thrown)))
+
 (defn- fails
   "Reports what `item` failed with; it has no results, or no more."
   [item thrown]
-  (Scheduler/uncaught thrown)
+  (report thrown)
   (close! item))
 
 (defn- quick?
@@ -85,7 +97,7 @@
   [xf ex-handler [v item]]
   (let [start (Scheduler/nanoTime)]
     (try
-      (let [^Channel results (chan 1 xf ex-handler)]
+      (let [^Channel results (chan 1 xf (or ex-handler report))]
         (.putBlocking results v)
         (close! results)
         (port/put! item results))
@@ -96,7 +108,7 @@
   (threads/exec (bound-fn work [] (loop []
                                     (when-some [job (port/<!! jobs)]
                                       (do-job job)
-                                      (recur))))
+                                      (when-not (cancelled?) (recur)))))
                 workload))
 
 (defblock ^:private work
@@ -104,9 +116,9 @@
   [jobs do-job workload]
   (loop []
     (when-some [job (<! jobs)]
-      (if (do-job job)
-        (recur)
-        (work-on-thread jobs do-job workload)))))
+      (cond
+        (not (do-job job)) (work-on-thread jobs do-job workload)
+        (not (cancelled?)) (recur))))) ; a step may have swallowed what it was told
 
 (defn- begin-work
   "A program that wants no block to block, see skein.async/defblockingop, may well want the

@@ -42,6 +42,7 @@ public final class Cancellable {
     private Region interruptedFor; // its thread was interrupted, and has not been seen to notice
     private boolean begun;
     private int shields;
+    private Cancellable outside; // of a child on a thread: what the thread was before, as one of a pool may be
 
     private Cancellable(Frame frame, Thread thread) {
         this.frame = frame;
@@ -203,7 +204,10 @@ public final class Cancellable {
     public synchronized boolean enter() {
         wait = null;
         thread = Thread.currentThread();
-        if (frame == null) OF_THREAD.set(this);
+        if (frame == null) {
+            outside = OF_THREAD.get();
+            OF_THREAD.set(this);
+        }
         if (!begun) {
             begun = true;
             if (top.requested) return false;
@@ -217,6 +221,9 @@ public final class Cancellable {
         if (thread != Thread.currentThread()) return;
         if (interruptedFor != null) takeInterrupt();
         thread = null;
+        if (frame != null) return;
+        if (outside == null) OF_THREAD.remove();
+        else OF_THREAD.set(outside);
     }
 
     /** The child throws. */

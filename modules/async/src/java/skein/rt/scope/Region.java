@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt.scope;
 
+import clojure.lang.IFn;
+import clojure.lang.Var;
 import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -28,6 +30,12 @@ public final class Region {
         /** The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. */
         default void ended(Region region, Object value, Throwable thrown) {}
     }
+
+    /**
+     * Where this is bound, blocks and threads of skein.async are children of a scope: a function that makes the region of one.
+     * The binding goes with blocks and threads as others do, so what they start are children too.
+     */
+    public static final Var CHILD = Var.create(null).setDynamic();
 
     private static final int MAX_CAUSES = 20;
 
@@ -58,6 +66,12 @@ public final class Region {
     /** The region of a child that has not begun: a block by {@link Frame#goIn}, or a {@link Fork}. */
     public static Region child(Owner owner) {
         return new Region(new Cancellable(), owner, CHILDREN.incrementAndGet());
+    }
+
+    /** The region of one more child of the scope whose {@link #CHILD} is bound here, or null. */
+    public static Region childHere() {
+        IFn make = (IFn) CHILD.deref();
+        return make == null ? null : (Region) make.invoke();
     }
 
     /** Ends the region, on the thread or block that entered it. */
