@@ -24,9 +24,13 @@
   (:import
    (clojure.lang IFn)
    (java.util.concurrent Executor ExecutorService Executors RejectedExecutionException Semaphore)
-   (skein.rt.scope VirtualFuture)))
+   (skein.rt.scope VirtualFuture)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
+
+(doseq [place ["virtual" "virtual.contest" "virtual.descriptors" "virtual.timing" "virtual.window"]]
+  (Failures/addMachinery (str "skein." place "$"))) ; say nothing about the user's code in a stack trace
 
 ;;;; Futures and threads
 

@@ -11,10 +11,12 @@
                                       or a map for a mutable field of a deftype
       :known  volatile {symbol LocalBinding}, all new names, for inference
       :line   {:line l :column c}     of the nearest form that tells it
+      :written  the macro call by which the forms at hand have come about, or nil: as the user wrote them
       :leave  function, see `expand`
 
   The metadata of an expanded form tells where it comes from: ::source is the form
-  as it was, ::macros the macro calls that became it, the outermost last."
+  as it was, ::macros the macro calls that became it, the outermost last, and ::written what
+  stands in the user's file in its place, if a macro has put it there."
   (:require
    [skein.impl.error :as error]
    [skein.impl.forms :as forms]
@@ -154,7 +156,8 @@
   "`expanded` with the metadata of `form`, and a line even if a macro made it."
   [scope form expanded]
   (let [m (meta form)]
-    (with-meta expanded (merge (:line scope) m {::source (::source m form)}))))
+    (with-meta expanded (cond-> (merge (:line scope) m {::source (::source m form)})
+                          (:written scope) (assoc ::written (:written scope))))))
 
 (defn- expand-core
   "A form that is no macro call."
@@ -186,14 +189,15 @@
 
 (defn- expand-seq [scope form]
   (let [m (meta form)
-        scope (if (:line m) (assoc scope :line (select-keys m [:line :column])) scope)
+        ;; The reader gives a line to what it reads, and nothing to what a macro makes.
+        scope (if (:line m) (assoc scope :line (select-keys m [:line :column]) :written nil) scope)
         op (first form)
         instead (when (and (symbol? op) (not (contains? (:names scope) op))) ((:leave scope) form))
         expanded (if instead form (macroexpand-once scope form))]
     (cond
       instead (left-form scope instead)
       (identical? expanded form) (expand-core scope form)
-      :else (expand-form scope (from-macro expanded form)))))
+      :else (expand-form (update scope :written #(or % form)) (from-macro expanded form)))))
 
 (defn- expand-symbol [scope sym]
   (let [entry ((:names scope) sym)]

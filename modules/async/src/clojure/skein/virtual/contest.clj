@@ -10,7 +10,8 @@
    [skein.virtual.descriptors :as descriptors])
   (:import
    (java.util.concurrent LinkedBlockingQueue)
-   (skein.rt.scope VirtualFuture)))
+   (skein.rt.scope VirtualFuture)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -51,7 +52,7 @@
   [fs]
   (contest fs (fn first-of-all [next-outcome]
                 (let [{:keys [value error]} (next-outcome)]
-                  (if error (throw error) value)))))
+                  (if error (throw (Failures/reached error)) value)))))
 
 (defn- with-suppressed
   "The first of `errors`, which has the others as suppressed."
@@ -65,7 +66,7 @@
   (contest fs (fn first-success [next-outcome]
                 (loop [errors []]
                   (if (= (count errors) (count fs))
-                    (throw (with-suppressed errors))
+                    (throw (Failures/reached (with-suppressed errors)))
                     (let [{:keys [value error]} (next-outcome)]
                       (if error (recur (conj errors error)) value)))))))
 
@@ -77,5 +78,5 @@
                   (if (zero? missing)
                     values
                     (let [{:keys [index value error]} (next-outcome)]
-                      (when error (throw error))
+                      (when error (throw (Failures/reached error)))
                       (recur (assoc values index value) (dec missing))))))))

@@ -5,11 +5,15 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! <? <?? async go]]
+   [skein.async.channels :as channels]
+   [skein.async.parallel :as parallel]
+   [skein.async.window :as window]
    [skein.deadline :refer [within-deadline]]
    [skein.fresh-jvm :as fresh-jvm]
    [skein.scope :as s]
    [skein.trace :as trace]
-   [skein.uncaught :refer [await-uncaught]])
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.virtual :as v])
   (:import
    (java.io StringReader StringWriter)
    (skein.rt Port)
@@ -62,6 +66,46 @@
       (is (= "For input string: \"x1\"" (ex-message e)))
       (is (nil? (ex-cause e)))
       (is (some (fn [^StackTraceElement el] (= "awaited-by" (.getMethodName el))) (.getStackTrace e))))))
+
+(defn- waiting-forms
+  "How the stack trace of what ends the block of `start`, a function of its input, names who waited."
+  [start]
+  (let [in (a/chan)
+        ^Port port (start (async (<! in) (throw (ex-info "x" {}))))]
+    (within-deadline
+      (a/put! in 1)
+      (keep :op (trace/async-trace (try (<?? port) (catch Exception e e)))))))
+
+(defmacro ^:private taken-from [port] `(let [port# ~port] [(<? port#)]))
+
+(deftest a-wait-is-shown-as-the-user-wrote-it
+  (is (= ["(<? inner)"] (waiting-forms (fn [inner] (async (<? inner))))))
+  (is (= ["(-> inner <?)"] (waiting-forms (fn [inner] (async (-> inner <?))))))
+  (is (= ["(channels/<!within 60000 inner :late)"]
+         (waiting-forms (fn [inner] (async (channels/<!within 60000 inner :late) (<? inner))))))
+  (is (= ["(a/alt! inner ([v] v))"] (waiting-forms (fn [inner] (async (a/alt! inner ([v] v)) (<? inner))))))
+  (is (= ["(taken-from inner)"] (waiting-forms (fn [inner] (async (taken-from inner))))) "a macro of one's own")
+  (is (= ["(<! inner)"] (waiting-forms (fn [inner] (async (when inner (<! inner)) (<? inner))))) "inside a macro"))
+
+(defn- failing [x] (throw (ex-info "x" {:x x})))
+(defn- read-window [] (doall (v/wmap 2 failing [1])))
+(defn- transduce-window [] (into [] (v/wmap 2 failing) [1]))
+(defn- run-window [] (v/wrun! 2 failing [1]))
+(defn- race-one [] (v/race (fn [] (failing 1))))
+(defn- all-of-one [] (v/all (fn [] (failing 1))))
+(defn- window-between [] (let [to (a/chan)] (window/wmap 2 failing (a/to-chan! [1]) to) (<?? to)))
+(defn- map-in-parallel [] (<?? (parallel/parallel-map 2 failing (a/to-chan! [1]))))
+(defn- map-as-completed [] (<?? (parallel/parallel-map {:n 2 :ordered? false} failing (a/to-chan! [1]))))
+
+(deftest exceptions-of-many-calls-show-who-called
+  (doseq [[f caller] {read-window 'read-window, transduce-window 'transduce-window, run-window 'run-window
+                      race-one 'race-one, all-of-one 'all-of-one, window-between 'window-between
+                      map-in-parallel 'map-in-parallel, map-as-completed 'map-as-completed}
+          :let [frames (trace/async-trace (try (within-deadline (f)) (catch Exception e e)))]]
+    (testing (str caller)
+      (is (= 'failing (:fn (first frames))))
+      (is (some (fn [{:keys [via fn]}] (and (= caller fn) (#{:awaited-by :spawned-by} via))) frames))
+      (is (every? #{'skein.trace.exceptions-test} (keep :ns frames)) "no machinery"))))
 
 (defn- pst-lines [& args]
   (let [out (StringWriter.)]

@@ -127,9 +127,8 @@
     :else (first args)))
 
 (defn- site [form op]
-  (let [source (::expand/source (meta form) form)
-        {:keys [line column]} (meta form)]
-    [(symbol (name (first source))) line column (error/preview source)]))
+  (let [{::expand/keys [source written] :keys [line column] :or {source form}} (meta form)]
+    [(symbol (name (first source))) line column (error/preview (or written source))]))
 
 (defn- park [b [_ & args :as form]]
   (let [op (::mark/op (meta form))

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import skein.rt.Lock;
 import skein.rt.Runner;
 import skein.rt.World;
+import skein.rt.watch.Failures;
 
 /**
  * Calls a function on the items of an input, several at a time on virtual threads, for one reader of the results.
@@ -355,6 +356,7 @@ public final class Window extends Lock {
 
     private Object end() throws Exception {
         Throwable thrown = failure != null ? failure : inputFailure;
+        if (thrown != null) Failures.reached(thrown);
         if (thrown instanceof Error e) throw e;
         if (thrown != null) throw (Exception) thrown;
         return END;

@@ -130,6 +130,14 @@ final class AsyncTrace {
         t.write();
     }
 
+    /** Adds to {@code thrown} the stack of the thread that began what has failed. */
+    static void begunBy(Throwable thrown, StackTraceElement[] caller) {
+        AsyncTrace t = of(thrown);
+        if (t == null) return;
+        t.addAll(SPAWNED, caller);
+        t.write();
+    }
+
     /** The frames of the user's code, and of who waited for it. */
     static List<StackTraceElement> userFrames(Throwable thrown) {
         List<StackTraceElement> frames = trimmed(thrown.getStackTrace());

@@ -73,6 +73,15 @@ public final class Failures {
         return thrown;
     }
 
+    /** {@code thrown} has ended work that was begun where {@code caller}, which is never thrown, was made. */
+    public static void begunBy(Throwable thrown, Throwable caller) {
+        try {
+            AsyncTrace.begunBy(thrown, caller.getStackTrace());
+        } catch (Throwable ignored) {
+            // As above.
+        }
+    }
+
     /**
      * The stack trace of an exception without the machinery of Clojure, the JDK and this runtime, but for what the user's
      * code called last; then who waited, and who spawned.
