@@ -32,7 +32,7 @@
     (.start)))
 
 (def ^:private per-second (limit/rate-limiter 200))
-(def ^:private at-once (limit/concurrency-limiter 6 :name "server"))
+(def ^:private at-once (limit/concurrency-limiter {:n 6 :name "server"}))
 
 (defn- ask
   "The answer for n, or :late. A future that comes too late is cancelled."
@@ -51,7 +51,7 @@
       port (.getPort (.getAddress server))
       start (System/nanoTime)
       answers (parallel-map 50 (partial ask client port) (a/to-chan! (range 60)))]
-  (run! println (<!! (a/into [] (batch answers {:size 10}))))
+  (run! println (<!! (a/into [] (batch 10 answers))))
   (println "no faster than allowed:" (<= 0.29 (/ (- (System/nanoTime) start) 1e9)) (limit/status at-once))
   (System/exit 0))
 

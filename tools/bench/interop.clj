@@ -81,12 +81,12 @@
          "the same of the JDK" (per-item n #(let [p (SubmissionPublisher.)] (consume p (fn [] (submit-all p))))))
     (row "publisher to subscriber to channel"
          (per-item n #(let [to (a/chan 100)]
-                        (.subscribe (reactive/publisher (numbers)) (reactive/subscriber to {:window 128}))
+                        (.subscribe (reactive/publisher (numbers)) (reactive/subscriber {:window 128} to))
                         (drain to)))
          "pipe" piped)
     (row "values, reduced on a thread" (per-item n #(reduce (fn [_ v] v) nil (interop/values (numbers))))
          "<!! in a loop" (per-item n #(let [c (numbers)] (loop [] (when (some? (<!! c)) (recur))))))
-    (row "batch of 100" (per-item n #(drain (channels/batch (numbers) {:size 100})))
+    (row "batch of 100" (per-item n #(drain (channels/batch 100 (numbers))))
          "a channel with partition-all" (per-item n #(drain (a/pipe (numbers) (a/chan 1 (partition-all 100))))))))
 
 ;;;; Work
@@ -96,11 +96,11 @@
         limiter (limit/concurrency-limiter 1)]
     (doseq [ordered? [true false]]
       (row (str "parallel-map of 2" (when-not ordered? ", as they are done"))
-           (per-item n #(drain (parallel-map 2 inc (numbers) :ordered? ordered?)))
+           (per-item n #(drain (parallel-map {:n 2 :ordered? ordered?} inc (numbers))))
            "pipeline of 2" (per-item n #(let [to (a/chan)] (a/pipeline 2 to (map inc) (numbers)) (drain to)))))
     (row "with-permit" (per-item n (in-block n (limit/with-permit limiter nil)))
          "the JDK's Semaphore" (per-item n (in-block n (.acquire semaphore) (.release semaphore))))
-    (row "gate, :drop, full" (per-item n (let [g (channels/gate (doto (a/chan 1) (a/put! 1)) :drop)] (in-block n (>! g 1))))
+    (row "gate, :drop, full" (per-item n (let [g (channels/gate :drop (doto (a/chan 1) (a/put! 1)))] (in-block n (>! g 1))))
          "dropping buffer, full" (per-item n (let [c (a/chan (a/dropping-buffer 1))] (in-block n (>! c 1)))))))
 
 (defn- flow-figure []
@@ -130,7 +130,7 @@
 (defn- real-rate
   "A channel of the permits a second that a limiter gave in ten seconds."
   [rate]
-  (let [limiter (limit/rate-limiter rate :burst (max 1 (/ rate 10)))] ; makes up for 100 ms
+  (let [limiter (limit/rate-limiter {:rate rate :burst (max 1 (/ rate 10))})] ; makes up for 100 ms
     (a/io-thread
       (<!! limiter)
       (let [start (System/nanoTime)

@@ -171,6 +171,7 @@
   "Defines a function that blocks its thread. As core.async's: if the system property
   clojure.core.async.go-checking is true now, it throws in a block. Differs: always so, and
   not only up to a block's first park."
+  {:style/indent :defn}
   [op doc arglist & body]
   `(do (defn ~op ~doc ~arglist ~@body)
        (when (Boolean/getBoolean "clojure.core.async.go-checking")
@@ -195,7 +196,7 @@
   "Does one of several operations, blocking this thread until one is done; see `alts!`.
   As core.async's; differs as `<!!` does."
   [ports & opts]
-  (Alts/chooseBlocking ports (apply hash-map opts)))
+  (Alts/chooseBlocking ports (Alts/options opts)))
 
 ;;;; Parking operations, where they are reached through a function
 
@@ -223,19 +224,23 @@
   "Does one of several operations, parking the block until one is done. Returns
   [value port]; for a put the value is true, or false if the port is closed.
 
-  ports      a channel to take from, or [channel value] to put, of each at least one
-  :default   returned as [default :default] when nothing is ready
-  :priority  true: try in the given order; otherwise the choice is uniform
+  ports  channels to take from and [channel value] pairs to put, at least one
 
-  As core.async's; differs as `<!` does."
-  {:skein.impl.go/op '{:method alts, :arity [1 nil]}}
-  [ports & {:as opts}]
-  (port/alts! ports opts))
+  options, keys and values or a map:
+    :default   returned as [default :default] when nothing is ready
+    :priority  true: try in the given order; otherwise the choice is uniform
+
+  As core.async's; differs as `<!` does, and other options are refused: :skein/bad-option."
+  {:skein.impl.go/op '{:method alts, :arity [1 nil]}
+   :arglists '([ports & {:as opts}])}
+  [ports & opts]
+  (apply port/alts! ports opts))
 
 (defn do-alts
   "Does one of several operations without waiting: a derefable [value port], or nil, and
   then `fret` is called with that later. As core.async's; for `opts` see `alts!`."
   [fret ports opts]
+  (check/function "fret of do-alts" fret)
   (when-some [chosen (Alts/choose ports opts (Callback. fret (boolean (:on-caller? (meta fret)))) nil)]
     (Box. chosen)))
 
@@ -244,12 +249,12 @@
   [alts clauses]
   (alt/alt-form alts clauses))
 
-(defmacro alt!!
+(defmacro ^{:style/indent 0} alt!!
   "As `alt!`, blocking this thread until an operation is done. As core.async's."
   [& clauses]
   (do-alt `alts!! clauses))
 
-(defmacro alt!
+(defmacro ^{:style/indent 0} alt!
   "Does one of several operations, as `alts!`, and evaluates the result of its clause.
 
   Each clause is a port or a vector of ports and [port value]s, and a result; the result
@@ -272,13 +277,14 @@
   exception handler gets the exception. Differs: `<?` and `<??` rethrow it, too; the body may block, and park in any
   function that it calls; any Clojure form compiles. What is too large for a method of the JVM, or
   nested too deep, is refused: :skein/block-too-large, :skein/nested-too-deep."
-  {:skein.impl.go/block true}
+  {:style/indent 0, :skein.impl.go/block true}
   [& body]
   (late/compile-go &env body &form))
 
-(defmacro go-loop
+(defmacro ^{:style/indent 1} go-loop
   "As (go (loop bindings body...)). As core.async's."
   [bindings & body]
+  (check/bindings "go-loop" bindings "[name value ...]" (fn pairs? [v] (even? (count v))))
   `(go (loop ~bindings ~@body)))
 
 (defmacro async
@@ -290,7 +296,7 @@
 
       (<!! (async (* 6 7)))
       ;=> 42"
-  {:skein.impl.go/block true}
+  {:style/indent 0, :skein.impl.go/block true}
   [& body]
   (late/compile-async &env body &form))
 
@@ -305,7 +311,7 @@
       (throw thrown)))
   value)
 
-(defmacro <?
+(defmacro ^{:style/indent 0} <?
   "As `<!`, and throws the exception, the same object, that ended `port`: that of a block, `go`
   or `async`, or the cause with which a channel was closed."
   [port]
@@ -326,12 +332,12 @@
   ([f] (threads/call f :mixed))
   ([f workload] (threads/call f workload)))
 
-(defmacro thread
+(defmacro ^{:style/indent 0} thread
   "Runs the body on a platform thread; see `thread-call`. As core.async's."
   [& body]
   `(thread-call (^:once fn* [] ~@body) :mixed))
 
-(defmacro io-thread
+(defmacro ^{:style/indent 0} io-thread
   "Runs the body on a virtual thread; see `thread-call`. As core.async's."
   [& body]
   `(thread-call (^:once fn* [] ~@body) :io))
@@ -366,7 +372,8 @@
   ex-handler  as for `chan`
 
   As core.async's. Differs: stops taking when `to` closes. Work is done in blocks, and goes
-  on on :compute threads once a value has taken more than 1 ms.
+  on on :compute threads once a value has taken more than 1 ms. doc/in-parallel.md has other
+  ways, and says when to take which.
 
       (<!! (into [] (let [out (chan)] (pipeline 2 out (filter odd?) (to-chan! [1 2 3])) out)))
       ;=> [1 3]"

@@ -121,7 +121,7 @@
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  {:deadline-ms [(fn time? [x] (or (nil? x) (number? x))) "a number of milliseconds, or nil for none"]
+  {:deadline-ms check/time-option
    :on-error [#{:cancel :collect} ":cancel or :collect"]})
 
 (defn- nearer
@@ -146,8 +146,7 @@
 (defn ^:no-doc open
   "Begins a scope on this thread or block; see `scope`, whose expansion calls this."
   [options]
-  (check/options "scope" options known)
-  (let [{:keys [deadline-ms on-error]} options
+  (let [{:keys [deadline-ms on-error]} (check/options "scope" options known)
         deadline-ms (when (some? deadline-ms) (check/milliseconds :deadline-ms deadline-ms))
         collect? (= :collect on-error)
         s (Scope. (atom (cond-> fresh collect? (assoc :outcomes {} :order [])))
@@ -235,11 +234,15 @@
 
   Source: structured concurrency as in Trio (N. J. Smith, 2018), Kotlin's
   coroutineScope, and the JDK's StructuredTaskScope."
-  [[s options] & body]
-  `(let [~s (open ~options)
-         result# (try (do ~@body) (catch Throwable t# (body-failed ~s t#)))]
-     (join (closing ~s))
-     (conclude ~s result#)))
+  {:style/indent 1
+   :arglists '([[s options?] & body])}
+  [bindings & body]
+  (let [[s options] (check/bindings "scope" bindings "[name] or [name options]"
+                                    (fn ok? [[s]] (and (simple-symbol? s) (<= (count bindings) 2))))]
+    `(let [~s (open ~options)
+           result# (try (do ~@body) (catch Throwable t# (body-failed ~s t#)))]
+       (join (closing ~s))
+       (conclude ~s result#))))
 
 ;;;; Children
 
@@ -287,6 +290,7 @@
 
       (scope [s] @(fork s (+ 1 2)))
       ;=> 3"
+  {:style/indent 1}
   [s & body]
   `(fork* ~s (^:once fn* [] ~@body)))
 
@@ -298,6 +302,7 @@
 (defmacro go
   "Runs the body as a block that is a child of scope `s`, started soon. Returns a port of
   its value, as skein.async's `async` does: `<?` and `<??` throw its exception."
+  {:style/indent 1}
   [s & body]
   (block 'goIn s &env body &form))
 
@@ -307,14 +312,9 @@
 
       (scope [s] (a/<?? (async s (+ 1 2))))
       ;=> 3"
+  {:style/indent 1}
   [s & body]
   (block 'asyncIn s &env body &form))
-
-;;;; Cancelling
-
-(defn cancel!
-  "Cancels the children of the scope, and lets none begin any more. The body goes on, and
-  the scope returns its value. Returns nil.
 
 (defn ^:no-doc maker
   "Returns a function that makes the region of a new child of the scope; see `in-scope`."
@@ -342,6 +342,12 @@
   `(do (push-thread-bindings {Region/CHILD (maker ~s)})
        (try ~@body (finally (pop-thread-bindings)))))
 
+;;;; Cancelling
+
+(defn cancel!
+  "Cancels the children of the scope, and lets none begin any more. The body goes on, and
+  the scope returns its value. Returns nil.
+
       (scope [s]
         (fork s (Thread/sleep 60000))
         (cancel! s)
@@ -361,6 +367,7 @@
 (defmacro shield
   "Evaluates the body, during which a cancellation waits: it is told at the next park or
   blocking call after the body."
+  {:style/indent 0}
   [& body]
   `(let [^Cancellable cancellable# (Cancellable/current)]
      (.shield cancellable#)

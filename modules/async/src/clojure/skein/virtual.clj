@@ -43,6 +43,7 @@
 
       @(future (+ 1 2))
       ;=> 3"
+  {:style/indent 0}
   [& body]
   `(VirtualFuture/start (^:once fn* [] ~@body)))
 
@@ -54,6 +55,7 @@
 (defmacro thread
   "Runs the body on a virtual thread, which is returned. Its value is discarded, and an
   exception goes to the uncaught-exception handler. As virtuoso's."
+  {:style/indent 0}
   [& body]
   `(thread* (^:once fn* [] ~@body)))
 
@@ -64,9 +66,13 @@
 
       (with-executor [exe] @(future-via [exe] (+ 1 2)))
       ;=> 3"
-  [[bind] & body]
-  `(with-open [~(with-meta bind {:tag `ExecutorService}) (Executors/newVirtualThreadPerTaskExecutor)]
-     ~@body))
+  {:style/indent 1
+   :arglists '([[bind] & body])}
+  [bindings & body]
+  (let [[bind] (check/bindings "with-executor" bindings "[name]"
+                               (fn one? [[bind]] (and (simple-symbol? bind) (= 1 (count bindings)))))]
+    `(with-open [~(with-meta bind {:tag `ExecutorService}) (Executors/newVirtualThreadPerTaskExecutor)]
+       ~@body)))
 
 (defn submit
   "Runs `f` on `executor`. Returns a future; see `future-via`."
@@ -84,8 +90,11 @@
   "Runs the body on an executor. Returns a future like that of `future`.
 
   As virtuoso's. Throws RejectedExecutionException when the executor is closed."
-  [[executor] & body]
-  `(submit ~executor (^:once fn* [] ~@body)))
+  {:style/indent 1
+   :arglists '([[executor] & body])}
+  [bindings & body]
+  (let [[executor] (check/bindings "future-via" bindings "[executor]" (fn one? [v] (= 1 (count v))))]
+    `(submit ~executor (^:once fn* [] ~@body))))
 
 ;;;; Maps of virtuoso
 
@@ -173,6 +182,7 @@
 (defmacro pvalues
   "Returns a lazy seq of the values of `forms`, evaluated on a virtual thread each; all have
   ended when it returns. As virtuoso's."
+  {:style/indent 0}
   [& forms]
   `(call-each [~@(clojure.core/map (fn call [form] `(^:once fn* [] ~form)) forms)]))
 
@@ -182,7 +192,9 @@
 
       (for [x [1 2] y [10 20]] (+ x y))
       ;=> (11 21 12 22)"
+  {:style/indent 1}
   [bindings & body]
+  (check/bindings "for" bindings "[name collection ...]" (fn pairs? [v] (even? (count v))))
   `(call-each (clojure.core/for ~bindings (^:once fn* [] ~@body))))
 
 ;;;; The sliding window
@@ -206,7 +218,7 @@
   Nothing is called before the seq is read, and no item is read before its turn, so that
   the input may be infinite or block; a thread pulls it, one item at a time. A seq that
   nobody reads on holds no thread. Throws :skein/too-many-open-files when the system
-  refuses a socket.
+  refuses a socket. For channels, and for what computes, see doc/in-parallel.md.
 
       (wmap 4 inc (range 5))
       ;=> (1 2 3 4 5)
@@ -270,6 +282,7 @@
 
       (sleep 1)
       ;=> nil"
+  {:style/indent 0}
   [delay-ms]
   `(let [timer# (timing/timer ~delay-ms)]
      (try (timing/await-timer timer#) (finally (.close timer#)))))
@@ -284,6 +297,7 @@
       (try (with-timeout 1 (Thread/sleep 60000))
            (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
       ;=> :skein/timeout"
+  {:style/indent 1}
   [delay-ms & body]
   `(let [limit# (timing/begin ~delay-ms)]
      (timing/end limit# (try (do ~@body) (catch Throwable t# (timing/failed limit# t#))))))
@@ -340,6 +354,7 @@
         (wrun! 4 (fn [_] (with-permit s :used)) (range 10))
         (.availablePermits s))
       ;=> 2"
+  {:style/indent 1}
   [semaphore & body]
   `(let [s# ~semaphore]
      (acquire s#)

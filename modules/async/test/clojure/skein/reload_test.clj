@@ -11,7 +11,7 @@
   '(do
      (require '[skein.async :as a] '[skein.scope :as s] '[skein.async.channels :as channels])
      (let [source (a/chan) m (a/mult source), topics (a/chan) p (a/pub topics :topic)
-           out (a/chan 10) mix (a/mix out), slow (a/chan 1) gate (channels/gate slow :drop)
+           out (a/chan 10) mix (a/mix out), slow (a/chan 1) gate (channels/gate :drop slow)
            forks (promise) stuck (promise)
            opened (future (s/scope [sc]
                             (deliver forks (fn [f] (s/fork sc (f))))

@@ -373,7 +373,7 @@
 
 (deftest what-is-wrong-is-told
   (are [error form] (= error (:skein/error (ex-data (caught form))))
-    :skein/bad-option (s/scope [s {:deadline-ms "1"}] 1)
+    :skein/bad-number (s/scope [s {:deadline-ms "1"}] 1)
     :skein/bad-option (s/scope [s {:on-error :ignore}] 1)
     :skein/bad-option (s/scope [s {:deadline 1}] 1)
     :skein/bad-option (s/scope [s 5] 1)

@@ -18,6 +18,7 @@
    [clojure.string :as str]
    [clojure.test :as test]
    [skein.async :as a]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.scope :as scope]
    [skein.sim.explore :as explore]
@@ -48,13 +49,11 @@
   (when-some [sim (Simulation/here)] (.settle ^Simulation sim)))
 
 (defn advance
-  "Lets `ms` milliseconds pass, and waits until nothing else can go on then. Outside of a
+  "Lets `ms` milliseconds, none if that is below 0, pass, and waits until nothing else can go on then. Outside of a
   simulation it does nothing. With {:time :manual} time passes in no other way."
   [ms]
-  (when-not (nat-int? ms)
-    (error/fail! :skein/bad-delay (str "advance takes a whole number of ms from 0, not " (error/preview ms) ".")
-                 {:value (error/preview ms)}))
-  (when-some [sim (Simulation/here)] (.advance ^Simulation sim (* 1000000 (long ms)))))
+  (let [ms (check/milliseconds "ms of advance" ms)]
+    (when-some [sim (Simulation/here)] (.advance ^Simulation sim (* 1000000 ms)))))
 
 (defn yield
   "Lets others go first. Outside of a simulation it does nothing."
@@ -64,7 +63,7 @@
 (defn pick
   "Returns one of `coll`, which is searched like a schedule. Outside of a simulation, the first."
   [coll]
-  (let [items (vec coll), sim (Simulation/here)]
+  (let [items (vec (check/collection "coll of pick" coll)), sim (Simulation/here)]
     (cond
       (empty? items) (error/fail! :skein/bad-option "pick needs a collection that is not empty." {})
       sim (items (.pick ^Simulation sim (count items)))
@@ -237,7 +236,8 @@
   Throws :skein/bad-option, and as failures :skein/sim-failed, :skein/sim-deadlock,
   :skein/sim-leak, :skein/sim-livelock, :skein/sim-not-deterministic, :skein/sim-outside,
   :skein/sim-real-time, :skein/sim-needs-opens; :skein/sim-stuck for a step that does not end."
-  {:arglists '([options? & body])}
+  {:style/indent 0
+   :arglists '([options? & body])}
   [& args]
   (let [[options body] (split-options args)]
     `(check* ~options (fn ~'body [] ~@body) '~(site &form))))
@@ -297,7 +297,8 @@
     :schedules  how many for each point, 1
 
   Throws :skein/no-target when the body has none."
-  {:arglists '([options? & body])}
+  {:style/indent 0
+   :arglists '([options? & body])}
   [& args]
   (let [[options body] (split-options args)]
     `(everywhere* ~options (fn ~'body [] ~@body) '~(site &form))))
@@ -330,7 +331,8 @@
   "Evaluates the body once in a simulation: in the default order, or in a random one of :seed.
   Returns {:value :steps :virtual-ms :token :events}; if it fails {:failure :text} in place of
   the value, and :thrown if that is an exception. For options see `check`."
-  {:arglists '([options? & body])}
+  {:style/indent 0
+   :arglists '([options? & body])}
   [& args]
   (let [[options body] (split-options args)]
     `(run* ~options (fn ~'body [] ~@body))))
@@ -349,6 +351,7 @@
 
       (with-virtual-time (skein.async/<!! (skein.async/timeout 10800000)) (now-ms))
       ;=> 10800000"
+  {:style/indent 0}
   [& body]
   `(value-of (run* {:leaks :none} (fn ~'body [] ~@body))))
 
@@ -375,14 +378,16 @@
   "Evaluates the body by the schedule of `token`, which a failure of `check` has printed, and fails
   as it did. Prints the story if the run does not fail. Throws :skein/bad-token if it is no
   token, or of another program. `options` are those of `check`."
-  {:arglists '([token options? & body])}
-  [token & args]
-  (let [[options body] (split-options args)]
+  {:style/indent 1
+   :arglists '([options? token & body])}
+  [& args]
+  (let [[options [token & body]] (if (map? (first args)) [(first args) (rest args)] [nil args])]
     `(replay* ~token (checked ~options) (fn ~'body [] ~@body) '~(site &form))))
 
 (defmacro holds?
   "As `check`, for properties of test.check: returns true, or throws the failure."
-  {:arglists '([options? & body])}
+  {:style/indent 0
+   :arglists '([options? & body])}
   [& args]
   (let [[options body] (split-options args)]
     `(binding [test/*testing-vars* nil]

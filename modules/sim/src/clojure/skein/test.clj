@@ -14,7 +14,7 @@
    [clojure.string :as str]
    [clojure.test :as test]
    [skein.impl.async.describe :as describe]
-   [skein.impl.error :as error]
+   [skein.impl.check :as check]
    [skein.sim :as sim])
   (:import
    (com.sun.management HotSpotDiagnosticMXBean HotSpotDiagnosticMXBean$ThreadDumpFormat)
@@ -30,7 +30,8 @@
 
 (defmacro defsim
   "Defines a test whose body is run by `skein.sim/check`, with `options` if they are given."
-  {:arglists '([name options? & body])}
+  {:style/indent 1
+   :arglists '([name options? & body])}
   [name & args]
   `(test/deftest ~name (sim/check ~@args)))
 
@@ -70,24 +71,31 @@
 (defn- place [{:keys [operation form file line]}]
   (str (or form operation "a block that has not parked") " at " file ":" line))
 
+(def ^:private known
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:grace-ms check/time-option, :ignore [ifn? "a function" :skein/not-a-function]})
+
 (defn leak-free
   "Returns a fixture by which a test fails if blocks that it has spawned have not ended.
 
-  :grace-ms  how long they have after the test, 200
-  :ignore    predicate of a block as {:file :line :operation :form}, where it waits"
+  options, a map:
+    :grace-ms  how long they have after the test, 200
+    :ignore    predicate of a block as {:file :line :operation :form}, where it waits"
   ([] (leak-free nil))
-  ([{:keys [grace-ms ignore] :or {grace-ms 200 ignore (constantly false)}}]
-   (fn leak-free-fixture [run]
-     (let [live (ConcurrentHashMap.), probe (census live)]
-       (Hooks/addProbe probe)
-       (try
-         (run)
-         (when-not (eventually grace-ms #(empty? (left live ignore)))
-           (let [blocks (left live ignore)]
-             (fail! (str (count blocks) " blocks have not ended:\n"
-                         (str/join "\n" (map (fn [[b n]] (str "  " n " x " (place b))) (frequencies blocks))))
-                    blocks)))
-         (finally (Hooks/removeProbe probe)))))))
+  ([options]
+   (let [{:keys [grace-ms ignore] :or {grace-ms 200 ignore (constantly false)}} (check/options "leak-free" options known)
+         grace-ms (check/milliseconds :grace-ms grace-ms)]
+     (fn leak-free-fixture [run]
+       (let [live (ConcurrentHashMap.), probe (census live)]
+         (Hooks/addProbe probe)
+         (try
+           (run)
+           (when-not (eventually grace-ms #(empty? (left live ignore)))
+             (let [blocks (left live ignore)]
+               (fail! (str (count blocks) " blocks have not ended:\n"
+                           (str/join "\n" (map (fn [[b n]] (str "  " n " x " (place b))) (frequencies blocks))))
+                      blocks)))
+           (finally (Hooks/removeProbe probe))))))))
 
 ;;;; Errors
 
@@ -130,14 +138,13 @@
   "Returns a fixture by which a test fails that has not ended after `ms` milliseconds, and shows
   what all threads do. The test's thread is interrupted and left."
   [ms]
-  (when-not (pos-int? ms)
-    (error/fail! :skein/bad-delay (str "A deadline is a whole number of ms from 1, not " (error/preview ms) ".")
-                 {:value (error/preview ms)}))
+  (check/milliseconds "ms of deadline" ms)
   (fn deadline-fixture [run]
-    (let [thread (Thread. ^Runnable (bound-fn* run) "test-with-deadline")]
+    (let [ms (check/milliseconds "ms of deadline" ms)
+          thread (Thread. ^Runnable (bound-fn* run) "test-with-deadline")]
       (.setDaemon thread true)
       (.start thread)
-      (.join thread (long ms))
+      (.join thread (max 1 ms)) ; 0 would be for ever
       (when (.isAlive thread)
         (fail! (str "the test has not ended after " ms " ms. All threads:\n" (Scheduler/describe) (threads)) 'hangs)
         (.interrupt thread)))))

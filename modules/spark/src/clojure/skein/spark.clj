@@ -109,6 +109,7 @@
 
   The form may use aliases, referred vars and imports of its namespace. Throws :skein/cannot-travel if it uses a var that was
   itself defined at a prompt; :skein/unsendable, when it is sent, if the value of a local can't be."
+  {:style/indent 0}
   [form]
   (let [locals (here/used-locals form (keys &env))
         context (here/context *ns* form (set locals))]

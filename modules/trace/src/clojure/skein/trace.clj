@@ -17,6 +17,7 @@
   It does what org.clojure/tools.trace does, under the same names, and prints as that
   does after (set-format! :tools.trace). doc/trace.md is the guide."
   (:require
+   [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.trace.async :as async]
    [skein.trace.call :as call]
@@ -28,6 +29,7 @@
    [skein.trace.vars :as vars]
    [skein.trace.verbose :as verbose])
   (:import
+   (java.util.regex Pattern)
    (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
@@ -73,6 +75,7 @@
 
   Calls beyond a limit are made, but not shown; `dropped` counts them. Throws :skein/bad-option
   and :skein/bad-number."
+  {:style/indent 1}
   [limits & body]
   `(binding [call/*limits* (call/limits ~limits)] ~@body))
 
@@ -110,6 +113,7 @@
   "Prints the last `n` trees of `tree`, a line a call. Returns nil. `n` is 20 by default."
   ([] (print-tree 20))
   ([n]
+   (check/whole "n of print-tree" n 0)
    (let [roots (tree)
          n-left (- (count roots) (long n))]
      (when (pos? n-left) (println (str "… " n-left " earlier calls")))
@@ -129,7 +133,7 @@
        (event/emit! (sink/standard-sinks) (call/told :value {:name tag, :value (call/text value)}))))
    value))
 
-(defmacro p
+(defmacro ^{:style/indent 0} p
   "Gives a line with file, line, form and value to the sinks, and returns the value. Before a
   form, #skein/p does the same.
 
@@ -178,21 +182,22 @@
   (event/unobserved
     (fn end [] (run! (fn untrace-one [v] (vars/untrace! v token)) vs))))
 
+(defn- vars-of [n names]
+  (mapv (fn var-of [x] (vars/resolve-var n x)) (check/collection "names" names)))
+
 (defn trace-vars*
   "As `trace-vars`, for vars, or for symbols as seen from the namespace `n`."
-  [n options names]
-  (let [vs (mapv (fn var-of [x] (vars/resolve-var n x)) names)]
+  [options n names]
+  (let [vs (vars-of n names)]
     (trace-all! vs :always options)
     vs))
 
 (defn untrace-vars*
   "As `untrace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n names]
-  (untrace-each! (event/unobserved
-                   (fn resolve-all [] (mapv (fn var-of [x] (vars/resolve-var n x)) names)))
-                 :always))
+  (untrace-each! (event/unobserved (fn resolve-all [] (vars-of n names))) :always))
 
-(defmacro trace-vars
+(defmacro ^{:style/indent 0} trace-vars
   "Tells the sinks of each call of the functions in these vars. Returns the vars.
 
   vars   symbols, of private vars too, or vars; before them perhaps a map:
@@ -207,9 +212,9 @@
   :skein/bad-format, :skein/bad-option."
   [& vars]
   (let [[options names] (options-and-names vars)]
-    `(trace-vars* '~(ns-name *ns*) ~options [~@(map name-form names)])))
+    `(trace-vars* ~options '~(ns-name *ns*) [~@(map name-form names)])))
 
-(defmacro untrace-vars
+(defmacro ^{:style/indent 0} untrace-vars
   "Puts back into these vars what they would hold without `trace-vars`. Returns nil."
   [& vars]
   `(untrace-vars* '~(ns-name *ns*) [~@(map name-form vars)]))
@@ -249,11 +254,16 @@
 (defn- own-namespace? [n]
   (re-matches #"clojure\.core|skein\.(trace|impl)(\..*)?(?<!-test)" (str (ns-name n))))
 
+(def ^:private name-options
+  "Option -> what its value must be; see skein.impl.check/options."
+  (let [names [(fn names? [x] (or (set? x) (instance? Pattern x))) "a pattern or a set of symbols"]]
+    {:match names, :except names}))
+
 (defn trace-ns*
   "Traces what can be traced in the namespace `n`, a namespace or its name; see `trace-ns`."
-  [n {:keys [match except] :as options}]
-  (when options (sink/check-keys! options (conj sink/option-keys :match :except)))
-  (let [n (vars/find-namespace n)
+  [options n]
+  (let [{:keys [match except] :as options} (check/options "trace-ns" options (merge sink/options name-options))
+        n (vars/find-namespace n)
         hit? (fn hit? [x sym] (if (set? x) (contains? x sym) (re-find x (name sym))))]
     (when (own-namespace? n)
       (error/fail! :skein/not-traceable
@@ -286,31 +296,35 @@
 
 (defmacro trace-ns
   "Traces the functions of a namespace, a symbol or an expression that gives one. Returns the vars.
+  Before the namespace perhaps a map:
 
   :match :except   a pattern for names, or a set of symbols: which vars
   :sink :format :group?   see `trace-vars`
 
   Refuses clojure.core and the tracer's own namespaces with :skein/not-traceable."
-  [n & {:as options}]
-  `(trace-ns* ~(ns-form n) ~options))
+  {:style/indent 0
+   :arglists '([n] [options n])}
+  ([n] `(trace-ns* nil ~(ns-form n)))
+  ([options n] `(trace-ns* ~options ~(ns-form n))))
 
-(defmacro untrace-ns
+(defmacro ^{:style/indent 0} untrace-ns
   "Ends what `trace-ns` has begun. Returns nil."
   [n]
   `(untrace-ns* ~(ns-form n)))
 
 (defmacro deftrace
   "As `defn`, and traces the function. The format :tools.trace prints its name without the namespace."
+  {:style/indent :defn}
   [fn-name & fn-tail]
   `(do (defn ~(vary-meta fn-name assoc ::deftrace true) ~@fn-tail)
-       (first (trace-vars* '~(ns-name *ns*) nil ['~fn-name]))))
+       (first (trace-vars* nil '~(ns-name *ns*) ['~fn-name]))))
 
 (defn ^:no-doc with-traced*
   "Calls `f` with calls of the vars that `names` mean in the namespace `n` traced, as far as they
   are made by `f` and by blocks and threads that carry its bindings, until it ends."
   [n options names f]
   (let [token (Object.)
-        vs (mapv (fn var-of [x] (vars/resolve-var n x)) names)]
+        vs (vars-of n names)]
     (try
       (trace-all! vs token options)
       (binding [call/*tokens* (conj call/*tokens* token)]
@@ -320,13 +334,14 @@
 (defmacro with-traced
   "Evaluates the body with these vars traced for the calls made in it, and in go blocks and
   futures begun in it, until it ends. Before the vector perhaps a map of options, see `trace-vars`."
+  {:style/indent 1}
   [& args]
   (let [[options [names & body]] (options-and-names args)]
     (when-not (vector? names)
       (vars/refuse! names "with-traced takes a vector of vars"))
     `(with-traced* '~(ns-name *ns*) ~options [~@(map name-form names)] (fn ~'traced-body [] ~@body))))
 
-(defmacro dotrace
+(defmacro ^{:style/indent 1} dotrace
   "Evaluates the body with these vars traced for the calls made in it. As tools.trace's; differs: the
   vars need not be dynamic."
   [names & body]
@@ -334,8 +349,8 @@
 
 (defn trace-var*
   "Traces one var, given as a var or as a symbol with `n`, its namespace. As tools.trace's."
-  ([v] (trace-vars* (ns-name *ns*) nil [v]) nil)
-  ([n sym] (trace-vars* (ns-name n) nil [sym]) nil))
+  ([v] (trace-vars* nil (ns-name *ns*) [v]) nil)
+  ([n sym] (trace-vars* nil (ns-name n) [sym]) nil))
 
 (defn untrace-var*
   "Ends `trace-var*`. As tools.trace's."
@@ -345,18 +360,20 @@
 (defn trace-fn-call
   "Calls `f` with `args` and tells the sinks, as of a call of `fn-name`. As tools.trace's."
   [fn-name f args]
-  (vars/call-as fn-name f args))
+  (when (some? args) (check/collection "args of trace-fn-call" args))
+  (vars/call-as fn-name (check/function "f of trace-fn-call" f) args))
 
 ;;;; Forms
 
-(def ^:private form-options #{:args? :sink :format})
+(def ^:private form-options
+  (assoc (select-keys sink/options [:sink :format]) :args? [any? "true or false"]))
 
 (defmacro trace-forms
   "Evaluates the body as it is, and when it throws, names the innermost form that failed, with its
   place: to the sinks, in the stack trace, and in `pst`. Value and exception, the same object,
   are those of the body; laziness, primitives and recur stay.
 
-  An options map may come first:
+  An options map may come first; alone it is the body:
 
   :args?    true: tells the values of the failed call's arguments; this boxes primitives
   :sink :format   see `trace-vars`
@@ -364,10 +381,10 @@
   Functions in the body are covered when they are called later; so are go blocks, across their
   parks. Throws when it is compiled :skein/bad-recur for a recur to something outside, and
   :skein/nested-too-deep."
+  {:style/indent 0}
   [& body]
-  (let [[options body] (if (and (map? (first body)) (next body) (every? form-options (keys (first body))))
-                         [(first body) (rest body)]
-                         [nil body])
+  (let [[options body] (if (and (map? (first body)) (next body)) [(first body) (rest body)] [nil body])
+        options (check/options "trace-forms" options form-options)
         args? (boolean (:args? options))
         options (not-empty (dissoc options :args?))]
     (if options
@@ -393,7 +410,7 @@
   "Returns the stack trace of an exception as data, user frames first: maps of :via (:frame,
   :awaited-by, :spawned-by), :ns, :fn, :file, :line, and :op for a park."
   [error]
-  (exceptions/async-trace error))
+  (exceptions/async-trace (check/instance :skein/not-an-exception "error of async-trace" error Throwable "an exception")))
 
 (defn set-spawn-traces!
   "Has each block note who spawned it, for the stack trace if it fails, or no longer. Returns `on?`.
@@ -434,12 +451,13 @@
 
       (with-verbose [:db] [(verbose? :db) (verbose? :net) (verbose?)])
       ;=> [true false false]"
+  {:style/indent 0}
   [& body]
   (if (and (vector? (first body)) (next body))
     `(binding [*verbose* (set ~(first body))] ~@(rest body))
     `(binding [*verbose* true] ~@body)))
 
-(defmacro printfv
+(defmacro ^{:style/indent 0} printfv
   "Prints a line, formatted as by `format`, with file and line of the call, if verbose. A keyword before
   the format is its tag. The arguments are evaluated only then. Returns nil."
   [& args]
@@ -447,14 +465,14 @@
     `(when (verbose? ~tag)
        (verbose/say! '~(verbose/site-of &form) (format ~@args)))))
 
-(defmacro printlnv
+(defmacro ^{:style/indent 0} printlnv
   "Prints a line of the arguments, as `println` does, with file and line of the call, if verbose. Returns
   nil."
   [& args]
   `(when (verbose?)
      (verbose/say! '~(verbose/site-of &form) (apply str (interpose " " [~@args])))))
 
-(defmacro condv
+(defmacro ^{:style/indent 0} condv
   "As `cond`, and if verbose, says which clause has fired, or that none has.
 
       (condv (neg? 1) :negative, :else :positive)
@@ -472,7 +490,7 @@
             `(when (verbose?) (verbose/say! ~site "condv: no clause fired"))
             (reverse (partition 2 clauses)))))
 
-(defmacro ifv
+(defmacro ^{:style/indent 1} ifv
   "As `if`, and if verbose, says which way it went; see `condv`."
   ([test then] `(ifv ~test ~then nil))
   ([test then else]

@@ -58,7 +58,7 @@
    :combine merge-tallies
    :complete (fn [tallies] (update-vals tallies log/select-ten))})
 
-(defn- folded [file] (fold/fold tallies-fold (lines/lines file {:charset "ISO-8859-1"})))
+(defn- folded [file] (fold/fold tallies-fold (lines/lines {:charset "ISO-8859-1"} file)))
 
 (defn- by-wf [file]
   (update-vals (select-keys (wf2/report [file] {:checksums? false}) log/names) :top))

@@ -38,6 +38,7 @@
 
 (defmacro when-on
   "The body, where the process runs one of `libraries`, a string or several; elsewhere nil, uncompiled."
+  {:style/indent 1}
   [libraries & body]
   (when (apply on? (flatten [libraries])) `(do ~@body)))
 

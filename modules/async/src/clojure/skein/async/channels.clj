@@ -8,7 +8,7 @@
   * `gate` - what a slow taker does to whoever puts: block, drop, slide, disconnect
 
       (let [in (a/to-chan! [1 2 3])]
-        (a/<!! (a/into [] (batch in {:size 2}))))
+        (a/<!! (a/into [] (batch 2 in))))
       ;=> [[1 2] [3]]
 
   For limits see skein.async.limit, for parallel work skein.async.parallel."
@@ -78,6 +78,7 @@
 
       (a/<!! (a/go (<!within 5 (a/chan) :late)))
       ;=> :late"
+  {:style/indent 0}
   [ms port default]
   `(let [limit# (time-limit ~ms)
          [v# p#] (a/alts! [~port limit#] :priority true)]
@@ -106,27 +107,30 @@
     (close-with! out cause)
     (a/close! out)))
 
+(def ^:private batch-options
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:size [any? "a whole number"], :within check/time-option})
+
 (defn batch
   "Returns a channel of the values of `in` in vectors.
 
-  :size    the most values in a vector, 1 or more; required
-  :within  the longest time in milliseconds from the first value of a vector to when it
-           is put; by default a vector waits until it is full or `in` closes
+  size  the most values in a vector, 1 or more, or a map of options:
+    :size    the number
+    :within  the longest time in milliseconds from the first value of a vector to when it
+             is put; by default a vector waits until it is full or `in` closes
 
   No vector is empty, and none waits behind another's time. What is left when `in` closes
   comes last; the returned channel then closes, with the cause that `in` closed with. If it
   is closed first, nothing is taken once a put has shown that. Throws :skein/bad-number,
   :skein/not-a-port.
 
-      (a/<!! (batch (doto (a/chan 1) (a/put! :only)) {:size 100 :within 5}))
+      (a/<!! (batch {:size 100 :within 5} (doto (a/chan 1) (a/put! :only))))
       ;=> [:only]"
-  [in {:keys [size within] :as options}]
+  [size-or-options in]
   (argument/source "in of batch" in)
-  (check/options "batch" options {:size [any? ""] :within [any? ""]})
-  (check/whole :size size 1)
-  (when (some? within) (check/milliseconds :within within))
-  (let [out (a/chan)
-        size (long size)]
+  (let [{:keys [size within]} (check/leading "batch" :size size-or-options batch-options)
+        out (a/chan)
+        size (long (check/whole "size of batch" size 1))]
     (a/go-loop [gathered [] limit nil]
       (let [[v port] (if limit (a/alts! [limit in] :priority true) [(a/<! in) in])]
         (cond
@@ -185,15 +189,16 @@
   "`on-drop`, but what it throws goes to the uncaught-exception handler: whoever puts, a
   mult for one, must go on."
   [on-drop]
-  (when-not (ifn? on-drop)
-    (error/fail! :skein/not-a-function (str "on-drop must be a function, but is " (error/preview on-drop) ".")
-                 {:value (error/preview on-drop)}))
   (fn dropped [value]
     (try (on-drop value) (catch Throwable t (Scheduler/uncaught t)))))
 
+(def ^:private gate-options
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:policy [any? "a keyword"], :on-drop [ifn? "a function" :skein/not-a-function]})
+
 (defn gate
-  "Returns a port to put on in place of `ch`, which says what becomes of a value that `ch`
-  can't accept at once:
+  "Returns a port to put on in place of `ch`. The policy says what becomes of a value that
+  `ch` can't accept at once:
 
   :block       the put waits, as on `ch` itself
   :drop        the value is dropped
@@ -201,8 +206,10 @@
   :disconnect  `ch` is closed with an exception of :skein/slow-taker, so that its taker
                knows that something is missing
 
-  :on-drop     called with each value that is dropped; must not block. What it throws goes
-               to the uncaught-exception handler
+  policy  one of these, or a map of options:
+    :policy   one of these
+    :on-drop  called with each value that is dropped; must not block. What it throws goes
+              to the uncaught-exception handler
 
   With any but :block a put never waits; it is false once `ch` is closed. Made for `tap`
   and `sub`, where one slow taker would hold up all: each tap or subscription has a gate
@@ -211,16 +218,17 @@
 
       (let [source (a/chan), slow (a/chan 1), quick (a/chan 3)
             m (a/mult source)]
-        (a/tap m (gate slow :drop))
+        (a/tap m (gate :drop slow))
         (a/tap m quick)
         (run! (fn [n] (a/>!! source n)) [1 2 3])
         (a/close! source)
         [(a/<!! (a/into [] quick)) (a/<!! (a/into [] slow))])
       ;=> [[1 2 3] [1]]"
-  [ch policy & {:keys [on-drop] :or {on-drop (fn [_])}}]
+  [policy-or-options ch]
   (argument/target "ch of gate" ch)
-  (check/policy "policy of gate" policy ":block, :drop, :slide or :disconnect" #{:block :drop :slide :disconnect})
-  (let [dropped (guarded on-drop)]
+  (let [{:keys [policy on-drop] :or {on-drop (fn [_])}} (check/leading "gate" :policy policy-or-options gate-options)
+        _ (check/policy "policy of gate" policy ":block, :drop, :slide or :disconnect" #{:block :drop :slide :disconnect})
+        dropped (guarded on-drop)]
     (reify
       impl/WritePort
       (put! [_ value handler]

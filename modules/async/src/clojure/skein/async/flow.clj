@@ -22,6 +22,7 @@
   (:require
    [skein.async.flow.graph :as graph]
    [skein.async.flow.process :as process]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
@@ -41,65 +42,83 @@
   [config]
   (graph/create config))
 
+(defn- flow
+  "Returns `g`, or throws :skein/bad-flow unless it is a flow."
+  [what g]
+  (check/that :skein/bad-flow (str "g of " what) g (satisfies? graph/Graph g) "a flow, as create-flow makes it"))
+
+(def ^:private ping-options
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:timeout-ms check/time-option})
+
 (defn start
   "Starts the flow, all processes paused. Returns {:report-chan, :error-chan}, channels that
   keep the last 100 messages, with :already-running true if it runs. What a step throws
   while it is initialized is thrown here, and nothing runs."
   [g]
-  (graph/start g))
+  (graph/start (flow "start" g)))
 
 (defn stop
   "Ends all processes once they are done with the message in hand, and closes the report and
   error channels. The flow can be started again, from the beginning. Returns true, or nil if
   it did not run."
   [g]
-  (graph/stop g))
+  (graph/stop (flow "stop" g)))
 
 (defn pause
   "Pauses all processes: they take no message and put none. Throws :skein/flow-not-running,
   as all that follow do."
   [g]
-  (graph/command g ::all ::pause))
+  (graph/command (flow "pause" g) ::all ::pause))
 
 (defn resume
   "Lets all processes go on."
   [g]
-  (graph/command g ::all ::resume))
+  (graph/command (flow "resume" g) ::all ::resume))
 
 (defn pause-proc
   "Pauses one process. Throws :skein/no-such-process."
   [g pid]
-  (graph/command g pid ::pause))
+  (graph/command (flow "pause-proc" g) pid ::pause))
 
 (defn resume-proc
   "Lets one process go on. Throws :skein/no-such-process."
   [g pid]
-  (graph/command g pid ::resume))
+  (graph/command (flow "resume-proc" g) pid ::resume))
 
 (defn ping
-  "Asks all processes how they are; waits `timeout-ms` at most, by default 1000. Returns
-  {pid answer} of those that answered, each a map:
+  "Asks all processes how they are. Returns {pid answer} of those that answered, each a map,
+  see below. options, a map or keys and values as core.async has them:
+
+  :timeout-ms  how long to wait for answers, by default 1000
+
+  The keys of an answer:
 
   ::pid, ::status  the process's id; :paused or :running
   ::state          the step's state, through the step's :ping-map-fn if it has one
   ::count          how many messages it has had
   ::ins, ::outs    {id channel-as-data}"
-  [g & {:keys [timeout-ms] :or {timeout-ms 1000}}]
-  (graph/ping g ::all timeout-ms))
+  [g & {:keys [timeout-ms] :or {timeout-ms 1000} :as options}]
+  (check/options "ping" options ping-options)
+  (graph/ping (flow "ping" g) ::all (or timeout-ms 1000)))
 
 (defn ping-proc
   "Asks one process how it is; see `ping`. Returns the answer, or nil if there is none in
   time. Throws :skein/no-such-process."
-  [g pid & {:keys [timeout-ms] :or {timeout-ms 1000}}]
-  (get (graph/ping g pid timeout-ms) pid))
+  [g pid & {:keys [timeout-ms] :or {timeout-ms 1000} :as options}]
+  (check/options "ping-proc" options ping-options)
+  (get (graph/ping (flow "ping-proc" g) pid (or timeout-ms 1000)) pid))
 
 (defn inject
   "Puts messages on an input or output of a process, or, with [::cast signal-id], gives them
   to all processes that select the signal. Returns a future that is done when all were
   accepted, and fails with :skein/flow-not-running if the flow is stopped before. Throws
   :skein/no-such-port."
-  [g [_pid _io-id :as coord] msgs]
-  (graph/inject g coord msgs))
+  {:arglists '([g [pid io-id :as coord] msgs])}
+  [g coord msgs]
+  (check/that :skein/no-such-port "coord of inject" coord (and (vector? coord) (= 2 (count coord))) "[pid io-id]")
+  (check/collection "msgs of inject" msgs)
+  (graph/inject (flow "inject" g) coord msgs))
 
 (defn process
   "Returns a process for `create-flow`, from a step: a function of four arities that knows
@@ -118,6 +137,8 @@
   to the process's when it begins, and ::input-filter, a predicate of ids: only those inputs
   are read. When an in-port has closed, the step gets nil for it, once.
 
+  options, a map:
+
   :workload            :mixed (the default) and :io steps run on the process's own thread, a
                        platform thread or a virtual one; :compute steps run on the executor
                        for computing, each message by itself, and must not block
@@ -129,12 +150,18 @@
   core.async's: inputs are read in turn; a paused process finishes no output. Throws
   :skein/not-a-function, :skein/bad-workload, :skein/bad-number."
   ([step-fn] (process step-fn nil))
-  ([step-fn opts] (process/launcher step-fn opts)))
+  ([step-fn options] (process/launcher step-fn options)))
+
+(def ^:private step-parts
+  "Part -> what it must be; see skein.impl.check/options."
+  (let [function [ifn? "a function" :skein/not-a-function]]
+    {:describe function, :init function, :transition function, :transform function}))
 
 (defn map->step
   "Returns a step from a map of its parts: :describe and :transform, and if wanted :init and
   :transition; see `process`. Throws :skein/bad-step."
-  [{:keys [describe init transition transform]}]
+  [{:keys [describe init transition transform] :as parts}]
+  (check/options "map->step" parts step-parts)
   (when-not (and describe transform)
     (error/fail! :skein/bad-step "A step needs at least :describe and :transform." {}))
   (fn
@@ -150,6 +177,7 @@
       ((lift*->step range) nil :in 2)
       ;=> [nil {:out (0 1)}]"
   [f]
+  (check/function "f of lift*->step" f)
   (map->step {:describe (fn [] {:ins {:in "what the function is called with"}
                                 :outs {:out "what it returns, one by one"}})
               :transform (fn [_ _ msg] [nil {:out (f msg)}])}))
@@ -160,6 +188,7 @@
       ((lift1->step inc) nil :in 2)
       ;=> [nil {:out (3)}]"
   [f]
+  (check/function "f of lift1->step" f)
   (lift*->step (fn [msg] (when-some [v (f msg)] (list v)))))
 
 (defn futurize
@@ -172,6 +201,8 @@
 
       @((futurize + :exec :io) 1 2)
       ;=> 3"
-  [f & {:keys [exec] :or {exec :mixed}}]
-  (let [executor (process/executor exec)]
+  [f & {:keys [exec] :or {exec :mixed} :as options}]
+  (check/function "f of futurize" f)
+  (check/options "futurize" options {:exec [some? "a workload or an Executor"]})
+  (let [executor (process/executor (or exec :mixed))]
     (fn [& args] (process/task executor (fn [] (apply f args))))))

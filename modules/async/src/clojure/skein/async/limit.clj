@@ -61,12 +61,21 @@
 (defn- rate? [n]
   (and (number? n) (<= slowest (double n)) (< (double n) Double/POSITIVE_INFINITY)))
 
+(def ^:private rate-options
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:rate [rate? "a number from 1e-9" :skein/bad-number]
+   :burst [(fn burst? [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE))) "a number from 1 to 2147483647"
+           :skein/bad-number]
+   :name [some? "a name"]})
+
 (defn rate-limiter
   "Returns a limiter with `rate` permits a second, any number from 1e-9; a permit is true.
 
-  :burst  how many permits gather while nobody takes any; by default as many as fall into
-          10 ms, one at least, which makes up for timers and takers that are late
-  :name   for `status`
+  rate  the number, or a map of options:
+    :rate   the number
+    :burst  how many permits gather while nobody takes any; by default as many as fall into
+            10 ms, one at least, which makes up for timers and takers that are late
+    :name   for `status`
 
   Permits are due on the clock of System/nanoTime (on the simulated one in a simulation), so
   the rate is exact on average. Nothing is ever dropped: takers wait. Throws
@@ -76,13 +85,10 @@
         (dotimes [_ 5] (a/<!! limiter))
         (status limiter))
       ;=> {:name nil, :rate 1000, :waiting 0}"
-  [rate & {:keys [burst] limiter-name :name :as options}]
-  (check/options "rate-limiter" options {:burst [any? ""] :name [any? ""]})
-  (check/number :rate rate "a number from 1e-9" rate?)
-  (when (some? burst)
-    (check/number :burst burst "a number from 1 to 2147483647"
-      (fn [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE)))))
-  (let [out (UnlimitedChannel. nil {:name limiter-name :rate rate})
+  [rate-or-options]
+  (let [{:keys [rate burst] limiter-name :name} (check/leading "rate-limiter" :rate rate-or-options rate-options)
+        _ (check/number "rate of rate-limiter" rate "a number from 1e-9" rate?)
+        out (UnlimitedChannel. nil {:name limiter-name :rate rate})
         interval (/ 1e9 (double rate))
         tolerance (if burst
                     (long (min 4e18 (* interval (- (double burst) 1.0))))
@@ -104,11 +110,16 @@
   (add [_ _] (set! free (inc free)))
   (remove [_] (set! free (dec free)) (Permit. (aget limiter 0) (AtomicBoolean.))))
 
-(defn concurrency-limiter
-  "Returns a limiter with `n` permits, from 1 to 2147483647, each to be given back by
-  `release!`; `with-permit` sees to that.
+(def ^:private concurrency-options
+  {:n [any? "a whole number"], :name [some? "a name"]})
 
-  :name  for `status`
+(defn concurrency-limiter
+  "Returns a limiter with `n` permits, each to be given back by `release!`; `with-permit`
+  sees to that.
+
+  n  a number from 1 to 2147483647, or a map of options:
+    :n     the number
+    :name  for `status`
 
   Throws :skein/bad-number.
 
@@ -117,10 +128,10 @@
         [(a/poll! limiter)
          (do (release! permit) (some? (a/poll! limiter)))])
       ;=> [nil true]"
-  [n & {limiter-name :name :as options}]
-  (check/options "concurrency-limiter" options {:name [any? ""]})
-  (check/whole :n n 1 Integer/MAX_VALUE)
-  (let [limiter (object-array 1)
+  [n-or-options]
+  (let [{limiter-name :name :keys [n]} (check/leading "concurrency-limiter" :n n-or-options concurrency-options)
+        _ (check/whole "n of concurrency-limiter" n 1 Integer/MAX_VALUE)
+        limiter (object-array 1)
         out (UnlimitedChannel. (Permits. limiter (long n) (long n)) {:name limiter-name :limit n})]
     (aset limiter 0 out)
     out))
@@ -158,6 +169,7 @@
 
       (with-permit (rate-limiter 100) :passed)
       ;=> :passed"
+  {:style/indent 1}
   [limiter & body]
   `(let [limiter# ~limiter
          permit# (check-permit (if (in-block?) (a/<! limiter#) (a/<!! limiter#)) limiter#)]
@@ -170,7 +182,7 @@
   :waiting} or {:name :limit :in-use :waiting}. `:waiting` is the number of takes. Throws
   :skein/not-a-limiter.
 
-      (status (concurrency-limiter 3 :name \"database\"))
+      (status (concurrency-limiter {:n 3 :name \"database\"}))
       ;=> {:name \"database\", :limit 3, :in-use 0, :waiting 0}"
   [limiter]
   (let [{:keys [limit rate] :as known} (description limiter)]

@@ -13,9 +13,12 @@
    [skein.impl.check :as check]
    [skein.impl.protocols :as impl])
   (:import
-   (skein.rt Channel)))
+   (skein.rt Channel)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
+
+(Failures/addMachinery "skein.async.parallel$") ; says nothing about the user's code in a stack trace
 
 ;; A job is what becomes of one value: [result nil], [nil nil] if it has none, [nil exception] if
 ;; that ends the whole.
@@ -31,7 +34,8 @@
 (defn- run-job [f on-error value]
   (try [(f value) nil] (catch Throwable t (handled on-error t value))))
 
-(defn- finish [^Channel out in thrown]
+(defn- finish [{:keys [^Channel out in caller]} thrown]
+  (when thrown (Failures/begunBy thrown caller))
   (if-some [cause (or thrown (impl/failure in))]
     (.close out ^Throwable cause)
     (a/close! out)))
@@ -54,14 +58,14 @@
       (when (some? value) (recur unused)))))
 
 (defn- deliver-in-order
-  [{:keys [in out permits stop]} jobs]
+  [{:keys [out permits stop] :as work} jobs]
   (a/go-loop []
     (if-some [job (a/<! jobs)]
       (let [[result thrown] (a/<! job)]
         (if (or (some? thrown) (and (some? result) (not (a/>! out result))))
-          (do (a/close! stop) (finish out in thrown))
+          (do (a/close! stop) (finish work thrown))
           (do (a/>! permits true) (recur))))
-      (finish out in nil))))
+      (finish work nil))))
 
 (defn- map-in-order [{:keys [n f on-error] :as work}]
   (let [jobs (a/chan n)]
@@ -71,21 +75,21 @@
                                    (a/close! jobs))))
     (deliver-in-order work jobs)))
 
-(defn- run-and-deliver [{:keys [f in out permits stop on-error]} value]
+(defn- run-and-deliver [{:keys [f out permits stop on-error] :as work} value]
   (a/go
     (let [[result thrown] (run-job f on-error value)]
       (when (or (some? thrown) (and (some? result) (not (a/>! out result))))
         (a/close! stop)
-        (finish out in thrown))
+        (finish work thrown))
       (a/>! permits true))))
 
 (defn- await-all
   "Ends the work when all calls are done: when every permit that was used is back but the
   taker's."
-  [{:keys [n in out permits]} unused]
+  [{:keys [n permits] :as work} unused]
   (a/go
     (dotimes [_ (- (long n) (long unused) 1)] (a/<! permits))
-    (finish out in nil)))
+    (finish work nil)))
 
 (defn- map-as-completed [work]
   (take-while-permitted work (fn launch [value unused]
@@ -93,26 +97,26 @@
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  {:ordered? [boolean? "true or false"]
+  {:n [any? "a whole number"]
+   :ordered? [boolean? "true or false"]
    :on-error [(some-fn #{:stop :skip} fn?) ":stop, :skip or a function of the exception and the value"
               :skein/bad-policy]})
 
-(defn- check-arguments [n f in options]
-  (check/whole "n of parallel-map" n 1)
-  (check/function "f of parallel-map" f)
-  (argument/source "in of parallel-map" in)
-  (check/options "parallel-map" options known))
+(def ^:private defaults {:ordered? true :on-error :stop})
 
 (defn parallel-map
   "Returns a channel of the results of calling `f` with each value of the channel `in`, up
-  to `n` at a time, n > 0. Each call is a block: it may park or block.
+  to `n` at a time. Each call is a block: it may park or block.
 
-  Options, as a map or as keywords and values:
-  :ordered?  whether results come in the order of the values; default true. If not, they
-             come as they are done
-  :on-error  what an exception does: :stop (the default) closes the returned channel with
-             it, and nothing more is taken; :skip gives no result; a function of the
-             exception and the value gives a result instead
+  n  a number from 1, or a map of options:
+    :n         the number
+    :ordered?  true, the default: results come in the order of the values; false: as they
+               are done
+    :on-error  what an exception does: :stop, the default, closes the returned channel with
+               it, and nothing more is taken; :skip gives no result; a function of the
+               exception and the value gives a result instead
+
+  doc/in-parallel.md says when to take this, and when `pipeline` or a window.
 
   From when it is taken to when its result has been accepted a value is under way; at most
   `n` are, and none is taken that can't start at once. A nil result is no result. When `in`
@@ -123,14 +127,16 @@
   Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port, :skein/bad-policy,
   :skein/bad-option.
 
-      (a/<!! (a/into #{} (parallel-map 2 (fn [x] (/ 6 x)) (a/to-chan! [1 0 3])
-                                       :ordered? false :on-error (fn [_ _] :none))))
+      (a/<!! (a/into #{} (parallel-map {:n 2 :ordered? false :on-error (fn [_ _] :none)}
+                                       (fn [x] (/ 6 x)) (a/to-chan! [1 0 3]))))
       ;=> #{6 2 :none}"
-  [n f in & {:as options}]
-  (check-arguments n f in options)
-  (let [{:keys [ordered? on-error] :or {ordered? true on-error :stop}} options
-        n (min (long n) Integer/MAX_VALUE)
+  [n-or-options f in]
+  (let [{:keys [n ordered? on-error]} (merge defaults (check/leading "parallel-map" :n n-or-options known))
+        n (min (long (check/whole "n of parallel-map" n 1)) Integer/MAX_VALUE)
+        _ (check/function "f of parallel-map" f)
+        _ (argument/source "in of parallel-map" in)
         permits (a/chan n)
-        work {:n n :f f :in in :out (a/chan) :permits permits :stop (a/chan) :on-error on-error}]
+        work {:n n :f f :in in :out (a/chan) :permits permits :stop (a/chan) :on-error on-error
+              :caller (Throwable.)}]
     (if ordered? (map-in-order work) (map-as-completed work))
     (:out work)))

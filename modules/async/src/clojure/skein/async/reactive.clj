@@ -109,6 +109,11 @@
   "How many values `subscriber` lets be under way when it is not told."
   16)
 
+(def ^:private known
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:window [(fn window? [n] (and (int? n) (<= 1 (long n) Channel/MAX_WAITING))) (str "a whole number from 1 to " Channel/MAX_WAITING)
+            :skein/bad-number]})
+
 (defn- close-with! [port ^Throwable cause]
   (if (instance? Channel port) (.close ^Channel port cause) (a/close! port)))
 
@@ -131,18 +136,18 @@
 (defn subscriber
   "Returns a Flow.Subscriber, to be subscribed once, that puts what it receives on `port`.
 
-  :window  how many values may be requested and not yet accepted by the port, from 1 to
-           1024; default `default-window`
+  options, a map:
+    :window  how many values may be requested and not yet accepted by the port, from 1 to
+             1024; default `default-window`
 
   onComplete closes the port; onError closes it with the exception, which `<?` rethrows.
   When the port has been closed, the next value is dropped and the subscription cancelled.
   Throws :skein/bad-number, :skein/not-a-port."
-  (^java.util.concurrent.Flow$Subscriber [port] (subscriber port nil))
-  (^java.util.concurrent.Flow$Subscriber [port {:keys [window] :or {window default-window} :as options}]
-   (check/options "subscriber" options {:window [any? ""]})
+  (^java.util.concurrent.Flow$Subscriber [port] (subscriber nil port))
+  (^java.util.concurrent.Flow$Subscriber [options port]
    (argument/target "port of subscriber" port)
-   (check/whole :window window 1 Channel/MAX_WAITING)
-   (let [window (long window)
+   (let [{:keys [window] :or {window default-window}} (check/options "subscriber" options known)
+         window (long window)
          batch (max 1 (quot window 2))
          accepted (AtomicLong.)
          upstream (AtomicReference.)]

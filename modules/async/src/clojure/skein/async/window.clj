@@ -9,33 +9,32 @@
       ;=> [2 3 4]
 
   Unlike skein.async's `pipeline` and skein.async.parallel's `parallel-map` it begins further
-  calls while it waits for a slow one, and interrupts calls whose results nobody will take."
+  calls while it waits for a slow one, and interrupts calls whose results nobody will take.
+  doc/in-parallel.md says when to take which."
   (:require
    [skein.async :as a]
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
-   [skein.impl.protocols :as impl])
+   [skein.impl.protocols :as impl]
+   [skein.impl.threads :as threads])
   (:import
    (java.util Iterator)
    (skein.rt Channel)
-   (skein.rt.scope VirtualFuture Window)))
+   (skein.rt.scope Window)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
+
+(Failures/addMachinery "skein.async.window$") ; says nothing about the user's code in a stack trace
 
 (def ^:private defaults {:ordered? true :on-error :throw :close? true})
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  {:ordered? [boolean? "true or false"]
+  {:n [any? "a whole number"]
+   :ordered? [boolean? "true or false"]
    :close? [boolean? "true or false"]
    :on-error [#{:throw :collect} ":throw or :collect"]})
-
-(defn- check-arguments [n f from to options]
-  (check/whole "n of wmap" n 1 Integer/MAX_VALUE)
-  (check/function "f of wmap" f)
-  (argument/source "from of wmap" from)
-  (argument/target "to of wmap" to)
-  (check/options "wmap" options known))
 
 (defn- values-of
   "An Iterator of what is taken from `from`, by whatever thread asks; one asks at a time."
@@ -81,7 +80,8 @@
   results are taken, and never more. Returns a port of how many results were put, for
   `<?` and `<??`, which throw what ended it too soon.
 
-  options, a map:
+  n  a number from 1 to 2147483647, or a map of options:
+    :n         the number
     :ordered?  true, the default: results come in the order of their values; false: as
                they are done
     :on-error  :throw, the default: the first exception ends all, as with skein.virtual's
@@ -97,22 +97,26 @@
   :skein/bad-option.
 
       (let [to (a/chan 3)
-            n (wmap 2 (fn [x] (/ 6 x)) (a/to-chan! [1 0 3]) to {:on-error :collect})]
+            n (wmap {:n 2 :on-error :collect} (fn [x] (/ 6 x)) (a/to-chan! [1 0 3]) to)]
         [(a/<?? n) (:value (a/<!! to)) (ex-message (:error (a/<!! to)))])
       ;=> [3 6 \"Divide by zero\"]"
-  ([n f from to] (wmap n f from to {}))
-  ([n f from to options]
-   (check-arguments n f from to options)
-   (let [{:keys [ordered? on-error close?]} (merge defaults options)
-         window (Window. (if (= :collect on-error) (collecting f) f) (values-of from)
-                         (int n) (int (min Integer/MAX_VALUE (* 4 (long n)))) (boolean ordered?))
-         done (a/promise-chan)]
-     (.start (VirtualFuture/thread
-               (fn run []
-                 (let [{:keys [error] :as outcome} (carry window to)]
-                   (when close? (finish to error))
-                   (a/>!! done outcome)))))
-     (a/async (let [outcome (a/<! done)]
-                (if-some [error (:error outcome)]
-                  (throw error)
-                  (:count outcome)))))))
+  [n-or-options f from to]
+  (let [{:keys [n ordered? on-error close?]} (merge defaults (check/leading "wmap" :n n-or-options known))
+        n (check/whole "n of wmap" n 1 Integer/MAX_VALUE)
+        _ (check/function "f of wmap" f)
+        _ (argument/source "from of wmap" from)
+        _ (argument/target "to of wmap" to)
+        window (Window. (if (= :collect on-error) (collecting f) f) (values-of from)
+                        (int n) (int (min Integer/MAX_VALUE (* 4 (long n)))) (boolean ordered?))
+        caller (Throwable.)
+        done (a/promise-chan)]
+    (threads/exec (bound-fn run []
+                    (let [{:keys [error] :as outcome} (carry window to)]
+                      (when error (Failures/begunBy error caller))
+                      (when close? (finish to error))
+                      (a/>!! done outcome)))
+                  :io)
+    (a/async (let [outcome (a/<! done)]
+               (if-some [error (:error outcome)]
+                 (throw error)
+                 (:count outcome))))))

@@ -15,6 +15,7 @@
 
 (defmacro import-vars
   "Interns here vars of other namespaces: each of `groups` is a vector of a namespace and of names."
+  {:style/indent 0}
   [& groups]
   `(do ~@(for [[from & names] groups, sym names]
            `(mirror! *ns* (var ~(symbol (name from) (name sym)))))))

@@ -179,15 +179,16 @@
 (defn alts!
   "See skein.async/alts!."
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}}
-  [ports & {:as options}]
+  [ports & options]
   (check-in-block "alts!")
-  (Alts/chooseBlocking ports options))
+  (Alts/chooseBlocking ports (Alts/options options)))
 
 ;;;; Blocks of Skein's own
 
 (defmacro go
   "See skein.async/go."
-  {:skein.impl.go/block true}
+  {:style/indent 0
+   :skein.impl.go/block true}
   [& body]
   (late/compile-go &env body &form))
 
@@ -203,6 +204,7 @@
 (defmacro defblock
   "Defines a function that runs its body as a go block, and returns the block's port. The body
   is compiled when the function is first called, so that to load it needs no go compiler."
+  {:style/indent :defn}
   [fn-name doc args & body]
   (let [block `(go ~@body)]
     (if *compile-files*

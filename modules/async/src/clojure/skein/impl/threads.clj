@@ -8,14 +8,15 @@
   returns an executor of one's own, or nil for the default."
   (:require
    [skein.impl.check :as check]
+   [skein.impl.error :as error]
    [skein.impl.port :as port])
   (:import
    (java.util.concurrent Executor Executors ThreadFactory)
    (java.util.concurrent.atomic AtomicLong)
    (skein.rt Callback Channel)
    (skein.rt.schedule Scheduler)
-   (skein.rt.watch Failures)))
    (skein.rt.scope Child)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -40,7 +41,8 @@
   (case workload
     :io (reify Executor (execute [_ task] (Thread/startVirtualThread task)))
     (:mixed :compute) (Executors/newCachedThreadPool
-                        (counted-thread-factory (str "async-" (name workload) "-%d") true))))
+                        (counted-thread-factory (str "async-" (name workload) "-%d") true))
+    (throw (IllegalArgumentException. (str "workload must be :mixed, :io or :compute, but is " (error/preview workload) ".")))))
 
 (def ^{:arglists '([workload])} executor-for
   "Returns the Executor for a workload: :io, :compute or :mixed. Anything else throws

@@ -85,25 +85,23 @@
 ;;;; Retrying
 
 (def ^:private defaults
-  {:attempts 3 :backoff-ms 100 :factor 2 :max-backoff-ms 10000 :jitter 0.5 :deadline-ms nil
+  {:attempts 3 :backoff-ms 100 :factor 2 :max-backoff-ms 10000 :jitter 0.5
    :retry? (fn any-exception? [thrown] (instance? Exception thrown))})
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  (let [whole [nat-int? "a whole number from 0"]
-        time? [(fn time? [x] (or (nil? x) (number? x))) "a number of milliseconds, or nil for none"]]
-    {:attempts [pos-int? "a whole number from 1"]
-     :backoff-ms whole
-     :factor [(fn [x] (and (number? x) (<= 1 (double x)))) "a number from 1"]
-     :max-backoff-ms whole
-     :jitter [(fn [x] (and (number? x) (<= 0 (double x) 1))) "a number from 0 to 1"]
-     :deadline-ms time?
-     :retry? [ifn? "a function"]}))
+  {:attempts [pos-int? "a whole number from 1"]
+   :backoff-ms check/time-option
+   :factor [(fn [x] (and (number? x) (<= 1 (double x)))) "a number from 1"]
+   :max-backoff-ms check/time-option
+   :jitter [(fn [x] (and (number? x) (<= 0 (double x) 1))) "a number from 0 to 1"]
+   :deadline-ms check/time-option
+   :retry? [ifn? "a function" :skein/not-a-function]})
 
 (defn- pause-ms
   "How long to wait after the failure of attempt `n`, from 1."
   ^long [{:keys [backoff-ms factor max-backoff-ms jitter]} n]
-  (let [full (min (double max-backoff-ms) (* (double backoff-ms) (Math/pow (double factor) (dec (long n)))))]
+  (let [full (min (double max-backoff-ms) (* (double (max 0 backoff-ms)) (Math/pow (double factor) (dec (long n)))))]
     (Math/round (* full (- 1.0 (* (double jitter) (World/drawDouble)))))))
 
 (defn- remaining-ms
@@ -156,9 +154,8 @@
 (defn retry
   "Calls `f` until it returns; see skein.virtual."
   [options f]
-  (check/options "retry" options known)
   (check/function "f of retry" f)
-  (let [{:keys [deadline-ms] :as options} (merge defaults options)
+  (let [{:keys [deadline-ms] :as options} (merge defaults (check/options "retry" options known))
         deadline-ns (when deadline-ms (+ (Scheduler/nanoTime) (* 1000000 (check/milliseconds :deadline-ms deadline-ms))))]
     (loop [n 1, earlier []]
       (let [{:keys [value error]} (attempt f (remaining-ms deadline-ns))

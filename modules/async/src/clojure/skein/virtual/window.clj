@@ -40,8 +40,7 @@
 (defn options
   "Returns {:n :ahead :ordered? :on-error} from a number or a map of some of these."
   [n-or-options]
-  (let [given (if (map? n-or-options) n-or-options {:n n-or-options})
-        _ (check/options "wmap" given known)
+  (let [given (check/leading "wmap" :n n-or-options known)
         n (long (:n given (default-n)))]
     (merge {:ahead (min (* 4 n) Integer/MAX_VALUE) :ordered? true :on-error :throw}
            given

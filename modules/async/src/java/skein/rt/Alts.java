@@ -4,6 +4,7 @@ package skein.rt;
 import clojure.lang.ExceptionInfo;
 import clojure.lang.IPersistentMap;
 import clojure.lang.IPersistentVector;
+import clojure.lang.ISeq;
 import clojure.lang.Keyword;
 import clojure.lang.LazilyPersistentVector;
 import clojure.lang.PersistentArrayMap;
@@ -30,12 +31,12 @@ public final class Alts {
     /**
      * Does one of {@code ports}, each a channel to take from or a vector of a channel and a value to put.
      *
-     * @param options nil or a map with :priority and :default
+     * @param given nil or a map with :priority and :default, and nothing else
      * @param owner gets {@code [value port]} by {@link Waiter#complete} when null is returned
      * @return {@code [value port]}, or null when {@code owner} waits
      */
-    public static Object choose(Object ports, IPersistentMap options, Waiter owner, Runner runner) {
-        if (options == null) options = PersistentArrayMap.EMPTY;
+    public static Object choose(Object ports, Object given, Waiter owner, Runner runner) {
+        IPersistentMap options = given == null ? PersistentArrayMap.EMPTY : checkOptions(given);
         IPersistentVector ops = asVector(ports);
         if (!check(ops)) return Foreign.alts(ops, options, owner);
         boolean priority = RT.booleanCast(options.valAt(PRIORITY));
@@ -48,7 +49,7 @@ public final class Alts {
     }
 
     /** As {@link #choose}, blocking this thread. */
-    public static Object chooseBlocking(Object ports, IPersistentMap options) throws InterruptedException {
+    public static Object chooseBlocking(Object ports, Object options) throws InterruptedException {
         ThreadWaiter waiter = new ThreadWaiter();
         Object chosen = choose(ports, options, waiter, Runner.current());
         if (chosen != null) return chosen;
@@ -62,7 +63,11 @@ public final class Alts {
                 || ports.getClass().isArray()) {
             return LazilyPersistentVector.createOwning(RT.toArray(ports));
         }
-        throw refused("ports of alts", ports, "a vector of channels to take from and [channel value] pairs to put");
+        throw refused(
+                "skein/bad-alts",
+                "ports of alts",
+                ports,
+                "a vector of channels to take from and [channel value] pairs to put");
     }
 
     /** Whether all ports are channels of ours. Nothing happens before everything has been checked. */
@@ -76,7 +81,8 @@ public final class Alts {
         for (int i = 0; i < n; i++) {
             Object op = ops.nth(i);
             if (op instanceof IPersistentVector pair) {
-                if (pair.count() != 2) throw refused("a put in the ports of alts", op, "[channel value]");
+                if (pair.count() != 2)
+                    throw refused("skein/bad-alts", "a put in the ports of alts", op, "[channel value]");
                 if (pair.nth(1) == null) {
                     throw new AssertionError("Assert failed: can't put nil on channel\n(some? (port 1))");
                 }
@@ -87,16 +93,36 @@ public final class Alts {
         return ours;
     }
 
-    private static ExceptionInfo refused(String what, Object value, String wanted) {
+    /** The options that {@code args} are, what follows the ports of an alts: keys and values, or a map. */
+    public static Object options(ISeq args) {
+        if (args == null) return null;
+        if (args.next() == null) return args.first();
+        Object[] array = RT.toArray(args);
+        int n = array.length / 2 * 2;
+        IPersistentMap options = PersistentArrayMap.createAsIfByAssoc(Arrays.copyOf(array, n));
+        if (n == array.length) return options;
+        if (!(array[n] instanceof IPersistentMap more)) // Clojure lets a map stand behind keys and values
+        throw refused("skein/bad-option", "The options of alts", args, "a map, or keys and values");
+        return options.cons(more);
+    }
+
+    private static IPersistentMap checkOptions(Object given) {
+        if (!(given instanceof IPersistentMap options))
+            throw refused("skein/bad-option", "The options of alts", given, "a map, or keys and values");
+        int known = (options.containsKey(PRIORITY) ? 1 : 0) + (options.containsKey(DEFAULT) ? 1 : 0);
+        if (options.count() == known) return options;
+        for (ISeq s = RT.keys(options); ; s = s.next()) {
+            if (s.first() != PRIORITY && s.first() != DEFAULT)
+                throw refused("skein/bad-option", "An option of alts", s.first(), ":priority or :default");
+        }
+    }
+
+    private static ExceptionInfo refused(String error, String what, Object value, String wanted) {
         String shown = RT.printString(value);
         if (shown.length() > 80) shown = shown.substring(0, 79) + "…";
         return new ExceptionInfo(
                 what + " must be " + wanted + ", but is " + shown + ".",
-                RT.map(
-                        Keyword.intern("skein", "error"),
-                        Keyword.intern("skein", "bad-alts"),
-                        Keyword.intern(null, "value"),
-                        shown));
+                RT.map(Keyword.intern("skein", "error"), Keyword.intern(error), Keyword.intern(null, "value"), shown));
     }
 
     private static Channel channel(Object op) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import clojure.lang.IPersistentMap;
 import clojure.lang.Var;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
@@ -115,11 +114,11 @@ public final class Frame extends Waiter implements Runnable {
 
     private Runner prepare() {
         port = new Port();
+        bindings = Var.getThreadBindingFrame();
         if (cancellable == null) {
             Region child = Region.childHere();
             if (child != null) become(child);
         }
-        bindings = Var.getThreadBindingFrame();
         Hooks hooks = Hooks.installed;
         if (hooks != null) context = hooks.spawned(this);
         return Runner.current();
@@ -337,8 +336,8 @@ public final class Frame extends Waiter implements Runnable {
 
     boolean altsNow(Object ports, Object options) {
         Object chosen = cancellable != null
-                ? Wait.alts(ports, (IPersistentMap) options, this, runner)
-                : Alts.choose(ports, (IPersistentMap) options, this, runner);
+                ? Wait.alts(ports, options, this, runner)
+                : Alts.choose(ports, options, this, runner);
         if (chosen == null) return false;
         value = chosen;
         return true;

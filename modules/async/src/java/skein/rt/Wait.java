@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import clojure.lang.IPersistentMap;
 import clojure.lang.IPersistentVector;
 import clojure.lang.LazilyPersistentVector;
 import clojure.lang.PersistentArrayMap;
@@ -53,7 +52,7 @@ final class Wait extends Waiter implements BooleanSupplier {
     }
 
     /** As {@link Frame#alts}; null when the block waits. */
-    static Object alts(Object ports, IPersistentMap options, Frame frame, Runner runner) {
+    static Object alts(Object ports, Object options, Frame frame, Runner runner) {
         frame.cancellable().check();
         return choose(ports, options, frame, frame.cancellable(), runner);
     }
@@ -77,8 +76,7 @@ final class Wait extends Waiter implements BooleanSupplier {
         }
     }
 
-    private static Object choose(
-            Object ports, IPersistentMap options, Waiter owner, Cancellable cancellable, Runner runner) {
+    private static Object choose(Object ports, Object options, Waiter owner, Cancellable cancellable, Runner runner) {
         Object chosen;
         try {
             chosen = Alts.choose(ports, options, owner, runner);

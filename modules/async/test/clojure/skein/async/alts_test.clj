@@ -143,11 +143,25 @@
 
 ;;;; Options and errors
 
-(deftest options-may-be-a-map-for-alts!-only
+(deftest options-may-be-a-map
   (both= [:none :default] (a/<!! (a/go (a/alts! [(a/chan)] {:default :none}))))
   (both= [:none :default] (a/<!! (a/go (a/alts! [(a/chan)] :priority true {:default :none}))))
-  (both= [:thrown "java.lang.IllegalArgumentException"]
-         (pop (outcome #(a/alts!! [(a/chan)] {:default :none})))))
+  (is (= [:none :default] (a/alts!! [(a/chan)] {:default :none}) (a/alts!! [(a/chan)] :priority true {:default :none}))))
+
+(deftest unknown-options-are-refused
+  (let [refusal (fn [f] (try (f) (catch clojure.lang.ExceptionInfo e [(:skein/error (ex-data e)) (ex-message e)])))]
+    (doseq [f [#(a/alts!! [(a/go 1)] :defalt 3)
+               #(a/alts!! [(a/go 1)] {:priority true :defalt 3})
+               #(a/<?? (a/async (alts! [(a/go 1)] :defalt 3)))
+               #(a/<?? (a/async (let [options {:defalt 3}] (alts! [(a/go 1)] options))))
+               #(a/<?? (a/async ((fn [] (alts! [(a/go 1)] :defalt 3)))))
+               #(a/<?? (a/async (alt! (a/go 1) :one :defalt 3)))
+               #(alt!! (a/go 1) :one :defalt 3)
+               #(a/do-alts identity [(a/go 1)] {:defalt 3})]]
+      (is (= [:skein/bad-option "An option of alts must be :priority or :default, but is :defalt."] (refusal f))))
+    (doseq [f [#(a/alts!! [(a/go 1)] 5) #(a/alts!! [(a/go 1)] :priority true 5)
+               #(a/<?? (a/async (alts! [(a/go 1)] 5))) #(a/<?? (a/async (alts! [(a/go 1)] :priority)))]]
+      (is (= :skein/bad-option (first (refusal f)))))))
 
 (deftest wrong-operations-are-refused-before-anything-happens
   (both= [:thrown "java.lang.AssertionError"

@@ -93,12 +93,12 @@
 ;;;; Batches
 
 (deftest batches-are-full-but-for-the-last
-  (is (= [[0 1 2] [3 4 5] [6]] (await-port (a/into [] (channels/batch (a/to-chan! (range 7)) {:size 3})))))
-  (is (= [] (await-port (a/into [] (channels/batch (a/to-chan! []) {:size 3 :within 1}))))))
+  (is (= [[0 1 2] [3 4 5] [6]] (await-port (a/into [] (channels/batch 3 (a/to-chan! (range 7)))))))
+  (is (= [] (await-port (a/into [] (channels/batch {:size 3 :within 1} (a/to-chan! [])))))))
 
 (deftest a-batch-does-not-wait-longer-than-it-may
   (let [in (a/chan)
-        out (channels/batch in {:size 100 :within 5})]
+        out (channels/batch {:size 100 :within 5} in)]
     (a/>!! in 1)
     (a/>!! in 2)
     (is (= 1 (first (await-port out))) "before the batch is full, and before in closes")
@@ -111,7 +111,7 @@
                  within (gen/elements [nil 1 1000])
                  pause-every (gen/choose 1 10)]
     (let [in (a/chan)
-          out (a/into [] (channels/batch in {:size size :within within}))]
+          out (a/into [] (channels/batch {:size size :within within} in))]
       (a/go (doseq [[i v] (map-indexed vector values)]
               (when (zero? (rem (inc (long i)) (long pause-every))) (a/<! (a/timeout 2)))
               (a/>! in v))
@@ -124,21 +124,21 @@
   (is (:pass? (check/quick-check 60 nothing-lost))))
 
 (deftest a-batch-ends-as-its-input-did
-  (let [out (channels/batch (doto (a/chan 1) (a/put! 1) (channels/close-with! boom)) {:size 5})]
+  (let [out (channels/batch 5 (doto (a/chan 1) (a/put! 1) (channels/close-with! boom)))]
     (is (= [[1] boom] (within-deadline [(a/<?? out) (thrown-by #(a/<?? out))]))))
   (testing "and stops when nobody wants it"
     (let [in (a/chan)
-          out (channels/batch in {:size 1})]
+          out (channels/batch {:size 1} in)]
       (a/close! out)
       (a/>!! in 1)
       (is (nil? (a/offer! in 2))))))
 
 (deftest a-batch-of-nothing-is-refused
   (is (= [:skein/bad-number :skein/bad-number :skein/bad-number :skein/not-a-port]
-         (mapv error-of [#(channels/batch (a/chan) {:size 0})
-                         #(channels/batch (a/chan) {})
-                         #(channels/batch (a/chan) {:size 1 :within "1"})
-                         #(channels/batch [1 2] {:size 1})]))))
+         (mapv error-of [#(channels/batch {:size 0} (a/chan))
+                         #(channels/batch {} (a/chan))
+                         #(channels/batch {:size 1 :within "1"} (a/chan))
+                         #(channels/batch {:size 1} [1 2])]))))
 
 ;;;; Slow takers
 
@@ -148,7 +148,7 @@
   [policy]
   (let [dropped (atom [])
         c (a/chan 1)
-        g (channels/gate c policy :on-drop #(swap! dropped conj %))
+        g (channels/gate {:policy policy :on-drop #(swap! dropped conj %)} c)
         puts (mapv (fn [v] (a/put! g v)) [1 2 3])]
     (a/close! g)
     [puts (await-port (a/into [] c)) @dropped]))
@@ -161,27 +161,27 @@
 
 (deftest a-disconnected-taker-knows-why
   (let [c (a/chan)
-        g (channels/gate c :disconnect)]
+        g (channels/gate :disconnect c)]
     (is (false? (a/>!! g 1)))
     (is (= {:skein/error :skein/slow-taker} (ex-data (thrown-by #(a/<?? c)))))))
 
 (deftest a-gate-is-a-port-like-any-other
   (let [c (a/chan 1)
-        g (channels/gate c :drop)]
+        g (channels/gate :drop c)]
     (is (= [true true 1] [(a/>!! g 1) (await-port (a/go (a/>! g 2))) (a/<!! c)]))
     (is (= [true g] (a/alts!! [[g 3]])))
     (is (thrown? IllegalArgumentException (a/>!! g nil)))
     (is (= [false true] [(channels/closed? g) (do (a/close! g) (channels/closed? c))]))
     (is (false? (a/>!! g 4)))
     (is (= [:skein/bad-policy :skein/not-a-port]
-           [(error-of #(channels/gate c :hope)) (error-of #(channels/gate 1 :drop))]))))
+           [(error-of #(channels/gate :hope c)) (error-of #(channels/gate :drop 1))]))))
 
 (deftest a-gate-survives-its-on-drop
-  (let [g (channels/gate (a/chan) :drop :on-drop (fn [_] (throw boom)))]
+  (let [g (channels/gate {:policy :drop :on-drop (fn [_] (throw boom))} (a/chan))]
     (doseq [put [#(a/put! g 1) #(a/>!! g 1) #(first (a/alts!! [[g 1]])) #(a/<!! (a/go (a/>! g 1)))
                  #(a/<!! (a/go (first (a/alts! [[g 1] (a/chan)]))))]]
       (is (= [true boom] (await-uncaught #(identical? boom %) (fn [] (within-deadline (put)))))))
-    (is (= :skein/not-a-function (error-of #(channels/gate (a/chan) :drop :on-drop nil))))))
+    (is (= :skein/not-a-function (error-of #(channels/gate {:policy :drop :on-drop 5} (a/chan)))))))
 
 (deftest slow-taps-hold-nobody-up
   (doseq [policy [:drop :slide :disconnect]]
@@ -190,7 +190,7 @@
             m (a/mult source)
             quick (a/tap m (a/chan 1000))
             slow (a/chan 1)]
-        (a/tap m (channels/gate slow policy))
+        (a/tap m (channels/gate policy slow))
         (within-deadline (dotimes [i 1000] (a/>!! source i)))
         (a/close! source)
         (is (= (range 1000) (await-port (a/into [] quick))))
@@ -201,7 +201,7 @@
         p (a/pub source odd?)
         slow (a/chan)
         quick (a/sub p true (a/chan 100))]
-    (a/sub p true (channels/gate slow :disconnect))
+    (a/sub p true (channels/gate :disconnect slow))
     (within-deadline (dotimes [i 100] (a/>!! source i)))
     (a/close! source)
     (is (= (filter odd? (range 100)) (await-port (a/into [] quick))))

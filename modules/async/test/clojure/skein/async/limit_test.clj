@@ -29,7 +29,7 @@
   (doseq [rate [40 140 150 950 1500 2.5]]
     (testing rate
       (let [n (long (* 10 (double rate)))
-            [_ nanos] (simulate (fn [] (let [limiter (limit/rate-limiter rate :burst 1)]
+            [_ nanos] (simulate (fn [] (let [limiter (limit/rate-limiter {:rate rate :burst 1})]
                                          (a/go (dotimes [_ (inc n)] (a/<! limiter)) :done))))]
         (is (< 9999999900 (long nanos) 10000000001) "so many intervals after the first permit")))))
 
@@ -48,7 +48,7 @@
 
 (deftest a-burst-is-what-gathers-while-nobody-takes
   (doseq [burst [1 2 5]]
-    (let [[ready] (simulate (fn [] (let [limiter (limit/rate-limiter 10 :burst burst)]
+    (let [[ready] (simulate (fn [] (let [limiter (limit/rate-limiter {:rate 10 :burst burst})]
                                      (a/go (a/<! limiter)
                                            (a/<! (a/timeout 60000))
                                            (loop [n 0]
@@ -78,7 +78,7 @@
     (is (= {:name nil :limit 1 :in-use 0 :waiting 0} (limit/status limiter)))))
 
 (deftest the-slowest-and-the-fastest-rate
-  (is (= [true nil] (within-deadline (let [limiter (limit/rate-limiter 1e-9 :burst 2147483647)]
+  (is (= [true nil] (within-deadline (let [limiter (limit/rate-limiter {:rate 1e-9 :burst 2147483647})]
                                        [(a/<!! limiter) (limit/release! true)]))))
   (is (every? true? (within-deadline (let [limiter (limit/rate-limiter 1e300)]
                                        (mapv (fn [_] (a/<!! limiter)) (range 1000)))))))
@@ -98,7 +98,7 @@
     (is (= 0 (:in-use (limit/status limiter))))))
 
 (deftest no-more-than-n-at-once
-  (let [limiter (limit/concurrency-limiter 3 :name "three")
+  (let [limiter (limit/concurrency-limiter {:n 3 :name "three"})
         inside (AtomicLong.)
         most (AtomicLong.)
         work (fn [] (limit/with-permit limiter
@@ -165,8 +165,8 @@
 (deftest a-limiter-without-permits-is-refused
   (is (= (repeat 12 :skein/bad-number)
          (mapv error-of [#(limit/rate-limiter 1e-300) #(limit/rate-limiter ##Inf) #(limit/rate-limiter ##NaN)
-                         #(limit/rate-limiter 1 :burst ##Inf) #(limit/rate-limiter 1 :burst 1e300)
+                         #(limit/rate-limiter {:rate 1 :burst ##Inf}) #(limit/rate-limiter {:rate 1 :burst 1e300})
                          #(limit/concurrency-limiter 2147483648)
                          #(limit/rate-limiter 0) #(limit/rate-limiter -1) #(limit/rate-limiter nil)
-                         #(limit/rate-limiter 1 :burst 0) #(limit/concurrency-limiter 0)
+                         #(limit/rate-limiter {:rate 1 :burst 0}) #(limit/concurrency-limiter 0)
                          #(limit/concurrency-limiter 1.5)]))))

@@ -29,7 +29,7 @@
     (let [f (fn [v] (when-not (zero? (rem (long v) 3))
                       (when (even? (long v)) (a/<!! (a/timeout 1)))
                       (* 2 (long v))))
-          got (all (parallel-map n f (a/to-chan! values) :ordered? ordered?))
+          got (all (parallel-map {:n n :ordered? ordered?} f (a/to-chan! values)))
           expected (keep f values)]
       (if ordered? (= expected got) (= (frequencies expected) (frequencies got))))))
 
@@ -48,19 +48,19 @@
 (deftest no-more-than-n-are-under-way
   (doseq [n [1 3], ordered? [true false]]
     (let [state (atom {:now 0 :most 0})
-          got (all (parallel-map n (watched state) (a/to-chan! (range 60)) :ordered? ordered?))]
+          got (all (parallel-map {:n n :ordered? ordered?} (watched state) (a/to-chan! (range 60))))]
       (is (= (range 60) (sort got)))
       (is (= {:now 0 :most n} @state) "as many as allowed, and no more"))))
 
 (deftest n-may-be-any-number
   (doseq [n [1000000 Integer/MAX_VALUE Long/MAX_VALUE], ordered? [true false]]
-    (is (= (range 1 101) (sort (all (parallel-map n inc (a/to-chan! (range 100)) :ordered? ordered?)))))))
+    (is (= (range 1 101) (sort (all (parallel-map {:n n :ordered? ordered?} inc (a/to-chan! (range 100)))))))))
 
 (deftest nothing-is-taken-that-cant-start
   (doseq [ordered? [true false]]
     (let [in (a/chan)
           hold (a/chan)
-          out (parallel-map 2 (fn [v] (a/<!! hold) v) in :ordered? ordered?)]
+          out (parallel-map {:n 2 :ordered? ordered?} (fn [v] (a/<!! hold) v) in)]
       (a/>!! in 1)
       (a/>!! in 2)
       (is (nil? (a/offer! in 3)))
@@ -77,7 +77,7 @@
 
 (deftest results-come-as-they-are-done-when-not-ordered
   (let [hold (a/chan)
-        out (parallel-map 2 (fn [v] (when (= :slow v) (a/<!! hold)) v) (a/to-chan! [:slow :a :b]) :ordered? false)]
+        out (parallel-map {:n 2 :ordered? false} (fn [v] (when (= :slow v) (a/<!! hold)) v) (a/to-chan! [:slow :a :b]))]
     (is (= [:a :b] (within-deadline [(a/<!! out) (a/<!! out)])))
     (a/close! hold)
     (is (= [:slow] (all out)))))
@@ -97,27 +97,27 @@
     (let [out (parallel-map 4 (fails-on 2) (a/to-chan! (range 10)))]
       (is (= [0 1 boom] (within-deadline [(a/<?? out) (a/<?? out) (thrown-by #(a/<?? out))])))))
   (testing "also when not ordered"
-    (let [out (parallel-map 2 (fails-on 2) (a/to-chan! [2]) :ordered? false)]
+    (let [out (parallel-map {:n 2 :ordered? false} (fails-on 2) (a/to-chan! [2]))]
       (is (identical? boom (within-deadline (thrown-by #(a/<?? out))))))))
 
 (deftest an-exception-may-be-skipped-or-replaced
-  (is (= [0 1 3] (all (parallel-map 2 (fails-on 2) (a/to-chan! (range 4)) :on-error :skip))))
-  (is (= [0 1 [boom 2] 3] (all (parallel-map 2 (fails-on 2) (a/to-chan! (range 4)) :on-error vector))))
+  (is (= [0 1 3] (all (parallel-map {:n 2 :on-error :skip} (fails-on 2) (a/to-chan! (range 4))))))
+  (is (= [0 1 [boom 2] 3] (all (parallel-map {:n 2 :on-error vector} (fails-on 2) (a/to-chan! (range 4))))))
   (testing "a handler that throws stops the work"
     (let [other (ex-info "other" {})
-          out (parallel-map 2 (fails-on 0) (a/to-chan! [0]) :on-error (fn [_ _] (throw other)))]
+          out (parallel-map {:n 2 :on-error (fn [_ _] (throw other))} (fails-on 0) (a/to-chan! [0]))]
       (is (identical? other (within-deadline (thrown-by #(a/<?? out))))))))
 
 (deftest the-work-ends-as-its-input-did
   (doseq [ordered? [true false]]
     (let [in (doto (a/chan 1) (a/put! 1) (channels/close-with! boom))
-          out (parallel-map 3 inc in :ordered? ordered?)]
+          out (parallel-map {:n 3 :ordered? ordered?} inc in)]
       (is (= [2 boom] (within-deadline [(a/<?? out) (thrown-by #(a/<?? out))]))))))
 
 (deftest nothing-more-is-taken-when-nobody-wants-it
   (doseq [ordered? [true false]]
     (let [in (a/chan)
-          out (parallel-map 1 identity in :ordered? ordered?)]
+          out (parallel-map {:n 1 :ordered? ordered?} identity in)]
       (a/close! out)
       (a/>!! in 1)
       (within-deadline (while (pos? (.takerCount ^skein.rt.Channel in)) (Thread/onSpinWait)))
@@ -127,4 +127,4 @@
   (is (= [:skein/bad-number :skein/bad-number :skein/not-a-function :skein/not-a-port :skein/bad-policy]
          (mapv (fn [f] (:skein/error (ex-data (thrown-by f))))
                [#(parallel-map 0 inc (a/chan)) #(parallel-map nil inc (a/chan)) #(parallel-map 1 1 (a/chan))
-                #(parallel-map 1 inc [1 2]) #(parallel-map 1 inc (a/chan) :on-error :hope)]))))
+                #(parallel-map 1 inc [1 2]) #(parallel-map {:n 1 :on-error :hope} inc (a/chan))]))))

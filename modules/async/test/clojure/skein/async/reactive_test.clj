@@ -37,7 +37,7 @@
   []
   (let [c (a/chan)]
     (a/go-loop [] (when (some? (a/<! c)) (recur)))
-    (reactive/subscriber c {:window 4})))
+    (reactive/subscriber {:window 4} c)))
 
 (defn- run-kit
   "Runs the kit's tests in the classes. Returns {:passed n :failed [[name message]...]}."
@@ -136,7 +136,7 @@
             (request [_ n] (a/put! requests n))
             (cancel [_] (a/put! requests :cancelled)))
         c (a/chan)
-        subscriber (reactive/subscriber c {:window 4})]
+        subscriber (reactive/subscriber {:window 4} c)]
     (.onSubscribe subscriber s)
     (is (= 4 (await-port requests)))
     (dotimes [i 4] (.onNext subscriber i))
@@ -165,6 +165,6 @@
     (is (= [:skein/not-a-port :skein/not-a-port :skein/bad-number :skein/bad-number :skein/bad-number]
            (mapv error [#(reactive/publisher 1)
                         #(reactive/subscriber nil)
-                        #(reactive/subscriber (a/chan) {:window 0})
-                        #(reactive/subscriber (a/chan) {:window 1025})
-                        #(reactive/subscriber (a/chan) {:window "8"})])))))
+                        #(reactive/subscriber {:window 0} (a/chan))
+                        #(reactive/subscriber {:window 1025} (a/chan))
+                        #(reactive/subscriber {:window "8"} (a/chan))])))))

@@ -31,7 +31,7 @@
 
 (deftest results-may-come-as-they-are-done
   (let [to (a/chan) gate (promise)]
-    (window/wmap 2 (fn [x] (when (= 1 x) @gate) x) (channel-of [1 2 3 4]) to {:ordered? false})
+    (window/wmap {:n 2 :ordered? false} (fn [x] (when (= 1 x) @gate) x) (channel-of [1 2 3 4]) to)
     (is (= [2 3 4] (within-deadline [(a/<!! to) (a/<!! to) (a/<!! to)])))
     (deliver gate true)
     (is (= [1 nil] (within-deadline [(a/<!! to) (a/<!! to)])))))
@@ -70,7 +70,7 @@
 
 (deftest exceptions-can-be-collected
   (let [boom (ex-info "boom" {}) to (a/chan)]
-    (window/wmap 2 (fn [x] (if (= 2 x) (throw boom) x)) (channel-of [1 2 3]) to {:on-error :collect})
+    (window/wmap {:n 2 :on-error :collect} (fn [x] (if (= 2 x) (throw boom) x)) (channel-of [1 2 3]) to)
     (is (= [{:value 1} {:error boom} {:value 3}] (within-deadline (all-of to))))))
 
 (deftest it-stops-taking-when-the-target-is-closed
@@ -83,7 +83,7 @@
 
 (deftest nil-is-left-out-and-the-target-may-stay-open
   (let [to (a/chan 5)]
-    (is (= 1 (await-port (window/wmap 2 (fn [x] (when (= 2 x) x)) (channel-of [1 2 3]) to {:close? false}))))
+    (is (= 1 (await-port (window/wmap {:n 2 :close? false} (fn [x] (when (= 2 x) x)) (channel-of [1 2 3]) to))))
     (is (true? (a/offer! to :more)))))
 
 (deftest bad-input-is-refused-at-the-call
@@ -93,6 +93,6 @@
       :skein/not-a-function (window/wmap 1 nil c c)
       :skein/not-a-port (window/wmap 1 inc nil c)
       :skein/not-a-port (window/wmap 1 inc c [])
-      :skein/bad-option (window/wmap 1 inc c c {:ordered 1})
-      :skein/bad-option (window/wmap 1 inc c c {:on-error :skip})
-      :skein/bad-option (window/wmap 1 inc c c :collect))))
+      :skein/bad-option (window/wmap {:n 1 :ordered 1} inc c c)
+      :skein/bad-option (window/wmap {:n 1 :on-error :skip} inc c c)
+      :skein/bad-number (window/wmap :collect inc c c))))

@@ -64,12 +64,13 @@
     (refused-as :skein/bad-number
                 (a/timeout nil) (a/timeout "5") (a/timeout ##NaN) (a/buffer nil)
                 (a/dropping-buffer nil) (a/sliding-buffer "1") (a/take nil c) (a/pipeline nil c (map inc) c))
-    (refused-as :skein/bad-collection (a/into 5 c) (a/to-chan! 5) (a/onto-chan! c 5) (a/merge 5) (a/map + nil))))
+    (refused-as :skein/bad-number (a/partition nil c) (a/partition "x" c))
+    (refused-as :skein/bad-collection (a/toggle (a/mix c) 5) (a/toggle (a/mix c) "x") (a/into 5 c) (a/to-chan! 5) (a/onto-chan! c 5) (a/merge 5) (a/map + nil))))
 
 (deftest what-is-no-function-is-refused
   (let [c (a/chan)]
     (refused-as :skein/not-a-function
-                (a/take! c 5) (a/put! c 1 5) (a/chan 1 5) (a/chan 1 (map inc) 5) (a/pipeline 1 c nil c) (a/thread-call nil)
+                (a/do-alts 5 [c] {}) (a/take! c 5) (a/put! c 1 5) (a/chan 1 5) (a/chan 1 (map inc) 5) (a/pipeline 1 c nil c) (a/thread-call nil)
                 (a/split "no" c) (a/map 1 [c]) (a/reduce 1 0 c) (a/transduce 1 + 0 c) (a/transduce (map inc) 1 0 c) (a/pub c 1) (a/pub c identity 1)
                 (a/pipeline-async 1 c "no" c))))
 

@@ -19,7 +19,9 @@
     (is (identical? coll (check/collection "coll" coll))))
   (is (= 1 (check/whole :n 1 1)))
   (is (= {:n 1} (check/options "f" {:n 1} {:n [pos-int? "a whole number from 1"]})))
-  (is (nil? (check/options "f" nil {}))))
+  (is (= {} (check/options "f" nil {})))
+  (is (= {:n 1} (check/options "f" {:n 1 :m nil} {:n [pos-int? ""] :m [pos-int? ""]})) "nil is as good as not given")
+  (is (= {:n 1} (check/leading "f" :n 1 {:n [pos-int? ""]}) (check/leading "f" :n {:n 1} {:n [pos-int? ""]}))))
 
 (deftest a-refusal-names-the-argument-what-it-must-be-and-what-it-is
   (are [expected form] (= expected (refusal form))
@@ -41,5 +43,14 @@
     (are [expected given] (= expected (refusal (check/options "f" given known)))
       [:skein/bad-option "The options of f must be a map with some of the keys [:n :ordered?], but is 5."] 5
       [:skein/bad-option "f has no option :order. Its options are [:n :ordered?]."] {:order 1}
-      [:skein/bad-option ":ordered? must be true or false, but is nil."] {:ordered? nil}
-      [:skein/bad-number ":n must be a whole number from 1, but is 0."] {:n 0})))
+      [:skein/bad-option ":ordered? must be true or false, but is 1."] {:ordered? 1}
+      [:skein/bad-number ":n must be a whole number from 1, but is 0."] {:n 0})
+    (are [expected given] (= expected (refusal (check/leading "f" :n given known)))
+      [:skein/bad-option "f has no option :order. Its options are [:n :ordered?]."] {:order 1}
+      [:skein/bad-number ":n must be a whole number from 1, but is nil."] nil)))
+
+(deftest vectors-of-macros-have-their-shape
+  (is (= '[x] (check/bindings "m" '[x] "[name]" (fn one? [v] (= 1 (count v))))))
+  (are [given] (= [:skein/bad-binding (str "The vector of m must be [name], but is " (pr-str given) ".")]
+                  (refusal (check/bindings "m" given "[name]" (fn one? [v] (= 1 (count v))))))
+    5 '(x) [] '[x y]))

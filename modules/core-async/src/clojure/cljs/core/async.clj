@@ -11,11 +11,13 @@
 
 (defmacro go
   "Runs the body as a block; see skein.async/go."
+  {:style/indent 0}
   [& body]
   (compiler/compile-go &env body &form))
 
 (defmacro go-loop
   "As (go (loop bindings body...))."
+  {:style/indent 1}
   [bindings & body]
   `(go (loop ~bindings ~@body)))
 
@@ -26,6 +28,7 @@
 
 (defmacro alt!
   "Does one of several operations; see skein.async/alt!."
+  {:style/indent 0}
   [& clauses]
   (do-alt 'cljs.core.async/alts! clauses))
 
@@ -36,7 +39,7 @@
       (list (vec args) (list* target args))
       (list (vec (concat args '[& more])) (list* 'cljs.core/apply target (concat args '[more]))))))
 
-(defmacro ^:no-doc mirror
+(defmacro ^{:no-doc true, :style/indent 0} mirror
   "Defines each public function of the namespace `from` here, except those in `without`."
   [from without]
   `(do ~@(for [[sym {:keys [private arglists protocol-symbol]}] (get-in @env/*compiler* [::ana/namespaces from :defs])

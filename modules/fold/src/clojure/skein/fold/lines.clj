@@ -135,14 +135,14 @@
   "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them: what ends one is line feed,
   carriage return or both, and a byte order mark stays in the first.
 
-  paths  string, File, Path or skein.fold.files.InputFile, or a collection of such
-  opts   :charset  name or java.nio.charset.Charset, an extension of ASCII; default UTF-8
+  paths    string, File, Path or skein.fold.files.InputFile, or a collection of such
+  options  :charset  name or java.nio.charset.Charset, an extension of ASCII; default UTF-8
 
       (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
-  ([paths] (lines paths {}))
-  ([paths opts]
-   (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check/options "lines" opts charset-option)]
+  ([paths] (lines nil paths))
+  ([options paths]
+   (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check/options "lines" options charset-option)]
      (Files. (->paths paths) (RecordFormat/lines (->charset charset))))))
 
 (defn records
@@ -151,11 +151,11 @@
   paths      as for `lines`
   delimiter  character, string or byte array; it must not end as it begins, as \"aba\" does, nor begin with a byte that
              occurs within the charset's other characters, as | does in Shift_JIS
-  opts       :charset  as for `lines`
+  options    :charset  as for `lines`
              :as       :string, the default, or :bytes for byte arrays"
-  ([paths delimiter] (records paths delimiter {}))
-  ([paths delimiter opts]
-   (let [{:keys [charset as] :or {charset StandardCharsets/UTF_8}} (check/options "records" opts record-options)
+  ([paths delimiter] (records nil paths delimiter))
+  ([options paths delimiter]
+   (let [{:keys [charset as] :or {charset StandardCharsets/UTF_8}} (check/options "records" options record-options)
          charset (->charset charset)
          raw? (= :bytes as)]
      (Files. (->paths paths)
@@ -165,12 +165,12 @@
 (defn slices
   "Returns a source of parts of files, each some whole lines in a buffer: a skein.fold.spi.Slice.
 
-  paths  as for `lines`
-  opts   :delimiter  what ends a line, as for `records`; default line feed
+  paths    as for `lines`
+  options  :delimiter  what ends a line, as for `records`; default line feed
 
   A slice has fields bytes, from, to, position and file, the number of its file in `paths`; `.copy` and `.text` copy it. Its buffer is used again when the step that
   got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
-  ([paths] (slices paths {}))
-  ([paths opts]
-   (let [{:keys [delimiter] :or {delimiter \newline}} (check/options "slices" opts slice-options)]
+  ([paths] (slices nil paths))
+  ([options paths]
+   (let [{:keys [delimiter] :or {delimiter \newline}} (check/options "slices" options slice-options)]
      (Files. (->paths paths) (RecordFormat/slices (->delimiter delimiter nil))))))

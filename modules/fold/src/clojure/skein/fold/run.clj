@@ -22,8 +22,8 @@
 
 ;;;; What the caller did wrong
 
-(def ^:private options
-  "As `check/options` wants them."
+(def ^:private known
+  "Option -> what its value must be; see skein.impl.check/options."
   {:parallelism [#(and (int? %) (<= 1 (long %) 1024)) "a number of threads from 1 to 1024"]
    :grain [#(and (int? %) (pos? (long %))) "a positive long, so many elements (or bytes, of a file)" :skein/bad-grain]
    :unordered [boolean? "true or false"]
@@ -128,8 +128,8 @@
     (recur watched opts (fed-by coll f) (.coll ^Eduction coll))
     (do
       (check-functions (:identity f) (:combine f) (:step f))
-      (when opts (check/options "fold" opts options))
-      (let [stages (stages-of (:xform f))]
+      (let [opts (when opts (check/options "fold" opts known))
+            stages (stages-of (:xform f))]
         (when (:unordered opts) (check-unordered (->fold f stages Fold/DEFAULTS) stages))
         ;; A source may be an open file from here on; what is refused has been refused.
         (let [source (source/source coll)

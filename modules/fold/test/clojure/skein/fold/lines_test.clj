@@ -93,7 +93,7 @@
                          (write! file text)
                          (= (split-at-delimiter text delimiter)
                             (all opts (lines/records (str file) delimiter))
-                            (mapv #(String. ^bytes % "UTF-8") (all opts (lines/records file delimiter {:as :bytes})))))))]
+                            (mapv #(String. ^bytes % "UTF-8") (all opts (lines/records {:as :bytes} file delimiter)))))))]
         (is (:pass? result) (pr-str delimiter (:smallest (:shrunk result))))))))
 
 (deftest slices-are-whole-lines-and-all-of-the-file
@@ -186,10 +186,10 @@
 (deftest charsets-other-than-utf-8
   (with-files [file ".txt"]
     (with-open [out (io/output-stream file)] (.write out (.getBytes "\u00e9\nb" "ISO-8859-1")))
-    (is (= ["\u00e9" "b"] (all {} (lines/lines file {:charset "ISO-8859-1"}))))
-    (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "UTF-16"}))))
-    (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "no such"}))))
-    (is (= :skein/bad-charset (error-of #(lines/lines file {:charset "x-JISAutoDetect"})))  "it can't be written")))
+    (is (= ["\u00e9" "b"] (all {} (lines/lines {:charset "ISO-8859-1"} file))))
+    (is (= :skein/bad-charset (error-of #(lines/lines {:charset "UTF-16"} file))))
+    (is (= :skein/bad-charset (error-of #(lines/lines {:charset "no such"} file))))
+    (is (= :skein/bad-charset (error-of #(lines/lines {:charset "x-JISAutoDetect"} file)))  "it can't be written")))
 
 (deftest a-delimiter-does-not-cut-characters
   (with-files [file ".txt"]
@@ -198,7 +198,7 @@
             :let [parts ["ポスト" "漢字" "x0" "" "、。" "é-ß" "一二三四"]
                   writable? (fn [s] (= s (String. (.getBytes ^String s ^String charset) ^String charset)))
                   parts (filterv #(and (writable? %) (not (str/includes? % delimiter))) parts)
-                  source (try (lines/records file delimiter {:charset charset})
+                  source (try (lines/records {:charset charset} file delimiter)
                               (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))]]
       (testing [charset delimiter]
         (if (keyword? source)
@@ -206,7 +206,7 @@
           (do (write-bytes! file (.getBytes (str/join (map #(str % delimiter) parts)) ^String charset))
               (is (= parts (all {:grain 1, :parallelism 2} source)))))))
     (testing "those that do are refused, others are not"
-      (let [refused? (fn [delimiter charset] (= :skein/bad-delimiter (error-of #(lines/records file delimiter {:charset charset}))))]
+      (let [refused? (fn [delimiter charset] (= :skein/bad-delimiter (error-of #(lines/records {:charset charset} file delimiter))))]
         (is (every? #(refused? "|" %) ["Shift_JIS" "windows-31j" "GBK" "GB18030" "Big5" "ISO-2022-JP"]))
         (is (not-any? #(refused? "|" %) ["EUC-JP" "EUC-KR" "UTF-8" "ISO-8859-1" "windows-1252"]))
         (is (not-any? #(refused? "\n" %) ["Shift_JIS" "GBK" "GB18030" "Big5" "ISO-2022-JP" "EUC-JP"]))
@@ -215,7 +215,7 @@
         (is (refused? (byte-array [-128]) "UTF-8"))))
     (testing "bytes are divided at any bytes"
       (write-bytes! file [1 -128 2])
-      (is (= [[1] [2]] (map vec (all {} (lines/records file (byte-array [-128]) {:as :bytes}))))))))
+      (is (= [[1] [2]] (map vec (all {} (lines/records {:as :bytes} file (byte-array [-128])))))))))
 
 (deftest what-cannot-be-read-has-a-name
   (with-files [file ".txt" bad ".gz" zst ".zst"]
@@ -237,10 +237,10 @@
       (is (= :skein/bad-path (error-of #(lines/lines 7)) (error-of #(lines/lines nil)) (error-of #(lines/lines [nil]))
              (error-of #(lines/lines "")) (error-of #(lines/lines "a\u0000b")) (error-of #(lines/slices (io/file "a\u0000b")))))
       (is (= :skein/bad-option
-             (error-of #(lines/lines file "ISO-8859-1")) (error-of #(lines/lines file {:charst "UTF-8"}))
-             (error-of #(lines/lines file {:as :bytes})) (error-of #(lines/lines file {:charset nil}))
-             (error-of #(lines/records file "|" {:as :byte})) (error-of #(lines/records file "|" {"as" :bytes}))
-             (error-of #(lines/slices file {:delim "|"})) (error-of #(lines/slices file [:delimiter "|"]))))
+             (error-of #(lines/lines "ISO-8859-1" file)) (error-of #(lines/lines {:charst "UTF-8"} file))
+             (error-of #(lines/lines {:as :bytes} file)) (error-of #(lines/lines {:as nil} file))
+             (error-of #(lines/records {:as :byte} file "|")) (error-of #(lines/records {"as" :bytes} file "|"))
+             (error-of #(lines/slices {:delim "|"} file)) (error-of #(lines/slices [:delimiter "|"] file))))
       (is (= :skein/bad-delimiter (error-of #(lines/records file ""))))
       (is (= :skein/bad-delimiter (error-of #(lines/records file "aba")))))))
 

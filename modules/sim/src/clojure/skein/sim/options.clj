@@ -3,8 +3,7 @@
   "The options of a simulation: `checked` fills in what is not given, and refuses what is wrong."
   {:no-doc true}
   (:require
-   [clojure.string :as str]
-   [skein.impl.error :as error])
+   [skein.impl.check :as check])
   (:import
    (skein.sim.rt Carriers)))
 
@@ -20,8 +19,8 @@
 (def ^:private known
   "Option -> [default, what its value must satisfy, that in words]."
   {:schedules   [1000 pos-int? "a whole number from 1"]
-   :seconds     [nil (some-fn nil? #(and (number? %) (pos? (double %)))) "a positive number"]
-   :seed        [nil (some-fn nil? nat-int?) "a whole number from 0"]
+   :seconds     [nil #(and (number? %) (pos? (double %))) "a positive number"]
+   :seed        [nil nat-int? "a whole number from 0"]
    :strategy    [:mix strategy? "one of :mix :fifo :reversed :random [:pct d] :pos [:delay b] :exhaustive"]
    :max-steps   [100000 pos-int? "a whole number from 1"]
    :points      [#{:channels :atoms} (some-of? :channels :atoms) "a set of :channels and :atoms"]
@@ -31,19 +30,7 @@
    :faults      [{} map? "a map of names to functions, exceptions or values"]
    :fault       [:cancel (some-fn #{:cancel :throw :close :expire} fn?) "one of :cancel :throw :close :expire, or a function"]
    :threads     [:auto #{:auto :none} "one of :auto :none"]
-   :watchdog-ms [10000 pos-int? "a whole number from 1"]})
-
-(defn- fail! [message data]
-  (error/fail! :skein/bad-option message data))
-
-(defn- check [[option value]]
-  (let [[_ fits? words] (known option)]
-    (cond
-      (nil? words) (fail! (str "A simulation has no option " (error/preview option) ". There are "
-                               (str/join " " (sort (keys known))) ".")
-                          {:option option})
-      (not (fits? value)) (fail! (str option " must be " words ", but is " (error/preview value) ".")
-                                 {:option option :value (error/preview value)}))))
+   :watchdog-ms (into [10000] check/time-option)})
 
 (defn- from-environment [options]
   (let [env (fn [name] (System/getenv name))]
@@ -54,11 +41,8 @@
 (defn checked
   "Returns `options` with defaults for what is missing. Throws :skein/bad-option."
   [options]
-  (when-not (or (nil? options) (map? options))
-    (fail! (str "The options of a simulation are a map, but this is " (error/preview options) ".")
-           {:value (error/preview options)}))
-  (run! check options)
   (-> (update-vals known first)
-      (merge options)
+      (merge (check/options "A simulation" options (update-vals known rest)))
       from-environment
+      (update :watchdog-ms (fn [ms] (check/milliseconds :watchdog-ms ms)))
       (update :threads (fn [mode] (and (= :auto mode) (Carriers/available))))))

@@ -113,7 +113,7 @@
   "See skein.spark/lines."
   [cluster paths {:keys [split-bytes] :as opts}]
   ;; What skein.fold.lines refuses is refused here.
-  (lines/lines paths (dissoc opts :split-bytes))
+  (lines/lines (dissoc opts :split-bytes) paths)
   (check/that :skein/bad-option :split-bytes split-bytes (or (nil? split-bytes) (pos-int? split-bytes)) "a positive number of bytes")
   (let [charset (let [c (:charset opts "UTF-8")] (if (instance? Charset c) (.name ^Charset c) c))
         conf (.hadoopConfiguration (cluster/context cluster))

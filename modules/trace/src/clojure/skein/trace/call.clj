@@ -7,11 +7,10 @@
   children. Limits are thread bindings too."
   {:no-doc true}
   (:require
-   [skein.impl.error :as error]
+   [skein.impl.check :as check]
    [skein.impl.once :refer [deftype-once]]
    [skein.trace.event :as event]
-   [skein.trace.print :as print]
-   [skein.trace.sink :as sink])
+   [skein.trace.print :as print])
   (:import
    (clojure.lang Var)
    (java.util.concurrent.atomic AtomicBoolean AtomicLong)
@@ -25,18 +24,12 @@
 (deftype-once Limits [^long depth ^long calls rate print
                       ^AtomicLong n-calls window])
 
-(def ^:private limit-keys #{:depth :calls :rate :length :level :chars})
-
-(defn- check-limits! [{:keys [rate] :as options}]
-  (sink/check-keys! options limit-keys)
-  (let [fault (fn fault [k x]
-                (error/fail! :skein/bad-number
-                             (str "The limit " k " is " (error/preview x) ". It is a positive integer,"
-                                  " or for :rate two of them: calls, milliseconds.")
-                             {:option k, :value x}))
-        rate? (and (vector? rate) (= 2 (count rate)) (every? pos-int? rate))]
-    (when-not (or (nil? rate) rate?) (fault :rate rate))
-    (doseq [[k x] (dissoc options :rate) :when (not (pos-int? x))] (fault k x))))
+(def ^:private known-limits
+  "Option -> what its value must be; see skein.impl.check/options."
+  (let [whole [pos-int? "a whole number from 1" :skein/bad-number]
+        rate? (fn rate? [x] (and (vector? x) (= 2 (count x)) (every? pos-int? x)))]
+    {:depth whole, :calls whole, :length whole, :level whole, :chars whole
+     :rate [rate? "two whole numbers from 1: calls and milliseconds" :skein/bad-number]}))
 
 (defn limits
   "Returns the limits that the map `options` describes, with counters at zero. Throws :skein/bad-option
@@ -46,11 +39,11 @@
   :calls   calls that are shown in all, by default any number
   :rate    [n ms]: n calls in ms milliseconds, by default any number
   :length :level :chars   see `skein.trace.print/default-limits`"
-  [{:keys [depth calls rate] :or {depth 64} :as options}]
-  (check-limits! options)
-  (Limits. (long depth) (long (or calls Long/MAX_VALUE)) rate
-           (merge print/default-limits (select-keys options [:length :level :chars]))
-           (AtomicLong.) (atom [0 0])))
+  [options]
+  (let [{:keys [depth calls rate] :or {depth 64, calls Long/MAX_VALUE} :as options} (check/options "with-limits" options known-limits)]
+    (Limits. (long depth) (long calls) rate
+             (merge print/default-limits (select-keys options [:length :level :chars]))
+             (AtomicLong.) (atom [0 0]))))
 
 (def ^:dynamic *limits* "The limits in force; see `limits`." (limits {}))
 

@@ -357,6 +357,7 @@
   args?     true: arguments are noted too
 
   At the top level each form is compiled when those before it have run, as in `do`."
+  {:style/indent 2}
   [options args? & body]
   (let [body (if (and (= 1 (count body)) (seq? (first body)) (= 'do (ffirst body))) (rest (first body)) body)]
     (check-depth! body)

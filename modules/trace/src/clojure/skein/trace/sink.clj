@@ -15,7 +15,7 @@
   calls is, see `skein.trace.group`."
   {:no-doc true}
   (:require
-   [clojure.string :as str]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.trace.group :as group]
    [skein.trace.print :as print]
@@ -183,27 +183,17 @@
                  (str "There is no format " (error/preview format) ". Lines are in :skein or :tools.trace.")
                  {:format format})))
 
-(def option-keys "What an options map may say of sinks." #{:sink :format :group?})
-
-(defn check-keys!
-  "Throws :skein/bad-option if `options` is no map, or has a key that is not in the set `known`."
-  [options known]
-  (when-not (map? options)
-    (error/fail! :skein/bad-option
-                 (str "Options are a map, but there is " (error/preview options) ".")
-                 {:options options}))
-  (when-some [unknown (first (remove known (keys options)))]
-    (error/fail! :skein/bad-option
-                 (str "There is no option " (error/preview unknown) " here, only " (str/join " " (sort known)) ".")
-                 {:option unknown, :known (vec (sort known))})))
+(def options
+  "What an options map may say of sinks; see skein.impl.check/options."
+  {:sink [any? "a sink"], :format [any? "a format"], :group? [boolean? "true or false"]})
 
 (defn from-options
   "Returns a function that gives the sinks which {:sink x :format f :group? g} names: fixed ones if
   it names one, else the standard sinks of the moment. Throws :skein/bad-sink, :skein/bad-format
   and :skein/bad-option."
-  [{:keys [sink format group?] :as options}]
-  (when options (check-keys! options option-keys))
-  (when (some? format) (check-format! format))
-  (cond
-    (or sink format group?) (constantly (sinks (or sink :out) options))
-    :else (do (note-home!) standard-sinks)))
+  [given]
+  (let [{:keys [sink format group?] :as options} (check/options "tracing" given options)]
+    (when (some? format) (check-format! format))
+    (cond
+      (or sink format group?) (constantly (sinks (or sink :out) options))
+      :else (do (note-home!) standard-sinks))))

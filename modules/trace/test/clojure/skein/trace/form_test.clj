@@ -336,5 +336,7 @@
 
 (deftest an-options-map-alone-is-a-value
   (is (= {:args? true} (trace/trace-forms {:args? true})))
-  (is (= 1 (trace/trace-forms {:a 1} 1)))
+  (is (= {:a 1} (trace/trace-forms {:a 1})) "a map alone is the body")
+  (is (= :skein/bad-option (try (macroexpand '(skein.trace/trace-forms {:a 1} 1))
+                                (catch Exception e (some (comp :skein/error ex-data) (take-while some? (iterate ex-cause e)))))))
   (is (nil? (trace/trace-forms))))

@@ -202,7 +202,7 @@
   (is (= :skein/bad-sink (error-of (fn [] (trace/trace-vars {:sink :nowhere} leaf)))))
   (is (= :skein/bad-format (error-of (fn [] (trace/trace-vars {:format :fancy} leaf)))))
   (is (= :skein/bad-option (error-of (fn [] (trace/trace-vars {:snk :ring} leaf)))))
-  (is (= :skein/bad-option (error-of (fn [] (trace/trace-ns skein.trace.sink-test :math #"x")))))
+  (is (= :skein/bad-option (error-of (fn [] (trace/trace-ns {:math #"x"} skein.trace.sink-test)))))
   (is (not (trace/traced? #'leaf))))
 
 (deftest limits-that-make-no-sense-are-refused

@@ -70,7 +70,7 @@
   (testing "a function by name"
     (is (= (printed (fn [] (old/trace-fn-call 'f + [1 2]))) (printed (fn [] (trace/trace-fn-call 'f + [1 2]))))))
   (testing "a namespace"
-    (trace/trace-ns skein.trace.text-test :match #"^(ev|od)\?$")
+    (trace/trace-ns {:match #"^(ev|od)\?$"} skein.trace.text-test)
     (is (= 4 (count (str/split-lines (printed (fn [] (ev? 1))))))))
   (testing "one var"
     (trace/untrace-all)

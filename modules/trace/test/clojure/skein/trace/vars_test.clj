@@ -95,7 +95,7 @@
 (deftest a-redefined-function-stays-traced
   (eval '(do (in-ns 'skein.trace.vars-test) (clojure.core/defn changing [x] x)))
   (let [v (resolve 'skein.trace.vars-test/changing)]
-    (trace/trace-vars* 'skein.trace.vars-test {:sink keep!} [v])
+    (trace/trace-vars* {:sink keep!} 'skein.trace.vars-test [v])
     (v 1)
     (eval '(do (in-ns 'skein.trace.vars-test) (clojure.core/defn changing [x] [:new x])))
     (is (= [:new 2] (v 2)))
@@ -122,7 +122,7 @@
                           [(doto (java.util.ArrayList.) (as-> l (.add ^java.util.ArrayList l l))) "[#<cycle>]"]]]
     (let [v (intern 'skein.trace.vars-test 'hostile hostile)]
       (is (= [:no (str "it holds no function but " text)] (within-deadline (trace/traceable v))))
-      (is (= [] (within-deadline (trace/trace-ns skein.trace.vars-test :match #"^hostile$"))))))
+      (is (= [] (within-deadline (trace/trace-ns {:match #"^hostile$"} skein.trace.vars-test))))))
   (ns-unmap 'skein.trace.vars-test 'hostile))
 
 (defn swapped [x] [:old x])
@@ -143,7 +143,7 @@
   (let [v (intern 'skein.trace.vars-test 'made-of (fn made-of [x] [:made x]))
         before @v
         told (fn told [x] (reset! events []) (v x) (mapv :args (calls)))]
-    (trace/trace-vars* 'skein.trace.vars-test {:sink keep!} [v])
+    (trace/trace-vars* {:sink keep!} 'skein.trace.vars-test [v])
     (let [captured @v]
       (alter-var-root v memoize)
       (is (= [[["1"]] [["1"]]] [(told 1) (told 1)]) "one line a call, memoized or not")
@@ -154,7 +154,7 @@
       (testing "and comes back as the original"
         (alter-var-root v (constantly captured))
         (is (= [] (told 1)))
-        (trace/trace-vars* 'skein.trace.vars-test {:sink keep!} [v])
+        (trace/trace-vars* {:sink keep!} 'skein.trace.vars-test [v])
         (is (= [["4"]] (told 4)))
         (trace/untrace-vars* 'skein.trace.vars-test [v])
         (is (identical? before @v))))
@@ -164,7 +164,7 @@
   (let [v (intern 'skein.trace.vars-test 'racing (fn racing [] 0))
         stop (atom false)
         tracing (a/thread (while (not @stop)
-                            (trace/trace-vars* 'skein.trace.vars-test {:sink []} [v])
+                            (trace/trace-vars* {:sink []} 'skein.trace.vars-test [v])
                             (trace/untrace-vars* 'skein.trace.vars-test [v])))
         calling (a/thread (loop [last-seen 0]
                             (let [n (long (v))]
@@ -185,7 +185,7 @@
     (ns-unmap 'skein.trace.vars-test 'racing)))
 
 (defn- refusal [x]
-  (try (trace/trace-vars* 'skein.trace.vars-test nil [x])
+  (try (trace/trace-vars* nil 'skein.trace.vars-test [x])
        (catch ExceptionInfo e (select-keys (ex-data e) [:skein/error :reason]))))
 
 (deftest what-is-no-function-is-refused-with-a-reason
@@ -228,8 +228,8 @@
 
 (deftest trace-ns-means-its-symbol-where-it-is-written
   (binding [*ns* (the-ns 'clojure.core)]
-    (is (= [#'options] (trace/trace-ns named-here :sink keep! :match #"^options$")) "a var")
-    (is (= [] (trace/trace-ns str :match #"^nothing-of-this-name$")) "an alias")))
+    (is (= [#'options] (trace/trace-ns {:sink keep! :match #"^options$"} named-here)) "a var")
+    (is (= [] (trace/trace-ns {:match #"^nothing-of-this-name$"} str)) "an alias")))
 
 (deftest traces-survive-a-reload
   (is (= [":traced 1" ":traced 2" "nil"]
@@ -364,7 +364,7 @@
   (testing "of many vars together, of the first"
     (reset! events [])
     (binding [*compiler-options* {:direct-linking true}]
-      (trace/trace-ns skein.trace.vars-test :sink keep! :except '#{loose}))
+      (trace/trace-ns {:sink keep! :except '#{loose}} skein.trace.vars-test))
     (is (= 9 (count @events)))
     (is (re-matches #"of \d+ more of these vars, too, some calls are not seen" (:value (peek @events))))))
 
@@ -417,7 +417,7 @@
   (is (thrown? clojure.lang.ArityException (give 1 2))))
 
 (deftest a-namespace-is-traced-but-for-exceptions
-  (let [vs (trace/trace-ns skein.trace.vars-test :match #"-one\??$" :except '#{odd-one?} :sink keep!)]
+  (let [vs (trace/trace-ns {:match #"-one\??$" :except '#{odd-one?} :sink keep!} skein.trace.vars-test)]
     (is (= [#'add-one #'even-one?] vs))
     (even-one? 3)
     (is (= ["3" "1"] (map (comp first :args) (calls))))

@@ -42,14 +42,36 @@
     (bad-flow (str "Process " (error/preview pid) " uses an id for an input and for an output: " (error/preview shared) ".")
               {:pid pid :ids shared})))
 
-(defn- plan-proc [pid {:keys [proc args chan-opts]}]
-  (when-not (satisfies? spi/ProcLauncher proc)
-    (bad-flow (str "The :proc of " (error/preview pid) " must be a process, such as (process step-fn), but is "
-                   (error/preview proc) ".")
-              {:pid pid}))
-  (let [description (spi/describe proc)]
-    (check-ids pid description)
-    {:launcher proc :args args :chan-opts chan-opts :description description}))
+(def ^:private known
+  "Key of a definition -> what its value must be; see skein.impl.check/options."
+  (let [executor [any? "an Executor"]]
+    {:procs [map? "a map {pid definition}" :skein/bad-flow]
+     :conns [coll? "a collection of connections" :skein/bad-flow]
+     :mixed-exec executor, :io-exec executor, :compute-exec executor}))
+
+(def ^:private known-of-proc
+  {:proc [any? "a process"]
+   :args [map? "a map {param value}" :skein/bad-flow]
+   :chan-opts [map? "a map {id options}" :skein/bad-flow]})
+
+(def ^:private known-of-channel
+  {:buf-or-n [some? "a buffer or a number"]
+   :xform [ifn? "a transducer" :skein/not-a-function]})
+
+(defn- check-chan-opts [pid chan-opts]
+  (doseq [[id options] chan-opts]
+    (check/options (str "the channel " (error/preview [pid id])) options known-of-channel)))
+
+(defn- plan-proc [pid definition]
+  (let [{:keys [proc args chan-opts]} (check/options (str "process " (error/preview pid)) definition known-of-proc)]
+    (check-chan-opts pid chan-opts)
+    (when-not (satisfies? spi/ProcLauncher proc)
+      (bad-flow (str "The :proc of " (error/preview pid) " must be a process, such as (process step-fn), but is "
+                     (error/preview proc) ".")
+                {:pid pid}))
+    (let [description (spi/describe proc)]
+      (check-ids pid description)
+      {:launcher proc :args args :chan-opts chan-opts :description description})))
 
 (defn- plan-conns [procs conns]
   (let [known? (fn [direction coord]
@@ -71,8 +93,9 @@
               {:workload workload}))
   [workload (or exec (process/executor workload))])
 
-(defn- plan [{:keys [procs conns mixed-exec io-exec compute-exec]}]
-  (let [procs (into {} (map (fn [[pid proc]] [pid (plan-proc pid proc)])) procs)]
+(defn- plan [config]
+  (let [{:keys [procs conns mixed-exec io-exec compute-exec]} (check/options "create-flow" config known)
+        procs (into {} (map (fn [[pid proc]] [pid (plan-proc pid proc)])) procs)]
     {:procs procs
      :conns (plan-conns procs conns)
      :execs (into {} (map plan-exec) {:mixed mixed-exec :io io-exec :compute compute-exec})}))
@@ -217,7 +240,6 @@
 (defn- ping-flow
   "A process that does not answer may be in a long step, so pings don't queue up without end."
   [channels to timeout-ms]
-  (check/whole :timeout-ms timeout-ms 0)
   (let [n (if (= ::flow/all to) (count (:controls channels)) 1)
         reply (a/chan (max 1 n))
         limit (a/timeout timeout-ms)]

@@ -204,18 +204,18 @@
     (task (spi/get-exec resolver (if (= :compute workload) :io workload))
           (fn run [] (run-loop process known)))))
 
+(def ^:private known
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:workload [#{:mixed :io :compute} ":mixed, :io or :compute" :skein/bad-workload]
+   :compute-timeout-ms check/time-option})
+
 (defn launcher
   "Returns the launcher of `skein.async.flow/process`."
-  [step {:keys [workload compute-timeout-ms] :or {compute-timeout-ms 5000}}]
-  (let [workload-of (fn [description] (or workload (:workload description) :mixed))]
-    (when-not (ifn? step)
-      (error/fail! :skein/not-a-function (str "A step is a function, but this is " (error/preview step) ".")
-                   {:value (error/preview step)}))
-    (when-not (contains? #{nil :mixed :io :compute} workload)
-      (error/fail! :skein/bad-workload
-                   (str "A workload is :mixed, :io or :compute, but this is " (error/preview workload) ".")
-                   {:workload workload}))
-    (check/whole :compute-timeout-ms compute-timeout-ms 1)
+  [step options]
+  (check/function "step-fn of process" step)
+  (let [{:keys [workload compute-timeout-ms] :or {compute-timeout-ms 5000}} (check/options "process" options known)
+        timeout-ms (check/milliseconds :compute-timeout-ms compute-timeout-ms)
+        workload-of (fn [description] (or workload (:workload description) :mixed))]
     (reify
       protocols/Datafiable
       (datafy [_] (assoc (step) :step step :workload (workload-of (step))))
@@ -223,7 +223,7 @@
       (describe [_] (step))
       (start [_ context]
         (let [description (step)]
-          (start-process step description (workload-of description) compute-timeout-ms context))))))
+          (start-process step description (workload-of description) timeout-ms context))))))
 
 (defn executor
   "Returns the Executor that `exec` is, or names: :mixed, :io or :compute. Throws

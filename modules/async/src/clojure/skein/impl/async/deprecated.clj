@@ -5,6 +5,7 @@
   (:require
    [skein.impl.async.filters :as filters]
    [skein.impl.async.ops :as ops]
+   [skein.impl.check :as check]
    [skein.impl.late :as late]
    [skein.impl.port :refer [chan]]))
 
@@ -91,7 +92,8 @@
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([n ch] (partition n ch nil))
-  ([n ch buf-or-n] (filters/through (partition-all n) ch (chan buf-or-n))))
+  ([n ch buf-or-n]
+   (filters/through (partition-all (check/number "n of partition" n "a number" number?)) ch (chan buf-or-n))))
 
 (defn partition-by
   "Returns a channel of vectors of successive values of `ch` with the same (f value). As

@@ -3,6 +3,7 @@
   "Many channels' values on one, under control: see skein.async/mix."
   (:require
    [skein.impl.argument :as argument]
+   [skein.impl.check :as check]
    [skein.impl.port :as port :refer [>! alts! defblock]])
   (:import
    (skein.rt Buffers$Sliding Channel)))
@@ -58,6 +59,7 @@
 (defn toggle
   "Changes the attributes of inputs, {channel {attribute boolean}}."
   [h state-map]
+  (check/that :skein/bad-collection "state-map of toggle" state-map (or (nil? state-map) (map? state-map)) "a map {channel attributes}")
   (run! (fn check [ch] (argument/source "each channel of toggle" ch)) (keys state-map))
   (swap! (:inputs h) (partial merge-with merge) state-map)
   (change! h))

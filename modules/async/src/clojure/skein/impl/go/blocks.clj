@@ -123,7 +123,7 @@
   (cond
     (empty? args) nil
     (and (even? (count args)) (every? keyword? (take-nth 2 args))) (apply hash-map args)
-    (next args) (list 'clojure.core/seq-to-map-for-destructuring (list* 'clojure.core/list args))
+    (next args) (list '. 'skein.rt.Alts (list 'options (list* 'clojure.core/list args)))
     :else (first args)))
 
 (defn- site [form op]

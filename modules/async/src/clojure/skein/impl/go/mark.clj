@@ -94,7 +94,8 @@
 (defn- bad-arity! [form n [fewest most]]
   (let [source (::expand/source (meta form) form)]
     (error/fail! :skein/bad-arity
-                 (str (first source) " takes " fewest (when-not most " or more") " arguments, but is given " n ": "
+                 (str (first source) " takes " fewest (when-not most " or more") (if (= [1 1] [fewest most]) " argument" " arguments")
+                      ", but is given " n ": "
                       (error/preview source))
                  (assoc (expand/location form) :form source :arity n))))
 

@@ -146,9 +146,11 @@
                     (describing {:ins [:a]})
                     (describing {:outs #{:a}})
                     (describing 1)]))))
-    (is (= [:skein/bad-number :skein/bad-number :skein/bad-number]
-           (mapv error-of [#(flow/process identity {:compute-timeout-ms 0})
-                           #(flow/process identity {:compute-timeout-ms nil})
+    (is (= [:skein/bad-number :skein/bad-number :skein/bad-option :skein/bad-option :skein/bad-option]
+           (mapv error-of [#(flow/process identity {:compute-timeout-ms "0"})
                            #(let [g (flow/create-flow {:procs {:p p}})]
                               (flow/start g)
-                              (try (flow/ping g :timeout-ms -1) (finally (flow/stop g))))])))))
+                              (try (flow/ping g :timeout-ms "1") (finally (flow/stop g))))
+                           #(flow/create-flow {:process {:p p}})
+                           #(flow/create-flow {:procs {:p {:prok p}}})
+                           #(flow/create-flow {:procs {:p (assoc p :chan-opts {:in {:buffer 1}})}})])))))

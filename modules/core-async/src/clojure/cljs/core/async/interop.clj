@@ -7,6 +7,7 @@
 (defmacro <p!
   "Takes the value of the promise `exp`, in a block; a rejection is thrown in an ExceptionInfo whose
   data is {:error :promise-error} and whose cause it is."
+  {:style/indent 0}
   [exp]
   `(let [v# (cljs.core.async/<! (p->c ~exp))]
      (if (rejection? v#) (throw v#) v#)))

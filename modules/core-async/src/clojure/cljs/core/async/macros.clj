@@ -9,15 +9,18 @@
 
 (defmacro go
   "See cljs.core.async/go."
+  {:style/indent 0}
   [& body]
   (compiler/compile-go &env body &form))
 
 (defmacro go-loop
   "See cljs.core.async/go-loop."
+  {:style/indent 1}
   [bindings & body]
   `(go (loop ~bindings ~@body)))
 
 (defmacro alt!
   "See cljs.core.async/alt!."
+  {:style/indent 0}
   [& clauses]
   (a/do-alt 'cljs.core.async/alts! clauses))

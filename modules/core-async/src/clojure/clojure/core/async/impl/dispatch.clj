@@ -53,5 +53,6 @@
 
 (defmacro with-dispatch-thread-marking
   "Evaluates the body: workers need no mark."
+  {:style/indent 0}
   [& body]
   `(do ~@body))

@@ -31,6 +31,7 @@
 
 (defmacro aset-all!
   "Sets places of the machine `arr` to values, given in turn. Returns the machine."
+  {:style/indent 0}
   [arr & more]
   (assert (even? (count more)) "Must give an even number of args to aset-all!")
   (let [machine (gensym "machine")]

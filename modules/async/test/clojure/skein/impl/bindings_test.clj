@@ -1,0 +1,31 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.bindings-test
+  "Macros refuse a vector of a wrong shape when they are expanded, and say which they want."
+  (:require
+   [clojure.test :refer [are deftest]]
+   [skein.async]
+   [skein.scope]
+   [skein.virtual]))
+
+(set! *warn-on-reflection* true)
+
+(defn- refusal
+  "The error and the message by which the expansion of `form` is refused."
+  [form]
+  (try (macroexpand form) :accepted
+       (catch Exception e
+         (some (fn own [e] (when-some [error (:skein/error (ex-data e))] [error (ex-message e)]))
+               (take-while some? (iterate ex-cause e))))))
+
+(deftest vectors-of-a-wrong-shape-are-refused
+  (are [form message] (= [:skein/bad-binding message] (refusal 'form))
+    (skein.async/go-loop 5 1) "The vector of go-loop must be [name value ...], but is 5."
+    (skein.async/go-loop [x] 1) "The vector of go-loop must be [name value ...], but is [x]."
+    (skein.scope/scope 5) "The vector of scope must be [name] or [name options], but is 5."
+    (skein.scope/scope [] 1) "The vector of scope must be [name] or [name options], but is []."
+    (skein.scope/scope [s {} 5] 1) "The vector of scope must be [name] or [name options], but is [s {} 5]."
+    (skein.virtual/with-executor 5 1) "The vector of with-executor must be [name], but is 5."
+    (skein.virtual/with-executor [e 5] 1) "The vector of with-executor must be [name], but is [e 5]."
+    (skein.virtual/future-via 5 1) "The vector of future-via must be [executor], but is 5."
+    (skein.virtual/future-via [e 5] 1) "The vector of future-via must be [executor], but is [e 5]."
+    (skein.virtual/for 5 1) "The vector of for must be [name collection ...], but is 5."))
