@@ -5,31 +5,34 @@
   `parts` lists what stands in a form as [role part] pairs, in the order in which Clojure
   evaluates them; `rebuild` puts other parts into their places:
 
-      (parts '(if a b c))              ;=> [[:value a] [:tail b] [:tail c]]
-      (rebuild '(if a b c) '[x y z])   ;=> (if x y z)
+      (parts '(if a b c))
+      ;=> [[:value a] [:tail b] [:tail c]]
+
+      (rebuild '(if a b c) '[x y z])
+      ;=> (if x y z)
 
   Expressions have one of the roles
 
-      :value     evaluated for its value or its effect
-      :tail      its value is the form's value
-      :operator  the first of a call
-      :target    of a dot form: an expression, or the symbol of a class
-      :place     what set! sets: a symbol, or a dot form
+    :value     evaluated for its value or its effect
+    :tail      its value is the form's value
+    :operator  the first of a call
+    :target    of a dot form: an expression, or the symbol of a class
+    :place     what set! sets: a symbol, or a dot form
 
   Symbols that become locals, from there to the end of the form, have one of
 
-      :local     of let* and loop*: its value is the part before it
-      :param     of a method; a function of letfn*
-      :thrown    of catch
-      :self      the name of a function inside itself
-      :field     of a deftype
+    :local     of let* and loop*: its value is the part before it
+    :param     of a method; a function of letfn*
+    :thrown    of catch
+    :self      the name of a function inside itself
+    :field     of a deftype
 
   What is left has one of
 
-      :var       the symbol that def defines
-      :clause    catch or finally in a try: has parts as a form has
-      :method    of fn*, reify* or deftype*: see `method-parts`
-      :fixed     the & among parameters
+    :var       the symbol that def defines
+    :clause    catch or finally in a try: has parts as a form has
+    :method    of fn*, reify* or deftype*: see `method-parts`
+    :fixed     the & among parameters
 
   All else in a form, such as the class of `new` or the constants of case*, is no part.")
 
