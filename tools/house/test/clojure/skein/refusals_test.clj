@@ -39,8 +39,7 @@
 
 (def ^:private calls
   (concat
-    [
-     (call a/buffer [1])
+    [(call a/buffer [1])
      (call a/dropping-buffer [1])
      (call a/sliding-buffer [1])
      (call a/unblocking-buffer? [(a/buffer 1)])
