@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.doc-test
-  "The failure reports in doc/simulation.md are what the programs of the corpus print."
+  "The failure reports in doc/simulation.md and README.md are what the programs of the corpus print."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -11,8 +11,9 @@
 (set! *warn-on-reflection* true)
 
 (def shown
-  "The programs whose reports the guide shows."
-  ["lost update across a park" "full pipeline that feeds itself" "reply after the timeout"])
+  "The files, and the programs whose reports each shows."
+  {"doc/simulation.md" ["lost update across a park" "full pipeline that feeds itself" "reply after the timeout"]
+   "README.md" ["lost update across a park" "full pipeline that feeds itself"]})
 
 (defn report
   "Returns what the check of the program called `name` prints."
@@ -23,7 +24,8 @@
         (sim/check* (assoc options :seed 1) buggy {})
         (catch clojure.lang.ExceptionInfo e (ex-message e))))))
 
-(deftest the-guide-shows-reports-as-they-are-printed
-  (let [guide (slurp (io/file "doc/simulation.md"))]
-    (doseq [name shown]
-      (is (str/includes? guide (str "```text\n" (report name) "\n```")) name))))
+(deftest reports-are-shown-as-they-are-printed
+  (doseq [[file names] shown
+          :let [text (slurp (io/file file))]
+          name names]
+    (is (str/includes? text (str "```text\n" (report name) "\n```")) [file name])))
