@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench wf [--size SIZE] [--rounds N]
 (ns bench.wf
-  "Runs `skein wf` and whoever else is on this machine over one generated log, in turns, and prints a table and whether the goals
+  "Runs `skein wf` and the other tools on this machine over one generated log, in turns, and prints a table and whether the goals
   hold. Each round runs every contestant once, after the log was read into the page cache; a figure is the median. Who takes long
   has one round, and perhaps only the first quarter of the log, whose figures are then multiplied by four; the table says so."
   (:require

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** What a party did before it put is visible to whoever takes: plain fields, no help from the test. */
+/** What a party did before it put is visible to the taker: plain fields, no help from the test. */
 public final class PublicationStress {
     private PublicationStress() {}
 
@@ -114,7 +114,7 @@ public final class PublicationStress {
         }
     }
 
-    /** Why a port has closed is known to whoever sees it closed. */
+    /** Why a port has closed is known to all that see it closed. */
     @JCStressTest
     @Outcome(id = "0", expect = ACCEPTABLE, desc = "still open")
     @Outcome(id = "1", expect = ACCEPTABLE, desc = "closed, with the exception")

@@ -55,7 +55,7 @@ public final class SchedulingStress {
         }
     }
 
-    /** W2: a thread leaves its worker and looks again; whoever brings work looks for a vacant worker. One sees the other. */
+    /** W2: a thread leaves its worker and looks again; a thread that brings work looks for a vacant worker. One sees the other. */
     @JCStressTest
     @Outcome(
             id = {"0, 1", "1, 0", "1, 1"},

@@ -50,7 +50,7 @@ public final class Rows {
     /** How far that clock is ahead of UTC, in seconds. */
     final int[] zone = new int[ROWS];
 
-    /* The lines that a scanner has changed, as they were, for whoever asks for lines; null when nobody does. */
+    /* The lines that a scanner has changed, as they were, for those that ask for lines; null when nobody does. */
     private final Text changed;
     private final int[] changedFrom = new int[ROWS]; // -1 for a line that is as it was
     private final int[] changedTo = new int[ROWS];

@@ -5,7 +5,7 @@
   * `closed?`, `close-with!` - the end of a channel, and why
   * `<!within`, `<!!within` - a take with a time limit and a default
   * `batch` - values in vectors, by number and by time
-  * `gate` - what a slow taker does to whoever puts: block, drop, slide, disconnect
+  * `gate` - what a slow taker does to those that put: block, drop, slide, disconnect
 
       (let [in (a/to-chan! [1 2 3])]
         (a/<!! (a/into [] (batch 2 in))))
@@ -186,7 +186,7 @@
       (finally (when lock (.unlock lock))))))
 
 (defn- guarded
-  "`on-drop`, but what it throws goes to the uncaught-exception handler: whoever puts, a
+  "`on-drop`, but what it throws goes to the uncaught-exception handler: what puts, a
   mult for one, must go on."
   [on-drop]
   (fn dropped [value]

@@ -47,7 +47,7 @@
            clojure.core.async.impl.buffers.PromiseBuffer]]
   (extend c ours/UnblockingBuffer {}))
 
-;;;; Ours, to theirs: of the runtime and of whoever implements the protocols
+;;;; Ours, to theirs: of the runtime, and of others that implement the protocols
 
 (doseq [c [skein.rt.Channel skein.impl.protocols.ReadPort]]
   (extend c theirs/ReadPort {:take! (fn [port handler] (ours/take! port handler))}))

@@ -78,7 +78,7 @@
 
 (defn- completable-outcome
   "As `stage-outcome`, without a callback while the future is not done. A subclass may refuse
-  to tell its state: then nil, and whoever waits is called back."
+  to tell its state: then nil, and those that wait are called back."
   [^CompletableFuture f]
   (when (and (identical? CompletableFuture (class f)) (.isDone f))
     (if (identical? Future$State/SUCCESS (.state f))
@@ -188,7 +188,7 @@
   "Returns the values of `port` up to its close, as something to `reduce`, to `seq`, to
   iterate, or to make an `eduction` of.
 
-  They are taken when they are asked for, one at a time, and each is taken once: whoever
+  They are taken when they are asked for, one at a time, and each is taken once: who
   asks next gets the next one. A port that never ends, as a future, never ends here. Asking blocks the thread (in a block that is fine), and
   rethrows the cause with which the port was closed. Throws :skein/not-a-port.
 

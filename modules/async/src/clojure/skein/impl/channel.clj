@@ -158,7 +158,7 @@
 (defn- try-arms
   "Starts the operations in order; the [value port] of one that is done at once, or nil.
 
-  `settle` answers true once: whoever gets that gives the waiter its result. An alts
+  `settle` returns true once: its caller then gives the waiter its result. An alts
   that meets itself is done here and called back as well, like core.async's."
   [ops ^ints idx flag settle ^Waiter waiter]
   (let [deliver (fn [chosen] (when (settle) (.deliver waiter chosen)))

@@ -42,7 +42,7 @@ public final class HandlerWaiter extends Waiter {
     }
 
     private final Handle handle;
-    private Object function; // what commit returned; written under the handler's lock by whoever claims
+    private Object function; // what commit returned; written under the handler's lock by the thread that claims
 
     private HandlerWaiter(Handle handle) {
         this.handle = handle;

@@ -28,7 +28,7 @@ public final class Port extends Channel {
         return buffer;
     }
 
-    /** Gives the block's value to whoever waits for it, or keeps it; then closes. */
+    /** Gives the block's value to the takes that wait for it, or keeps it; then closes. */
     void deliver(Object value, Runner runner) {
         if (value != null) {
             lock();

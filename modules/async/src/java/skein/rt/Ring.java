@@ -3,7 +3,7 @@ package skein.rt;
 
 /**
  * Circular lists of waiters through {@link Waiter#next} and {@link Waiter#prev}, each known by its first, null when
- * empty. Whoever owns the list guards it: a channel by its lock, a thread that has claimed its waiters by that.
+ * empty. The owner of the list guards it: a channel by its lock, a thread that has claimed its waiters by that.
  */
 final class Ring {
     private Ring() {}

@@ -89,13 +89,13 @@ public final class SourceChannel extends UnlimitedChannel {
         }
         try {
             start.invoke(channel);
-        } catch (Throwable t) { // whoever found the channel meanwhile must not wait for ever
+        } catch (Throwable t) { // those that found the channel meanwhile must not wait for ever
             channel.settle(null, t);
         }
         return channel;
     }
 
-    /** Gives the result to whoever waits now or comes later: {@code value}, or nil and why. */
+    /** Gives the result to the takes that wait now or come later: {@code value}, or nil and why. */
     public void settle(Object value, Throwable thrown) {
         if (value != null) put(value, null, null);
         if (thrown == null) close();

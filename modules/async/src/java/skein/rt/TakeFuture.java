@@ -20,7 +20,7 @@ import skein.rt.schedule.Scheduler;
  * refused that when the take has happened.
  */
 public final class TakeFuture extends CompletableFuture<Object> {
-    /** The take. Whoever claims it decides how the future ends. */
+    /** The take. The thread that claims it decides how the future ends. */
     private final class Take extends Waiter {
         private final AtomicBoolean claimed = new AtomicBoolean();
         private final boolean foreign;

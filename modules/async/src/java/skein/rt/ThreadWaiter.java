@@ -99,7 +99,7 @@ final class ThreadWaiter extends Waiter {
         withdrawal = withdraw;
     }
 
-    /** Whoever claimed the operation is about to complete it. */
+    /** The thread that claimed the operation is about to complete it. */
     private void awaitImminent() {
         while (!done) Thread.yield();
     }

@@ -105,7 +105,7 @@ public final class TransducedChannel extends Channel {
         }
     }
 
-    /** Lets nothing escape: whoever waits here must not pay for a handler that throws. */
+    /** Lets nothing escape: those that wait here must not pay for a handler that throws. */
     private void handle(Buffer b, Throwable thrown) {
         if (exceptionHandler == null) {
             Scheduler.uncaught(thrown);

@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
  * A take or a put that waits in a channel: a parked frame, a blocked thread, a callback, one arm of an
  * alts. The channel moves values between waiters and does not know which kind it meets.
  *
- * <p>Whoever takes a waiter out of a channel's queue must {@link #claim} it under that channel's lock;
+ * <p>A thread that takes a waiter out of a channel's queue must {@link #claim} it under that channel's lock;
  * only if that succeeds may it {@link #complete} it, exactly once, after the lock is released.
  */
 public abstract class Waiter {
@@ -15,7 +15,7 @@ public abstract class Waiter {
     static final byte TO_TAKE = 1;
     static final byte TO_PUT = 2;
 
-    Waiter next; // guarded by the lock of the channel it waits in; afterwards by whoever claimed it
+    Waiter next; // guarded by the lock of the channel it waits in; afterwards by the thread that claimed it
     Waiter prev; // guarded by the lock of the channel it waits in
     byte waits; // guarded by the lock of the channel it waits in: NOWHERE, TO_TAKE or TO_PUT
     Object value; // a put: the value offered, until it is claimed; then the result of the operation

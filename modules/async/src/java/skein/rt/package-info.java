@@ -21,7 +21,7 @@
  *
  * <dl>
  *   <dt>channel<dd>moves values from puts to takes; has a lock and perhaps a buffer
- *   <dt>waiter<dd>a take or put that waits in a channel, whoever made it
+ *   <dt>waiter<dd>a take or put that waits in a channel, of a block, a thread or a callback
  *   <dt>claim, complete<dd>to win the right to end a waiter's wait; to do it
  *   <dt>choice, arm<dd>one alts, and one of its operations
  *   <dt>frame<dd>a running go block: its state, the slots of its locals, its result port

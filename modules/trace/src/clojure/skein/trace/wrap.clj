@@ -127,7 +127,7 @@
     (if (.trySetAccessible field) (.get field mm) "multimethod")))
 
 (defn wrap-multi
-  "Returns a multimethod that calls `mm` and tells of each call. To whoever adds, removes or
+  "Returns a multimethod that calls `mm` and tells of each call. To code that adds, removes or
   looks up methods it is `mm`."
   ^MultiFn [target ^MultiFn mm]
   (let [call-it (wrap-fixed target mm)]

@@ -164,7 +164,7 @@
                 (handle-message process (update known :ins read-last id (nil? message)) id message))))))
 
 (defn- run-loop
-  "Ends when the process is stopped, or its thread interrupted, which whoever owns the
+  "Ends when the process is stopped, or its thread interrupted, which the owner of the
   executor may do."
   [process known]
   (loop [known known]

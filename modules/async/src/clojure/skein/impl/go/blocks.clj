@@ -6,7 +6,7 @@
 
   with blocks numbered by their place, and block =
 
-      :params   [symbol ...]  set by whoever jumps here
+      :params   [symbol ...]  set by the jump to here
       :code     [entry ...] in order, an entry being
                 [symbol form] a local, [nil form] for effect only,
                 [:letfn [symbol form ...]] local functions,

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.ops
   "Which vars park, and by which method of skein.rt.Frame: their metadata says so under
-  :skein.impl.go/op, so that whoever defines a parking operation declares it. An entry is
+  :skein.impl.go/op, so that the definition of a parking operation declares it. An entry is
 
       {:method  take, put or alts
        :arity   [fewest most]   arguments in the call; most nil: any number,

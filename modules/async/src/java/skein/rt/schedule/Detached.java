@@ -28,7 +28,7 @@ final class Detached extends Runner implements Runnable {
             new ConcurrentLinkedQueue<>(); // oldest first; some have begun
 
     private final long since = System.nanoTime();
-    private volatile Runnable work; // null once it has been taken; whoever takes it runs it
+    private volatile Runnable work; // null once it has been taken; the thread that takes it runs it
 
     private Detached(Runnable work) {
         this.work = work;

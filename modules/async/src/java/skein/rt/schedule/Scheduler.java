@@ -65,7 +65,7 @@ public final class Scheduler {
         Monitor.hurry();
     }
 
-    /** A worker has become vacant: a thread for it if it has work, else for whoever has. */
+    /** A worker has become vacant: a thread for it if it has work, else for one that has. */
     static void hireForLeftovers(Worker worker) {
         if (!worker.queue.isEmptyForSure()) hire(worker, null, true);
         else if (anyWork()) hire();
@@ -131,7 +131,7 @@ public final class Scheduler {
     static void endSearch(boolean found) {
         SEARCHING.set(false);
         if (!found) {
-            // Whoever brought work meanwhile relied on this search; and this thread may have lost its worker.
+            // A thread that brought work meanwhile relied on this search; and this thread may have lost its worker.
             if (anyWork()) hire();
             return;
         }

@@ -17,7 +17,7 @@ import java.lang.invoke.VarHandle;
  * <ul>
  *   <li>W1 What is ready is run, however many blocks block: a vacant worker is hired when work arrives, and one whose
  *       thread is stuck is handed off.
- *   <li>W2 A thread that leaves a worker looks once more for work after it has left, and whoever brings work looks for
+ *   <li>W2 A thread that leaves a worker looks once more for work after it has left, and a thread that brings work looks for
  *       a vacant worker after it has been brought, so that one of them sees the other.
  *   <li>W3 A frame runs on one thread at a time.
  * </ul>

@@ -32,7 +32,7 @@ public final class Window extends Lock {
      *   OPEN -> CLOSED         a call threw, or cancel()
      *
      * A thread serves item after item, so that an item costs no thread of its own, and ends when the window is full or
-     * the input has ended; before that one thread at a time lingers, in case that the reader soon makes room. Whoever
+     * the input has ended; before that one thread at a time lingers, in case that the reader soon makes room. A thread that
      * gets an item starts one more thread if there is room, and so does the reader when it has made room. So a window
      * that nobody reads holds no thread, and is garbage when its reader is.
      *

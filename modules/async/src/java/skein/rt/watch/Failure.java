@@ -16,7 +16,7 @@ public final class Failure implements Runnable {
     }
 
     private final Throwable thrown;
-    private volatile boolean observed; // written by whoever asks, read by the cleaner's thread
+    private volatile boolean observed; // written by a thread that asks, read by the cleaner's thread
 
     private Failure(Throwable thrown) {
         this.thrown = thrown;

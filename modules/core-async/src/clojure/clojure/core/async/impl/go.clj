@@ -23,7 +23,7 @@
   [env body]
   (compiler/compile-go env body nil))
 
-;; A machine's thread and whoever runs the machine take turns: the one puts what has become
+;; A machine's thread and the thread that runs the machine take turns: the one puts what has become
 ;; of the turn on `turns`, the other takes it; a machine that waits takes from `wakes`.
 (deftype ^:private Turns [^SynchronousQueue turns ^SynchronousQueue wakes])
 
