@@ -51,7 +51,7 @@
                        :endpoint-override {:protocol :http :hostname "localhost"
                                            :port (.getPort (.getAddress server))}})
       send (fn [n] {:op :SendMessage :request {:QueueUrl "one" :MessageBody (str n)}})]
-  (prn {:channels (.getName (class (async/chan)))
+  (prn {:runs-on-skein? (instance? skein.rt.Channel (async/chan))
         :list (:QueueUrls (aws/invoke sqs {:op :ListQueues}))
         :refused (:cognitect.anomalies/category (aws/invoke sqs {:op :PurgeQueue :request {:QueueUrl "one"}}))
         :retried (do (.set failures 2) (:QueueUrls (aws/invoke sqs {:op :ListQueues})))

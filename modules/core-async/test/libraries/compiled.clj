@@ -16,7 +16,7 @@
   (Thread/setDefaultUncaughtExceptionHandler
     (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ thrown] (deliver heard (ex-message (or (ex-cause thrown) thrown))))))
   (prn {:source (some? (io/resource "machines.clj"))
-        :channels (.getName (class (machines/sum (async/chan))))
+        :runs-on-skein? (instance? skein.rt.Channel (machines/sum (async/chan)))
         :sum (<!! (machines/sum (async/to-chan! (range 1000))))
         :ping-pong (<!! (machines/ping-pong 1000))
         :choices (<!! (machines/choices (holding 1) (async/chan)))

@@ -28,7 +28,7 @@
       _ (d/transact conn {:tx-data (films 20)})
       async-client (<!! (go (da/client config)))
       async-conn (<!! (da/connect async-client {:db-name "films"}))]
-  (prn {:channels (.getName (class (async/chan)))
+  (prn {:runs-on-skein? (instance? skein.rt.Channel (async/chan))
         :found (count (d/q before-1990 (d/db conn)))
         :pulled (d/pull (d/db conn) '[:film/year] (ffirst (d/q '[:find ?f :where [?f :film/title "Film 3"]] (d/db conn))))
         :qseq (count (seq (d/qseq {:query before-1990 :args [(d/db conn)]})))

@@ -35,7 +35,7 @@
    [skein.impl.port :as port]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Alts Box Buffers$Dropping Buffers$Promise Buffers$Sliding Callback Channel Frame Runner)
+   (skein.rt Alts Box Callback Channel ChannelFactory Frame Runner)
    (skein.rt.schedule Timeout)
    (skein.rt.watch Failures)))
 
@@ -53,12 +53,12 @@
 (defn dropping-buffer
   "Returns a buffer for `n` values that drops the newest while it is full. As core.async's."
   [n]
-  (Buffers$Dropping. (check/number "n of dropping-buffer" n "a number" number?)))
+  (.dropping ChannelFactory/INSTANCE (check/number "n of dropping-buffer" n "a number" number?)))
 
 (defn sliding-buffer
   "Returns a buffer for `n` values that drops the oldest while it is full. As core.async's."
   [n]
-  (Buffers$Sliding. (check/number "n of sliding-buffer" n "a number" number?)))
+  (.sliding ChannelFactory/INSTANCE (check/number "n of sliding-buffer" n "a number" number?)))
 
 (defn unblocking-buffer?
   "Returns whether puts never wait on a channel with this buffer. As core.async's."
@@ -79,7 +79,7 @@
 
       (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
       ;=> 2"
-  ([] (Channel. nil))
+  ([] (.channel ChannelFactory/INSTANCE nil))
   ([buf-or-n] (port/chan buf-or-n))
   ([buf-or-n xform] (port/chan buf-or-n xform nil))
   ([buf-or-n xform ex-handler] (port/chan buf-or-n xform ex-handler)))
@@ -92,7 +92,7 @@
       ;=> [1 1]"
   ([] (promise-chan nil))
   ([xform] (promise-chan xform nil))
-  ([xform ex-handler] (chan (Buffers$Promise.) xform ex-handler)))
+  ([xform ex-handler] (chan (.promise ChannelFactory/INSTANCE) xform ex-handler)))
 
 (defn timeout
   "Returns a channel that closes after `msecs` milliseconds, at once if that is below 1.

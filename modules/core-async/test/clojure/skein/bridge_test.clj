@@ -118,7 +118,7 @@
     (.mkdirs folder)
     (is (= :compiled (compile-with-core-async! folder "machines.clj")))
     (is (= {:source false
-            :channels "skein.rt.Channel"
+            :runs-on-skein? true
             :sum 499500
             :ping-pong 1000
             :choices [1 :none :time]
@@ -129,7 +129,7 @@
            (run-script "compiled.clj" (str folder))))))
 
 (deftest the-aws-api-calls-a-service
-  (is (= {:channels "skein.rt.Channel"
+  (is (= {:runs-on-skein? true
           :list ["one" "two"]
           :refused :cognitect.anomalies/incorrect
           :retried ["one" "two"]
@@ -138,7 +138,7 @@
          (run-script "aws.clj"))))
 
 (deftest datomic-keeps-a-database
-  (is (= {:channels "skein.rt.Channel"
+  (is (= {:runs-on-skein? true
           :found 10
           :pulled {:film/year 1983}
           :qseq 10

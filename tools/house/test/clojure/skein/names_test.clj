@@ -100,9 +100,9 @@
   (second (re-find #"([^/]+)\.java$" (:path file))))
 
 (defn- twice-named
-  "The names that two Java types of different packages have."
+  "The names that two Java types of different packages have, but for the bridge's, which are core.async's."
   [files]
-  (for [[n those] (sort-by key (group-by type-name files))
+  (for [[n those] (sort-by key (group-by type-name (remove #(str/includes? (:path %) "java/clojure/core/async/") files)))
         :when (and (next those) (not= "package-info" n))]
     (str n ": " (str/join ", " (map :path those)))))
 

@@ -18,58 +18,65 @@
 
 (set! *warn-on-reflection* true)
 
-;;;; Theirs, to ours
+(defn- extend-ours!
+  "Extends Skein's protocols to what implements core.async's."
+  []
+  (extend clojure.core.async.impl.protocols.ReadPort
+    ours/ReadPort {:take! (fn [port handler] (theirs/take! port handler))})
 
-(extend clojure.core.async.impl.protocols.ReadPort
-  ours/ReadPort {:take! (fn [port handler] (theirs/take! port handler))})
+  (extend clojure.core.async.impl.protocols.WritePort
+    ours/WritePort {:put! (fn [port value handler] (theirs/put! port value handler))})
 
-(extend clojure.core.async.impl.protocols.WritePort
-  ours/WritePort {:put! (fn [port value handler] (theirs/put! port value handler))})
+  (extend clojure.core.async.impl.protocols.Channel
+    ours/Channel {:close! (fn [port] (theirs/close! port))
+                  :closed? (fn [port] (theirs/closed? port))})
 
-(extend clojure.core.async.impl.protocols.Channel
-  ours/Channel {:close! (fn [port] (theirs/close! port))
-                :closed? (fn [port] (theirs/closed? port))})
+  (extend clojure.core.async.impl.protocols.Handler
+    ours/Handler {:active? (fn [handler] (theirs/active? handler))
+                  :blockable? (fn [handler] (theirs/blockable? handler))
+                  :lock-id (fn [handler] (theirs/lock-id handler))
+                  :commit (fn [handler] (theirs/commit handler))})
 
-(extend clojure.core.async.impl.protocols.Handler
-  ours/Handler {:active? (fn [handler] (theirs/active? handler))
-                :blockable? (fn [handler] (theirs/blockable? handler))
-                :lock-id (fn [handler] (theirs/lock-id handler))
-                :commit (fn [handler] (theirs/commit handler))})
+  (extend clojure.core.async.impl.protocols.Buffer
+    ours/Buffer {:full? (fn [buffer] (theirs/full? buffer))
+                 :remove! (fn [buffer] (theirs/remove! buffer))
+                 :add!* (fn [buffer value] (theirs/add!* buffer value))
+                 :close-buf! (fn [buffer] (theirs/close-buf! buffer))})
 
-(extend clojure.core.async.impl.protocols.Buffer
-  ours/Buffer {:full? (fn [buffer] (theirs/full? buffer))
-               :remove! (fn [buffer] (theirs/remove! buffer))
-               :add!* (fn [buffer value] (theirs/add!* buffer value))
-               :close-buf! (fn [buffer] (theirs/close-buf! buffer))})
+  (doseq [c [clojure.core.async.impl.buffers.DroppingBuffer
+             clojure.core.async.impl.buffers.SlidingBuffer
+             clojure.core.async.impl.buffers.PromiseBuffer]]
+    (extend c ours/UnblockingBuffer {})))
 
-(doseq [c [clojure.core.async.impl.buffers.DroppingBuffer
-           clojure.core.async.impl.buffers.SlidingBuffer
-           clojure.core.async.impl.buffers.PromiseBuffer]]
-  (extend c ours/UnblockingBuffer {}))
+(defn- extend-theirs!
+  "Extends core.async's protocols to the runtime's channels and buffers, and to what implements Skein's."
+  []
+  (doseq [c [skein.rt.Channel skein.impl.protocols.ReadPort]]
+    (extend c theirs/ReadPort {:take! (fn [port handler] (ours/take! port handler))}))
 
-;;;; Ours, to theirs: of the runtime, and of others that implement the protocols
+  (doseq [c [skein.rt.Channel skein.impl.protocols.WritePort]]
+    (extend c theirs/WritePort {:put! (fn [port value handler] (ours/put! port value handler))}))
 
-(doseq [c [skein.rt.Channel skein.impl.protocols.ReadPort]]
-  (extend c theirs/ReadPort {:take! (fn [port handler] (ours/take! port handler))}))
+  (doseq [c [skein.rt.Channel skein.impl.protocols.Channel]]
+    (extend c theirs/Channel {:close! (fn [port] (ours/close! port))
+                              :closed? (fn [port] (ours/closed? port))}))
 
-(doseq [c [skein.rt.Channel skein.impl.protocols.WritePort]]
-  (extend c theirs/WritePort {:put! (fn [port value handler] (ours/put! port value handler))}))
+  (extend skein.impl.protocols.Handler
+    theirs/Handler {:active? (fn [handler] (ours/active? handler))
+                    :blockable? (fn [handler] (ours/blockable? handler))
+                    :lock-id (fn [handler] (ours/lock-id handler))
+                    :commit (fn [handler] (ours/commit handler))})
 
-(doseq [c [skein.rt.Channel skein.impl.protocols.Channel]]
-  (extend c theirs/Channel {:close! (fn [port] (ours/close! port))
-                            :closed? (fn [port] (ours/closed? port))}))
+  (doseq [c [skein.rt.Buffer skein.impl.protocols.Buffer]]
+    (extend c theirs/Buffer {:full? (fn [buffer] (ours/full? buffer))
+                             :remove! (fn [buffer] (ours/remove! buffer))
+                             :add!* (fn [buffer value] (ours/add!* buffer value))
+                             :close-buf! (fn [buffer] (ours/close-buf! buffer))}))
 
-(extend skein.impl.protocols.Handler
-  theirs/Handler {:active? (fn [handler] (ours/active? handler))
-                  :blockable? (fn [handler] (ours/blockable? handler))
-                  :lock-id (fn [handler] (ours/lock-id handler))
-                  :commit (fn [handler] (ours/commit handler))})
+  (doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise skein.impl.protocols.UnblockingBuffer]]
+    (extend c theirs/UnblockingBuffer {})))
 
-(doseq [c [skein.rt.Buffer skein.impl.protocols.Buffer]]
-  (extend c theirs/Buffer {:full? (fn [buffer] (ours/full? buffer))
-                           :remove! (fn [buffer] (ours/remove! buffer))
-                           :add!* (fn [buffer value] (ours/add!* buffer value))
-                           :close-buf! (fn [buffer] (ours/close-buf! buffer))}))
-
-(doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise skein.impl.protocols.UnblockingBuffer]]
-  (extend c theirs/UnblockingBuffer {}))
+;; On the bridge theirs are ours.
+(when-not (identical? theirs/take! ours/take!)
+  (extend-ours!)
+  (extend-theirs!))

@@ -22,7 +22,7 @@
    [skein.impl.error :as error])
   (:import
    (java.util.concurrent.atomic AtomicBoolean)
-   (skein.rt Buffer Channel Runner UnlimitedChannel)
+   (skein.rt Buffer Channel ChannelFactory Runner UnlimitedChannel)
    (skein.rt.schedule Scheduler Timeout)))
 
 (set! *warn-on-reflection* true)
@@ -88,7 +88,7 @@
   [rate-or-options]
   (let [{:keys [rate burst] limiter-name :name} (check/leading "rate-limiter" :rate rate-or-options rate-options)
         _ (check/number "rate of rate-limiter" rate "a number from 1e-9" rate?)
-        out (UnlimitedChannel. nil {:name limiter-name :rate rate})
+        out (.unlimited ChannelFactory/INSTANCE nil {:name limiter-name :rate rate})
         interval (/ 1e9 (double rate))
         tolerance (if burst
                     (long (min 4e18 (* interval (- (double burst) 1.0))))
@@ -132,7 +132,7 @@
   (let [{limiter-name :name :keys [n]} (check/leading "concurrency-limiter" :n n-or-options concurrency-options)
         _ (check/whole "n of concurrency-limiter" n 1 Integer/MAX_VALUE)
         limiter (object-array 1)
-        out (UnlimitedChannel. (Permits. limiter (long n) (long n)) {:name limiter-name :limit n})]
+        out (.unlimited ChannelFactory/INSTANCE (Permits. limiter (long n) (long n)) {:name limiter-name :limit n})]
     (aset limiter 0 out)
     out))
 

@@ -75,9 +75,9 @@
   ((Late/var `impl/failure) port))
 
 (defn unblocking-buffer?
-  "Returns whether the class of `buffer` is marked as skein.impl.protocols/UnblockingBuffer."
+  "Returns whether `buffer` is marked as skein.impl.protocols/UnblockingBuffer."
   [buffer]
-  (extends? @(Late/var `impl/UnblockingBuffer) (class buffer)))
+  (satisfies? @(Late/var `impl/UnblockingBuffer) buffer))
 
 (defn foreign-buffer
   "See skein.impl.channel/foreign-buffer."

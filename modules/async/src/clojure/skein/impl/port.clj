@@ -11,7 +11,7 @@
    [skein.impl.late :as late])
   (:import
    (clojure.lang IFn)
-   (skein.rt Alts Buffer Buffers$Fixed Callback Channel Runner TransducedChannel)
+   (skein.rt Alts Buffer Callback Channel ChannelFactory Runner)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -23,7 +23,7 @@
   [n]
   (when-not (instance? Number n) (check/number "n of buffer" n "a number" number?))
   (assert (pos? n) "fixed buffers must have size > 0")
-  (Buffers$Fixed. n))
+  (.fixed ChannelFactory/INSTANCE n))
 
 (defn- own-buffer [buf-or-n]
   (cond
@@ -33,21 +33,21 @@
 
 (defn chan
   "See skein.async/chan."
-  ([] (Channel. nil))
+  ([] (.channel ChannelFactory/INSTANCE nil))
   ([buf-or-n]
    (cond
      ;; Classes that are known here let the JVM compile a channel into its user.
-     (number? buf-or-n) (Channel. (buffer buf-or-n))
-     (or (nil? buf-or-n) (instance? Buffer buf-or-n)) (Channel. buf-or-n)
+     (number? buf-or-n) (.channel ChannelFactory/INSTANCE (buffer buf-or-n))
+     (or (nil? buf-or-n) (instance? Buffer buf-or-n)) (.channel ChannelFactory/INSTANCE buf-or-n)
      ;; A buffer of another kind may use the channel, as a transducer may.
-     :else (TransducedChannel. (late/foreign-buffer buf-or-n) nil nil)))
+     :else (.transduced ChannelFactory/INSTANCE (late/foreign-buffer buf-or-n) nil nil)))
   ([buf-or-n xform ex-handler]
    (when xform
      (assert buf-or-n "buffer must be supplied when transducer is")
      (check/function "xform of chan" xform))
    (when ex-handler (check/function "ex-handler of chan" ex-handler))
    (if (or xform ex-handler)
-     (TransducedChannel. (own-buffer buf-or-n) xform ex-handler)
+     (.transduced ChannelFactory/INSTANCE (own-buffer buf-or-n) xform ex-handler)
      (chan buf-or-n))))
 
 ;;;; Ports of other kinds

@@ -67,7 +67,7 @@ public final class Buffers {
     }
 
     /** Never full: when it holds {@code capacity} values, the newest is dropped. */
-    public static final class Dropping extends Fixed {
+    public static class Dropping extends Fixed {
         public Dropping(int capacity) {
             super(capacity);
         }
@@ -84,7 +84,7 @@ public final class Buffers {
     }
 
     /** Never full: when it holds {@code capacity} values, the oldest is dropped. */
-    public static final class Sliding extends Fixed {
+    public static class Sliding extends Fixed {
         public Sliding(int capacity) {
             super(capacity);
         }
@@ -102,7 +102,7 @@ public final class Buffers {
     }
 
     /** Keeps its first value for ever and gives it to every taker; closed without one, it gives nil. */
-    public static final class Promise implements Buffer {
+    public static class Promise implements Buffer {
         private static final Object UNDELIVERED = new Object();
 
         private Object value = UNDELIVERED;

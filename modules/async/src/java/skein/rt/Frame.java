@@ -113,7 +113,7 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     private Runner prepare() {
-        port = new Port();
+        port = ChannelFactory.INSTANCE.port();
         bindings = Var.getThreadBindingFrame();
         if (cancellable == null) {
             Region child = Region.childHere();

@@ -7,7 +7,7 @@ import skein.rt.watch.Failure;
  * The result of a block: a channel for one value that closes when the block ends. It makes its buffer only
  * when nobody waits for the value, and can carry the exception that ended the block.
  */
-public final class Port extends Channel {
+public class Port extends Channel {
     /** Sees how a block ends, on the thread on which that happens, after the port has closed. */
     public interface Watcher {
         /** The block ended with {@code value}, or by {@code thrown} if that is not null. Returns soon and does not throw. */
@@ -17,7 +17,8 @@ public final class Port extends Channel {
     private volatile Failure failure; // written before the port closes
     private Watcher watcher; // written under lock while open; read by the block's runner when it has closed the port
 
-    Port() {
+    /** For {@link ChannelFactory}. */
+    protected Port() {
         super(null);
     }
 

@@ -11,7 +11,7 @@ import skein.rt.schedule.Scheduler;
  * of its own. The transducer and the handler run under the channel's lock, as core.async's contract says, and
  * may use the channel: the lock lets the thread that holds it in again.
  */
-public final class TransducedChannel extends Channel {
+public class TransducedChannel extends Channel {
     /** The step at the end of the transducer: adds to the buffer, which is the accumulator. */
     private static final IFn ADD = new AFn() {
         @Override

@@ -5,14 +5,16 @@ import clojure.lang.IFn;
 import java.util.concurrent.TimeUnit;
 import skein.rt.Callback;
 import skein.rt.Channel;
+import skein.rt.ChannelFactory;
 import skein.rt.World;
 
 /** A channel that closes when its time has come. It is nobody else's: to close it sooner cancels it. */
-public final class Timeout extends Channel {
+public class Timeout extends Channel {
     final long deadline; // on the clock of Scheduler.nanoTime
     int place = -1; // in Timers' heap, guarded by its lock; -1 when not there
 
-    private Timeout(long deadline) {
+    /** For {@link ChannelFactory}: nobody has started it yet. */
+    public Timeout(long deadline) {
         super(null);
         this.deadline = deadline;
     }
@@ -34,7 +36,7 @@ public final class Timeout extends Channel {
 
     /** Starts a timeout that fires when {@link Scheduler#nanoTime} has reached {@code deadlineNanos}. */
     public static Timeout at(long deadlineNanos) {
-        Timeout timeout = new Timeout(deadlineNanos);
+        Timeout timeout = ChannelFactory.INSTANCE.timeout(deadlineNanos);
         World world = World.current();
         if (world != null) world.at(timeout);
         else Timers.add(timeout);

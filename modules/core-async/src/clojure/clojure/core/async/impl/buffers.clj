@@ -4,7 +4,7 @@
   (:require
    [skein.async :as a])
   (:import
-   (skein.rt Buffers$Promise)))
+   (skein.rt ChannelFactory)))
 
 (set! *warn-on-reflection* true)
 
@@ -26,4 +26,4 @@
 (defn promise-buffer
   "Returns the buffer of a `skein.async/promise-chan`."
   []
-  (Buffers$Promise.))
+  (.promise ChannelFactory/INSTANCE))

@@ -2,7 +2,10 @@
 (ns clojure.core.async.impl.protocols
   "The protocols of ports, handlers and buffers under the names of
   clojure.core.async.impl.protocols, for code that knows those. They are those of
-  skein.impl.protocols: to extend or satisfy one is the same as the other."
+  skein.impl.protocols: to extend or satisfy one is the same as the other.
+
+  What implements one of them in a deftype or reify has the interface of core.async's name, as it
+  has with core.async. Skein's channels and buffers have it too: see skein.rt.ChannelFactory."
   (:require
    [skein.impl.mirror :as mirror]
    [skein.impl.protocols :as impl]))
@@ -11,9 +14,29 @@
 
 (mirror/import-vars
   [skein.impl.protocols
-   ReadPort take! WritePort put! Channel close! closed?
-   Handler active? blockable? lock-id commit
-   Buffer full? remove! add!* close-buf! Capacity capacity UnblockingBuffer])
+   take! put! close! closed?
+   active? blockable? lock-id commit
+   full? remove! add!* close-buf! Capacity capacity])
+
+(defmacro ^:private import-protocol
+  "Interns here the protocol of skein.impl.protocols called `protocol-name`, on core.async's interface of
+  that name. Methods, each written as (name this args...), reach what has that interface."
+  [protocol-name & methods]
+  (let [protocol (symbol "skein.impl.protocols" (name protocol-name))
+        interface (symbol (str "clojure.core.async.impl.protocols." protocol-name))]
+    `(do
+       (mirror/mirror! *ns* (var ~protocol) (fn on-interface# [p#] (assoc p# :on '~interface)))
+       (extend ~interface ~protocol
+         ~(into {} (for [[method this & args] methods]
+                     [(keyword method)
+                      `(fn [~(vary-meta this assoc :tag interface) ~@args] (. ~this ~method ~@args))]))))))
+
+(import-protocol ReadPort (take! port handler))
+(import-protocol WritePort (put! port value handler))
+(import-protocol Channel (close! port) (closed? port))
+(import-protocol Handler (active? handler) (blockable? handler) (lock-id handler) (commit handler))
+(import-protocol Buffer (full? buffer) (remove! buffer) (add!* buffer value) (close-buf! buffer))
+(import-protocol UnblockingBuffer)
 
 (def ^:const MAX-QUEUE-SIZE
   "How many takes, and how many puts, may wait in one channel."

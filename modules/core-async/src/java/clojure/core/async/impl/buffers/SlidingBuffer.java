@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+package clojure.core.async.impl.buffers;
+
+import clojure.core.async.impl.protocols.Buffer;
+import clojure.core.async.impl.protocols.UnblockingBuffer;
+
+/** A buffer that drops the oldest value, under the name of core.async's class. */
+public interface SlidingBuffer extends Buffer, UnblockingBuffer {}
