@@ -35,7 +35,7 @@
                     (.redirectOutput log)
                     .start)]
     (try
-      (if (.waitFor process 5 TimeUnit/MINUTES)
+      (if (.waitFor process 15 TimeUnit/MINUTES)
         [(.exitValue process) (slurp log)]
         [:too-long (slurp log)])
       (finally
@@ -43,7 +43,7 @@
         (.delete log)))))
 
 (deftest every-schedule-of-the-core-is-linearizable
-  (doseq [check ["run-queue" "channel-0" "channel-1" "channel-2" "choice"]]
+  (doseq [check ["run-queue" "channel-0" "channel-1" "channel-2" "put-waits" "choice"]]
     (testing check
       (let [[exit output] (run-checks check)]
         (is (= 0 exit) output)

@@ -13,10 +13,6 @@
 
 (def ^:private declaration #"^\s*\*\s+(?:<li>)?([A-Z]{1,2})([1-9]):?\s")
 
-(def ^:private not-yet
-  "Packages whose invariants no tests bear yet. This set should only shrink."
-  #{"skein/wf" "skein/sim/rt"})
-
 (defn- invariants
   "Returns what the Java `file` declares: maps of :name :letters :path :line."
   [{:keys [path] :as file}]
@@ -53,21 +49,13 @@
         i found :when (not= first-path (:path i))]
     (str (at i) " has a letter of " first-path ": choose letters of its own")))
 
-(defn- named-later? [{:keys [path]}]
-  (some #(str/includes? path (str "/" % "/")) not-yet))
-
 (deftest every-invariant-is-borne-by-a-test-of-its-module
   (doseq [module project/modules]
-    (is (= [] (faults (remove named-later? (project/files [(str module "/src/java")] [".java"]))
+    (is (= [] (faults (project/files [(str module "/src/java")] [".java"])
                       (project/files [(str module "/test")] [".java" ".clj"]))))))
 
 (deftest invariants-have-names-of-their-own
-  (is (= [] (clashes (remove named-later? (project/main-java))))))
-
-(deftest what-has-no-names-yet-has-invariants
-  (doseq [package not-yet]
-    (is (seq (mapcat invariants (filter #(str/includes? (:path %) (str "/" package "/")) (project/main-java))))
-        (str package " has none left: take it out of not-yet"))))
+  (is (= [] (clashes (project/main-java)))))
 
 (deftest a-fault-is-told
   (let [source {:path "A.java" :text "/*\n *   Q1  One.\n * <li>Q2: two\n */ // Q3 no\n"}]

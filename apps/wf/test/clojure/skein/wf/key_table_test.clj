@@ -56,6 +56,31 @@
                      (= (frequencies (concat left right)) (counts table)))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
+(deftest the-empty-key-has-an-entry
+  ;; Bears K1: its hash is 0, and so would be its slot if its entry were at position 0.
+  (let [table (table-of ["" "" "a" ""] 2)]
+    (is (= 1 (.first table)))
+    (is (= {"" 3 "a" 1} (counts table)))))
+
+(defn- slots ^longs [table]
+  (.get (doto (.getDeclaredField KeyTable "slots") (.setAccessible true)) table))
+
+(deftest half-of-the-slots-stay-free
+  ;; Bears K2.
+  (let [table (table-of [] 1)]
+    (dotimes [i 2000]
+      (count-keys! table [(str "key " i)] 1)
+      (let [all (slots table)
+            taken (areduce all j n 0 (if (zero? (aget all j)) n (inc n)))]
+        (is (= (inc i) taken))
+        (is (<= (* 2 taken) (alength all)))))))
+
+(deftest keys-with-zeros-at-their-end-are-keys-of-their-own
+  ;; Bears K3: the last cell of each is filled up with zeros.
+  (let [texts (for [n [0 1 7 8 9 15 16], zeros (range 10)] (str (apply str (repeat n "x")) (apply str (repeat zeros (char 0)))))
+        table (table-of (concat texts texts) 16)]
+    (is (= (frequencies (concat texts texts)) (counts table)))))
+
 (deftest a-table-keeps-to-its-budget
   (is (thrown? TooManyKeys
                (count-keys! (KeyTable. 1 small-capacity (Budget. 20000)) (map #(str "key " %) (range 10000)) 128))))

@@ -21,6 +21,7 @@ public class Channel extends Lock {
      *   I5  A value whose put returned true is taken once, or is in the buffer, or was dropped by the
      *       buffer's policy or by the transducer.
      *   I6  At most MAX_WAITING takes and as many puts wait, unless the channel is unlimited.
+     *   I7  The task of whenPutWaits is run once, when a put waits: by that call or by the first put after it.
      *
      * User code never runs under the lock, except a transducer's (see TransducedChannel) and a
      * custom buffer's, as core.async's contract says. Waiters are completed after the lock is released.
@@ -403,7 +404,7 @@ public class Channel extends Lock {
         if (putWaits != null) tellThatPutWaits();
     }
 
-    /** Submits {@code task} to the workers, once, when a put waits here: now or later. */
+    /** Runs {@code task} once, under the lock, when a put waits here: now or later. All that it may do is to submit work. */
     public final void whenPutWaits(Runnable task) {
         lock();
         putWaits = task;
@@ -414,7 +415,7 @@ public class Channel extends Lock {
     private void tellThatPutWaits() {
         Runnable task = putWaits;
         putWaits = null;
-        Scheduler.submit(Callback.task(task));
+        task.run();
     }
 
     private void removeTaker(Waiter waiter) {

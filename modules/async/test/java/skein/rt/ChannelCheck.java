@@ -15,7 +15,11 @@ public class ChannelCheck {
     private final Channel channel;
 
     ChannelCheck(int capacity) {
-        channel = new Channel(capacity == 0 ? null : new Buffers.Fixed(capacity));
+        this(new Channel(capacity == 0 ? null : new Buffers.Fixed(capacity)));
+    }
+
+    ChannelCheck(Channel channel) {
+        this.channel = channel;
     }
 
     /** A waiter that does nothing with its result. */
@@ -63,6 +67,11 @@ public class ChannelCheck {
 
         Model(int capacity) {
             this.capacity = capacity;
+        }
+
+        /** Whether a put waits. */
+        final boolean putWaits() {
+            return !puts.isEmpty();
         }
 
         private String put(int v, boolean waits) {

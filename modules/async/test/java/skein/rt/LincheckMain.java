@@ -10,6 +10,9 @@ import skein.rt.schedule.RunQueueCheck;
  * classes. Arguments: invocations per scenario, then names. Ends with 1 and the trace when a check fails.
  */
 public final class LincheckMain {
+    /** The first call of a class rewrites all that it needs, which takes long on a loaded machine. */
+    private static final long TIMEOUT_MILLIS = 180_000;
+
     private LincheckMain() {}
 
     public static void main(String[] args) {
@@ -19,6 +22,7 @@ public final class LincheckMain {
                 case "channel-0" -> check(ChannelCheck.Capacity0.class, ChannelCheck.Model0.class, invocations);
                 case "channel-1" -> check(ChannelCheck.Capacity1.class, ChannelCheck.Model1.class, invocations);
                 case "channel-2" -> check(ChannelCheck.Capacity2.class, ChannelCheck.Model2.class, invocations);
+                case "put-waits" -> check(PutWaitsCheck.class, PutWaitsCheck.Model.class, invocations);
                 case "choice" -> check(ChoiceCheck.class, ChoiceCheck.Model.class, invocations);
                 case "run-queue" -> check(RunQueueCheck.class, RunQueueCheck.Model.class, invocations);
                 default -> throw new IllegalArgumentException("no check is called " + args[i]);
@@ -36,6 +40,7 @@ public final class LincheckMain {
                 .actorsBefore(2)
                 .actorsAfter(2)
                 .invocationsPerIteration(invocations)
+                .invocationTimeout$lincheck(TIMEOUT_MILLIS)
                 .sequentialSpecification(model)
                 .check(subject);
         new StressOptions()
@@ -45,6 +50,7 @@ public final class LincheckMain {
                 .actorsBefore(1)
                 .actorsAfter(1)
                 .invocationsPerIteration(invocations)
+                .invocationTimeout$lincheck(TIMEOUT_MILLIS)
                 .sequentialSpecification(model)
                 .check(subject);
     }

@@ -11,7 +11,7 @@
    [skein.impl.async.gather :as gather]
    [skein.impl.port :as port :refer [<! alts! close! defblock]])
   (:import
-   (skein.rt Buffers$Sliding Channel)
+   (skein.rt Buffers$Sliding Callback Channel)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -90,11 +90,12 @@
 (defn- drop-waiting
   "Until the first tap: lets those go on who wait to put on `source`."
   [h]
-  (let [^Channel source (:source h)]
-    (.whenPutWaits source (fn drop-one []
-                            (when (nil? @(:taps h))
-                              (port/poll! source)
-                              (drop-waiting h))))))
+  (let [^Channel source (:source h)
+        drop-one (fn drop-one []
+                   (when (nil? @(:taps h))
+                     (port/poll! source)
+                     (drop-waiting h)))]
+    (.whenPutWaits source (fn tell [] (Scheduler/submit (Callback/task drop-one))))))
 
 (defn tap
   "Adds a tap, or changes its `close?`."

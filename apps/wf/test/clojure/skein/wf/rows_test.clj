@@ -1,0 +1,15 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.rows-test
+  "The columns of a batch: what a scanner puts in is what filters, tallies and listings read."
+  (:require
+   [clojure.test :refer [deftest is]])
+  (:import
+   (skein.wf RowsCheck)))
+
+(set! *warn-on-reflection* true)
+
+(deftest rows-hold-what-was-put-in
+  (is (nil? (some #(RowsCheck/fault %) (range 500)))))
+
+(deftest columns-that-nobody-fills-are-empty
+  (is (nil? (RowsCheck/faultOfEmpty))))
