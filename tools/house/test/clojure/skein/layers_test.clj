@@ -16,8 +16,9 @@
   that fits decides. What has no line here belongs to a module that stands on
   async or beside it: nothing in async may use it."
   '[[0 error     [skein.impl.error skein.impl.check
-                  skein.impl.mirror skein.impl.once]                 []]
-    [1 runtime   [skein.rt skein.rt.*]                               []]
+                  skein.impl.internals skein.impl.mirror
+                  skein.impl.once skein.base]                        []]
+    [1 runtime   [skein.rt skein.rt.*]                               [error]]
     [2 protocols [skein.impl.protocols]                              [error runtime]]
     [2 expand    [skein.impl.expand skein.impl.forms
                   skein.impl.infer]                                  [error runtime]]

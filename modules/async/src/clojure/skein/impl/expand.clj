@@ -20,9 +20,10 @@
   (:require
    [skein.impl.error :as error]
    [skein.impl.forms :as forms]
-   [skein.impl.infer :as infer])
+   [skein.impl.infer :as infer]
+   [skein.impl.internals :as internals])
   (:import
-   (clojure.lang Compiler Compiler$HostExpr Compiler$LocalBinding IObj IRecord IType)))
+   (clojure.lang IRecord IType)))
 
 (set! *warn-on-reflection* true)
 
@@ -64,16 +65,14 @@
 (defn- this-symbol
   "The user's name for the object whose deftype method is being compiled, or nil."
   [env]
-  (when-let [stub ^Class @Compiler/COMPILE_STUB_CLASS]
+  (when-let [type-name (some-> (internals/type-being-defined) .getName)]
     (some (fn this? [[sym lb]]
-            (when (and (instance? Compiler$LocalBinding lb)
-                       (= (.getName stub) (str (.tag ^Compiler$LocalBinding lb))))
+            (when (and (internals/local? lb) (= type-name (str (internals/tag-of lb))))
               sym))
           env)))
 
-(defn- mutable-field?
-  [^Compiler$LocalBinding lb]
-  (let [m (meta (.sym lb))]
+(defn- mutable-field? [lb]
+  (let [m (meta (internals/symbol-of lb))]
     (or (:unsynchronized-mutable m) (:volatile-mutable m))))
 
 (defn- field-read [{:keys [field this tag]}]
@@ -96,8 +95,8 @@
   "Whether Clojure takes `target` of a dot form as a class, whatever local has that name."
   [scope target]
   (and (symbol? target)
-       (do (.set Compiler/LOCAL_ENV (:env scope))
-           (some? (Compiler$HostExpr/maybeClass target false)))))
+       (do (internals/set-locals! (:env scope))
+           (some? (internals/class-named target)))))
 
 (declare expand-parts expand-method)
 
@@ -144,13 +143,8 @@
 
 (defn- macroexpand-once
   "Clojure's own step of macroexpansion, with our locals as &env."
-  [scope form]
-  (.set Compiler/LOCAL_ENV (:env scope))
-  (let [{:keys [line column]} (:line scope)]
-    (when line
-      (.set Compiler/LINE line)
-      (.set Compiler/COLUMN column)))
-  (Compiler/macroexpand1 form))
+  [{:keys [env line]} form]
+  (internals/macroexpand-once form env (:line line) (:column line)))
 
 (defn- with-source
   "`expanded` with the metadata of `form`, and a line even if a macro made it."
@@ -242,9 +236,9 @@
   "What the block knows of a local of the code around it. Compilers other than Clojure's own,
   such as that of core.async, put something else into &env."
   [[sym lb]]
-  (let [^Compiler$LocalBinding lb (if (instance? Compiler$LocalBinding lb) lb (infer/tagged sym nil))]
+  (let [lb (if (internals/local? lb) lb (infer/tagged sym nil))]
     (if (mutable-field? lb)
-      {:sym sym, :field {:field sym, :tag (:tag (meta (.sym lb)))}, :binding (infer/renamed lb sym)}
+      {:sym sym, :field {:field sym, :tag (:tag (meta (internals/symbol-of lb)))}, :binding (infer/renamed lb sym)}
       {:sym sym, :renamed (gensym (str (name sym) "__")), :binding (infer/renamed lb sym)})))
 
 (defn- outer-scope
@@ -261,12 +255,10 @@
      :known (volatile! (update-vals outer :binding))}))
 
 (defn- expand-in [{:keys [outer known] :as scope} form]
-  (push-thread-bindings {Compiler/LOCAL_ENV (:env scope), Compiler/METHOD nil, Compiler/LOOP_LOCALS nil
-                         Compiler/LINE @Compiler/LINE, Compiler/COLUMN @Compiler/COLUMN})
-  (try
-    (let [expanded (expand-form scope form)]
-      {:form expanded, :outer outer, :known @known})
-    (finally (pop-thread-bindings))))
+  (internals/compiling (:env scope)
+                       (fn expand-it []
+                         (let [expanded (expand-form scope form)]
+                           {:form expanded, :outer outer, :known @known}))))
 
 (defn expand
   "Expands `form` as it stands in the local environment `env`, the value of &env.

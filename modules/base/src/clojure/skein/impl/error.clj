@@ -8,7 +8,8 @@
   Every exception is an ex-info whose data has a keyword of namespace `skein`
   under :skein/error; doc/errors.md says what each means and what to do."
   (:require
-   [clojure.string :as str]))
+   [clojure.string :as str]
+   [skein.impl.internals :as internals]))
 
 (set! *warn-on-reflection* true)
 
@@ -26,7 +27,7 @@
 (defn- fn-name
   "The name of the var, or the function, in which the function `f` is written."
   [f]
-  (-> (Compiler/demunge (.getName (class f)))
+  (-> (internals/demunged (.getName (class f)))
       (str/replace #"(/(fn|eval\d+))?--\d+.*$" "")
       (str/replace #"/eval\d+.*$" "")))
 

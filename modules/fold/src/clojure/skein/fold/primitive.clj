@@ -6,11 +6,13 @@
   another way gets no loops, and folds more slowly. What follows the known stages is called by the loop, element by element. A loop is
   compiled, and kept for functions of the same classes, when the elements that it would have folded are worth it."
   {:no-doc true}
+  (:require
+   [skein.impl.internals :as internals])
   (:import
-   (clojure.lang Compiler DynamicClassLoader IFn IFn$DD IFn$DDD IFn$DL IFn$DLD IFn$DO IFn$LD IFn$LDL IFn$LL IFn$LLL IFn$LO IFn$ODO IFn$OLO Reduced)
+   (clojure.lang DynamicClassLoader IFn IFn$DD IFn$DDD IFn$DL IFn$DLD IFn$DO IFn$LD IFn$LDL IFn$LL IFn$LLL IFn$LO IFn$ODO IFn$OLO Reduced)
    (java.util.concurrent ConcurrentHashMap)
    (java.util.concurrent.atomic AtomicLong)
-   (skein.fold.engine Stages)
+   (skein.base Internals)
    (skein.fold.memory Fused Fused$Kind Fused$Loop)))
 
 (set! *warn-on-reflection* true)
@@ -57,7 +59,7 @@
   [make field]
   (let [probe (fn probe [_])
         made (make probe)]
-    (when (identical? probe (Stages/closedOver made field)) [(class made) field])))
+    (when (identical? probe (Internals/closedOver made field)) [(class made) field])))
 
 (def ^:private maps (part-of map "f"))
 (def ^:private filters (part-of filter "pred"))
@@ -66,7 +68,7 @@
 (defn- within
   "Returns the function that `f` was made of in the way that `part` tells, or nil."
   [[made field] f]
-  (when (and made (identical? made (class f))) (Stages/closedOver f field)))
+  (when (and made (identical? made (class f))) (Internals/closedOver f field)))
 
 (defn- operation
   "Returns what is done to an element of type `t`: {:op :f :interface :out}; without :interface the element is boxed for that."
@@ -154,9 +156,8 @@
 (defn- compiled
   "Returns the value of `form`, compiled as by itself."
   [form]
-  (with-bindings {Compiler/LOADER (DynamicClassLoader. (.getClassLoader Fused))
-                  #'*ns* (the-ns 'clojure.core), #'*compile-files* false, #'*warn-on-reflection* false, #'*unchecked-math* false}
-    (eval form)))
+  (with-bindings {#'*ns* (the-ns 'clojure.core), #'*compile-files* false, #'*warn-on-reflection* false, #'*unchecked-math* false}
+    (internals/eval-with-loader form (DynamicClassLoader. (.getClassLoader Fused)))))
 
 ;;;; When
 

@@ -10,7 +10,8 @@
    [skein.fold.primitive]
    [skein.fold.source :as source]
    [skein.impl.check :as check]
-   [skein.impl.error :as error])
+   [skein.impl.error :as error]
+   [skein.impl.internals :as internals])
   (:import
    (clojure.core Eduction)
    (clojure.lang IFn IReduceInit)
@@ -61,7 +62,7 @@
 (defn- stage-name
   "Returns the name of the function that made the transducer `stage`, such as clojure.core/take."
   [stage]
-  (second (re-matches #"([^/]+/[^/]+?)(?:/fn.*)?" (Compiler/demunge (.getName (class stage))))))
+  (second (re-matches #"([^/]+/[^/]+?)(?:/fn.*)?" (internals/demunged (.getName (class stage))))))
 
 (defn- check-unordered [^Fold fold stages]
   (let [i (.firstThatNeedsOrder fold)]

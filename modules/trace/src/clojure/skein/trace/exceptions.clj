@@ -6,10 +6,10 @@
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]
+   [skein.impl.internals :as internals]
    [skein.trace.report :as report]
    [skein.trace.text :as text])
   (:import
-   (clojure.lang Compiler)
    (java.io Writer)
    (skein.rt.watch Failures Failures$Uncaught)))
 
@@ -25,7 +25,7 @@
     (boolean (and file (re-find #"\.clj[cs]?$|^NO_SOURCE|^REPL" file)))))
 
 (defn- frame-data [via ^StackTraceElement e]
-  (let [[n f] (when (clojure-frame? e) (str/split (Compiler/demunge (.getClassName e)) #"/" 2))
+  (let [[n f] (when (clojure-frame? e) (str/split (internals/demunged (.getClassName e)) #"/" 2))
         method (.getMethodName e)]
     (cond-> {:via via, :file (.getFileName e), :line (.getLineNumber e)}
       f (assoc :ns (symbol n) :fn (symbol (first (str/split f #"/"))))

@@ -24,6 +24,7 @@
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]
    [skein.impl.forms :as forms]
+   [skein.impl.internals :as internals]
    [skein.trace.print :as print]))
 
 (set! *warn-on-reflection* true)
@@ -336,7 +337,7 @@
       (with-meta (list op (list* `instrumented options args? body)) (meta form)))))
 
 (defn- at-top-level? [env]
-  (and (empty? env) (nil? @Compiler/METHOD)))
+  (and (empty? env) (not (internals/in-function?))))
 
 (defn- symbols-in [form]
   (into #{} (filter symbol?) (tree-seq coll? (fn parts [x] (concat (seq x) (some-> (meta x) list))) form)))

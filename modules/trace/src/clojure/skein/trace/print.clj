@@ -8,8 +8,10 @@
 
   The only code of others that it runs is a `print-method` made for the value's own class."
   {:no-doc true}
+  (:require
+   [skein.impl.internals :as internals])
   (:import
-   (clojure.lang Agent Atom BigInt Compiler Delay EnumerationSeq Fn IPending IPersistentMap IPersistentSet IPersistentVector IRecord ISeq IteratorSeq Keyword LazySeq MultiFn Namespace Ref Symbol Var Volatile)
+   (clojure.lang Agent Atom BigInt Delay EnumerationSeq Fn IPending IPersistentMap IPersistentSet IPersistentVector IRecord ISeq IteratorSeq Keyword LazySeq MultiFn Namespace Ref Symbol Var Volatile)
    (java.io Writer)
    (java.util Collection IdentityHashMap List Map Map$Entry Set UUID)
    (java.util.concurrent Future)
@@ -76,7 +78,7 @@
       :else false)))
 
 (defn- fn-name [f]
-  (Compiler/demunge (.getName (class f))))
+  (internals/demunged (.getName (class f))))
 
 (defn- throwable! [sheet ^Throwable t]
   (add! sheet (str "#<" (.getSimpleName (class t)) " "))

@@ -8,6 +8,7 @@
   of the original."
   {:no-doc true}
   (:require
+   [skein.impl.internals :as internals]
    [skein.trace.async :as async]
    [skein.trace.call :as call]
    [skein.trace.event :as event]
@@ -122,16 +123,12 @@
 
 (warm-up!)
 
-(defn- multi-name [^MultiFn mm]
-  (let [field (.getDeclaredField MultiFn "name")]
-    (if (.trySetAccessible field) (.get field mm) "multimethod")))
-
 (defn wrap-multi
   "Returns a multimethod that calls `mm` and tells of each call. To code that adds, removes or
   looks up methods it is `mm`."
   ^MultiFn [target ^MultiFn mm]
   (let [call-it (wrap-fixed target mm)]
-    (proxy [MultiFn] [(multi-name mm) (.dispatchFn mm) (.defaultDispatchVal mm) (.hierarchy mm)]
+    (proxy [MultiFn] [(internals/multimethod-name mm) (.dispatchFn mm) (.defaultDispatchVal mm) (.hierarchy mm)]
       (invoke [& args] (.applyTo ^IFn call-it args))
       (reset [] (.reset mm))
       (addMethod [value method] (.addMethod mm value method))

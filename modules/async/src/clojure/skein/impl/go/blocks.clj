@@ -37,9 +37,8 @@
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]
    [skein.impl.forms :as forms]
-   [skein.impl.go.mark :as mark])
-  (:import
-   (clojure.lang Compiler$HostExpr)))
+   [skein.impl.go.mark :as mark]
+   [skein.impl.internals :as internals]))
 
 (set! *warn-on-reflection* true)
 
@@ -165,7 +164,7 @@
 
 (defn- static? [b target]
   (and (symbol? target) (not (contains? (:locals b) target))
-       (some? (Compiler$HostExpr/maybeClass target false))))
+       (some? (internals/class-named target))))
 
 (defn- rebuild-parts
   "`new`, `throw`, `def` and dot forms."
@@ -285,7 +284,7 @@
   (leave b [:return (list 'throw (with-meta sym {:tag 'java.lang.Throwable}))]))
 
 (defn- catch-class ^Class [class]
-  (or (Compiler$HostExpr/maybeClass class false)
+  (or (internals/class-named class)
       (throw (IllegalArgumentException. (str "Unable to resolve classname: " class)))))
 
 (defn- run-catches

@@ -201,7 +201,7 @@
   (case kind
     :function (let [[sym f] what] [[sym (dot 'skein.rt.FrameOps 'function f)]])
     :own-bindings [[nil (dot frame 'ownBindings)] [(first what) '(. clojure.lang.Var getThreadBindingFrame)]]
-    :adopt-bindings [[nil (dot 'skein.rt.Bindings 'adopt what)]]
+    :adopt-bindings [[nil (dot 'skein.base.Internals 'adoptBindings what)]]
     [entry]))
 
 (defn- code-entries [{:keys [frame blocks]} id]

@@ -5,9 +5,7 @@
   or whatever it starts as, unless a recur passes something else to a primitive;
   where branches meet, their types must agree."
   (:require
-   [skein.impl.infer :as infer])
-  (:import
-   (clojure.lang Compiler$LocalBinding)))
+   [skein.impl.infer :as infer]))
 
 (set! *warn-on-reflection* true)
 
@@ -68,7 +66,7 @@
 
 (defn- widened
   "Loops count in long and double."
-  [sym ^Compiler$LocalBinding lb]
+  [sym lb]
   (condp = (infer/primitive-class lb)
     Integer/TYPE (infer/primitive sym Long/TYPE)
     Float/TYPE (infer/primitive sym Double/TYPE)

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CopyOnWriteArraySet;
+import skein.base.Internals;
 import skein.rt.Body;
 import skein.rt.Frame;
 import skein.rt.Runner;
@@ -253,23 +254,13 @@ final class AsyncTrace {
     /** Where a parked frame waits, as an element of a stack trace. */
     private static StackTraceElement waitingAt(Frame frame) {
         Body body = frame.body();
-        String className = function(body.getClass().getName());
+        String className = Internals.function(body.getClass().getName());
         Object table = SITE_TABLES.computeIfAbsent(body.getClass(), c -> body.sites());
         IPersistentVector site = (IPersistentVector) RT.get(RT.get(table, SITES), (long) frame.state);
         String file = fileName((String) RT.get(table, FILE));
         if (site == null) return new StackTraceElement(className, "run", file, -1);
         Object line = site.nth(1);
         return new StackTraceElement(className, (String) site.nth(3), file, line == null ? -1 : RT.intCast(line));
-    }
-
-    /** The class of the function in which a block stands: {@code demo$f} of {@code demo$f$reify__12}. */
-    private static String function(String className) {
-        int end = className.length();
-        for (String part : new String[] {"$fn__", "$reify__"}) {
-            int i = className.indexOf(part);
-            if (i > 0 && i < end) end = i;
-        }
-        return className.substring(0, end);
     }
 
     private static String fileName(String path) {

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import skein.base.Internals;
 
 /**
  * What can be known about transducers, which are opaque functions.
@@ -33,16 +34,9 @@ import java.util.stream.Stream;
  */
 public final class Stages {
     private static final IFn IDENTITY = new AFn() {};
-    /** What comp returns: of more than two functions a composition of compositions. */
-    private static final Class<?> COMPOSITION =
-            core("comp").invoke(IDENTITY, IDENTITY).getClass();
-
     private static final Class<?> TAKE_WHILE =
             core("take-while").invoke(IDENTITY).getClass();
     private static final Class<?> HALT_WHEN = core("halt-when").invoke(IDENTITY).getClass();
-    // Constants, so that reading costs no more than in the function itself; null: this Clojure composes in another way.
-    private static final Field FIRST = field(COMPOSITION, "f");
-    private static final Field SECOND = field(COMPOSITION, "g");
     private static final int MAX_DEPTH = 8;
 
     /** The fields of a class that hold an instance's state; null for one that can't be looked into. */
@@ -100,14 +94,6 @@ public final class Stages {
         }
     }
 
-    private static Field field(Class<?> type, String name) {
-        try {
-            return accessible(type.getDeclaredField(name));
-        } catch (NoSuchFieldException e) {
-            return null;
-        }
-    }
-
     private static Object get(Field field, Object of) {
         try {
             return field.get(of);
@@ -116,28 +102,18 @@ public final class Stages {
         }
     }
 
-    /** Returns the value of the field {@code name} of {@code holder}'s class, such as what a function closes over; or null. */
-    public static Object closedOver(Object holder, String name) {
-        Field field = field(holder.getClass(), name);
-        return field == null ? null : get(field, holder);
-    }
-
     /** Returns the transducers that {@code xform} is composed of, in the order in which elements meet them. */
     public static IFn[] of(IFn xform) {
-        if (!isComposition(xform)) return new IFn[] {xform};
+        if (!Internals.isComposition(xform)) return new IFn[] {xform};
         List<IFn> all = new ArrayList<>();
         flatten(xform, all);
         return all.toArray(new IFn[0]);
     }
 
-    private static boolean isComposition(Object xform) {
-        return xform.getClass() == COMPOSITION && FIRST != null && SECOND != null;
-    }
-
     private static void flatten(Object xform, List<IFn> all) {
-        if (isComposition(xform)) {
-            flatten(get(FIRST, xform), all);
-            flatten(get(SECOND, xform), all);
+        if (Internals.isComposition(xform)) {
+            flatten(Internals.outer(xform), all);
+            flatten(Internals.inner(xform), all);
         } else {
             all.add((IFn) xform);
         }
@@ -179,7 +155,7 @@ public final class Stages {
         }
         if (!(one instanceof IFn) || one instanceof IPersistentCollection || depth == MAX_DEPTH) return true;
         // A closure's fields are not final either, but nobody can set them.
-        boolean closure = one instanceof Fn || one.getClass().getName().contains("$reify__");
+        boolean closure = one instanceof Fn || Internals.isReify(one.getClass());
         for (Field field : FIELDS.get(one.getClass())) {
             if (field == null || !closure && !Modifier.isFinal(field.getModifiers())) return true;
             if (differs(get(field, one), get(field, two), next, depth + 1)) return true;

@@ -7,7 +7,7 @@ import clojure.lang.Range;
 import clojure.lang.Reduced;
 import java.util.List;
 import java.util.function.LongFunction;
-import skein.fold.engine.Stages;
+import skein.base.Internals;
 import skein.fold.spi.Span;
 
 /** Sources that give their elements by index: vectors, arrays, ranges, lists, text. */
@@ -55,9 +55,9 @@ public final class Spans {
      * other kinds, or more than a long can tell.
      */
     public static Span ofRange(Range range) {
-        if (!(Stages.closedOver(range, "start") instanceof Long start)
-                || !(Stages.closedOver(range, "end") instanceof Long end)
-                || !(Stages.closedOver(range, "step") instanceof Long step)) {
+        if (!(Internals.closedOver(range, "start") instanceof Long start)
+                || !(Internals.closedOver(range, "end") instanceof Long end)
+                || !(Internals.closedOver(range, "step") instanceof Long step)) {
             return null;
         }
         // Unsigned, since the two ends may be further apart than the greatest long.

@@ -1,0 +1,131 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.internals
+  "What Skein uses of Clojure without Clojure's promise to keep it: all of it is here, and in
+  the Java class skein.base.Internals. internals_test says of each what breaks without it, and
+  runs with each supported version, see `./skein clojures`.
+
+  * the compiler: `compiling` `set-locals!` `macroexpand-once` `class-named` `analyze`
+    `type-being-defined` `in-function?` `compile-with-loader`
+  * what the compiler knows of a local: `local` `primitive-expression` and their readers
+  * names: `demunged` `multimethod-name`"
+  (:import
+   (clojure.lang Compiler Compiler$C Compiler$HostExpr Compiler$LocalBinding Compiler$MethodParamExpr MultiFn Reflector)
+   (java.util IdentityHashMap)))
+
+(set! *warn-on-reflection* true)
+
+;;;; The compiler at work
+
+(defn compiling
+  "Returns what `f` returns, called as if Clojure were compiling a form outside of any function,
+  with `locals`, {symbol LocalBinding}, around it."
+  [locals f]
+  (push-thread-bindings {Compiler/LOCAL_ENV locals, Compiler/METHOD nil, Compiler/LOOP_LOCALS nil
+                         Compiler/LINE @Compiler/LINE, Compiler/COLUMN @Compiler/COLUMN})
+  (try (f) (finally (pop-thread-bindings))))
+
+(defn set-locals!
+  "Sets the locals of the form that is being compiled."
+  [locals]
+  (.set Compiler/LOCAL_ENV locals))
+
+(defn macroexpand-once
+  "Returns what Clojure's compiler makes of `form` in one step, or `form` itself if it is no macro
+  call. Macros see `locals` as &env. Errors name `line` and `column`, if there is a line."
+  [form locals line column]
+  (set-locals! locals)
+  (when line
+    (.set Compiler/LINE line)
+    (.set Compiler/COLUMN column))
+  (Compiler/macroexpand1 form))
+
+(defn class-named
+  "Returns the class that `sym` names where the compiler asks for a class, or nil."
+  ^Class [sym]
+  (Compiler$HostExpr/maybeClass sym false))
+
+(defn type-being-defined
+  "Returns the class that stands for the deftype whose method is being compiled, or nil."
+  ^Class []
+  @Compiler/COMPILE_STUB_CLASS)
+
+(defn in-function?
+  "Returns whether the form that is being compiled stands in a function."
+  []
+  (some? @Compiler/METHOD))
+
+(defn special-forms
+  "Returns the symbols that Clojure's compiler takes for the operators of special forms."
+  []
+  (keys Compiler/specials))
+
+(defn- analysis-bindings [locals]
+  {Compiler/LOCAL_ENV locals, Compiler/METHOD nil, Compiler/LOOP_LOCALS nil
+   Compiler/CLEAR_PATH nil, Compiler/CLEAR_ROOT nil, Compiler/CLEAR_SITES {}
+   Compiler/CONSTANTS [], Compiler/CONSTANT_IDS (IdentityHashMap.)
+   Compiler/KEYWORDS {}, Compiler/VARS {}
+   Compiler/KEYWORD_CALLSITES [], Compiler/PROTOCOL_CALLSITES []
+   #'*warn-on-reflection* false
+   #'*unchecked-math* (boolean *unchecked-math*)})
+
+(defn analyze
+  "Returns the compiler's expression for `form` among `locals`, or nil where it has none: the real
+  compilation will tell the user why."
+  [form locals]
+  (push-thread-bindings (analysis-bindings locals))
+  (try
+    (Compiler/analyze Compiler$C/EXPRESSION form)
+    (catch Throwable _ nil)
+    (finally (pop-thread-bindings))))
+
+(defn eval-with-loader
+  "Returns the value of `form`, whose classes `loader`, a DynamicClassLoader, loads."
+  [form loader]
+  (with-bindings {Compiler/LOADER loader} (eval form)))
+
+;;;; What the compiler knows of a local
+
+(defn local
+  "Returns the compiler's record of the local `sym`: `tag` is its type hint, a symbol or nil, and
+  `expression` what `analyze` made of its initial value, or nil."
+  ^Compiler$LocalBinding [sym tag expression]
+  ;; By reflection, since the type of `expression` is private to the compiler. The index is that of a deftype's
+  ;; field: of a local that is neither `this` nor cleared after its last use.
+  (Reflector/invokeConstructor Compiler$LocalBinding (object-array [(int -1) sym tag expression false nil])))
+
+(defn local?
+  "Returns whether `x` is the compiler's record of a local. Other compilers put something else into &env."
+  [x]
+  (instance? Compiler$LocalBinding x))
+
+(defn primitive-expression
+  "Returns an expression whose value is a primitive of class `c`."
+  [^Class c]
+  (Compiler$MethodParamExpr. c))
+
+(defn symbol-of "Returns the symbol of a local's record." [^Compiler$LocalBinding lb] (.sym lb))
+(defn tag-of "Returns the type hint in a local's record, a symbol or nil." [^Compiler$LocalBinding lb] (.tag lb))
+(defn expression-of "Returns the expression in a local's record, or nil." [^Compiler$LocalBinding lb] (.init lb))
+
+(defn primitive-class
+  "Returns the primitive class of a local, or nil when it is an object."
+  ^Class [^Compiler$LocalBinding lb]
+  (.getPrimitiveType lb))
+
+(defn object-class
+  "Returns the class that the compiler takes a local's value to be of, or nil when it knows none."
+  ^Class [^Compiler$LocalBinding lb]
+  (when (.hasJavaClass lb) (.getJavaClass lb)))
+
+;;;; Names
+
+(defn demunged
+  "Returns the name that Clojure code has for the class so called: demo/f for demo$f."
+  [class-name]
+  (Compiler/demunge class-name))
+
+(defn multimethod-name
+  "Returns the name of a multimethod, as text."
+  [mm]
+  (let [field (.getDeclaredField MultiFn "name")]
+    (if (.trySetAccessible field) (.get field mm) "multimethod")))
