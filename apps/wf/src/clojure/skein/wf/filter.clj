@@ -5,6 +5,7 @@
       [:status \"4xx,500-503\"]        [:method \"GET,HEAD\"]          [:client \"10.0.0.0/8,2001:db8::/32,10.9.8.7\"]
       [:from \"2025-03-01\"]           [:to \"2025-03-07 12:00\"]      [:slower \"500ms\"]
       [:match \"agent\" \"[Bb]ot\"]      [:no-match \"url\" \"^/static\"]   [:not-client \"10.9.8.7\"]       [:no-bots]
+      [:given \"referrer\"]            has a text that is not empty and no minus sign
 
   - `compiled`   a condition -> the engine's filter
   - `check-period!`   whether a period ends after it begins
@@ -143,6 +144,7 @@
       :from (let [[from _ utc?] (time-range kind value)] (RowFilter/time from Long/MAX_VALUE utc?))
       :to (let [[_ end utc?] (time-range kind value)] (RowFilter/time Long/MIN_VALUE end utc?))
       :slower (RowFilter/slower (micros value))
+      :given (RowFilter/given (column value))
       :match (RowFilter/matches (column value) (pattern argument))
       :no-match (RowFilter/not (RowFilter/matches (column value) (pattern argument))))))
 

@@ -41,7 +41,7 @@
     [{:name "url", :title "URLs", :by ["url"]}
      {:name "404", :title "Not found (404)", :by ["url"], :where [[:status "404"]]}
      {:name "client", :title "Clients", :by ["client"]}
-     {:name "referrer", :title "Referrers", :by ["referrer"], :where [[:no-match "referrer" "^-?$"]]}
+     {:name "referrer", :title "Referrers", :by ["referrer"], :where [[:given "referrer"]]}
      {:name "agent", :title "User agents", :by ["agent"]}
      {:name "status", :title "Statuses", :by ["status"]}
      {:name "method", :title "Methods", :by ["method"]}

@@ -21,10 +21,16 @@ import skein.fold.files.Bytes;
  * <li>K1: a slot of 0 is free; no entry is at position 0.</li>
  * <li>K2: at most half of the slots are taken, so every probe ends.</li>
  * <li>K3: two keys are the same when their lengths and cells are; a key's last cell is filled up with zeros.</li>
+ * <li>K4: all hashes in the slots were made in the same way, quickly or thoroughly.</li>
  * </ul>
  */
 public final class KeyTable {
     private static final long MULTIPLIER = 0x9E3779B97F4A7C15L;
+    /** Of longer keys only a part is hashed at first. */
+    private static final int QUICK_BYTES = 32;
+    /** So many keys don't have the same hash by chance. */
+    private static final int MAX_COLLISIONS = 4;
+
     private static final int MAX_CELLS = Integer.MAX_VALUE - 16;
 
     /** The entries; valid until the next {@code find}. Values are read and written here. */
@@ -35,7 +41,9 @@ public final class KeyTable {
     private int used = 1;
     private long[] slots;
     private int size;
+    private boolean thorough; // whether all of a key is hashed
     private int[] hashes = {};
+    private boolean[] same = {}; // whether a key is the one before it
     private long ignored; // written so that the loads that it sums up are not optimised away
 
     /**
@@ -61,28 +69,50 @@ public final class KeyTable {
      *
      * <p>Keys that are seldom seen are far away in memory. So a first pass looks at all slots and a second at all
      * entries, each load independent of the one before, and the processor waits for many at a time; the third finds
-     * everything at hand.
+     * everything at hand. Neighbours often have the same key, such as a status or an hour; it is looked up once.
      */
     public void findAll(byte[] bytes, int[] from, int[] to, int n, int[] entries) {
-        if (hashes.length < n) hashes = new int[n];
+        if (hashes.length < n) {
+            hashes = new int[n];
+            same = new boolean[n];
+        }
         int mask = slots.length - 1;
         for (int i = 0; i < n; i++) {
-            int hash = hash(bytes, from[i], to[i]);
+            same[i] = i > 0 && isSame(bytes, from[i - 1], to[i - 1], from[i], to[i]);
+            int hash = same[i] ? hashes[i - 1] : hash(bytes, from[i], to[i]);
             hashes[i] = hash;
             entries[i] = (int) slots[hash & mask];
         }
         long touched = 0;
         for (int i = 0; i < n; i++) touched += cells[entries[i] + width];
         ignored = touched;
-        for (int i = 0; i < n; i++) entries[i] = find(bytes, from[i], to[i], hashes[i]);
+        boolean before = thorough;
+        for (int i = 0; i < n; i++) {
+            int hash = thorough == before ? hashes[i] : hash(bytes, from[i], to[i]);
+            entries[i] = same[i] ? entries[i - 1] : find(bytes, from[i], to[i], hash);
+        }
+    }
+
+    /** Returns whether two keys are seen to be the same at once: as they are in the same place, or short. */
+    private static boolean isSame(byte[] bytes, int before, int beforeTo, int from, int to) {
+        int length = to - from;
+        if (length != beforeTo - before) return false;
+        return before == from
+                || length > 0 && length <= 8 && Bytes.load(bytes, before, length) == Bytes.load(bytes, from, length);
     }
 
     private int find(byte[] bytes, int from, int to, int hash) {
         int mask = slots.length - 1;
+        int collisions = 0;
         for (int at = hash & mask; ; at = (at + 1) & mask) {
             long slot = slots[at];
             if (slot == 0) return add(at, hash, bytes, from, to);
-            if ((int) (slot >>> 32) == hash && holds((int) slot, bytes, from, to)) return (int) slot;
+            if ((int) (slot >>> 32) != hash) continue;
+            if (holds((int) slot, bytes, from, to)) return (int) slot;
+            if (++collisions == MAX_COLLISIONS && !thorough) {
+                hashThoroughly();
+                return find(bytes, from, to, hash(bytes, from, to));
+            }
         }
     }
 
@@ -96,11 +126,22 @@ public final class KeyTable {
         }
     }
 
-    private static int hash(byte[] bytes, int from, int to) {
+    private int hash(byte[] bytes, int from, int to) {
+        if (to - from > QUICK_BYTES && !thorough) return quickHash(bytes, from, to);
         long hash = 0;
         for (; from + 8 < to; from += 8) hash = mix(hash, Bytes.load(bytes, from));
         if (from < to) hash = mix(hash, Bytes.load(bytes, from, to - from));
         return (int) (hash >>> 32);
+    }
+
+    /** A hash of four of the words of a long key, the last two among them, and of its length. */
+    private static int quickHash(byte[] bytes, int from, int to) {
+        int words = wordCount(to - from);
+        int last = from + (words - 1 << 3);
+        long hash = mix(to - from, Bytes.load(bytes, from));
+        hash = mix(hash, Bytes.load(bytes, from + (words >> 1 << 3)));
+        hash = mix(hash, Bytes.load(bytes, last - 8));
+        return (int) (mix(hash, Bytes.load(bytes, last, to - last)) >>> 32);
     }
 
     private static long mix(long hash, long word) {
@@ -166,6 +207,19 @@ public final class KeyTable {
         budget.releaseLongs(old.length);
     }
 
+    /**
+     * Hashes all of every key from now on. Keys that differ only where the quick hash does not look, by chance or by somebody's intent,
+     * would make every search a long one.
+     */
+    private void hashThoroughly() {
+        thorough = true;
+        Arrays.fill(slots, 0);
+        for (int at = first(); at < end(); at = next(at)) {
+            int hash = hash(at, this);
+            slots[free(hash)] = slot(hash, at);
+        }
+    }
+
     /** Gives the table's memory back; the table must not be used any more. */
     void close() {
         long longs = (long) cells.length + slots.length;
@@ -187,7 +241,8 @@ public final class KeyTable {
 
     /** Where the entry is that has the same key as an entry of {@code other}; a new one has zeros for values. */
     public int find(KeyTable other, int otherEntry) {
-        int hash = other.hash(otherEntry);
+        if (other.thorough && !thorough) hashThoroughly();
+        int hash = other.hash(otherEntry, this);
         int mask = slots.length - 1;
         for (int at = hash & mask; ; at = (at + 1) & mask) {
             long slot = slots[at];
@@ -196,11 +251,19 @@ public final class KeyTable {
         }
     }
 
-    /** The same hash as that of the key's bytes. */
-    private int hash(int entry) {
+    /** The same hash as {@code table} has for the key's bytes. */
+    private int hash(int entry, KeyTable table) {
+        int length = keyLength(entry);
+        if (length > QUICK_BYTES && !table.thorough) return quickHash(entry + width + 1, length);
         long hash = 0;
         for (int cell = entry + width + 1, end = next(entry); cell < end; cell++) hash = mix(hash, cells[cell]);
         return (int) (hash >>> 32);
+    }
+
+    private int quickHash(int cell, int length) {
+        int words = wordCount(length);
+        long hash = mix(mix(length, cells[cell]), cells[cell + (words >> 1)]);
+        return (int) (mix(mix(hash, cells[cell + words - 2]), cells[cell + words - 1]) >>> 32);
     }
 
     private int add(int at, int hash, KeyTable other, int otherEntry) {

@@ -100,6 +100,18 @@ public abstract class RowFilter {
         };
     }
 
+    /** Passes fields that say something: they are not empty, and not a minus sign. */
+    public static RowFilter given(int column) {
+        return new Stateless() {
+            @Override
+            boolean test(Rows batch, int row) {
+                int from = batch.from[column][row];
+                int length = batch.to[column][row] - from;
+                return from >= 0 && length > 0 && (length > 1 || batch.bytes[from] != '-');
+            }
+        };
+    }
+
     /** Passes fields in which {@code pattern} is found; the pattern sees bytes as the characters U+0000 to U+00FF. */
     public static RowFilter matches(int column, Pattern pattern) {
         Latin1 text = new Latin1();

@@ -19,19 +19,19 @@ public final class Tally {
     public static final int HITS = 0;
     /** The sum of bytes sent. */
     public static final int BYTES = 1;
-    /** The sum of durations, in microseconds. */
-    public static final int TIME = 2;
-    /** How many lines had a duration. */
-    public static final int TIMED = 3;
-    /** The longest duration. */
-    public static final int SLOWEST = 4;
-    /** How many different values of the plan's distinct column. */
-    public static final int DISTINCT = 5;
-    /** By how much the ranked value may be too small. */
-    public static final int ERROR = 6;
     /** A value computed from the others, to rank by. */
-    public static final int COMPUTED = 7;
-    /** How many values there are. */
+    public static final int COMPUTED = 2;
+    /** With a limit: by how much the ranked value may be too small. */
+    public static final int ERROR = 3;
+    /** With durations: their sum, in microseconds. */
+    public static final int TIME = 4;
+    /** With durations: how many lines had one. */
+    public static final int TIMED = 5;
+    /** With durations: the longest. */
+    public static final int SLOWEST = 6;
+    /** How many different values of the plan's distinct column. */
+    public static final int DISTINCT = 7;
+    /** How many values there are at most. */
     public static final int WIDTH = 8;
 
     private static final int CAPACITY = 1 << 10;
@@ -41,6 +41,9 @@ public final class Tally {
     private static final int LEAST_DISTRIBUTION = 1 << 17;
 
     final TallyPlan plan;
+    /** How many values an entry has: only those that the plan asks for, so that more entries fit into the processor's caches. */
+    final int width;
+
     KeyTable table;
     private final Budget budget;
     private final RowFilter[] where;
@@ -54,7 +57,8 @@ public final class Tally {
     Tally(TallyPlan plan, Budget budget) {
         this.plan = plan;
         this.budget = budget;
-        table = new KeyTable(WIDTH, CAPACITY, budget);
+        width = plan.distinct() >= 0 ? WIDTH : plan.times() ? SLOWEST + 1 : plan.limit() > 0 ? ERROR + 1 : COMPUTED + 1;
+        table = new KeyTable(width, CAPACITY, budget);
         where = plan.where().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
         keys = new Keys(plan.key().toArray(KeyPart[]::new));
         boolean distributed = plan.distinct() >= 0 || plan.sizePercentiles() || plan.timePercentiles();
@@ -143,12 +147,12 @@ public final class Tally {
         for (int at = old.first(); at < old.end(); at = old.next(at)) effective[n++] = effective(old, at, rank);
         Arrays.sort(effective);
         dropped = Math.addExact(dropped, Math.max(0, effective[n - most]));
-        table = new KeyTable(WIDTH, CAPACITY, budget);
+        table = new KeyTable(width, CAPACITY, budget);
         for (int at = old.first(); at < old.end(); at = old.next(at)) {
             old.cells[at + COMPUTED] = 0;
             if (effective(old, at, rank) <= 0) continue;
             int entry = table.find(old, at);
-            System.arraycopy(old.cells, at, table.cells, entry, WIDTH);
+            System.arraycopy(old.cells, at, table.cells, entry, width);
             old.cells[at + COMPUTED] = entry;
         }
         if (distributions != null) distributions.keep(old.cells);
@@ -184,10 +188,12 @@ public final class Tally {
         for (int at = table.first(); at < table.end(); at = table.next(at)) table.cells[at + ERROR] += by;
     }
 
-    private static void mergeEntry(long[] cells, int entry, long[] others, int other) {
-        for (int value : new int[] {HITS, BYTES, TIME, TIMED}) {
-            cells[entry + value] = Math.addExact(cells[entry + value], others[other + value]);
-        }
+    private void mergeEntry(long[] cells, int entry, long[] others, int other) {
+        cells[entry + HITS] = Math.addExact(cells[entry + HITS], others[other + HITS]);
+        cells[entry + BYTES] = Math.addExact(cells[entry + BYTES], others[other + BYTES]);
+        if (!plan.times()) return;
+        cells[entry + TIME] = Math.addExact(cells[entry + TIME], others[other + TIME]);
+        cells[entry + TIMED] = Math.addExact(cells[entry + TIMED], others[other + TIMED]);
         cells[entry + SLOWEST] = Math.max(cells[entry + SLOWEST], others[other + SLOWEST]);
     }
 

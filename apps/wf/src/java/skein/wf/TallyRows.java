@@ -48,7 +48,7 @@ public final class TallyRows {
 
     private Row row(int at) {
         long[] values = new long[Tally.WIDTH];
-        System.arraycopy(table.cells, at, values, 0, Tally.WIDTH);
+        System.arraycopy(table.cells, at, values, 0, tally.width);
         byte[] key = table.key(at);
         return new Row(
                 parts == 1 ? new byte[][] {key} : parts == 0 ? new byte[0][] : Keys.split(key, parts), values, at);

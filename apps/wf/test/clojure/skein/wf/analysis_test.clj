@@ -144,7 +144,7 @@
   (gen/vector (gen/elements [[:status "404"] [:status "4xx,500"] [:status "200-304"] [:method "GET,HEAD"] [:method "POST"]
                              [:client "10.0.0.0/8"] [:client "10.0.0.2,192.168.0.0/17"] [:client "0.0.0.0/0"] [:not-client "10.0.0.2,192.168.0.0/17"] [:no-bots]
                              [:from "2006-03-30T10:00:00"] [:from "2006-03-30T11:00:00"] [:from "2006-03-30T10:00:00Z"]
-                             [:match "url" "^/[ab]"] [:no-match "url" "x"] [:match "referrer" "r"] [:no-match "agent" "x"]])
+                             [:match "url" "^/[ab]"] [:no-match "url" "x"] [:match "referrer" "r"] [:no-match "agent" "x"] [:given "referrer"]])
               0 2))
 
 (defn- holds? [trials property]

@@ -81,6 +81,20 @@
         table (table-of (concat texts texts) 16)]
     (is (= (frequencies (concat texts texts)) (counts table)))))
 
+(deftest long-keys-that-differ-anywhere-are-told-apart
+  ;; Bears K4: those that differ in their second words only make the table hash all of them.
+  (doseq [length [33 40 41 48 64 100], at (range 0 (- length 4) 3)
+          :let [texts (for [i (range 300)] (str (apply str (repeat at "x")) (format "%04d" (mod (* 7 i) 200)) (apply str (repeat (- length at 4) "y"))))
+                left (table-of (take 150 texts) 128)
+                right (table-of (drop 150 texts) 16)]]
+    (loop [at (.first right)]
+      (when (< at (.end right))
+        (let [entry (.find left right at)
+              cells (.cells left)]
+          (aset cells entry (+ (aget cells entry) (aget (.cells right) at))))
+        (recur (.next right at))))
+    (is (= (frequencies texts) (counts left)) [length at])))
+
 (deftest a-table-keeps-to-its-budget
   (is (thrown? TooManyKeys
                (count-keys! (KeyTable. 1 small-capacity (Budget. 20000)) (map #(str "key " %) (range 10000)) 128))))

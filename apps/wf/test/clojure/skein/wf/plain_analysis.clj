@@ -134,6 +134,7 @@
             (>= epoch (.getEpochSecond (java.time.Instant/parse value)))
             (not (.isBefore time (LocalDateTime/parse value))))
     :match (some->> (get record (keyword value)) (re-find (re-pattern pattern)))
+    :given (not (contains? #{"" "-"} (get record (keyword value) "")))
     :no-match (not (passes? record [:match value pattern]))))
 
 (defn- tally [records {:keys [name by where distinct]}]
