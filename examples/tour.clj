@@ -1,0 +1,120 @@
+;; SPDX-License-Identifier: Apache-2.0
+;; ./skein tour shows this file step by step: a step is a comment with three semicolons, what is said about it, and its code.
+(ns examples.tour
+  (:require
+   [skein.async :refer [<! <!! <? <?? >! >!! async chan go timeout]]
+   [skein.fold :as fold]
+   [skein.fold.lines :as lines]
+   [skein.scope :as s]
+   [skein.sim :as sim]
+   [skein.trace :as trace])
+  (:import
+   (java.util.concurrent Callable ExecutorService Executors)))
+
+(set! *warn-on-reflection* true)
+
+;;; Blocks may block
+;; A hundred blocks sleep for 100 ms each. They sleep side by side, whatever the number of processors.
+;; A pool of eight threads, on which go blocks of core.async run by default, does it in thirteen steps of 100 ms.
+
+(defn ms [f]
+  (let [start (System/nanoTime)] (f) (quot (- (System/nanoTime) start) 1000000)))
+
+(defn nap [] (Thread/sleep 100))
+
+(def in-blocks
+  (ms #(run! <!! (doall (repeatedly 100 (fn [] (go (nap))))))))
+
+(def on-eight-threads
+  (ms #(with-open [^ExecutorService pool (Executors/newFixedThreadPool 8)]
+         (.invokeAll pool ^java.util.Collection (repeat 100 ^Callable nap)))))
+
+{:blocks-ms in-blocks, :eight-threads-ms on-eight-threads}
+
+;;; Blocks park in any function
+;; `sum-of` is a plain function, and so is what `map` calls. Both park the block that calls them.
+;; With core.async `<!` must stand in the go form itself.
+
+(defn sum-of [ports] (reduce + (map <! ports)))
+
+(<!! (go (sum-of [(go 1) (go (<! (timeout 20)) 2) (go 3)])))
+
+;;; Errors arrive
+;; What a block throws is thrown again where its result is taken, through as many blocks as wait for each other.
+;; The trace tells who waited for the block that failed, with file and line.
+
+(defn page [id]
+  (async (if (pos? id) {:id id} (throw (ex-info "no such page" {:id id})))))
+
+(defn titles [ids] (async (mapv #(<? %) (mapv page ids))))
+
+(try (<?? (titles [1 -2 3]))
+     (catch Exception e
+       (binding [*err* *out*] (trace/pst e 5))
+       (ex-data e)))
+
+;;; A deadlock has a name
+;; A worker puts what it finds on the channel that it takes from. Once that is full, it waits for itself.
+;; The simulation says who waits in which line, and for whom.
+
+(defn crawl [found]
+  (sim/check
+    (let [pages (chan 2), done (chan)]
+      (go (loop [left 15]
+            (let [depth (<! pages)]
+              (dotimes [_ found] (when (< depth 4) (>! pages (inc depth))))
+              (if (= 1 left) (>! done :end) (recur (dec left))))))
+      (>!! pages 1)
+      (<!! done))))
+
+(try (crawl 2) (catch Exception e (println (ex-message e))))
+
+;;; A race is found, and replayed
+;; Two withdrawals read the balance before either writes it, if the schedule wants it so. The test is run by many
+;; schedules; the one that fails is shortened, told as a story, and has a token, with which it fails again.
+
+(defn withdraw! [account n audit]
+  (go (let [balance @account]
+        (>! audit n)
+        (reset! account (- balance n)))))
+
+(defn both-count? []
+  (let [account (atom 100), audit (chan 10)
+        a (withdraw! account 30 audit), b (withdraw! account 50 audit)]
+    (<!! a)
+    (<!! b)
+    (when (not= 20 @account) (throw (ex-info "a withdrawal is lost" {:balance @account})))))
+
+(def failure (try (sim/check {:seed 1} (both-count?)) (catch Exception e e)))
+
+(println (ex-message failure))
+
+(try (sim/replay (:token (ex-data failure)) (both-count?))
+     (catch Exception e [:again (ex-message (ex-cause e))]))
+
+;;; A fold over files
+;; One pass over a log, a hundred times over: how many lines, and the longest. All processors share the work, and
+;; the result is what `transduce` gives. On a terminal you see how far it is.
+
+(defn show-progress [{:keys [done total]}]
+  (when (Boolean/getBoolean "skein.stdout.terminal")
+    (print (str "\r" (quot (* 100 done) (max 1 total)) " %\r"))
+    (flush)))
+
+(fold/fold {:on-progress show-progress}
+           (fold/fuse {:lines fold/count, :longest (fold/through (map count) fold/max)})
+           (lines/lines (repeat 100 "examples/access.log")))
+
+;;; A scope ends what it began
+;; One of three children fails. The scope cancels the others, waits until they have ended, and throws what the first threw.
+
+(def ended (atom []))
+
+(defn child [sc n]
+  (s/fork sc (try (Thread/sleep 10000) (finally (swap! ended conj n)))))
+
+(try (s/scope [sc {}]
+       (child sc 1)
+       (child sc 2)
+       (s/fork sc (Thread/sleep 50) (throw (ex-info "the third fails" {}))))
+     (catch Exception e [(ex-message e) :ended (set @ended)]))

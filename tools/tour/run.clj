@@ -1,0 +1,103 @@
+;; SPDX-License-Identifier: Apache-2.0
+;; ./skein tour [--go]
+(ns tour.run
+  "Shows a Clojure file step by step: says what a step is about, shows its code, runs it, shows its value. A step begins
+  with a comment of three semicolons, its title; the comment below it is what is said."
+  (:require
+   [clojure.string :as str])
+  (:import
+   (clojure.lang LineNumberingPushbackReader)
+   (java.io StringReader)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private file "examples/tour.clj")
+
+(def ^:private help
+  "Shows in a minute what Skein does: seven steps, each as code that is run.
+
+usage: skein tour [--go]
+
+  --go     run through, without a stop at each step
+  --help   this text
+
+On a terminal it stops before each next step until you press Enter; q and Enter ends it. In a pipe it runs through.
+The code is examples/tour.clj: change it, and run the tour again.
+")
+
+(defn- comment-text [line] (str/replace line #"^;+ ?" ""))
+
+(defn- title? [[_ line]] (str/starts-with? line ";;; "))
+(defn- said? [[_ line]] (str/starts-with? line ";; "))
+(defn- blank? [[_ line]] (str/blank? line))
+
+(defn- step-of [[title & lines]]
+  (let [[said code] (split-with said? lines)
+        code (drop-while blank? (reverse (drop-while blank? (reverse code))))]
+    {:title (comment-text (second title))
+     :said (map (comp comment-text second) said)
+     :line (ffirst code)
+     :code (map second code)}))
+
+(defn steps
+  "Returns the steps of the program `text`, maps of :title, :said and :code, lists of lines, and :line, the number of the first
+  line of code. What stands before the first title is the step of no title."
+  [text]
+  (let [numbered (map vector (rest (range)) (str/split-lines text))
+        [before after] (split-with (complement title?) numbered)]
+    (cons (step-of (cons [0 ""] before))
+          (loop [lines after, steps []]
+            (if-some [[title & more] (seq lines)]
+              (let [[own others] (split-with (complement title?) more)]
+                (recur others (conj steps (step-of (cons title own)))))
+              steps)))))
+
+(defn- evaluate
+  "Evaluates the code of a step in the present namespace, with the file's lines; returns the value of its last form."
+  [{:keys [code line]}]
+  (let [in (LineNumberingPushbackReader. (StringReader. (str/join "\n" code)))]
+    (.setLineNumber in line)
+    (binding [*file* file, *source-path* "tour.clj"]
+      (loop [value nil]
+        (let [form (read {:eof in} in)]
+          (if (identical? in form) value (recur (eval form))))))))
+
+(defn- shown [value]
+  (if (var? value) nil (str ";=> " (pr-str value))))
+
+(defn- show [{:keys [title said code] :as step} i n]
+  (println (str "\n" i "/" n "  " title "\n"))
+  (run! println said)
+  (println)
+  (doseq [line code] (println (str "    " line)))
+  (println)
+  (some-> (shown (evaluate step)) println)
+  (flush))
+
+(defn- wait-for-enter
+  "Returns whether to go on."
+  []
+  (print "\n[Enter: the next step, q: the end] ")
+  (flush)
+  (not (contains? #{nil "q"} (read-line))))
+
+(defn run
+  "Shows all steps; between two it asks `next?`, a function of no argument, whether to go on."
+  [next?]
+  (let [[before & shown] (steps (slurp file))]
+    (binding [*ns* *ns*, *warn-on-reflection* false]
+      (evaluate before)
+      (loop [i 1, [step & more] shown]
+        (show step i (count shown))
+        (when (and more (next?)) (recur (inc i) more))))
+    (println "\nThe code is examples/tour.clj. Where to go from here: README.md, and ./skein repl.")))
+
+(let [arguments (set *command-line-args*)
+      terminal? (Boolean/getBoolean "skein.stdout.terminal")]
+  (cond
+    (contains? arguments "--help") (print help)
+    (seq (disj arguments "--go"))
+    (do (binding [*out* *err*] (println "skein tour: takes --go or --help, not" (str/join " " (sort (disj arguments "--go")))))
+        (System/exit 2))
+    :else (run (if (and terminal? (not (contains? arguments "--go"))) wait-for-enter (constantly true))))
+  (flush))
