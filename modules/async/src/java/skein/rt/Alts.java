@@ -53,7 +53,7 @@ public final class Alts {
         ThreadWaiter waiter = new ThreadWaiter();
         Object chosen = choose(ports, options, waiter, Runner.current());
         if (chosen != null) return chosen;
-        return waiter.await();
+        return waiter.await(ports);
     }
 
     private static IPersistentVector asVector(Object ports) {

@@ -18,6 +18,11 @@ public final class Callback extends Waiter implements Runnable {
         this.onCaller = onCaller;
     }
 
+    /** The function, or null: for inspection. */
+    public IFn function() {
+        return function;
+    }
+
     /** A task for {@link Scheduler#submit} whose exceptions go to the uncaught-exception handler. */
     public static Runnable task(Runnable task) {
         return () -> {

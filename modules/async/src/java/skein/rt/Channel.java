@@ -454,7 +454,7 @@ public class Channel extends Lock {
         if (v != NONE) return v;
         ThreadWaiter waiter = new ThreadWaiter();
         v = take(waiter, runner);
-        return v == NONE ? waiter.await(() -> withdraw(waiter)) : v;
+        return v == NONE ? waiter.await(() -> withdraw(waiter), this) : v;
     }
 
     /** Blocks the thread until the value is accepted: true, or false when the channel is closed. */
@@ -464,7 +464,7 @@ public class Channel extends Lock {
         if (accepted != NONE) return accepted;
         ThreadWaiter waiter = new ThreadWaiter();
         accepted = put(value, waiter, runner);
-        return accepted == NONE ? waiter.await(() -> withdraw(waiter)) : accepted;
+        return accepted == NONE ? waiter.await(() -> withdraw(waiter), this) : accepted;
     }
 
     /** The buffer, or null. For inspection only: its owner changes it under this channel's lock. */
@@ -482,19 +482,16 @@ public class Channel extends Lock {
         return putterCount;
     }
 
-    /** The frames that wait here for a value ({@code takes}) or to put one, first come first. */
-    public final List<Frame> waitingFrames(boolean takes) {
-        List<Frame> frames = new ArrayList<>();
+    /** What waits here for a value ({@code takes}) or to put one, first come first. */
+    public final List<Waiter> waiters(boolean takes) {
+        List<Waiter> waiters = new ArrayList<>();
         lock();
         try {
             Waiter first = takes ? takers : putters;
-            for (Waiter w = first; w != null; w = w.next == first ? null : w.next) {
-                Frame frame = w.frame();
-                if (frame != null && w.active()) frames.add(frame);
-            }
+            for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (w.active()) waiters.add(w);
         } finally {
             unlock();
         }
-        return frames;
+        return waiters;
     }
 }

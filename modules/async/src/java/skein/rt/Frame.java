@@ -8,6 +8,7 @@ import skein.rt.schedule.Scheduler;
 import skein.rt.scope.Cancellable;
 import skein.rt.scope.Region;
 import skein.rt.watch.Failures;
+import skein.rt.watch.Note;
 
 /**
  * One running go block: where it is, the locals that live across a park, and what it waits for. It is itself
@@ -53,7 +54,7 @@ public final class Frame extends Waiter implements Runnable {
     private Runner runner; // what runs it, while it runs
     private boolean movesBindings; // it may end a step with other bindings on its thread than it began with
     private boolean carriesFailure; // an async block: the port tells the exception
-    private Object context; // what the context hook captured, or null
+    private Object context; // what Hooks keeps with the block, or null
     private Cancellable cancellable; // null unless the block can be cancelled; changed only while it runs
 
     public Frame(Body body) {
@@ -181,7 +182,7 @@ public final class Frame extends Waiter implements Runnable {
     private void runWatched(Runner r) {
         Hooks hooks = Hooks.installed;
         if (hooks == null || World.strays(this)) return; // its simulation has ended, or is elsewhere
-        Object outer = hooks.resumed(this, context);
+        Object outer = hooks.resumed(this);
         try {
             if (!(context instanceof World.Member m) || !m.isDeferred() || performs(m)) runBody(r);
         } finally {
@@ -284,12 +285,12 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     /** About to wait, perhaps. Returns whether a simulation is alive, which may put the operation off. */
-    private boolean parking(Object port, int next) {
+    private boolean parking(int op, Object port, int next) {
         state = next;
         if (movesBindings) bindings = Var.getThreadBindingFrame();
         Hooks hooks = Hooks.installed;
         if (hooks == null) return false;
-        hooks.parking(this, next, port);
+        hooks.parking(this, next, op, port);
         return hooks.worlds;
     }
 
@@ -299,7 +300,7 @@ public final class Frame extends Waiter implements Runnable {
 
     /** Takes from {@code source}: true when {@link #takeValue} has the value, false when the frame waits. */
     public boolean take(Object source, int next) {
-        if (parking(source, next) && defers(World.TAKE, source, null)) return false;
+        if (parking(World.TAKE, source, next) && defers(World.TAKE, source, null)) return false;
         return takeNow(source);
     }
 
@@ -315,7 +316,7 @@ public final class Frame extends Waiter implements Runnable {
 
     /** Puts on {@code target}: true when {@link #takeValue} has the outcome, false when the frame waits. */
     public boolean put(Object target, Object v, int next) {
-        if (parking(target, next) && defers(World.PUT, target, v)) return false;
+        if (parking(World.PUT, target, next) && defers(World.PUT, target, v)) return false;
         return putNow(target, v);
     }
 
@@ -330,7 +331,7 @@ public final class Frame extends Waiter implements Runnable {
 
     /** Does one of several operations: true when {@link #takeValue} has {@code [value port]}. */
     public boolean alts(Object ports, Object options, int next) {
-        if (parking(ports, next) && defers(World.ALTS, ports, options)) return false;
+        if (parking(World.ALTS, ports, next) && defers(World.ALTS, ports, options)) return false;
         return altsNow(ports, options);
     }
 
@@ -343,9 +344,24 @@ public final class Frame extends Waiter implements Runnable {
         return true;
     }
 
-    /** What the hook has captured where the block was spawned. */
+    /** What is kept with the block: a simulation's member, an inspector's note, what a conveyor has captured, or null. */
     Object context() {
         return context;
+    }
+
+    void context(Object kept) {
+        context = kept;
+    }
+
+    /** What an inspector keeps with the block, or null. */
+    public Note note() {
+        return context instanceof Note note ? note : null;
+    }
+
+    /** Whether a thread is in the block's code now, and not in another block that this one has started on its stack. */
+    public boolean isRunning() {
+        Runner r = runner;
+        return r != null && r.frame == this;
     }
 
     /** The block's result port. */

@@ -4,28 +4,34 @@ package skein.rt;
 import java.util.ArrayList;
 import java.util.List;
 import skein.rt.watch.Conveyor;
+import skein.rt.watch.Inspector;
+import skein.rt.watch.Note;
 import skein.rt.watch.Probe;
 
 /**
- * What the installed {@link Probe}s, an installed {@link Conveyor} and simulations add to the life of a frame. While
- * there is none of these there is no Hooks object, and a frame pays one null check for each event.
+ * What the installed {@link Probe}s, an installed {@link Conveyor}, an installed {@link Inspector} and simulations add to
+ * the life of a frame. While there is none of these there is no Hooks object, and a frame pays one null check for each
+ * event.
  */
 public final class Hooks {
     private static final Probe NO_PROBE = new Probe() {};
     private static final List<Probe> PROBES = new ArrayList<>(); // guarded by the class
     private static Conveyor carrier; // guarded by the class
+    private static Inspector notary; // guarded by the class
 
     private static int alive; // guarded by the class; how many simulations are
 
-    static volatile Hooks installed; // null unless there is a probe, a conveyor or a simulation; read by all threads
+    static volatile Hooks installed; // null unless one of those is there; read by all threads
 
     private final Probe probe;
     private final Conveyor conveyor; // or null
+    private final Inspector inspector; // or null
     final boolean worlds; // a simulation is alive
 
-    private Hooks(Probe probe, Conveyor conveyor, boolean worlds) {
+    private Hooks(Probe probe, Conveyor conveyor, Inspector inspector, boolean worlds) {
         this.probe = probe;
         this.conveyor = conveyor;
+        this.inspector = inspector;
         this.worlds = worlds;
     }
 
@@ -47,6 +53,12 @@ public final class Hooks {
         renew();
     }
 
+    /** Installs what keeps notes with blocks, or with null takes it out: blocks carry their notes until they end. */
+    public static synchronized void inspector(Inspector i) {
+        notary = i;
+        renew();
+    }
+
     /** So many more simulations are alive. */
     static synchronized void worlds(int n) {
         alive += n;
@@ -55,8 +67,14 @@ public final class Hooks {
 
     private static void renew() {
         Probe probe = PROBES.isEmpty() ? NO_PROBE : PROBES.size() == 1 ? PROBES.get(0) : new Probes(PROBES);
-        boolean none = PROBES.isEmpty() && carrier == null && alive == 0;
-        installed = none ? null : new Hooks(probe, carrier, alive > 0);
+        boolean none = PROBES.isEmpty() && carrier == null && notary == null && alive == 0;
+        installed = none ? null : new Hooks(probe, carrier, notary, alive > 0);
+    }
+
+    /** Who is to be told that the current thread waits, or null. */
+    static Inspector inspectorOfThreads() {
+        Hooks hooks = installed;
+        return hooks == null || hooks.worlds && World.current() != null ? null : hooks.inspector;
     }
 
     /** Tells the probes that {@code frame}, or a callback if null, held up its worker on {@code thread}. */
@@ -71,20 +89,31 @@ public final class Hooks {
         Object captured = conveyor == null ? null : conveyor.capture();
         World world = worlds ? World.current() : null;
         World.Member member = world == null ? null : world.spawned(frame);
-        if (member == null) return captured;
+        if (member == null) return inspector == null ? captured : inspector.note(frame, captured);
         member.conveyed = captured;
         return member;
     }
 
     /** Returns what {@link #suspended} must be given. */
-    Object resumed(Frame frame, Object context) {
-        Object captured = context instanceof World.Member m ? m.conveyed : context;
+    Object resumed(Frame frame) {
+        Object captured = frame.context();
+        if (captured instanceof World.Member m) captured = m.conveyed;
+        else if (captured instanceof Note || inspector != null) captured = noted(frame, captured);
         Object outer = conveyor == null ? null : conveyor.install(captured);
         probe.resumed(frame);
         return outer;
     }
 
-    void parking(Frame frame, int state, Object port) {
+    /** Tells the note of the frame, which has one from now on if there is an inspector. Returns what the note carries. */
+    private Object noted(Frame frame, Object context) {
+        Note note = context instanceof Note n ? n : inspector.note(frame, context);
+        if (note != context) frame.context(note);
+        if (inspector != null) note.resumed(frame);
+        return note.conveyed;
+    }
+
+    void parking(Frame frame, int state, int op, Object port) {
+        if (inspector != null && frame.context() instanceof Note note) note.parking(frame, state, op, port);
         probe.parking(frame, state, port);
     }
 
@@ -100,6 +129,7 @@ public final class Hooks {
 
     private static void ended(Frame frame, Throwable thrown) {
         if (frame.context() instanceof World.Member m) m.world.ended(m, thrown);
+        else if (frame.context() instanceof Note note) note.ended();
     }
 
     void suspended(Object outer) {

@@ -15,6 +15,7 @@ public class Port extends Channel {
     }
 
     private volatile Failure failure; // written before the port closes
+    private Object block; // what an inspector knows of the block, or null; read by inspection alone, without order
     private Watcher watcher; // written under lock while open; read by the block's runner when it has closed the port
 
     /** For {@link ChannelFactory}. */
@@ -81,6 +82,16 @@ public class Port extends Channel {
         if (w == null) return;
         watcher = null;
         w.ended(value, thrown);
+    }
+
+    /** What an inspector knows of the block whose result this is, or null. */
+    public Object block() {
+        return block;
+    }
+
+    /** Sets what an inspector knows of the block. It must not hold the frame, or the frame would live as long as the port. */
+    public void block(Object known) {
+        block = known;
     }
 
     /** The value that nobody has taken yet, or null. For inspection: the block may still run. */

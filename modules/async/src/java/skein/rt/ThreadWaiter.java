@@ -4,6 +4,7 @@ package skein.rt;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import skein.rt.schedule.Scheduler;
+import skein.rt.watch.Inspector;
 
 /**
  * A thread that blocks in {@code <!!}, {@code >!!} or {@code alts!!}.
@@ -36,22 +37,37 @@ final class ThreadWaiter extends Waiter {
         LockSupport.unpark(thread);
     }
 
-    /** Waits for the result; {@code withdraw} says whether an interrupted wait could still be undone. */
-    Object await(BooleanSupplier withdraw) throws InterruptedException {
+    /**
+     * Waits for the result.
+     *
+     * @param withdraw says whether an interrupted wait could still be undone
+     * @param port what it waits for, or several in a vector
+     */
+    Object await(BooleanSupplier withdraw, Object port) throws InterruptedException {
         if (!thread.isVirtual() && !World.awaits(() -> done)) spin();
         if (!done) {
             Runner.beforeBlocking();
-            while (!done) {
-                if (Thread.interrupted()) {
-                    if (withdraw.getAsBoolean()) throw new InterruptedException();
-                    awaitImminent();
-                    Thread.currentThread().interrupt();
-                    break;
-                }
-                LockSupport.park(this);
+            Inspector inspector = Hooks.inspectorOfThreads();
+            if (inspector != null) inspector.waits(this, port);
+            try {
+                block(withdraw);
+            } finally {
+                if (inspector != null) inspector.goesOn(this);
             }
         }
         return value;
+    }
+
+    private void block(BooleanSupplier withdraw) throws InterruptedException {
+        while (!done) {
+            if (Thread.interrupted()) {
+                if (withdraw.getAsBoolean()) throw new InterruptedException();
+                awaitImminent();
+                Thread.currentThread().interrupt();
+                break;
+            }
+            LockSupport.park(this);
+        }
     }
 
     /** As long as it takes no processor from the workers. */
@@ -90,8 +106,8 @@ final class ThreadWaiter extends Waiter {
     }
 
     /** Waits for the result of an alts. */
-    Object await() throws InterruptedException {
-        return await(withdrawal);
+    Object await(Object ports) throws InterruptedException {
+        return await(withdrawal, ports);
     }
 
     @Override

@@ -9,7 +9,7 @@
    (java.lang.ref WeakReference)
    (java.util Date)
    (java.util.concurrent CountDownLatch TimeUnit)
-   (skein.rt Buffers$Fixed Channel Frame Port)))
+   (skein.rt Buffers$Fixed Channel Frame Port Waiter)))
 
 (set! *warn-on-reflection* true)
 
@@ -415,7 +415,7 @@
         result (f c)]
     (.putBlocking c 1)
     (is (= {:file "some.clj", :sites {1 ['take-val 3 5 "(take-val c)"], 2 ['put-val 4 5 "(put-val c 1)"]}}
-           (loop [] (if-let [frame (first (.waitingFrames c false))] (.sites (.body ^Frame frame)) (recur)))))
+           (loop [] (if-let [frame (some-> ^Waiter (first (.waiters c false)) .frame)] (.sites (.body ^Frame frame)) (recur)))))
     (.takeBlocking c)
     (is (true? (join result)))))
 

@@ -6,8 +6,9 @@
    [clojure.datafy :as datafy])
   (:import
    (java.io Writer)
-   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding Channel Frame Port)
-   (skein.rt.schedule Scheduler Timeout)))
+   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding Channel Frame Port Waiter)
+   (skein.rt.schedule Scheduler Timeout)
+   (skein.rt.watch Sites)))
 
 (set! *warn-on-reflection* true)
 
@@ -29,12 +30,16 @@
 (defn frame
   "Returns a parked block as where it parks: {:file :line :column :operation :form}."
   [^Frame f]
-  (let [{:keys [file sites]} (.sites (.body f))
-        [operation line column form] (get sites (.state f))]
-    {:file file :line line :column column :operation operation :form form}))
+  (let [sites (Sites/of (.body f))
+        site (.at sites (.state f))]
+    (if site
+      {:file (.file site) :line (.line site) :column (.column site) :operation (.operation site) :form (.form site)}
+      {:file (.file sites)})))
 
 (defn- frames [^Channel c takes?]
-  (mapv (fn each [f] (with-meta (frame f) {::datafy/obj f})) (.waitingFrames c takes?)))
+  (into [] (comp (keep (fn of [^Waiter w] (.frame w)))
+                 (map (fn shown [f] (with-meta (frame f) {::datafy/obj f}))))
+        (.waiters c takes?)))
 
 (defn channel
   "Returns a channel as core.async shows it, {:put-count :take-count :closed? :buffer}, with

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt.watch;
 
-import clojure.lang.IPersistentVector;
-import clojure.lang.Keyword;
-import clojure.lang.RT;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -54,14 +51,11 @@ final class AsyncTrace {
     private static final String AWAITED = "awaited-by";
     private static final String AWAITED_BY_THREAD = "awaited-by-thread";
     private static final String SPAWNED = "spawned-by";
-    private static final Keyword FILE = Keyword.intern(null, "file");
-    private static final Keyword SITES = Keyword.intern(null, "sites");
 
     /** Beginnings of the names of classes that say nothing about the user's code. Layers above add theirs. */
     private static final Set<String> MACHINERY = new CopyOnWriteArraySet<>(
             List.of("java.", "javax.", "jdk.", "sun.", "clojure.", "skein.rt.", "skein.impl."));
 
-    private static final Map<Class<?>, Object> SITE_TABLES = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Frame, StackTraceElement[]> SPAWNERS = Collections.synchronizedMap(new WeakHashMap<>());
 
     private final Throwable thrown;
@@ -255,12 +249,11 @@ final class AsyncTrace {
     private static StackTraceElement waitingAt(Frame frame) {
         Body body = frame.body();
         String className = Internals.function(body.getClass().getName());
-        Object table = SITE_TABLES.computeIfAbsent(body.getClass(), c -> body.sites());
-        IPersistentVector site = (IPersistentVector) RT.get(RT.get(table, SITES), (long) frame.state);
-        String file = fileName((String) RT.get(table, FILE));
+        Sites sites = Sites.of(body);
+        Sites.Site site = sites.at(frame.state);
+        String file = fileName(sites.file());
         if (site == null) return new StackTraceElement(className, "run", file, -1);
-        Object line = site.nth(1);
-        return new StackTraceElement(className, (String) site.nth(3), file, line == null ? -1 : RT.intCast(line));
+        return new StackTraceElement(className, site.form(), file, site.line());
     }
 
     private static String fileName(String path) {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import skein.rt.Frame;
 import skein.rt.Port;
+import skein.rt.Waiter;
 
 /**
  * What is remembered of blocks that failed: the last exceptions that reached nobody, and which blocks were
@@ -44,7 +45,8 @@ public final class Failures {
             Told told = new Told(AsyncTrace.words(thrown), new WeakReference<>(thrown));
             any = true;
             FAILED.put(frame.port(), told);
-            for (Frame waiting : frame.port().waitingFrames(true)) GIVEN_NIL.put(waiting, told);
+            for (Waiter waiter : frame.port().waiters(true))
+                if (waiter.frame() != null) GIVEN_NIL.put(waiter.frame(), told);
         } catch (Throwable ignored) {
             // No memory or no stack for a better report: the exception itself must go its way.
         }

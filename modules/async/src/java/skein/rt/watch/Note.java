@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt.watch;
+
+import skein.rt.Frame;
+import skein.rt.World;
+
+/**
+ * What an {@link Inspector} keeps with a block: the frame carries it. Only the frame reaches it, so it may hold what the
+ * frame holds, and is garbage with the frame. Its methods are called on the thread that runs the block, must return soon
+ * and must not throw.
+ */
+public abstract class Note {
+    /** What the conveyor has captured for the block, or null. */
+    public final Object conveyed;
+
+    protected Note(Object conveyed) {
+        this.conveyed = conveyed;
+    }
+
+    /**
+     * The block is about to do an operation, which need not wait.
+     *
+     * @param state where in its code
+     * @param op one of {@link World}'s TAKE, PUT and ALTS
+     * @param port of an alts the ports
+     */
+    public abstract void parking(Frame frame, int state, int op, Object port);
+
+    /** The block runs, for the first time or again. */
+    public abstract void resumed(Frame frame);
+
+    /** The block ends. */
+    public abstract void ended();
+}
