@@ -1,0 +1,263 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect
+  "Who waits for whom in this process, and who waits for ever.
+
+  * `start!` `stop!` `on?`
+  * `snapshot` `blocks` `block` `channels` `threads`: what is there now
+  * `why`, `graph`: who waits for whom
+  * `deadlocks`, `leaks`: who can never go on
+  * `dump`, `dump!`, `read-dump`: a snapshot as text, JSON or EDN
+  * `mark`, `survivors`: blocks made since then that have not ended
+  * `label!` names a channel
+
+      (start!)
+      (on?)
+      ;=> true
+
+  While it is on, a block costs a hundred bytes and a few nanoseconds more; off, nothing. It holds no channel, block or
+  value of the program."
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [skein.impl.check :as check]
+   [skein.impl.error :as error]
+   [skein.inspect.dump :as dump]
+   [skein.inspect.shape :as shape]
+   [skein.inspect.snapshot :as snapshot]
+   [skein.inspect.verdict :as verdict]
+   [skein.inspect.why :as why])
+  (:import
+   (java.io PushbackReader)
+   (skein.inspect.rt Entry Registry)
+   (skein.rt Channel)))
+
+(set! *warn-on-reflection* true)
+
+;;;; On and off
+
+(defn on?
+  "Returns whether the inspector is on."
+  []
+  (.isOn (Registry/get)))
+
+(defn start!
+  "Switches the inspector on. It sees blocks that are made from now on, and older ones from their next step on.
+  Returns true."
+  []
+  (.start (Registry/get))
+  true)
+
+(defn stop!
+  "Switches the inspector off; what it knew is forgotten. Returns false."
+  []
+  (.stop (Registry/get))
+  false)
+
+(defn- check-on []
+  (when-not (on?)
+    (error/fail! :skein/inspect-off "The inspector is off, and knows no blocks. Call (skein.inspect/start!) first." {})))
+
+;;;; What is there
+
+(defn snapshot
+  "Returns the blocks, threads and channels of this process as one map, all data:
+
+  :at-ms      when, since 1970
+  :blocks     those that have not ended, see `blocks`
+  :threads    those that wait in a channel, see `threads`
+  :channels   see `channels`
+  :locks      platform threads that hold each other's locks: {:name :tid :lock :held-by :site}
+  :collected  blocks that the collector took before they had ended: {:count n, :blocks the last 1024}
+
+  The functions below take a snapshot too, before other arguments that are no options, or make one. Throws
+  :skein/inspect-off."
+  []
+  (check-on)
+  (snapshot/take-snapshot))
+
+(defn- snapshot? [x] (and (map? x) (contains? x :skein/snapshot)))
+
+(def ^:private filters
+  {:state [#{:new :ready :running :parked} "one of :new, :ready, :running and :parked"]
+   :op [#{:take :put} ":take or :put"]
+   :site [string? "a string such as \"orders.clj:31\""]
+   :older-ms [nat-int? "a whole number of ms"]
+   :limit [nat-int? "a whole number"]
+   :sort [#{:age :since :runs} ":age, :since or :runs"]})
+
+(defn- at? [place {{:keys [file line]} :site}]
+  (let [here (str file ":" line), i (str/index-of here place)]
+    (and i (or (zero? (long i)) (#{\/ \\} (nth here (dec (long i)))))
+         (or (str/ends-with? here place) (= \: (nth here (+ (long i) (count place))))))))
+
+(defn- selected [{:keys [state op site older-ms limit] order :sort} blocks]
+  (cond->> blocks
+    state (filter (comp #{state} :state))
+    op (filter (fn waits? [b] (some (comp #{op} :op) (:waits b))))
+    site (filter (partial at? site))
+    older-ms (filter (fn old? [b] (<= (long older-ms) (long (:since-ms b)))))
+    order (sort-by ({:age (comp - :age-ms) :since (comp - :since-ms) :runs (comp - :runs)} order))
+    limit (take limit)
+    true vec))
+
+(defn blocks
+  "Returns the blocks that have not ended, as maps:
+
+  :id        a number; the block is called go-ID in words
+  :state     :new, it has not run; :ready, it stands in a run queue, or has started another that runs on its stack;
+             :running; :parked
+  :site      where it parks, or parked last: {:file :line :column :form :op :in-try}
+  :waits     if it is parked, [{:op :take or :put, :channel id, :place from 1}], of an alts several; {:op :foreign class}
+             for a port of another kind
+  :since-ms  how long ago it began its last operation, to 10 ms
+  :age-ms    how long ago it was made, or first seen
+  :runs      how many steps it has run
+  :parent    the block that made it, or nil
+  :holds     the channels in its locals in which somebody waits
+  :result    the channel of its result, if somebody waits there
+
+  options  :state, :op and :site \"orders.clj\" or \"orders.clj:31\" choose; :older-ms: those that have waited so long;
+           :sort by :age, :since or :runs, the greatest first; :limit"
+  ([] (blocks nil (snapshot)))
+  ([x] (if (snapshot? x) (blocks nil x) (blocks x (snapshot))))
+  ([options snapshot]
+   (selected (check/options "blocks" options filters) (:blocks snapshot))))
+
+(defn block
+  "Returns the block of the number `id` as `blocks` does. Throws :skein/no-such-block."
+  ([id] (block (snapshot) id))
+  ([snapshot id]
+   (or (some (fn it [b] (when (= id (:id b)) b)) (:blocks snapshot))
+       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never was.")
+                    {:block (error/preview id)}))))
+
+(defn channels
+  "Returns the channels in which a block or thread waits, and those with a label, as maps:
+
+  :id            a number
+  :kind          :chan, :timeout, :result of a block, or :future
+  :label         see `label!`
+  :buffer        {:type :count :capacity}
+  :takes :puts   who waits, first come first: {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}
+                 of a block that was parked before the inspector was on
+  :closed?       whether it is closed
+  :block         of a result, whose; :collected? if that block can never end
+  :remaining-ms  of a timeout"
+  ([] (channels (snapshot)))
+  ([snapshot] (:channels snapshot)))
+
+(defn threads
+  "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}."
+  ([] (threads (snapshot)))
+  ([snapshot] (:threads snapshot)))
+
+(defn label!
+  "Calls the channel `c` by the string `label` from now on, in all that the inspector says; nil takes the label back.
+  Returns `c`. Throws :skein/not-a-port."
+  [c label]
+  (check/instance :skein/not-a-port "c of label!" c Channel "a channel of skein.async")
+  (check/that :skein/bad-option "label of label!" label (or (nil? label) (string? label)) "a string or nil")
+  (snapshot/label! c label))
+
+;;;; Who waits for whom
+
+(defn why
+  "Returns why `x` waits, down to the end of the chain, as {:says string, :chain [block or thread], :ends why}.
+
+  x  the number of a block, its result port, any channel, or a Thread
+
+  :ends is :nobody if no block is seen that could end the last wait, :cycle if the chain comes back to where it has been,
+  :several if many could, :moves if one moves, or :collected."
+  ([x] (why (snapshot) x))
+  ([snapshot x] (why/why snapshot x)))
+
+(defn graph
+  "Returns {:nodes #{node} :edges #{[from to what]}}: a node is [:block id], [:thread tid] or [:channel id]; `what` is
+  :take or :put from a party to the channel in which it waits, :makes from a channel to the block whose result it is,
+  and :holds from a block to a channel in its locals."
+  ([] (graph (snapshot)))
+  ([snapshot] (why/graph snapshot)))
+
+;;;; Who can never go on
+
+(defn deadlocks
+  "Returns reports on blocks and threads that can't go on, the surest first: {:verdict :kind :says} and whom it is about.
+
+  :verdict  :proven     the garbage collector has taken the block before it had ended
+            :certain    platform threads hold each other's locks
+            :suspected  blocks wait for one another, as far as their locals tell
+  :kind     :deadlock; :lost-value and :no-clean-up of a collected block; :locks
+  :says     the report in words
+
+  options  :prove true runs the garbage collector first, which proves it for blocks that nothing outside of the deadlock
+           can reach. It can't where a var, a thread or a timer holds one of the channels: somebody could still use it."
+  ([] (deadlocks nil))
+  ([options]
+   (check/options "deadlocks" options {:prove [boolean? "true or false"]})
+   (check-on)
+   (when (and (:prove options) (not (verdict/collect!)))
+     (error/fail! :skein/no-collector "The garbage collector did not run when asked to; is -XX:+DisableExplicitGC set?" {}))
+   (verdict/deadlocks (snapshot))))
+
+(defn leaks
+  "Returns what was collected before it had ended, by place: [{:site :kind :count :last-ms}], the most frequent first.
+  :kind is as in `deadlocks`, or :abandoned, which programs may do; :last-ms is how long ago the last began to wait."
+  ([] (leaks (snapshot)))
+  ([snapshot]
+   (->> (verdict/collected snapshot)
+        (group-by (juxt (comp :site :block) :kind))
+        (map (fn row [[[site kind] reports]]
+               {:site site :kind kind :count (count reports)
+                :last-ms (apply min (map (comp :since-ms :block) reports))}))
+        (sort-by (comp - :count))
+        vec)))
+
+(defn mark
+  "Returns the present moment, for `survivors`."
+  []
+  (check-on)
+  (.mark (Registry/get)))
+
+(defn survivors
+  "Returns the blocks made since `mark` that have not ended, as `blocks` does, after the collector has run: what waits for
+  what only it knows is garbage, and does not count."
+  [mark]
+  (check-on)
+  (verdict/collect!)
+  (let [made (into #{} (comp (filter (fn after? [^Entry e] (Registry/isAfter e mark))) (map (fn id [^Entry e] (.id e))))
+                   (.live (Registry/get)))]
+    (filterv (comp made :id) (blocks))))
+
+;;;; Dumps
+
+(defn dump
+  "Writes a snapshot to `out`, *out* by default, as :text, :json or :edn, and flushes it. The text has blocks of one
+  place together, the oldest first."
+  ([] (dump *out* :text))
+  ([out format] (dump (snapshot) out format))
+  ([snapshot out format]
+   (check/that :skein/bad-option "format of dump" format (#{:text :json :edn} format) ":text, :json or :edn")
+   (with-open [^java.io.Closeable _ (reify java.io.Closeable (close [_] (.flush ^java.io.Writer out)))]
+     (dump/write snapshot out format))
+   nil))
+
+(defn dump!
+  "Writes a snapshot to the file `path`, as JSON, EDN or text, by the ending of its name. Returns the path."
+  [path]
+  (let [format (cond (str/ends-with? path ".json") :json (str/ends-with? path ".edn") :edn :else :text)]
+    (with-open [out (io/writer path)]
+      (dump (snapshot) out format))
+    path))
+
+(defn read-dump
+  "Returns the snapshot that `dump!` has written to an EDN file. Throws :skein/not-a-dump."
+  [path]
+  (let [fail (fn fail [why]
+               (error/fail! :skein/not-a-dump (str path " is no dump of the inspector: " why) {:path (str path)}))
+        x (try (with-open [in (PushbackReader. (io/reader path))] (edn/read in))
+               (catch Exception e (fail (ex-message e))))]
+    (cond
+      (not (snapshot? x)) (fail "it holds no snapshot.")
+      (not= snapshot/version (:skein/snapshot x)) (fail (str "its version is " (:skein/snapshot x) "."))
+      :else x)))

@@ -1,0 +1,101 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.dump
+  "A snapshot as text for people, as JSON and as EDN. All three are written as they are made, and hold no values of the
+  program: names, places and numbers alone."
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.inspect.shape :as shape]
+   [skein.inspect.verdict :as verdict]
+   [skein.inspect.words :as words])
+  (:import
+   (java.io Writer)
+   (java.time Instant)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const ^:private max-alike
+  "How many blocks of one place the text names."
+  3)
+
+;;;; JSON
+
+(def ^:private escapes {\" "\\\"", \\ "\\\\", \newline "\\n", \return "\\r", \tab "\\t"})
+
+(defn- write-string [^Writer out ^String s]
+  (.write out "\"")
+  (dotimes [i (.length s)]
+    (let [c (.charAt s i)]
+      (if-some [escape (escapes c)]
+        (.write out ^String escape)
+        (if (or (< (int c) 32) (Character/isSurrogate c) (<= 0x7f (int c) 0x9f))
+          (.write out (format "\\u%04x" (int c)))
+          (.write out (int c))))))
+  (.write out "\""))
+
+(defn write-json
+  "Writes `x`, made of maps, sequences, strings, names, numbers, booleans and nil, to `out` as JSON."
+  [^Writer out x]
+  (cond
+    (map? x) (do (.write out "{")
+                 (reduce-kv (fn entry [separator k v]
+                              (.write out ^String separator)
+                              (write-string out (if (keyword? k) (subs (str k) 1) (str k)))
+                              (.write out ":")
+                              (write-json out v)
+                              ",\n")
+                            "" x)
+                 (.write out "}"))
+    (coll? x) (do (.write out "[")
+                  (reduce (fn each [separator v] (.write out ^String separator) (write-json out v) ",") "" x)
+                  (.write out "]"))
+    (or (nil? x) (boolean? x) (number? x)) (.write out (if (nil? x) "null" (str x)))
+    :else (write-string out (if (ident? x) (name x) (str x)))))
+
+;;;; Text
+
+(defn- line! [^Writer out & parts]
+  (.write out (str (apply str parts) "\n")))
+
+(defn- median [xs]
+  (nth (sort xs) (quot (count xs) 2)))
+
+(defn- alike
+  "Blocks of one place and state, as a paragraph."
+  [out ix [{:keys [state site]} blocks]]
+  (let [ages (map :since-ms blocks)]
+    (line! out (format "%5d  %-8s %s" (count blocks) (name state) (words/place site))
+           (when (:in-try site) "  in try")
+           (if (next blocks)
+             (str "  for " (words/duration (apply min ages)) ", " (words/duration (median ages)) ", "
+                  (words/duration (apply max ages)) " (least, median, most)")
+             (str "  for " (words/duration (first ages)))))
+    (doseq [b (take max-alike (sort-by (comp - :since-ms) blocks))]
+      (line! out "       " (words/block-name (:id b)) (when (seq (:waits b)) (str " waits " (words/waits ix b)))
+             (when (:parent b) (str ", made by " (words/block-name (:parent b))))))
+    (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
+
+(defn- write-text [out {:keys [at-ms blocks threads collected] :as snapshot}]
+  (let [ix (shape/index snapshot)
+        groups (group-by (fn key-of [b] (select-keys b [:state :site])) blocks)]
+    (line! out (count blocks) " blocks, " (count threads) " threads wait, " (:count collected) " blocks collected, at "
+           (str (Instant/ofEpochMilli at-ms)))
+    (doseq [{:keys [verdict says]} (verdict/deadlocks snapshot)]
+      (line! out)
+      (line! out (str/upper-case (name verdict)) "  " says))
+    (when (seq blocks) (line! out))
+    (doseq [group (sort-by (comp - :since-ms #(apply max-key :since-ms %) val) groups)] (alike out ix group))
+    (when (seq threads) (line! out))
+    (doseq [t threads]
+      (line! out (format "%5s  %-8s %s" "" "thread" (:name t)) (when (:site t) (str ", " (words/place (:site t))))
+             " waits " (words/waits ix t) " for " (words/duration (:since-ms t))))))
+
+(defn write
+  "Writes `snapshot` to `out` as :text, :json or :edn."
+  [snapshot ^Writer out format]
+  (case format
+    :text (write-text out snapshot)
+    :json (do (write-json out snapshot) (.write out "\n"))
+    :edn (binding [*print-length* nil, *print-level* nil, *print-meta* false, *print-dup* false, *print-namespace-maps* false]
+           (.write out (pr-str snapshot))
+           (.write out "\n"))))

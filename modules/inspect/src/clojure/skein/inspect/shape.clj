@@ -1,0 +1,78 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.shape
+  "Who waits for whom in a snapshot, as far as its shape tells: a block that has a channel in a local could use it.
+
+  * `helpers` of a block: the other blocks that could end its wait
+  * `closed-set`: blocks that wait for one another only, which is a suspicion and no proof
+  * `groups` of blocks that are connected
+
+  A closure, a var or a thread may hold a channel too, which no snapshot shows."
+  {:no-doc true}
+  (:require
+   [clojure.set :as set]))
+
+(set! *warn-on-reflection* true)
+
+(defn index
+  "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :holders {channel-id #{block-id}}}."
+  [{:keys [blocks channels]}]
+  {:blocks (into {} (map (juxt :id identity)) blocks)
+   :channels (into {} (map (juxt :id identity)) channels)
+   :holders (reduce (fn hold [m {:keys [id holds]}]
+                      (reduce (fn one [m c] (update m c (fnil conj #{}) id)) m holds))
+                    {} blocks)})
+
+(defn- same-side
+  "The blocks that wait in channel `c` for the same as an `op` there."
+  [c op]
+  (into #{} (keep :block) (if (= :take op) (:takes c) (:puts c))))
+
+(defn- wait-helpers [{:keys [blocks channels holders]} {:keys [op channel]}]
+  (let [c (channels channel)]
+    (if-some [maker (when (= :take op) (:block c))]
+      (if (blocks maker) #{maker} #{})
+      (set/difference (get holders channel #{}) (same-side c op)))))
+
+(defn helpers
+  "Returns the ids of the blocks of which one could end the wait of `block`, as far as the index `ix` knows: who
+  makes the result that it waits for; else those that hold its channel and don't wait there for the same."
+  [ix block]
+  (into #{} (mapcat (partial wait-helpers ix)) (:waits block)))
+
+(defn- wakes-itself?
+  "Whether time, or something that no snapshot shows, ends one of the waits of `block`."
+  [{:keys [channels]} block]
+  (some (fn one [{:keys [channel foreign]}]
+          (or foreign (not= :chan (:kind (channels channel) :chan)) (:closed? (channels channel))))
+        (remove (fn result [{:keys [channel]}] (= :result (:kind (channels channel)))) (:waits block))))
+
+(defn- helpers-of-stuck [ix block since-ms]
+  (when (and (= :parked (:state block))
+             (<= (long since-ms) (long (:since-ms block)))
+             (seq (:waits block))
+             (not (wakes-itself? ix block))
+             (every? (fn known [w] (seq (wait-helpers ix w))) (:waits block)))
+    (helpers ix block)))
+
+(defn closed-set
+  "Returns {id #{id}}: the blocks that have waited for `since-ms` or more, and whose helpers are all among them;
+  and their helpers. Not empty, it holds a cycle."
+  [ix since-ms]
+  (loop [graph (into {} (keep (fn stuck [[id b]] (when-some [h (helpers-of-stuck ix b since-ms)] [id h]))) (:blocks ix))]
+    (let [smaller (into {} (filter (fn inside? [[_ hs]] (every? graph hs))) graph)]
+      (if (= (count smaller) (count graph)) graph (recur smaller)))))
+
+(defn groups
+  "Returns the connected parts of a graph {id #{id}}, each a sorted vector of ids."
+  [graph]
+  (let [both (reduce-kv (fn add [g id hs] (reduce (fn back [g h] (update g h (fnil conj #{}) id)) g hs)) graph graph)]
+    (loop [todo (sort (keys graph)), seen #{}, found []]
+      (if-some [[id & more] (seq todo)]
+        (if (seen id)
+          (recur more seen found)
+          (let [part (loop [stack [id], part #{}]
+                       (if-some [x (peek stack)]
+                         (recur (into (pop stack) (remove part) (when-not (part x) (both x))) (conj part x))
+                         part))]
+            (recur more (into seen part) (conj found (vec (sort part))))))
+        found))))

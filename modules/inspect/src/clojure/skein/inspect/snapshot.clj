@@ -1,0 +1,277 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.snapshot
+  "The blocks, threads and channels of this process as one value. Everything else of the inspector reads it.
+
+  * `take-snapshot` makes one
+  * `channel-id`, `label!` name channels
+
+  Which block waits where is asked of the channels, under their locks, and not put together from events: a block
+  that asks for a value need not wait for it. Channels are looked at one after the other while the program runs,
+  so a snapshot is exact for each channel, and for the whole only if nothing runs."
+  {:no-doc true}
+  (:require
+   [skein.impl.async.describe :as describe])
+  (:import
+   (java.lang.management ManagementFactory ThreadInfo)
+   (java.util Collections IdentityHashMap List Map WeakHashMap)
+   (java.util.concurrent.atomic AtomicLong)
+   (skein.inspect.rt Entry Entry$Fate Registry Registry$Waiting)
+   (skein.rt Callback Channel Frame Port SourceChannel Waiter World)
+   (skein.rt.schedule Scheduler Timeout)
+   (skein.rt.watch Failures Sites$Site)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const version
+  "The version of the format, under :skein/snapshot."
+  1)
+
+(def ^:const ^:private max-stacks
+  "Of how many waiting threads the place is read, at some 50 µs each."
+  256)
+
+;;;; Names of channels
+
+(def ^:private ^Map ids (Collections/synchronizedMap (WeakHashMap.)))
+(def ^:private ^Map labels (Collections/synchronizedMap (WeakHashMap.)))
+(def ^:private ^AtomicLong last-id (AtomicLong.))
+
+(defn channel-id
+  "Returns the number of the channel `c`, which no other channel of the process has."
+  [c]
+  (locking ids
+    (or (.get ids c)
+        (let [id (.incrementAndGet last-id)]
+          (.put ids c id)
+          id))))
+
+(defn label!
+  "Calls the channel `c` by the string `label` from now on; nil takes the label back."
+  [c label]
+  (if label (.put labels c label) (.remove labels c))
+  c)
+
+;;;; What waits in a channel
+
+(deftype ^:private View [^Channel channel id ^List takes ^List puts ^Map places])
+
+(def ^:const ^:private few
+  "Up to how many waiters are looked through one by one."
+  16)
+
+(defn- places
+  "The place of each block in the longer one of two lists of waiters, if it is long."
+  [^List waiters]
+  (when (< (long few) (.size waiters))
+    (let [places (IdentityHashMap.)]
+      (dotimes [i (.size waiters)]
+        (when-some [f (.frame ^Waiter (.get waiters i))] (.put places f (inc i))))
+      places)))
+
+(defn- view-of
+  "Who waits in `c` now."
+  [^Channel c]
+  (let [takes (.waiters c true), puts (.waiters c false)]
+    (View. c (channel-id c) takes puts (or (places takes) (places puts)))))
+
+(defn- place-of
+  "The place of a block, from 1, among the waiters of a view that do `op`, or nil."
+  [^View view op frame]
+  (let [^List waiters (if (= :take op) (.takes view) (.puts view))]
+    (if (< (long few) (.size waiters))
+      (.get ^Map (.places view) frame)
+      (loop [i 0]
+        (when (< i (.size waiters))
+          (if (identical? frame (.frame ^Waiter (.get waiters i))) (inc i) (recur (inc i))))))))
+
+(defn- arms
+  "What an operation asks for, as [op port] pairs."
+  [op ports]
+  (condp = (int op)
+    World/TAKE [[:take ports]]
+    World/PUT [[:put ports]]
+    World/ALTS (mapv (fn arm [p] (if (vector? p) [:put (nth p 0)] [:take p])) ports)
+    nil))
+
+(defn- ports-of [port]
+  (if (vector? port) (map (fn of [p] (if (vector? p) (nth p 0) p)) port) [port]))
+
+(defn- callback-name [waiter]
+  (if (instance? Callback waiter)
+    (some-> (.function ^Callback waiter) class .getName Compiler/demunge)
+    (.getSimpleName (class waiter))))
+
+(defn- party
+  "A waiter as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site} of a block that was parked
+  before the inspector was on."
+  [^Waiter w]
+  (if-some [frame (.frame w)]
+    (let [^Entry e (Registry/entry frame)]
+      (if (and e (= Entry$Fate/LIVES (.fate e)))
+        {:block (.id e)}
+        {:older (select-keys (describe/frame frame) [:file :line :form])}))
+    (if-some [^Thread t (.thread w)]
+      {:thread (.getName t) :tid (.threadId t)}
+      {:callback (callback-name w)})))
+
+(defn- kind [c]
+  (condp instance? c
+    Timeout :timeout
+    Port :result
+    SourceChannel :future
+    :chan))
+
+(defn- channel [^View view]
+  (let [^Channel c (.channel view)
+        ^Entry block (when (instance? Port c) (.block ^Port c))
+        label (.get labels c)
+        buffer (.buffer c)]
+    (cond-> {:id (.id view) :kind (kind c) :closed? (.isClosed c)
+             :takes (mapv party (.takes view)) :puts (mapv party (.puts view))}
+      label (assoc :label label)
+      buffer (assoc :buffer (describe/buffer buffer))
+      block (assoc :block (.id block))
+      (and block (= Entry$Fate/COLLECTED (.fate block))) (assoc :collected? true)
+      (instance? Timeout c)
+      (assoc :remaining-ms (max 0 (quot (- (.deadlineNanos ^Timeout c) (Scheduler/nanoTime)) 1000000))))))
+
+;;;; Blocks
+
+(defn- site [^Sites$Site s]
+  {:file (.file s) :line (.line s) :column (.column s) :form (.form s) :op (str (.operation s)) :in-try (.inTry s)})
+
+(defn- waits
+  "In which channels the frame waits, as [{:op :channel :place}]; a port of another library is {:op :foreign class}."
+  [^Map views ^Frame frame arms]
+  (into []
+        (keep (fn wait [[op port]]
+                (if-some [^View view (.get views port)]
+                  (when-some [place (place-of view op frame)] {:op op :channel (.id view) :place place})
+                  (when-not (instance? Channel port) {:op op :foreign (some-> port class .getName)}))))
+        arms))
+
+(defn- holds
+  "The channels in which somebody waits and which locals of the frame hold, or vectors in those."
+  [^Map views ^Frame f]
+  (let [held (fn held [found x]
+               (if-some [^View view (when (instance? Channel x) (.get views x))]
+                 (if (some #{(.id view)} found) found (conj found (.id view)))
+                 found))
+        add (fn add [found x] (if (and (vector? x) (< (count x) 32)) (reduce held found x) (held found x)))]
+    (-> [] (add (.o0 f)) (add (.o1 f)) (add (.o2 f)) (add (.o3 f)) (add (.o4 f)) (add (.o5 f))
+        (as-> found (reduce add found (.more f))))))
+
+(defn- elapsed-ms [now ticks]
+  (* (- (long now) (long ticks)) Registry/TICK_MILLIS))
+
+(defn- known
+  "What an entry alone tells."
+  [now ^Entry e]
+  {:id (.id e)
+   :site (if-some [s (.site e)] (site s) {:file (.file (.sites e))})
+   :since-ms (elapsed-ms now (.since e))
+   :age-ms (elapsed-ms now (.born e))
+   :runs (.runs e)
+   :parent (when (pos? (.parent e)) (.parent e))})
+
+(defn- gone
+  "A block that was collected, and the operation that it will never do."
+  [now ^Entry e]
+  (assoc (known now e) :op (condp = (.op e) World/TAKE :take, World/PUT :put, World/ALTS :alts, nil)))
+
+(defn- block [now views [^Entry e ^Frame frame port arms]]
+  (let [in (waits views frame arms)
+        parked? (and (some? port) (seq in) (not (.isRunning frame)))
+        ^View result (.get ^Map views (.port frame))
+        held (holds views frame)]
+    (cond-> (assoc (known now e)
+                   :state (cond (.isRunning frame) :running
+                                parked? :parked
+                                (zero? (.runs e)) :new
+                                :else :ready)
+                   :waits (if parked? in []))
+      (seq held) (assoc :holds held)
+      result (assoc :result (.id result)))))
+
+;;;; Threads
+
+(defn- place [^Waiter w]
+  (when-some [^StackTraceElement e (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e)))
+                                                  (.stack w)))]
+    {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
+
+(defn- thread-waits [^Map views ^Thread thread port]
+  (into []
+        (keep (fn wait [p]
+                (if-some [^View view (.get views p)]
+                  (some (fn side [[op waiters]]
+                          (when (some (fn mine [^Waiter w] (identical? thread (.thread w))) waiters)
+                            {:op op :channel (.id view)}))
+                        [[:take (.takes view)] [:put (.puts view)]])
+                  (when-not (instance? Channel p) {:foreign (some-> p class .getName)}))))
+        (ports-of port)))
+
+(defn- thread [now views i ^Registry$Waiting w]
+  (let [waiter (.waiter w)]
+    (when-some [t (.thread waiter)]
+      {:name (.getName t) :tid (.threadId t) :virtual? (.isVirtual t)
+       :waits (thread-waits views t (.port w))
+       :since-ms (elapsed-ms now (.since w))
+       :site (when (< (long i) (long max-stacks)) (place waiter))})))
+
+(defn- locks
+  "The platform threads that hold each other's locks, as the JVM finds them."
+  []
+  (let [bean (ManagementFactory/getThreadMXBean)]
+    (into []
+          (comp (keep identity)
+                (map (fn thread [^ThreadInfo i]
+                       {:name (.getThreadName i) :tid (.getThreadId i)
+                        :lock (.getLockName i) :held-by (.getLockOwnerName i)
+                        :site (when-some [^StackTraceElement e (first (.getStackTrace i))]
+                                {:file (.getFileName e) :line (.getLineNumber e)})})))
+          (when-some [ids (.findDeadlockedThreads bean)] (.getThreadInfo bean ids 1)))))
+
+;;;; The whole
+
+(defn- asked
+  "A live entry with its frame and what it asks for, as [entry frame port arms]; nil when it is gone."
+  [^Entry e]
+  (when-some [^Frame frame (.get e)]
+    (let [port (Registry/port frame)]
+      [e frame port (when port (try (arms (.op e) port) (catch RuntimeException _ nil)))])))
+
+(defn- views-of
+  "A map from channel to View of all that blocks and threads ask for, and that have labels."
+  ^Map [asked threads]
+  (let [views (IdentityHashMap.)
+        look (fn look [c] (when (and (instance? Channel c) (not (.containsKey views c))) (.put views c (view-of c))))]
+    (doseq [[_ _ _ arms] asked, [_ port] arms] (look port))
+    (doseq [^Registry$Waiting w threads, port (ports-of (.port w))] (look port))
+    (run! look (locking labels (vec (.keySet labels))))
+    views))
+
+(defn take-snapshot
+  "Returns {:skein/snapshot 1, :at-ms :blocks :threads :channels :locks :collected}, all data: it holds no channel and no
+  block of the program, and no value of it.
+
+  :at-ms      when, since 1970
+  :blocks     those that have not ended: {:id :state :site :waits :since-ms :age-ms :runs :parent :holds :result}
+  :threads    those that wait in a channel: {:name :tid :virtual? :site :waits :since-ms}
+  :channels   those in which somebody waits, or that have a label: {:id :kind :label :buffer :takes :puts :closed?}
+  :locks      platform threads that hold each other's locks: {:name :tid :lock :held-by :site}
+  :collected  blocks that the collector took before they had ended: {:count n, :blocks the last}"
+  []
+  (let [registry (Registry/get)
+        now (.tick registry)
+        collected (.collected registry) ; first, so that what is collected meanwhile is in neither, rather than both
+        asked (into [] (keep asked) (.live registry))
+        threads (.waiting registry)
+        views (views-of asked threads)]
+    {:skein/snapshot version
+     :at-ms (System/currentTimeMillis)
+     :blocks (mapv (partial block now views) asked)
+     :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
+     :channels (into [] (map channel) (sort-by (fn id [^View v] (.id v)) (.values views)))
+     :locks (locks)
+     :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now) collected)}}))

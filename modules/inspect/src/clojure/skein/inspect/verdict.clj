@@ -1,0 +1,106 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.verdict
+  "Who can never go on, and how sure that is.
+
+  * :proven     the garbage collector has taken the block: nothing that runs could reach it
+  * :certain    the JVM has found that threads hold each other's locks
+  * :suspected  blocks wait for one another, as far as their locals tell; a var or a closure may know more
+
+  A report is {:verdict :kind :says} with the blocks or threads that it is about."
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.inspect.shape :as shape]
+   [skein.inspect.words :as words])
+  (:import
+   (skein.inspect.rt Registry)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const suspicion-ms
+  "How long blocks must have waited to be suspected."
+  2000)
+
+;;;; Proven
+
+(defn- awaiting
+  "The parties that wait for the results of collected blocks: {block-id [party]}."
+  [{:keys [channels]}]
+  (into {} (keep (fn of [{:keys [collected? block takes]}] (when (and collected? (seq takes)) [block takes]))) channels))
+
+(defn- fate
+  "What the collection of a block means, given who waits for its result: a thread or block waits for ever; the value of
+  its put is lost; its catch or finally clause has not run; or nobody minds."
+  [{{:keys [in-try]} :site op :op} awaited-by]
+  (cond
+    (seq awaited-by) :deadlock
+    in-try :no-clean-up
+    (= :put op) :lost-value
+    :else :abandoned))
+
+(def ^:private meaning
+  {:no-clean-up "Its catch or finally clause has not run."
+   :lost-value "The value of its put is lost."
+   :abandoned "It waited for a value that nobody could give."})
+
+(defn- proven [awaited {:keys [id site] :as block}]
+  (let [awaited-by (awaited id)
+        kind (fate block awaited-by)]
+    (cond-> {:verdict :proven :kind kind :block block
+             :says (str (words/block-name id) ", " (words/place site) ", can never go on: the collector has taken it. "
+                        (if awaited-by
+                          (str (str/join ", " (map words/waiting-party awaited-by))
+                               " waits for its result, which only a put on it or its close could end.")
+                          (meaning kind)))}
+      awaited-by (assoc :awaited-by awaited-by))))
+
+(defn collected
+  "Returns a report for each block of the snapshot that was collected before it had ended, oldest first. Its :kind is
+  :deadlock if somebody waits for its result, :no-clean-up if a catch or finally clause was to run, :lost-value if it was
+  to put one, else :abandoned."
+  [snapshot]
+  (let [awaited (awaiting snapshot)]
+    (mapv (partial proven awaited) (:blocks (:collected snapshot)))))
+
+;;;; Certain
+
+(defn lock-cycles
+  "Returns a report if the snapshot has platform threads that hold each other's locks."
+  [{:keys [locks]}]
+  (when (seq locks)
+    [{:verdict :certain :kind :locks :threads locks
+      :says (str/join " " (map (fn says [{:keys [name lock held-by site]}]
+                                 (str "thread " name ", " (words/place site) ", waits for " lock ", which " held-by " holds."))
+                               locks))}]))
+
+;;;; Suspected
+
+(defn suspected
+  "Returns a report for each set of blocks of the snapshot that wait for one another only, as far as their locals tell,
+  for `suspicion-ms` or longer."
+  [snapshot]
+  (let [ix (shape/index snapshot)]
+    (for [ids (shape/groups (shape/closed-set ix suspicion-ms))
+          :let [blocks (mapv (:blocks ix) ids)]]
+      {:verdict :suspected :kind :deadlock :blocks blocks
+       :says (str (str/join " " (map (partial words/says ix) blocks))
+                  (if (next blocks) " They seem to wait for one another." " It seems to wait for itself."))})))
+
+;;;; All
+
+(defn deadlocks
+  "Returns the reports on what can't go on, the surest first; blocks that were abandoned while they waited for a value, as
+  programs may do, are left out."
+  [snapshot]
+  (into [] cat [(remove (comp #{:abandoned} :kind) (collected snapshot)) (lock-cycles snapshot) (suspected snapshot)]))
+
+(defn collect!
+  "Runs the garbage collector until it finds no more of what has not ended. Returns whether it ran."
+  []
+  (let [registry (Registry/get)]
+    (loop [i 0]
+      (let [before (.collectedCount registry)]
+        (cond
+          (not (.collect registry 20000)) false
+          (and (< i 5) (or (zero? i) (< before (.collectedCount registry)))) (recur (inc i))
+          :else true)))))

@@ -1,0 +1,92 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.why
+  "Why somebody waits: the chain from a block or thread to the one that should end its wait, and so on. `graph` is all of
+  it at once."
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.inspect.shape :as shape]
+   [skein.inspect.snapshot :as snapshot]
+   [skein.inspect.words :as words])
+  (:import
+   (skein.inspect.rt Entry)
+   (skein.rt Channel Port)))
+
+(set! *warn-on-reflection* true)
+
+(defn- follow
+  "The chain from `party` on, and how it ends."
+  [ix party]
+  (loop [chain [party], seen #{(:id party)}]
+    (let [party (peek chain)
+          hs (shape/helpers ix party)
+          h (first hs)]
+      (cond
+        (empty? (:waits party)) [chain :moves]
+        (some (fn gone? [w] (:collected? ((:channels ix) (:channel w)))) (:waits party)) [chain :collected]
+        (empty? hs) [chain :nobody]
+        (next hs) [chain :several]
+        (seen h) [chain :cycle]
+        :else (recur (conj chain ((:blocks ix) h)) (conj seen h))))))
+
+(defn- ending [ix chain ends]
+  (case ends
+    :cycle (if (next chain) "It seems that they wait for one another." "It seems to wait for itself.")
+    :moves (when-not (next chain) "It does not wait.")
+    (words/outlook ix (peek chain))))
+
+(defn- of-party [ix party]
+  (let [[chain ends] (follow ix party)]
+    {:says (str/join " " (keep identity (concat (map (partial words/says ix) chain) [(ending ix chain ends)])))
+     :chain chain
+     :ends ends}))
+
+(defn- parties [ps]
+  (if (seq ps) (str/join ", " (map words/waiting-party ps)) "nobody"))
+
+(defn- of-channel [ix id]
+  (let [{:keys [takes puts closed?] :as c} ((:channels ix) id)
+        holders (map words/block-name (sort (get-in ix [:holders id])))]
+    {:says (if c
+             (str (words/channel-name c) (when closed? ", closed") ": " (parties takes) " wait" (when-not (next takes) "s")
+                  " to take, " (parties puts) " to put."
+                  (when (seq holders) (str " In their locals it is held by " (str/join ", " holders) ".")))
+             (str "Nobody waits in " (words/channel-name {:id id}) "."))
+     :chain []
+     :ends :channel}))
+
+(defn- block-of [ix id]
+  (or ((:blocks ix) id)
+      (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never was.")
+                   {:block (error/preview id)})))
+
+(defn why
+  "Returns why `x` waits, see `skein.inspect/why`."
+  [snapshot x]
+  (let [ix (shape/index snapshot)
+        made-by (when (instance? Port x) (.block ^Port x))]
+    (cond
+      (int? x) (of-party ix (block-of ix x))
+      (and made-by ((:blocks ix) (.id ^Entry made-by))) (of-party ix (block-of ix (.id ^Entry made-by)))
+      (instance? Channel x) (of-channel ix (snapshot/channel-id x))
+      (instance? Thread x) (of-party ix (or (some (fn it [t] (when (= (.threadId ^Thread x) (:tid t)) t)) (:threads snapshot))
+                                            {:name (.getName ^Thread x) :tid (.threadId ^Thread x) :waits [] :state :outside}))
+      :else (error/fail! :skein/no-such-block
+                         (str "why takes the number of a block, a channel or a thread, not " (error/preview x) ".")
+                         {:block (error/preview x)}))))
+
+(defn graph
+  "Returns {:nodes :edges} of a snapshot, see `skein.inspect/graph`."
+  [{:keys [blocks threads channels]}]
+  (let [waits (fn waits [node party] (for [{:keys [op channel]} (:waits party) :when channel] [node [:channel channel] op]))
+        edges (concat
+                (mapcat (fn of [b] (concat (waits [:block (:id b)] b)
+                                           (for [c (:holds b)] [[:block (:id b)] [:channel c] :holds])))
+                        blocks)
+                (mapcat (fn of [t] (waits [:thread (:tid t)] t)) threads)
+                (for [{:keys [id block]} channels :when block] [[:channel id] [:block block] :makes]))]
+    {:nodes (into #{} cat [(map (fn node [b] [:block (:id b)]) blocks)
+                           (map (fn node [t] [:thread (:tid t)]) threads)
+                           (map (fn node [c] [:channel (:id c)]) channels)])
+     :edges (set edges)}))

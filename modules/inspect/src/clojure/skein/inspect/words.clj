@@ -1,0 +1,90 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.words
+  "Blocks, channels and waits of a snapshot in words. Every function takes an index as `skein.inspect.shape/index`
+  makes it, or parts of a snapshot."
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.inspect.shape :as shape]))
+
+(set! *warn-on-reflection* true)
+
+(defn block-name
+  "Returns the name of the block `id`.
+
+      (block-name 42)
+      ;=> \"go-42\""
+  [id]
+  (str "go-" id))
+
+(defn duration
+  "Returns milliseconds in words.
+
+      (map duration [120 12400 754000])
+      ;=> (\"0.1 s\" \"12.4 s\" \"12 min 34 s\")"
+  [ms]
+  (let [ms (long ms)]
+    (if (< ms 60000)
+      (str (/ (Math/round (/ ms 100.0)) 10.0) " s")
+      (str (quot ms 60000) " min " (quot (rem ms 60000) 1000) " s"))))
+
+(defn place
+  "Returns where a block or thread is, as \"orders.clj:31 (>! requests r)\"."
+  [{:keys [file line form]}]
+  (str (some-> file (str/replace #".*[/\\]" "")) (when (and line (pos? (long line))) (str ":" line)) (when form (str " " form))))
+
+(defn channel-name
+  "Returns how a channel is called: by its label, as the result of its block, or by its number, with what is in its buffer."
+  [{:keys [label kind id block buffer]}]
+  (str (or label (when block (str "the result of " (block-name block)))
+           (str (name (or kind :chan)) "-" id))
+       (when-some [{:keys [count capacity]} (when (not= :result kind) buffer)]
+         (str " (" count (when capacity (str "/" capacity)) (when (= count capacity) " full") ")"))))
+
+(defn wait
+  "Returns one wait in words, as \"to put on orders (1/1 full)\"."
+  [{:keys [channels]} {:keys [op channel foreign]}]
+  (if channel
+    (str (if (= :put op) "to put on " "for ") (channel-name (channels channel {:id channel})))
+    (str (if (= :put op) "to put on " "for ") "a port of another kind, " foreign)))
+
+(defn waits
+  "Returns all that a block or thread waits for, in words."
+  [ix party]
+  (if-some [ws (seq (:waits party))]
+    (str/join " or " (map (partial wait ix) ws))
+    (name (:state party :running))))
+
+(defn says
+  "Returns a sentence on where a block or thread is and what it waits for."
+  [ix {:keys [id name site since-ms state] :as party}]
+  (let [who (if id (block-name id) (str "thread " name))]
+    (if (seq (:waits party))
+      (str who ", " (place site) ", has waited " (duration since-ms) " " (waits ix party) ".")
+      (str who ", " (place site) ", is " (clojure.core/name (or state :waiting)) "."))))
+
+(defn waiting-party
+  "Returns the name of what waits in a channel."
+  [{:keys [block thread callback older]}]
+  (cond
+    block (block-name block)
+    thread (str "thread " thread)
+    callback (str "callback " callback)
+    :else (str "a block older than the inspector, at " (place older))))
+
+(defn- others [ix block]
+  (let [hs (sort (shape/helpers ix block))]
+    (when (seq hs) (str/join ", " (map block-name (take 5 hs))))))
+
+(defn outlook
+  "Returns a sentence on who could end the waits of `block`."
+  [ix block]
+  (let [results (keep (fn result [{:keys [op channel]}]
+                        (let [c ((:channels ix) channel)] (when (and (= :take op) (:block c)) c)))
+                      (:waits block))]
+    (cond
+      (some :collected? results) (str (block-name (:block (first (filter :collected? results))))
+                                      " was collected before it had ended: it can never go on.")
+      (others ix block) (str "Of the blocks, only " (others ix block) " could end that, as far as their locals tell.")
+      (some :foreign (:waits block)) "Who could end that is not known."
+      :else "No block is seen that could end that: somebody else must.")))

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.inspect.rt;
+
+/** What a process tells another one of its user. The bean is called {@link #NAME}. */
+public interface BeanMBean {
+    /** The bean's name among those of the process. */
+    String NAME = "skein.inspect:type=Inspector";
+
+    /** The version of the snapshots that it gives. */
+    int getVersion();
+
+    /** Switches the inspector on. Returns whether it was off. */
+    boolean start();
+
+    /**
+     * A snapshot as EDN, compressed as gzip does.
+     *
+     * @param prove whether the garbage collector is to run before
+     */
+    byte[] snapshot(boolean prove);
+}

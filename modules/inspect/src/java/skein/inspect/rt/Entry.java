@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.inspect.rt;
+
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import skein.rt.Frame;
+import skein.rt.watch.Sites;
+
+/**
+ * What is known of one block that has not ended. It holds neither the frame nor a channel, so the collector takes a frame
+ * that nothing can reach any more; what stands here then tells where the block was. The result port of the block holds it,
+ * for those who wait for a block that is gone.
+ *
+ * <p>The fields that change are written by the thread that runs the block and read by anybody, without order: a reader
+ * may see the park before the last.
+ */
+public final class Entry extends WeakReference<Frame> {
+    /** What became of the block. */
+    public enum Fate {
+        /** It has not ended, as far as is known. */
+        LIVES,
+        /** It has ended, or the inspector was stopped. */
+        GONE,
+        /** The collector took it before it ended: it can never go on. */
+        COLLECTED
+    }
+
+    /** Names the block; no two blocks of a process have the same. */
+    public final long id;
+
+    /** The id of the block that made it, or 0. */
+    public final long parent;
+
+    /** Where blocks of its form park. */
+    public final Sites sites;
+
+    /** When it was made, or was first seen, in ticks of {@link Registry#tick}. */
+    public final int born;
+
+    int since;
+    int runs;
+    int op; // of the last operation, as in World; NONE before the first
+    int state;
+    volatile Fate fate = Fate.LIVES; // written under the lock of the stripe
+    Entry prev; // guarded by the lock of the stripe
+    Entry next; // guarded by the lock of the stripe
+
+    Entry(Frame frame, ReferenceQueue<Frame> queue, long id, long parent, int now) {
+        super(frame, queue);
+        this.id = id;
+        this.parent = parent;
+        sites = Sites.of(frame.body());
+        born = now;
+        since = now;
+    }
+
+    /** When it began its last operation, in ticks. */
+    public int since() {
+        return since;
+    }
+
+    /** How many steps it has run. */
+    public int runs() {
+        return runs;
+    }
+
+    /** Its last operation, as in {@link skein.rt.World}; NONE before the first. */
+    public int op() {
+        return op;
+    }
+
+    /** Where its last operation stands, or null before the first. */
+    public Sites.Site site() {
+        return op == 0 ? null : sites.at(state);
+    }
+
+    /** What became of the block. */
+    public Fate fate() {
+        return fate;
+    }
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.inspect.rt;
+
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import skein.rt.Frame;
+import skein.rt.Hooks;
+import skein.rt.Lock;
+import skein.rt.Runner;
+import skein.rt.Waiter;
+import skein.rt.watch.Inspector;
+import skein.rt.watch.Note;
+
+/**
+ * The blocks that have not ended and the threads that wait in a channel, while the inspector is on.
+ *
+ * <pre>
+ *   frame --> Live (its note) --> Entry <-- stripe's list <-- Registry
+ *                |                  |
+ *                +--> channel       +- - weakly - -> frame
+ * </pre>
+ *
+ * <ul>
+ *   <li>Q1 Nothing here holds a frame or a channel but a frame's own note, so the inspector keeps nothing alive. A
+ *       thread that waits in a channel holds it anyway, and so may stand here with it.
+ *   <li>Q2 An entry is in the list of its stripe exactly while its fate is LIVES.
+ *   <li>Q3 An entry becomes COLLECTED only if the collector has cleared it and the block has not ended. A block that ends is
+ *       on a stack meanwhile, so whoever ends it comes first.
+ * </ul>
+ *
+ * The idea that the collector proves who waits for ever is Go's (golang/go#74609): what can go on is reachable.
+ */
+public final class Registry implements Inspector, Runnable {
+    /** How long a tick is. */
+    public static final int TICK_MILLIS = 10;
+
+    private static final int STRIPES = 16;
+
+    /** How many entries of collected blocks are kept. */
+    private static final int KEPT = 1024;
+
+    /** A list of entries, and the ids it has given. */
+    private static final class Stripe extends Lock {
+        Entry first; // guarded by lock
+        long lastId; // guarded by lock
+        boolean off = true; // guarded by lock
+
+        void link(Entry e) {
+            e.next = first;
+            if (first != null) first.prev = e;
+            first = e;
+        }
+
+        void unlink(Entry e) {
+            if (e.prev != null) e.prev.next = e.next;
+            else first = e.next;
+            if (e.next != null) e.next.prev = e.prev;
+            e.next = null;
+            e.prev = null;
+        }
+
+        @Override
+        protected void lock() {
+            super.lock();
+        }
+
+        @Override
+        protected void unlock() {
+            super.unlock();
+        }
+    }
+
+    /** The note that a frame carries. */
+    private static final class Live extends Note {
+        Object port; // of the last operation; null once the block goes on after it
+        Entry entry;
+
+        Live(Frame frame, Object conveyed) {
+            super(conveyed);
+            entry = THE_ONE.enter(frame);
+        }
+
+        @Override
+        public void parking(Frame frame, int state, int op, Object p) {
+            Entry e = entry;
+            e.state = state;
+            e.op = op;
+            e.since = THE_ONE.tick;
+            port = p;
+        }
+
+        @Override
+        public void resumed(Frame frame) {
+            if (entry.fate != Entry.Fate.LIVES) entry = THE_ONE.enter(frame); // the inspector was off meanwhile
+            entry.runs++;
+            port = null;
+        }
+
+        @Override
+        public void ended() {
+            THE_ONE.leave(entry);
+        }
+    }
+
+    /** A thread that waits for {@code port}, or for several when that is a vector, since tick {@code since}. */
+    public record Waiting(Waiter waiter, Object port, int since) {}
+
+    private static final Registry THE_ONE = new Registry();
+
+    private final Stripe[] stripes = new Stripe[STRIPES];
+    private final ReferenceQueue<Frame> cleared = new ReferenceQueue<>();
+    private final Map<Waiter, Waiting> threads = new ConcurrentHashMap<>();
+    private final ArrayDeque<Entry> collected = new ArrayDeque<>(); // guarded by itself; the last KEPT
+    private long collectedCount; // guarded by collected
+    private volatile int tick; // written by the clock's thread
+    private Thread clock; // guarded by this; null while off
+
+    private Registry() {
+        for (int i = 0; i < STRIPES; i++) {
+            stripes[i] = new Stripe();
+            stripes[i].lastId = i;
+        }
+    }
+
+    /** The registry of this process. */
+    public static Registry get() {
+        return THE_ONE;
+    }
+
+    /** Whether it is on. */
+    public synchronized boolean isOn() {
+        return clock != null;
+    }
+
+    /** Sees blocks from now on, and those that are there from their next step on. */
+    public synchronized void start() {
+        if (clock != null) return;
+        clock = Thread.ofPlatform()
+                .daemon()
+                .name("skein-inspect")
+                .inheritInheritableThreadLocals(false)
+                .unstarted(this);
+        clock.setContextClassLoader(Registry.class.getClassLoader());
+        clock.start();
+        for (Stripe s : stripes) {
+            s.lock();
+            s.off = false;
+            s.unlock();
+        }
+        Hooks.inspector(this);
+    }
+
+    /** Forgets everything, and lets go of all but the notes that blocks carry until they end. */
+    public synchronized void stop() {
+        if (clock == null) return;
+        Hooks.inspector(null);
+        clock.interrupt();
+        clock = null;
+        for (Stripe s : stripes) {
+            s.lock();
+            s.off = true;
+            for (Entry e; (e = s.first) != null; ) {
+                s.unlink(e);
+                e.fate = Entry.Fate.GONE;
+                e.clear();
+            }
+            s.unlock();
+        }
+        threads.clear();
+        synchronized (collected) {
+            collected.clear();
+            collectedCount = 0;
+        }
+    }
+
+    @Override
+    public Note note(Frame frame, Object conveyed) {
+        return new Live(frame, conveyed);
+    }
+
+    @Override
+    public void waits(Waiter waiter, Object port) {
+        threads.put(waiter, new Waiting(waiter, port, tick));
+    }
+
+    @Override
+    public void goesOn(Waiter waiter) {
+        threads.remove(waiter);
+    }
+
+    private Entry enter(Frame frame) {
+        Runner runner = Runner.current();
+        Frame spawner = runner == null ? null : runner.frame();
+        long parent = spawner != null && spawner != frame && spawner.note() instanceof Live live ? live.entry.id : 0;
+        Stripe s = stripes[(int) Thread.currentThread().threadId() & STRIPES - 1];
+        s.lock();
+        Entry e;
+        try {
+            e = new Entry(frame, cleared, s.lastId += STRIPES, parent, tick);
+            if (s.off) e.fate = Entry.Fate.GONE; // the inspector is being stopped
+            else s.link(e);
+        } finally {
+            s.unlock();
+        }
+        frame.port().block(e);
+        return e;
+    }
+
+    private void leave(Entry e) {
+        if (end(e, Entry.Fate.GONE)) e.clear();
+    }
+
+    /** Takes the entry out of its list. Returns whether it was there. */
+    private boolean end(Entry e, Entry.Fate fate) {
+        Stripe s = stripes[stripeOf(e)];
+        s.lock();
+        try {
+            if (e.fate != Entry.Fate.LIVES) return false;
+            e.fate = fate;
+            s.unlink(e);
+            return true;
+        } finally {
+            s.unlock();
+        }
+    }
+
+    /** The clock, which also hears of what the collector has taken. */
+    @Override
+    public void run() {
+        long start = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos((long) tick * TICK_MILLIS);
+        while (isMine()) {
+            try {
+                Reference<?> r = cleared.remove(TICK_MILLIS);
+                if (r instanceof Entry e) collected(e);
+                else if (r instanceof Mark mark) mark.reached.countDown();
+            } catch (InterruptedException e) {
+                continue; // stopped
+            }
+            tick = (int) ((System.nanoTime() - start) / TimeUnit.MILLISECONDS.toNanos(TICK_MILLIS));
+        }
+    }
+
+    private synchronized boolean isMine() {
+        return clock == Thread.currentThread();
+    }
+
+    private void collected(Entry e) {
+        if (!end(e, Entry.Fate.COLLECTED)) return;
+        synchronized (collected) {
+            if (collected.size() == KEPT) collected.removeFirst();
+            collected.addLast(e);
+            collectedCount++;
+        }
+    }
+
+    /** Garbage from the start: once the clock has heard of it, it has heard of what one collection has found. */
+    private static final class Mark extends WeakReference<Frame> {
+        final CountDownLatch reached = new CountDownLatch(1);
+
+        Mark(ReferenceQueue<Frame> queue) {
+            super(new Frame(null), queue);
+        }
+    }
+
+    /**
+     * Runs the garbage collector, and waits until what it has found is known.
+     *
+     * @return false when it did not run within the time, as under -XX:+DisableExplicitGC, or the registry is off
+     */
+    public boolean collect(long timeoutMillis) throws InterruptedException {
+        if (!isOn()) return false;
+        Mark mark = new Mark(cleared);
+        System.gc();
+        return mark.reached.await(timeoutMillis, TimeUnit.MILLISECONDS);
+    }
+
+    /** The time, in ticks since the registry was started first. */
+    public int tick() {
+        return tick;
+    }
+
+    /** The blocks that have not ended, each once. */
+    public List<Entry> live() {
+        List<Entry> all = new ArrayList<>();
+        for (Stripe s : stripes) {
+            s.lock();
+            try {
+                for (Entry e = s.first; e != null; e = e.next) all.add(e);
+            } finally {
+                s.unlock();
+            }
+        }
+        return all;
+    }
+
+    /** The last blocks that were collected before they had ended, oldest first. */
+    public List<Entry> collected() {
+        synchronized (collected) {
+            return new ArrayList<>(collected);
+        }
+    }
+
+    /** How many blocks were collected before they had ended. */
+    public long collectedCount() {
+        synchronized (collected) {
+            return collectedCount;
+        }
+    }
+
+    /** The threads that wait in channels. */
+    public List<Waiting> waiting() {
+        return new ArrayList<>(threads.values());
+    }
+
+    /** The port for which a block waits, or has asked last since it ran; several in a vector; null if it is not known. */
+    public static Object port(Frame frame) {
+        return frame.note() instanceof Live live ? live.port : null;
+    }
+
+    /** What is known of a block, or null. */
+    public static Entry entry(Frame frame) {
+        return frame.note() instanceof Live live ? live.entry : null;
+    }
+
+    /** The last id that each part of the registry has given: blocks made later have greater ones. */
+    public long[] mark() {
+        long[] last = new long[STRIPES];
+        for (int i = 0; i < STRIPES; i++) {
+            stripes[i].lock();
+            last[i] = stripes[i].lastId;
+            stripes[i].unlock();
+        }
+        return last;
+    }
+
+    /** Whether the block was made after {@code mark} was taken. */
+    public static boolean isAfter(Entry e, long[] mark) {
+        return e.id > mark[stripeOf(e)];
+    }
+
+    /** A stripe gives every so many-th id, from its own number on. */
+    private static int stripeOf(Entry e) {
+        return (int) e.id & STRIPES - 1;
+    }
+}

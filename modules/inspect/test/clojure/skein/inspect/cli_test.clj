@@ -1,0 +1,108 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.cli-test
+  "The commands, on a process of its own that hangs and has not switched its inspector on."
+  (:require
+   [clojure.data.json :as json]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.inspect :as inspect]
+   [skein.inspect.cli :as cli])
+  (:import
+   (java.io BufferedReader File InputStreamReader StringWriter)
+   (java.lang ProcessBuilder$Redirect)
+   (java.util List)
+   (java.util.concurrent TimeUnit)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private program
+  "Two blocks with crossed puts, made when a line comes in; it ends when the input does."
+  '(do (require '[skein.async :as a])
+       (println "up")
+       (read-line)
+       (let [x (a/chan 1) y (a/chan 1)]
+         (a/go (a/>! x 1) (a/>! x 2) (a/<! y))
+         (a/go (a/>! y 1) (a/>! y 2) (a/<! x)))
+       (def idle (a/chan))
+       (def server (a/go (a/<! idle)))
+       (a/<!! (a/go :settled))
+       (println "hung")
+       (read-line)))
+
+(defn- run
+  "Runs a command; returns [exit-code out err]."
+  [& args]
+  (let [out (StringWriter.), err (StringWriter.)
+        code (binding [*out* out, *err* err] (apply cli/run args))]
+    [code (str out) (str err)]))
+
+(def ^:private class-path (System/getProperty "java.class.path"))
+
+(defn- start
+  "Starts the program with a class path; after three minutes it is ended, which fails the test."
+  ^Process [class-path]
+  (let [^List command [(str (System/getProperty "java.home") "/bin/java") "-Xmx300m" "-cp" class-path
+                       "clojure.main" "-e" (pr-str program)]
+        process (-> (ProcessBuilder. command) (.redirectError ProcessBuilder$Redirect/INHERIT) .start)
+        end-it (fn end-it [] (when-not (.waitFor process 3 TimeUnit/MINUTES) (.destroyForcibly process)))]
+    (doto (Thread. ^Runnable end-it "ends-the-program") (.setDaemon true) .start)
+    process))
+
+(defn- lines-of ^BufferedReader [^Process process]
+  (BufferedReader. (InputStreamReader. (.getInputStream process))))
+
+(defn- eventually [f]
+  (let [end (+ (System/nanoTime) (* 60 1000000000))]
+    (loop [] (or (f) (when (pos? (- end (System/nanoTime))) (recur))))))
+
+(deftest a-process-that-hangs
+  (let [process (start class-path)
+        in (lines-of process)
+        pid (str (.pid process))
+        go-on (fn go-on [] (doto (.getOutputStream process) (.write (.getBytes "\n")) .flush))]
+    (try
+      (is (= "up" (.readLine in)))
+      (testing "its inspector is off, and is switched on"
+        (let [[code out err] (run "ps" pid)]
+          (is (= 0 code))
+          (is (re-find #"^0 blocks, 0 threads wait" out))
+          (is (re-find #"inspector of process \d+ was off" err))))
+      (go-on)
+      (is (= "hung" (.readLine in)))
+      (testing "ps proves the deadlock"
+        (let [out (eventually #(let [[_ out] (run "ps" pid "--prove")] (when (= 2 (count (re-seq #"PROVEN" out))) out)))]
+          (is (re-find #"PROVEN  go-\d+, NO_SOURCE_PATH:\d+ \(a/>! x 2\), can never go on" (str out)))
+          (is (re-find #"1  parked   NO_SOURCE_PATH:\d+ \(a/<! idle\)" (str out)))
+          (testing "and why tells of a block"
+            (let [[_ id] (re-find #"(go-\d+) waits for chan" (str out))]
+              (is (re-find #"for chan-\d+\. No block is seen" (nth (run "why" pid id) 1)))))))
+      (testing "dump writes files"
+        (doseq [[ending read-it] {".edn" inspect/read-dump ".json" (comp json/read-str slurp) ".txt" slurp}]
+          (let [file (File/createTempFile "dump" ending), path (.getPath file)]
+            (is (= [0 (str path "\n") ""] (run "dump" pid path)))
+            (is (seq (read-it path)))
+            (.delete file)))
+        (is (= 1 (first (run "dump" pid "no/such/folder/x.edn"))))
+        (is (str/starts-with? (peek (run "dump" pid "no/such/folder/x.edn")) "skein: can't write no/such/folder/x.edn: ")))
+      (is (str/includes? (nth (run "ps") 1) pid) "ps lists it")
+      (finally
+        (.destroy process)
+        (.waitFor process 60 TimeUnit/SECONDS)))
+    (is (re-find #"can't be looked at: there is no such process" (peek (run "ps" pid))))))
+
+(deftest bad-arguments-are-refused-in-a-sentence
+  (is (= [2 "" "skein: a process is a number, not 'x'; ./skein ps lists them.\n"] (run "ps" "x")))
+  (is (= [2 "" "skein: a block is a number such as 42 or go-42, not 'x'.\n"] (run "why" "1" "x")))
+  (doseq [args [[] ["ps" "1" "--all"] ["why" "1"] ["dump" "1"] ["top"]]]
+    (let [[code _ err] (apply run args)]
+      (is (= [2 true] [code (str/starts-with? err "skein: usage: ")]) args))))
+
+(deftest a-process-without-the-inspector-is-told-so
+  (let [separator File/pathSeparator
+        process (start (str/join separator (remove #(re-find #"modules.inspect" %) (str/split class-path (re-pattern separator)))))
+        pid (str (.pid process))]
+    (try
+      (is (= "up" (.readLine (lines-of process))))
+      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it does not have skein.inspect on its class path.\n")]
+             (run "ps" pid)))
+      (finally (.destroy process)))))

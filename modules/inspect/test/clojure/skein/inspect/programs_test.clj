@@ -1,0 +1,232 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.programs-test
+  "Programs in which something can never go on, which must be named, and programs that live, of which nothing may be said."
+  (:require
+   [clojure.test :refer [deftest is testing use-fixtures]]
+   [skein.async :as a :refer [<! <!! >! >!! alts! chan go go-loop timeout]]
+   [skein.deadline :refer [await-port]]
+   [skein.inspect :as inspect]
+   [skein.inspect.watched :as watched]
+   [skein.scope :as scope])
+  (:import
+   (java.lang.ref Cleaner)
+   (java.util WeakHashMap)
+   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent.locks ReentrantLock)))
+
+(set! *warn-on-reflection* true)
+
+(use-fixtures :each watched/fresh)
+
+(defn- proven
+  "What is proven of blocks of this file, as sorted [kind form] pairs."
+  []
+  (sort (for [{:keys [verdict kind block]} (inspect/deadlocks {:prove true})
+              :when (and (= :proven verdict) (watched/here? "programs_test.clj" block))]
+          [kind (:form (:site block))])))
+
+(defn- abandoned []
+  (inspect/deadlocks {:prove true})
+  (sort (for [{:keys [kind site]} (inspect/leaks) :when (= :abandoned kind)] (:form site))))
+
+(defmacro ^:private named
+  "Runs the body, which lets go of all its channels, and asserts that just the blocks `expected` are then proven."
+  [expected & body]
+  `(do ((fn program# [] ~@body nil))
+       (is (= ~expected (watched/eventually #(let [found# (proven)] (when (<= (count ~expected) (count found#)) found#)))))))
+
+;;;; What must be named
+
+(deftest two-blocks-with-crossed-puts
+  (named '([:lost-value "(>! x 2)"] [:lost-value "(>! y 2)"])
+    (let [x (chan 1) y (chan 1)]
+      (go (>! x 1) (>! x 2) (<! y))
+      (go (>! y 1) (>! y 2) (<! x)))))
+
+(deftest a-ring-of-crossed-puts
+  (doseq [n [3 5]]
+    (named (repeat n [:lost-value "(>! mine 1)"])
+      (let [chs (vec (repeatedly n chan))]
+        (dotimes [i n]
+          (let [mine (chs i) others (chs (mod (inc i) n))]
+            (go (>! mine 1) (<! others))))))
+    (watched/fresh (fn []))
+    (inspect/start!)))
+
+(deftest a-thread-that-waits-for-a-stuck-block
+  (let [thread (volatile! nil)]
+    (named '([:deadlock "(<! y)"] [:lost-value "(>! x 2)"])
+      (let [t (Thread. (fn wait-for-it []
+                         (try (<!! (let [x (chan 1) y (chan)]
+                                     (go (>! x 1) (>! x 2) (>! y 1))
+                                     (go (<! y) (<! x))))
+                              (catch InterruptedException _))))]
+        (.setDaemon t true)
+        (.setName t "waits-for-it")
+        (vreset! thread t)
+        (.start t)))
+    (let [{:keys [says awaited-by]} (first (filter (comp #{:deadlock} :kind) (inspect/deadlocks)))]
+      (is (= ["waits-for-it"] (map :thread awaited-by)))
+      (is (re-find #"programs_test\.clj:\d+ \(<! y\), can never go on" says))
+      (is (re-find #"thread waits-for-it waits for its result" says)))
+    (testing "and why says the same"
+      (is (= :collected (:ends (inspect/why @thread)))))
+    (.interrupt ^Thread @thread)
+    (.join ^Thread @thread)))
+
+(deftest the-putters-of-a-pipeline-whose-last-stage-returned
+  (named '([:lost-value "(>! a 2)"] [:lost-value "(>! b v)"])
+    (let [a (chan) b (chan)]
+      (go (>! a 1) (>! a 2))
+      (go-loop [] (when-some [v (<! a)] (>! b v) (recur)))
+      (go :returned))))
+
+(deftest a-finally-clause-that-never-runs
+  (named '([:no-clean-up "(<! never)"])
+    (let [never (chan)]
+      (go (try (<! never) (finally (println "never")))))))
+
+(deftest takes-that-nobody-can-serve-are-proven-and-only-counted
+  ((fn program []
+     (let [x (chan) y (chan) own (promise)]
+       (go (alts! [x y]))
+       (deliver own (go (<! @own))))))
+  (is (= '("(<! (clojure.core/deref own))" "(alts! [x y])")
+         (watched/eventually #(let [found (abandoned)] (when (= 2 (count found)) found)))))
+  (is (= [] (inspect/deadlocks))))
+
+(deftest a-mult-and-a-pub-with-a-tap-that-nobody-reads
+  ((fn program []
+     (let [in (chan) m (a/mult in)]
+       (a/tap m (chan))
+       (go (>! in :mult) (>! in :again)))
+     (let [in (chan) p (a/pub in identity)]
+       (a/sub p :pub (chan))
+       (go (>! in :pub) (>! in :pub) (>! in :pub)))))
+  (is (= [[:lost-value "(>! in :again)"] [:lost-value "(>! in :pub)"]]
+         (watched/eventually #(let [found (proven)] (when (<= 2 (count found)) found))))))
+
+(deftest platform-threads-that-hold-each-others-locks
+  (let [a (ReentrantLock.) b (ReentrantLock.) both (CountDownLatch. 2)
+        cross (fn [^ReentrantLock mine ^ReentrantLock other]
+                (doto (Thread. (fn cross []
+                                 (.lock mine)
+                                 (.countDown both)
+                                 (.await both)
+                                 (try (.lockInterruptibly other) (catch InterruptedException _))))
+                  (.setDaemon true)
+                  .start))
+        threads [(cross a b) (cross b a)]
+        {:keys [says] :as report} (watched/eventually #(first (filter (comp #{:certain} :verdict) (inspect/deadlocks))))]
+    (is (= [:locks 2] [(:kind report) (count (:threads report))]))
+    (is (re-find #"waits for .*ReentrantLock.* holds" (str says)))
+    (run! (fn [^Thread t] (.interrupt t) (.join t)) threads)
+    (is (= [] (filter (comp #{:certain} :verdict) (inspect/deadlocks))))))
+
+(def ^:private held "Channels of a program that a person at the REPL could still use." (atom nil))
+
+(deftest what-a-var-holds-is-suspected-and-not-proven
+  (let [x (chan 1) y (chan 1)]
+    (reset! held [x y])
+    (go (>! x 1) (>! x 2) (<! y))
+    (go (>! y 1) (>! y 2) (<! x)))
+  (let [{:keys [blocks says]} (watched/eventually #(first (filter (comp #{:suspected} :verdict) (inspect/deadlocks))))]
+    (is (= ["(>! x 2)" "(>! y 2)"] (watched/forms blocks)))
+    (is (re-find #"They seem to wait for one another" says))
+    (is (= [] (proven)))
+    (testing "and why follows the chain round"
+      (is (= :cycle (:ends (inspect/why (:id (first blocks)))))))
+    (let [[x y] @held]
+      (<!! x)
+      (<!! y)
+      (is (watched/eventually #(empty? (filter (partial watched/here? "programs_test.clj") (inspect/blocks))))))
+    (reset! held nil)))
+
+;;;; Of what nothing may be said
+
+(defn- silent
+  "Proves now and again while the program `state` lives; nothing may be said, not even suspected."
+  [state]
+  (dotimes [_ 3]
+    (is (= [] (inspect/deadlocks {:prove true})))
+    (is (= [] (inspect/leaks))))
+  (is (some? state)))
+
+(deftest idle-connections
+  (let [connections (vec (repeatedly 1000 chan)), replies (chan 1000)
+        servers (mapv (fn [c] (go-loop [] (when-some [v (<! c)] (>! replies v) (recur)))) connections)]
+    (silent connections)
+    (run! #(>!! % :echo) connections)
+    (dotimes [_ 1000] (<!! replies))
+    (silent connections)
+    (run! a/close! connections)
+    (run! await-port servers)))
+
+(deftest a-loop-that-waits-in-a-var
+  (reset! held (chan))
+  (let [served (go-loop [n 0] (if (<! @held) (recur (inc n)) n))]
+    (silent @held)
+    (>!! @held 1)
+    (a/close! @held)
+    (is (= 1 (await-port served)))))
+
+(deftest a-choice-with-a-timer
+  (let [port ((fn program [] (let [work (chan)] (go (alts! [work (timeout 600000)])))))]
+    (silent port)))
+
+(deftest a-pipeline-at-full-speed
+  (let [in (chan 1) out (chan 1) stop (atom false)]
+    (a/pipeline 4 out (map inc) in)
+    (let [fed (go-loop [n 0] (if @stop (do (a/close! in) n) (do (>! in n) (recur (inc n)))))
+          taken (go-loop [n 0] (if (<! out) (recur (inc n)) n))]
+      (silent [in out])
+      (reset! stop true)
+      (is (= (await-port fed) (await-port taken))))))
+
+(deftest slow-readers-of-a-mult
+  (let [in (chan) m (a/mult in) taps (vec (repeatedly 3 #(a/tap m (chan))))
+        readers (mapv (fn [tap] (go-loop [n 0] (if (<! tap) (do (<! (timeout 5)) (recur (inc n))) n))) taps)
+        fed (go (dotimes [_ 50] (>! in :v)) (a/close! in))]
+    (silent taps)
+    (await-port fed)
+    (is (= [50 50 50] (map await-port readers)))))
+
+(deftest blocks-that-come-and-go
+  (let [stop (atom false)
+        churn (a/thread (loop [n 0] (if @stop n (do (run! <!! (mapv (fn [i] (go (<! (go i)))) (range 100))) (recur (+ n 100))))))]
+    (silent churn)
+    (reset! stop true)
+    (is (pos? (long (await-port churn))))))
+
+(deftest many-timers-and-blocked-workers
+  (let [waiting (mapv (fn [_] (go (<! (timeout 1500)) :fired)) (range 10000))
+        release (CountDownLatch. 1)
+        blocked (mapv (fn [_] (go (.await release) :freed)) (range 32))]
+    (silent waiting)
+    (.countDown release)
+    (is (= (repeat 32 :freed) (map await-port blocked)))
+    (is (= #{:fired} (set (map await-port waiting))))))
+
+(deftest scopes-that-are-cancelled
+  (let [stop (atom false)
+        opened (a/thread (loop [n 0]
+                           (if @stop
+                             n
+                             (do (try (scope/scope [sc {:deadline-ms 1}] (scope/fork sc (<!! (chan))))
+                                      (catch Exception _))
+                                 (recur (inc n))))))]
+    (silent opened)
+    (reset! stop true)
+    (is (pos? (long (await-port opened))))))
+
+(deftest what-a-cleaner-a-weak-map-or-a-thread-local-can-resume
+  (let [cleaned (promise) weak (WeakHashMap.) key (Object.) local (ThreadLocal.)
+        trigger (volatile! (Object.))]
+    (let [c (chan)] (.register (Cleaner/create) @trigger (fn [] (a/put! c :cleaned))) (go (deliver cleaned (<! c))))
+    (let [c (chan)] (.put weak key c) (go (<! c)))
+    (let [c (chan)] (.set local c) (go (<! c)))
+    (silent [trigger key])
+    (a/close! (.get weak key))
+    (a/close! (.get local))
+    (vreset! trigger nil)
+    (is (= :cleaned (watched/eventually #(do (System/gc) (deref cleaned 1 nil)))))))

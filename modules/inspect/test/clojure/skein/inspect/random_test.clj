@@ -1,0 +1,70 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.random-test
+  "Random programs: what is proven is what a model finds that nobody can reach, and never more."
+  (:require
+   [clojure.test :refer [deftest is use-fixtures]]
+   [clojure.test.check.generators :as gen]
+   [skein.async :as a :refer [<! >! chan go]]
+   [skein.inspect :as inspect]
+   [skein.inspect.watched :as watched])
+  (:import
+   (skein.inspect.rt Entry Entry$Fate)
+   (skein.rt Port)))
+
+(set! *warn-on-reflection* true)
+
+(use-fixtures :each watched/fresh)
+
+(def ^:private n-programs 300)
+
+(def ^:private program
+  "{:blocks [[[op channel]]], :held #{channel}}: what each block does in order, and which channels the test holds on to."
+  (gen/let [n (gen/choose 1 5)
+            blocks (gen/vector (gen/vector (gen/tuple (gen/elements [:take :put]) (gen/choose 0 (dec n))) 1 4) 1 5)
+            held (gen/set (gen/choose 0 (dec n)) {:max-elements 2})]
+    {:channels n :blocks blocks :held held}))
+
+(defn- start
+  "Runs the program; returns it with the entries of its blocks, how far each has got, and the channels that are held."
+  [{:keys [channels blocks held] :as program}]
+  (let [chs (vec (repeatedly channels chan))
+        done (vec (repeatedly (count blocks) #(atom 0)))
+        entries (mapv (fn [ops n]
+                        (let [^Port port (go (loop [todo (apply list (map (fn [[op c]] [op (chs c)]) ops))]
+                                               (when-some [[op c] (first todo)]
+                                                 (let [todo (rest todo)]
+                                                   (if (= :take op) (<! c) (>! c 1))
+                                                   (swap! n inc)
+                                                   (recur todo)))))]
+                          (.block port)))
+                      blocks done)]
+    (assoc program :entries entries :done done :keeps (mapv chs held))))
+
+(defn- stuck
+  "The blocks that have not ended and that nobody can reach: a channel that is held is reached, and so is the block that
+  waits in it, and all channels that this would still use."
+  [{:keys [blocks done held]}]
+  (let [left (into {} (keep-indexed (fn [i ops] (when-some [more (seq (drop @(done i) ops))] [i (map second more)]))) blocks)]
+    (loop [reached held]
+      (let [alive (filter (fn [[_ [at]]] (reached at)) left)
+            more (into reached (mapcat val) alive)]
+        (if (= more reached)
+          (set (keys (apply dissoc left (map key alive))))
+          (recur more))))))
+
+(defn- proven [{:keys [entries]}]
+  (into #{} (keep-indexed (fn [i ^Entry e] (when (= Entry$Fate/COLLECTED (.fate e)) i))) entries))
+
+(defn- settled?
+  "Whether every block waits, or has ended."
+  []
+  (every? #(= :parked (:state %)) (inspect/blocks)))
+
+(deftest what-is-proven-is-what-nobody-can-reach
+  (let [programs (mapv start (gen/sample program n-programs))]
+    (watched/eventually settled?)
+    (watched/eventually #(do (inspect/deadlocks {:prove true}) (= (map stuck programs) (map proven programs))))
+    (is (= (map stuck programs) (map proven programs)))
+    (is (< 50 (reduce + (map (comp count proven) programs))) "the programs are not too easy")
+    (is (< 50 (reduce + (map (fn [p] (count (filter #(= Entry$Fate/LIVES (.fate ^Entry %)) (:entries p)))) programs))))
+    (is (= (set (range n-programs)) (set (keep-indexed (fn [i p] (when (:keeps p) i)) programs))))))

@@ -1,0 +1,37 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.watched
+  "What the inspector's tests share: a fresh inspector, and waiting for what it must see."
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [is]]
+   [skein.deadline :refer [deadline-ms]]
+   [skein.inspect :as inspect]))
+
+(set! *warn-on-reflection* true)
+
+(defn fresh
+  "A fixture: the inspector is on and knows nothing yet."
+  [run]
+  (inspect/stop!)
+  (inspect/start!)
+  (try (run) (finally (inspect/stop!))))
+
+(defn eventually
+  "Returns the first truthy value of `f`, asked again and again. At the deadline the test fails and shows the dump."
+  [f]
+  (let [end (+ (System/nanoTime) (* 1000000 (long deadline-ms)))]
+    (loop []
+      (or (f)
+          (if (neg? (- end (System/nanoTime)))
+            (do (is (not "the deadline passed")) (inspect/dump) nil)
+            (do (Thread/sleep 1) (recur)))))))
+
+(defn forms
+  "The places of blocks, as the forms at which they wait, sorted."
+  [blocks]
+  (sort (map (comp str :form :site) blocks)))
+
+(defn here?
+  "Whether the block is of the source file that ends so."
+  [file block]
+  (str/ends-with? (str (:file (:site block))) file))

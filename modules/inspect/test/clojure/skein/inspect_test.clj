@@ -1,0 +1,239 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect-test
+  (:require
+   [clojure.data.json :as json]
+   [clojure.edn :as edn]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing use-fixtures]]
+   [clojure.walk :as walk]
+   [skein.async :as a :refer [<! <!! <? >! >!! alts! alts!! async chan go timeout]]
+   [skein.deadline :refer [await-port]]
+   [skein.inspect :as inspect]
+   [skein.inspect.watched :as watched]
+   [skein.scope :as scope])
+  (:import
+   (java.io File StringWriter)
+   (java.lang.management ManagementFactory)
+   (java.util.concurrent CountDownLatch)
+   (javax.management ObjectName)
+   (skein.rt Hooks)
+   (skein.rt.watch Conveyor)))
+
+(set! *warn-on-reflection* true)
+
+(use-fixtures :each watched/fresh)
+
+(defn- error-of [f]
+  (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+
+(defn- parked
+  "Waits until `n` blocks of this file are parked; returns them by form."
+  [n]
+  (watched/eventually
+    #(let [blocks (filter (partial watched/here? "inspect_test.clj") (inspect/blocks {:state :parked}))]
+       (when (= n (count blocks)) (into {} (map (juxt (comp :form :site) identity)) blocks)))))
+
+(defn- channel-of [block]
+  (let [id (:channel (first (:waits block)))]
+    (first (filter (comp #{id} :id) (inspect/channels)))))
+
+(def ^:private here (:line (meta #'channel-of)))
+
+(deftest a-parked-block-tells-operation-channel-and-place
+  (let [c (chan) full (doto (chan 1) (a/put! 0)), x (chan), y (chan)
+        ended (go :v)
+        ports [(go (<! c)) (go (>! full 1)) (go (alts! [x [y 1]])) (async (<? (go (<! c))))]
+        blocks (parked 5)
+        site (fn [form] (select-keys (:site (blocks form)) [:line :op :in-try]))]
+    (is (= {:line (+ (long here) 9) :op "<!" :in-try false} (site "(<! c)")))
+    (is (= {:line (+ (long here) 9) :op ">!" :in-try false} (site "(>! full 1)")))
+    (is (pos-int? (:column (:site (blocks "(<! c)")))))
+    (testing "the operations, of an alts several"
+      (is (= [:put] (map :op (:waits (blocks "(>! full 1)")))))
+      (is (= [:take :put] (map :op (:waits (blocks "(alts! [x [y 1]])")))))
+      (is (= {:type 'FixedBuffer :count 1 :capacity 1} (:buffer (channel-of (blocks "(>! full 1)"))))))
+    (testing "a result, and whose it is"
+      (let [result (channel-of (blocks "(<? (go (<! c)))"))]
+        (is (= :result (:kind result)))
+        (is (= "(<! c)" (:form (:site (inspect/block (:block result))))))))
+    (is (= 2 (count (:takes (channel-of (blocks "(<! c)"))))))
+    (run! a/close! [c x y])
+    (<!! full)
+    (is (= 0 (count (do (run! await-port ports) (await-port ended) (:blocks (inspect/snapshot))))))))
+
+(deftest blocks-of-a-scope-show-as-others-do
+  (let [c (chan) d (chan)
+        t (a/thread (scope/scope [sc]
+                      (scope/fork sc (<!! d))
+                      (scope/go sc (<! c))
+                      (scope/go sc (alts! [c d]))))
+        blocks (watched/eventually
+                 #(let [bs (filter (partial watched/here? "inspect_test.clj") (inspect/blocks {:state :parked}))]
+                    (when (= 2 (count bs)) bs)))]
+    (is (= [[:take] [:take :take]] (sort-by count (map (fn [b] (mapv :op (:waits b))) blocks))))
+    (is (= [2 2] (map (comp count :takes channel-of) blocks)) "the other block or the fork beside it")
+    (run! a/close! [c d])
+    (await-port t)))
+
+(deftest threads-that-wait-show
+  (let [c (chan) d (chan) e (chan 1)
+        started [(a/thread (<!! c)) (a/thread (>!! d 1)) (a/thread (alts!! [c e]))
+                 (let [p (promise)] (Thread/startVirtualThread #(deliver p (<!! c))) (a/go @p))]
+        threads (watched/eventually #(let [ts (inspect/threads)] (when (= 4 (count ts)) ts)))]
+    (is (= [[:put] [:take] [:take] [:take :take]] (sort-by (juxt count pr-str) (map (fn [t] (mapv :op (:waits t))) threads))))
+    (is (every? #(= "inspect_test.clj" (:file (:site %))) threads))
+    (is (= 1 (count (filter :virtual? (remove (comp #(str/starts-with? % "skein") str :name) threads)))))
+    (a/close! c)
+    (<!! d)
+    (run! await-port started)
+    (is (= [] (inspect/threads)))))
+
+(deftest states-of-blocks
+  (let [release (CountDownLatch. 1) running (promise)
+        port (go (deliver running true) (.await release) (<! (timeout 1)))]
+    @running
+    (is (= [:running] (map :state (filter (partial watched/here? "inspect_test.clj") (inspect/blocks)))))
+    (.countDown release)
+    (await-port port)
+    (is (= [] (inspect/blocks)))))
+
+(deftest a-block-tells-its-parent-and-its-steps
+  (let [c (chan) child (promise)
+        parent (go (deliver child (go (<! c) (<! c))) (<! c))
+        {inner "(<! c)"} (parked 2)
+        all (inspect/blocks)
+        [[p]] (vals (group-by :parent (filter (comp nil? :parent) all)))]
+    (is (some? inner))
+    (is (= [(:id p)] (keep :parent all)))
+    (is (= [1 1] (map :runs all)))
+    (>!! c 1)
+    (>!! c 2)
+    (>!! c 3)
+    (run! await-port [parent @child])))
+
+(deftest blocks-can-be-chosen
+  (let [c (chan) d (chan)
+        ports [(go (<! c)) (go (<! c)) (go (>! d 1))]]
+    (watched/eventually #(= 3 (count (inspect/blocks {:state :parked}))))
+    (is (= 1 (count (inspect/blocks {:op :put}))))
+    (is (= 3 (count (inspect/blocks {:site "inspect_test.clj"}))))
+    (is (= 0 (count (inspect/blocks {:site "test.clj"}))))
+    (is (= 2 (count (inspect/blocks {:limit 2 :sort :age}))))
+    (is (= 0 (count (inspect/blocks {:older-ms 100000}))))
+    (is (= :skein/bad-option (error-of #(inspect/blocks {:colour 1}))))
+    (is (= :skein/bad-option (error-of #(inspect/blocks {:state :asleep}))))
+    (a/close! c)
+    (<!! d)
+    (run! await-port ports)))
+
+(deftest off-it-knows-nothing
+  (let [c (chan) before (go (<! c))]
+    (inspect/stop!)
+    (is (false? (inspect/on?)))
+    (is (= :skein/inspect-off (error-of inspect/snapshot)))
+    (is (= :skein/inspect-off (error-of inspect/deadlocks)))
+    (let [older (go (<! c) (<! c))]
+      (watched/eventually #(= 2 (.takerCount ^skein.rt.Channel c)))
+      (inspect/start!)
+      (is (= [] (inspect/blocks)))
+      (let [again (go (<! c))]
+        (watched/eventually #(= 3 (.takerCount ^skein.rt.Channel c)))
+        (testing "a block that is older shows in its channel"
+          (is (= 2 (count (keep :older (:takes (first (inspect/channels))))))))
+        (testing "and among the blocks after its next step"
+          (dotimes [_ 2] (>!! c 1))
+          (watched/eventually #(= 2 (count (inspect/blocks {:state :parked})))))
+        (a/close! c)
+        (run! await-port [before older again])))))
+
+(deftest a-conveyor-and-the-inspector-together
+  (let [context (ThreadLocal.)
+        conveyor (reify Conveyor
+                   (capture [_] (.get context))
+                   (install [_ c] (let [outer (.get context)] (.set context c) outer))
+                   (restore [_ outer] (.set context outer)))]
+    (Hooks/conveyor conveyor)
+    (try
+      (.set context :mine)
+      (is (= (repeat 50 :mine) (await-port (go (loop [seen []] (if (= 50 (count seen)) seen (do (<! (timeout 0)) (recur (conj seen (.get context))))))))))
+      (inspect/stop!)
+      (is (= :mine (await-port (go (<! (timeout 0)) (.get context)))))
+      (finally (.set context nil) (Hooks/conveyor nil)))))
+
+(defn- instances
+  "How many objects of the inspector's registry there are, from the JVM's own count after a collection."
+  []
+  (let [server (ManagementFactory/getPlatformMBeanServer)
+        text (.invoke server (ObjectName. "com.sun.management:type=DiagnosticCommand") "gcClassHistogram"
+                      (object-array [(make-array String 0)]) (into-array String ["[Ljava.lang.String;"]))]
+    (reduce + (map (comp parse-long second) (re-seq #":\s+(\d+)\s+\d+\s+skein\.inspect\.rt\.(?:Entry|Registry\$Live)\s" text)))))
+
+(deftest off-nothing-is-left-but-the-notes-of-blocks-that-live
+  (let [c (chan), ports (vec (repeatedly 100 #(go (<! c))))]
+    (dotimes [_ 100] (await-port (go 1)))
+    (watched/eventually #(= 100 (count (inspect/blocks {:state :parked}))))
+    (inspect/stop!)
+    (is (watched/eventually #(= 200 (instances))) "a note and its entry each")
+    (a/close! c)
+    (run! await-port ports))
+  (is (watched/eventually #(zero? (long (instances))))))
+
+(deftest survivors-are-what-was-made-since-and-lives
+  (let [c (chan) before (go (<! c)), m (inspect/mark), since (go (>! c 1) (>! c 2)), gone (go 1)]
+    (await-port gone)
+    (is (= ["(>! c 2)"] (watched/eventually #(let [s (inspect/survivors m)] (when (= 1 (count s)) (watched/forms s))))))
+    ((fn [] (go (<! (chan)))))
+    (is (watched/eventually #(= 1 (count (inspect/survivors m)))) "what nobody can reach is no survivor")
+    (<!! c)
+    (run! await-port [before since])
+    (is (= [] (inspect/survivors m)))))
+
+(deftest why-follows-the-chain
+  (let [requests (inspect/label! (chan) "requests")
+        inner (go (<! requests)), outer (go (<! inner))]
+    (parked 2)
+    (let [{:keys [says chain ends]} (inspect/why outer)]
+      (is (= :nobody ends))
+      (is (= ["(<! inner)" "(<! requests)"] (map (comp :form :site) chain)))
+      (is (re-find #"^go-\d+, inspect_test.clj:\d+ \(<! inner\), has waited [0-9.]+ s for the result of go-\d+\. go-\d+, .* for requests\. No block is seen" says)))
+    (is (re-find #"^requests: go-\d+ waits to take, nobody to put\.$" (:says (inspect/why requests))))
+    (is (re-find #"^Nobody waits in chan-\d+\.$" (:says (inspect/why (chan)))))
+    (is (re-find #"It does not wait" (:says (inspect/why (Thread/currentThread)))))
+    (is (= :skein/no-such-block (error-of #(inspect/why 1000000007))))
+    (is (= :skein/no-such-block (error-of #(inspect/why :that))))
+    (is (= :skein/not-a-port (error-of #(inspect/label! 1 "one"))))
+    (a/close! requests)
+    (run! await-port [inner outer])))
+
+(deftest the-graph-has-who-waits-in-what-and-who-makes-what
+  (let [c (chan), inner (go (<! c)), outer (go (<! inner))
+        blocks (parked 2)
+        id (fn [form] [:block (:id (blocks form))])
+        {:keys [nodes edges]} (inspect/graph)
+        to (fn [from what] (for [[f t w] edges :when (and (= f from) (= w what))] t))]
+    (is (= [(id "(<! c)")] (mapcat #(to % :makes) (to (id "(<! inner)") :take))))
+    (is (every? (fn [[f t]] (and (nodes f) (nodes t))) edges))
+    (a/close! c)
+    (run! await-port [inner outer])))
+
+(deftest dumps-are-text-json-and-edn
+  (let [c (inspect/label! (chan) "a \"label\"\n\u0001€😀"), ports (vec (repeatedly 5 #(go (<! c))))]
+    (watched/eventually #(= 5 (count (inspect/blocks {:state :parked}))))
+    (let [snapshot (inspect/snapshot)
+          text (fn [f] (let [out (StringWriter.)] (inspect/dump snapshot out f) (str out)))]
+      (is (re-find #"(?m)^    5  parked   inspect_test.clj:\d+ \(<! c\)  for .* \(least, median, most\)$" (text :text)))
+      (is (re-find #"(?m)^       and 2 more$" (text :text)))
+      (is (= snapshot (edn/read-string (text :edn))))
+      (is (= (walk/postwalk #(if (ident? %) (str (symbol %)) %) snapshot) (json/read-str (text :json))))
+      (is (= :skein/bad-option (error-of #(inspect/dump snapshot *out* :xml)))))
+    (let [file (File/createTempFile "dump" ".edn"), path (.getPath file)]
+      (try
+        (inspect/dump! path)
+        (is (= 5 (count (inspect/blocks (inspect/read-dump path)))))
+        (doseq [broken ["" "{:a" "{:a 1}" "{:skein/snapshot 99}"]]
+          (spit file broken)
+          (is (= :skein/not-a-dump (error-of #(inspect/read-dump path))) broken))
+        (finally (.delete file))))
+    (is (= :skein/not-a-dump (error-of #(inspect/read-dump "no/such/file.edn"))))
+    (a/close! c)
+    (run! await-port ports)))
