@@ -60,6 +60,7 @@
   []
   (every? #(= :parked (:state %)) (inspect/blocks)))
 
+;; Bears RG1 and RG3.
 (deftest what-is-proven-is-what-nobody-can-reach
   (let [programs (mapv start (gen/sample program n-programs))]
     (watched/eventually settled?)

@@ -29,10 +29,10 @@ import skein.rt.watch.Note;
  * </pre>
  *
  * <ul>
- *   <li>Q1 Nothing here holds a frame or a channel but a frame's own note, so the inspector keeps nothing alive. A
+ *   <li>RG1 Nothing here holds a frame or a channel but a frame's own note, so the inspector keeps nothing alive. A
  *       thread that waits in a channel holds it anyway, and so may stand here with it.
- *   <li>Q2 An entry is in the list of its stripe exactly while its fate is LIVES.
- *   <li>Q3 An entry becomes COLLECTED only if the collector has cleared it and the block has not ended. A block that ends is
+ *   <li>RG2 An entry is in the list of its stripe exactly while its fate is LIVES.
+ *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it and the block has not ended. A block that ends is
  *       on a stack meanwhile, so whoever ends it comes first.
  * </ul>
  *
