@@ -20,8 +20,8 @@
 (def ^:private program
   "{:blocks [[[op channel]]], :held #{channel}}: what each block does in order, and which channels the test holds on to."
   (gen/let [n (gen/choose 1 5)
-            blocks (gen/vector (gen/vector (gen/tuple (gen/elements [:take :put]) (gen/choose 0 (dec n))) 1 4) 1 5)
-            held (gen/set (gen/choose 0 (dec n)) {:max-elements 2})]
+            blocks (gen/vector (gen/vector (gen/tuple (gen/elements [:take :put]) (gen/choose 0 (dec (long n)))) 1 4) 1 5)
+            held (gen/set (gen/choose 0 (dec (long n))) {:max-elements 2})]
     {:channels n :blocks blocks :held held}))
 
 (defn- start
