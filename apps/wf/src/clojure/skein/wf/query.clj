@@ -8,7 +8,7 @@
                   :distinct nil, :percentiles #{}}]
        :where [[:status \"4xx\"]]}
 
-  :by holds what a tally counts by, one name or several: a field of the log, or path (a URL up to its question mark), class
+  :by holds what a tally counts by, one name or several: a field of the log, or path (a URL up to its question mark), site (the host of a referrer), class
   (2xx ...), hour (00 to 23), weekday, day, month, minute, or every-N with N in seconds. :rank is hits, bytes, time, mean,
   slowest, distinct, or a percentile such as p95-time or p50-bytes. :order :key shows all rows by key instead. A tally that is
   :optional? is left out where the log has no such fields.
@@ -59,6 +59,7 @@
   [by]
   (case by
     "path" "url"
+    "site" "referrer"
     "class" "status"
     ("hour" "weekday" "day" "month" "minute") "time"
     (if (bin-seconds by) "time" by)))
@@ -66,7 +67,7 @@
 (defn made-from
   "Returns what lines can be counted by that have the fields in the set `fields`, beyond the fields themselves."
   [fields]
-  (filterv (comp fields field-of) ["path" "class" "hour" "weekday" "day" "month" "minute"]))
+  (filterv (comp fields field-of) ["path" "site" "class" "hour" "weekday" "day" "month" "minute"]))
 
 (defn step-seconds
   "Returns the length of the steps of a tally over time that have one, or nil."
@@ -86,6 +87,7 @@
   (let [part (fn part [kind column seconds] (KeyPart. kind (int column) (long seconds)))]
     (case by
       "path" (part KeyPart$Kind/PATH Rows/URL 0)
+      "site" (part KeyPart$Kind/SITE Rows/REFERRER 0)
       "class" (part KeyPart$Kind/STATUS_CLASS -1 0)
       "hour" (part KeyPart$Kind/HOUR_OF_DAY -1 0)
       "weekday" (part KeyPart$Kind/WEEKDAY -1 0)

@@ -5,7 +5,7 @@ package skein.wf;
  * What a tally counts by, or a part of that.
  *
  * @param kind what it is made from
- * @param column for a field and for a path, the column of a {@link Rows}
+ * @param column for a field, a path and a site, the column of a {@link Rows}
  * @param seconds for a time, the length of a bin
  */
 public record KeyPart(Kind kind, int column, long seconds) {
@@ -15,6 +15,8 @@ public record KeyPart(Kind kind, int column, long seconds) {
         FIELD,
         /** A field up to its first question mark. */
         PATH,
+        /** The host in a URL, without its port; what has no scheme has no host, and is no key. */
+        SITE,
         /** {@code 2xx} and so on; no status, no key. */
         STATUS_CLASS,
         /** {@code 00} to {@code 23}, by the log's clock. */

@@ -14,6 +14,7 @@ import skein.fold.files.Bytes;
 final class Keys {
     private static final int LENGTH_BYTES = 4;
     private static final long DAY_SECONDS = 86400;
+    private static final byte[] SCHEME_END = Text.literal("://");
     private static final byte[][] WEEKDAYS =
             Text.literals("4 Thu", "5 Fri", "6 Sat", "7 Sun", "1 Mon", "2 Tue", "3 Wed");
 
@@ -53,6 +54,10 @@ final class Keys {
                 fields(part.column(), batch, rows, n);
                 for (int i = 0; i < n; i++) if (from[i] >= 0) to[i] = pathTo(from[i], to[i]);
             }
+            case SITE -> {
+                fields(part.column(), batch, rows, n);
+                for (int i = 0; i < n; i++) if (from[i] >= 0) site(i);
+            }
             case STATUS_CLASS -> statusClasses(batch, rows, n);
             default -> times(part, batch, rows, n);
         }
@@ -70,6 +75,19 @@ final class Keys {
 
     private int pathTo(int at, int end) {
         return Bytes.indexOf(bytes, at, end, (byte) '?');
+    }
+
+    /** Leaves only the host of a key. */
+    private void site(int i) {
+        int scheme = Bytes.indexOf(bytes, from[i], to[i], SCHEME_END);
+        if (scheme == to[i]) {
+            from[i] = -1;
+            return;
+        }
+        from[i] = scheme + SCHEME_END.length;
+        int end = from[i];
+        while (end < to[i] && bytes[end] != '/' && bytes[end] != ':' && bytes[end] != '?' && bytes[end] != '#') end++;
+        to[i] = end;
     }
 
     private void statusClasses(Rows batch, int[] rows, int n) {

@@ -38,7 +38,7 @@
 
 (def ^:private every-tally
   (mapv (fn tally [by] {:name (str/join "+" by), :title "", :by by})
-        [["url"] ["path"] ["client"] ["user"] ["referrer"] ["agent"] ["status"] ["class"] ["method"] ["protocol"]
+        [["url"] ["path"] ["client"] ["user"] ["referrer"] ["site"] ["agent"] ["status"] ["class"] ["method"] ["protocol"]
          ["hour"] ["weekday"] ["day"] ["month"] ["minute"] [] ["client" "url"] ["day" "status" "path"]]))
 
 (def ^:private common-tallies

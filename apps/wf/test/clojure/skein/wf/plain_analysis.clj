@@ -97,6 +97,7 @@
 
 (defn- key-of [by {:keys [^LocalDateTime time status ^String url] :as record}]
   (case by
+    "site" (second (re-find #"(?s)://([^/:?#]*)" (str (:referrer record))))
     "path" (some-> url (str/replace #"(?s)\?.*" ""))
     "class" (when (re-matches #"\d.." (str status)) (str (first status) "xx"))
     "hour" (format "%02d" (.getHour time))

@@ -17,6 +17,12 @@
              {:name "c", :title "Clients", :by ["client"], :rank "bytes", :columns ["hits" "bytes"], :distinct 9000, :error 2048
               :distinct-error 0.0163, :rows []}]})
 
+(deftest lines-fit-a-terminal
+  (doseq [width [60 70 100 200]]
+    (is (every? #(<= (count %) (long width))
+                (filter #(re-find #"^ +[\d,]+ " %) (str/split-lines (text/text result false width))))
+        width)))
+
 (deftest text-is-aligned-with-bars
   (is (= ["1,234 lines: 1,200 counted, 30 filtered, 4 malformed; 1.5 KB sent"
           "from 1970-01-01 00:00:00 to 1970-01-01 00:01:00"

@@ -82,7 +82,8 @@ public final class Internals {
      * Clojure's compiler keeps what a function closes over in fields that have the locals' names. The two of what comp
      * returns are constants here, so that reading them costs no more than in the function itself.
      */
-    private static final Class<?> COMPOSITION = ((IFn) RT.var("clojure.core", "comp").deref())
+    private static final Class<?> COMPOSITION = ((IFn)
+                    RT.var("clojure.core", "comp").deref())
             .invoke(RT.var("clojure.core", "inc"), RT.var("clojure.core", "dec"))
             .getClass();
     private static final Field FIRST = field(COMPOSITION, "f");
