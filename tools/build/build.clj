@@ -32,7 +32,8 @@
   (let [running (.feature (Runtime/version))]
     (when (or (< running (long java-release)) (nil? (ToolProvider/getSystemJavaCompiler)))
       (fail! (str "compiling needs a JDK with javac of version " java-release " or newer, but this is Java "
-                  running " in " (System/getProperty "java.home") ". Set JAVA_HOME to such a JDK.")))))
+                  running " in " (System/getProperty "java.home") ". Put the bin folder of such a JDK first on the PATH: "
+                  "the CLI takes the java that it finds there, whatever JAVA_HOME says.")))))
 
 (defn- sources-of-dependencies
   "Returns the folders of Java that the module's local dependencies hold. The CLI compiles
@@ -48,7 +49,8 @@
   "Runs javac; returns nil, or why it failed. It prints its own diagnostics."
   []
   (try
-    (b/javac {:src-dirs [source-folder]
+    (b/javac {:basis (b/create-basis {:user nil}) ; for the class path, of which Clojure is a part
+              :src-dirs [source-folder]
               :class-dir class-folder
               :javac-opts ["--release" (str java-release) "-Xlint:all,-processing,-path" "-Werror" "-implicit:none"
                            "-sourcepath" (str/join File/pathSeparator (sources-of-dependencies))]})

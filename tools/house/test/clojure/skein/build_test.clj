@@ -10,7 +10,9 @@
    [clojure.xml :as xml]
    [skein.project :as project])
   (:import
-   (java.io ByteArrayInputStream)))
+   (java.io ByteArrayInputStream File)
+   (java.nio.file Files)
+   (java.nio.file.attribute FileAttribute)))
 
 (set! *warn-on-reflection* true)
 
@@ -142,6 +144,45 @@
     (doseq [option ["-Xlint:all,-processing,-path" "-Werror"]]
       (is (str/includes? pom (str "<arg>" option "</arg>")))
       (is (str/includes? build (pr-str option))))))
+
+(defn- copy-tree!
+  "Copies a file of the project, or all below a folder of it, to the same place below `to`."
+  [path ^File to]
+  (doseq [^File file (file-seq (io/file path)) :when (.isFile file)
+          :let [copy (io/file to (.getPath file))]]
+    (io/make-parents copy)
+    (io/copy file copy)))
+
+(defn- prepare!
+  "Calls what the official CLI calls in the folder of a module, with tools.build, in a JVM of its own.
+  Returns its exit code and what it printed."
+  [^File root module]
+  (let [jars (filter #(str/ends-with? % ".jar") (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator)))
+        ^java.util.List command [(str (System/getProperty "java.home") "/bin/java")
+                                 "-cp" (str/join File/pathSeparator (cons (str (io/file root "tools/build")) jars))
+                                 "clojure.main" "-e" "(require 'build) (build/compile-java {}) (shutdown-agents)"]
+        process (-> (ProcessBuilder. command)
+                    (.directory (io/file root module))
+                    (.redirectErrorStream true)
+                    .start)
+        printed (slurp (.getInputStream process))]
+    [(.waitFor process) printed]))
+
+(defn- delete-tree! [^File file]
+  (run! delete-tree! (.listFiles file))
+  (.delete file))
+
+(deftest the-cli-compiles-a-clean-tree
+  (let [root (.toFile (Files/createTempDirectory "skein-prep" (make-array FileAttribute 0)))]
+    (try
+      (doseq [path ["tools/build" "modules/base/deps.edn" "modules/async/deps.edn" "modules/async/src/java"
+                    "modules/sim/deps.edn" "modules/sim/src/java"]]
+        (copy-tree! path root))
+      ;; The CLI goes through the modules in no order that we know: sim's Java needs async's.
+      (doseq [[module class-file] {"modules/sim" "skein/sim/rt/Simulation.class", "modules/async" "skein/rt/Channel.class"}]
+        (is (= [0 ""] (prepare! root module)))
+        (is (.isFile (io/file root module "target/classes" class-file)) module))
+      (finally (delete-tree! root)))))
 
 (deftest the-modules-hold-no-compiled-clojure
   (doseq [module project/modules]

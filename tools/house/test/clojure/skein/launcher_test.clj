@@ -220,7 +220,7 @@
   (let [project (project!)
         java-home (fn [named] (launch! {:env {"SKEIN_JAVA_HOME" named}} (io/file project "skein") "java-home"))
         old (jdk! "20")]
-    (is (refused? 1 ["SKEIN_JAVA_HOME is Java 20" old "21 or newer"] (java-home old)))
+    (is (refused? 1 ["SKEIN_JAVA_HOME is Java 20" old "21 or newer" "name such a JDK's folder, or unset it"] (java-home old)))
     (is (refused? 1 ["SKEIN_JAVA_HOME is /nowhere" "no bin/java"] (java-home "/nowhere")))))
 
 (deftest a-jdk-is-chosen-by-place-then-by-version

@@ -4,6 +4,7 @@
 
   * `fail!` throws one
   * `preview` shows a value in its message, briefly
+  * `check-java` refuses an old Java
 
   Every exception is an ex-info whose data has a keyword of namespace `skein`
   under :skein/error; doc/errors.md says what each means and what to do."
@@ -72,3 +73,15 @@
       ;=> {:skein/error :skein/bad-size, :size :big}"
   [error message data]
   (throw (ex-info message (assoc data :skein/error error))))
+
+(defn check-java
+  "Throws :skein/java-too-old unless the version `feature` of the Java in the folder `home` will do."
+  [feature home]
+  (when (< (long feature) 21)
+    (fail! :skein/java-too-old
+           (str "Skein needs Java 21 or newer, but this is Java " feature " in " home
+                ". Start the program by a newer one: put its bin folder first on the PATH.")
+           {:java feature})))
+
+;; This is loaded before any class of Skein's, of which an older Java says less.
+(check-java (.feature (Runtime/version)) (System/getProperty "java.home"))

@@ -10,6 +10,14 @@
 
 (set! *warn-on-reflection* true)
 
+(deftest an-old-java-is-refused
+  (is (nil? (error/check-java 21 "/jdk")))
+  (is (= [:skein/java-too-old
+          (str "Skein needs Java 21 or newer, but this is Java 17 in /jdk."
+               " Start the program by a newer one: put its bin folder first on the PATH.")]
+         (try (error/check-java 17 "/jdk")
+              (catch clojure.lang.ExceptionInfo e [(:skein/error (ex-data e)) (ex-message e)])))))
+
 (defspec preview-is-what-pr-str-prints-or-begins-as-it-does 200
   (prop/for-all [text gen/string]
     (let [shown (error/preview text)]
