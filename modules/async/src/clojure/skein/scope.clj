@@ -154,8 +154,10 @@
         region (Region/enter s)]
     (swap! (.-state s) #(cond-> (assoc % :region region)
                           (.isCancelled region) (assoc :cancelled? true :reason :outside)))
-    (when deadline-ms
-      (swap! (.-state s) assoc :timer (Timeout/calling (long deadline-ms) (fn fired [_] (expire s)))))
+    (cond
+      (nil? deadline-ms) nil
+      (zero? (long deadline-ms)) (expire s)
+      :else (swap! (.-state s) assoc :timer (Timeout/calling (long deadline-ms) (fn fired [_] (expire s)))))
     s))
 
 (defn ^:no-doc body-failed

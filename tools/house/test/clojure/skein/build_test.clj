@@ -175,7 +175,7 @@
 (deftest the-cli-compiles-a-clean-tree
   (let [root (.toFile (Files/createTempDirectory "skein-prep" (make-array FileAttribute 0)))]
     (try
-      (doseq [path ["tools/build" "modules/base/deps.edn" "modules/async/deps.edn" "modules/async/src/java"
+      (doseq [path ["tools/build" "modules/base/deps.edn" "modules/base/src/java" "modules/async/deps.edn" "modules/async/src/java"
                     "modules/sim/deps.edn" "modules/sim/src/java"]]
         (copy-tree! path root))
       ;; The CLI goes through the modules in no order that we know: sim's Java needs async's.

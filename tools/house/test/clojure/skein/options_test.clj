@@ -163,4 +163,5 @@
       (is (= 1 (let [n (atom 0)] (v/retry {:backoff-ms ms :max-backoff-ms ms} (fn [] (if (zero? @n) (throw (ex-info "no" {:n (swap! n inc)})) @n))))))
       (is (= :skein/deadline-passed
              (:skein/error (ex-data (refusal (fn [ms] (s/scope [sc {:deadline-ms ms}] (s/fork sc (Thread/sleep 60000)))) ms)))))
+      (is (= :skein/deadline-passed (:skein/error (ex-data (refusal (fn [ms] (s/scope [_ {:deadline-ms ms}] 1)) ms)))))
       (is (= {} (let [g (flow/create-flow {})] (flow/start g) (try (flow/ping g {:timeout-ms ms}) (finally (flow/stop g)))))))))

@@ -18,6 +18,7 @@
       ;=> 0"
   (:require
    [skein.async :as a]
+   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.error :as error])
   (:import
@@ -148,6 +149,11 @@
     (.put ^Channel (.-limiter ^Permit permit) permit nil nil))
   nil)
 
+(defn check-limiter
+  "Returns `limiter`, a port of permits. Throws :skein/not-a-port. For `with-permit`."
+  [limiter]
+  (argument/source "limiter of with-permit" limiter))
+
 (defn check-permit
   "Returns `permit`, taken from `limiter`. Throws :skein/limiter-closed when it is nil. For
   `with-permit`."
@@ -171,7 +177,7 @@
       ;=> :passed"
   {:style/indent 1}
   [limiter & body]
-  `(let [limiter# ~limiter
+  `(let [limiter# (check-limiter ~limiter)
          permit# (check-permit (if (in-block?) (a/<! limiter#) (a/<!! limiter#)) limiter#)]
      (try
        ~@body

@@ -65,7 +65,7 @@
   (try
     (impl/take! port handler)
     (catch IllegalArgumentException e
-      (check/that :skein/not-a-port "what is taken from" port (satisfies? impl/ReadPort port) "a channel")
+      (check/that :skein/not-a-port "The port of a take" port (satisfies? impl/ReadPort port) "a channel")
       (throw e))))
 
 (defn- putting
@@ -74,7 +74,7 @@
   (try
     (impl/put! port value handler)
     (catch IllegalArgumentException e
-      (check/that :skein/not-a-port "what is put on" port (satisfies? impl/WritePort port) "a channel")
+      (check/that :skein/not-a-port "The port of a put" port (satisfies? impl/WritePort port) "a channel")
       (throw e))))
 
 (defn foreign-take

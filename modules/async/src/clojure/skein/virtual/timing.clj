@@ -27,7 +27,9 @@
   (let [delay-ms (check/milliseconds :delay-ms delay-ms)
         region (Region/enter nil)
         fired? (volatile! false)
-        timer (Timeout/calling delay-ms (fn fire [_] (vreset! fired? true) (.cancel region)))]
+        fire (fn fire [_] (vreset! fired? true) (.cancel region))
+        timer (Timeout/calling delay-ms fire)]
+    (when (zero? delay-ms) (fire nil)) ; the body must not begin before the timer has
     (Limit. region timer fired? delay-ms)))
 
 (defn- stop-timer

@@ -162,6 +162,10 @@
     (is (= [:skein/limiter-closed :skein/limiter-closed]
            [(await-port waiting) (error-of #(limit/with-permit limiter 1))]))))
 
+(deftest what-is-no-limiter-is-refused
+  (is (= [:skein/not-a-port "limiter of with-permit must be a channel to take from, but is 5."]
+         (try (limit/with-permit 5 1) (catch clojure.lang.ExceptionInfo e [(:skein/error (ex-data e)) (ex-message e)])))))
+
 (deftest a-limiter-without-permits-is-refused
   (is (= (repeat 12 :skein/bad-number)
          (mapv error-of [#(limit/rate-limiter 1e-300) #(limit/rate-limiter ##Inf) #(limit/rate-limiter ##NaN)

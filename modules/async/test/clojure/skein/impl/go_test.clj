@@ -6,6 +6,7 @@
    [skein.impl.go :as go]
    [skein.impl.go-programs :as programs :refer [alts-val block block-at-once put-val take-val]])
   (:import
+   (clojure.lang Compiler$CompilerException)
    (java.lang.ref WeakReference)
    (java.util Date)
    (java.util.concurrent CountDownLatch TimeUnit)
@@ -424,3 +425,9 @@
     (binding [*compile-path* dir, *compile-files* true]
       (load "/skein/impl/go_aot"))
     (is (seq (file-seq (java.io.File. dir))))))
+
+(deftest a-class-that-is-none-is-reported-at-its-clause
+  (let [e (try (load-string "(skein.async/go\n  (try (skein.async/<! nil)\n    (catch NoSuchClass e 1)))")
+               (catch Compiler$CompilerException e e))]
+    (is (= 3 (:clojure.error/line (ex-data e))))
+    (is (= "Unable to resolve classname: NoSuchClass" (ex-message (ex-cause e))))))

@@ -38,7 +38,9 @@
    [skein.impl.expand :as expand]
    [skein.impl.forms :as forms]
    [skein.impl.go.mark :as mark]
-   [skein.impl.internals :as internals]))
+   [skein.impl.internals :as internals])
+  (:import
+   (clojure.lang Compiler$CompilerException)))
 
 (set! *warn-on-reflection* true)
 
@@ -283,15 +285,19 @@
   [b sym]
   (leave b [:return (list 'throw (with-meta sym {:tag 'java.lang.Throwable}))]))
 
-(defn- catch-class ^Class [class]
+(defn- catch-class
+  "The class that the catch clause `form` names. If there is none, fails as Clojure does, at the clause."
+  ^Class [[_ class :as form]]
   (or (internals/class-named class)
-      (throw (IllegalArgumentException. (str "Unable to resolve classname: " class)))))
+      (let [{:keys [line column]} (meta form)]
+        (throw (Compiler$CompilerException. (str *file*) (int (or line 0)) (int (or column 0)) 'try
+                                            (IllegalArgumentException. (str "Unable to resolve classname: " class)))))))
 
 (defn- run-catches
   "Tries the catch clauses on `thrown`; the block after them gets what none of them took."
   [b clauses thrown dest]
-  (reduce (fn clause [b [_ class sym & body]]
-            (let [test (list 'clojure.core/instance? (symbol (.getName (catch-class class))) thrown)
+  (reduce (fn clause [b [_ class sym & body :as form]]
+            (let [test (list 'clojure.core/instance? (symbol (.getName (catch-class form))) thrown)
                   [b yes] (add-block b nil [])
                   [b no] (add-block b nil [])]
               (-> b

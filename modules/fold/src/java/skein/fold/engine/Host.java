@@ -107,7 +107,7 @@ final class Host implements Runnable {
         synchronized (this) {
             if (interrupted) guest.interrupt();
         }
-        if (thrown != null) throw Util.sneakyThrow(thrown);
+        if (thrown != null) throw Util.sneakyThrow(Caller.shownIn(thrown));
         return result;
     }
 }

@@ -93,7 +93,7 @@ abstract class Run {
             invitation.run = null;
         }
         synchronized (lock) {
-            if (failure != null) throw Util.sneakyThrow(failure);
+            if (failure != null) throw Util.sneakyThrow(Caller.shownIn(failure));
             return result();
         }
     }
@@ -101,7 +101,7 @@ abstract class Run {
     /** Returns the value of a run that has not failed, or throws what its leftmost failed part has thrown. Under the lock. */
     Object result() {
         if (tail.thrown != null && (head == tail || head.done && head.right == tail))
-            throw Util.sneakyThrow(tail.thrown);
+            throw Util.sneakyThrow(Caller.shownIn(tail.thrown));
         if (head != tail || !head.done) throw new AssertionError("parts are left");
         return head.acc;
     }

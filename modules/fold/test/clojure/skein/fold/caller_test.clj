@@ -1,0 +1,43 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.fold.caller-test
+  "What a helper throws says which fold has failed."
+  (:require
+   [clojure.test :refer [deftest is testing]]
+   [skein.fold :as fold]))
+
+(set! *warn-on-reflection* true)
+
+(defn- functions
+  "The names of this namespace's functions in a stack trace, before and after the mark of the thread that folds."
+  [^Throwable thrown]
+  (let [elements (seq (.getStackTrace thrown))
+        [own [_ & caller]] (split-with (fn [^StackTraceElement e] (not= "skein.ASYNC" (.getClassName e))) elements)
+        names (fn names [elements]
+                (into #{} (keep (fn [^StackTraceElement e] (second (re-find #"^skein\.fold\.caller_test\$(\w+)" (.getClassName e))))) elements))]
+    [(names own) (names caller)]))
+
+(defn- fails-unless
+  "Throws on any thread but `thread`, which takes its time."
+  [thread x]
+  (if (identical? thread (Thread/currentThread))
+    (do (Thread/sleep 1) x)
+    (throw (ex-info "on a helper" {}))))
+
+(defn- fold-with-helpers [source]
+  (let [caller (Thread/currentThread)]
+    (fold/fold {:parallelism 2 :grain 1} (fold/through (map (fn [x] (fails-unless caller x))) fold/count) source)))
+
+(defn- fold-alone []
+  (fold/fold {:parallelism 1} (fold/through (map (fn [x] (fails-unless nil x))) fold/count) [1 2]))
+
+(deftest who-folded-stands-in-the-stack-trace
+  (doseq [[what source] {"by position" (vec (range 20000)), "a feed" (iterator-seq (.iterator ^Iterable (vec (range 20000))))}]
+    (testing what
+      (let [[own caller] (functions (try (fold-with-helpers source) (catch Exception e e)))]
+        (is (contains? own "fails_unless"))
+        (is (contains? caller "fold_with_helpers"))))))
+
+(deftest on-the-callers-own-thread-it-is-there-anyway
+  (let [[own caller] (functions (try (fold-alone) (catch Exception e e)))]
+    (is (contains? own "fold_alone"))
+    (is (= #{} caller))))
