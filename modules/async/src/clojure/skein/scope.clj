@@ -327,7 +327,7 @@
 (defmacro in-scope
   "Evaluates the body. Whatever skein.async starts in it is a child of scope `s`: blocks of `go`
   and `async`, threads, and what pipelines, mults, `into`, `parallel-map` and so on are made of.
-  So is what those start in turn.
+  So is what those start in turn. Threads of a flow, and those that wait for a future, are not.
 
   The scope waits for them as for all children, and cancels them when it is cancelled. What
   never ends by itself, such as a mult of an open channel, is ended by `cancel!`. Outside of

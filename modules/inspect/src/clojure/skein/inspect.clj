@@ -70,8 +70,7 @@
   :locks      platform threads that hold each other's locks: {:name :tid :lock :held-by :site}
   :collected  blocks that the collector took before they had ended: {:count n, :blocks the last 1024}
 
-  The functions below take a snapshot too, before other arguments that are no options, or make one. Throws
-  :skein/inspect-off."
+  Functions below that take a snapshot make one if they are given none. Throws :skein/inspect-off."
   []
   (check-on)
   (snapshot/take-snapshot))

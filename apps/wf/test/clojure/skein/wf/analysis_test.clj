@@ -42,7 +42,7 @@
          ["hour"] ["weekday"] ["day"] ["month"] ["minute"] [] ["client" "url"] ["day" "status" "path"]]))
 
 (def ^:private common-tallies
-  (into [] (remove #(some #{"referrer" "agent"} (:by %))) every-tally))
+  (into [] (remove #(some #{"referrer" "site" "agent"} (:by %))) every-tally))
 
 ;;;; Real and generated logs
 
