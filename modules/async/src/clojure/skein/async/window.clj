@@ -115,6 +115,9 @@
                       (when error (Failures/begunBy error caller))
                       (when close? (finish to error))
                       (a/>!! done outcome)))
+                  (fn unbegun [t]
+                    (when close? (finish to t))
+                    (a/>!! done {:error t}))
                   :io)
     (a/async (let [outcome (a/<! done)]
                (if-some [error (:error outcome)]

@@ -51,24 +51,29 @@
 
 (defn exec
   "Runs `task` on a thread for `workload`, or on one of the simulation that the caller is in. It is
-  a child of the scope whose children are made here; see skein.scope/in-scope."
-  [^Runnable task workload]
-  (Child/start task ^Executor (executor-for workload)))
+  a child of the scope whose children are made here, see skein.scope/in-scope; if that cancels it
+  before it begins, `unbegun` is called with an exception in its place."
+  [task unbegun workload]
+  (Child/start task unbegun ^Executor (executor-for workload)))
 
 (defn call
   "See skein.async/thread-call."
   [f workload]
   (check/function "f of thread-call" f)
   (let [^Channel c (port/chan 1)
-        f (bound-fn* f)]
+        f (bound-fn* f)
+        child? (Child/here)]
     (exec (fn run []
-            (try (when-some [v (f)] (port/>!! c v))
+            (try (let [v (f)]
+                   (when (some? v) (port/>!! c v))
+                   v)
                  (catch Throwable t
-                   (when-not (Child/here) ; else its scope tells
+                   (when-not child? ; else its scope tells
                      (Failures/uncaught t)) ; before its taker is given nil, and may ask why
                    (.close c t)
                    (throw t))
                  (finally (port/close! c))))
+          (fn unbegun [t] (.close c ^Throwable t))
           workload)
     c))
 

@@ -2,7 +2,11 @@
 package skein.rt;
 
 import clojure.lang.IFn;
+import clojure.lang.RT;
+import clojure.lang.Var;
 import skein.rt.schedule.Scheduler;
+import skein.rt.scope.Child;
+import skein.rt.scope.Region;
 
 /** The waiter behind {@code put!}, {@code take!} and {@code do-alts}: a function of the result. */
 public final class Callback extends Waiter implements Runnable {
@@ -39,8 +43,19 @@ public final class Callback extends Waiter implements Runnable {
         value = null;
         if (function == null) return;
         value = result;
-        if (onCaller) run();
-        else Scheduler.submit(this);
+        if (!onCaller) Scheduler.submit(this);
+        else if (Child.here()) runAsNobodys();
+        else run();
+    }
+
+    /** Runs it where another party's scope is bound: what the function starts is not that scope's. */
+    private void runAsNobodys() {
+        Var.pushThreadBindings(RT.map(Region.CHILD, null));
+        try {
+            run();
+        } finally {
+            Var.popThreadBindings();
+        }
     }
 
     /** Calls the function. An exception is the function's own affair and must not hit the other party. */

@@ -147,3 +147,33 @@
   (is (= (repeat 20 :skein/deadline-passed)
          (within-deadline
            (mapv a/<!! (vec (repeatedly 20 #(a/thread (error-of (fn [] (s/scope [_ {:deadline-ms 5}] (a/<!! (a/chan)))))))))))))
+
+(deftest what-is-cancelled-before-it-begins-closes-its-port
+  (doseq [[what start] {"go" #(a/go 1)
+                        "thread" #(a/thread 1)
+                        "io-thread" #(a/io-thread 1)
+                        "wmap" #(let [to (a/chan)] (window/wmap 2 inc (a/chan) to) to)}
+          :let [port (promise)]]
+    (is (nil? (within-deadline
+                (s/scope [sc]
+                  (s/cancel! sc)
+                  (s/in-scope sc (deliver port (start))))
+                (a/<!! @port)))
+        what)))
+
+(deftest outcomes-have-the-values-of-threads
+  (is (= [{:value 42} {:value 43} {:value 44}]
+         (within-deadline
+           (s/scope [sc {:on-error :collect}]
+             (s/in-scope sc (a/<!! (a/thread 42)) (a/<!! (a/go 43)) (a/<!! (a/io-thread 44)))
+             (s/outcomes sc))))))
+
+(deftest a-callback-of-others-starts-no-child
+  (let [c (a/chan)
+        go-on (a/chan)
+        block (promise)]
+    (a/take! c (fn [v] (deliver block (a/async (a/<! go-on) v))))
+    (within-deadline
+      (s/scope [sc] (s/in-scope sc (a/>!! c 1)) (s/cancel! sc))
+      (a/close! go-on)
+      (is (= 1 (a/<?? @block))))))

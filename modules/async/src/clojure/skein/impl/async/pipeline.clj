@@ -109,6 +109,7 @@
                                     (when-some [job (port/<!! jobs)]
                                       (do-job job)
                                       (when-not (cancelled?) (recur)))))
+                (fn unbegun [_]) ; the scope ends the whole pipeline
                 workload))
 
 (defblock ^:private work

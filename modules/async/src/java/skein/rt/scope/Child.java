@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt.scope;
 
+import clojure.lang.IFn;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import skein.rt.World;
 
 /** Work on a thread of an executor, as the child of a scope. */
 public final class Child implements Runnable {
-    private final Runnable work;
+    private final IFn work;
+    private final IFn unbegun;
     private final Region region;
 
-    private Child(Runnable work, Region region) {
+    private Child(IFn work, IFn unbegun, Region region) {
         this.work = work;
+        this.unbegun = unbegun;
         this.region = region;
     }
 
-    /** Runs {@code work} on {@code executor}, or in a simulation if this is one; as a child where {@link Region#CHILD} is bound. */
-    public static void start(Runnable work, Executor executor) {
+    /**
+     * Runs work on {@code executor}, or in a simulation if this is one; as a child where {@link Region#CHILD} is bound.
+     *
+     * @param work of no argument; its value is the child's
+     * @param unbegun called with an exception in place of {@code work} if the child was cancelled before it began
+     */
+    public static void start(IFn work, IFn unbegun, Executor executor) {
         Region region = Region.childHere();
         if (region == null) {
             if (!World.starts(work)) executor.execute(work);
             return;
         }
-        Child child = new Child(work, region);
+        Child child = new Child(work, unbegun, region);
         try {
             if (!World.starts(child)) executor.execute(child);
         } catch (Throwable t) { // refused, or no memory for a thread: the scope must not wait for it
@@ -39,15 +47,20 @@ public final class Child implements Runnable {
     @Override
     public void run() {
         Cancellable child = region.cancellable();
+        Object value = null;
         Throwable thrown = null;
         try {
-            if (child.enter()) work.run();
-            else thrown = new CancellationException("Cancelled before it began.");
+            if (child.enter()) {
+                value = work.invoke();
+            } else {
+                thrown = new CancellationException("Cancelled before it began.");
+                unbegun.invoke(thrown);
+            }
         } catch (Throwable t) { // whatever the work throws is for the scope
             thrown = t;
             child.failed(t);
         }
         child.exit();
-        child.ended(null, thrown);
+        child.ended(value, thrown);
     }
 }
