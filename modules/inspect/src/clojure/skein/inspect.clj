@@ -115,6 +115,7 @@
   :parent    the block that made it, or nil
   :holds     the channels in its locals in which somebody waits
   :result    the channel of its result, if somebody waits there
+  :cancellable? true if it is in a scope or the like, which could cancel it
 
   options  :state, :op and :site \"orders.clj\" or \"orders.clj:31\" choose; :older-ms: those that have waited so long;
            :sort by :age, :since or :runs, the greatest first; :limit"
@@ -147,7 +148,8 @@
   ([snapshot] (:channels snapshot)))
 
 (defn threads
-  "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}."
+  "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}, and
+  :cancellable? true of one that is in a scope or the like, which could cancel it."
   ([] (threads (snapshot)))
   ([snapshot] (:threads snapshot)))
 

@@ -181,7 +181,7 @@
 
 (defn- block [now views [^Entry e ^Frame frame port arms]]
   (let [in (waits views frame arms)
-        parked? (and (some? port) (seq in) (not (.isRunning frame)))
+        parked? (and (some? port) (seq in) (= (count in) (count arms)) (not (.isRunning frame)))
         ^View result (.get ^Map views (.port frame))
         held (holds views frame)]
     (cond-> (assoc (known now e)
@@ -191,6 +191,7 @@
                                 :else :ready)
                    :waits (if parked? in []))
       (seq held) (assoc :holds held)
+      (.cancellable frame) (assoc :cancellable? true)
       result (assoc :result (.id result)))))
 
 ;;;; Threads
@@ -200,24 +201,29 @@
                                                   (.stack w)))]
     {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
 
-(defn- thread-waits [^Map views ^Thread thread port]
-  (into []
-        (keep (fn wait [p]
-                (if-some [^View view (.get views p)]
-                  (some (fn side [[op waiters]]
-                          (when (some (fn mine [^Waiter w] (identical? thread (.thread w))) waiters)
-                            {:op op :channel (.id view)}))
-                        [[:take (.takes view)] [:put (.puts view)]])
-                  (when-not (instance? Channel p) {:foreign (some-> p class .getName)}))))
-        (ports-of port)))
+(defn- thread-wait [^Map views ^Thread thread p]
+  (if-some [^View view (.get views p)]
+    (some (fn side [[op waiters]]
+            (when (some (fn mine [^Waiter w] (identical? thread (.thread w))) waiters)
+              {:op op :channel (.id view)}))
+          [[:take (.takes view)] [:put (.puts view)]])
+    (when-not (instance? Channel p) {:foreign (some-> p class .getName)})))
+
+(defn- thread-waits
+  "In which channels the thread waits; in none if it has left one, since it then goes on."
+  [^Map views ^Thread thread port]
+  (let [ports (ports-of port)
+        in (into [] (keep (partial thread-wait views thread)) ports)]
+    (if (= (count in) (count ports)) in [])))
 
 (defn- thread [now views i ^Registry$Waiting w]
   (let [waiter (.waiter w)]
     (when-some [t (.thread waiter)]
-      {:name (.getName t) :tid (.threadId t) :virtual? (.isVirtual t)
-       :waits (thread-waits views t (.port w))
-       :since-ms (elapsed-ms now (.since w))
-       :site (when (< (long i) (long max-stacks)) (place waiter))})))
+      (cond-> {:name (.getName t) :tid (.threadId t) :virtual? (.isVirtual t)
+               :waits (thread-waits views t (.port w))
+               :since-ms (elapsed-ms now (.since w))
+               :site (when (< (long i) (long max-stacks)) (place waiter))}
+        (.cancellable w) (assoc :cancellable? true)))))
 
 (defn- locks
   "The platform threads that hold each other's locks, as the JVM finds them."
@@ -256,8 +262,9 @@
   block of the program, and no value of it.
 
   :at-ms      when, since 1970
-  :blocks     those that have not ended: {:id :state :site :waits :since-ms :age-ms :runs :parent :holds :result}
-  :threads    those that wait in a channel: {:name :tid :virtual? :site :waits :since-ms}
+  :blocks     those that have not ended: {:id :state :site :waits :since-ms :age-ms :runs :parent :holds :result
+               :cancellable?}
+  :threads    those that wait in a channel: {:name :tid :virtual? :site :waits :since-ms :cancellable?}
   :channels   those in which somebody waits, or that have a label: {:id :kind :label :buffer :takes :puts :closed?}
   :locks      platform threads that hold each other's locks: {:name :tid :lock :held-by :site}
   :collected  blocks that the collector took before they had ended: {:count n, :blocks the last}"

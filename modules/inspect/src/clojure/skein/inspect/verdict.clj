@@ -23,14 +23,30 @@
 
 ;;;; Proven
 
+(defn- bound
+  "The blocks and threads that wait for results of collected blocks only, and that nothing around them could cancel, as
+  the parties {:block id} and {:thread tid}. A timer, another port or a deadline could end any other wait."
+  [{:keys [blocks threads channels]}]
+  (let [stuck (into #{} (comp (filter :collected?) (map :id)) channels)
+        bound? (fn bound? [{:keys [waits cancellable?]}]
+                 (and (seq waits) (not cancellable?)
+                      (every? (fn on-stuck? [{:keys [op channel]}] (and (= :take op) (stuck channel))) waits)))]
+    (-> #{}
+        (into (comp (filter bound?) (map (fn party [b] {:block (:id b)}))) blocks)
+        (into (comp (filter bound?) (map (fn party [t] {:thread (:tid t)}))) threads))))
+
 (defn- awaiting
-  "The parties that wait for the results of collected blocks: {block-id [party]}."
-  [{:keys [channels]}]
-  (into {} (keep (fn of [{:keys [collected? block takes]}] (when (and collected? (seq takes)) [block takes]))) channels))
+  "The parties that wait for the results of collected blocks, and for nothing else: {block-id [party]}."
+  [{:keys [channels] :as snapshot}]
+  (let [bound (bound snapshot)
+        bound? (fn bound? [{:keys [block tid]}] (bound (if block {:block block} {:thread tid})))]
+    (into {} (keep (fn of [{:keys [collected? block takes]}]
+                     (when-some [parties (when collected? (seq (filter bound? takes)))] [block (vec parties)])))
+          channels)))
 
 (defn- fate
-  "What the collection of a block means, given who waits for its result: a thread or block waits for ever; the value of
-  its put is lost; its catch or finally clause has not run; or nobody minds."
+  "What the collection of a block means, given who waits for its result and for nothing else: those wait on; the value
+  of its put is lost; its catch or finally clause has not run; or nobody minds."
   [{{:keys [in-try]} :site op :op} awaited-by]
   (cond
     (seq awaited-by) :deadlock
@@ -50,14 +66,16 @@
              :says (str (words/block-name id) ", " (words/place site) ", can never go on: the collector has taken it. "
                         (if awaited-by
                           (str (str/join ", " (map words/waiting-party awaited-by))
-                               " waits for its result, which only a put on it or its close could end.")
+                               (if (next awaited-by) " wait" " waits")
+                               " for its result only, which the block will never give. A put on that port or its close could still"
+                               " end that, or an interrupt.")
                           (meaning kind)))}
       awaited-by (assoc :awaited-by awaited-by))))
 
 (defn collected
   "Returns a report for each block of the snapshot that was collected before it had ended, oldest first. Its :kind is
-  :deadlock if somebody waits for its result, :no-clean-up if a catch or finally clause was to run, :lost-value if it was
-  to put one, else :abandoned."
+  :deadlock if somebody waits for its result and nothing else, outside of any scope, :no-clean-up if a catch or finally
+  clause was to run, :lost-value if it was to put one, else :abandoned."
   [snapshot]
   (let [awaited (awaiting snapshot)]
     (mapv (partial proven awaited) (:blocks (:collected snapshot)))))

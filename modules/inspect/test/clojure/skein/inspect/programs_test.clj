@@ -68,7 +68,7 @@
     (let [{:keys [says awaited-by]} (first (filter (comp #{:deadlock} :kind) (inspect/deadlocks)))]
       (is (= ["waits-for-it"] (map :thread awaited-by)))
       (is (re-find #"programs_test\.clj:\d+ \(<! y\), can never go on" says))
-      (is (re-find #"thread waits-for-it waits for its result" says)))
+      (is (re-find #"thread waits-for-it waits for its result only" says)))
     (testing "and why says the same"
       (is (= :collected (:ends (inspect/why @thread)))))
     (.interrupt ^Thread @thread)
@@ -232,3 +232,47 @@
     (a/close! (.get local))
     (vreset! trigger nil)
     (is (= :cleaned (watched/eventually #(do (System/gc) (deref cleaned 1 nil)))))))
+
+(defn- told-of
+  "What is said of the block at `form`, which the collector has taken: [kind-of-leak report]."
+  [form]
+  (watched/eventually
+    #(let [reports (inspect/deadlocks {:prove true})]
+       (when-some [{:keys [kind]} (first (filter (comp #{form} :form :site) (inspect/leaks)))]
+         [kind (first (filter (comp #{form} :form :site :block) reports))]))))
+
+(deftest a-thread-that-waits-for-a-stuck-block-or-a-timer
+  (let [over (chan)
+        done (a/thread (nil? (first (a/alts!! [(go (<! (chan))) over]))))]
+    (is (= [:abandoned nil] (told-of "(<! (chan))")))
+    (a/close! over)
+    (is (true? (await-port done))))
+  (let [timed (a/thread (nil? (first (a/alts!! [((fn [] (let [never (chan)] (go (<! never))))) (timeout 3000)]))))]
+    (is (= [:abandoned nil] (told-of "(<! never)")))
+    (is (true? (await-port timed)))))
+
+(deftest a-block-that-waits-for-a-stuck-block-or-another
+  (let [release (chan)
+        done (go (first (alts! [(go (<! (chan))) (go (<! release))])))]
+    (is (= [:abandoned nil] (told-of "(<! (chan))")))
+    (>!! release :released)
+    (is (= :released (await-port done)))))
+
+(deftest a-thread-in-a-scope-that-waits-for-a-stuck-block
+  (let [done (a/thread (try (scope/scope [_ {:deadline-ms 3000}] (<!! (go (<! (chan)))))
+                            (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))]
+    (is (= [:abandoned nil] (told-of "(<! (chan))")))
+    (is (= :skein/deadline-passed (await-port done)))))
+
+(deftest a-block-in-a-scope-that-waits-for-a-stuck-block
+  (let [done (a/thread (try (scope/scope [s {:deadline-ms 3000}]
+                              (let [stuck (go (<! (chan)))] (scope/go s (<! stuck))))
+                            (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))]
+    (is (= [:abandoned nil] (told-of "(<! (chan))")))
+    (is (= :skein/deadline-passed (await-port done)))))
+
+(deftest a-callback-for-the-result-of-a-stuck-block
+  (let [port (go (<! (chan)))]
+    (inspect/label! port "called back") ; so that the snapshot has it
+    (a/take! port (fn [_]))
+    (is (= [:abandoned nil] (told-of "(<! (chan))")))))

@@ -16,6 +16,7 @@ import skein.rt.Hooks;
 import skein.rt.Lock;
 import skein.rt.Runner;
 import skein.rt.Waiter;
+import skein.rt.scope.Cancellable;
 import skein.rt.watch.Inspector;
 import skein.rt.watch.Note;
 
@@ -110,8 +111,11 @@ public final class Registry implements Inspector, Runnable {
         }
     }
 
-    /** A thread that waits for {@code port}, or for several when that is a vector, since tick {@code since}. */
-    public record Waiting(Waiter waiter, Object port, int since) {}
+    /**
+     * A thread that waits for {@code port}, or for several when that is a vector, since tick {@code since}; and whether
+     * something around it, as a scope, could cancel it.
+     */
+    public record Waiting(Waiter waiter, Object port, int since, boolean cancellable) {}
 
     private static final Registry THE_ONE = new Registry();
 
@@ -188,7 +192,7 @@ public final class Registry implements Inspector, Runnable {
 
     @Override
     public void waits(Waiter waiter, Object port) {
-        threads.put(waiter, new Waiting(waiter, port, tick));
+        threads.put(waiter, new Waiting(waiter, port, tick, Cancellable.innermost() != null));
     }
 
     @Override
