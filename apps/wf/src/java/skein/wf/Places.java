@@ -35,14 +35,35 @@ final class Places {
         int from = batch.from[Rows.URL][row];
         int to = batch.to[Rows.URL][row];
         batch.from[Rows.HOST][row] = -1;
-        int colon = from < 0 ? to : Bytes.indexOf(bytes, from, to, (byte) ':');
-        if (colon + 3 > to || bytes[colon + 1] != '/' || bytes[colon + 2] != '/') return;
+        int colon = from < 0 ? from : schemeEnd(bytes, from, to);
+        if (colon <= from
+                || colon + 3 > to
+                || bytes[colon] != ':'
+                || bytes[colon + 1] != '/'
+                || bytes[colon + 2] != '/') return;
         int host = colon + 3;
-        int path = Bytes.indexOf(bytes, host, to, (byte) '/');
+        int path = hostEnd(bytes, host, to);
         int port = lastColon(bytes, host, path);
         boolean bracket = port >= 0 && Bytes.indexOf(bytes, port, path, (byte) ']') < path;
         batch.from[Rows.HOST][row] = host;
         batch.to[Rows.HOST][row] = port < 0 || bracket ? path : port;
         batch.from[Rows.URL][row] = path;
+    }
+
+    /** Returns where the first byte is that no scheme has: visitors write the rest of a URL, and may write a scheme there. */
+    private static int schemeEnd(byte[] bytes, int from, int to) {
+        int at = from;
+        while (at < to && isOfScheme(bytes[at])) at++;
+        return at;
+    }
+
+    private static boolean isOfScheme(byte b) {
+        return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '+' || b == '.' || b == '-';
+    }
+
+    private static int hostEnd(byte[] bytes, int from, int to) {
+        int at = from;
+        while (at < to && bytes[at] != '/' && bytes[at] != '?' && bytes[at] != '#') at++;
+        return at;
     }
 }

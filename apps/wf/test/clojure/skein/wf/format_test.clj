@@ -85,6 +85,25 @@
             {"client" "h", "url" "/a", "upstream" "10.0.0.1"}]]]
     (is (= expected (keys-of (str line "\n") (keys expected) {:log-format log-format})) line)))
 
+(deftest only-a-url-that-begins-with-a-scheme-says-a-host
+  (doseq [[url host path] [["/login?next=https://evil.org/x" nil "/login?next=https://evil.org/x"]
+                           ["//a/go?u=http://evil.org/y" nil "//a/go?u=http://evil.org/y"]
+                           ["?next=http://evil.org/y" nil "?next=http://evil.org/y"]
+                           ["login?next=http://evil.org/y" nil "login?next=http://evil.org/y"]
+                           ["://evil.org/y" nil "://evil.org/y"]
+                           ["http:/a" nil "http:/a"]
+                           ["https://example.org:443/a?u=http://evil.org/y" "example.org" "/a?u=http://evil.org/y"]
+                           ["svn+ssh://example.org/a" "example.org" "/a"]
+                           ["http://[::1]:80/a" "[::1]" "/a"]
+                           ["http://example.org?u=http://evil.org/y" "example.org" "?u=http://evil.org/y"]
+                           ["http://example.org:80#a/b" "example.org" "#a/b"]]]
+    (is (= {"host" host, "url" path}
+           (keys-of (str "{\"properties\":{\"requestUri\":\"" url "\"}}\n") ["host" "url"] {:log-format "json"}))))
+  (let [line (fn line [url] (str "h - - " clf " \"GET " url " HTTP/1.1\" 200 5 \"-\" \"x\"\n"))
+        urls ["http://a.org/1" "http://a.org/2" "http://a.org/3" "/go?u=http://evil.org/y" "/go?u=http://evil.org/y"]]
+    (is (= {"host" "a.org", "url" "/go?u=http://evil.org/y"}
+           (keys-of (str/join (map line urls)) ["host" "url"] {:format-of "varnish"})))))
+
 (deftest a-time-that-several-directives-write-is-one
   (let [log (fn log [log-format line]
               (with-log line
