@@ -56,6 +56,19 @@
     (is (= expected (:name (:format (detection/detect "x" [(head [line])])))) line)
     (is (= expected (:name (:format (detection/detect "x" [(head (concat ["" "junk"] (repeat 20 line) ["h - - [3"]))])))) line)))
 
+(defn- detected [line]
+  (:name (:format (detection/detect "x" [(.getBytes (str line "\n") "UTF-8")]))))
+
+(def ^:private request (str clf " \"GET /a HTTP/1.0\" 200 5"))
+
+(deftest lighttpd-has-an-address-before-its-host
+  (doseq [[expected start] {"lighttpd" ["203.0.113.1 www.example.com - " "2001:db8::7 www.example.com:8080 ann " "::1 localhost - "
+                                        "::ffff:10.0.0.1 1.example.com - "]
+                            "combined" ["www.example.com 203.0.113.1 - " "10.0.0.1 203.0.113.1 - " "localhost 10.0.0.1 - " "2001:db8::7 10.0.0.1 ann "]}
+          start start
+          [wrapper wrapped] {"" "", "syslog:" "Oct 10 13:55:00 web1 proxy[812]: ", "kubernetes:" "2024-10-10T13:55:00.1Z stdout F "}]
+    (is (= (str wrapper expected) (detected (str wrapped start request " \"-\" \"x\""))) (str wrapped start))))
+
 (deftest whole-numbers-at-the-end-are-no-seconds
   (let [line (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 12345\n")]
     (is (= "combined-and-more" (:name (:format (detection/detect "x" [(.getBytes ^String line "UTF-8")]))))

@@ -41,6 +41,11 @@
   (str "$elb $remote_addr:$remote_port $target $request_seconds ${duration:s} $response_seconds $status $target_status $received_bytes "
        "$bytes_sent \"$request\" \"$http_user_agent\" $ssl_cipher $ssl_protocol"))
 
+(def ^:private address-and-host
+  "What lines of lighttpd begin with: an address, and a host with a letter, which nobody takes for an address."
+  (re-pattern (str "(?:^|[ \"])(?:\\d{1,3}(?:\\.\\d{1,3}){3}|[\\da-fA-F]{0,4}:[\\da-fA-F]{0,4}:[\\da-fA-F:.]*+) "
+                   "(?=[\\d.-]*[A-Za-z_])(?:localhost|[\\w-]+(?:\\.[\\w-]+)+)(?::\\d+)? \\S+ \\[")))
+
 (def rows
   "The table."
   [{:name "vhost-port-seconds", :of "apache", :layout (str "%v:%p " combined " %T")}
@@ -51,8 +56,7 @@
    {:name "combined-seconds", :of "apache nginx", :layout (str combined " %T")}
    {:name "combinedio", :of "apache", :layout (str combined " %I %O")}
    {:name "vhost-without-port", :of "apache nginx", :layout (str "%v " combined)}
-   {:name "lighttpd", :of "lighttpd", :line #" (?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)? \S+ \["
-    :layout (str/replace combined "%l" "%V")}
+   {:name "lighttpd", :of "lighttpd", :line address-and-host, :layout (str/replace combined "%l" "%V")}
    {:name "varnish", :of "varnish", :line #"[A-Z]+ https?://\S+ HTTP/", :absolute? true, :layout combined}
    {:name "combined", :of "apache nginx tomcat varnish lighttpd", :layout combined}
    {:name "vhost-common", :of "apache", :layout (str "%v " common)}
