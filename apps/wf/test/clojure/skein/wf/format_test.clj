@@ -69,6 +69,15 @@
           [wrapper wrapped] {"" "", "syslog:" "Oct 10 13:55:00 web1 proxy[812]: ", "kubernetes:" "2024-10-10T13:55:00.1Z stdout F "}]
     (is (= (str wrapper expected) (detected (str wrapped start request " \"-\" \"x\""))) (str wrapped start))))
 
+(deftest a-virtual-host-without-a-port-has-a-letter
+  (doseq [[row plain after] [["vhost-without-port" "combined" " \"-\" \"x\""] ["vhost-seconds" "combined-seconds" " \"-\" \"x\" 0.123"]
+                             ["vhost-common" "common" ""] ["vhost-without-port-and-more" "combined-and-more" " \"-\" \"x\" a b"]]
+          [expected start] {row ["www.example.com 10.0.0.1 - - " "1.example.com 2001:db8::7 - ann " "localhost h - - " "_ 10.0.0.1 - - "]
+                            plain ["203.0.113.1 10.0.0.1 - - "]}
+          start start
+          [wrapper wrapped] {"" "", "syslog:" "Oct 10 13:55:00 web1 proxy[812]: ", "kubernetes:" "2024-10-10T13:55:00.1Z stdout F "}]
+    (is (= (str wrapper expected) (detected (str wrapped start request after))) (str wrapped start))))
+
 (deftest whole-numbers-at-the-end-are-no-seconds
   (let [line (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\" 12345\n")]
     (is (= "combined-and-more" (:name (:format (detection/detect "x" [(.getBytes ^String line "UTF-8")]))))

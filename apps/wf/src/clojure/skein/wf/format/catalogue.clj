@@ -46,20 +46,24 @@
   (re-pattern (str "(?:^|[ \"])(?:\\d{1,3}(?:\\.\\d{1,3}){3}|[\\da-fA-F]{0,4}:[\\da-fA-F]{0,4}:[\\da-fA-F:.]*+) "
                    "(?=[\\d.-]*[A-Za-z_])(?:localhost|[\\w-]+(?:\\.[\\w-]+)+)(?::\\d+)? \\S+ \\[")))
 
+(def ^:private host-without-port
+  "What lines with a virtual host begin with: a host with a letter, since two addresses are those of a client and of its proxy."
+  #"(?:^|[ \"])(?=[\d.-]*[A-Za-z_])[^\s\":]++(?::\d++)? \S++ \S++ \S++ \[")
+
 (def rows
   "The table."
   [{:name "vhost-port-seconds", :of "apache", :layout (str "%v:%p " combined " %T")}
    {:name "vhost", :of "apache", :layout (str "%v:%p " combined)}
-   {:name "vhost-seconds", :of "apache nginx", :layout (str "%v " combined " %T")}
+   {:name "vhost-seconds", :of "apache nginx", :line host-without-port, :layout (str "%v " combined " %T")}
    {:name "nginx-main", :of "nginx", :layout (str combined " \"%{X-Forwarded-For}i\"")}
    {:name "combined-forwarded-seconds", :of "nginx", :layout (str combined " \"%{X-Forwarded-For}i\" %T")}
    {:name "combined-seconds", :of "apache nginx", :layout (str combined " %T")}
    {:name "combinedio", :of "apache", :layout (str combined " %I %O")}
-   {:name "vhost-without-port", :of "apache nginx", :layout (str "%v " combined)}
+   {:name "vhost-without-port", :of "apache nginx", :line host-without-port, :layout (str "%v " combined)}
    {:name "lighttpd", :of "lighttpd", :line address-and-host, :layout (str/replace combined "%l" "%V")}
    {:name "varnish", :of "varnish", :line #"[A-Z]+ https?://\S+ HTTP/", :absolute? true, :layout combined}
    {:name "combined", :of "apache nginx tomcat varnish lighttpd", :layout combined}
-   {:name "vhost-common", :of "apache", :layout (str "%v " common)}
+   {:name "vhost-common", :of "apache", :line host-without-port, :layout (str "%v " common)}
    {:name "common", :of "apache tomcat", :layout common}
 
    {:name "ingress-nginx", :of "ingress-nginx", :sparse? true
@@ -101,7 +105,7 @@
    {:name "json", :of "json caddy traefik nginx google azure cloudflare pino", :layout :json, :line #"\{", :fields keys/json}
 
    {:name "vhost-and-more", :of "apache", :layout (str "%v:%p " combined), :open? true}
-   {:name "vhost-without-port-and-more", :of "apache nginx", :layout (str "%v " combined), :open? true}
+   {:name "vhost-without-port-and-more", :of "apache nginx", :line host-without-port, :layout (str "%v " combined), :open? true}
    {:name "combined-and-more", :of "apache nginx varnish lighttpd tomcat haproxy", :layout combined, :open? true}
    {:name "common-and-more", :of "apache tomcat", :layout common, :open? true}])
 
