@@ -143,6 +143,11 @@
   (is (= :skein/bad-log-format
          (try (format/parse "%{%d/%b/%Y}t %h %{%T}t %>s") (catch ExceptionInfo e (:skein/error (ex-data e)))))))
 
+(deftest the-address-of-the-host-is-no-client
+  (is (= {"client" nil, "url" "/a"}
+         (keys-of "{\"host\":{\"ip\":\"10.0.0.1\"},\"url\":\"/a\"}\n" ["client" "url"] {:log-format "json"}))
+      "of ECS, host.ip is the server's own"))
+
 (deftest what-is-no-json-is-malformed
   (doseq [line ["{" "{}}" "{\"status\":}" "{\"a\":1,}" "[1]" "x" "{\"a\" 1}" "{\"a\":\"b}" "{\"a\":tru}" "{\"a\":1 2}" "{\"status\":1e}x" "{a:1}"]]
     (is (= {"json" 1} (keys-of (str line "\n") ["url"] {:log-format "json"})) line))

@@ -33,7 +33,7 @@
   "The usual keys of JSON logs; of keys within keys, the path with dots."
   (fields
     ["client" :text "remote_addr remote_ip client_ip clientip client ClientHost request.remote_ip request.client_ip
-                     httpRequest.remoteIp source.ip client.ip remoteIp remote_host c-ip ip host.ip remoteAddr req.remoteAddress
+                     httpRequest.remoteIp source.ip client.ip remoteIp remote_host c-ip ip remoteAddr req.remoteAddress
                      ClientIP clientIP properties.clientIP properties.clientIp callerIpAddress"]
     ["client" :address-port "downstream_remote_address"]
     ["client" :address "x_forwarded_for"]
