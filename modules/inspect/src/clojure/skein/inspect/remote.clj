@@ -14,7 +14,7 @@
    (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine VirtualMachineDescriptor)
    (java.io ByteArrayInputStream IOException InputStreamReader PushbackReader)
    (java.util.zip GZIPInputStream)
-   (javax.management InstanceAlreadyExistsException MBeanServerConnection ObjectName ReflectionException)
+   (javax.management InstanceAlreadyExistsException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
    (javax.management.remote JMXConnectorFactory JMXServiceURL)
    (skein.inspect.rt Bean BeanMBean)))
 
@@ -67,4 +67,6 @@
           (let [was-off (.booleanValue ^Boolean (.invoke server bean-name "start" nil nil))] ; a copy of true is not true
             (assoc (read-snapshot (.invoke server bean-name "snapshot" (object-array [(boolean prove)]) (into-array String ["boolean"])))
                    :was-off? was-off))))
+      (catch RuntimeMBeanException e (fail! pid (ex-message (ex-cause e)))) ; what its inspector has thrown
+      (catch MBeanException e (fail! pid (ex-message (ex-cause e))))
       (catch IOException e (fail! pid (str "it ended meanwhile (" (ex-message e) ")."))))))

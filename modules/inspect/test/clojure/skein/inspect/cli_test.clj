@@ -39,8 +39,8 @@
 (def ^:private class-path (System/getProperty "java.class.path"))
 
 (defn- start
-  "Starts the program with a class path; after three minutes it is ended, which fails the test."
-  ^Process [class-path]
+  "Starts a program with a class path; after three minutes it is ended, which fails the test."
+  ^Process [class-path program]
   (let [^List command [(str (System/getProperty "java.home") "/bin/java") "-Xmx300m" "-cp" class-path
                        "clojure.main" "-e" (pr-str program)]
         process (-> (ProcessBuilder. command) (.redirectError ProcessBuilder$Redirect/INHERIT) .start)
@@ -56,7 +56,7 @@
     (loop [] (or (f) (when (pos? (- end (System/nanoTime))) (recur))))))
 
 (deftest a-process-that-hangs
-  (let [process (start class-path)
+  (let [process (start class-path program)
         in (lines-of process)
         pid (str (.pid process))
         go-on (fn go-on [] (doto (.getOutputStream process) (.write (.getBytes "\n")) .flush))]
@@ -99,10 +99,29 @@
 
 (deftest a-process-without-the-inspector-is-told-so
   (let [separator File/pathSeparator
-        process (start (str/join separator (remove #(re-find #"modules.inspect" %) (str/split class-path (re-pattern separator)))))
+        process (start (str/join separator (remove #(re-find #"modules.inspect" %) (str/split class-path (re-pattern separator))))
+                       program)
         pid (str (.pid process))]
     (try
       (is (= "up" (.readLine (lines-of process))))
       (is (= [1 "" (str "skein: Process " pid " can't be looked at: it does not have skein.inspect on its class path.\n")]
              (run "ps" pid)))
+      (finally (.destroy process)))))
+
+(def ^:private program-that-refuses
+  "A process whose collector does not run when asked to, as its inspector says after 20 s."
+  '(do (require 'skein.inspect)
+       (alter-var-root #'skein.inspect/deadlocks
+                       (constantly (fn refuse [_] (throw (ex-info "The garbage collector did not run." {})))))
+       (println "up")
+       (read-line)))
+
+(deftest what-the-process-refuses-is-said-in-a-sentence
+  (let [process (start class-path program-that-refuses)
+        pid (str (.pid process))]
+    (try
+      (is (= "up" (.readLine (lines-of process))))
+      (is (= 0 (first (run "ps" pid))))
+      (is (= [1 "" (str "skein: Process " pid " can't be looked at: The garbage collector did not run.\n")]
+             (run "ps" pid "--prove")))
       (finally (.destroy process)))))
