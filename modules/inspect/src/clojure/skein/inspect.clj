@@ -14,8 +14,8 @@
       (on?)
       ;=> true
 
-  While it is on, a block costs a hundred bytes and a few nanoseconds more; off, nothing. It holds no channel, block or
-  value of the program."
+  While it is on, a block costs a hundred bytes and a few nanoseconds more; off, nothing. It holds no block and
+  no value of the program, and no channel but those of a block's last operation, until the block's next one or its end."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -192,7 +192,9 @@
   :says     the report in words
 
   options  :prove true runs the garbage collector first, which proves it for blocks that nothing outside of the deadlock
-           can reach. It can't where a var, a thread or a timer holds one of the channels: somebody could still use it."
+           can reach. It can't where a var, a thread or a timer holds one of the channels: somebody could still use it.
+
+  Only the last 1024 collected blocks are kept: it says nothing of earlier ones."
   ([] (deadlocks nil))
   ([options]
    (check/options "deadlocks" options {:prove [boolean? "true or false"]})
@@ -203,7 +205,8 @@
 
 (defn leaks
   "Returns what was collected before it had ended, by place: [{:site :kind :count :last-ms}], the most frequent first.
-  :kind is as in `deadlocks`, or :abandoned, which programs may do; :last-ms is how long ago the last began to wait."
+  :kind is as in `deadlocks`, or :abandoned, which programs may do; :last-ms is how long ago the last began to wait.
+  Only the last 1024 collected blocks are kept and counted."
   ([] (leaks (snapshot)))
   ([snapshot]
    (->> (verdict/collected snapshot)
