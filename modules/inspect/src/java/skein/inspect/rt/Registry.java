@@ -154,12 +154,12 @@ public final class Registry implements Inspector, Runnable {
                 .unstarted(this);
         clock.setContextClassLoader(Registry.class.getClassLoader());
         clock.start();
+        Hooks.inspector(this); // first: the end of a block that stands in a list must be heard of
         for (Stripe s : stripes) {
             s.lock();
             s.off = false;
             s.unlock();
         }
-        Hooks.inspector(this);
     }
 
     /** Forgets everything, and lets go of all but the notes that blocks carry until they end. */
