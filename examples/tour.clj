@@ -9,7 +9,7 @@
    [skein.sim :as sim]
    [skein.trace :as trace])
   (:import
-   (java.util.concurrent Callable ExecutorService Executors)))
+   (java.util.concurrent Callable CountDownLatch ExecutorService Executors)))
 
 (set! *warn-on-reflection* true)
 
@@ -108,13 +108,16 @@
 ;;; A scope ends what it began
 ;; One of three children fails. The scope cancels the others, waits until they have ended, and throws what the first threw.
 
-(def ended (atom []))
+(def ^CountDownLatch begun (CountDownLatch. 2))
+
+(def ended (atom #{}))
 
 (defn child [sc n]
-  (s/fork sc (try (Thread/sleep 10000) (finally (swap! ended conj n)))))
+  (s/fork sc (.countDown begun)
+          (try (<!! (chan)) (finally (swap! ended conj n)))))
 
-(try (s/scope [sc {}]
+(try (s/scope [sc]
        (child sc 1)
        (child sc 2)
-       (s/fork sc (Thread/sleep 50) (throw (ex-info "the third fails" {}))))
-     (catch Exception e [(ex-message e) :ended (set @ended)]))
+       (s/fork sc (.await begun) (throw (ex-info "the third fails" {}))))
+     (catch Exception e [(ex-message e) :ended @ended]))

@@ -39,7 +39,7 @@ The code is examples/tour.clj: change it, and run the tour again.
      :line (ffirst code)
      :code (map second code)}))
 
-(defn steps
+(defn- steps
   "Returns the steps of the program `text`, maps of :title, :said and :code, lists of lines, and :line, the number of the first
   line of code. What stands before the first title is the step of no title."
   [text]
@@ -81,14 +81,14 @@ The code is examples/tour.clj: change it, and run the tour again.
   (flush)
   (not (contains? #{nil "q"} (read-line))))
 
-(defn run
+(defn- run
   "Shows all steps; between two it asks `next?`, a function of no argument, whether to go on."
   [next?]
-  (let [[before & shown] (steps (slurp file))]
+  (let [[before & all] (steps (slurp file))]
     (binding [*ns* *ns*, *warn-on-reflection* false]
       (evaluate before)
-      (loop [i 1, [step & more] shown]
-        (show step i (count shown))
+      (loop [i 1, [step & more] all]
+        (show step i (count all))
         (when (and more (next?)) (recur (inc i) more))))
     (println "\nThe code is examples/tour.clj. Where to go from here: README.md, and ./skein repl.")))
 

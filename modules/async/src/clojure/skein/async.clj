@@ -196,7 +196,7 @@
   "Does one of several operations, blocking this thread until one is done; see `alts!`.
   As core.async's; differs as `<!!` does."
   [ports & opts]
-  (Alts/chooseBlocking ports (Alts/options opts)))
+  (Alts/chooseBlocking ports opts))
 
 ;;;; Parking operations, where they are reached through a function
 

@@ -98,16 +98,14 @@
   ::state          the step's state, through the step's :ping-map-fn if it has one
   ::count          how many messages it has had
   ::ins, ::outs    {id channel-as-data}"
-  [g & {:keys [timeout-ms] :or {timeout-ms 1000} :as options}]
-  (check/options "ping" options ping-options)
-  (graph/ping (flow "ping" g) ::all (or timeout-ms 1000)))
+  [g & {:as options}]
+  (graph/ping (flow "ping" g) ::all (:timeout-ms (check/options "ping" options ping-options) 1000)))
 
 (defn ping-proc
   "Asks one process how it is; see `ping`. Returns the answer, or nil if there is none in
   time. Throws :skein/no-such-process."
-  [g pid & {:keys [timeout-ms] :or {timeout-ms 1000} :as options}]
-  (check/options "ping-proc" options ping-options)
-  (get (graph/ping (flow "ping-proc" g) pid (or timeout-ms 1000)) pid))
+  [g pid & {:as options}]
+  (get (graph/ping (flow "ping-proc" g) pid (:timeout-ms (check/options "ping-proc" options ping-options) 1000)) pid))
 
 (defn inject
   "Puts messages on an input or output of a process, or, with [::cast signal-id], gives them
@@ -201,8 +199,8 @@
 
       @((futurize + :exec :io) 1 2)
       ;=> 3"
-  [f & {:keys [exec] :or {exec :mixed} :as options}]
+  [f & {:as options}]
   (check/function "f of futurize" f)
-  (check/options "futurize" options {:exec [some? "a workload or an Executor"]})
-  (let [executor (process/executor (or exec :mixed))]
+  (let [{:keys [exec] :or {exec :mixed}} (check/options "futurize" options {:exec [some? "a workload or an Executor"]})
+        executor (process/executor exec)]
     (fn [& args] (process/task executor (fn [] (apply f args))))))

@@ -188,8 +188,8 @@
   "Returns the values of `port` up to its close, as something to `reduce`, to `seq`, to
   iterate, or to make an `eduction` of.
 
-  They are taken when they are asked for, one at a time, and each is taken once: who
-  asks next gets the next one. A port that never ends, as a future, never ends here. Asking blocks the thread (in a block that is fine), and
+  They are taken when they are asked for, one at a time, and each is taken once: the next
+  to ask gets the next one. A port that never ends, as a future, never ends here. Asking blocks the thread (in a block that is fine), and
   rethrows the cause with which the port was closed. Throws :skein/not-a-port.
 
       (let [c (a/chan 3)]

@@ -2,7 +2,7 @@
 (ns skein.async.limit
   "Limits on how often, and on how many at once.
 
-  A limiter is a channel of permits: who has taken one may go on. Takes are served in
+  A limiter is a channel of permits: take one, then go on. Takes are served in
   order, any number may wait, and all that works on a channel works on a limiter: `<!` in a
   block, `<!!` on a thread, `alts!` with a timeout, `poll!` to go on only if that is
   possible now. After `close!` the permits that are there can be taken, and then none.

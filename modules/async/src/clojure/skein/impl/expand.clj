@@ -158,7 +158,7 @@
   [scope [op :as form]]
   (let [expanded (case op
                    set! (expand-set scope form)
-                   deftype* (expand-parts (assoc scope :env {} :names {}) form) ; sees nothing of what is around it
+                   deftype* (expand-parts (assoc scope :env {} :names {}) form) ; its methods see no local from outside
                    (expand-parts scope form))]
     (case op
       (fn* reify*) (with-meta expanded (expand-form scope (dissoc (meta form) ::macros ::source))) ; it is evaluated

@@ -181,7 +181,7 @@
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}}
   [ports & options]
   (check-in-block "alts!")
-  (Alts/chooseBlocking ports (Alts/options options)))
+  (Alts/chooseBlocking ports options))
 
 ;;;; Blocks of Skein's own
 

@@ -31,12 +31,12 @@ public final class Alts {
     /**
      * Does one of {@code ports}, each a channel to take from or a vector of a channel and a value to put.
      *
-     * @param given nil or a map with :priority and :default, and nothing else
+     * @param given the options :priority and :default: a map, or a seq of what follows the ports; nil: none
      * @param owner gets {@code [value port]} by {@link Waiter#complete} when null is returned
      * @return {@code [value port]}, or null when {@code owner} waits
      */
     public static Object choose(Object ports, Object given, Waiter owner, Runner runner) {
-        IPersistentMap options = given == null ? PersistentArrayMap.EMPTY : checkOptions(given);
+        IPersistentMap options = given == null ? PersistentArrayMap.EMPTY : options(given);
         IPersistentVector ops = asVector(ports);
         if (!check(ops)) return Foreign.alts(ops, options, owner);
         boolean priority = RT.booleanCast(options.valAt(PRIORITY));
@@ -93,9 +93,21 @@ public final class Alts {
         return ours;
     }
 
-    /** The options that {@code args} are, what follows the ports of an alts: keys and values, or a map. */
-    public static Object options(ISeq args) {
-        if (args == null) return null;
+    private static IPersistentMap options(Object given) {
+        Object map = given instanceof ISeq args ? asMap(args) : given;
+        if (map == null) return PersistentArrayMap.EMPTY;
+        if (!(map instanceof IPersistentMap options))
+            throw refused("skein/bad-option", "The options of alts", map, "a map, or keys and values");
+        int known = (options.containsKey(PRIORITY) ? 1 : 0) + (options.containsKey(DEFAULT) ? 1 : 0);
+        if (options.count() == known) return options;
+        for (ISeq s = RT.keys(options); ; s = s.next()) {
+            if (s.first() != PRIORITY && s.first() != DEFAULT)
+                throw refused("skein/bad-option", "An option of alts", s.first(), ":priority or :default");
+        }
+    }
+
+    /** Returns the map that {@code args} are, keys and values or a map; what is no map when that stands alone. */
+    private static Object asMap(ISeq args) {
         if (args.next() == null) return args.first();
         Object[] array = RT.toArray(args);
         int n = array.length / 2 * 2;
@@ -104,17 +116,6 @@ public final class Alts {
         if (!(array[n] instanceof IPersistentMap more)) // Clojure lets a map stand behind keys and values
         throw refused("skein/bad-option", "The options of alts", args, "a map, or keys and values");
         return options.cons(more);
-    }
-
-    private static IPersistentMap checkOptions(Object given) {
-        if (!(given instanceof IPersistentMap options))
-            throw refused("skein/bad-option", "The options of alts", given, "a map, or keys and values");
-        int known = (options.containsKey(PRIORITY) ? 1 : 0) + (options.containsKey(DEFAULT) ? 1 : 0);
-        if (options.count() == known) return options;
-        for (ISeq s = RT.keys(options); ; s = s.next()) {
-            if (s.first() != PRIORITY && s.first() != DEFAULT)
-                throw refused("skein/bad-option", "An option of alts", s.first(), ":priority or :default");
-        }
     }
 
     private static ExceptionInfo refused(String error, String what, Object value, String wanted) {

@@ -17,7 +17,7 @@ public final class Hooks {
     private static final Probe NO_PROBE = new Probe() {};
     private static final List<Probe> PROBES = new ArrayList<>(); // guarded by the class
     private static Conveyor carrier; // guarded by the class
-    private static Inspector notary; // guarded by the class
+    private static Inspector watching; // guarded by the class
 
     private static int alive; // guarded by the class; how many simulations are
 
@@ -55,7 +55,7 @@ public final class Hooks {
 
     /** Installs what keeps notes with blocks, or with null takes it out: blocks carry their notes until they end. */
     public static synchronized void inspector(Inspector i) {
-        notary = i;
+        watching = i;
         renew();
     }
 
@@ -67,8 +67,8 @@ public final class Hooks {
 
     private static void renew() {
         Probe probe = PROBES.isEmpty() ? NO_PROBE : PROBES.size() == 1 ? PROBES.get(0) : new Probes(PROBES);
-        boolean none = PROBES.isEmpty() && carrier == null && notary == null && alive == 0;
-        installed = none ? null : new Hooks(probe, carrier, notary, alive > 0);
+        boolean none = PROBES.isEmpty() && carrier == null && watching == null && alive == 0;
+        installed = none ? null : new Hooks(probe, carrier, watching, alive > 0);
     }
 
     /** Who is to be told that the current thread waits, or null. */

@@ -119,13 +119,12 @@
 ;;;; Parks
 
 (defn- option-form
-  "The options of alts!, given as keys and values or as a map."
+  "The options of alts!: a map where the keys can be seen here, else a list of what is given."
   [args]
   (cond
     (empty? args) nil
     (and (even? (count args)) (every? keyword? (take-nth 2 args))) (apply hash-map args)
-    (next args) (list '. 'skein.rt.Alts (list 'options (list* 'clojure.core/list args)))
-    :else (first args)))
+    :else (list* 'clojure.core/list args)))
 
 (defn- site [form op]
   (let [{::expand/keys [source written] :keys [line column] :or {source form}} (meta form)]

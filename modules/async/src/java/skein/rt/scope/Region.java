@@ -101,7 +101,7 @@ public final class Region {
 
     /** Cancels the region, all inside it, and what their owners add. Any thread may; again has no effect. */
     public void cancel() {
-        // With a list of what is to be done, so that a deep tree of scopes needs no deep stack.
+        // By a list, not by recursion: a tree of scopes may be deeper than the stack.
         ArrayDeque<Region> todo = new ArrayDeque<>();
         todo.add(this);
         for (Region region; (region = todo.poll()) != null; ) {

@@ -8,7 +8,7 @@ package skein.fold.engine;
 class Claim {
     private volatile boolean dropped; // written under this; the owner looks between blocks
     private Thread owner; // guarded by this; the thread that is in the user's functions, or null
-    private boolean interrupted; // guarded by this; whether drop() has interrupted the owner
+    private boolean interrupted; // guarded by this; drop() has interrupted the owner
     private int forwardedBefore; // guarded by this; how many interrupts the owner had been forwarded by then
 
     final boolean isDropped() {

@@ -18,7 +18,7 @@ final class Pace {
 
     static final int GROWTH = 128;
     static final int SECOND = 8;
-    /** A block is at most this part of what is left. */
+    /** A block takes at most one part in so many of the units that are left. */
     private static final int SHARE = 8;
 
     private final long grain; // units in a block; 0: by measurement

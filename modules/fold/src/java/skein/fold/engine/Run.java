@@ -60,7 +60,7 @@ abstract class Run {
     private Part tail; // guarded by lock
     private Throwable failure; // guarded by lock
     private volatile int helperCount; // how many helpers there are, to be read without the lock
-    private volatile boolean failed; // written under lock; whether all parts are dropped
+    private volatile boolean failed; // written under lock; all parts are dropped
     private volatile boolean over; // no more helpers are wanted
     private boolean opened; // the caller's
     private volatile long combineNanos; // how long the last combination took

@@ -65,7 +65,7 @@ abstract class Engine extends World implements Executor {
     int held; // locks under which user code runs
     boolean quiet; // the simulation itself calls user code
     long horizon;
-    double probability = Strategy.RARE; // of what is being chosen
+    double probability = Strategy.RARE; // of the choice that is being made
     long steps; // written by one thread at a time; read by the watching thread, which may see an older count
     private int extraSteps; // after the body has ended
     volatile boolean stopped;
