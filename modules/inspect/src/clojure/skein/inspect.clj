@@ -14,8 +14,11 @@
       (on?)
       ;=> true
 
-  While it is on, a block costs a hundred bytes and a few nanoseconds more; off, nothing. It holds no block and
-  no value of the program, and no channel but those of a block's last operation, until the block's next one or its end."
+  While it is on, a block costs a hundred bytes and a few nanoseconds more; off, nothing. It keeps no block alive. It keeps the
+  ports of a block's last operation, of an alts! with the values to put, until the block's next operation, step or end.
+
+  What it shows is the source of the operation, the names of files, functions, threads, locks and classes, your labels, and
+  numbers. It prints no value of the program; but a literal in the source is shown as it stands there."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -168,7 +171,7 @@
 
   x  the number of a block, its result port, any channel, or a Thread
 
-  :ends is :nobody if no block is seen that could end the last wait, :cycle if the chain comes back to where it has been,
+  :ends is :nobody if no block is seen that could end the last wait, :timer if a timer will, :cycle if the chain comes back to where it has been,
   :several if many could, :moves if one moves, or :collected."
   ([x] (why (snapshot) x))
   ([snapshot x] (why/why snapshot x)))

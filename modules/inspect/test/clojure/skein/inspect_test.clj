@@ -16,6 +16,7 @@
    (java.lang.management ManagementFactory)
    (java.util.concurrent CountDownLatch)
    (javax.management ObjectName)
+   (skein.inspect.rt Registry)
    (skein.rt Hooks)
    (skein.rt.watch Conveyor)))
 
@@ -189,6 +190,33 @@
     (<!! c)
     (run! await-port [before since])
     (is (= [] (inspect/survivors m)))))
+
+(deftest why-tells-of-an-alts-what-can-still-end-it
+  (let [release (chan)
+        port (go (alts! [((fn [] (go (<! (chan))))) (go (<! release)) (timeout 600000)]))]
+    (watched/eventually #(do (inspect/deadlocks {:prove true}) (seq (inspect/leaks))))
+    (let [{:keys [says ends]} (inspect/why port)]
+      (is (= :timer ends))
+      (is (re-find #"go-\d+ was collected before it had ended: it can never go on\. A timer ends that in \d+ min" says)))
+    (a/close! release)
+    (await-port port))
+  (let [release (chan)
+        port (go (alts! [((fn [] (go (<! (chan))))) (go (<! release))]))]
+    (watched/eventually #(do (inspect/deadlocks {:prove true}) (< 1 (long (:count (:collected (inspect/snapshot)))))))
+    (is (= [:nobody 2] ((juxt :ends (comp count :chain)) (inspect/why port))) "it goes on to the block that may end")
+    (a/close! release)
+    (await-port port)))
+
+;; Bears RG4.
+(deftest all-that-a-collection-has-found-is-known-after-it
+  (dotimes [_ 3]
+    (let [before (.collectedCount (Registry/get))
+          made 20000]
+      ((fn [] (dotimes [_ made] (go (<! (chan))))))
+      (watched/eventually #(every? (comp #{:parked} :state) (inspect/blocks)))
+      (is (.collect (Registry/get) 60000))
+      (let [found (- (.collectedCount (Registry/get)) before)]
+        (is (<= (- made 100) found) "but for those that stood on a stack")))))
 
 (deftest why-follows-the-chain
   (let [requests (inspect/label! (chan) "requests")

@@ -1,7 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.dump
-  "A snapshot as text for people, as JSON and as EDN. All three are written as they are made, and hold no values of the
-  program: names, places and numbers alone."
+  "A snapshot as text for people, as JSON and as EDN. All three are written as they are made."
   {:no-doc true}
   (:require
    [clojure.string :as str]

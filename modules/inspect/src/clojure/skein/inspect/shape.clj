@@ -33,6 +33,11 @@
       (if (blocks maker) #{maker} #{})
       (set/difference (get holders channel #{}) (same-side c op)))))
 
+(defn hopeless?
+  "Returns whether a wait is for the result of a block that was collected, and so will never give it."
+  [{:keys [channels]} {:keys [op channel]}]
+  (boolean (and (= :take op) (:collected? (channels channel)))))
+
 (defn helpers
   "Returns the ids of the blocks of which one could end the wait of `block`, as far as the index `ix` knows: who
   makes the result that it waits for; else those that hold its channel and don't wait there for the same."

@@ -258,8 +258,8 @@
     views))
 
 (defn take-snapshot
-  "Returns {:skein/snapshot 1, :at-ms :blocks :threads :channels :locks :collected}, all data: it holds no channel and no
-  block of the program, and no value of it.
+  "Returns {:skein/snapshot 1, :at-ms :blocks :threads :channels :locks :collected}, all data: it holds no object of
+  the program.
 
   :at-ms      when, since 1970
   :blocks     those that have not ended: {:id :state :site :waits :since-ms :age-ms :runs :parent :holds :result

@@ -24,7 +24,8 @@
           h (first hs)]
       (cond
         (empty? (:waits party)) [chain :moves]
-        (some (fn gone? [w] (:collected? ((:channels ix) (:channel w)))) (:waits party)) [chain :collected]
+        (every? (partial shape/hopeless? ix) (:waits party)) [chain :collected]
+        (some (fn timer? [w] (= :timeout (:kind ((:channels ix) (:channel w))))) (:waits party)) [chain :timer]
         (empty? hs) [chain :nobody]
         (next hs) [chain :several]
         (seen h) [chain :cycle]

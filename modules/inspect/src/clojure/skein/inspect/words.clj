@@ -76,15 +76,27 @@
   (let [hs (sort (shape/helpers ix block))]
     (when (seq hs) (str/join ", " (map block-name (take 5 hs))))))
 
-(defn outlook
-  "Returns a sentence on who could end the waits of `block`."
+(defn- hopeless
+  "A sentence on each block of whose result `block` waits in vain, or nil."
   [ix block]
-  (let [results (keep (fn result [{:keys [op channel]}]
-                        (let [c ((:channels ix) channel)] (when (and (= :take op) (:block c)) c)))
-                      (:waits block))]
+  (when-some [waits (seq (filter (partial shape/hopeless? ix) (:waits block)))]
+    (str/join " " (map (fn says [{:keys [channel]}]
+                         (str (block-name (:block ((:channels ix) channel)))
+                              " was collected before it had ended: it can never go on."))
+                       waits))))
+
+(defn- hope
+  "A sentence on who could end one of `waits`, those that are not in vain."
+  [{:keys [channels] :as ix} {:keys [waits] :as block}]
+  (let [timers (sort (keep (comp :remaining-ms channels :channel) waits))]
     (cond
-      (some :collected? results) (str (block-name (:block (first (filter :collected? results))))
-                                      " was collected before it had ended: it can never go on.")
+      (seq timers) (str "A timer ends that in " (duration (first timers)) ".")
       (others ix block) (str "Of the blocks, only " (others ix block) " could end that, as far as their locals tell.")
-      (some :foreign (:waits block)) "Who could end that is not known."
+      (some :foreign waits) "Who could end that is not known."
       :else "No block is seen that could end that: somebody else must.")))
+
+(defn outlook
+  "Returns sentences on who could end the waits of `block`, and on those of which nobody can."
+  [ix block]
+  (let [waits (remove (partial shape/hopeless? ix) (:waits block))]
+    (str/join " " (keep identity [(hopeless ix block) (when (seq waits) (hope ix (assoc block :waits waits)))]))))

@@ -13,7 +13,7 @@
    (clojure.lang IAtom Volatile)
    (skein.rt Channel Frame World)
    (skein.rt.schedule Timeout)
-   (skein.rt.watch Failures)
+   (skein.rt.watch Failures Sites)
    (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
 
 (set! *warn-on-reflection* true)
@@ -80,9 +80,8 @@
   [^Task task site]
   (if (integer? site)
     (when-some [^Frame frame (some-> task .frame)]
-      (let [{:keys [file sites]} (.sites (.body frame))]
-        (when-some [[_ line] (get sites (int site) (get sites (long site)))]
-          (str (last-segment file) ":" line))))
+      (when-some [s (.at (Sites/of (.body frame)) (int site))]
+        (str (last-segment (.file s)) ":" (.line s))))
     (when-some [^StackTraceElement e (some-> site seq users-frame)]
       (str (.getFileName e) ":" (.getLineNumber e)))))
 

@@ -30,11 +30,15 @@ import skein.rt.watch.Note;
  * </pre>
  *
  * <ul>
- *   <li>RG1 Nothing here holds a frame or a channel but a frame's own note, so the inspector keeps nothing alive. A
- *       thread that waits in a channel holds it anyway, and so may stand here with it.
+ *   <li>RG1 Nothing here holds a frame. A frame's own note holds the ports of its last operation, of an alts with what it
+ *       puts, until the next operation, the next step or the end of the block. What stands here of a waiting thread holds what
+ *       that thread holds too, and goes when the wait ends.
  *   <li>RG2 An entry is in the list of its stripe exactly while its fate is LIVES.
- *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it and the block has not ended. A block that ends is
- *       on a stack meanwhile, so whoever ends it comes first.
+ *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it while it was in its list. The end of a block takes
+ *       the entry out of the list while the frame is in use: a frame that ends reads its port and what can be cancelled of it
+ *       after it has told {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED.
+ *   <li>RG4 After {@link #collect} every block is COLLECTED that its collection has found. The queue does not say so: it has no
+ *       order, so a mark may come out of it before the entries. But the collector has cleared them all when it hands over one.
  * </ul>
  *
  * The idea that the collector proves who waits for ever is Go's (golang/go#74609): what can go on is reachable.
@@ -265,7 +269,7 @@ public final class Registry implements Inspector, Runnable {
         }
     }
 
-    /** Garbage from the start: once the clock has heard of it, it has heard of what one collection has found. */
+    /** Garbage from the start: when it has come out of the queue, the collector has run. */
     private static final class Mark extends WeakReference<Frame> {
         final CountDownLatch reached = new CountDownLatch(1);
 
@@ -283,7 +287,9 @@ public final class Registry implements Inspector, Runnable {
         if (!isOn()) return false;
         Mark mark = new Mark(cleared);
         System.gc();
-        return mark.reached.await(timeoutMillis, TimeUnit.MILLISECONDS);
+        if (!mark.reached.await(timeoutMillis, TimeUnit.MILLISECONDS)) return false;
+        for (Entry e : live()) if (e.refersTo(null)) collected(e); // one that has ended is in no list: see RG2
+        return true;
     }
 
     /** The time, in ticks since the registry was started first. */
