@@ -38,8 +38,8 @@
           :conf  map from a setting of Spark to its value
 
   Throws :skein/cluster-lost if no master answers, :skein/bad-master, :skein/bad-option."
-  ([master] (connect master nil))
-  ([master opts] (cluster/connect master opts)))
+  ([master] (connect nil master))
+  ([opts master] (cluster/connect opts master)))
 
 (defn close
   "Ends a connection, and with it the executors."
@@ -58,25 +58,25 @@
 
   A compressed file is one task; its first bytes tell, which are read here. Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable; and when
   folded, :skein/file-truncated and :skein/record-too-long."
-  ([cluster paths] (lines cluster paths nil))
-  ([cluster paths opts] (lines/lines cluster paths opts)))
+  ([cluster paths] (lines nil cluster paths))
+  ([opts cluster paths] (lines/lines opts cluster paths)))
 
 (defn range*
   "Returns the source of the whole numbers from `from` to `to`, exclusive.
 
   opts  :partitions  how many; default four a core"
-  ([cluster from to] (range* cluster from to nil))
-  ([cluster from to {:keys [partitions]}]
-   (let [n (or partitions (source/default-partitions cluster))]
+  ([cluster from to] (range* nil cluster from to))
+  ([opts cluster from to]
+   (let [n (source/partitions "range*" opts cluster)]
      (source/of-calls cluster (map (fn [[a b]] ['clojure.core/range a b]) (source/cuts from to n))))))
 
 (defn parallel
   "Returns the source of the elements of a local collection, which are sent to the executors.
 
   opts  :partitions  how many at least; default four a core, and more if one would be larger than 1 MB"
-  ([cluster coll] (parallel cluster coll nil))
-  ([cluster coll {:keys [partitions]}]
-   (source/of-vector cluster (vec coll) (or partitions (source/default-partitions cluster)))))
+  ([cluster coll] (parallel nil cluster coll))
+  ([opts cluster coll]
+   (source/of-vector cluster (vec coll) (source/partitions "parallel" opts cluster))))
 
 (defn of-each
   "Returns the source of what (f path) returns on the executors, for each of `paths`: any source of skein.fold. Each is one task.

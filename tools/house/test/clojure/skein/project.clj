@@ -46,6 +46,11 @@
   []
   (clojure-of modules))
 
+(defn lane-clojure
+  "Returns those of `main-clojure` whose libraries are not on this class path."
+  []
+  (clojure-of lanes))
+
 (defn for-clojurescript
   "Returns the sources for ClojureScript, its macros included. Their users bring ClojureScript."
   []

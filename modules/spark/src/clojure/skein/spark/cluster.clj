@@ -83,23 +83,23 @@
 (def ^:private options
   {:app [some? "a name"]
    :jars [some? ":auto, :there or a collection of paths"]
-   :conf [#(or (nil? %) (map? %)) "a map of Spark's settings"]})
+   :conf [map? "a map of Spark's settings"]})
 
 (defn connect
   "See skein.spark/connect."
-  [master opts]
-  (check/options "connect" opts options)
-  (cond
-    (instance? SparkContext master) (Cluster. master false [])
-    (instance? JavaSparkContext master) (Cluster. (.sc ^JavaSparkContext master) false [])
-    (not (string? master)) (error/fail! :skein/bad-master
-                                        (str "A master is a string such as \"local[4]\" or \"spark://host:7077\", or a SparkContext, not "
-                                             (error/preview master) ".")
-                                        {:master (error/preview master)})
-    :else
-    (let [jars (jars/wanted (:jars opts :auto))]
-      (check-master master)
-      (try
-        (Cluster. (SparkContext. (conf master opts jars)) true jars)
-        (catch SparkException e
-          (throw (ex-info (str "Spark can't connect to " master ": " (ex-message e)) {:skein/error :skein/bad-master, :master master} e)))))))
+  [opts master]
+  (let [opts (check/options "connect" opts options)]
+    (cond
+      (instance? SparkContext master) (Cluster. master false [])
+      (instance? JavaSparkContext master) (Cluster. (.sc ^JavaSparkContext master) false [])
+      (not (string? master)) (error/fail! :skein/bad-master
+                                          (str "A master is a string such as \"local[4]\" or \"spark://host:7077\", or a SparkContext, not "
+                                               (error/preview master) ".")
+                                          {:master (error/preview master)})
+      :else
+      (let [jars (jars/wanted (:jars opts :auto))]
+        (check-master master)
+        (try
+          (Cluster. (SparkContext. (conf master opts jars)) true jars)
+          (catch SparkException e
+            (throw (ex-info (str "Spark can't connect to " master ": " (ex-message e)) {:skein/error :skein/bad-master, :master master} e))))))))

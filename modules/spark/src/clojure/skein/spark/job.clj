@@ -8,6 +8,7 @@
   {:no-doc true}
   (:require
    [clojure.string :as str]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.spark.cluster :as cluster])
   (:import
@@ -100,7 +101,7 @@
 (defn- next-result
   "Waits for a result and returns [index bytes]. Throws if the job failed, is late, or has no executors."
   [cluster ^LinkedBlockingQueue results {:keys [timeout-ms deadline lost-after-ms]}]
-  (let [patience (long (or lost-after-ms default-lost-after-ms))]
+  (let [patience (check/milliseconds :lost-after-ms (or lost-after-ms default-lost-after-ms))]
     (loop [seen (millis)]
       (if-let [[i x] (.poll results (time-left deadline timeout-ms) TimeUnit/MILLISECONDS)]
         (if (= :failed i) (throw (reported cluster x)) [(int i) x])
@@ -138,4 +139,4 @@
 (defn with-deadline
   "Returns the options with the time at which a fold that begins now is late."
   [{:keys [timeout-ms] :as opts}]
-  (cond-> opts timeout-ms (assoc :deadline (+ (millis) (long timeout-ms)))))
+  (cond-> opts timeout-ms (assoc :deadline (+ (millis) (check/milliseconds :timeout-ms timeout-ms)))))

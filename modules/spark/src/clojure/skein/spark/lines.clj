@@ -109,13 +109,16 @@
       (for [[from to] (source/cuts 0 size (quot (+ size (dec split-bytes)) split-bytes))]
         [`part uri from to charset]))))
 
+(def ^:private options
+  {:charset [some? "a charset or the name of one"], :split-bytes [pos-int? "a positive number of bytes"]})
+
 (defn lines
   "See skein.spark/lines."
-  [cluster paths {:keys [split-bytes] :as opts}]
-  ;; What skein.fold.lines refuses is refused here.
-  (lines/lines (dissoc opts :split-bytes) paths)
-  (check/that :skein/bad-option :split-bytes split-bytes (or (nil? split-bytes) (pos-int? split-bytes)) "a positive number of bytes")
-  (let [charset (let [c (:charset opts "UTF-8")] (if (instance? Charset c) (.name ^Charset c) c))
+  [opts cluster paths]
+  (let [{:keys [split-bytes charset] :or {charset "UTF-8"} :as opts} (check/options "lines" opts options)
+        ;; What skein.fold.lines refuses is refused here.
+        _ (lines/lines (dissoc opts :split-bytes) paths)
+        charset (if (instance? Charset charset) (.name ^Charset charset) charset)
         conf (.hadoopConfiguration (cluster/context cluster))
         files (into [] (mapcat #(statuses conf %)) (if (or (string? paths) (not (coll? paths))) [paths] paths))
         total (transduce (map #(.getLen ^FileStatus %)) + files)

@@ -21,8 +21,8 @@
 (def ^:private options
   {:order [#{:driver :refuse} ":driver or :refuse"]
    :max-result-bytes [pos-int? "a positive number of bytes"]
-   :timeout-ms [pos-int? "a positive number of milliseconds"]
-   :lost-after-ms [pos-int? "a positive number of milliseconds"]
+   :timeout-ms check/time-option
+   :lost-after-ms check/time-option
    :bindings [#(and (coll? %) (every? var? %)) "a collection of vars"]
    :on-progress [ifn? "a function of one argument"]})
 
@@ -94,10 +94,9 @@
   parts  {:cluster, :rdd, :n how many partitions it has, :pieces? whether a partition's element says what to fold}
   trace  atom of a vector, to which is added what each partition did; or nil"
   [opts f {:keys [n] :as parts} trace]
-  (check/options "fold" opts options)
   (request/check f)
-  (let [stage (order/first-in-order f)
-        opts (job/with-deadline opts)
+  (let [opts (job/with-deadline (check/options "fold" opts options))
+        stage (order/first-in-order f)
         request {:f (request/far-fold f)
                  :bindings (into {} (map (juxt identity deref)) (:bindings opts))
                  :max-bytes (:max-result-bytes opts request/default-max-result-bytes)}

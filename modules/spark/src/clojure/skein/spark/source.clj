@@ -4,6 +4,7 @@
   {:no-doc true}
   (:require
    [skein.fold.source :as fold-source]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.spark.cluster :as cluster]
    [skein.spark.request :as request]
@@ -80,6 +81,11 @@
   "Returns how many partitions a source has if nobody says: four a core, so that a slow one holds up little."
   ^long [cluster]
   (* 4 (cluster/cores cluster)))
+
+(defn partitions
+  "Returns how many partitions the options of the function called `what` ask for."
+  [what opts cluster]
+  (:partitions (check/options what opts {:partitions [pos-int? "a whole number from 1"]}) (default-partitions cluster)))
 
 (defn cuts
   "Returns the bounds [from to] of `n` ranges of whole numbers, about equally long, that follow one another from `from` to `to`."

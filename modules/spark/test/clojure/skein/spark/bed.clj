@@ -116,7 +116,7 @@
     (if (= k open)
       cluster
       (do (close!)
-          (let [cluster (spark/connect (if (= :local k) "local[2]" (address)) {:conf (conf)})]
+          (let [cluster (spark/connect {:conf (conf)} (if (= :local k) "local[2]" (address)))]
             (reset! current [k cluster])
             cluster)))))
 

@@ -18,7 +18,7 @@
 
 (defn- numbers
   ([n] (numbers n 8))
-  ([n partitions] (spark/range* (bed/bed :pair) 0 n {:partitions partitions})))
+  ([n partitions] (spark/range* {:partitions partitions} (bed/bed :pair) 0 n)))
 
 (defn- thrown [f far]
   (try (spark/fold f far) nil (catch Throwable t t)))

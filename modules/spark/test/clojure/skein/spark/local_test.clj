@@ -31,7 +31,7 @@
   (check/quick-check runs
                      (prop/for-all [[xs n xform f] cases]
                        (let [f (if xform (fold/through xform f) f)]
-                         (= (fold/fold f xs) (spark/fold f (spark/parallel cluster xs {:partitions n})))))
+                         (= (fold/fold f xs) (spark/fold f (spark/parallel {:partitions n} cluster xs)))))
                      :seed 7))
 
 (deftest generated-folds-equal-local-ones
@@ -42,5 +42,5 @@
   (let [cluster (bed/bed :local)
         before @folds/steps
         f (fold/through (map folds/counted) (folds/fails-at 9 folds/with-data))]
-    (is (= "row 9" (ex-message (try (spark/fold f (spark/range* cluster 0 10 {:partitions 1})) (catch ExceptionInfo e e)))))
+    (is (= "row 9" (ex-message (try (spark/fold f (spark/range* {:partitions 1} cluster 0 10)) (catch ExceptionInfo e e)))))
     (is (= 10 (- (long @folds/steps) (long before))))))

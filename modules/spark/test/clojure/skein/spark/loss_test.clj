@@ -21,7 +21,7 @@
 (deftest an-executor-that-dies-is-replaced
   (let [cluster (bed/bed :pair)
         kill (delay (.destroyForcibly ^ProcessHandle (first (bed/executors))))
-        far (spark/range* cluster 0 3000 {:partitions 12})]
+        far (spark/range* {:partitions 12} cluster 0 3000)]
     ;; The first partial has arrived, so that executors are there and others are being made.
     (is (= (vec (range 3000)) (spark/fold {:on-progress (fn [_] @kill)} folds/slow far)))
     (is (realized? kill))))
@@ -38,19 +38,19 @@
   (bed/close!)
   (is (= :skein/bad-master (:skein/error (error-of #(spark/connect "nonsense")))))
   (is (= :skein/bad-master (:skein/error (error-of #(spark/connect 7)))))
-  (is (= :skein/bad-option (:skein/error (error-of #(spark/connect "local[1]" {:unknown 1})))))
-  (is (= :skein/bad-option (:skein/error (error-of #(spark/connect "local[1]" {:jars ["/no/such.jar"]}))))))
+  (is (= :skein/bad-option (:skein/error (error-of #(spark/connect {:unknown 1} "local[1]")))))
+  (is (= :skein/bad-option (:skein/error (error-of #(spark/connect {:jars ["/no/such.jar"]} "local[1]"))))))
 
 (deftest a-cluster-without-executors-is-lost
   (bed/close!)
   ;; No worker has as much memory as this asks for.
-  (with-open [^java.io.Closeable cluster (spark/connect (bed/address) {:jars :there, :conf (assoc (bed/conf) "spark.executor.memory" "100g")})]
+  (with-open [^java.io.Closeable cluster (spark/connect {:jars :there, :conf (assoc (bed/conf) "spark.executor.memory" "100g")} (bed/address))]
     (is (= :skein/cluster-lost
            (:skein/error (error-of #(spark/fold {:lost-after-ms 1500} fold/sum (spark/range* cluster 0 10))))))))
 
 (deftest executors-without-the-code-are-told
   (bed/close!)
-  (with-open [^java.io.Closeable cluster (spark/connect (bed/address) {:jars :there, :conf (bed/conf)})]
+  (with-open [^java.io.Closeable cluster (spark/connect {:jars :there, :conf (bed/conf)} (bed/address))]
     (is (= :skein/far-namespace-missing
            (:skein/error (error-of #(spark/fold fold/sum (spark/range* cluster 0 10))))))))
 
@@ -61,7 +61,7 @@
 (deftest executors-on-an-old-java-are-refused
   (bed/close!)
   (if java-17
-    (with-open [^java.io.Closeable cluster (spark/connect (bed/address) {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)})]
+    (with-open [^java.io.Closeable cluster (spark/connect {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)} (bed/address))]
       (is (= :skein/far-java (:skein/error (error-of #(spark/fold fold/sum (spark/range* cluster 0 10)))))))
     (testing "without one, by what Spark would say"
       (is (= :skein/far-java
