@@ -201,6 +201,8 @@
            ["wf" "x" "--top=many"] "skein wf: --top must be a whole number from 1 to 2147483647, not \"many\" (see: skein wf --help)"
            ["wf" "x" "--workers" "-1"] "skein wf: --workers must be a whole number from 1 to 1024, not \"-1\" (see: skein wf --help)"
            ["wf" "x" "--keep-going=yes"] "skein wf: --keep-going takes no value (see: skein wf --help)"
+           ["wf" "x" "--format-of" "nginx" "--log-format" "%h %s"]
+           "skein wf: --log-format says what the lines look like, so it can't be combined with --format-of (see: skein wf --help)"
            ["wf" ""] "skein wf: There is no file \"\". Check the spelling, and the folder in which the program runs."
            ["sample-log"] "skein sample-log: no SIZE given; say how large the log shall be, such as 10M (see: skein sample-log --help)"
            ["sample-log" "1" "2"] "skein sample-log: one SIZE, please, not 2: [\"1\" \"2\"] (see: skein sample-log --help)"

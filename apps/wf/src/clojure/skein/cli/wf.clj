@@ -210,6 +210,8 @@ can't be read, 130 interrupted.
   [options paths {:keys [err] :as streams}]
   (when (empty? paths)
     (options/fail! "no FILE given; name the logs to read, or - for standard input"))
+  (when (and (:log-format options) (:format-of options))
+    (options/fail! "--log-format says what the lines look like, so it can't be combined with --format-of"))
   (let [start (System/nanoTime)
         paths (inputs/expand paths)
         streams (assoc streams :notes (if (:quiet? options) (PrintStream. (OutputStream/nullOutputStream)) err))

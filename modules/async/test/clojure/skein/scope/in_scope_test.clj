@@ -71,13 +71,14 @@
         (is (= [] left))))))
 
 (deftest the-scope-waits-for-what-is-started
-  (let [done (atom #{})]
+  (let [done (atom #{}), body-over (CountDownLatch. 1)]
     (within-deadline
       (s/scope [sc]
         (s/in-scope sc
           (a/go (a/<! (a/timeout 5)) (swap! done conj :go))
-          (a/thread (Thread/sleep 5) (swap! done conj :thread))
-          (a/pipeline 2 (a/chan 9) (map (fn [x] (swap! done conj x) x)) (a/to-chan! [1 2])))))
+          (a/thread (.await body-over) (swap! done conj :thread))
+          (a/pipeline 2 (a/chan 9) (map (fn [x] (swap! done conj x) x)) (a/to-chan! [1 2])))
+        (.countDown body-over)))
     (is (= #{:go :thread 1 2} @done))))
 
 (deftest exceptions-are-the-scopes

@@ -12,8 +12,9 @@
 (set! *warn-on-reflection* true)
 
 (def programs
-  "All of them."
-  (concat state/programs order/programs waiting/programs))
+  "All of them; those with monitors only on JDK 24 and later, since before a thread that waits for one pins its carrier."
+  (cond->> (concat state/programs order/programs waiting/programs)
+    (< (.feature (Runtime/version)) 24) (remove (comp #{"locking on two monitors"} :name))))
 
 (def ^:private twin-schedules
   (Long/getLong "skein.sim.twins" 200))

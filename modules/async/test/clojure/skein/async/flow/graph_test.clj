@@ -80,7 +80,7 @@
       (flow/inject g [:busy :in] [1])
       (.await entered)
       (is (every? nil? (repeatedly 3000 #(flow/ping-proc g :busy :timeout-ms 0))))
-      (is (= [:tell] (keys (flow/ping g :timeout-ms 2000))) "those that can, answer")
+      (is (= [:tell] (keys (flow/ping g :timeout-ms 8000))) "those that can, answer")
       (.countDown hold)
       (within-deadline (while (nil? (flow/ping-proc g :busy))))
       (finally (flow/stop g)))))
