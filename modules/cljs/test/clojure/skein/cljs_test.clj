@@ -24,13 +24,13 @@
 
 (deftest the-tests-pass-in-node
   (if (build/node)
-    (let [output (build/run-in-node (build/compile! tests 'skein.cljs.runner :none))]
+    (let [output (build/run-in-node (build/compile! tests 'skein.cljs.runner :none) "--expose-gc")]
       (is (passed? output) output))
     (skip "Node")))
 
 (deftest the-tests-pass-in-node-optimized
   (if (build/node)
-    (let [output (build/run-in-node @optimized)]
+    (let [output (build/run-in-node @optimized "--expose-gc")]
       (is (passed? output) output))
     (skip "Node")))
 

@@ -7,13 +7,17 @@
 
 (def ^:private unobserved
   (when (exists? js/FinalizationRegistry)
-    (js/FinalizationRegistry. scheduler/report)))
+    (js/FinalizationRegistry. (fn [thrown] (scheduler/report thrown)))))
 
 (defn keep-for
   "Returns the exception `thrown`, to be kept by `port`."
   [port thrown]
   (let [thrown (if (nil? thrown) (ex-info "nil was thrown" {:skein/error :skein/nil-thrown}) thrown)]
-    (when unobserved (.register unobserved port thrown port))
+    (when unobserved
+      ;; Until its stack is read, an exception in V8 holds the receivers of its frames. The port may be one
+      ;; of them, and would never be garbage.
+      (unchecked-get thrown "stack")
+      (.register unobserved port thrown port))
     thrown))
 
 (defn observed

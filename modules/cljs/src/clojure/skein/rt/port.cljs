@@ -56,7 +56,7 @@
       (set! asked? true)
       (-> (js/Promise.resolve (.next iterator))
           (.then (fn [step] (.arrive this step)))
-          (.catch (fn [thrown] (fail ch thrown))))))
+          (.catch (fn [thrown] (.closeWith ch (failures/keep-for this thrown)))))))
   (arrive [this step]
     (set! asked? false)
     (if (.-done step)

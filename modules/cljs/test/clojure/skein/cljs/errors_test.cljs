@@ -37,7 +37,26 @@
     (is (identical? e (try (<? (async (throw e))) (catch :default caught caught))))
     (is (= 1 (<? (async 1))))
     (is (nil? (<? (async nil))))
-    (is (nil? (<! (async (throw e)))))))
+    (let [failed (async (throw e))]
+      (is (nil? (<! failed)))
+      (is (identical? e (try (<? failed) (catch :default caught caught)))))))
+
+(defn- fails [message]
+  (let [iterable #js {}]
+    (unchecked-set iterable js/Symbol.asyncIterator (fn [] #js {:next (fn [] (js/Promise.reject (js/Error. message)))}))
+    iterable))
+
+(defblock only-what-nobody-has-asked-for-is-reported
+  ;; Only Node lets a program collect its garbage.
+  (when (exists? js/gc)
+    (let [reported (atom [])
+          report scheduler/report]
+      (set! scheduler/report (fn [e] (swap! reported conj (ex-message e)) nil))
+      (doseq [[kind fail] {"block" #(async (throw (js/Error. %))), "promise" #(js/Promise.reject (js/Error. %)), "iterable" fails}]
+        (<! (go (<! (fail kind)) (try (<? (fail "asked")) (catch :default _)))))
+      (loop [left 1000] (when (and (pos? left) (< (count @reported) 3)) (js/gc) (<! (timeout 1)) (recur (dec left))))
+      (set! scheduler/report report)
+      (is (= ["block" "iterable" "promise"] (sort @reported))))))
 
 (defblock exceptions-pass-through-a-chain
   (let [e (js/Error. "expected")
