@@ -90,9 +90,9 @@ usage: skein wf [OPTION...] FILE...
                        json:client=ip,url=req.path,duration=took:ms
 
 what to count:
-  --by NAME,...        url path client referrer site (the referrer's host) agent status class method
-                       host user protocol hour weekday day month minute, any field of the format,
-                       several at once: host+day
+  --by NAME,...        url path client referrer site (the referrer's host) agent browser os crawler
+                       status class method host user protocol hour weekday day month minute, any
+                       field of the format, several at once: host+day
   --every DURATION     over time, in steps of 10s, 5m, 1h, 1d ...
   --top N              rows of each tally, default 10
   --sum bytes|time     order by that sum

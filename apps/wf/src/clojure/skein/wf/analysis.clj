@@ -10,6 +10,7 @@
    [skein.wf.driver :as driver]
    [skein.wf.format :as format]
    [skein.wf.format.detection :as detection]
+   [skein.wf.groups :as groups]
    [skein.wf.query :as query]
    [skein.wf.timeline :as timeline])
   (:import
@@ -104,19 +105,62 @@
   "The standard error of distinct counts with :approx, as a part of them: 1.04 / sqrt(2^12)."
   0.01625)
 
-(defn- tally->data [^Analysis analysis i {:keys [name title by distinct rank] :as tally}]
-  (let [counted (.tally analysis (int i))
-        rows (TallyRows. counted)
-        columns (query/columns tally)
+(defn- group-key
+  "Returns a key as a grouped tally has it, or nil."
+  [by key]
+  (reduce (fn part [found [name text]]
+            (if-let [grouped (if-let [f (groups/group name)] (f text) text)]
+              (conj found grouped)
+              (reduced nil)))
+          [] (map vector by key)))
+
+(defn- mean [time timed] (if (zero? (long timed)) 0 (quot (long time) (long timed))))
+
+(defn- grouped-rows
+  "Returns the rows of a grouped tally, all in order, from those that were counted."
+  [^TallyRows rows columns {:keys [by rank]}]
+  (let [add (fn add [^longs sums ^TallyRows$Row row]
+              (let [^longs values (.values row)]
+                (doseq [i [Tally/HITS Tally/BYTES Tally/TIME Tally/TIMED]]
+                  (aset sums i (Math/addExact (aget sums i) (aget values i))))
+                (aset sums Tally/SLOWEST (Math/max (aget sums Tally/SLOWEST) (aget values Tally/SLOWEST)))
+                sums))
+        sums (reduce (fn step [sums ^TallyRows$Row row]
+                       (if-let [key (group-key by (map latin-1 (.key row)))]
+                         (assoc sums key (add (or (sums key) (long-array Tally/WIDTH)) row))
+                         sums))
+                     {} (.byKey rows))
+        place (.indexOf ^java.util.List columns (or rank "hits"))]
+    (->> (for [[key ^longs its] sums]
+           {:key key, :numbers (mapv (fn number [column]
+                                       (if (= "mean" column)
+                                         (mean (aget its Tally/TIME) (aget its Tally/TIMED))
+                                         (aget its (int (query/rank-value {:rank column})))))
+                                     columns)})
+         (sort-by (fn order [{:keys [key numbers]}] [(- (long (numbers place))) key]))
+         vec)))
+
+(defn- counted-rows
+  "Returns [rows n]: the rows of a tally to be shown, and how many there are."
+  [^Tally counted columns {:keys [top] :as tally}]
+  (let [rows (TallyRows. counted)
+        error? (pos? (.error counted))]
+    (if (query/grouped? tally)
+      (let [all (grouped-rows rows columns tally)]
+        [(into [] (take (or top query/default-top)) all) (count all)])
+      [(mapv #(row->data rows columns error? %) (ranked rows tally)) (.distinct counted)])))
+
+(defn- tally->data [^Tally counted {:keys [name title by distinct rank] :as tally}]
+  (let [columns (query/columns tally)
         error (.error counted)
-        found (mapv #(row->data rows columns (pos? error) %) (ranked rows tally))
+        [found n] (counted-rows counted columns tally)
         step (query/step-seconds tally)]
     (cond-> {:name name
              :title title
              :by by
              :rank (or rank "hits")
              :columns columns
-             :distinct (.distinct counted)
+             :distinct n
              :rows (without-gaps found columns tally)}
       (and step (timeline/gaps? found step)) (assoc :gaps? true)
       distinct (assoc :distinct-of distinct)
@@ -132,7 +176,7 @@
 
 (defn result
   "Returns what `analysis` has counted, as `analyse` does, without what only the caller knows."
-  [^Analysis analysis ^AnalysisPlan plan {:keys [tallies where]}]
+  [^Analysis analysis ^AnalysisPlan plan {:keys [tallies where] :as query} approx]
   (let [kinds (malformed analysis plan)
         first-second (.firstSecond analysis)
         last-second (.lastSecond analysis)]
@@ -144,7 +188,7 @@
      :bytes (.bytes analysis)
      :seconds (when (<= first-second last-second) [first-second last-second])
      :where (vec where)
-     :tallies (vec (map-indexed (fn tally [i t] (tally->data analysis i t)) tallies))}))
+     :tallies (mapv (fn tally [i t] (tally->data (.tally analysis (int i)) t)) (second (query/counted query approx)) tallies)}))
 
 (defn format-report
   "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how it was seen."
@@ -156,16 +200,22 @@
           :lines (reduce + (keep (comp :lines :fit) its))
           :matches (reduce + (keep (comp :matches :fit) its))})))
 
+(defn- without-optional-groups
+  "What is dropped by --approx is missing in every group, so the general report does without."
+  [tallies]
+  (filterv (fn kept? [tally] (not (and (:optional? tally) (query/grouped? tally)))) tallies))
+
 (defn planned
-  "Returns {:prepared, :formats, :query, :plan} for prepared inputs and a query: the inputs with the number of their format, the
+  "Returns {:prepared, :formats, :query, :plan, :approx} for prepared inputs and a query: the inputs with the number of their format, the
   query without optional tallies that no format has the fields for, and the engine's plan. Options as for `analyse`."
-  [prepared query {:keys [on-formats] :as options}]
+  [prepared query {:keys [on-formats approx] :as options}]
   (let [[prepared formats] (with-formats prepared options)
         formats (if (seq formats) formats [(format/parse "combined")])
-        query (update query :tallies having-fields formats)]
+        query (update query :tallies having-fields formats)
+        query (cond-> query approx (update :tallies without-optional-groups))]
     (check-fields! query formats)
     (when on-formats (on-formats (format-report prepared formats)))
-    {:prepared prepared, :formats formats, :query query, :plan (query/plan query formats options)}))
+    {:prepared prepared, :formats formats, :query query, :approx approx, :plan (query/plan query formats options)}))
 
 (defn run-options
   "Returns the options for the driver. What a line of a W3C log means was said by a line before it, so one worker reads them all."
@@ -179,8 +229,8 @@
 
 (defn finished
   "Returns what `analysis` has counted, as `analyse` does; `counted` holds :bytes-read and :failures."
-  [^Analysis analysis {:keys [prepared formats query plan]} counted start]
-  (cond-> (assoc (result analysis plan query)
+  [^Analysis analysis {:keys [prepared formats query plan approx]} counted start]
+  (cond-> (assoc (result analysis plan query approx)
                  :preset (when (:site? query) "site")
                  :formats (format-report prepared formats)
                  :bytes-read (:bytes-read counted)

@@ -9,7 +9,8 @@
 
   - `compiled`   a condition -> the engine's filter
   - `check-period!`   whether a period ends after it begins
-  - `fields`     the names of the fields that a condition looks at"
+  - `fields`     the names of the fields that a condition looks at
+  - `crawler`    the name of the crawler that an agent says it is"
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]
@@ -75,6 +76,17 @@
   "Agents that say that they are programs which visit every site."
   "(?i)bot|crawl|spider|slurp|scrap|archiver|facebookexternalhit|feedfetcher|pingdom|uptime")
 
+(def ^:private bot-name (Pattern/compile (str "[\\w-]*(?:" bots ")[\\w-]*")))
+
+(defn crawler
+  "Returns the word by which an agent says that it is a crawler, such as \"Googlebot\", or nil: the agents that --no-bots leaves out."
+  [agent]
+  (re-find bot-name agent))
+
+(def ^:private static-endings
+  "How the paths of files end that a page needs but nobody asks for by themselves."
+  ["css" "js" "mjs" "map" "png" "jpg" "jpeg" "gif" "svg" "webp" "avif" "ico" "bmp" "woff" "woff2" "ttf" "otf" "eot" "mp3" "mp4" "webm"])
+
 ;;;; Times
 
 (def ^:private ago-units {"s" 1, "m" 60, "h" 3600, "d" 86400, "w" 604800})
@@ -127,6 +139,7 @@
     :method ["method"]
     (:client :not-client) ["client"]
     :no-bots ["agent"]
+    (:static :no-static) ["url"]
     (:from :to) ["time"]
     :slower ["duration"]
     [field]))
@@ -141,6 +154,8 @@
       :client (networks kind value (column "client"))
       :not-client (RowFilter/not (networks kind value (column "client")))
       :no-bots (RowFilter/not (RowFilter/matches (column "agent") (pattern bots)))
+      :static (RowFilter/endings (column "url") static-endings)
+      :no-static (RowFilter/not (RowFilter/endings (column "url") static-endings))
       :from (let [[from _ utc?] (time-range kind value)] (RowFilter/time from Long/MAX_VALUE utc?))
       :to (let [[_ end utc?] (time-range kind value)] (RowFilter/time Long/MIN_VALUE end utc?))
       :slower (RowFilter/slower (micros value))

@@ -53,7 +53,7 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
 
 (defn- table [{:keys [columns rows] :as tally} bars?]
   (let [most (reduce max 0 (values tally))]
-    (str "<div class=scroll><table><tr>" (str/join (map (fn head [c] (str "<th>" (escaped c))) columns)) "<th>"
+    (str "<div class=scroll><table><tr>" (str/join (map (fn head [title] (str "<th>" (escaped title))) (units/titles tally))) "<th>"
          (str/join
            (map (fn row [{:keys [key numbers]} value]
                   (str "<tr>" (str/join (map (fn cell [c n] (str "<td>" (escaped (units/shown c n)))) columns numbers))

@@ -9,18 +9,20 @@
        :where [[:status \"4xx\"]]}
 
   :by holds what a tally counts by, one name or several: a field of the log, or path (a URL up to its question mark), site (the host of a referrer), class
-  (2xx ...), hour (00 to 23), weekday, day, month, minute, or every-N with N in seconds. :rank is hits, bytes, time, mean,
+  (2xx ...), hour (00 to 23), weekday, day, month, minute, every-N with N in seconds, or what `skein.wf.groups` makes of a field. :rank is hits, bytes, time, mean,
   slowest, distinct, or a percentile such as p95-time or p50-bytes. :order :key shows all rows by key instead. A tally that is
   :optional? is left out where the log has no such fields.
 
   - `site`       the general report
   - `plan`       query -> the engine's plan
+  - `counted`    query -> the tallies that the engine counts, which several of the query's may share
   - `columns`    a tally -> the names of its numbers"
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.wf.filter :as filter]
-   [skein.wf.format :as format])
+   [skein.wf.format :as format]
+   [skein.wf.groups :as groups])
   (:import
    (skein.wf AnalysisPlan Budget KeyPart KeyPart$Kind Rows Tally TallyPlan)))
 
@@ -38,16 +40,19 @@
   "The tallies of the general report: about what most people ask. Those that a log has no fields for are left out."
   (mapv
     #(assoc % :optional? true)
-    [{:name "url", :title "URLs", :by ["url"]}
+    [{:name "url", :title "URLs", :by ["url"], :where [[:no-static]]}
+     {:name "static", :title "Static files", :by ["path"], :where [[:static]]}
      {:name "404", :title "Not found (404)", :by ["url"], :where [[:status "404"]]}
      {:name "client", :title "Clients", :by ["client"]}
      {:name "referrer", :title "Referrers", :by ["referrer"], :where [[:given "referrer"]]}
+     {:name "site", :title "Referring sites", :by ["site"], :where [[:given "referrer"]]}
      {:name "agent", :title "User agents", :by ["agent"]}
+     {:name "crawler", :title "Crawlers", :by ["crawler"]}
      {:name "status", :title "Statuses", :by ["status"]}
      {:name "method", :title "Methods", :by ["method"]}
      {:name "host", :title "Hosts", :by ["host"]}
      {:name "hour", :title "Hours of the day", :by ["hour"]}
-     {:name "day", :title "Days", :by ["day"]}]))
+     {:name "day", :title "Days", :by ["day"], :distinct "client"}]))
 
 ;;;; Keys
 
@@ -62,12 +67,12 @@
     "site" "referrer"
     "class" "status"
     ("hour" "weekday" "day" "month" "minute") "time"
-    (if (bin-seconds by) "time" by)))
+    (if (bin-seconds by) "time" (groups/source by))))
 
 (defn made-from
   "Returns what lines can be counted by that have the fields in the set `fields`, beyond the fields themselves."
   [fields]
-  (filterv (comp fields field-of) ["path" "site" "class" "hour" "weekday" "day" "month" "minute"]))
+  (filterv (comp fields field-of) (into ["path" "site" "class" "hour" "weekday" "day" "month" "minute"] groups/names)))
 
 (defn step-seconds
   "Returns the length of the steps of a tally over time that have one, or nil."
@@ -167,16 +172,51 @@
   [{:keys [rank]}]
   (get (dissoc value-of "distinct") rank Tally/HITS))
 
-(defn- tally-plan [{:keys [by where distinct] :as tally} extra approx]
-  (rank-value tally)
+(defn grouped?
+  "Returns whether the rows of a tally are put together from those that the engine counts; see `skein.wf.groups`."
+  [{:keys [by]}]
+  (boolean (some groups/group by)))
+
+(defn- check-groups!
+  "Throws :skein/bad-option when a tally asks for numbers that can't be added up."
+  [{:keys [name distinct] :as tally} approx]
+  (when (grouped? tally)
+    (when-let [reason (cond
+                        distinct "--distinct"
+                        (seq (percentiles-of tally)) "percentiles"
+                        approx "--approx")]
+      (error/fail! :skein/bad-option
+                   (str "--by " name " adds up what was counted for each " (str/join "+" (map groups/source (:by tally)))
+                        ", so it can't be combined with " reason)
+                   {:tally name}))))
+
+(defn- counted-as
+  "Returns what the engine has to know of a tally."
+  [{:keys [by where distinct] :as tally} approx]
+  {:by (mapv groups/source by)
+   :where (vec where)
+   :distinct distinct
+   :times? (times? tally)
+   :percentiles (percentiles-of tally)
+   :rank (if approx (limited-rank tally) Tally/HITS)})
+
+(defn counted
+  "Returns [counted index]: the tallies that the engine counts for a query, each once, and the place there of each of the query's.
+  `approx` is as for `plan`."
+  [{:keys [tallies]} approx]
+  (let [needed (mapv #(counted-as % approx) tallies)
+        counted (vec (distinct needed))]
+    [counted (mapv #(.indexOf ^java.util.List counted %) needed)]))
+
+(defn- tally-plan [{:keys [by where distinct times? percentiles rank]} extra approx]
   (TallyPlan. (mapv #(key-part % extra) by)
               (mapv #(filter/compiled % extra) where)
-              (times? tally)
+              times?
               (int (if distinct (format/text-column distinct extra) -1))
-              (contains? (percentiles-of tally) "bytes")
-              (contains? (percentiles-of tally) "time")
+              (contains? percentiles "bytes")
+              (contains? percentiles "time")
               (int (or approx 0))
-              (int (limited-rank tally))))
+              (int rank)))
 
 (defn plan
   "Returns the engine's plan of a query over inputs in `formats`.
@@ -191,11 +231,14 @@
   Throws :skein/bad-filter and :skein/bad-option."
   ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra memory-bytes own-process?]}]
   (filter/check-period! where)
+  (doseq [tally tallies]
+    (rank-value tally)
+    (check-groups! tally approx))
   (let [extra (own-columns query extra)]
     (AnalysisPlan. (mapv #(format/compiled % extra) formats)
                    (int (count extra))
                    (mapv #(filter/compiled % extra) where)
-                   (mapv #(tally-plan % extra approx) tallies)
+                   (mapv #(tally-plan % extra approx) (first (counted query approx)))
                    malformed
                    sinks
                    (cond memory-bytes (Budget. (long memory-bytes)), own-process? (Budget/ofOwnHeap), :else (Budget/ofHeap)))))

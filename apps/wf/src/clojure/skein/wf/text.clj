@@ -50,12 +50,12 @@
   (let [^String text (bar n most bar-chars)]
     (str text (.repeat " " (int (- (long bar-chars) (.length text)))))))
 
-(defn- column-widths [columns rows]
-  (map-indexed (fn width [i ^String column]
-                 (reduce (fn widest [^long n row] (max n (count (units/shown column (nth (:numbers row) i)))))
-                         (count column)
-                         rows))
-               columns))
+(defn- column-widths [{:keys [columns rows] :as tally}]
+  (map (fn width [i column ^String title]
+         (reduce (fn widest [^long n row] (max n (count (units/shown column (nth (:numbers row) i)))))
+                 (count title)
+                 rows))
+       (range) columns (units/titles tally)))
 
 (defn- error-notes [{:keys [error distinct-error] :as tally}]
   (cond-> []
@@ -70,7 +70,7 @@
                                 (when-not (= rank "hits") (str ", by " rank))))))
 
 (defn- tally-lines [{:keys [columns rows rank] :as tally} color? width]
-  (let [widths (column-widths columns rows)
+  (let [widths (column-widths tally)
         ranked (max 0 (.indexOf ^java.util.List columns rank))
         value (fn value [row] (double (or (nth (:numbers row) ranked) 0)))
         most (reduce max 0.0 (map value rows))
@@ -78,7 +78,7 @@
         line (fn line [{:keys [key numbers] :as row}]
                (str "  " (cells (map units/shown columns numbers)) "  "
                     (styled color? :bar (padded-bar (value row) most)) "  " (cut (units/label key) (key-chars width widths))))]
-    (concat ["" (heading tally color?) (styled color? :dim (str "  " (cells columns)))]
+    (concat ["" (heading tally color?) (styled color? :dim (str "  " (cells (units/titles tally))))]
             (if (seq rows) (map line rows) ["  none"])
             (error-notes tally))))
 

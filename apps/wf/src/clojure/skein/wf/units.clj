@@ -5,6 +5,7 @@
   - `grouped`, `decimal`   numbers for people
   - `printable`   bytes for a terminal
   - `shown`   a number of a tally's column, for people
+  - `titles`   a tally's columns, for people
   - `size`, `duration`, `clock`   numbers for people
   - `percentage`   a part of 1, for people
   - `missing`   a tally's error, for people
@@ -119,6 +120,11 @@
       ;=> [\"2.0 KB\" \"2,048 hits\"]"
   [{:keys [rank error]}]
   (if (#{"bytes" "time" "slowest"} rank) (shown rank error) (str (grouped error) " hits")))
+
+(defn titles
+  "Returns the titles of a tally's columns: their names, and for the different clients of each row, \"clients\"."
+  [{:keys [columns distinct-of]}]
+  (mapv (fn title [column] (if (and distinct-of (= "distinct" column)) (str distinct-of "s") column)) columns))
 
 (defn percentage
   "Returns a part of 1 as a percentage.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import skein.fold.files.Bytes;
 
 /** Decides which rows of a batch pass. Each worker has its own, because a matcher has state. */
 public abstract class RowFilter {
@@ -93,11 +95,39 @@ public abstract class RowFilter {
                 int to = batch.to[column][row];
                 if (from < 0) return false;
                 for (byte[] text : bytes) {
-                    if (java.util.Arrays.equals(text, 0, text.length, batch.bytes, from, to)) return true;
+                    if (Arrays.equals(text, 0, text.length, batch.bytes, from, to)) return true;
                 }
                 return false;
             }
         };
+    }
+
+    /** Passes URLs whose path ends with a point and one of {@code endings}, of up to eight letters, small or not. */
+    public static RowFilter endings(int column, List<String> endings) {
+        long[] words = endings.stream().mapToLong(RowFilter::word).sorted().toArray();
+        return new Stateless() {
+            @Override
+            boolean test(Rows batch, int row) {
+                int from = batch.from[column][row];
+                if (from < 0) return false;
+                int end = Bytes.indexOf(batch.bytes, from, batch.to[column][row], (byte) '?');
+                long word = 0;
+                for (int at = end - 1; at >= Math.max(from, end - 9); at--) {
+                    byte b = batch.bytes[at];
+                    if (b == '.') return Arrays.binarySearch(words, word) >= 0;
+                    if (b == '/') return false;
+                    word = word << 8 | (b | ('A' <= b && b <= 'Z' ? 0x20 : 0)) & 0xFF;
+                }
+                return false;
+            }
+        };
+    }
+
+    /** The letters of an ending in one number, as they come when it is read from its end. */
+    private static long word(String ending) {
+        long word = 0;
+        for (int i = ending.length() - 1; i >= 0; i--) word = word << 8 | ending.charAt(i);
+        return word;
     }
 
     /** Passes fields that say something: they are not empty, and not a minus sign. */
