@@ -60,6 +60,7 @@
    "--slower" (question :slower options/text)
    "-e" (question :form options/text)
    "--tallies" (question :tallies options/text)
+   "--anonymize" {:key :anonymize?, :question? true}
    "--approx" {:key :approx?, :question? true}
    "--malformed" (question :malformed options/text)
    "--follow" {:key :follow?, :question? true}
@@ -117,6 +118,7 @@ what comes out:
   --color WHEN         auto (default), always or never
   --malformed FILE     writes the lines that are in no format
   --follow             keeps the report on the terminal up to date as the log grows
+  --anonymize          clients by their networks alone: 192.0.2.0 for 192.0.2.66
   --approx             bounded memory for any number of keys; says how far off a number can be
   --workers N          threads, default one per core
   --keep-going         report the other files when one can't be read (the exit code is still 2)

@@ -264,7 +264,7 @@
            :approx      keep so many keys for each tally; then a tally has :error, the most that is missing anywhere, and a row
                         :error, the most that its ranked number (hits, if that is no sum) may be too small by, and :distinct is an
                         estimate; distinct values of rows are estimates with the standard error :distinct-error, a part of 1
-           :malformed, :sinks, :extra as `skein.wf.query/plan` takes them
+           :malformed, :sinks, :extra, :anonymize? as `skein.wf.query/plan` takes them
            :on-formats  called with what :formats will be before reading begins
            :workers, :slice-bytes, :keep-going?, :on-start as for `skein.wf.wf2/report`
 

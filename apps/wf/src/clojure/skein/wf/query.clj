@@ -225,11 +225,12 @@
            :malformed  a LineSink for malformed lines, or nil
            :sinks      a Supplier of RowSinks, or nil
            :extra      names of fields that get a column although no tally asks for them
+           :anonymize?  whether clients are counted by their networks: 10.1.2.0, 2001:db8:1::
            :memory-bytes  what all tables may take together, by default most of the heap
            :own-process?  whether the heap is there for this alone, so that what tables drop may be collected at once
 
   Throws :skein/bad-filter and :skein/bad-option."
-  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra memory-bytes own-process?]}]
+  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra anonymize? memory-bytes own-process?]}]
   (filter/check-period! where)
   (doseq [tally tallies]
     (rank-value tally)
@@ -238,6 +239,7 @@
     (AnalysisPlan. (mapv #(format/compiled % extra) formats)
                    (int (count extra))
                    (mapv #(filter/compiled % extra) where)
+                   (boolean anonymize?)
                    (mapv #(tally-plan % extra approx) (first (counted query approx)))
                    malformed
                    sinks

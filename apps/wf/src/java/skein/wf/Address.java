@@ -143,6 +143,31 @@ public final class Address {
         return true;
     }
 
+    /**
+     * Replaces the last 8 bits of an address of IPv4 in {@code text[from, to)}, or the last 80 of one of IPv6, by zeros. Returns
+     * where it ends now; what is no address stays as it is.
+     */
+    int anonymize(byte[] text, int from, int to) {
+        if (!parseClient(text, from, to)) return to;
+        int end = keptUntil(text, from, to);
+        java.util.Arrays.fill(text, end, to, (byte) '0');
+        if (text[end - 1] == '.') return end + 1;
+        if (text[end - 2] != ':') text[end++] = ':';
+        return end;
+    }
+
+    /** Where the part of an address ends that may be shown: behind its third point, its third colon, or its double colon. */
+    private static int keptUntil(byte[] text, int from, int to) {
+        byte separator = (byte) (Bytes.indexOf(text, from, to, (byte) '.') < to ? '.' : ':');
+        int at = from;
+        for (int n = 0; n < 3; at++) {
+            if (text[at] != separator) continue;
+            n++;
+            if (separator == ':' && text[at + 1] == ':') return at + 2;
+        }
+        return at;
+    }
+
     /** Whether the first {@code bits} bits are those of {@code network}. */
     boolean isIn(byte[] network, int bits) {
         int rest = bits & 7;

@@ -20,6 +20,7 @@ public final class Analysis extends Accumulator<Analysis> {
     private final Text malformedLines = new Text(1 << 10);
     private final long[][] malformed; // [format][fault]
     private final long[] lines; // by format
+    private final Address address = new Address();
     private final int[] rows = new int[Rows.ROWS];
     private final int[] formats; // the number of each file's format
     private int format = -1; // whose columns the batch has
@@ -98,9 +99,20 @@ public final class Analysis extends Accumulator<Analysis> {
         for (RowFilter filter : filters) n = filter.select(batch, rows, n);
         filtered += batch.rows - n;
         counted += n;
+        if (plan.anonymized()) anonymize(n);
         total(n);
         for (Tally tally : tallies) tally.add(batch, rows, n);
         if (sink != null) sink.add(batch, rows, n);
+    }
+
+    /** In place: nobody else has the slice, and every address keeps at least its own length. */
+    private void anonymize(int n) {
+        int[] from = batch.from[Rows.CLIENT];
+        int[] to = batch.to[Rows.CLIENT];
+        for (int i = 0; i < n; i++) {
+            int row = rows[i];
+            if (from[row] >= 0) to[row] = address.anonymize(batch.bytes, from[row], to[row]);
+        }
     }
 
     private void total(int n) {

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
  * @param formats the formats of the files
  * @param extraColumns how many columns there are beyond those that every {@link Rows} has
  * @param filters which lines count; the others are filtered
+ * @param anonymized whether clients are counted by {@link Address#anonymize}
  * @param tallies what is counted
  * @param malformed where lines go that are not in their format, or null
  * @param sinks makes a sink for each worker, or null
@@ -19,6 +20,7 @@ public record AnalysisPlan(
         List<LogFormat> formats,
         int extraColumns,
         List<RowFilter> filters,
+        boolean anonymized,
         List<TallyPlan> tallies,
         LineSink malformed,
         Supplier<RowSink> sinks,

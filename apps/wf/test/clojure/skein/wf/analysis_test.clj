@@ -313,3 +313,19 @@
       (is (= {:skein/error :skein/file-truncated, :input (str file)}
              (try (analysis/analyse-prepared prepared [] 0 {:tallies [{:name "status", :by ["status"]}]} {})
                   (catch ExceptionInfo e (select-keys (ex-data e) [:skein/error :input]))))))))
+
+(deftest clients-are-anonymized-in-place
+  (let [clients {"192.0.2.66" "192.0.2.0", "1.2.3.4" "1.2.3.0", "255.255.255.255" "255.255.255.0", "::ffff:10.1.2.3" "::ffff:10.1.2.0"
+                 "2001:db8:1:2:3:4:5:6" "2001:db8:1::", "2001:db8::7" "2001:db8::", "::1" "::", "1:2:3::4" "1:2:3::", "fe80::1%eth0" "fe80::"
+                 "1:2::" "1:2::", "www.example.com" "www.example.com", "-" "-"}
+        file (File/createTempFile "clients" ".log")]
+    (try
+      (spit file (str/join (for [client (keys clients)]
+                             (str client " - - [30/Mar/2006:10:00:00 -0700] \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\"\n"))))
+      (let [counted (fn [options where]
+                      (let [{[{:keys [rows]}] :tallies} (analysis/analyse [(str file)] {:where where, :tallies [{:name "client", :by ["client"], :top 99}]} options)]
+                        (into {} (map (fn [{[key] :key, [hits] :numbers}] [key hits])) rows)))]
+        (is (= (frequencies (vals clients)) (counted {:anonymize? true} [])))
+        (is (= (frequencies (keys clients)) (counted {} [])))
+        (is (= {"192.0.2.0" 1} (counted {:anonymize? true} [[:client "192.0.2.66"]])) "conditions see the whole address"))
+      (finally (.delete file)))))
