@@ -10,7 +10,7 @@
   (:import
    (clojure.lang IReduceInit)
    (java.io File)
-   (java.util.concurrent CountDownLatch Executor TimeUnit)
+   (java.util.concurrent CountDownLatch TimeUnit)
    (java.util.concurrent.locks LockSupport)
    (skein.fold.engine ClaimCheck CrewCheck RunCheck Stages)
    (skein.fold.memory Spans)
@@ -170,7 +170,7 @@
     (is (every? (fn [[from to]] (<= (- (long to) (long from)) (long grain))) @seen))
     (is (true? (deref closed 0 false)))))
 
-;;;; Push: sources on the caller's stack
+;;;; Start: sources on the caller's stack
 
 (defn- reducible [n]
   (reify IReduceInit (reduce [_ f init] (reduce f init (range n)))))
@@ -180,15 +180,10 @@
     (is (= [2 3] (fold/fold (fold/into []) source)))
     (is (= 5 (within-deadline (fold/fold {:grain 1, :parallelism 2} + + source))))))
 
-(deftest what-is-pushed-may-need-order
-  (doseq [parallelism [2 4], grain [1 20]]
-    (let [{:keys [value path]} (within-deadline (fold/explain {:parallelism parallelism, :grain grain}
-                                                              (fold/through (comp (map inc) (take 300)) (fold/into [])) (reducible 1000)))]
-      (is (= [(range 1 301) :in-order] [value path])))))
-
-(deftest what-is-pushed-stays-with-its-thread-if-no-helper-comes
-  (let [nobody (reify Executor (execute [_ _]))
-        step (fn step [acc _] (LockSupport/parkNanos 20000) (conj acc (Thread/currentThread)))
-        caller-and-workers #(vector #{(Thread/currentThread)}
-                                    (fold/fold {:parallelism 2, :pool nobody} (fn ([] #{}) ([a b] (into a b))) step (reducible 50)))]
-    (is (apply = (within-deadline (caller-and-workers))))))
+(deftest what-is-pushed-stays-with-its-thread
+  (doseq [xform [(map inc) (comp (map inc) (take 300))]
+          :let [threads (atom #{})
+                step (fn [acc x] (swap! threads conj (Thread/currentThread)) (LockSupport/parkNanos 20000) (conj acc x))
+                {:keys [value path reason]} (fold/explain {:parallelism 2, :grain 1} {:xform xform, :combine into, :step step} (reducible 500))]]
+    (is (= [(into [] xform (range 500)) :serial "the source reduces itself, on one thread"] [value path reason]))
+    (is (= #{(Thread/currentThread)} @threads))))

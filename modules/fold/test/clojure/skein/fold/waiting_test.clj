@@ -189,43 +189,6 @@
   (let [{:keys [pass? shrunk seed result]} (within-deadline (check/quick-check 200 (prop/for-all [c case-gen] (agrees? c))))]
     (is pass? (pr-str seed (:smallest shrunk) result))))
 
-(defn- leaving-pool
-  "A pool that starts a thread for each task, and counts `left` down when the task has ended."
-  ^Executor [^CountDownLatch left]
-  (reify Executor
-    (execute [_ task]
-      (.start (Thread. (fn work []
-                         (.run ^Runnable task)
-                         (.countDown left)))))))
-
-(defn- await-through-interrupts [latch]
-  (when-not (try (await-latch latch) true
-                 (catch InterruptedException _ false)) ; the fold wants no more
-    (recur latch)))
-
-(deftest what-is-pushed-after-the-last-helper-has-left-is-not-stepped-on
-  (let [left (CountDownLatch. 1)
-        caller (promise)
-        stepped (volatile! nil)
-        step (fn ([acc] acc)
-               ([acc x]
-                (spend 10 x)
-                (cond (= @caller (Thread/currentThread)) (do (vreset! stepped x) (conj acc x))
-                      (= :last x) acc
-                      :else (reduced (conj acc :stop)))))
-        source (reify IReduceInit
-                 (reduce [_ f init]
-                   (deliver caller (Thread/currentThread))
-                   (loop [x 0, acc init]
-                     (let [acc (f acc x)]
-                       (cond (reduced? acc) @acc
-                             (= x @stepped) (recur (inc x) acc)
-                             :else (do (await-through-interrupts left) ; x was collected for the helper, which ends the fold there
-                                       (f acc :last)
-                                       acc))))))
-        result (within-deadline (fold/fold {:parallelism 2, :pool (leaving-pool left)} identity into step source))]
-    (is (= (conj (vec (range (dec (count result)))) :stop) result))))
-
 ;;;; Streams
 
 (defn- named-pipe!

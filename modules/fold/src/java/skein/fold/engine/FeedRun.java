@@ -57,8 +57,6 @@ final class FeedRun extends Run {
     private final Pace measured;
     private final Claim source = new Claim(); // of the thread that reads; dropped when nobody wants more
     private final ReentrantLock turn = new ReentrantLock(); // held by the thread that reads
-    Claim producer; // of a thread that makes the elements without reading them; or null
-    private Worker callers; // the caller's; null as long as it has the root to itself
 
     /**
      * @param root what the caller has come to with {@code chain}
@@ -81,17 +79,18 @@ final class FeedRun extends Run {
     @Override
     void shut() {
         source.drop();
-        if (producer != null) producer.drop();
     }
 
     /** Returns whether nobody wants more of the source. */
-    boolean isShut() {
+    private boolean isShut() {
         return source.isDropped();
     }
 
     @Override
     void workOnRoot(Part root) {
-        if (callers != null || stepAlone(root)) work(begin(root));
+        if (!stepAlone(root)) return;
+        if (isInOrder()) complete(root);
+        work(new Worker(isInOrder() ? null : root));
     }
 
     @Override
@@ -101,13 +100,6 @@ final class FeedRun extends Run {
 
     private void work(Worker worker) {
         while (!hasFailed() && worker.advance()) pause();
-    }
-
-    /** Returns the caller's worker. From now on other threads may have read what comes after {@code root}. */
-    Worker begin(Part root) {
-        if (callers != null) return callers;
-        if (isInOrder()) complete(root);
-        return callers = new Worker(isInOrder() ? null : root);
     }
 
     /**
@@ -151,7 +143,7 @@ final class FeedRun extends Run {
     }
 
     /** What one thread does. */
-    final class Worker {
+    private final class Worker {
         private Part part; // null: none yet
         private final Pace pace;
 

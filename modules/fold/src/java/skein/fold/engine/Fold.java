@@ -107,10 +107,10 @@ public final class Fold {
         }
     }
 
-    /** Folds a source that pushes its elements; as above. */
+    /** Folds a source that pushes its elements, on this thread; as above. */
     public Object over(IReduceInit pusher) {
         try {
-            return finished(new Push(this).fold(pusher));
+            return finished(Start.fold(this, pusher));
         } finally {
             end();
         }

@@ -62,7 +62,6 @@ abstract class Run {
     private volatile int helperCount; // how many helpers there are, to be read without the lock
     private volatile boolean failed; // written under lock; all parts are dropped
     private volatile boolean over; // no more helpers are wanted
-    private boolean opened; // the caller's
     private volatile long combineNanos; // how long the last combination took
 
     Run(Fold fold, Part root) {
@@ -82,7 +81,8 @@ abstract class Run {
 
     /** Runs the fold; returns its accumulator, complete and combined. */
     final Object execute() {
-        open();
+        if (fold.options.pool() == null) Crew.OWN.reserve(maxHelpers());
+        invite();
         try {
             workOnRoot(head());
             work();
@@ -122,14 +122,6 @@ abstract class Run {
 
     final boolean hasFailed() {
         return failed;
-    }
-
-    /** Asks for the first helper, unless that has been done. Called by the caller. */
-    final void open() {
-        if (opened) return;
-        opened = true;
-        if (fold.options.pool() == null) Crew.OWN.reserve(maxHelpers());
-        invite();
     }
 
     /** Asks for one more helper: at first, and when a thread has found work. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.engine;
 
+import clojure.lang.AFn;
 import clojure.lang.IFn;
+import clojure.lang.IReduceInit;
 import clojure.lang.Reduced;
 import skein.fold.spi.Feed;
 import skein.fold.spi.Span;
@@ -10,7 +12,7 @@ import skein.fold.spi.Span;
  * How a fold begins: on the caller's thread, alone, since most folds are over before a helper could come. It becomes a run only when it
  * has taken {@link #ALONE_NANOS} and the rest should take longer than calling for help.
  */
-class Start {
+final class Start {
     /** How long a fold runs on the caller's thread before it asks for helpers. */
     static final long ALONE_NANOS = 60_000;
     /** How long the rest must take for that; a helper needs half of it to come. */
@@ -23,6 +25,8 @@ class Start {
     private static final int SMALL = 128;
 
     private static final int MAX_BLOCK = 1 << 20;
+    /** How many pushed elements may be stepped on between two looks at the clock. */
+    private static final int MAX_UNLOOKED = 1024;
 
     /** A span as a feed: blocks from its beginning to its end. */
     private static final class SpanFeed implements Feed {
@@ -83,11 +87,38 @@ class Start {
         }
     }
 
-    final Fold fold;
-    final IFn[] chain;
-    final Part root;
-    final Pauses pauses;
-    private final Feed feed;
+    /** The function that a source pushes its elements into. */
+    private final class Receiver extends AFn {
+        private long since = start; // when the elements were counted last
+        private long count; // elements since then
+        private long untilLook = 1;
+
+        @Override
+        public Object invoke(Object acc) {
+            return acc; // some sources complete what they reduce
+        }
+
+        @Override
+        public Object invoke(Object ignored, Object x) {
+            count++;
+            root.acc = root.step.invoke(root.acc, x);
+            if (--untilLook == 0) look();
+            return root.acc instanceof Reduced ? new Reduced(null) : null;
+        }
+
+        private void look() {
+            since = note(count, since);
+            count = 0;
+            untilLook = Math.min(root.pace.next(Long.MAX_VALUE), MAX_UNLOOKED);
+            pauses.pause();
+        }
+    }
+
+    private final Fold fold;
+    private final IFn[] chain;
+    private final Part root;
+    private final Pauses pauses;
+    private final Feed feed; // null: the source pushes
     private final Span span; // null: the source is a feed
     private final long start;
     private long nextQuestion;
@@ -99,7 +130,6 @@ class Start {
         this(fold, feed, span, fold.chain(), System.nanoTime());
         root.step = fold.stepOf(chain, span);
         root.acc = fold.identity.invoke();
-        if (span == null && feed == null) settled = true; // the source is on the caller's stack
     }
 
     private Start(Fold fold, Feed feed, Span span, IFn[] chain, long start) {
@@ -146,12 +176,22 @@ class Start {
         return new SpanFeed(span, at, fold.options.grain() > 0 ? fold.options.grain() : span.minBlock());
     }
 
-    static Object unreduced(Object acc) {
+    private static Object unreduced(Object acc) {
         return acc instanceof Reduced reduced ? reduced.deref() : acc;
     }
 
+    /** Folds what {@code pusher} pushes: on this thread, since it does that on this thread's stack. */
+    static Object fold(Fold fold, IReduceInit pusher) {
+        Start start = new Start(fold, null, null);
+        if (start.sharable) fold.path("serial", "the source reduces itself, on one thread");
+        Receiver receiver = start.new Receiver();
+        pusher.reduce(receiver, null);
+        start.note(receiver.count, receiver.since);
+        return fold.complete(start.root.step, unreduced(start.root.acc));
+    }
+
     /** Folds the rest of the source. */
-    final Object fold() {
+    Object fold() {
         return foldByBlocks(start) ? result : fold.complete(root.step, unreduced(root.acc));
     }
 
@@ -172,7 +212,7 @@ class Start {
             now = note(units, now);
             if (root.acc instanceof Reduced) break;
             pauses.pause();
-            if (isQuestionable(now) && remainingNanos() > WORTH_HELP_NANOS) {
+            if (sharable && now >= nextQuestion && remainingNanos() > WORTH_HELP_NANOS) {
                 if (share()) return true;
                 now = System.nanoTime();
             }
@@ -190,7 +230,7 @@ class Start {
     }
 
     /** Ends a block of {@code units} units that was begun at {@code before}. Returns the time. */
-    final long note(long units, long before) {
+    private long note(long units, long before) {
         long now = System.nanoTime();
         if (units > 0) {
             root.pace.took(units, now - before);
@@ -209,13 +249,8 @@ class Start {
 
     // Whether to share.
 
-    /** Returns whether it is time to see whether others should help. */
-    final boolean isQuestionable(long now) {
-        return sharable && now >= nextQuestion;
-    }
-
     /** Says that others would not help now, but perhaps later. */
-    final void stayAlone(int front) {
+    private void stayAlone(int front) {
         long now = System.nanoTime();
         nextQuestion = now + PATIENCE * (now - start);
         fold.path(
@@ -226,9 +261,9 @@ class Start {
     }
 
     /** Returns the first stage that needs order, or 0 if the fold must stay serial. */
-    final int front() {
-        int front = sharable ? fold.firstInOrder(chain) : 0;
-        if (front > 0 || !sharable) return front;
+    private int front() {
+        int front = fold.firstInOrder(chain);
+        if (front > 0) return front;
         sharable = false;
         fold.path(
                 "serial",
@@ -236,15 +271,6 @@ class Start {
                         ? "the step needs its elements in order"
                         : "the first transducer needs its elements in order");
         return 0;
-    }
-
-    /** Returns the run of a fold whose stages from {@code front} on need order. */
-    final FeedRun run(Feed feed, int front) {
-        boolean inOrder = front <= fold.stageCount();
-        fold.path(
-                inOrder ? "in-order" : "parallel",
-                inOrder ? "a transducer needs its elements in order; the ones before it ran in parallel" : "");
-        return new FeedRun(fold, feed, root, chain, inOrder ? front : -1);
     }
 
     /** Lets others help, if that is worthwhile. Returns whether there is a result. */
@@ -255,13 +281,14 @@ class Start {
         boolean byPosition = span != null && front > fold.stageCount();
         boolean atOnce = root.pace.isFixed() || span != null && span.isCoarse();
         if (!byPosition && !atOnce && !isWorthwhile(front)) return false;
-        if (byPosition) {
-            fold.path("parallel", "");
-            root.range(feed.taken(), span.size());
-            result = new SpanRun(fold, span, root).execute();
-        } else {
-            result = run(feed, front).execute();
-        }
+        boolean inOrder = front <= fold.stageCount();
+        fold.path(
+                inOrder ? "in-order" : "parallel",
+                inOrder ? "a transducer needs its elements in order; the ones before it ran in parallel" : "");
+        Run run = byPosition
+                ? new SpanRun(fold, span, root.range(feed.taken(), span.size()))
+                : new FeedRun(fold, feed, root, chain, inOrder ? front : -1);
+        result = run.execute();
         return true;
     }
 

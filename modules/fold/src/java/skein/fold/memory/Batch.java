@@ -8,9 +8,6 @@ import skein.fold.spi.Span;
 
 /** Elements that one thread collects. While it waits for more, others may take those that are there. */
 public final class Batch {
-    /** No elements. */
-    public static final Span EMPTY = Spans.ofObjects(new Object[0], 0, 0);
-
     private static final int FIRST_SIZE = 1024;
     private static final VarHandle FILLED;
 
