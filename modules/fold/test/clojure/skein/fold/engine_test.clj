@@ -46,7 +46,6 @@
 
 (deftest interrupts-of-others-are-kept
   (is (within-deadline (ClaimCheck/earlierInterruptIsKept)))
-  (is (within-deadline (ClaimCheck/laterInterruptIsKept)))
   (is (within-deadline (ClaimCheck/answeredInterruptIsOver))))
 
 ;;;; Run: neighbours combine. Bears RN1 and RN2.

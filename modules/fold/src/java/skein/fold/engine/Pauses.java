@@ -7,8 +7,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * What a fold does between two blocks. A virtual thread that computes keeps its carrier until it parks; to yield is not enough, since a
- * carrier looks for other work only when it finds none where it found the last. So a fold that stays on a virtual thread parks now and
- * then. If there are more such folds than carriers, they park so long that carriers run out of work.
+ * carrier looks for other work only when it finds none where it found the last. So a fold on a virtual thread parks now and then. If there
+ * are more such folds than carriers, they park so long that carriers run out of work.
  */
 final class Pauses {
     /** How long a virtual thread may keep its carrier; to come back to it takes some 20 us. */
@@ -29,11 +29,13 @@ final class Pauses {
         if (!Thread.currentThread().isVirtual() || System.nanoTime() - since < SLICE_NANOS) return;
         int folds = stays ? STAYING.get() : STAYING.incrementAndGet();
         stays = true;
-        LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : SLICE_NANOS * folds / Crew.PROCESSORS);
+        // Of more folds than carriers, so long that they leave a third of the carriers' time.
+        long turns = 3 * SLICE_NANOS * folds / (2 * Crew.PROCESSORS);
+        LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : turns - SLICE_NANOS);
         since = System.nanoTime();
     }
 
-    /** Says that the fold is over, or goes on on another thread. */
+    /** Says that the fold is over. */
     void end() {
         if (stays) STAYING.decrementAndGet();
         stays = false;

@@ -123,7 +123,6 @@ final class Start {
     private final long start;
     private long nextQuestion;
     private boolean sharable; // whether others may help, now or later
-    private boolean settled; // whether it is known which thread does the caller's part
     private Object result;
 
     Start(Fold fold, Feed feed, Span span) {
@@ -193,12 +192,6 @@ final class Start {
     /** Folds the rest of the source. */
     Object fold() {
         return foldByBlocks(start) ? result : fold.complete(root.step, unreduced(root.acc));
-    }
-
-    /** As {@link #fold}, on another thread than before. */
-    private Object foldOn() {
-        root.piece = null;
-        return foldByBlocks(System.nanoTime()) ? result : fold.complete(root.step, unreduced(root.acc));
     }
 
     /** Goes on block by block. Returns whether there is a result. */
@@ -275,7 +268,6 @@ final class Start {
 
     /** Lets others help, if that is worthwhile. Returns whether there is a result. */
     private boolean share() {
-        if (leave()) return true;
         int front = front();
         if (front == 0) return false;
         boolean byPosition = span != null && front > fold.stageCount();
@@ -301,16 +293,5 @@ final class Start {
         if (probe.isWorthwhile(now - before)) return true;
         stayAlone(front);
         return false;
-    }
-
-    /** If this is a virtual thread, lets a host do the rest, unless none is free. Returns whether there is a result. */
-    private boolean leave() {
-        if (settled || !Thread.currentThread().isVirtual()) return false;
-        settled = true;
-        pauses.end();
-        Host host = Host.find(this::foldOn);
-        if (host == null) return false;
-        result = host.await();
-        return true;
     }
 }

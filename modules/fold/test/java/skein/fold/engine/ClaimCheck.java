@@ -8,11 +8,11 @@ import java.util.function.Consumer;
 public final class ClaimCheck {
     private ClaimCheck() {}
 
-    /** Runs {@code work} in a thread of a host that has entered a claim; returns whether the thread is interrupted after it has left. */
+    /** Runs {@code work} in a thread that has entered a claim; returns whether the thread is interrupted after it has left. */
     private static boolean leftInterrupted(Consumer<Claim> work) throws InterruptedException {
         boolean[] left = new boolean[1];
         Claim claim = new Claim();
-        Thread thread = new Host.Carrier(() -> {
+        Thread thread = new Thread(() -> {
             if (!claim.enter()) throw new AssertionError("a new claim is wanted");
             work.accept(claim);
             claim.leave();
@@ -31,10 +31,6 @@ public final class ClaimCheck {
         while (thread.isAlive()) Thread.onSpinWait();
     }
 
-    private static Host.Carrier here() {
-        return (Host.Carrier) Thread.currentThread();
-    }
-
     /** Returns whether dropping a claim interrupts its thread, and leaving it takes that back. */
     public static boolean interruptEndsWithClaim() throws InterruptedException {
         boolean[] inside = new boolean[1];
@@ -48,23 +44,15 @@ public final class ClaimCheck {
     /** Returns whether an interrupt that came before the claim was dropped is left. */
     public static boolean earlierInterruptIsKept() throws InterruptedException {
         return leftInterrupted(claim -> {
-            here().forward();
+            Thread.currentThread().interrupt();
             elsewhere(claim::drop);
-        });
-    }
-
-    /** Returns whether an interrupt that is forwarded after the claim was dropped is left. */
-    public static boolean laterInterruptIsKept() throws InterruptedException {
-        return leftInterrupted(claim -> {
-            elsewhere(claim::drop);
-            here().forward();
         });
     }
 
     /** Returns whether an interrupt that the work has answered stays answered. */
     public static boolean answeredInterruptIsOver() throws InterruptedException {
         return !leftInterrupted(claim -> {
-            here().forward();
+            Thread.currentThread().interrupt();
             Thread.interrupted();
             elsewhere(claim::drop);
         });

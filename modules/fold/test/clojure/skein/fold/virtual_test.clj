@@ -1,8 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.fold.host-test
+(ns skein.fold.virtual-test
   "Folds that virtual threads call: they hold no carrier."
   (:require
-   [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
    [skein.deadline :refer [within-deadline]]
@@ -30,8 +29,6 @@
 
 (defn- reducible [coll]
   (reify IReduceInit (reduce [_ f init] (reduce f init coll))))
-
-(defn- virtual? [] (.isVirtual (Thread/currentThread)))
 
 (defn- fold-until
   "Folds the elements of `coll`, which has no end, until `ended?` is true; (begun) is called first."
@@ -66,7 +63,7 @@
         (is (= (repeat n :ended) (within-deadline (mapv deref folds))))))))
 
 (deftest many-folds-leave-room-for-others
-  (doseq [[start how n] [[on-virtual "virtual threads, more than threads for their folds" (* 12 processors)]
+  (doseq [[start how n] [[on-virtual "virtual threads, many more than carriers" (* 12 processors)]
                          [in-go "go blocks" (* 12 processors)]]]
     (testing how
       (let [begun (CountDownLatch. n)
@@ -76,17 +73,17 @@
         (reset! ended? true)
         (is (= (repeat n :ended) (within-deadline (mapv deref folds))))))))
 
-(defn- where
-  "Returns whether the steps of a fold, called on a virtual thread, were on virtual threads: #{false}, #{true} or both."
-  [opts xform coll]
-  (within-deadline
-    @(on-virtual #(set (fold/fold (assoc opts :grain 10) xform into (fn step [acc _] (conj acc (virtual?))) coll)))))
-
-(deftest a-long-fold-leaves-its-virtual-thread
-  (doseq [xform [(map identity) (dedupe) (comp (map identity) (dedupe))]
-          coll [xs (map identity xs)]]
-    (is (= #{false} (where {} xform coll))))
-  (is (= #{true} (where {:parallelism 1} (map identity) xs)) "but not if it may use the caller's thread alone"))
+(deftest the-caller-s-part-stays-on-its-virtual-thread
+  (doseq [coll [xs (map identity xs)]
+          :let [threads (fn [opts xform]
+                          (within-deadline
+                            @(on-virtual #(let [caller (Thread/currentThread)]
+                                            (disj (fold/fold (assoc opts :grain 10) xform (fn ([] #{}) ([a b] (into a b))) (fn step [acc _] (conj acc (Thread/currentThread)))
+                                                             coll)
+                                                  caller)))))
+                virtual (fn [threads] (filter #(.isVirtual ^Thread %) threads))]]
+    (is (= #{} (threads {} (dedupe)) (threads {:parallelism 1} (map identity))))
+    (is (= [] (virtual (threads {} (map identity))) (virtual (threads {} (comp (map identity) (dedupe))))))))
 
 (def ^:dynamic *offset* 0)
 
@@ -130,31 +127,6 @@
   (let [folded (on-virtual #(vector (fold/fold {:grain 1} (dedupe) + (fn [acc x] (when (= x 999) (.interrupt (Thread/currentThread))) (+ acc x)) xs)
                                     (Thread/interrupted)))]
     (is (= [499500 true] (within-deadline @folded)))))
-
-(deftest an-interrupt-is-kept-while-a-step-that-nobody-wants-is-interrupted
-  (let [right (promise)
-        nudged (promise)
-        told? (atom false)
-        left (promise)
-        step (fn step [_ x]
-               (cond
-                 (not (str/starts-with? (.getName (Thread/currentThread)) "skein-fold-host")) (do (deliver left x) @right (reduced :ended))
-                 (and (realized? left) (< (long @left) (long x))) (do (deliver right x)
-                                                                      (while (not (.isInterrupted (Thread/currentThread))))
-                                                                      (deliver nudged true)
-                                                                      (while (not @told?)))
-                 :else :none))
-        folded (promise)
-        thread (Thread/startVirtualThread
-                 #(deliver folded [(fold/fold {:parallelism 2, :grain 1} (map identity) (fn ([] :none) ([a b] (if (= :ended a) a b)))
-                                              step (iterate inc 0))
-                                   (Thread/interrupted)]))]
-    (within-deadline
-      @nudged
-      (.interrupt thread)
-      (while (.isInterrupted thread))
-      (reset! told? true))
-    (is (= [:ended true] (within-deadline (deref folded))))))
 
 (deftest virtual-threads-fold-within-folds-of-virtual-threads
   (is (= (* 50 499500)
