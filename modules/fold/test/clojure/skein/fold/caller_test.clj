@@ -8,13 +8,12 @@
 (set! *warn-on-reflection* true)
 
 (defn- functions
-  "The names of this namespace's functions in a stack trace, before and after the mark of the thread that folds."
+  "The names of this namespace's functions in the stack trace of an exception, and in that of the caller, if it has been added."
   [^Throwable thrown]
-  (let [elements (seq (.getStackTrace thrown))
-        [own [_ & caller]] (split-with (fn [^StackTraceElement e] (not= "skein.ASYNC" (.getClassName e))) elements)
-        names (fn names [elements]
-                (into #{} (keep (fn [^StackTraceElement e] (second (re-find #"^skein\.fold\.caller_test\$(\w+)" (.getClassName e))))) elements))]
-    [(names own) (names caller)]))
+  (let [names (fn names [^Throwable t]
+                (into #{} (keep (fn [^StackTraceElement e] (second (re-find #"^skein\.fold\.caller_test\$(\w+)" (.getClassName e)))))
+                      (.getStackTrace t)))]
+    [(names thrown) (into #{} (mapcat names) (.getSuppressed thrown))]))
 
 (defn- fails-unless
   "Throws on any thread but `thread`, which takes its time."
@@ -30,7 +29,7 @@
 (defn- fold-alone []
   (fold/fold {:parallelism 1} (fold/through (map (fn [x] (fails-unless nil x))) fold/count) [1 2]))
 
-(deftest who-folded-stands-in-the-stack-trace
+(deftest who-folded-is-in-a-suppressed-exception
   (doseq [[what source] {"by position" (vec (range 20000)), "a feed" (iterator-seq (.iterator ^Iterable (vec (range 20000))))}]
     (testing what
       (let [[own caller] (functions (try (fold-with-helpers source) (catch Exception e e)))]

@@ -300,7 +300,7 @@ final class FeedRun extends Run {
         if (!isInOrder()) return super.combine(acc, right);
         for (Object item : (ArrayList<?>) right) {
             if (item instanceof End end) {
-                if (end.thrown != null) throw Util.sneakyThrow(Caller.shownIn(end.thrown));
+                if (end.thrown != null) throw Util.sneakyThrow(withCaller(end.thrown));
                 return new Reduced(acc);
             }
             acc = chain[front].invoke(acc, item);

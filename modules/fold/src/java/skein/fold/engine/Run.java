@@ -93,7 +93,7 @@ abstract class Run {
             invitation.run = null;
         }
         synchronized (lock) {
-            if (failure != null) throw Util.sneakyThrow(Caller.shownIn(failure));
+            if (failure != null) throw Util.sneakyThrow(withCaller(failure));
             return result();
         }
     }
@@ -101,9 +101,20 @@ abstract class Run {
     /** Returns the value of a run that has not failed, or throws what its leftmost failed part has thrown. Under the lock. */
     Object result() {
         if (tail.thrown != null && (head == tail || head.done && head.right == tail))
-            throw Util.sneakyThrow(Caller.shownIn(tail.thrown));
+            throw Util.sneakyThrow(withCaller(tail.thrown));
         if (head != tail || !head.done) throw new AssertionError("parts are left");
         return head.acc;
+    }
+
+    /** Returns {@code thrown}. If it comes from a helper, this thread's stack is in a suppressed exception: it says which fold has failed. */
+    static Throwable withCaller(Throwable thrown) {
+        for (StackTraceElement e : thrown.getStackTrace()) {
+            if (e.getMethodName().equals("help") && e.getClassName().equals(Run.class.getName())) {
+                thrown.addSuppressed(new Throwable("the thread that called the fold"));
+                break;
+            }
+        }
+        return thrown;
     }
 
     // Helpers.
