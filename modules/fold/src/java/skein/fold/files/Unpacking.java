@@ -2,9 +2,14 @@
 package skein.fold.files;
 
 import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.lang.reflect.InvocationTargetException;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
 
 /**
  * Compressed data, recognised by their first bytes. Java itself unpacks gzip. For the others the program needs a library on its
@@ -16,6 +21,57 @@ final class Unpacking {
 
     private static final int BUFFER_BYTES = 1 << 16;
     private static final String COMMONS = "org.apache.commons/commons-compress";
+
+    /** A frame of Zstandard that is to be skipped, and has no contents. Behind the magic number of another frame its first byte is an error. */
+    private static final byte[] NO_FRAME = {0x58, 0x2A, 0x4D, 0x18, 0, 0, 0, 0};
+
+    /**
+     * The members of a gzip file. {@link GZIPInputStream} takes for the end whatever is no member behind one; here the rest may be zeros, with
+     * which tapes are filled up, and anything else is an error.
+     */
+    private static final class Gzip extends GZIPInputStream {
+        private static final int TRAILER = 8;
+
+        private final InputStream packed;
+        private boolean ended;
+
+        Gzip(InputStream packed) throws IOException {
+            super(neverEmpty(packed), BUFFER_BYTES);
+            this.packed = packed;
+        }
+
+        /** Up to JDK 22 there is no other member for it if the stream says that there is nothing to be read at once. */
+        private static InputStream neverEmpty(InputStream in) {
+            return new FilterInputStream(in) {
+                @Override
+                public int available() {
+                    return 1;
+                }
+            };
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int length) throws IOException {
+            int n = super.read(bytes, offset, length);
+            if (n < 0 && !ended) {
+                ended = true;
+                for (int i = len - inf.getRemaining() + TRAILER; i < len; i++) checkZero(buf[i]);
+                for (int b; (b = packed.read()) >= 0; ) checkZero(b);
+            }
+            return n;
+        }
+
+        private static void checkZero(int b) throws ZipException {
+            if (b != 0) throw new ZipException("what follows its last whole member is none");
+        }
+
+        /** More than 0 if there is something to unpack, or to read without waiting. */
+        @Override
+        public int available() throws IOException {
+            boolean unpackable = inf.finished() ? inf.getRemaining() > TRAILER : !inf.needsInput();
+            return ended ? 0 : unpackable ? 1 : packed.available();
+        }
+    }
 
     /** A kind of compression. In its magic, -1 stands for any byte from 0x50 to 0x5F. */
     private enum Kind {
@@ -83,8 +139,13 @@ final class Unpacking {
         Kind kind = kind(head, n);
         if (kind == null) return in;
         return switch (kind) {
-            case GZIP -> new GzipStream(in, BUFFER_BYTES);
-            case ZSTD, SKIPPABLE -> construct(name, kind, new Class<?>[] {InputStream.class}, new ZstdFrames(in));
+            case GZIP -> new Gzip(in);
+            // zstd-jni takes a frame that is cut off for the end, if the one before ended in the same read; so there is
+            // one more.
+            case ZSTD, SKIPPABLE -> {
+                InputStream whole = new SequenceInputStream(in, new ByteArrayInputStream(NO_FRAME));
+                yield construct(name, kind, new Class<?>[] {InputStream.class}, whole);
+            }
             case XZ -> construct(name, kind, new Class<?>[] {InputStream.class}, in);
             case BZIP2, LZ4 -> construct(name, kind, new Class<?>[] {InputStream.class, boolean.class}, in, true);
         };
