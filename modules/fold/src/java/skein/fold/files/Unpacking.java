@@ -3,6 +3,7 @@ package skein.fold.files;
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayInputStream;
+import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -30,6 +31,7 @@ final class Unpacking {
      * which tapes are filled up, and anything else is an error.
      */
     private static final class Gzip extends GZIPInputStream {
+        private static final int HEADER = 10;
         private static final int TRAILER = 8;
 
         private final InputStream packed;
@@ -55,7 +57,10 @@ final class Unpacking {
             int n = super.read(bytes, offset, length);
             if (n < 0 && !ended) {
                 ended = true;
-                for (int i = len - inf.getRemaining() + TRAILER; i < len; i++) checkZero(buf[i]);
+                int rest = len - inf.getRemaining() + TRAILER;
+                if (rest < len && len - rest < HEADER && buf[rest] == 0x1F)
+                    throw new EOFException("a member is cut off");
+                for (int i = rest; i < len; i++) checkZero(buf[i]);
                 for (int b; (b = packed.read()) >= 0; ) checkZero(b);
             }
             return n;
