@@ -256,9 +256,9 @@ final class FeedRun extends Run {
 
         private int blockSize() {
             long n = pace.next(Long.MAX_VALUE);
-            if (pace.isFixed()) return (int) Math.min(n, Integer.MAX_VALUE);
-            long forCombining = (long) (COMBINE_SHARE * combineNanos() / Math.max(1, pace.nanosPerUnit()));
-            return (int) Math.max(1, Math.min(feed.maxBlock(), Math.max(n, forCombining)));
+            if (!pace.isFixed())
+                n = Math.max(n, (long) (COMBINE_SHARE * combineNanos() / Math.max(1, pace.nanosPerUnit())));
+            return Math.clamp(n, 1, feed.maxBlock());
         }
 
         private void reduce(Part part, Span block) {

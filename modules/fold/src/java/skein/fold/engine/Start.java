@@ -24,6 +24,13 @@ final class Start {
     /** So few units are not worth a plan, if the first of them take little time. */
     private static final int SMALL = 128;
 
+    /** How many units to look at to see where their time goes. */
+    private static final int PROBED = 128;
+    /** Which share of the time must be in what can run in parallel, for helpers to be worth their cost. */
+    private static final double WORTH_SHARE = 0.35;
+    /** How long the parallel part of an element must take: to hand an element over costs a cache miss or two. */
+    private static final double WORTH_ELEMENT_NANOS = 15;
+
     private static final int MAX_BLOCK = 1 << 20;
     /** How many pushed elements may be stepped on between two looks at the clock. */
     private static final int MAX_UNLOOKED = 1024;
@@ -84,6 +91,29 @@ final class Start {
         @Override
         public int maxBlock() {
             return Integer.MAX_VALUE;
+        }
+    }
+
+    /** A step that measures what it takes, and what it takes to measure that. */
+    private static final class Timed extends AFn {
+        private final IFn step;
+        private long calls;
+        private double nanos; // in the step
+        private double clock; // to read the clock, three times a call
+
+        Timed(IFn step) {
+            this.step = step;
+        }
+
+        @Override
+        public Object invoke(Object acc, Object x) {
+            long before = System.nanoTime();
+            long start = System.nanoTime();
+            Object result = step.invoke(acc, x);
+            nanos += System.nanoTime() - start - (start - before);
+            clock += 3 * (start - before);
+            calls++;
+            return result;
         }
     }
 
@@ -243,12 +273,12 @@ final class Start {
     // Whether to share.
 
     /** Says that others would not help now, but perhaps later. */
-    private void stayAlone(int front) {
+    private void stayAlone(boolean inOrder) {
         long now = System.nanoTime();
         nextQuestion = now + PATIENCE * (now - start);
         fold.path(
                 "serial",
-                front <= fold.stageCount()
+                inOrder
                         ? "the stages that need no order take too little of the time"
                         : "producing the elements takes most of the time");
     }
@@ -284,14 +314,22 @@ final class Start {
         return true;
     }
 
-    /** Goes on for a block, to see where its time goes. Returns whether others should help with the rest. */
+    /** Goes on for a block whose steps are timed. Returns whether others should help with the rest. */
     private boolean isWorthwhile(int front) {
-        CostProbe probe = new CostProbe(fold, chain, front, root.pace);
+        boolean inOrder = front <= fold.stageCount();
+        Timed rest = inOrder ? new Timed(chain[front]) : null;
+        Timed step = new Timed(inOrder ? fold.chain(front, rest)[0] : chain[0]);
+        double nanosPerUnit = root.pace.nanosPerUnit(); // untimed
         long before = System.nanoTime();
-        long now = note(reduce(probe, feed.maxBlock()), before);
+        long units = reduce(step, PROBED);
+        long now = note(units, before);
         if (root.acc instanceof Reduced || feed.exhausted()) return false;
-        if (probe.isWorthwhile(now - before)) return true;
-        stayAlone(front);
+        double all = Math.max(1, now - before - step.clock - (inOrder ? rest.clock : 0));
+        double share = Math.min(1, (step.nanos - (inOrder ? rest.nanos + rest.clock : 0)) / all);
+        // A step that is timed takes longer than one in a loop.
+        double parallelNanos = share * Math.min(all, units * nanosPerUnit);
+        if (share >= WORTH_SHARE && parallelNanos >= WORTH_ELEMENT_NANOS * step.calls) return true;
+        stayAlone(inOrder);
         return false;
     }
 }

@@ -77,7 +77,6 @@ public final class Items implements Feed {
     @Override
     public Object reduce(IFn step, Object acc, int n) {
         if (exhausted()) return acc;
-        if (iterator instanceof SeqIterator items) return items.reduce(this, step, acc, n);
         int left = n;
         do {
             left--;
@@ -135,33 +134,6 @@ public final class Items implements Feed {
             Object x = chunk.nth(at++);
             if (at == chunk.count()) chunk = null;
             return x;
-        }
-
-        /** Steps on up to {@code n} elements; there is one. */
-        Object reduce(Items items, IFn step, Object acc, int n) {
-            long end = items.taken + n;
-            do {
-                if (chunk == null) {
-                    used = true;
-                    items.taken++;
-                    acc = step.invoke(acc, ((ISeq) rest).first());
-                } else {
-                    acc = reduceChunk(items, step, acc, end);
-                }
-            } while (!(acc instanceof Reduced) && items.taken < end && hasNext());
-            return acc;
-        }
-
-        private Object reduceChunk(Items items, IFn step, Object acc, long end) {
-            IChunk present = chunk;
-            int from = at;
-            int to = (int) Math.min(present.count(), from + end - items.taken);
-            int i = from;
-            while (i < to && !(acc instanceof Reduced)) acc = step.invoke(acc, present.nth(i++));
-            items.taken += i - from;
-            at = i;
-            if (i == present.count()) chunk = null;
-            return acc;
         }
     }
 }
