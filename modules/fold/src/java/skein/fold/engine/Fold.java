@@ -4,7 +4,10 @@ package skein.fold.engine;
 import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.IReduceInit;
+import clojure.lang.Util;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import skein.fold.memory.Fused;
 import skein.fold.spi.Feed;
 import skein.fold.spi.Span;
@@ -30,6 +33,11 @@ public final class Fold {
 
     /** As many threads as there are processors, blocks as measured, in order, on the crew, unwatched. */
     public static final Options DEFAULTS = new Options(Crew.PROCESSORS, 0, false, null, null);
+
+    /** How long a virtual thread may keep its carrier; to come back to it takes some 20 us. */
+    private static final long SLICE_NANOS = 1_000_000;
+    /** How many folds are on virtual threads and have parked. */
+    private static final AtomicInteger PARKING = new AtomicInteger();
 
     /** A step with the arity of one that transducers call at the end. */
     private static final class Completing extends AFn {
@@ -59,7 +67,8 @@ public final class Fold {
     private final IFn step; // with an arity of one if anybody calls that
     private final boolean completes; // whether a part's accumulator is to be completed
     private final int inOrderFrom; // when no stage needs order
-    private Pauses pauses; // null: the fold is over before it needs any
+    private long carried; // the caller's; when a virtual thread got its carrier, 0 before the first block has ended
+    private boolean parks; // the caller's; whether it is in PARKING
 
     /**
      * @param identity of no argument: an accumulator to begin with
@@ -121,14 +130,33 @@ public final class Fold {
         return result;
     }
 
-    private void end() {
-        if (pauses != null) pauses.end();
+    // What the caller does between two blocks.
+
+    /**
+     * Throws an InterruptedException if somebody has interrupted the caller. A virtual thread that computes keeps its carrier until it parks; to
+     * yield is not enough, since a carrier looks for other work only when it finds none where it found the last. So the caller parks now and
+     * then, if it is one. If there are more such folds than carriers, they park so long that carriers run out of work.
+     */
+    void pause() {
+        if (Thread.interrupted()) throw Util.sneakyThrow(interruption());
+        if (!Thread.currentThread().isVirtual()) return;
+        long now = System.nanoTime();
+        if (carried == 0) carried = now;
+        if (now - carried < SLICE_NANOS) return;
+        int folds = parks ? PARKING.get() : PARKING.incrementAndGet();
+        parks = true;
+        // Of more folds than carriers, so long that they leave a third of the carriers' time.
+        long turns = 3 * SLICE_NANOS * folds / (2 * Crew.PROCESSORS);
+        LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : turns - SLICE_NANOS);
+        carried = System.nanoTime();
     }
 
-    /** Returns what the caller does between blocks, since {@code now} if nothing has been done yet. */
-    Pauses pauses(long now) {
-        if (pauses == null) pauses = new Pauses(now);
-        return pauses;
+    static InterruptedException interruption() {
+        return new InterruptedException("interrupted while folding");
+    }
+
+    private void end() {
+        if (parks) PARKING.decrementAndGet();
     }
 
     // Chains.

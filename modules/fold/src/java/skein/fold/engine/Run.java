@@ -52,7 +52,6 @@ abstract class Run {
     final Object lock = new Object();
     private final Object bindings = Var.cloneThreadBindingFrame();
     private final Thread caller = Thread.currentThread();
-    private final Pauses pauses;
     private final Invitation invitation = new Invitation(this);
     private final List<Thread> helpers = new ArrayList<>(); // guarded by lock; those at work
 
@@ -66,7 +65,6 @@ abstract class Run {
 
     Run(Fold fold, Part root) {
         this.fold = fold;
-        pauses = fold.pauses(System.nanoTime());
         append(root);
     }
 
@@ -190,7 +188,7 @@ abstract class Run {
             else LockSupport.park(this);
             if (Thread.interrupted()) {
                 interrupted = true;
-                fail(Pauses.interruption());
+                fail(Fold.interruption());
             }
         }
         // An interrupt that is not what the caller gets must not be lost.
@@ -217,7 +215,7 @@ abstract class Run {
 
     /** Called between two blocks. Helpers need not pause: nobody but the engine interrupts them, and they have no carrier. */
     final void pause() {
-        if (Thread.currentThread() == caller) pauses.pause();
+        if (Thread.currentThread() == caller) fold.pause();
     }
 
     // The list of parts.

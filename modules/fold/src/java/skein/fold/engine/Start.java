@@ -140,14 +140,13 @@ final class Start {
             since = note(count, since);
             count = 0;
             untilLook = Math.min(root.pace.next(Long.MAX_VALUE), MAX_UNLOOKED);
-            pauses.pause();
+            fold.pause();
         }
     }
 
     private final Fold fold;
     private final IFn[] chain;
     private final Part root;
-    private final Pauses pauses;
     private final Feed feed; // null: the source pushes
     private final Span span; // null: the source is a feed
     private final long start;
@@ -167,7 +166,6 @@ final class Start {
         this.span = span;
         this.chain = chain;
         this.start = start;
-        pauses = fold.pauses(start);
         root = new Part(new Pace(fold.options.grain(), span == null ? 1 : span.minBlock()));
         nextQuestion = start + ALONE_NANOS;
         sharable = fold.options.parallelism() > 1;
@@ -234,7 +232,7 @@ final class Start {
             if (fold.watch == null && (root.acc instanceof Reduced || feed.exhausted())) break;
             now = note(units, now);
             if (root.acc instanceof Reduced) break;
-            pauses.pause();
+            fold.pause();
             if (sharable && now >= nextQuestion && remainingNanos() > WORTH_HELP_NANOS) {
                 if (share()) return true;
                 now = System.nanoTime();
