@@ -19,9 +19,9 @@ final class FileFault {
     private FileFault() {}
 
     /** Returns an error whose data are {@code path} and {@code more}, keys and values by turns. */
-    private static RuntimeException fault(Throwable cause, String error, String message, String path, Object... more) {
+    private static RuntimeException fault(Throwable cause, Keyword error, String message, String path, Object... more) {
         IPersistentMap data = PersistentArrayMap.EMPTY
-                .assoc(Keyword.intern("skein", "error"), Keyword.intern("skein", error))
+                .assoc(Keyword.intern("skein", "error"), error)
                 .assoc(Keyword.intern("path"), path);
         for (int i = 0; i < more.length; i += 2) data = data.assoc(Keyword.intern((String) more[i]), more[i + 1]);
         return new ExceptionInfo(message, data, cause);
@@ -35,36 +35,36 @@ final class FileFault {
 
     static RuntimeException missing(String path) {
         String message = "There is no file " + path + ". Check the spelling, and the folder in which the program runs.";
-        return fault(null, "file-missing", message, path);
+        return fault(null, Keyword.intern("skein", "file-missing"), message, path);
     }
 
     static RuntimeException directory(String path) {
         String message = path + " is a directory. Name the files in it, as in " + path + "/*.log.";
-        return fault(null, "file-is-directory", message, path);
+        return fault(null, Keyword.intern("skein", "file-is-directory"), message, path);
     }
 
     static RuntimeException truncated(String path, long position) {
         String message = path + " ended at byte " + position
                 + ", earlier than when the fold began. Was it truncated or rotated meanwhile?";
-        return fault(null, "file-truncated", message, path, "position", position);
+        return fault(null, Keyword.intern("skein", "file-truncated"), message, path, "position", position);
     }
 
     /** A compressed file ended too early, when it had given {@code unpacked} bytes. */
     private static RuntimeException cutOff(String path, long unpacked) {
         String message = path + " is cut off: what is compressed in it ends early, after " + unpacked
                 + " unpacked bytes. Was it written and copied to its end?";
-        return fault(null, "file-truncated", message, path, "unpacked", unpacked);
+        return fault(null, Keyword.intern("skein", "file-truncated"), message, path, "unpacked", unpacked);
     }
 
     static RuntimeException tooLong(String path, long position) {
         String message = "A record in " + path + " that begins at byte " + position
                 + " does not fit in memory or in an array. Is the delimiter right?";
-        return fault(null, "record-too-long", message, path, "position", position);
+        return fault(null, Keyword.intern("skein", "record-too-long"), message, path, "position", position);
     }
 
     static RuntimeException noUnpacker(String path, String library) {
         String message = "To read " + path + " takes " + library + " on the class path. Add it, or unpack the file.";
-        return fault(null, "no-unpacker", message, path, "library", library);
+        return fault(null, Keyword.intern("skein", "no-unpacker"), message, path, "library", library);
     }
 
     /** The error for {@code e}; of an interrupt an InterruptedException, and the thread is then not interrupted any more. */
@@ -76,7 +76,7 @@ final class FileFault {
         if (e instanceof EOFException || "Truncated source".equals(e.getMessage())) return cutOff(path, position);
         String why = reason(e);
         String message = "Can't read " + path + ": " + why + ".";
-        return fault(e, "file-unreadable", message, path, "position", position, "reason", why);
+        return fault(e, Keyword.intern("skein", "file-unreadable"), message, path, "position", position, "reason", why);
     }
 
     private static String reason(Exception e) {
