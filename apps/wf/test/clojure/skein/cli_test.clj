@@ -125,7 +125,7 @@
 
 (deftest the-fields-that-are-made-from-others-are-named
   (is (str/ends-with? (:err (run "wf" "--by" "nosuch" "--log-format" "%h %t \"%r\"" (log-of "h [01/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\"")))
-                      "it has client, method, protocol, request, time, url, and made from these path, hour, weekday, day, month, minute\n")))
+                      "it has client, method, protocol, request, time, url, and made from these path, hour, weekday, day, month, minute, country, network\n")))
 
 (deftest a-percentile-is-shown-that-ranks-and-exceeds-no-maximum
   (let [path (log-of "h 5200000" "h 1000" "i 77")

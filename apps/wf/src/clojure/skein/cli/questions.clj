@@ -45,6 +45,11 @@
       (options/fail! (str "--percentiles must be bytes, time or both, not " (error/preview wrong))))
     (disj names "")))
 
+(defn- with-databases
+  "Returns the options with what the files of --geo know."
+  [{:keys [geo] :as options}]
+  (cond-> options geo (assoc :databases ((requiring-resolve 'skein.wf.geo/open) geo))))
+
 (defn- own-tallies [{:keys [by every distinct sum rank top] :as options}]
   (when (and distinct (str/blank? distinct)) (options/fail! "--distinct must name a field, such as client"))
   (let [common (cond-> {:percentiles (percentiles (:percentiles options))}
@@ -60,12 +65,12 @@
 
 (defn query
   "Returns the query that the options of `skein wf` ask: the general report where no tally is asked for."
-  [{:keys [top form tallies preset] :as options}]
+  [{:keys [top form tallies preset databases] :as options}]
   (let [own (own-tallies options)
         site? (or (= preset "site") (and (empty? own) (not form) (not tallies)))]
     {:where (vec (conditions options))
      :site? site?
-     :tallies (into (if site? (mapv #(cond-> % top (assoc :top top)) query/site) []) own)}))
+     :tallies (into (if site? (mapv #(cond-> % top (assoc :top top)) (into query/site (vals (select-keys query/located (keys databases))))) []) own)}))
 
 ;;;; Output
 
@@ -132,7 +137,8 @@
 (defn answer
   "Answers the question that `options` ask about prepared inputs; returns the exit code."
   [prepared failures start options {:keys [notes] :as streams} bar]
-  (let [{:keys [site?] :as query} (query options)
+  (let [options (with-databases options)
+        {:keys [site?] :as query} (query options)
         _ (when site? (print-line notes "preset site: the general report"))
         result (try (with-plan-options options streams
                       (fn analyse [plan-options add-own]
@@ -144,4 +150,5 @@
 (defn follow
   "Keeps the answer to the question that `options` ask on the terminal, until the process is told to stop."
   [paths options streams]
-  ((requiring-resolve 'skein.cli.follow/run) paths (query options) options streams))
+  (let [options (with-databases options)]
+    ((requiring-resolve 'skein.cli.follow/run) paths (query options) options streams)))

@@ -60,6 +60,7 @@
    "--slower" (question :slower options/text)
    "-e" (question :form options/text)
    "--tallies" (question :tallies options/text)
+   "--geo" {:key :geo, :parse options/text, :question? true, :many? true}
    "--anonymize" {:key :anonymize?, :question? true}
    "--approx" {:key :approx?, :question? true}
    "--malformed" (question :malformed options/text)
@@ -91,9 +92,9 @@ usage: skein wf [OPTION...] FILE...
                        json:client=ip,url=req.path,duration=took:ms
 
 what to count:
-  --by NAME,...        url path client referrer site (the referrer's host) agent browser os crawler
-                       status class method host user protocol hour weekday day month minute, any
-                       field of the format, several at once: host+day
+  --by NAME,...        url path client country network referrer site (the referrer's host) agent
+                       browser os crawler status class method host user protocol hour weekday day
+                       month minute, any field of the format, several at once: host+day
   --every DURATION     over time, in steps of 10s, 5m, 1h, 1d ...
   --top N              rows of each tally, default 10
   --sum bytes|time     order by that sum
@@ -118,6 +119,7 @@ what comes out:
   --color WHEN         auto (default), always or never
   --malformed FILE     writes the lines that are in no format
   --follow             keeps the report on the terminal up to date as the log grows
+  --geo FILE           countries or networks (ASN) of addresses, a database in MaxMind's format
   --anonymize          clients by their networks alone: 192.0.2.0 for 192.0.2.66
   --approx             bounded memory for any number of keys; says how far off a number can be
   --workers N          threads, default one per core

@@ -106,27 +106,28 @@
   0.01625)
 
 (defn- group-key
-  "Returns a key as a grouped tally has it, or nil."
-  [by key]
-  (reduce (fn part [found [name text]]
-            (if-let [grouped (if-let [f (groups/group name)] (f text) text)]
+  "Returns a key as a grouped tally has it, or nil; `functions` are those of its parts."
+  [functions key]
+  (reduce (fn part [found [f text]]
+            (if-let [grouped (f text)]
               (conj found grouped)
               (reduced nil)))
-          [] (map vector by key)))
+          [] (map vector functions key)))
 
 (defn- mean [time timed] (if (zero? (long timed)) 0 (quot (long time) (long timed))))
 
 (defn- grouped-rows
   "Returns the rows of a grouped tally, all in order, from those that were counted."
-  [^TallyRows rows columns {:keys [by rank]}]
-  (let [add (fn add [^longs sums ^TallyRows$Row row]
+  [^TallyRows rows columns {:keys [by rank]} databases]
+  (let [functions (mapv #(or (groups/group % databases) identity) by)
+        add (fn add [^longs sums ^TallyRows$Row row]
               (let [^longs values (.values row)]
                 (doseq [i [Tally/HITS Tally/BYTES Tally/TIME Tally/TIMED]]
                   (aset sums i (Math/addExact (aget sums i) (aget values i))))
                 (aset sums Tally/SLOWEST (Math/max (aget sums Tally/SLOWEST) (aget values Tally/SLOWEST)))
                 sums))
         sums (reduce (fn step [sums ^TallyRows$Row row]
-                       (if-let [key (group-key by (map latin-1 (.key row)))]
+                       (if-let [key (group-key functions (map latin-1 (.key row)))]
                          (assoc sums key (add (or (sums key) (long-array Tally/WIDTH)) row))
                          sums))
                      {} (.byKey rows))
@@ -142,18 +143,18 @@
 
 (defn- counted-rows
   "Returns [rows n]: the rows of a tally to be shown, and how many there are."
-  [^Tally counted columns {:keys [top] :as tally}]
+  [^Tally counted columns {:keys [top] :as tally} databases]
   (let [rows (TallyRows. counted)
         error? (pos? (.error counted))]
     (if (query/grouped? tally)
-      (let [all (grouped-rows rows columns tally)]
+      (let [all (grouped-rows rows columns tally databases)]
         [(into [] (take (or top query/default-top)) all) (count all)])
       [(mapv #(row->data rows columns error? %) (ranked rows tally)) (.distinct counted)])))
 
-(defn- tally->data [^Tally counted {:keys [name title by distinct rank] :as tally}]
+(defn- tally->data [^Tally counted {:keys [name title by distinct rank] :as tally} databases]
   (let [columns (query/columns tally)
         error (.error counted)
-        [found n] (counted-rows counted columns tally)
+        [found n] (counted-rows counted columns tally databases)
         step (query/step-seconds tally)]
     (cond-> {:name name
              :title title
@@ -176,7 +177,7 @@
 
 (defn result
   "Returns what `analysis` has counted, as `analyse` does, without what only the caller knows."
-  [^Analysis analysis ^AnalysisPlan plan {:keys [tallies where] :as query} approx]
+  [^Analysis analysis ^AnalysisPlan plan {:keys [tallies where] :as query} {:keys [approx databases]}]
   (let [kinds (malformed analysis plan)
         first-second (.firstSecond analysis)
         last-second (.lastSecond analysis)]
@@ -188,7 +189,7 @@
      :bytes (.bytes analysis)
      :seconds (when (<= first-second last-second) [first-second last-second])
      :where (vec where)
-     :tallies (mapv (fn tally [i t] (tally->data (.tally analysis (int i)) t)) (second (query/counted query approx)) tallies)}))
+     :tallies (mapv (fn tally [i t] (tally->data (.tally analysis (int i)) t databases)) (second (query/counted query approx)) tallies)}))
 
 (defn format-report
   "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how it was seen."
@@ -206,7 +207,7 @@
   (filterv (fn kept? [tally] (not (and (:optional? tally) (query/grouped? tally)))) tallies))
 
 (defn planned
-  "Returns {:prepared, :formats, :query, :plan, :approx} for prepared inputs and a query: the inputs with the number of their format, the
+  "Returns {:prepared, :formats, :query, :plan, :options} for prepared inputs and a query: the inputs with the number of their format, the
   query without optional tallies that no format has the fields for, and the engine's plan. Options as for `analyse`."
   [prepared query {:keys [on-formats approx] :as options}]
   (let [[prepared formats] (with-formats prepared options)
@@ -215,7 +216,7 @@
         query (cond-> query approx (update :tallies without-optional-groups))]
     (check-fields! query formats)
     (when on-formats (on-formats (format-report prepared formats)))
-    {:prepared prepared, :formats formats, :query query, :approx approx, :plan (query/plan query formats options)}))
+    {:prepared prepared, :formats formats, :query query, :options options, :plan (query/plan query formats options)}))
 
 (defn run-options
   "Returns the options for the driver. What a line of a W3C log means was said by a line before it, so one worker reads them all."
@@ -229,8 +230,8 @@
 
 (defn finished
   "Returns what `analysis` has counted, as `analyse` does; `counted` holds :bytes-read and :failures."
-  [^Analysis analysis {:keys [prepared formats query plan approx]} counted start]
-  (cond-> (assoc (result analysis plan query approx)
+  [^Analysis analysis {:keys [prepared formats query plan options]} counted start]
+  (cond-> (assoc (result analysis plan query options)
                  :preset (when (:site? query) "site")
                  :formats (format-report prepared formats)
                  :bytes-read (:bytes-read counted)
@@ -264,7 +265,7 @@
            :approx      keep so many keys for each tally; then a tally has :error, the most that is missing anywhere, and a row
                         :error, the most that its ranked number (hits, if that is no sum) may be too small by, and :distinct is an
                         estimate; distinct values of rows are estimates with the standard error :distinct-error, a part of 1
-           :malformed, :sinks, :extra, :anonymize? as `skein.wf.query/plan` takes them
+           :malformed, :sinks, :extra, :anonymize?, :databases as `skein.wf.query/plan` takes them
            :on-formats  called with what :formats will be before reading begins
            :workers, :slice-bytes, :keep-going?, :on-start as for `skein.wf.wf2/report`
 

@@ -2,11 +2,11 @@
 (ns skein.wf.groups
   "What puts keys together after they are counted: there are few agents, say, beside the lines that have them.
 
-  - `names`   what can be made
-  - `source`  a name -> the field that it is made from
-  - `group`   a name -> a function from a text of that field to the text to count under, or nil for none"
+  - `names`     what can be made
+  - `source`    a name -> the field that it is made from
+  - `group`     a name -> a function from a text of that field to the text to count under, or nil for none"
   (:require
-   [clojure.string :as str]
+   [skein.impl.error :as error]
    [skein.wf.filter :as filter]))
 
 (set! *warn-on-reflection* true)
@@ -17,10 +17,22 @@
   (let [function (delay (requiring-resolve symbol))]
     (fn call [text] (@function text))))
 
+(defn- located
+  "Returns the function of a group that databases of addresses know; see `skein.wf.geo`."
+  [name databases]
+  (or (get databases name)
+      (error/fail! :skein/bad-option
+                   (str "--by " name " needs --geo FILE, a database of " ({"country" "countries", "network" "networks"} name)
+                        " in MaxMind's format")
+                   {:tally name})))
+
 (def ^:private groups
-  {"browser" {:source "agent", :group (late 'skein.wf.agents/browser)}
-   "os"      {:source "agent", :group (late 'skein.wf.agents/system)}
-   "crawler" {:source "agent", :group filter/crawler}})
+  "Name -> the field, and a function of the databases that returns the group's function."
+  {"browser" {:source "agent", :group (constantly (late 'skein.wf.agents/browser))}
+   "os"      {:source "agent", :group (constantly (late 'skein.wf.agents/system))}
+   "crawler" {:source "agent", :group (constantly filter/crawler)}
+   "country" {:source "client", :group (partial located "country")}
+   "network" {:source "client", :group (partial located "network")}})
 
 (def names
   "The names of all."
@@ -31,7 +43,14 @@
   [name]
   (get-in groups [name :source] name))
 
-(defn group
-  "Returns the function of the group called `name`, or nil."
+(defn group?
+  "Returns whether there is a group called `name`."
   [name]
-  (get-in groups [name :group]))
+  (contains? groups name))
+
+(defn group
+  "Returns the function of the group called `name`, or nil if there is none. `databases` are as `skein.wf.geo/open` returns them.
+  Throws :skein/bad-option when none knows it."
+  [name databases]
+  (when-let [{:keys [group]} (groups name)]
+    (group databases)))

@@ -36,6 +36,11 @@
   "The percentiles that are shown."
   [50 90 95 99])
 
+(def located
+  "The tallies of the general report, by what databases of addresses know."
+  {"country" {:name "country", :title "Countries", :by ["country"], :optional? true}
+   "network" {:name "network", :title "Networks", :by ["network"], :optional? true}})
+
 (def site
   "The tallies of the general report: about what most people ask. Those that a log has no fields for are left out."
   (mapv
@@ -175,18 +180,19 @@
 (defn grouped?
   "Returns whether the rows of a tally are put together from those that the engine counts; see `skein.wf.groups`."
   [{:keys [by]}]
-  (boolean (some groups/group by)))
+  (boolean (some groups/group? by)))
 
 (defn- check-groups!
-  "Throws :skein/bad-option when a tally asks for numbers that can't be added up."
-  [{:keys [name distinct] :as tally} approx]
+  "Throws :skein/bad-option when a tally asks for a group that nobody knows, or for numbers that can't be added up."
+  [{:keys [name by distinct] :as tally} approx databases]
+  (doseq [name by] (groups/group name databases))
   (when (grouped? tally)
     (when-let [reason (cond
                         distinct "--distinct"
                         (seq (percentiles-of tally)) "percentiles"
                         approx "--approx")]
       (error/fail! :skein/bad-option
-                   (str "--by " name " adds up what was counted for each " (str/join "+" (map groups/source (:by tally)))
+                   (str "--by " name " adds up what was counted for each " (str/join "+" (map groups/source by))
                         ", so it can't be combined with " reason)
                    {:tally name}))))
 
@@ -226,15 +232,16 @@
            :sinks      a Supplier of RowSinks, or nil
            :extra      names of fields that get a column although no tally asks for them
            :anonymize?  whether clients are counted by their networks: 10.1.2.0, 2001:db8:1::
+           :databases   what is known of addresses, as `skein.wf.geo/open` returns it
            :memory-bytes  what all tables may take together, by default most of the heap
            :own-process?  whether the heap is there for this alone, so that what tables drop may be collected at once
 
   Throws :skein/bad-filter and :skein/bad-option."
-  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra anonymize? memory-bytes own-process?]}]
+  ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra anonymize? databases memory-bytes own-process?]}]
   (filter/check-period! where)
   (doseq [tally tallies]
     (rank-value tally)
-    (check-groups! tally approx))
+    (check-groups! tally approx databases))
   (let [extra (own-columns query extra)]
     (AnalysisPlan. (mapv #(format/compiled % extra) formats)
                    (int (count extra))
