@@ -139,7 +139,8 @@ example:
 
 (defn- run-command [command arguments {:keys [out] :as streams}]
   (let [{:keys [run help] specs :options} (commands command)
-        [options arguments] (options/parse specs arguments)]
+        [options arguments] (options/parse specs arguments)
+        options (options/with-file specs options)]
     (cond
       (:help? options) (do (write-text out help) 0)
       (:version? options) (print-version streams)

@@ -4,9 +4,14 @@
 
   - `parse`                            specs and arguments -> options and the other arguments
   - `text`, `one-of`, `whole-number`   parsers for an option's value
+  - `with-file`                        options -> with those of a file
   - `fail!`                            throws :skein/bad-option"
   (:require
-   [skein.impl.error :as error]))
+   [clojure.string :as str]
+   [skein.impl.error :as error])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io IOException)))
 
 (set! *warn-on-reflection* true)
 
@@ -91,3 +96,28 @@
       (let [[option spec value more] (take-option specs arguments)]
         (recur (add-option options spec option value) others (seq more)))
       :else (recur options (conj others argument) more))))
+
+(defn- line-arguments
+  "Returns the arguments in a line of a file of options. Throws when they are no option."
+  [specs place line]
+  (when-not (re-matches #"\s*(?:#.*)?" line)
+    (let [[_ option value] (re-matches #"\s*(--?[^\s=]+)(?:(?:\s*=\s*|\s+)(.*?))?\s*" line)
+          arguments (cond-> [option] (not (str/blank? value)) (conj value))]
+      (when-not option (fail! (str place ": there must be an option, such as --top 20, not " (error/preview line))))
+      (try (parse specs arguments)
+           (catch ExceptionInfo e (fail! (str place ": " (ex-message e)))))
+      arguments)))
+
+(defn from-file
+  "Returns the options in the file at `path`: one on each line, as on the command line but without quotes; a line may be empty
+  or begin with #. Throws :skein/bad-option."
+  [specs path]
+  (let [lines (try (str/split-lines (slurp path))
+                   (catch IOException e (fail! (str path " can't be read: " (ex-message e)))))
+        arguments (map-indexed (fn arguments [i line] (line-arguments specs (str path ", line " (inc (long i))) line)) lines)]
+    (first (parse specs (into [] cat arguments)))))
+
+(defn with-file
+  "Returns `options` with those of the file that its :config names, where it has none itself."
+  [specs {:keys [config] :as options}]
+  (if config (merge (from-file specs config) options) options))

@@ -70,6 +70,7 @@
    "--color" {:key :color, :parse (options/one-of ["auto" "always" "never"])}
    "--workers" {:key :workers, :parse (options/whole-number 1 1024)}
    "--keep-going" {:key :keep-going?}
+   "--config" {:key :config, :parse options/text}
    "--quiet" {:key :quiet?}
    "--trace" {:key :trace?}
    "--help" {:key :help?}
@@ -124,6 +125,7 @@ what comes out:
   --approx             bounded memory for any number of keys; says how far off a number can be
   --workers N          threads, default one per core
   --keep-going         report the other files when one can't be read (the exit code is still 2)
+  --config FILE        options from a file, one on a line; those given here replace them
   --quiet              nothing on standard error but errors
   --trace              show the stack trace of an error
   --help, -h           this text

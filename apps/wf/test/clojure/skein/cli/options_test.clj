@@ -1,10 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.options-test
   (:require
+   [clojure.string :as str]
    [clojure.test :refer [deftest is]]
    [skein.cli.options :as options])
   (:import
-   (clojure.lang ExceptionInfo)))
+   (clojure.lang ExceptionInfo)
+   (java.io File)))
 
 (set! *warn-on-reflection* true)
 
@@ -35,3 +37,19 @@
   (is (= "--top must be a whole number from 1 to 9, not \"\"" (failure "--top=")))
   (is (= "--top must be a whole number from 1 to 9, not \"10\"" (failure "--top" "10")))
   (is (= "--kind must be a or b, not \"c\"" (failure "--kind" "c"))))
+
+(deftest options-come-from-a-file
+  (let [file (File/createTempFile "options" ".conf")
+        specs (assoc specs "--config" {:key :config, :parse options/text}, "--by" {:key :by, :parse options/text, :list? true})
+        with-file (fn [text & arguments]
+                    (spit file text)
+                    (try (options/with-file specs (first (options/parse specs (into ["--config" (str file)] arguments))))
+                         (catch ExceptionInfo e (str/replace (ex-message e) (str file) "FILE"))))]
+    (is (= {:top 3, :output "a b#c", :all? true, :by "x,y"}
+           (dissoc (with-file "# ours\n\n--top=3\r\n  -o  a b#c \n--all\n--by x\n--by = y") :config)))
+    (is (= {:top 4, :by "z"} (dissoc (with-file "--top 3\n--by x" "--top" "4" "--by" "z") :config)) "the command line replaces")
+    (is (= "FILE, line 2: unknown option --tpo" (with-file "--all\n--tpo 3")))
+    (is (= "FILE, line 1: --top needs a value" (with-file "--top")))
+    (is (= "FILE, line 1: there must be an option, such as --top 20, not \"top 3\"" (with-file "top 3")))
+    (.delete file)
+    (is (re-find #"^FILE can't be read: " (try (options/from-file specs (str file)) (catch ExceptionInfo e (str/replace (ex-message e) (str file) "FILE")))))))
