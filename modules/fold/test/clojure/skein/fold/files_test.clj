@@ -13,7 +13,7 @@
    (java.nio.charset StandardCharsets)
    (java.util Arrays)
    (java.util.zip GZIPOutputStream)
-   (skein.fold.files Bytes FilesSpan InputFile RecordFormat StreamFeed)
+   (skein.fold.files Bytes FilesSpan InputFile RecordFormat RecordFormatCheck StreamFeed)
    (skein.fold.spi Slice Span)))
 
 (set! *warn-on-reflection* true)
@@ -127,6 +127,76 @@
       (.close out)
       (is (= ["b"] (.reduce feed conj [] 1)))
       (is (.exhausted feed)))))
+
+;;;; RecordFormat, StreamFeed, FilesSpan: against the whole text
+
+(deftest a-record-begins-where-a-scan-finds-it
+  (let [seed (System/nanoTime)]
+    (is (nil? (RecordFormatCheck/difference seed 5000)) (str "seed " seed))))
+
+(def ^:private text-gen
+  (gen/fmap #(apply str %) (gen/vector (gen/elements ["a" "bcd" "\n" "\n" (apply str (repeat 5000 "x"))]) 0 40)))
+
+(defn- in-pieces
+  "A stream of the bytes of `text` that gives as many at a time as `sizes` say, and says as `waits` do that it would wait."
+  ^InputStream [^String text sizes waits]
+  (let [sizes (atom (cycle sizes)), waits (atom (cycle waits))
+        next! (fn [xs] (ffirst (swap-vals! xs rest)))]
+    (proxy [ByteArrayInputStream] [(.getBytes text)]
+      (available [] (if (next! waits) 0 1))
+      (read
+        ([] (let [^ByteArrayInputStream this this] (proxy-super read)))
+        ([bytes from n]
+         (let [^ByteArrayInputStream this this]
+           (proxy-super read ^bytes bytes (int from) (int (min (long (next! sizes)) (long n))))))))))
+
+(deftest a-stream-is-handed-out-in-whole-records
+  (let [result (check/quick-check
+                 200
+                 (prop/for-all [text text-gen
+                                sizes (gen/not-empty (gen/vector (gen/choose 1 9000) 1 5))
+                                waits (gen/not-empty (gen/vector gen/boolean 1 5))
+                                n (gen/choose 1 20000)]
+                   (with-open [feed (StreamFeed. (InputFile/of "in" (in-pieces text sizes waits)) (RecordFormat/slices (.getBytes "\n")))]
+                     (loop [blocks []]
+                       (if (.exhausted feed)
+                         (and (= text (apply str blocks))
+                              (every? #(= \newline (last %)) (butlast blocks))
+                              (= (count text) (.taken feed)))
+                         (recur (.reduce feed (fn add [acc ^Slice s] (conj acc (.text s StandardCharsets/UTF_8))) blocks (int n))))))))]
+    (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
+
+(defn- with-contents [contents f]
+  (if (empty? contents)
+    (f [])
+    (with-content (first contents) (fn [file] (with-contents (rest contents) #(f (cons file %)))))))
+
+(deftest files-cut-anywhere-give-each-record-once
+  (let [result (check/quick-check
+                 100
+                 (prop/for-all [texts (gen/vector text-gen 1 3)
+                                packed (gen/vector gen/boolean 3)
+                                cuts (gen/vector (gen/choose 0 100) 0 4)]
+                   (with-contents (map (fn [^String text packed?] (if packed? (gzip text) (.getBytes text))) texts packed)
+                     (fn [files]
+                       (with-open [span (FilesSpan. files (RecordFormat/lines StandardCharsets/UTF_8))]
+                         (let [size (.size span)
+                               places (concat [0] (sort (map #(quot (* size (long %)) 100) cuts)) [size])]
+                           (= (mapcat (fn [^String text] (line-seq (java.io.BufferedReader. (java.io.StringReader. text)))) texts)
+                              (reduce (fn [acc [from to]] (.reduce span conj acc from to)) [] (partition 2 1 places)))))))))]
+    (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
+
+;;;; InputFile
+
+(deftest bytes-are-read-at-any-place
+  (with-content (.getBytes "abcdef")
+    (fn [^InputFile file]
+      (is (= ["cd" "ef" ""] (map #(String. (.bytesAt file % %2)) [2 4 9] [2 9 3])))
+      (is (= 6 (.size file)))
+      (is (= [3 6] (map #(.size (.upTo file %)) [3 99]))))))
+
+(deftest standard-input-has-the-name-of-a-dash
+  (is (= ["-" true false] ((juxt #(.name ^InputFile %) #(.isSerial ^InputFile %) #(.isRepeatable ^InputFile %)) (InputFile/standardInput)))))
 
 (deftest parts-own-the-records-that-begin-in-them
   (with-content (.getBytes "a\nbb\n\nccc")
