@@ -30,6 +30,7 @@ public final class InputFile {
     private final String packing;
     private final long size;
     private InputStream stream; // guarded by this; what can't be opened again, until it is handed out
+    private boolean unpacked; // guarded by this; whether the stream is
 
     private InputFile(
             String name, Path path, boolean regular, String packing, boolean serial, long size, InputStream stream) {
@@ -112,12 +113,12 @@ public final class InputFile {
                     return in.readNBytes(n);
                 }
             }
-            InputStream unpacked = open();
-            BufferedInputStream in = new BufferedInputStream(unpacked, Math.max(n, BUFFER_BYTES));
+            BufferedInputStream in = new BufferedInputStream(open(), Math.max(n, BUFFER_BYTES));
             in.mark(n);
             byte[] head = in.readNBytes(n);
             in.reset();
-            stream = new Recognized(in);
+            stream = in;
+            unpacked = true;
             return head;
         } catch (IOException | RuntimeException e) {
             throw FileFault.of(e, name, 0);
@@ -141,7 +142,7 @@ public final class InputFile {
         if (stream == null) throw new IOException("a stream can't be read twice");
         InputStream in = stream;
         stream = null;
-        return in instanceof Recognized ? in : Unpacking.unpacked(name, new BufferedInputStream(in, BUFFER_BYTES));
+        return unpacked ? in : Unpacking.unpacked(name, new BufferedInputStream(in, BUFFER_BYTES));
     }
 
     private InputStream openAnew() throws IOException {
@@ -168,12 +169,5 @@ public final class InputFile {
                 return 0;
             }
         };
-    }
-
-    /** A stream that is unpacked already. */
-    private static final class Recognized extends FilterInputStream {
-        Recognized(InputStream in) {
-            super(in);
-        }
     }
 }
