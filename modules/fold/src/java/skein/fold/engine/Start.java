@@ -184,7 +184,9 @@ final class Start {
         if (size <= FEW) return fold.complete(step, unreduced(span.reduce(step, acc, 0, size)));
         long start = System.nanoTime();
         long before = start;
-        for (long from = 0, to = 1; ; from = to, to = to == 1 ? Math.min(1 + Pace.SECOND, size) : size) {
+        // A second look only if it leaves more than a few for others.
+        long second = size > 1 + Pace.SECOND + FEW ? 1 + Pace.SECOND : size;
+        for (long from = 0, to = 1; ; from = to, to = to == 1 ? second : size) {
             acc = span.reduce(step, acc, from, to);
             if (to == size || acc instanceof Reduced) return fold.complete(step, unreduced(acc));
             long now = System.nanoTime();
