@@ -7,6 +7,7 @@
   * `why`, `graph`: who waits for whom
   * `deadlocks`, `leaks`: who can never go on
   * `dump`, `dump!`, `read-dump`: a snapshot as text, JSON or EDN
+  * `read-heap`: a heap file as a snapshot
   * `mark`, `survivors`: blocks made since then that have not ended
   * `label!` names a channel
 
@@ -26,13 +27,13 @@
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.inspect.dump :as dump]
-   [skein.inspect.shape :as shape]
+   [skein.inspect.heap :as heap]
    [skein.inspect.snapshot :as snapshot]
    [skein.inspect.verdict :as verdict]
    [skein.inspect.why :as why])
   (:import
    (java.io PushbackReader)
-   (skein.inspect.rt Entry Registry)
+   (skein.inspect.rt ChannelNames Entry Registry)
    (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
@@ -73,6 +74,7 @@
   :locks      platform threads that hold each other's locks: {:name :tid :lock :held-by :site}
   :collected  blocks that the collector took before they had ended: {:count n, :blocks the last 1024}
 
+  Of a heap file, see `read-heap`, there are :heap its path, and :unproven why nothing is proven, if so.
   Functions below that take a snapshot make one if they are given none. Throws :skein/inspect-off."
   []
   (check-on)
@@ -162,7 +164,8 @@
   [c label]
   (check/instance :skein/not-a-port "c of label!" c Channel "a channel of skein.async")
   (check/that :skein/bad-option "label of label!" label (or (nil? label) (string? label)) "a string or nil")
-  (snapshot/label! c label))
+  (ChannelNames/label c label)
+  c)
 
 ;;;; Who waits for whom
 
@@ -194,17 +197,23 @@
   :kind     :deadlock; :lost-value and :no-clean-up of a collected block; :locks
   :says     the report in words
 
-  options  :prove true runs the garbage collector first, which proves it for blocks that nothing outside of the deadlock
-           can reach. It can't where a var, a thread or a timer holds one of the channels: somebody could still use it.
+  options, or a snapshot
+    :prove  true runs the garbage collector first, which proves it for blocks that nothing outside of the deadlock can
+            reach. It can't where a var, a thread or a timer holds one of the channels: somebody could still use it.
+            :heap writes a heap file to the temporary folder, reads it and deletes it. That proves it for threads too, and
+            needs no inspector; the process stands still for a second or more while the file is written
 
-  Only the last 1024 collected blocks are kept: it says nothing of earlier ones."
+  Only the last 1024 collected blocks are kept: but for :heap, it says nothing of earlier ones. Throws :skein/inspect-off,
+  :skein/no-collector, :skein/not-a-heap-file."
   ([] (deadlocks nil))
-  ([options]
-   (check/options "deadlocks" options {:prove [boolean? "true or false"]})
-   (check-on)
-   (when (and (:prove options) (not (verdict/collect!)))
-     (error/fail! :skein/no-collector "The garbage collector did not run when asked to; is -XX:+DisableExplicitGC set?" {}))
-   (verdict/deadlocks (snapshot))))
+  ([x]
+   (if (snapshot? x)
+     (verdict/deadlocks x)
+     (let [{:keys [prove]} (check/options "deadlocks" x {:prove [#{true false :heap} "true, false or :heap"]})]
+       (when-not (= :heap prove) (check-on))
+       (when (and (true? prove) (not (verdict/collect!)))
+         (error/fail! :skein/no-collector "The garbage collector did not run when asked to; is -XX:+DisableExplicitGC set?" {}))
+       (verdict/deadlocks (if (= :heap prove) (heap/of-this-process) (snapshot)))))))
 
 (defn leaks
   "Returns what was collected before it had ended, by place: [{:site :kind :count :last-ms}], the most frequent first.
@@ -216,7 +225,7 @@
         (group-by (juxt (comp :site :block) :kind))
         (map (fn row [[[site kind] reports]]
                {:site site :kind kind :count (count reports)
-                :last-ms (apply min (map (comp :since-ms :block) reports))}))
+                :last-ms (when-some [ages (seq (keep (comp :since-ms :block) reports))] (apply min ages))}))
         (sort-by (comp - :count))
         vec)))
 
@@ -256,6 +265,14 @@
     (with-open [out (io/writer path)]
       (dump (snapshot) out format))
     path))
+
+(defn read-heap
+  "Returns the snapshot that a heap file holds, such as `jcmd PID GC.heap_dump -all FILE` writes. The program that it is of needs
+  no preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take it. It has no times, and of the blocks only
+  those that are parked; their places are known if this process has their classes. :stuck? marks the threads of which the
+  file shows that nothing that goes on can reach what they wait for. Throws :skein/not-a-heap-file."
+  [path]
+  (heap/read-heap path))
 
 (defn read-dump
   "Returns the snapshot that `dump!` has written to an EDN file. Throws :skein/not-a-dump."

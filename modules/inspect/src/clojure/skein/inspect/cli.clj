@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.cli
-  "The commands that look at another process: `./skein ps`, `./skein why` and `./skein dump`."
+  "The commands that look at another process, or at a file of one: `./skein ps`, `./skein why` and `./skein dump`."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
@@ -13,41 +13,65 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private usage
-  "usage: ./skein ps [PID [--prove]]     the JVMs; or the blocks and deadlocks of one
-       ./skein why PID BLOCK         why a block of it waits, such as 42 or go-42
-       ./skein dump PID FILE         all of it, as .edn, .json or text")
+  "usage: ./skein ps                           the JVMs
+       ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
+       ./skein why PID BLOCK [--heap]       why a block of it waits, such as 42 or go-42
+       ./skein dump PID FILE [--heap]       all of it, as .edn, .json or text
+In place of PID a heap file, such as x.hprof, or a dump, such as x.edn. --prove runs the garbage collector of the process
+first. --heap has it write its heap to a temporary file: it need not have skein.inspect.")
 
 (defn- stop
   "Ends the command with a message."
   [code message]
   (throw (ex-info message {::code code})))
 
-(defn- snapshot-of [pid prove]
-  (when-not (re-matches #"\d+" pid) (stop 2 (str "a process is a number, not '" pid "'; ./skein ps lists them.")))
+(defn- warn [& parts]
+  (binding [*out* *err*] (println (apply str "skein: " parts))))
+
+(defn- live [pid prove]
   (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid prove)]
     (when was-off?
-      (binding [*out* *err*]
-        (println (str "skein: the inspector of process " pid " was off. It is on now, and sees a block from its next step on."))))
+      (warn "the inspector of process " pid " was off. It is on now, and sees a block from its next step on."))
     (dissoc snapshot :was-off?)))
+
+(defn- of-heap [pid]
+  (remote/heap-of pid (fn told [used] (warn "process " pid " stands still while it writes its heap, up to " (quot (long used) 1000000) " MB."))))
+
+(defn- snapshot-of
+  "The snapshot of a process or file."
+  [source option]
+  (cond
+    (re-matches #"\d+" source)
+    (case option
+      nil (live source false)
+      "--prove" (live source true)
+      "--heap" (of-heap source)
+      (stop 2 usage))
+    option (stop 2 usage)
+    (str/ends-with? source ".edn") (inspect/read-dump source)
+    (.exists (io/file source)) (inspect/read-heap source)
+    :else (stop 2 (str "a process is a number, not '" source "'; ./skein ps lists them. Nor is there a file of that name."))))
 
 (defn- ps
   ([] (doseq [{:keys [pid command]} (remote/processes)] (println (format "%8s  %s" pid command))))
-  ([pid] (inspect/dump (snapshot-of pid false) *out* :text))
-  ([pid option]
-   (when-not (= "--prove" option) (stop 2 usage))
-   (inspect/dump (snapshot-of pid true) *out* :text)))
+  ([source] (ps source nil))
+  ([source option] (inspect/dump (snapshot-of source option) *out* :text)))
 
-(defn- why [pid block]
-  (let [id (some-> (re-matches #"(?:go-)?(\d+)" block) second parse-long)]
-    (when-not id (stop 2 (str "a block is a number such as 42 or go-42, not '" block "'.")))
-    (println (:says (inspect/why (snapshot-of pid false) id)))))
+(defn- why
+  ([source block] (why source block nil))
+  ([source block option]
+   (let [id (some-> (re-matches #"(?:go-)?(\d+)" block) second parse-long)]
+     (when-not id (stop 2 (str "a block is a number such as 42 or go-42, not '" block "'.")))
+     (println (:says (inspect/why (snapshot-of source option) id))))))
 
-(defn- dump [pid path]
-  (let [snapshot (snapshot-of pid false)
-        format (cond (str/ends-with? path ".json") :json (str/ends-with? path ".edn") :edn :else :text)]
-    (try (with-open [out (io/writer path)] (inspect/dump snapshot out format))
-         (catch IOException e (stop 1 (str "can't write " path ": " (ex-message e)))))
-    (println path)))
+(defn- dump
+  ([source path] (dump source path nil))
+  ([source path option]
+   (let [snapshot (snapshot-of source option)
+         format (cond (str/ends-with? path ".json") :json (str/ends-with? path ".edn") :edn :else :text)]
+     (try (with-open [out (io/writer path)] (inspect/dump snapshot out format))
+          (catch IOException e (stop 1 (str "can't write " path ": " (ex-message e)))))
+     (println path))))
 
 (defn run
   "Runs a command with its arguments; returns the exit code."
@@ -55,13 +79,13 @@
   (try
     (case [command (count args)]
       (["ps" 0] ["ps" 1] ["ps" 2]) (apply ps args)
-      ["why" 2] (apply why args)
-      ["dump" 2] (apply dump args)
+      (["why" 2] ["why" 3]) (apply why args)
+      (["dump" 2] ["dump" 3]) (apply dump args)
       (stop 2 usage))
     (flush)
     0
     (catch clojure.lang.ExceptionInfo e
-      (binding [*out* *err*] (println (str "skein: " (ex-message e))))
+      (warn (ex-message e))
       (::code (ex-data e) 1))))
 
 (defn -main

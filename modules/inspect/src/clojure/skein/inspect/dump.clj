@@ -59,35 +59,43 @@
 (defn- median [xs]
   (nth (sort xs) (quot (count xs) 2)))
 
+(defn- oldest-first
+  "What to sort blocks by; a heap file has no times."
+  [block]
+  (- (long (:since-ms block 0))))
+
 (defn- alike
   "Blocks of one place and state, as a paragraph."
   [out ix [{:keys [state site]} blocks]]
-  (let [ages (map :since-ms blocks)]
+  (let [ages (seq (keep :since-ms blocks))]
     (line! out (format "%5d  %-8s %s" (count blocks) (name state) (words/place site))
            (when (:in-try site) "  in try")
-           (if (next blocks)
+           (cond
+             (nil? ages) nil
+             (next blocks)
              (str "  for " (words/duration (apply min ages)) ", " (words/duration (median ages)) ", "
                   (words/duration (apply max ages)) " (least, median, most)")
-             (str "  for " (words/duration (first ages)))))
-    (doseq [b (take max-alike (sort-by (comp - :since-ms) blocks))]
+             :else (str "  for " (words/duration (first ages)))))
+    (doseq [b (take max-alike (sort-by oldest-first blocks))]
       (line! out "       " (words/block-name (:id b)) (when (seq (:waits b)) (str " waits " (words/waits ix b)))
              (when (:parent b) (str ", made by " (words/block-name (:parent b))))))
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
 
-(defn- write-text [out {:keys [at-ms blocks threads collected] :as snapshot}]
+(defn- write-text [out {:keys [at-ms blocks threads collected heap unproven] :as snapshot}]
   (let [ix (shape/index snapshot)
         groups (group-by (fn key-of [b] (select-keys b [:state :site])) blocks)]
     (line! out (count blocks) " blocks, " (count threads) " threads wait, " (:count collected) " blocks collected, at "
-           (str (Instant/ofEpochMilli at-ms)))
+           (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
+    (when unproven (line! out unproven))
     (doseq [{:keys [verdict says]} (verdict/deadlocks snapshot)]
       (line! out)
       (line! out (str/upper-case (name verdict)) "  " says))
     (when (seq blocks) (line! out))
-    (doseq [group (sort-by (comp - :since-ms #(apply max-key :since-ms %) val) groups)] (alike out ix group))
+    (doseq [group (sort-by (fn oldest [[_ blocks]] (apply min (map oldest-first blocks))) groups)] (alike out ix group))
     (when (seq threads) (line! out))
     (doseq [t threads]
-      (line! out (format "%5s  %-8s %s" "" "thread" (:name t)) (when (:site t) (str ", " (words/place (:site t))))
-             " waits " (words/waits ix t) " for " (words/duration (:since-ms t))))))
+      (line! out "       " (words/thread-name (:name t) (:tid t)) (when (:site t) (str ", " (words/place (:site t))))
+             " waits " (words/waits ix t) (when-some [ms (:since-ms t)] (str " for " (words/duration ms)))))))
 
 (defn write
   "Writes `snapshot` to `out` as :text, :json or :edn."

@@ -4,17 +4,21 @@
   prepared, if it has this module on its class path.
 
   * `processes` lists the JVMs
-  * `snapshot-of` one of them"
+  * `snapshot-of` one of them
+  * `heap-of` one of them: that of a heap file, which it writes and which is deleted. It need not have this module."
   {:no-doc true}
   (:require
    [clojure.edn :as edn]
    [skein.impl.error :as error]
+   [skein.inspect.heap :as heap]
+   [skein.inspect.places :as places]
    [skein.inspect.snapshot :as snapshot])
   (:import
    (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine VirtualMachineDescriptor)
    (java.io ByteArrayInputStream IOException InputStreamReader PushbackReader)
    (java.util.zip GZIPInputStream)
-   (javax.management InstanceAlreadyExistsException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
+   (javax.management InstanceAlreadyExistsException JMException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
+   (javax.management.openmbean CompositeData)
    (javax.management.remote JMXConnectorFactory JMXServiceURL)
    (skein.inspect.rt Bean BeanMBean)))
 
@@ -42,11 +46,25 @@
 
 (def ^:private bean-name (ObjectName. BeanMBean/NAME))
 
-(defn- ensure-bean [pid ^MBeanServerConnection server]
-  (when-not (.isRegistered server bean-name)
-    (try (.createMBean server (.getName Bean) bean-name)
-         (catch InstanceAlreadyExistsException _)
-         (catch ReflectionException _ (fail! pid "it does not have skein.inspect on its class path.")))))
+(defn- ensure-bean
+  "Returns whether the process has the bean now, for which it must have this module."
+  [^MBeanServerConnection server]
+  (or (.isRegistered server bean-name)
+      (try (.createMBean server (.getName Bean) bean-name)
+           true
+           (catch InstanceAlreadyExistsException _ true)
+           (catch ReflectionException _ false))))
+
+(defn- with-server
+  "Calls `f` with a connection to the process, and returns what it returns."
+  [pid f]
+  (let [url (address pid)]
+    (try
+      (with-open [connector (JMXConnectorFactory/connect (JMXServiceURL. url))]
+        (f (.getMBeanServerConnection connector)))
+      (catch RuntimeMBeanException e (fail! pid (ex-message (ex-cause e)))) ; what its inspector has thrown
+      (catch MBeanException e (fail! pid (ex-message (ex-cause e))))
+      (catch IOException e (fail! pid (str "it ended meanwhile (" (ex-message e) ")."))))))
 
 (defn- read-snapshot [^bytes bs]
   (with-open [in (PushbackReader. (InputStreamReader. (GZIPInputStream. (ByteArrayInputStream. bs)) "UTF-8"))]
@@ -56,17 +74,37 @@
   "Returns a snapshot of the process `pid`, a string, with :was-off? whether its inspector was off, in which case it is on
   from now on. `prove` runs its garbage collector first. Throws :skein/not-inspectable."
   [pid prove]
-  (let [url (address pid)]
-    (try
-      (with-open [connector (JMXConnectorFactory/connect (JMXServiceURL. url))]
-        (let [server (.getMBeanServerConnection connector)
-              _ (ensure-bean pid server)
-              theirs (.getAttribute server bean-name "Version")]
-          (when (not= snapshot/version theirs)
-            (fail! pid (str "it has version " theirs " of the inspector, this is " snapshot/version ".")))
-          (let [was-off (.booleanValue ^Boolean (.invoke server bean-name "start" nil nil))] ; a copy of true is not true
-            (assoc (read-snapshot (.invoke server bean-name "snapshot" (object-array [(boolean prove)]) (into-array String ["boolean"])))
-                   :was-off? was-off))))
-      (catch RuntimeMBeanException e (fail! pid (ex-message (ex-cause e)))) ; what its inspector has thrown
-      (catch MBeanException e (fail! pid (ex-message (ex-cause e))))
-      (catch IOException e (fail! pid (str "it ended meanwhile (" (ex-message e) ")."))))))
+  (with-server pid
+    (fn look [^MBeanServerConnection server]
+      (when-not (ensure-bean server) (fail! pid "it does not have skein.inspect on its class path."))
+      (let [theirs (.getAttribute server bean-name "Version")]
+        (when (not= snapshot/version theirs)
+          (fail! pid (str "it has version " theirs " of the inspector, this is " snapshot/version "."))))
+      (let [was-off (.booleanValue ^Boolean (.invoke server bean-name "start" nil nil))] ; a copy of true is not true
+        (assoc (read-snapshot (.invoke server bean-name "snapshot" (object-array [(boolean prove)]) (into-array String ["boolean"])))
+               :was-off? was-off)))))
+
+(defn- places-of
+  "The places of `wanted` as the process knows them, or else this one."
+  [^MBeanServerConnection server wanted]
+  (try
+    (ensure-bean server)
+    (edn/read-string (.invoke server bean-name "places" (object-array [(pr-str (vec wanted))]) (into-array String ["java.lang.String"])))
+    (catch JMException _ (places/of-classes wanted))))
+
+(def ^:private diagnostics (ObjectName. "com.sun.management:type=HotSpotDiagnostic"))
+
+(defn heap-of
+  "Returns the snapshot of a heap file of the process `pid`, a string; see `skein.inspect/read-heap`. The process stands still
+  while it writes the file, some seconds for a gigabyte. `told` is called before, with the bytes in use. Throws
+  :skein/not-inspectable, :skein/not-a-heap-file."
+  [pid told]
+  (with-server pid
+    (fn look [^MBeanServerConnection server]
+      (let [usage ^CompositeData (.getAttribute server (ObjectName. "java.lang:type=Memory") "HeapMemoryUsage")]
+        (told (.get usage "used")))
+      (heap/in-temporary-file
+        (fn write [path]
+          (.invoke server diagnostics "dumpHeap" (object-array [path false]) (into-array String ["java.lang.String" "boolean"])))
+        (fn read-it [path]
+          (assoc (heap/read-heap path (partial places-of server)) :heap (str "a heap file of process " pid)))))))

@@ -53,7 +53,7 @@
 
 (defn- helpers-of-stuck [ix block since-ms]
   (when (and (= :parked (:state block))
-             (<= (long since-ms) (long (:since-ms block)))
+             (<= (long since-ms) (long (:since-ms block 0)))
              (seq (:waits block))
              (not (wakes-itself? ix block))
              (every? (fn known [w] (seq (wait-helpers ix w))) (:waits block)))

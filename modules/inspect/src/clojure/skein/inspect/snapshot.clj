@@ -3,22 +3,21 @@
   "The blocks, threads and channels of this process as one value. Everything else of the inspector reads it.
 
   * `take-snapshot` makes one
-  * `channel-id`, `label!` name channels
 
   Which block waits where is asked of the channels, under their locks, and not put together from events: a block
   that asks for a value need not wait for it. Channels are looked at one after the other while the program runs,
   so a snapshot is exact for each channel, and for the whole only if nothing runs."
   {:no-doc true}
   (:require
-   [skein.impl.async.describe :as describe])
+   [skein.impl.async.describe :as describe]
+   [skein.inspect.places :as places])
   (:import
    (java.lang.management ManagementFactory ThreadInfo)
-   (java.util Collections IdentityHashMap List Map WeakHashMap)
-   (java.util.concurrent.atomic AtomicLong)
-   (skein.inspect.rt Entry Entry$Fate Registry Registry$Waiting)
+   (java.util IdentityHashMap List Map)
+   (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
    (skein.rt Callback Channel Frame Port SourceChannel Waiter World)
    (skein.rt.schedule Scheduler Timeout)
-   (skein.rt.watch Failures Sites$Site)))
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -29,27 +28,6 @@
 (def ^:const ^:private max-stacks
   "Of how many waiting threads the place is read, at some 50 µs each."
   256)
-
-;;;; Names of channels
-
-(def ^:private ^Map ids (Collections/synchronizedMap (WeakHashMap.)))
-(def ^:private ^Map labels (Collections/synchronizedMap (WeakHashMap.)))
-(def ^:private ^AtomicLong last-id (AtomicLong.))
-
-(defn channel-id
-  "Returns the number of the channel `c`, which no other channel of the process has."
-  [c]
-  (locking ids
-    (or (.get ids c)
-        (let [id (.incrementAndGet last-id)]
-          (.put ids c id)
-          id))))
-
-(defn label!
-  "Calls the channel `c` by the string `label` from now on; nil takes the label back."
-  [c label]
-  (if label (.put labels c label) (.remove labels c))
-  c)
 
 ;;;; What waits in a channel
 
@@ -72,7 +50,7 @@
   "Who waits in `c` now."
   [^Channel c]
   (let [takes (.waiters c true), puts (.waiters c false)]
-    (View. c (channel-id c) takes puts (or (places takes) (places puts)))))
+    (View. c (ChannelNames/id c) takes puts (or (places takes) (places puts)))))
 
 (defn- place-of
   "The place of a block, from 1, among the waiters of a view that do `op`, or nil."
@@ -124,7 +102,7 @@
 (defn- channel [^View view]
   (let [^Channel c (.channel view)
         ^Entry block (when (instance? Port c) (.block ^Port c))
-        label (.get labels c)
+        label (ChannelNames/label c)
         buffer (.buffer c)]
     (cond-> {:id (.id view) :kind (kind c) :closed? (.isClosed c)
              :takes (mapv party (.takes view)) :puts (mapv party (.puts view))}
@@ -136,9 +114,6 @@
       (assoc :remaining-ms (max 0 (quot (- (.deadlineNanos ^Timeout c) (Scheduler/nanoTime)) 1000000))))))
 
 ;;;; Blocks
-
-(defn- site [^Sites$Site s]
-  {:file (.file s) :line (.line s) :column (.column s) :form (.form s) :op (str (.operation s)) :in-try (.inTry s)})
 
 (defn- waits
   "In which channels the frame waits, as [{:op :channel :place}]; a port of another library is {:op :foreign class}."
@@ -168,7 +143,7 @@
   "What an entry alone tells."
   [now ^Entry e]
   {:id (.id e)
-   :site (if-some [s (.site e)] (site s) {:file (.file (.sites e))})
+   :site (if-some [s (.site e)] (places/site s) {:file (.file (.sites e))})
    :since-ms (elapsed-ms now (.since e))
    :age-ms (elapsed-ms now (.born e))
    :runs (.runs e)
@@ -254,7 +229,7 @@
         look (fn look [c] (when (and (instance? Channel c) (not (.containsKey views c))) (.put views c (view-of c))))]
     (doseq [[_ _ _ arms] asked, [_ port] arms] (look port))
     (doseq [^Registry$Waiting w threads, port (ports-of (.port w))] (look port))
-    (run! look (locking labels (vec (.keySet labels))))
+    (run! look (ChannelNames/labelled))
     views))
 
 (defn take-snapshot

@@ -2,7 +2,7 @@
 (ns skein.inspect.verdict
   "Who can never go on, and how sure that is.
 
-  * :proven     the garbage collector has taken the block: nothing that runs could reach it
+  * :proven     nothing that goes on can reach the block or thread: the garbage collector has taken it, or a heap file shows it
   * :certain    the JVM has found that threads hold each other's locks
   * :suspected  blocks wait for one another, as far as their locals tell; a var or a closure may know more
 
@@ -31,7 +31,7 @@
         bound? (fn bound? [{:keys [waits cancellable?]}]
                  (and (seq waits) (not cancellable?)
                       (every? (fn on-stuck? [{:keys [op channel]}] (and (= :take op) (stuck channel))) waits)))]
-    (-> #{}
+    (-> (into #{} (comp (filter :stuck?) (map (fn party [t] {:thread (:tid t)}))) threads)
         (into (comp (filter bound?) (map (fn party [b] {:block (:id b)}))) blocks)
         (into (comp (filter bound?) (map (fn party [t] {:thread (:tid t)}))) threads))))
 
@@ -59,16 +59,17 @@
    :lost-value "The value of its put is lost."
    :abandoned "It waited for a value that nobody could give."})
 
-(defn- proven [awaited {:keys [id site] :as block}]
+(defn- proven [ix awaited stuck {:keys [id site waits] :as block}]
   (let [awaited-by (awaited id)
         kind (fate block awaited-by)]
     (cond-> {:verdict :proven :kind kind :block block
-             :says (str (words/block-name id) ", " (words/place site) ", can never go on: the collector has taken it. "
+             :says (str (words/block-name id) ", " (words/place site) (when (seq waits) (str ", waits " (words/waits ix block))) ", can never go on: nothing that does can reach it. "
                         (if awaited-by
                           (str (str/join ", " (map words/waiting-party awaited-by))
                                (if (next awaited-by) " wait" " waits")
-                               " for its result only, which the block will never give. A put on that port or its close could still"
-                               " end that, or an interrupt.")
+                               " for its result only, which the block will never give."
+                               (when-not (every? (comp stuck :tid) awaited-by)
+                                 " A put on that port or its close could still end that, or an interrupt."))
                           (meaning kind)))}
       awaited-by (assoc :awaited-by awaited-by))))
 
@@ -77,8 +78,23 @@
   :deadlock if somebody waits for its result and nothing else, outside of any scope, :no-clean-up if a catch or finally
   clause was to run, :lost-value if it was to put one, else :abandoned."
   [snapshot]
-  (let [awaited (awaiting snapshot)]
-    (mapv (partial proven awaited) (:blocks (:collected snapshot)))))
+  (let [stuck (into #{} (comp (filter :stuck?) (map :tid)) (:threads snapshot))]
+    (mapv (partial proven (shape/index snapshot) (awaiting snapshot) stuck) (:blocks (:collected snapshot)))))
+
+(defn- idles?
+  "Whether this is the main thread and waits for no result: programs end their main function so, to stay alive."
+  [{:keys [channels]} {:keys [tid waits]}]
+  (and (= 1 tid) (not-any? (fn result? [{:keys [channel]}] (= :result (:kind (channels channel)))) waits)))
+
+(defn- stuck-threads
+  "Returns a report for each thread of which a heap file shows that nothing that goes on can reach what it waits for. One that
+  waits for a block that can never go on is reported with that."
+  [snapshot told]
+  (let [ix (shape/index snapshot), told (into #{} (comp (mapcat :awaited-by) (map :tid)) told)]
+    (for [{:keys [tid stuck?] :as thread} (:threads snapshot)
+          :when (and stuck? (not (told tid)) (not (idles? ix thread)))]
+      {:verdict :proven :kind :deadlock :threads [thread]
+       :says (str (words/says ix thread) " Nothing that goes on can reach that, so it waits for ever.")})))
 
 ;;;; Certain
 
@@ -110,7 +126,9 @@
   "Returns the reports on what can't go on, the surest first; blocks that were abandoned while they waited for a value, as
   programs may do, are left out."
   [snapshot]
-  (into [] cat [(remove (comp #{:abandoned} :kind) (collected snapshot)) (lock-cycles snapshot) (suspected snapshot)]))
+  (let [collected (collected snapshot)]
+    (into [] cat [(remove (comp #{:abandoned} :kind) collected) (stuck-threads snapshot collected)
+                  (lock-cycles snapshot) (suspected snapshot)])))
 
 (defn collect!
   "Runs the garbage collector until it finds no more of what has not ended. Returns whether it ran."

@@ -7,10 +7,10 @@
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.inspect.shape :as shape]
-   [skein.inspect.snapshot :as snapshot]
+   [skein.inspect.verdict :as verdict]
    [skein.inspect.words :as words])
   (:import
-   (skein.inspect.rt Entry)
+   (skein.inspect.rt ChannelNames Entry Entry$Fate)
    (skein.rt Channel Port)))
 
 (set! *warn-on-reflection* true)
@@ -57,8 +57,15 @@
      :chain []
      :ends :channel}))
 
-(defn- block-of [ix id]
-  (or ((:blocks ix) id)
+(defn- of-collected
+  "What is said of the block `id` if it was collected, or nil."
+  [snapshot id]
+  (some (fn its [{:keys [says block]}] (when (= id (:id block)) {:says says :chain [block] :ends :collected}))
+        (verdict/collected snapshot)))
+
+(defn- of-block [snapshot ix id]
+  (or (some->> ((:blocks ix) id) (of-party ix))
+      (of-collected snapshot id)
       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never was.")
                    {:block (error/preview id)})))
 
@@ -68,9 +75,9 @@
   (let [ix (shape/index snapshot)
         made-by (when (instance? Port x) (.block ^Port x))]
     (cond
-      (int? x) (of-party ix (block-of ix x))
-      (and made-by ((:blocks ix) (.id ^Entry made-by))) (of-party ix (block-of ix (.id ^Entry made-by)))
-      (instance? Channel x) (of-channel ix (snapshot/channel-id x))
+      (int? x) (of-block snapshot ix x)
+      (and made-by (not= Entry$Fate/GONE (.fate ^Entry made-by))) (of-block snapshot ix (.id ^Entry made-by))
+      (instance? Channel x) (of-channel ix (ChannelNames/id x))
       (instance? Thread x) (of-party ix (or (some (fn it [t] (when (= (.threadId ^Thread x) (:tid t)) t)) (:threads snapshot))
                                             {:name (.getName ^Thread x) :tid (.threadId ^Thread x) :waits [] :state :outside}))
       :else (error/fail! :skein/no-such-block

@@ -43,10 +43,12 @@
 
 (defn wait
   "Returns one wait in words, as \"to put on orders (1/1 full)\"."
-  [{:keys [channels]} {:keys [op channel foreign]}]
-  (if channel
-    (str (if (= :put op) "to put on " "for ") (channel-name (channels channel {:id channel})))
-    (str (if (= :put op) "to put on " "for ") "a port of another kind, " foreign)))
+  [{:keys [channels]} {:keys [op channel foreign latch]}]
+  (str (if (= :put op) "to put on " "for ")
+       (cond
+         channel (channel-name (channels channel {:id channel}))
+         latch latch
+         :else (str "a port of another kind, " foreign))))
 
 (defn waits
   "Returns all that a block or thread waits for, in words."
@@ -55,20 +57,28 @@
     (str/join " or " (map (partial wait ix) ws))
     (name (:state party :running))))
 
+(defn thread-name
+  "Returns the name of a thread; few virtual ones have one of their own.
+
+      (thread-name \"\" 31)
+      ;=> \"thread 31\""
+  [name tid]
+  (str "thread " (if (str/blank? name) tid name)))
+
 (defn says
   "Returns a sentence on where a block or thread is and what it waits for."
-  [ix {:keys [id name site since-ms state] :as party}]
-  (let [who (if id (block-name id) (str "thread " name))]
+  [ix {:keys [id name tid site since-ms state] :as party}]
+  (let [who (if id (block-name id) (thread-name name tid))]
     (if (seq (:waits party))
-      (str who ", " (place site) ", has waited " (duration since-ms) " " (waits ix party) ".")
+      (str who ", " (place site) (if since-ms (str ", has waited " (duration since-ms) " ") ", waits ") (waits ix party) ".")
       (str who ", " (place site) ", is " (clojure.core/name (or state :waiting)) "."))))
 
 (defn waiting-party
   "Returns the name of what waits in a channel."
-  [{:keys [block thread callback older]}]
+  [{:keys [block thread tid callback older]}]
   (cond
     block (block-name block)
-    thread (str "thread " thread)
+    thread (thread-name thread tid)
     callback (str "callback " callback)
     :else (str "a block older than the inspector, at " (place older))))
 

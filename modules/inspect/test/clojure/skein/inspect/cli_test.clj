@@ -6,11 +6,9 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.inspect :as inspect]
-   [skein.inspect.cli :as cli])
+   [skein.inspect.process :refer [class-path lines-of run start without-inspect]])
   (:import
-   (java.io BufferedReader File InputStreamReader StringWriter)
-   (java.lang ProcessBuilder$Redirect)
-   (java.util List)
+   (java.io File)
    (java.util.concurrent TimeUnit)))
 
 (set! *warn-on-reflection* true)
@@ -29,34 +27,12 @@
        (println "hung")
        (read-line)))
 
-(defn- run
-  "Runs a command; returns [exit-code out err]."
-  [& args]
-  (let [out (StringWriter.), err (StringWriter.)
-        code (binding [*out* out, *err* err] (apply cli/run args))]
-    [code (str out) (str err)]))
-
-(def ^:private class-path (System/getProperty "java.class.path"))
-
-(defn- start
-  "Starts a program with a class path; after three minutes it is ended, which fails the test."
-  ^Process [class-path program]
-  (let [^List command [(str (System/getProperty "java.home") "/bin/java") "-Xmx300m" "-cp" class-path
-                       "clojure.main" "-e" (pr-str program)]
-        process (-> (ProcessBuilder. command) (.redirectError ProcessBuilder$Redirect/INHERIT) .start)
-        end-it (fn end-it [] (when-not (.waitFor process 3 TimeUnit/MINUTES) (.destroyForcibly process)))]
-    (doto (Thread. ^Runnable end-it "ends-the-program") (.setDaemon true) .start)
-    process))
-
-(defn- lines-of ^BufferedReader [^Process process]
-  (BufferedReader. (InputStreamReader. (.getInputStream process))))
-
 (defn- eventually [f]
   (let [end (+ (System/nanoTime) (* 60 1000000000))]
     (loop [] (or (f) (when (pos? (- end (System/nanoTime))) (recur))))))
 
 (deftest a-process-that-hangs
-  (let [process (start class-path program)
+  (let [process (start class-path program [])
         in (lines-of process)
         pid (str (.pid process))
         go-on (fn go-on [] (doto (.getOutputStream process) (.write (.getBytes "\n")) .flush))]
@@ -91,16 +67,14 @@
     (is (re-find #"can't be looked at: there is no such process" (peek (run "ps" pid))))))
 
 (deftest bad-arguments-are-refused-in-a-sentence
-  (is (= [2 "" "skein: a process is a number, not 'x'; ./skein ps lists them.\n"] (run "ps" "x")))
+  (is (= [2 "" "skein: a process is a number, not 'x'; ./skein ps lists them. Nor is there a file of that name.\n"] (run "ps" "x")))
   (is (= [2 "" "skein: a block is a number such as 42 or go-42, not 'x'.\n"] (run "why" "1" "x")))
   (doseq [args [[] ["ps" "1" "--all"] ["why" "1"] ["dump" "1"] ["top"]]]
     (let [[code _ err] (apply run args)]
       (is (= [2 true] [code (str/starts-with? err "skein: usage: ")]) args))))
 
 (deftest a-process-without-the-inspector-is-told-so
-  (let [separator File/pathSeparator
-        process (start (str/join separator (remove #(re-find #"modules.inspect" %) (str/split class-path (re-pattern separator))))
-                       program)
+  (let [process (start without-inspect program [])
         pid (str (.pid process))]
     (try
       (is (= "up" (.readLine (lines-of process))))
@@ -117,7 +91,7 @@
        (read-line)))
 
 (deftest what-the-process-refuses-is-said-in-a-sentence
-  (let [process (start class-path program-that-refuses)
+  (let [process (start class-path program-that-refuses [])
         pid (str (.pid process))]
     (try
       (is (= "up" (.readLine (lines-of process))))

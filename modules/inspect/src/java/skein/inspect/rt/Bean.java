@@ -65,4 +65,10 @@ public final class Bean implements BeanMBean {
         });
         return bytes.toByteArray();
     }
+
+    @Override
+    public String places(String wanted) {
+        return withOurLoader(() -> (String) Clojure.var("clojure.core", "pr-str")
+                .invoke(Clojure.var("skein.inspect.places", "of-classes").invoke(Clojure.read(wanted))));
+    }
 }

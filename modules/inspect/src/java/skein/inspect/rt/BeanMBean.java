@@ -18,4 +18,11 @@ public interface BeanMBean {
      * @param prove whether the garbage collector is to run before
      */
     byte[] snapshot(boolean prove);
+
+    /**
+     * Where blocks park, as EDN {@code {[class state] place}}, as far as the process has the classes.
+     *
+     * @param wanted as EDN {@code [[class state]]}
+     */
+    String places(String wanted);
 }

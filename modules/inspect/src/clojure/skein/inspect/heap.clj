@@ -1,0 +1,242 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.heap
+  "A heap file as a snapshot. The program needs no preparation: parked blocks stand in their channels, and a channel in the
+  heap. What nothing that goes on can reach waits for ever; see skein.inspect.heap.Reach.
+
+  * `read-heap`, `of-this-process`
+  * `in-temporary-file` has somebody write one
+
+  A file has no times, and of the blocks only those that are parked."
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.inspect.places :as places]
+   [skein.inspect.snapshot :as snapshot])
+  (:import
+   (com.sun.management HotSpotDiagnosticMXBean)
+   (java.io IOException)
+   (java.lang.management ManagementFactory)
+   (java.nio.file Files Path)
+   (java.nio.file.attribute FileAttribute)
+   (java.util Map)
+   (skein.inspect.heap HeapFile Reach)
+   (skein.rt.watch Failures)))
+
+(set! *warn-on-reflection* true)
+
+;;;; What waits where
+
+(def ^:const ^:private max-ring
+  "A circle of waiters longer than this is none."
+  10000000)
+
+(defn- ring
+  "The waiters of a circle that begins with `first-one`, for which `side` stands in each; what is not whole is none: in an object
+  that is garbage a reference may be of an earlier time."
+  [^HeapFile h ^long first-one ^long side]
+  (if (zero? first-one)
+    []
+    (loop [w first-one, found (transient [])]
+      (let [after (.field h w "next")]
+        (cond
+          (not (and (= side (.field h w "waits")) (= w (.field h after "prev")) (< (count found) (long max-ring)))) []
+          (= after first-one) (persistent! (conj! found w))
+          :else (recur after (conj! found w)))))))
+
+(defn- owner
+  "The frame, thread or callback behind a waiter."
+  ^long [^HeapFile h ^long w]
+  (case (.className h w)
+    "skein.rt.Choice$Arm" (recur h (.field h (.field h w "choice") "owner"))
+    ("skein.rt.Wait" "skein.rt.Wait$ForeignWait") (recur h (.field h w "owner"))
+    w))
+
+(defn- channels-of
+  "The channels of the file in which something waits, numbered: [{:id :channel :takes [owner] :puts [owner]}]."
+  [^HeapFile h channels]
+  (let [owners (fn owners [c field side] (mapv (fn of [w] (owner h w)) (ring h (.field h c field) side)))]
+    (into []
+          (comp (map (fn look [c] {:channel c :takes (owners c "takers" 1) :puts (owners c "putters" 2)}))
+                (filter (fn used? [{:keys [takes puts]}] (or (seq takes) (seq puts))))
+                (map-indexed (fn numbered [i c] (assoc c :id (inc (long i))))))
+          channels)))
+
+(defn- waits-of
+  "{owner [{:op :channel}]}"
+  [channels]
+  (reduce (fn add [waits [owner wait]] (update waits owner (fnil conj []) wait))
+          {}
+          (for [{:keys [id takes puts]} channels
+                [op owners] [[:take takes] [:put puts]]
+                o owners]
+            [o {:op op :channel id}])))
+
+;;;; Threads
+
+(def ^:private latches
+  "What a thread waits in, outside of channels, until somebody who has it ends that."
+  ["java.util.concurrent.CountDownLatch$Sync" "java.util.concurrent.CompletableFuture$Signaller"])
+
+(defn- virtual? [^HeapFile h ^long t]
+  (.isA h t "java.lang.BaseVirtualThread"))
+
+(def ^:const ^:private parked
+  "The state of a virtual thread that waits without a limit."
+  4)
+
+(defn- without-limit?
+  "Whether the thread, which waits, does so without a limit of time; false when that is not known."
+  [^HeapFile h ^long t]
+  (if (virtual? h t)
+    (and (.hasField h t "timeout") (zero? (.field h t "timeout")) (= (long parked) (.field h t "state")))
+    (= 0x10 (bit-and 0x30 (.field h (.field h t "holder") "threadStatus")))))
+
+(defn- waiting-threads
+  "{thread what-it-waits-in} of those that wait in a channel, or without a limit in a latch."
+  [^HeapFile h waits threads]
+  (into {}
+        (for [t threads
+              :let [t (long t), blocker (.field h t "parkBlocker")]
+              :when (and (pos? (.threadNumber h t))
+                         (zero? (.field h t "interrupted"))
+                         (if (= "skein.rt.ThreadWaiter" (.className h blocker))
+                           (and (waits blocker) (zero? (.field h blocker "done")))
+                           (and (some (fn is? [^String latch] (.isA h blocker latch)) latches)
+                                (without-limit? h t))))]
+          [t blocker])))
+
+(defn- unseen-stacks?
+  "Whether the file lacks stacks of virtual threads that have begun and not ended, as a JDK 21 leaves them out: nothing can be
+  proven then."
+  [^HeapFile h threads]
+  (some (fn unseen? [t]
+          (and (virtual? h t) (zero? (.threadNumber h t)) (not (#{0 99} (.field h t "state")))))
+        threads))
+
+(defn- place [^HeapFile h t]
+  (when-some [^StackTraceElement e (first (remove (fn ours? [^StackTraceElement e]
+                                                    (or (Failures/isMachinery (.getClassName e))
+                                                        (re-find #"^skein\.(async|scope|virtual)\$" (.getClassName e))))
+                                                  (.stack h t)))]
+    {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
+
+(defn- thread [^HeapFile h waits ^Reach reach [t blocker]]
+  {:name (.text h (.field h t "name")) :tid (.field h t "tid") :virtual? (virtual? h t) :site (place h t)
+   :waits (or (waits blocker) [{:op :take :latch (str/replace (.className h blocker) #"\$.*" "")}])
+   :stuck? (not (.isReached reach t))
+   :cancellable? (.isReached reach t)})
+
+;;;; Blocks
+
+(defn- entry-id
+  "The number of the block, if an inspector has given it one."
+  [^HeapFile h f]
+  (let [id (.field h (.field h (.field h f "context") "entry") "id")]
+    (when (pos? id) id)))
+
+(defn- numbered
+  "{frame id}"
+  [h frames]
+  (let [known (into {} (keep (fn known [f] (when-some [id (entry-id h f)] [f id]))) frames)
+        free (iterate inc (inc (long (reduce max 0 (vals known)))))]
+    (into known (map vector (remove known frames) free))))
+
+(defn- body-state [^HeapFile h f]
+  [(.className h (.field h f "body")) (.field h f "state")])
+
+(defn- block [^HeapFile h ids waits channel-ids places f]
+  (let [in (waits f)
+        held (concat (map (fn local [field] (.field h f field)) ["o0" "o1" "o2" "o3" "o4" "o5"])
+                     (.elements h (.field h f "more")))
+        holds (into [] (comp (keep channel-ids) (distinct)) held)
+        [name state :as at] (body-state h f)]
+    (cond-> {:id (ids f) :state :parked :waits in
+             :site (or (places at) (places/by-name name state))}
+      (seq holds) (assoc :holds holds)
+      (channel-ids (.field h f "port")) (assoc :result (channel-ids (.field h f "port")))
+      (pos? (.field h f "cancellable")) (assoc :cancellable? true))))
+
+(defn- party [^HeapFile h ids o]
+  (case (.className h o)
+    "skein.rt.Frame" {:block (ids o)}
+    "skein.rt.ThreadWaiter" (let [t (.field h o "thread")] {:thread (.text h (.field h t "name")) :tid (.field h t "tid")})
+    {:callback (Compiler/demunge (str (.className h (.field h o "function"))))}))
+
+(defn- channel [^HeapFile h ids by-port stuck {:keys [id channel takes puts]}]
+  (let [buffer (.field h channel "buffer"), made-by (by-port channel)]
+    (cond-> {:id id
+             :kind (condp (fn is? [name c] (.isA h c name)) channel
+                     "skein.rt.schedule.Timeout" :timeout, "skein.rt.Port" :result, "skein.rt.SourceChannel" :future, :chan)
+             :closed? (not (zero? (.field h channel "end")))
+             :takes (mapv (partial party h ids) takes) :puts (mapv (partial party h ids) puts)}
+      (.hasField h buffer "capacity")
+      (assoc :buffer {:type (symbol (str/replace (.className h buffer) #"^.*[.$]" ""))
+                      :count (.field h buffer "count") :capacity (.field h buffer "capacity")})
+      made-by (assoc :block (ids made-by))
+      (stuck made-by) (assoc :collected? true))))
+
+;;;; The whole
+
+(defn- of-file [^HeapFile h path places-of]
+  (let [[channels frames threads] (map vec (.instances h ["skein.rt.Channel" "skein.rt.Frame" "java.lang.Thread"]))
+        channels (channels-of h channels)
+        waits (waits-of channels)
+        frames (filterv waits frames)
+        waiting (waiting-threads h waits threads)
+        blind? (unseen-stacks? h threads)
+        reach (Reach/of h ^Map (if blind? {} waiting))
+        stuck (if blind? #{} (into #{} (remove (fn live? [f] (.isReached reach f))) frames))
+        ids (numbered h frames)
+        places (places-of (into #{} (map (partial body-state h)) frames))
+        block (partial block h ids waits (into {} (map (juxt :channel :id)) channels) places)
+        gone (mapv (fn gone [f] (let [{[{:keys [op]} & more] :waits :as b} (block f)] (assoc b :op (if more :alts op))))
+                   (filter stuck frames))]
+    (cond-> {:skein/snapshot snapshot/version
+             :heap path
+             :at-ms (.millis h)
+             :blocks (into [] (comp (remove stuck) (map block)) frames)
+             :threads (into [] (comp (map (partial thread h waits reach))
+                                     (filter (fn shown? [{:keys [stuck? waits]}] (or stuck? (:channel (first waits))))))
+                            waiting)
+             :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) stuck) channels)
+             :locks []
+             :collected {:count (count gone) :blocks gone}}
+      blind? (assoc :unproven "It lacks the stacks of virtual threads, as files of a JDK 21 do. So nothing is proven."))))
+
+(defn read-heap
+  "Returns the snapshot that the heap file at `path` holds, as `skein.inspect/snapshot` does. `places-of` is a function from
+  pairs of class and state to places, see `skein.inspect.places/of-classes`. Throws :skein/not-a-heap-file."
+  ([path] (read-heap path places/of-classes))
+  ([path places-of]
+   (let [fail (fn fail [why] (error/fail! :skein/not-a-heap-file (str path " can't be read as a heap file: " why) {:path (str path)}))
+         h (try (HeapFile/read (Path/of path (make-array String 0)))
+                (catch IllegalArgumentException e (fail (ex-message e)))
+                (catch IOException e (fail (str "there is no such file, or it may not be read (" (ex-message e) ")."))))]
+     (try (of-file h path places-of)
+          (catch OutOfMemoryError _
+            (fail "it needs more memory than there is; give some by JAVA_OPTS=-Xmx4g."))))))
+
+(defn in-temporary-file
+  "Calls `write` with the path of a file, which it makes, in a folder that only this user may enter; then `read` with that path.
+  Returns what that returns. Nothing is left of the file, which holds all values of the program."
+  [write read]
+  (let [folder (Files/createTempDirectory "skein-heap" (make-array FileAttribute 0))
+        file (.resolve folder "heap.hprof")]
+    (try
+      (write (str file))
+      (read (str file))
+      (finally
+        (Files/deleteIfExists file)
+        (Files/deleteIfExists folder)))))
+
+(defn of-this-process
+  "Returns the snapshot of a heap file of this process. Throws :skein/not-a-heap-file, as when the disk is full."
+  []
+  (let [bean ^HotSpotDiagnosticMXBean (ManagementFactory/getPlatformMXBean HotSpotDiagnosticMXBean)]
+    (in-temporary-file
+      (fn write [path]
+        (try (.dumpHeap bean path false)
+             (catch IOException e
+               (error/fail! :skein/not-a-heap-file (str "The heap file " path " can't be written: " (ex-message e)) {:path path}))))
+      read-heap)))

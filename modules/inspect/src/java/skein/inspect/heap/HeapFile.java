@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.inspect.heap;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A heap file of the JVM, in the format that HPROF's manual describes, with identifiers of 8 bytes. Reading it makes an index
+ * of its objects; their fields are read from the file when they are asked for.
+ */
+public final class HeapFile {
+    private static final int TEXT = 0x01;
+    private static final int LOAD_CLASS = 0x02;
+    private static final int FRAME = 0x04;
+    private static final int TRACE = 0x05;
+    private static final int HEAP = 0x0c;
+    private static final int HEAP_SEGMENT = 0x1c;
+    private static final int HEAP_END = 0x2c;
+
+    static final int CLASS = 0x20;
+    static final int INSTANCE = 0x21;
+    static final int OBJECTS = 0x22;
+    private static final int PRIMITIVES = 0x23;
+    /** Where the values of an instance, and the elements of an array of objects, begin in their records. */
+    static final int BODY = 25;
+
+    /** What the JVM holds on to; {@code thread} is the number of the thread whose stack does, or 0. */
+    record Root(long object, int thread) {}
+
+    /** A thread with its number in the file, and the number of its stack trace. */
+    record Stack(long thread, int number, int trace) {}
+
+    final MappedFile bytes;
+    final Index index = new Index();
+    final List<Root> roots = new ArrayList<>();
+    final List<Stack> stacks = new ArrayList<>();
+    private final Map<Long, Type> types = new HashMap<>();
+    private final Map<Long, String> texts = new HashMap<>();
+    private final Map<Long, Long> classNames = new HashMap<>();
+    private final Map<Integer, Long> classNumbers = new HashMap<>();
+    private final Map<Long, Long> frames = new HashMap<>(); // id to place
+    private final Map<Integer, long[]> traces = new HashMap<>();
+    private long millis;
+
+    private HeapFile(MappedFile bytes) {
+        this.bytes = bytes;
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @throws IllegalArgumentException when it is no heap file, or is cut short, with the reason
+     */
+    public static HeapFile read(Path path) throws IOException {
+        HeapFile file = new HeapFile(new MappedFile(path));
+        try {
+            file.readAll();
+        } catch (MappedFile.CutShort e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        } catch (IndexOutOfBoundsException | NegativeArraySizeException e) {
+            throw new IllegalArgumentException("it is damaged.", e);
+        }
+        return file;
+    }
+
+    private void readAll() {
+        String magic = "JAVA PROFILE 1.0.";
+        if (bytes.size < 31 || !Arrays.equals(bytes.copy(0, magic.length()), magic.getBytes(StandardCharsets.US_ASCII)))
+            throw new IllegalArgumentException("it does not begin as a heap file does.");
+        if (bytes.i4(19) != 8) throw new IllegalArgumentException("it is of a JVM with 32 bits.");
+        millis = bytes.i8(23);
+        boolean ended = false;
+        for (long at = 31; at < bytes.size; ) {
+            bytes.need(at, 9);
+            int tag = bytes.u1(at);
+            long length = bytes.u4(at + 5);
+            long body = at + 9;
+            bytes.need(body, length);
+            if (tag == HEAP || tag == HEAP_SEGMENT) readObjects(body, body + length);
+            else readRecord(tag, body, length);
+            ended = tag == HEAP_END || tag == HEAP;
+            at = body + length;
+        }
+        if (!ended) throw new MappedFile.CutShort(bytes.size);
+        for (Type t : types.values()) {
+            String name = texts.get(classNames.get(t.id));
+            if (name != null) t.name = name.replace('/', '.');
+            t.parent = types.get(bytes.i8(index.place(index.find(t.id)) + 13));
+        }
+    }
+
+    private void readRecord(int tag, long at, long length) {
+        switch (tag) {
+            case TEXT ->
+                texts.put(bytes.i8(at), new String(bytes.copy(at + 8, (int) length - 8), StandardCharsets.UTF_8));
+            case LOAD_CLASS -> {
+                classNumbers.put(bytes.i4(at), bytes.i8(at + 4));
+                classNames.put(bytes.i8(at + 4), bytes.i8(at + 16));
+            }
+            case FRAME -> frames.put(bytes.i8(at), at);
+            case TRACE -> {
+                long[] ids = new long[bytes.i4(at + 8)];
+                for (int i = 0; i < ids.length; i++) ids[i] = bytes.i8(at + 12 + 8L * i);
+                traces.put(bytes.i4(at), ids);
+            }
+            default -> {} // nothing that is needed
+        }
+    }
+
+    private void readObjects(long at, long end) {
+        while (at < end) {
+            int tag = bytes.u1(at);
+            long id = bytes.i8(at + 1);
+            switch (tag) {
+                case 0xff, 0x05, 0x07 -> at += root(id, 0, 9);
+                case 0x01 -> at += root(id, 0, 17);
+                case 0x02, 0x03 -> at += root(id, bytes.i4(at + 9), 17);
+                case 0x04, 0x06 -> at += root(id, bytes.i4(at + 9), 13);
+                case 0x08 -> {
+                    stacks.add(new Stack(id, bytes.i4(at + 9), bytes.i4(at + 13)));
+                    at += root(id, bytes.i4(at + 9), 17);
+                }
+                case CLASS -> {
+                    index.put(id, at);
+                    at = readClass(id, at);
+                }
+                case INSTANCE -> {
+                    index.put(id, at);
+                    at += BODY + bytes.u4(at + 21);
+                }
+                case OBJECTS -> {
+                    index.put(id, at);
+                    at += BODY + 8 * bytes.u4(at + 13);
+                }
+                case PRIMITIVES -> {
+                    index.put(id, at);
+                    at += 18 + Type.SIZES[bytes.u1(at + 17)] * bytes.u4(at + 13);
+                }
+                default ->
+                    throw new IllegalArgumentException("it has a record of the kind " + tag + ", which is not known.");
+            }
+            bytes.need(at, 0);
+        }
+    }
+
+    private int root(long object, int thread, int length) {
+        roots.add(new Root(object, thread));
+        return length;
+    }
+
+    /** Returns where the record ends. */
+    private long readClass(long id, long at) {
+        Type type = new Type(id, bytes.i8(at + 21));
+        types.put(id, type);
+        long p = at + 65;
+        int constants = bytes.u2(p);
+        p += 2;
+        for (int i = 0; i < constants; i++) p += 3 + Type.SIZES[bytes.u1(p + 2)];
+        int statics = bytes.u2(p);
+        p += 2;
+        for (int i = 0; i < statics; i++) {
+            int kind = bytes.u1(p + 8);
+            if (kind == Type.REFERENCE) type.statics.add(new Type.Field(texts.get(bytes.i8(p)), kind, bytes.i8(p + 9)));
+            p += 9 + Type.SIZES[kind];
+        }
+        int fields = bytes.u2(p);
+        p += 2;
+        for (int i = 0; i < fields; i++) {
+            type.own.add(new Type.Field(texts.get(bytes.i8(p)), bytes.u1(p + 8), 0));
+            p += 9;
+        }
+        return p;
+    }
+
+    // Reading objects
+
+    /** Millis since 1970 when the file was begun. */
+    public long millis() {
+        return millis;
+    }
+
+    /** How many objects there are. */
+    public int size() {
+        return index.size();
+    }
+
+    /** The type of the instance at {@code place}. */
+    Type typeAt(long place) {
+        return types.get(bytes.i8(place + 13));
+    }
+
+    Type typeOfClass(long id) {
+        return types.get(id);
+    }
+
+    Iterable<Type> types() {
+        return types.values();
+    }
+
+    private Type type(long id) {
+        int slot = index.find(id);
+        return slot < 0 || bytes.u1(index.place(slot)) != INSTANCE ? null : typeAt(index.place(slot));
+    }
+
+    /** The name of the class of an instance, or null when {@code id} is none. */
+    public String className(long id) {
+        Type type = type(id);
+        return type == null ? null : type.name;
+    }
+
+    /** Whether the instance is of the class of that name, or of one beneath it. */
+    public boolean isA(long id, String name) {
+        Type type = type(id);
+        return type != null && type.isA(name);
+    }
+
+    /** The instances of each of the named classes and of those beneath them, in the order of the names. */
+    public List<long[]> instances(List<String> names) {
+        List<List<Long>> found = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) found.add(new ArrayList<>());
+        Map<Type, Integer> which = new HashMap<>();
+        for (Type t : types.values()) for (int i = 0; i < names.size(); i++) if (t.isA(names.get(i))) which.put(t, i);
+        for (int slot = 0; slot < index.slots(); slot++) {
+            if (index.id(slot) == 0 || bytes.u1(index.place(slot)) != INSTANCE) continue;
+            Integer i = which.get(typeAt(index.place(slot)));
+            if (i != null) found.get(i).add(index.id(slot));
+        }
+        List<long[]> sorted = new ArrayList<>();
+        for (List<Long> ids : found)
+            sorted.add(ids.stream().mapToLong(Long::longValue).sorted().toArray());
+        return sorted;
+    }
+
+    /** The field of an instance as a number: a reference as an id. 0 when there is no such field, or no such instance. */
+    public long field(long id, String name) {
+        Type type = type(id);
+        Type.Field field = type == null ? null : type.field(name);
+        if (field == null) return 0;
+        long at = index.place(index.find(id)) + BODY + field.value();
+        return switch (Type.SIZES[field.type()]) {
+            case 1 -> (byte) bytes.u1(at);
+            case 2 -> (short) bytes.u2(at);
+            case 4 -> bytes.i4(at);
+            default -> bytes.i8(at);
+        };
+    }
+
+    /** Whether instances of the class of {@code id} have the field. */
+    public boolean hasField(long id, String name) {
+        Type type = type(id);
+        return type != null && type.field(name) != null;
+    }
+
+    /** The elements of an array of objects; none when {@code id} is no such array. */
+    public long[] elements(long id) {
+        int slot = index.find(id);
+        if (slot < 0 || bytes.u1(index.place(slot)) != OBJECTS) return new long[0];
+        long place = index.place(slot);
+        long[] elements = new long[bytes.i4(place + 13)];
+        for (int i = 0; i < elements.length; i++) elements[i] = bytes.i8(place + BODY + 8L * i);
+        return elements;
+    }
+
+    /** The characters of a String of the program, or null. */
+    public String text(long id) {
+        int slot = index.find(field(id, "value"));
+        if (slot < 0 || bytes.u1(index.place(slot)) != PRIMITIVES) return null;
+        long place = index.place(slot);
+        byte[] value = bytes.copy(place + 18, bytes.i4(place + 13));
+        return new String(value, field(id, "coder") == 0 ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_16LE);
+    }
+
+    // Threads
+
+    /** The number of a thread whose stack the file has, or 0. */
+    public int threadNumber(long thread) {
+        for (Stack s : stacks) if (s.thread == thread) return s.number;
+        return 0;
+    }
+
+    /** The stack of a thread; empty when the file does not have it. */
+    public StackTraceElement[] stack(long thread) {
+        for (Stack s : stacks) {
+            if (s.thread != thread) continue;
+            long[] ids = traces.getOrDefault(s.trace, new long[0]);
+            StackTraceElement[] elements = new StackTraceElement[ids.length];
+            for (int i = 0; i < ids.length; i++) elements[i] = element(frames.get(ids[i]));
+            return elements;
+        }
+        return new StackTraceElement[0];
+    }
+
+    private StackTraceElement element(Long place) {
+        if (place == null) return new StackTraceElement("?", "?", null, -1);
+        Type type = types.get(classNumbers.get(bytes.i4(place + 32)));
+        return new StackTraceElement(
+                type == null ? "?" : type.name,
+                texts.getOrDefault(bytes.i8(place + 8), "?"),
+                texts.get(bytes.i8(place + 24)),
+                bytes.i4(place + 36));
+    }
+}

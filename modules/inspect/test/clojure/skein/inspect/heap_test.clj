@@ -1,0 +1,125 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.heap-test
+  "Heap files of a process that has not heard of the inspector: what can never go on is named, and nothing else."
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.inspect :as inspect]
+   [skein.inspect.process :refer [class-path lines-of run start without-inspect]])
+  (:import
+   (java.io File RandomAccessFile)
+   (java.util List)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private program
+  "What must be named, and what must not; it says when all of it waits."
+  '(do
+     (require '[skein.async :as a :refer [<! <!! >! alts! alts!! chan go go-loop timeout]])
+     (defn crossed []
+       (let [x (chan 1) y (chan 1)]
+         (go (>! x 1) (>! x 2) (<! y))
+         (go (>! y 1) (>! y 2) (<! x))))
+     (defn daemon [name f] (doto (Thread. ^Runnable f ^String name) (.setDaemon true) .start))
+     (def started (atom []))
+     (def entered (java.util.concurrent.CountDownLatch. 2))
+     ;; 1, 2, 3, 11 of the specification's programs
+     (crossed)
+     (doseq [n [3 5]]
+       (let [cs (vec (repeatedly n chan))]
+         (dotimes [i n] (let [mine (cs i), other (cs (mod (inc i) n))] (go (>! mine :ring) (<! other))))))
+     (let [own (promise)] (deliver own (go (<! @own))))
+     (let [x (chan) y (chan)] (go (alts! [x y])))
+     ;; 4, 5, 6
+     (do (daemon "awaits-a-deadlock" (fn [] (<!! (crossed)))) nil)
+     (do (Thread/startVirtualThread (fn [] (.countDown entered) (<!! (chan)))) nil)
+     (go (let [p (promise)] (.countDown entered) @p (deliver p 1)))
+     ;; Of these nothing may be said.
+     (def idle (chan))
+     (def server (go-loop [] (when (<! idle) (recur))))
+     (def awaits-the-server (daemon "awaits-the-server" (fn [] (<!! server))))
+     (def many (vec (repeatedly 500 (fn [] (let [c (chan)] (go (<! c)) c)))))
+     (go (<! (timeout 600000)))
+     (go (alts! [(chan) (timeout 600000)]))
+     (do (daemon "has-a-timer" (fn [] (alts!! [(chan) (timeout 600000)]))) nil)
+     (def could-be-interrupted
+       (daemon "could-be-interrupted"
+               (fn [] (let [c (chan)] (go (<! c)) (try (<!! (chan)) (finally (a/close! c)))))))
+     (def weak (java.util.WeakHashMap.))
+     (let [c (chan)] (.put weak "key" c) (go (<! c)))
+     (def future-of-mine (future (<!! (chan))))
+     (do (daemon "works" (fn [] (let [c (chan)] (go (<! c)) (.await (java.util.concurrent.CountDownLatch. 1) 10 java.util.concurrent.TimeUnit/MINUTES) (a/close! c)))) nil)
+     (.await entered)
+     (loop [before nil] ; until nothing moves
+       (let [now (skein.rt.schedule.Scheduler/describe)]
+         (Thread/sleep 500)
+         (when-not (= before now) (recur now))))
+     (println "hung")
+     @(promise))) ; as a program does that is to stay alive
+
+(def ^:private roomy
+  "So that the program's own collector does not take blocks that can never go on: a heap file can't have those."
+  ["-XX:NewSize=250m" "-XX:MetaspaceSize=250m"])
+
+(def ^:private named
+  "The blocks that are proven: places and how many."
+  {"(>! x 2)" 2, "(>! y 2)" 2, "(>! mine :ring)" 8})
+
+(defn- proven [text]
+  (frequencies (map second (re-seq #"PROVEN  go-\d+, NO_SOURCE_PATH:\d+ (\(.*?\)), waits" text))))
+
+(defn- threads [text]
+  (set (map second (re-seq #"PROVEN  thread (\S+?),? " text))))
+
+(defn- temporary ^File [ending]
+  (doto (File/createTempFile "heap" ending) .delete))
+
+(deftest what-can-never-go-on-is-proven-with-the-inspector-off
+  (let [process (start class-path program roomy), pid (str (.pid process)), edn (temporary ".edn")]
+    (try
+      (is (= "hung" (.readLine (lines-of process))))
+      (let [[code _ err] (run "dump" pid (str edn) "--heap")
+            snapshot (inspect/read-dump (str edn))
+            [_ text] (run "ps" (str edn))]
+        (is (= 0 code))
+        (is (re-find #"^skein: process \d+ stands still while it writes its heap, up to \d+ MB\.\n$" err))
+        (is (= named (proven text)))
+        (testing "two threads wait for ever, and one for a block that does"
+          (is (= 2 (count (threads text))))
+          (is (= 1 (count (filter #(str/starts-with? % "skein-worker") (threads text)))) "the promise of its own")
+          (is (re-find #"thread awaits-a-deadlock waits for its result only, which the block will never give\.\n" text)))
+        (testing "takes that nobody can serve are counted"
+          (is (= {"(<! (clojure.core/deref own))" 1, "(alts! [x y])" 1}
+                 (into {} (map (juxt (comp :form :site) :count)) (filter (comp #{:abandoned} :kind) (inspect/leaks snapshot))))))
+        (testing "nothing is said of the others"
+          (is (= 506 (count (inspect/blocks snapshot))))
+          (is (= #{"awaits-the-server" "has-a-timer" "could-be-interrupted"}
+                 (into #{} (comp (remove :stuck?) (map :name) (remove #(re-find #"pool|awaits-a-deadlock" %))) (inspect/threads snapshot)))))
+        (testing "why tells of a block"
+          (let [id (some #(when (= "(<! idle)" (:form (:site %))) (:id %)) (inspect/blocks snapshot))]
+            (is (re-find #"\(<! idle\), waits for chan-\d+\. No block is seen" (nth (run "why" (str edn) (str "go-" id)) 1))))
+          (is (re-find #"can never go on" (:says (inspect/why snapshot (:id (:block (first (inspect/deadlocks snapshot))))))))))
+      (finally (.destroy process) (.delete edn)))))
+
+(deftest a-process-without-the-module-and-a-file-cut-short
+  (let [process (start without-inspect program roomy), pid (str (.pid process)), file (temporary ".hprof"), path (str file)]
+    (try
+      (is (= "hung" (.readLine (lines-of process))))
+      (let [[code out _] (run "ps" pid "--heap")]
+        (is (= 0 code))
+        (is (= 12 (count (re-seq #"PROVEN  go-\d+,  user/\S+, state \d+, waits" out))) "places by the names of classes"))
+      (.waitFor (.start (ProcessBuilder. ^List (list (str (System/getProperty "java.home") "/bin/jcmd") pid "GC.heap_dump" "-all" path))))
+      (is (= 12 (count (re-seq #"PROVEN  go-" (nth (run "ps" path) 1)))))
+      (testing "a file that is cut short is said to be, wherever that is"
+        (let [size (.length file)]
+          (doseq [length [(dec size) (- size 9) (quot size 2) 40]]
+            (with-open [f (RandomAccessFile. file "rw")] (.setLength f length))
+            (is (= [1 "" (str "skein: " path " can't be read as a heap file: it is cut short: it ends at byte " length
+                              ", where there should be more.\n")]
+                   (run "ps" path))))))
+      (doseq [text ["" "JAVA PROFILE" "no heap file, but some text that is long enough to be one"]]
+        (spit file text)
+        (is (= [1 "" (str "skein: " path " can't be read as a heap file: it does not begin as a heap file does.\n")] (run "ps" path))))
+      (finally (.destroy process) (.waitFor process) (io/delete-file file true)))
+    (is (re-find #"there is no such process" (peek (run "ps" pid "--heap"))))))
