@@ -75,6 +75,7 @@
 (defn- temporary ^File [ending]
   (doto (File/createTempFile "heap" ending) .delete))
 
+;; Bears RE1 and RE2.
 (deftest what-can-never-go-on-is-proven-with-the-inspector-off
   (let [process (start class-path program roomy), pid (str (.pid process)), edn (temporary ".edn")]
     (try
