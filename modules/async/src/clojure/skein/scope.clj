@@ -92,6 +92,7 @@
 
 (deftype-once ^:private Scope [state ^Channel done collect? deadline-ns]
   Region$Owner
+  (describe [_] (assoc @state :done done :deadline-ns deadline-ns))
   (cancelled [_ region more]
     (let [{:keys [live] body :region}
           (swap! state #(if (identical? region (:region %))

@@ -3,9 +3,10 @@
   "Who waits for whom in this process, and who waits for ever.
 
   * `start!` `stop!` `on?`
-  * `snapshot` `blocks` `block` `channels` `threads`: what is there now
+  * `snapshot` `blocks` `block` `channels` `threads` `scopes`: what is there now
   * `why`, `graph`: who waits for whom
   * `deadlocks`, `leaks`: who can never go on
+  * `lints`, `growth`: what looks wrong
   * `dump`, `dump!`, `read-dump`: a snapshot as text, JSON or EDN
   * `read-heap`: a heap file as a snapshot
   * `mark`, `survivors`: blocks made since then that have not ended
@@ -28,6 +29,7 @@
    [skein.impl.error :as error]
    [skein.inspect.dump :as dump]
    [skein.inspect.heap :as heap]
+   [skein.inspect.lints :as lints]
    [skein.inspect.snapshot :as snapshot]
    [skein.inspect.verdict :as verdict]
    [skein.inspect.why :as why])
@@ -71,6 +73,8 @@
   :blocks     those that have not ended, see `blocks`
   :threads    those that wait in a channel, see `threads`
   :channels   see `channels`
+  :scopes     see `scopes`
+  :failures   the last exceptions that reached nobody: {:at-ms :thread :exception class-name :site}
   :locks      platform threads that hold each other's locks: {:name :tid :lock :held-by :site}
   :collected  blocks that the collector took before they had ended: {:count n, :blocks the last 1024}
 
@@ -114,13 +118,16 @@
   :site      where it parks, or parked last: {:file :line :column :form :op :in-try}
   :waits     if it is parked, [{:op :take or :put, :channel id, :place from 1}], of an alts several; {:op :foreign class}
              for a port of another kind
-  :since-ms  how long ago it began its last operation, to 10 ms
+  :since-ms  how long ago it began its last operation, or its last step if that was later, to 10 ms
   :age-ms    how long ago it was made, or first seen
   :runs      how many steps it has run
   :parent    the block that made it, or nil
   :holds     the channels in its locals in which somebody waits
   :result    the channel of its result, if somebody waits there
   :cancellable? true if it is in a scope or the like, which could cancel it
+  :scope     the number of its innermost scope
+  :on        the thread of a step that has taken 500 ms or more: {:name :tid :state :site}, :state as the JVM's
+  :refused   how many operations on one port have found it closed, one after the other, up to now
 
   options  :state, :op and :site \"orders.clj\" or \"orders.clj:31\" choose; :older-ms: those that have waited so long;
            :sort by :age, :since or :runs, the greatest first; :limit"
@@ -157,6 +164,20 @@
   :cancellable? true of one that is in a scope or the like, which could cancel it."
   ([] (threads (snapshot)))
   ([snapshot] (:threads snapshot)))
+
+(defn scopes
+  "Returns the open scopes in which a block is or a thread that waits in a channel, as maps:
+
+  :id            a number
+  :parent        the scope around it, if one is seen
+  :body          who runs the body: {:block id} or {:thread name :tid n}
+  :children      those that have not ended, oldest first, as :body; {:begun? false} of one that has not begun
+  :remaining-ms  until its deadline, if it has one
+  :cancelled?    whether children begin no more; :reason :failure, :deadline or :outside, if it was not by cancel!
+  :cancelled-ms  how long ago it was cancelled as a whole
+  :failures      how many of its children and its body have failed"
+  ([] (scopes (snapshot)))
+  ([snapshot] (:scopes snapshot)))
 
 (defn label!
   "Calls the channel `c` by the string `label` from now on, in all that the inspector says; nil takes the label back.
@@ -228,6 +249,38 @@
                 :last-ms (when-some [ages (seq (keep (comp :since-ms :block) reports))] (apply min ages))}))
         (sort-by (comp - :count))
         vec)))
+
+(defn lints
+  "Returns what looks wrong though nothing is proven, the gravest first: [{:lint :severity :count :says}], with the :site,
+  :channel or :scope that it is about.
+
+  :error  :pending           768 or more of the 1024 takes or puts wait that may wait in a channel
+          :nil-loop          a block has taken nil from one closed channel 1000 times in a row
+          :never-started     a block was made more than 5 s ago and has not begun
+          :dropped-error     an exception has reached nobody
+  :warn   :full              a buffer is full, and nobody has taken from it for 5 s
+          :retained-by-timer a timeout of more than a minute holds more than 100 blocks, or one site waits for more than 1000 such
+          :ignores-cancel    what a scope has cancelled more than 5 s ago has not ended
+          :hog               a step has computed for 1 s or more while other blocks want to run
+          :put-after-close   100 puts or more in a row have found one channel closed
+  :info   :blocked           a step has blocked its thread for 1 s or more; :warn where more than 64 do
+          :abandoned         more than 100 blocks were collected while they waited for a value at one place"
+  ([] (lints (snapshot)))
+  ([snapshot] (lints/lints snapshot)))
+
+(defn growth
+  "Returns the sites at which there are more and more blocks, as [{:site :from :to :says}]: more in each look than in the one
+  before, by 100 and by a fifth in all. Takes the looks, or snapshots that were taken before, the oldest first.
+
+  options  :looks 6, at least 2; :every-ms 10000"
+  ([] (growth nil))
+  ([x]
+   (if (and (sequential? x) (seq x))
+     (lints/growth x)
+     (let [{:keys [looks every-ms] :or {looks 6 every-ms 10000}}
+           (check/options "growth" x {:looks [#(and (int? %) (< 1 (long %))) "a whole number, at least 2"] :every-ms check/time-option})]
+       (lints/growth (mapv (fn look [i] (when (pos? (long i)) (Thread/sleep (long (check/milliseconds :every-ms every-ms)))) (snapshot))
+                           (range looks)))))))
 
 (defn mark
   "Returns the present moment, for `survivors`."

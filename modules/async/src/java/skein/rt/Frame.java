@@ -309,7 +309,10 @@ public final class Frame extends Waiter implements Runnable {
                 ? Wait.take(source, this, runner)
                 : source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
         if (v == Channel.NONE) return false;
-        if (v == null) Failures.tookNil(this, source);
+        if (v == null) {
+            Failures.tookNil(this, source);
+            refused();
+        }
         value = v;
         return true;
     }
@@ -325,8 +328,14 @@ public final class Frame extends Waiter implements Runnable {
                 ? Wait.put(target, v, this, runner)
                 : target instanceof Channel channel ? channel.put(v, this, runner) : Foreign.put(target, v, this);
         if (accepted == Channel.NONE) return false;
+        if (accepted == Boolean.FALSE) refused();
         value = accepted;
         return true;
+    }
+
+    /** The channel was closed. */
+    private void refused() {
+        if (context instanceof Note note) note.refused();
     }
 
     /** Does one of several operations: true when {@link #takeValue} has {@code [value port]}. */
@@ -362,6 +371,12 @@ public final class Frame extends Waiter implements Runnable {
     public boolean isRunning() {
         Runner r = runner;
         return r != null && r.frame == this;
+    }
+
+    /** The thread that is in the block's code now, as {@link #isRunning} says, or null. */
+    public Thread thread() {
+        Runner r = runner;
+        return r != null && r.frame == this ? r.thread() : null;
     }
 
     /** The block's result port. */

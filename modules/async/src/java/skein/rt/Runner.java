@@ -60,6 +60,11 @@ public abstract class Runner {
     /** This thread is about to block. */
     protected void blocking() {}
 
+    /** The thread, or null when it has ended or is not known: blocks keep their last runner, which must keep no thread. */
+    protected Thread thread() {
+        return null;
+    }
+
     /** The block that runs on this thread now, or null. */
     public final Frame frame() {
         return frame;

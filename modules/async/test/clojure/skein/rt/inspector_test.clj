@@ -20,6 +20,7 @@
         (swap! events conj [:note port])
         (proxy [Note] [conveyed]
           (parking [_ state op on] (swap! events conj [:parking port op on]))
+          (refused [] (swap! events conj [:refused port]))
           (resumed [_] (swap! events conj [:resumed port]))
           (ended [] (swap! events conj [:ended port])))))
     (waits [_ waiter port] (swap! events conj [:waits (.thread ^Waiter waiter) port]))

@@ -4,6 +4,7 @@
   {:no-doc true}
   (:require
    [clojure.string :as str]
+   [skein.inspect.lints :as lints]
    [skein.inspect.shape :as shape]
    [skein.inspect.verdict :as verdict]
    [skein.inspect.words :as words])
@@ -90,6 +91,9 @@
     (doseq [{:keys [verdict says]} (verdict/deadlocks snapshot)]
       (line! out)
       (line! out (str/upper-case (name verdict)) "  " says))
+    (doseq [{:keys [lint severity says]} (lints/lints snapshot)]
+      (line! out)
+      (line! out (str/upper-case (name severity)) "  " (name lint) ": " says))
     (when (seq blocks) (line! out))
     (doseq [group (sort-by (fn oldest [[_ blocks]] (apply min (map oldest-first blocks))) groups)] (alike out ix group))
     (when (seq threads) (line! out))

@@ -10,14 +10,15 @@
   {:no-doc true}
   (:require
    [skein.impl.async.describe :as describe]
-   [skein.inspect.places :as places])
+   [skein.inspect.places :as places]
+   [skein.inspect.scopes :as scopes])
   (:import
    (java.lang.management ManagementFactory ThreadInfo)
    (java.util IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
    (skein.rt Callback Channel Frame Port SourceChannel Waiter World)
    (skein.rt.schedule Scheduler Timeout)
-   (skein.rt.watch Failures)))
+   (skein.rt.watch Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -79,18 +80,23 @@
     (some-> (.function ^Callback waiter) class .getName Compiler/demunge)
     (.getSimpleName (class waiter))))
 
-(defn- party
-  "A waiter as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site} of a block that was parked
-  before the inspector was on."
-  [^Waiter w]
-  (if-some [frame (.frame w)]
-    (let [^Entry e (Registry/entry frame)]
+(defn- party-of
+  "A frame or a thread as {:block id}, {:thread name :tid n}, or {:older site} of a block that was parked before the
+  inspector was on."
+  [x]
+  (if (instance? Thread x)
+    {:thread (.getName ^Thread x) :tid (.threadId ^Thread x)}
+    (let [^Entry e (Registry/entry x)]
       (if (and e (= Entry$Fate/LIVES (.fate e)))
         {:block (.id e)}
-        {:older (select-keys (describe/frame frame) [:file :line :form])}))
-    (if-some [^Thread t (.thread w)]
-      {:thread (.getName t) :tid (.threadId t)}
-      {:callback (callback-name w)})))
+        {:older (select-keys (describe/frame x) [:file :line :form])}))))
+
+(defn- party
+  "A waiter as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}."
+  [^Waiter w]
+  (if-some [who (or (.frame w) (.thread w))]
+    (party-of who)
+    {:callback (callback-name w)}))
 
 (defn- kind [c]
   (condp instance? c
@@ -137,7 +143,7 @@
         (as-> found (reduce add found (.more f))))))
 
 (defn- elapsed-ms [now ticks]
-  (* (- (long now) (long ticks)) Registry/TICK_MILLIS))
+  (* (max 0 (- (long now) (long ticks))) Registry/TICK_MILLIS)) ; it may have run on since `now`
 
 (defn- known
   "What an entry alone tells."
@@ -154,11 +160,30 @@
   [now ^Entry e]
   (assoc (known now e) :op (condp = (.op e) World/TAKE :take, World/PUT :put, World/ALTS :alts, nil)))
 
+(def ^:const ^:private long-step-ms
+  "From how long a step on is read where its thread is."
+  500)
+
+(defn- place [stack]
+  (when-some [^StackTraceElement e (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) stack))]
+    {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
+
+(defn- on-thread
+  "Where the thread of a block is that has been running for a while, as {:name :tid :state :site}."
+  [^Frame frame]
+  (when-some [t (.thread frame)]
+    (let [stack (.getStackTrace t), state (.getState t)]
+      (when (identical? t (.thread frame))
+        {:name (.getName t) :tid (.threadId t) :state (keyword (.toLowerCase (str state))) :site (place stack)}))))
+
 (defn- block [now views [^Entry e ^Frame frame port arms]]
   (let [in (waits views frame arms)
         parked? (and (some? port) (seq in) (= (count in) (count arms)) (not (.isRunning frame)))
         ^View result (.get ^Map views (.port frame))
-        held (holds views frame)]
+        held (holds views frame)
+        refused (Registry/refusals frame)
+        cancellable (.cancellable frame)
+        thread (when (and (.isRunning frame) (<= (long long-step-ms) (long (elapsed-ms now (.since e))))) (on-thread frame))]
     (cond-> (assoc (known now e)
                    :state (cond (.isRunning frame) :running
                                 parked? :parked
@@ -166,15 +191,12 @@
                                 :else :ready)
                    :waits (if parked? in []))
       (seq held) (assoc :holds held)
-      (.cancellable frame) (assoc :cancellable? true)
+      cancellable (assoc :cancellable? true, :scope (scopes/innermost cancellable))
+      (pos? refused) (assoc :refused refused)
+      thread (assoc :on thread)
       result (assoc :result (.id result)))))
 
 ;;;; Threads
-
-(defn- place [^Waiter w]
-  (when-some [^StackTraceElement e (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e)))
-                                                  (.stack w)))]
-    {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
 
 (defn- thread-wait [^Map views ^Thread thread p]
   (if-some [^View view (.get views p)]
@@ -192,13 +214,19 @@
     (if (= (count in) (count ports)) in [])))
 
 (defn- thread [now views i ^Registry$Waiting w]
-  (let [waiter (.waiter w)]
+  (let [waiter (.waiter w), cancellable (.cancellable w)]
     (when-some [t (.thread waiter)]
       (cond-> {:name (.getName t) :tid (.threadId t) :virtual? (.isVirtual t)
                :waits (thread-waits views t (.port w))
                :since-ms (elapsed-ms now (.since w))
-               :site (when (< (long i) (long max-stacks)) (place waiter))}
-        (.cancellable w) (assoc :cancellable? true)))))
+               :site (when (< (long i) (long max-stacks)) (place (.stack waiter)))}
+        (scopes/in-region? cancellable) (assoc :cancellable? true, :scope (scopes/innermost cancellable))))))
+
+(defn- failures
+  "The last exceptions that reached nobody, oldest first."
+  []
+  (for [^Failures$Uncaught u (Failures/last), :let [thrown (.thrown u)]]
+    {:at-ms (.at u) :thread (.thread u) :exception (.getName (class thrown)) :site (place (.getStackTrace thrown))}))
 
 (defn- locks
   "The platform threads that hold each other's locks, as the JVM finds them."
@@ -233,27 +261,22 @@
     views))
 
 (defn take-snapshot
-  "Returns {:skein/snapshot 1, :at-ms :blocks :threads :channels :locks :collected}, all data: it holds no object of
-  the program.
-
-  :at-ms      when, since 1970
-  :blocks     those that have not ended: {:id :state :site :waits :since-ms :age-ms :runs :parent :holds :result
-               :cancellable?}
-  :threads    those that wait in a channel: {:name :tid :virtual? :site :waits :since-ms :cancellable?}
-  :channels   those in which somebody waits, or that have a label: {:id :kind :label :buffer :takes :puts :closed?}
-  :locks      platform threads that hold each other's locks: {:name :tid :lock :held-by :site}
-  :collected  blocks that the collector took before they had ended: {:count n, :blocks the last}"
+  "Returns a snapshot as `skein.inspect/snapshot` describes it, all data: it holds no object of the program."
   []
   (let [registry (Registry/get)
         now (.tick registry)
         collected (.collected registry) ; first, so that what is collected meanwhile is in neither, rather than both
         asked (into [] (keep asked) (.live registry))
         threads (.waiting registry)
-        views (views-of asked threads)]
+        views (views-of asked threads)
+        cancellables (concat (keep (fn of [[_ ^Frame f]] (.cancellable f)) asked)
+                             (keep (fn of [^Registry$Waiting w] (.cancellable w)) threads))]
     {:skein/snapshot version
      :at-ms (System/currentTimeMillis)
      :blocks (mapv (partial block now views) asked)
      :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
      :channels (into [] (map channel) (sort-by (fn id [^View v] (.id v)) (.values views)))
+     :scopes (scopes/scopes party-of cancellables)
+     :failures (failures)
      :locks (locks)
      :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now) collected)}}))

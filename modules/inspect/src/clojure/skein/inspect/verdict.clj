@@ -83,8 +83,8 @@
 
 (defn- idles?
   "Whether this is the main thread and waits for no result: programs end their main function so, to stay alive."
-  [{:keys [channels]} {:keys [tid waits]}]
-  (and (= 1 tid) (not-any? (fn result? [{:keys [channel]}] (= :result (:kind (channels channel)))) waits)))
+  [{:keys [channels]} {:keys [name waits]}]
+  (and (= "main" name) (not-any? (fn result? [{:keys [channel]}] (= :result (:kind (channels channel)))) waits)))
 
 (defn- stuck-threads
   "Returns a report for each thread of which a heap file shows that nothing that goes on can reach what it waits for. One that

@@ -149,7 +149,8 @@
   [state]
   (dotimes [_ 3]
     (is (= [] (inspect/deadlocks {:prove true})))
-    (is (= [] (inspect/leaks))))
+    (is (= [] (inspect/leaks)))
+    (is (= [] (filter (fn error? [{:keys [lint severity]}] (and (= :error severity) (not= :dropped-error lint))) (inspect/lints)))))
   (is (some? state)))
 
 (deftest idle-connections

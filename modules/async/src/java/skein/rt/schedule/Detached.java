@@ -28,6 +28,7 @@ final class Detached extends Runner implements Runnable {
             new ConcurrentLinkedQueue<>(); // oldest first; some have begun
 
     private final long since = System.nanoTime();
+    private volatile Thread thread; // while it runs
     private volatile Runnable work; // null once it has been taken; the thread that takes it runs it
 
     private Detached(Runnable work) {
@@ -56,6 +57,11 @@ final class Detached extends Runner implements Runnable {
         }
     }
 
+    @Override
+    protected Thread thread() {
+        return thread;
+    }
+
     private Runnable take() {
         Runnable taken = (Runnable) WORK.getAndSet(this, (Runnable) null);
         if (taken != null) NOT_BEGUN.decrementAndGet();
@@ -66,9 +72,11 @@ final class Detached extends Runner implements Runnable {
     public void run() {
         Runnable mine = take(); // a frame that parks still knows this runner, which must hold nothing then
         if (mine == null) return;
+        thread = Thread.currentThread();
         enter();
         if (mine instanceof Frame f) resume(f);
         else mine.run();
+        thread = null;
         installed = null;
     }
 

@@ -57,6 +57,11 @@ final class WorkerRunner extends Runner implements Runnable {
         if (!virtual) Monitor.count(1, 1);
     }
 
+    @Override
+    protected Thread thread() {
+        return thread;
+    }
+
     /** Odd while a step runs; does not move while the same step goes on. */
     long tick() {
         return (long) TICK.getOpaque(this);

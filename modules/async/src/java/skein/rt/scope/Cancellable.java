@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt.scope;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
 import skein.rt.Frame;
@@ -98,6 +100,7 @@ public final class Cancellable {
         if (!Thread.currentThread().isInterrupted()) return;
         outer.delivered = false;
         region.requested = true;
+        region.requestedAt = outer.requestedAt;
         region.delivered = true;
         interruptedFor = region;
     }
@@ -147,6 +150,7 @@ public final class Cancellable {
         synchronized (this) {
             if (region.requested || region.left) return false;
             region.requested = true;
+            region.requestedAt = System.nanoTime();
             for (Region r = top; r != null && r != region; r = r.outer) {
                 if (r.shields == region.shields) inner.add(r);
             }
@@ -247,6 +251,20 @@ public final class Cancellable {
             top = null;
         }
         if (child != null && child.owner != null) child.owner.ended(child, value, thrown);
+    }
+
+    // For inspection
+
+    /** The frame or the thread; null of a child that has not begun, or has ended. */
+    public synchronized Object party() {
+        return frame == null ? thread : frame;
+    }
+
+    /** The regions that it is in, the innermost first. */
+    public synchronized List<Region> regions() {
+        List<Region> regions = new ArrayList<>();
+        for (Region r = top; r != null; r = r.outer) regions.add(r);
+        return regions;
     }
 
     // Parking

@@ -21,6 +21,11 @@ import skein.rt.Frame;
 public final class Region {
     /** What a region belongs to. */
     public interface Owner {
+        /** What an inspector is to know of it, as a map, or null. */
+        default Object describe() {
+            return null;
+        }
+
         /** The region was cancelled. Adds to {@code more} the regions that must be cancelled likewise. */
         default void cancelled(Region region, Collection<Region> more) {}
 
@@ -48,6 +53,7 @@ public final class Region {
     Region outer;
     int shields; // how many were up when this was entered: they do not keep it
     volatile boolean requested; // volatile: read without the monitor
+    long requestedAt; // on the JVM's clock
     boolean delivered;
     boolean left;
 
@@ -112,6 +118,13 @@ public final class Region {
     /** Whether it has been cancelled. */
     public boolean isCancelled() {
         return requested;
+    }
+
+    /** How long ago it was cancelled; only where {@link #isCancelled}. */
+    public long nanosSinceCancelled() {
+        synchronized (cancellable) {
+            return System.nanoTime() - requestedAt;
+        }
     }
 
     /** Whether {@code thrown} is how a cancelled thread or block ends. */

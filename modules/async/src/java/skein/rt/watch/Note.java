@@ -26,6 +26,9 @@ public abstract class Note {
      */
     public abstract void parking(Frame frame, int state, int op, Object port);
 
+    /** The operation that {@link #parking} has told of was refused at once: the channel is closed. */
+    public abstract void refused();
+
     /** The block runs, for the first time or again. */
     public abstract void resumed(Frame frame);
 

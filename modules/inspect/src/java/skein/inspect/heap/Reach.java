@@ -42,6 +42,7 @@ public final class Reach {
             // Where a thread runs blocks; it alone uses that, and nobody interrupts it for another reason than to
             // cancel.
             "skein.rt.Runner.frame",
+            "skein.rt.schedule.Detached.thread",
             "skein.rt.schedule.WorkerRunner.thread",
             // Weak maps from what waits, for reports alone.
             "skein.rt.SourceChannel.PENDING",

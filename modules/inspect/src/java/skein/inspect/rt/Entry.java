@@ -54,7 +54,7 @@ public final class Entry extends WeakReference<Frame> {
         since = now;
     }
 
-    /** When it began its last operation, in ticks. */
+    /** When it began its last operation, or its last step, whichever is later; in ticks. */
     public int since() {
         return since;
     }

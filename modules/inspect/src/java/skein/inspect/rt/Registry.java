@@ -86,6 +86,7 @@ public final class Registry implements Inspector, Runnable {
     /** The note that a frame carries. */
     private static final class Live extends Note {
         Object port; // of the last operation; null once the block goes on after it
+        int refusals; // operations on the same port, one after the other, that found it closed
         Entry entry;
 
         Live(Frame frame, Object conveyed) {
@@ -95,6 +96,7 @@ public final class Registry implements Inspector, Runnable {
 
         @Override
         public void parking(Frame frame, int state, int op, Object p) {
+            if (refusals != 0 && p != port) refusals = 0;
             Entry e = entry;
             e.state = state;
             e.op = op;
@@ -103,9 +105,15 @@ public final class Registry implements Inspector, Runnable {
         }
 
         @Override
+        public void refused() {
+            refusals++;
+        }
+
+        @Override
         public void resumed(Frame frame) {
             if (entry.fate != Entry.Fate.LIVES) entry = THE_ONE.enter(frame); // the inspector was off meanwhile
             entry.runs++;
+            entry.since = THE_ONE.tick;
             port = null;
         }
 
@@ -116,10 +124,10 @@ public final class Registry implements Inspector, Runnable {
     }
 
     /**
-     * A thread that waits for {@code port}, or for several when that is a vector, since tick {@code since}; and whether
-     * something around it, as a scope, could cancel it.
+     * A thread that waits for {@code port}, or for several when that is a vector, since tick {@code since}; and what of it
+     * can be cancelled, or null.
      */
-    public record Waiting(Waiter waiter, Object port, int since, boolean cancellable) {}
+    public record Waiting(Waiter waiter, Object port, int since, Cancellable cancellable) {}
 
     private static final Registry THE_ONE = new Registry();
 
@@ -196,7 +204,7 @@ public final class Registry implements Inspector, Runnable {
 
     @Override
     public void waits(Waiter waiter, Object port) {
-        threads.put(waiter, new Waiting(waiter, port, tick, Cancellable.innermost() != null));
+        threads.put(waiter, new Waiting(waiter, port, tick, Cancellable.of(Runner.current())));
     }
 
     @Override
@@ -333,6 +341,11 @@ public final class Registry implements Inspector, Runnable {
     /** The port for which a block waits, or has asked last since it ran; several in a vector; null if it is not known. */
     public static Object port(Frame frame) {
         return frame.note() instanceof Live live ? live.port : null;
+    }
+
+    /** How many operations of a block on one port, one after the other up to now, have found it closed. */
+    public static int refusals(Frame frame) {
+        return frame.note() instanceof Live live ? live.refusals : 0;
     }
 
     /** What is known of a block, or null. */

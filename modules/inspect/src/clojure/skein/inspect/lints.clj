@@ -1,0 +1,164 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.lints
+  "What looks wrong in a snapshot though nothing is proven: a list of rules, each a function from a snapshot to what it has
+  found, and what grows from snapshot to snapshot."
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.inspect.shape :as shape]
+   [skein.inspect.words :as words]))
+
+(set! *warn-on-reflection* true)
+
+;;;; Limits
+
+(def ^:const ^:private many-waiting "Of 1024 that may wait in a channel." 768)
+(def ^:const ^:private full-ms 5000)
+(def ^:const ^:private long-timer-ms 60000)
+(def ^:const ^:private many-at-a-timer 100)
+(def ^:const ^:private many-timers 1000)
+(def ^:const ^:private ignoring-ms 5000)
+(def ^:const ^:private not-begun-ms 5000)
+(def ^:const ^:private long-step-ms 1000)
+(def ^:const ^:private many-blocked 64)
+(def ^:const ^:private many-nils 1000)
+(def ^:const ^:private many-refused-puts 100)
+(def ^:const ^:private many-abandoned 100)
+
+;;;; Parts of sentences
+
+(defn- by-site
+  "{site [block]}, the most frequent first."
+  [blocks]
+  (sort-by (comp - count val) (group-by :site blocks)))
+
+(defn- example [site blocks]
+  (str (words/block-name (:id (first blocks))) (when (next blocks) (str " and " (dec (count blocks)) " more")) ", " (words/place site)))
+
+(defn- places [ix parties]
+  (str/join ", " (map (fn each [[site blocks]] (str (count blocks) " at " (words/place site)))
+                      (take 3 (by-site (keep (comp (:blocks ix) :block) parties))))))
+
+(defn- step-place [{:keys [on site]}]
+  (words/place (or (:site on) site)))
+
+;;;; Rules
+
+(defn- pending [_ ix]
+  (for [c (vals (:channels ix)), [side op] [[:takes "takes"] [:puts "puts"]]
+        :let [n (count (side c))] :when (<= (long many-waiting) n)]
+    {:channel (:id c) :count n
+     :says (str (words/channel-name c) ": " n " " op " wait, of 1024 that may: " (places ix (side c))
+                ". The next ones will be refused. Use a buffer, or fewer blocks.")}))
+
+(defn- full [_ ix]
+  (for [c (vals (:channels ix))
+        :let [{:keys [count capacity]} (:buffer c), first-put ((:blocks ix) (:block (first (:puts c))))]
+        :when (and first-put capacity (= count capacity) (<= (long full-ms) (long (:since-ms first-put 0))))]
+    {:channel (:id c) :count (clojure.core/count (:puts c))
+     :says (str (words/channel-name c) ": nobody has taken from it for " (words/duration (:since-ms first-put)) ", since "
+                (example (:site first-put) [first-put]) ", waits to put. " (words/outlook ix first-put))}))
+
+(defn- retained-by-timer [{:keys [blocks]} ix]
+  (let [timer? (fn timer? [{:keys [channel]}] (= :timeout (:kind ((:channels ix) channel))))]
+    (concat
+      (for [c (vals (:channels ix)), :let [n (count (:takes c))]
+            :when (and (= :timeout (:kind c)) (< (long many-at-a-timer) n) (< (long long-timer-ms) (long (:remaining-ms c))))]
+        {:channel (:id c) :count n
+         :says (str (words/channel-name c) " holds " n " blocks for " (words/duration (:remaining-ms c)) ": " (places ix (:takes c))
+                    ". Nothing of them is garbage before. Close the timeout when its time does not matter any more.")})
+      (for [[site bs] (by-site (filter (fn waits? [b] (some timer? (:waits b))) blocks))
+            :when (and (< (long many-timers) (count bs))
+                       (every? (fn long? [b] (some (fn long? [{:keys [channel]}]
+                                                     (< (long long-timer-ms) (long (:remaining-ms ((:channels ix) channel) 0))))
+                                                   (:waits b)))
+                               bs))]
+        {:site site :count (count bs)
+         :says (str (example site bs) ", each wait for a timer of more than a minute. Close the timeouts that do not matter any more.")}))))
+
+(defn- ignores-cancel [{:keys [scopes]} ix]
+  (for [{:keys [id cancelled-ms children body]} scopes
+        :when (and cancelled-ms (< (long ignoring-ms) (long cancelled-ms)))
+        :let [who (filter (fn begun? [p] (not= false (:begun? p))) (if (seq children) children [body]))]
+        :when (seq who)]
+    {:scope id :count (count who)
+     :says (str "Scope " id " was cancelled " (words/duration cancelled-ms) " ago. "
+                (str/join ", " (map words/waiting-party (take 5 who)))
+                (if (next who) " have not ended" " has not ended")
+                (when-some [b (some (comp (:blocks ix) :block) who)] (str ", the first at " (step-place b)))
+                ". A step must not block or compute for long without asking `cancelled?`.")}))
+
+(defn- never-started [{:keys [blocks]} _]
+  (for [[site bs] (by-site (filter (fn waits? [{:keys [state age-ms]}] (and (= :new state) (< (long not-begun-ms) (long (or age-ms 0)))))
+                                   blocks))]
+    {:site site :count (count bs) :says (str (example site bs) ", made " (words/duration (:age-ms (first bs))) " ago, has not begun.")}))
+
+(defn- long-steps [blocks computes?]
+  (filter (fn long? [{:keys [on since-ms]}]
+            (and on (<= (long long-step-ms) (long since-ms)) (= computes? (= :runnable (:state on)))))
+          blocks))
+
+(defn- hog [{:keys [blocks]} _]
+  (let [waiting (count (filter (comp #{:new :ready} :state) blocks))]
+    (for [[site bs] (when (pos? waiting) (by-site (long-steps blocks true)))]
+      {:site site :count (count bs)
+       :says (str (example site bs) ", has computed for " (words/duration (:since-ms (first bs))) " in one step, at "
+                  (step-place (first bs)) ", while " waiting " blocks want to run. Divide the step, or compute on a thread.")})))
+
+(defn- blocked [{:keys [blocks]} _]
+  (for [[site bs] (by-site (long-steps blocks false))]
+    {:site site :count (count bs) :severity (if (< (long many-blocked) (count bs)) :warn :info)
+     :says (str (example site bs) ", has blocked its thread for " (words/duration (:since-ms (first bs))) ", at "
+                (step-place (first bs)) ". Use `thread` for that.")}))
+
+(defn- refused-at [blocks sign limit advice]
+  (for [[site bs] (by-site (filter (fn refused? [{:keys [refused site]}] (and refused (str/starts-with? (str (:op site)) sign))) blocks))
+        :let [n (long (reduce + (map :refused bs)))] :when (<= (long limit) n)]
+    {:site site :count n :says (str (example site bs) ", has found the same channel closed " n " times in a row. " advice)}))
+
+(defn- nil-loop [{:keys [blocks]} _]
+  (refused-at blocks "<" many-nils "End the loop when a take gives nil."))
+
+(defn- put-after-close [{:keys [blocks]} _]
+  (refused-at blocks ">" many-refused-puts "End the loop when a put gives false."))
+
+(defn- dropped-error [{:keys [failures]} _]
+  (for [{:keys [exception thread site]} failures]
+    {:count 1 :site site :says (str "A " exception " on thread " thread (when site (str ", at " (words/place site))) ", has reached nobody.")}))
+
+(defn- abandoned [{:keys [collected]} _]
+  (for [[site bs] (by-site (remove (comp #{:put} :op) (:blocks collected))) :when (< (long many-abandoned) (count bs))]
+    {:site site :count (count bs)
+     :says (str (count bs) " blocks were collected while they waited at " (words/place site) ": nobody could give them a value.")}))
+
+(def ^:private rules
+  "[lint severity rule]"
+  [[:pending :error pending] [:nil-loop :error nil-loop] [:never-started :error never-started] [:dropped-error :error dropped-error]
+   [:full :warn full] [:retained-by-timer :warn retained-by-timer] [:ignores-cancel :warn ignores-cancel] [:hog :warn hog]
+   [:put-after-close :warn put-after-close] [:blocked :info blocked] [:abandoned :info abandoned]])
+
+(defn lints
+  "Returns what the rules find in `snapshot`, see `skein.inspect/lints`."
+  [snapshot]
+  (let [ix (shape/index snapshot)]
+    (into [] (mapcat (fn apply-rule [[lint severity rule]]
+                       (map (fn found [m] (merge {:lint lint :severity severity} m)) (rule snapshot ix))))
+          rules)))
+
+;;;; Growth
+
+(def ^:const ^:private least-growth 100)
+
+(defn growth
+  "Returns the sites at which each of `snapshots` has more blocks than the one before, see `skein.inspect/growth`."
+  [snapshots]
+  (let [counts (mapv (comp frequencies (partial map :site) :blocks) snapshots)
+        before (first counts), after (peek counts)]
+    (->> (for [[site n] after
+               :let [n (long n), from (long (get before site 0))]
+               :when (and (<= (long least-growth) (- n from)) (<= (* 1.2 from) n)
+                          (apply < (map (fn at [c] (get c site 0)) counts)))]
+           {:site site :from from :to n
+            :says (str "Blocks at " (words/place site) " grow: " (str/join ", " (map (fn at [c] (get c site 0)) counts)) ".")})
+         (sort-by (fn more [{:keys [from to]}] (- (long from) (long to))))
+         vec)))

@@ -1,0 +1,66 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.scopes
+  "The scopes that are open, as a tree. They are found from the blocks and waiting threads inside them: each knows its regions,
+  and a region its scope. So an open scope costs nothing, and one is not seen whose body runs on a thread that does not wait in
+  a channel, as long as it has no block either.
+
+  * `scopes`: all of them
+  * `innermost` of a block or thread"
+  {:no-doc true}
+  (:import
+   (skein.inspect.rt ChannelNames)
+   (skein.rt.scope Cancellable Region Region$Owner)))
+
+(set! *warn-on-reflection* true)
+
+(defn- scope-of
+  "What the owner of a region tells of itself, or nil when that is no scope."
+  [^Region region]
+  (some-> ^Region$Owner (.owner region) .describe))
+
+(defn- id-of [scope]
+  (ChannelNames/id (:done scope)))
+
+(defn in-region?
+  "Returns whether something could cancel what `cancellable` is of; that may be nil."
+  [^Cancellable cancellable]
+  (boolean (some-> cancellable .regions seq)))
+
+(defn innermost
+  "Returns the number of the innermost scope, or nil."
+  [^Cancellable cancellable]
+  (some-> (some scope-of (.regions cancellable)) id-of))
+
+(defn- around
+  "The scope in which another opens whose body is `region`, or nil."
+  [^Region region]
+  (some scope-of (rest (drop-while (fn inside? [r] (not (identical? r region))) (.regions (.cancellable region))))))
+
+(defn- found
+  "{id scope} of all scopes that can be found from `cancellables`, those inside others too."
+  [cancellables]
+  (loop [todo (set cancellables), seen #{}, known {}]
+    (if-some [^Cancellable c (first todo)]
+      (let [new (into {} (comp (keep scope-of) (map (juxt id-of identity)) (remove (comp known first))) (.regions c))
+            more (for [{:keys [region live]} (vals new), ^Region r (cons region live) :when r] (.cancellable r))]
+        (recur (into (disj todo c) (remove (conj seen c)) more) (conj seen c) (into known new)))
+      known)))
+
+(defn- millis [nanos] (quot (long nanos) 1000000))
+
+(defn- view [party-of id {:keys [^Region region live deadline-ns cancelled? reason failures] :as scope}]
+  (let [outer (some-> region around)
+        party (fn party [^Region r] (if-some [p (.party (.cancellable r))] (party-of p) {:begun? false}))
+        now (System/nanoTime)]
+    (cond-> {:id id :body (some-> region party) :children (mapv party (sort-by (fn number [^Region r] (.number r)) live))
+             :cancelled? (boolean cancelled?) :failures (count failures)}
+      (and outer (not= id (id-of outer))) (assoc :parent (id-of outer))
+      deadline-ns (assoc :remaining-ms (max 0 (long (millis (- (long deadline-ns) now)))))
+      reason (assoc :reason reason)
+      (and region (.isCancelled region)) (assoc :cancelled-ms (millis (.nanosSinceCancelled region))))))
+
+(defn scopes
+  "Returns the scopes in which something of `cancellables` is, as `skein.inspect/scopes` describes them. `party-of` makes data of
+  a frame or thread."
+  [party-of cancellables]
+  (mapv (fn shown [[id scope]] (view party-of id scope)) (sort-by key (found cancellables))))

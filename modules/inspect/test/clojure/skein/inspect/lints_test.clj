@@ -1,0 +1,131 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.lints-test
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing use-fixtures]]
+   [skein.async :as a :refer [<! <!! >! alts! async chan go timeout]]
+   [skein.deadline :refer [await-port]]
+   [skein.inspect :as inspect]
+   [skein.inspect.watched :as watched]
+   [skein.scope :as scope])
+  (:import
+   (java.util.concurrent CountDownLatch)))
+
+(set! *warn-on-reflection* true)
+
+(use-fixtures :each watched/fresh)
+
+(defn- told
+  "What the lint `lint` says of the program, once it does."
+  [lint]
+  (watched/eventually #(some (fn of [l] (when (= lint (:lint l)) (:says l))) (inspect/lints))))
+
+(deftest loops-on-a-closed-channel
+  (let [closed (doto (chan) a/close!), stop (atom false)
+        ports [(go (while (not @stop) (<! closed))) (go (while (not @stop) (>! closed 1)))]]
+    (is (re-find #"lints_test\.clj:\d+ \(<! closed\), has found the same channel closed \d+ times in a row" (told :nil-loop)))
+    (is (re-find #"\(>! closed 1\), has found" (told :put-after-close)))
+    (reset! stop true)
+    (run! await-port ports))
+  (testing "results that are nil are no such loop"
+    (let [stop (atom false), n (atom 0)
+          port (go (while (not @stop) (<! (go (swap! n inc) nil))))]
+      (watched/eventually #(< 5000 (long @n)))
+      (is (= [] (filter (comp #{:nil-loop} :lint) (inspect/lints))))
+      (reset! stop true)
+      (await-port port))))
+
+(deftest takes-that-pile-up
+  (let [c (chan), ports (vec (repeatedly 800 #(go (<! c))))]
+    (is (re-find #"800 takes wait, of 1024 that may: 800 at lints_test\.clj:\d+ \(<! c\)" (told :pending)))
+    (a/close! c)
+    (run! await-port ports)))
+
+(deftest blocks-that-a-timer-holds
+  (let [day (timeout 86400000), ports (vec (repeatedly 500 #(go (alts! [day (chan)]))))]
+    (is (re-find #"holds 500 blocks for \d+ min .*: 500 at lints_test\.clj:\d+ \(alts! \[day \(chan\)\]\)" (told :retained-by-timer)))
+    (a/close! day)
+    (run! await-port ports)))
+
+(deftest exceptions-that-reach-nobody
+  (let [handler (Thread/getDefaultUncaughtExceptionHandler)]
+    (Thread/setDefaultUncaughtExceptionHandler (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _])))
+    (try
+      (testing "of a consumer whose producer waits on"
+        (let [c (chan), producer (go (>! c 1) (>! c 2))]
+          (go (throw (IllegalStateException. (str "after " (<! c)))))
+          (is (re-find #"java\.lang\.IllegalStateException on thread .*, at lints_test\.clj:\d+" (told :dropped-error)))
+          (a/close! c)
+          (<!! c)
+          (await-port producer)))
+      (testing "of an async block whose port was dropped"
+        ((fn [] (async (throw (UnsupportedOperationException.)))))
+        (is (watched/eventually #(do (System/gc)
+                                     (some (fn [{:keys [says]}] (str/includes? says "UnsupportedOperation")) (inspect/lints))))))
+      (finally (Thread/setDefaultUncaughtExceptionHandler handler)))))
+
+(deftest steps-that-block-or-compute
+  (let [release (CountDownLatch. 1), stop (atom false)
+        blocked (go (.await release))
+        _ (is (re-find #"has blocked its thread for \d+\.\d s, at lints_test\.clj:\d+" (told :blocked)))
+        computing (vec (repeatedly 1000 #(go (while (not @stop)))))]
+    (is (re-find #"has computed for .* in one step, at lints_test\.clj:\d+ .*, while \d+ blocks want to run" (told :hog)))
+    (reset! stop true)
+    (.countDown release)
+    (run! await-port (cons blocked computing))))
+
+(defn- awaited?
+  "Whether the latch is down, for which it waits until then or until it is interrupted."
+  [^CountDownLatch latch]
+  (try (.await latch) true (catch InterruptedException _ false)))
+
+(deftest what-takes-seconds
+  (let [full (chan 1), putter (go (>! full 1) (>! full 2))
+        release (CountDownLatch. 1), begun (promise)
+        scoped (a/thread (try (scope/scope [s]
+                                (scope/go s (deliver begun true) (while (not (awaited? release))))
+                                (scope/fork s @begun (throw (ex-info "ends the scope" {})))
+                                (<!! (chan)))
+                              (catch clojure.lang.ExceptionInfo e (ex-message e))))]
+    (testing "a buffer from which nobody takes"
+      (is (re-find #"\(1/1 full\): nobody has taken from it for \d\.\d s, since .*\(>! full 2\), waits to put" (told :full))))
+    (testing "a child that ignores its cancellation; it shows in the tree of scopes"
+      (is (re-find #"Scope \d+ was cancelled .* ago\. go-\d+ has not ended, the first at lints_test\.clj:\d+" (told :ignores-cancel)))
+      (let [[{:keys [children cancelled? reason]} & more] (inspect/scopes)]
+        (is (= [nil 1 true :failure] [more (count children) cancelled? reason]))))
+    (.countDown release)
+    (is (= "ends the scope" (await-port scoped)))
+    (is (= [] (inspect/scopes)))
+    (<!! full)
+    (await-port putter)))
+
+(deftest scopes-are-a-tree
+  (let [c (chan)
+        t (a/thread (scope/scope [outer {:deadline-ms 600000}]
+                      (scope/go outer (<! c))
+                      (scope/fork outer (scope/scope [inner] (scope/fork inner (<!! c)) (scope/go inner (<! c))))
+                      (<!! c)))
+        [outer inner] (watched/eventually #(let [ss (sort-by (comp some? :parent) (inspect/scopes))]
+                                             (when (and (= 2 (count ss)) (= [2 2] (map (comp count :children) ss))) ss)))]
+    (is (= (:id outer) (:parent inner)))
+    (is (< 0 (long (:remaining-ms outer)) 600001))
+    (is (= [1 1] (map (fn [s] (count (keep :block (:children s)))) [outer inner])))
+    (is (= (set (map :id [outer inner])) (set (map :scope (inspect/blocks)))))
+    (is (some #(= (:body outer) (select-keys (assoc % :thread (:name %)) [:thread :tid])) (inspect/threads)))
+    (a/close! c)
+    (await-port t)))
+
+(deftest sites-with-more-and-more-blocks
+  (let [c (chan), d (chan)
+        steady (vec (repeatedly 300 #(go (<! d))))
+        ports (atom [])
+        look (fn [_]
+               (dotimes [_ 100] (swap! ports conj (go (<! c))))
+               (watched/eventually #(every? (comp #{:parked} :state) (inspect/blocks)))
+               (inspect/snapshot))
+        looks (mapv look (range 6))]
+    (is (= [[100 600 "(<! c)"]] (map (juxt :from :to (comp :form :site)) (inspect/growth looks))))
+    (is (= [] (inspect/growth (conj looks (inspect/snapshot)))) "it stands still in the end")
+    (is (= [] (inspect/growth {:looks 2 :every-ms 1})))
+    (run! a/close! [c d])
+    (run! await-port (concat steady @ports))))
