@@ -293,10 +293,12 @@
   what only it knows is garbage, and does not count."
   [mark]
   (check-on)
-  (verdict/collect!)
-  (let [made (into #{} (comp (filter (fn after? [^Entry e] (Registry/isAfter e mark))) (map (fn id [^Entry e] (.id e))))
-                   (.live (Registry/get)))]
-    (filterv (comp made :id) (blocks))))
+  (let [made (fn made [] (into #{} (comp (filter (fn after? [^Entry e] (Registry/isAfter e mark))) (map (fn id [^Entry e] (.id e))))
+                               (.live (Registry/get))))]
+    (if (empty? (made))
+      []
+      (do (verdict/collect!)
+          (filterv (comp (made) :id) (blocks))))))
 
 ;;;; Dumps
 

@@ -13,18 +13,15 @@
   (:require
    [clojure.string :as str]
    [clojure.test :as test]
-   [skein.impl.async.describe :as describe]
    [skein.impl.check :as check]
+   [skein.inspect :as inspect]
    [skein.sim :as sim])
   (:import
    (com.sun.management HotSpotDiagnosticMXBean HotSpotDiagnosticMXBean$ThreadDumpFormat)
    (java.io File)
    (java.lang.management ManagementFactory)
-   (java.lang.ref WeakReference)
-   (java.util.concurrent ConcurrentHashMap)
-   (skein.rt Hooks)
    (skein.rt.schedule Scheduler)
-   (skein.rt.watch Failures Failures$Uncaught Probe)))
+   (skein.rt.watch Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -53,20 +50,13 @@
 
 ;;;; Leaks
 
-(defn- census
-  "A probe that keeps in `live` the blocks that have not ended, weakly: one that waits for what only
-  it knows is garbage, and no leak."
-  [^ConcurrentHashMap live]
-  (reify Probe
-    (spawned [_ frame] (.put live (System/identityHashCode frame) (WeakReference. frame)))
-    (finished [_ frame _] (.remove live (System/identityHashCode frame)))
-    (failed [_ frame _] (.remove live (System/identityHashCode frame)))))
-
-(defn- left [^ConcurrentHashMap live ignore]
-  (into [] (comp (keep (fn [^WeakReference r] (.get r)))
-                 (map describe/frame)
+(defn- left
+  "The blocks made since `mark` that have not ended, where they wait."
+  [mark ignore]
+  (into [] (comp (map (fn place [{{:keys [file line op form]} :site}]
+                        {:file file :line line :operation (some-> op symbol) :form form}))
                  (remove ignore))
-        (.values live)))
+        (inspect/survivors mark)))
 
 (defn- place [{:keys [operation form file line]}]
   (str (or form operation "a block that has not parked") " at " file ":" line))
@@ -76,7 +66,8 @@
   {:grace-ms check/time-option, :ignore [ifn? "a function" :skein/not-a-function]})
 
 (defn leak-free
-  "Returns a fixture by which a test fails if blocks that it has spawned have not ended.
+  "Returns a fixture by which a test fails if blocks that it has spawned have not ended: skein.inspect knows them, which is on
+  meanwhile. What waits for what only it knows is garbage, and no leak.
 
   options, a map:
     :grace-ms  how long they have after the test, 200
@@ -86,16 +77,17 @@
    (let [{:keys [grace-ms ignore] :or {grace-ms 200 ignore (constantly false)}} (check/options "leak-free" options known)
          grace-ms (check/milliseconds :grace-ms grace-ms)]
      (fn leak-free-fixture [run]
-       (let [live (ConcurrentHashMap.), probe (census live)]
-         (Hooks/addProbe probe)
+       (let [on? (inspect/on?)]
+         (inspect/start!)
          (try
-           (run)
-           (when-not (eventually grace-ms #(empty? (left live ignore)))
-             (let [blocks (left live ignore)]
-               (fail! (str (count blocks) " blocks have not ended:\n"
-                           (str/join "\n" (map (fn [[b n]] (str "  " n " x " (place b))) (frequencies blocks))))
-                      blocks)))
-           (finally (Hooks/removeProbe probe))))))))
+           (let [mark (inspect/mark)]
+             (run)
+             (when-not (eventually grace-ms #(empty? (left mark ignore)))
+               (let [blocks (left mark ignore)]
+                 (fail! (str (count blocks) " blocks have not ended:\n"
+                             (str/join "\n" (map (fn [[b n]] (str "  " n " x " (place b))) (frequencies blocks))))
+                        blocks))))
+           (finally (when-not on? (inspect/stop!)))))))))
 
 ;;;; Errors
 
