@@ -8,6 +8,7 @@
   * `deadlocks`, `leaks`: who can never go on
   * `lints`, `growth`: what looks wrong
   * `dump`, `dump!`, `read-dump`: a snapshot as text, JSON or EDN
+  * `metrics` for a scraper
   * `read-heap`: a heap file as a snapshot
   * `mark`, `survivors`: blocks made since then that have not ended
   * `label!` names a channel
@@ -30,6 +31,7 @@
    [skein.inspect.dump :as dump]
    [skein.inspect.heap :as heap]
    [skein.inspect.lints :as lints]
+   [skein.inspect.metrics :as metrics]
    [skein.inspect.snapshot :as snapshot]
    [skein.inspect.verdict :as verdict]
    [skein.inspect.why :as why])
@@ -75,7 +77,8 @@
   :channels   see `channels`
   :scopes     see `scopes`
   :failures   the last exceptions that reached nobody: {:at-ms :thread :exception class-name :site}
-  :locks      platform threads that hold each other's locks: {:name :tid :lock :held-by :site}
+  :timers     how many timeouts have neither fired nor been closed
+  :locks      threads that hold each other's locks: {:name :tid :lock :held-by :site}; virtual ones in heap files only
   :collected  blocks that the collector took before they had ended: {:count n, :blocks the last 1024}
 
   Of a heap file, see `read-heap`, there are :heap its path, and :unproven why nothing is proven, if so.
@@ -213,7 +216,7 @@
   "Returns reports on blocks and threads that can't go on, the surest first: {:verdict :kind :says} and whom it is about.
 
   :verdict  :proven     the garbage collector has taken the block before it had ended
-            :certain    platform threads hold each other's locks
+            :certain    threads hold each other's locks
             :suspected  blocks wait for one another, as far as their locals tell
   :kind     :deadlock; :lost-value and :no-clean-up of a collected block; :locks
   :says     the report in words
@@ -320,6 +323,13 @@
     (with-open [out (io/writer path)]
       (dump (snapshot) out format))
     path))
+
+(defn metrics
+  "Returns a snapshot as metrics, a string in the text format of OpenMetrics 1.0, for a scraper such as Prometheus: blocks by
+  state, waits, scopes, timers, collected blocks, deadlocks and lints. Its content type is
+  application/openmetrics-text; version=1.0.0; charset=utf-8."
+  ([] (metrics (snapshot)))
+  ([snapshot] (metrics/text snapshot)))
 
 (defn read-heap
   "Returns the snapshot that a heap file holds, such as `jcmd PID GC.heap_dump -all FILE` writes. The program that it is of needs

@@ -15,6 +15,7 @@
 (def ^:private usage
   "usage: ./skein ps                           the JVMs
        ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
+       ./skein top PID                      the same as ps, again each two seconds, with what grows
        ./skein why PID BLOCK [--heap]       why a block of it waits, such as 42 or go-42
        ./skein dump PID FILE [--heap]       all of it, as .edn, .json or text
 In place of PID a heap file, such as x.hprof, or a dump, such as x.edn. --prove runs the garbage collector of the process
@@ -29,6 +30,7 @@ first. --heap has it write its heap to a temporary file: it need not have skein.
   (binding [*out* *err*] (println (apply str "skein: " parts))))
 
 (defn- live [pid prove]
+  (when-not (re-matches #"\d+" pid) (stop 2 (str "a process is a number, not '" pid "'; ./skein ps lists them.")))
   (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid prove)]
     (when was-off?
       (warn "the inspector of process " pid " was off. It is on now, and sees a block from its next step on."))
@@ -57,6 +59,23 @@ first. --heap has it write its heap to a temporary file: it need not have skein.
   ([source] (ps source nil))
   ([source option] (inspect/dump (snapshot-of source option) *out* :text)))
 
+(def ^:private clear "Goes to the first line and clears the screen." "\033[H\033[2J")
+
+(defn- top
+  "Shows a process each two seconds, `rounds` times or until it ends or the user does; and of each fifth look what has grown."
+  ([pid] (top pid nil))
+  ([pid rounds]
+   (loop [i 1, looks []]
+     (let [snapshot (live pid false)
+           looks (if (= 1 (mod i 5)) (vec (take-last 6 (conj looks snapshot))) looks)]
+       (print clear)
+       (inspect/dump snapshot *out* :text)
+       (when (next looks) (run! (comp println :says) (inspect/growth looks)))
+       (flush)
+       (when-not (= (str i) rounds)
+         (Thread/sleep 2000)
+         (recur (inc i) looks))))))
+
 (defn- why
   ([source block] (why source block nil))
   ([source block option]
@@ -79,6 +98,7 @@ first. --heap has it write its heap to a temporary file: it need not have skein.
   (try
     (case [command (count args)]
       (["ps" 0] ["ps" 1] ["ps" 2]) (apply ps args)
+      (["top" 1] ["top" 2]) (apply top args)
       (["why" 2] ["why" 3]) (apply why args)
       (["dump" 2] ["dump" 3]) (apply dump args)
       (stop 2 usage))

@@ -12,7 +12,8 @@
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.inspect.places :as places]
-   [skein.inspect.snapshot :as snapshot])
+   [skein.inspect.snapshot :as snapshot]
+   [skein.inspect.words :as words])
   (:import
    (com.sun.management HotSpotDiagnosticMXBean)
    (java.io IOException)
@@ -127,6 +128,27 @@
    :stuck? (not (.isReached reach t))
    :cancellable? (.isReached reach t)})
 
+(defn- cycle?
+  "Whether `t` comes back to itself by `next-one`."
+  [next-one t]
+  (loop [u (next-one t), seen #{}]
+    (cond (= u t) true
+          (or (nil? u) (seen u)) false
+          :else (recur (next-one u) (conj seen u)))))
+
+(defn- locks
+  "The threads that hold each other's locks of java.util.concurrent and wait for them without a limit."
+  [^HeapFile h threads]
+  (let [lock (fn lock [t] (.field h t "parkBlocker"))
+        owner (into {} (for [t threads
+                             :let [o (.field h (lock t) "exclusiveOwnerThread")]
+                             :when (and (pos? o) (without-limit? h t) (zero? (.field h t "interrupted")))]
+                         [t o]))]
+    (vec (for [t (sort (keys owner)) :when (cycle? owner t)]
+           {:name (.text h (.field h t "name")) :tid (.field h t "tid") :lock (str/replace (.className h (lock t)) #"\$.*" "")
+            :held-by (words/thread-name (.text h (.field h (owner t) "name")) (.field h (owner t) "tid"))
+            :site (place h t)}))))
+
 ;;;; Blocks
 
 (defn- entry-id
@@ -200,7 +222,7 @@
                                      (filter (fn shown? [{:keys [stuck? waits]}] (or stuck? (:channel (first waits))))))
                             waiting)
              :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) stuck) channels)
-             :locks []
+             :locks (locks h threads)
              :collected {:count (count gone) :blocks gone}}
       blind? (assoc :unproven "It lacks the stacks of virtual threads, as files of a JDK 21 do. So nothing is proven."))))
 

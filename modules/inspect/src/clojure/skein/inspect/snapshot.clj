@@ -278,5 +278,6 @@
      :channels (into [] (map channel) (sort-by (fn id [^View v] (.id v)) (.values views)))
      :scopes (scopes/scopes party-of cancellables)
      :failures (failures)
+     :timers (Timeout/outstanding)
      :locks (locks)
      :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now) collected)}}))

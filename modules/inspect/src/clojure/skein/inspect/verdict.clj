@@ -103,8 +103,8 @@
   [{:keys [locks]}]
   (when (seq locks)
     [{:verdict :certain :kind :locks :threads locks
-      :says (str/join " " (map (fn says [{:keys [name lock held-by site]}]
-                                 (str "thread " name ", " (words/place site) ", waits for " lock ", which " held-by " holds."))
+      :says (str/join " " (map (fn says [{:keys [name tid lock held-by site]}]
+                                 (str (words/thread-name name tid) ", " (words/place site) ", waits for " lock ", which " held-by " holds."))
                                locks))}]))
 
 ;;;; Suspected

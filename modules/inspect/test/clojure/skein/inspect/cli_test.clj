@@ -52,6 +52,9 @@
           (testing "and why tells of a block"
             (let [[_ id] (re-find #"(go-\d+) waits for chan" (str out))]
               (is (re-find #"for chan-\d+\. No block is seen" (nth (run "why" pid id) 1)))))))
+      (testing "top shows it again and again"
+        (let [[code out] (run "top" pid "2")]
+          (is (= [0 2] [code (count (re-seq #"\d+ blocks, \d+ threads wait" out))]))))
       (testing "dump writes files"
         (doseq [[ending read-it] {".edn" inspect/read-dump ".json" (comp json/read-str slurp) ".txt" slurp}]
           (let [file (File/createTempFile "dump" ending), path (.getPath file)]
@@ -69,7 +72,7 @@
 (deftest bad-arguments-are-refused-in-a-sentence
   (is (= [2 "" "skein: a process is a number, not 'x'; ./skein ps lists them. Nor is there a file of that name.\n"] (run "ps" "x")))
   (is (= [2 "" "skein: a block is a number such as 42 or go-42, not 'x'.\n"] (run "why" "1" "x")))
-  (doseq [args [[] ["ps" "1" "--all"] ["why" "1"] ["dump" "1"] ["top"]]]
+  (doseq [args [[] ["ps" "1" "--all"] ["why" "1"] ["dump" "1"] ["top"] ["bottom"]]]
     (let [[code _ err] (apply run args)]
       (is (= [2 true] [code (str/starts-with? err "skein: usage: ")]) args))))
 

@@ -23,7 +23,7 @@
          (go (>! y 1) (>! y 2) (<! x))))
      (defn daemon [name f] (doto (Thread. ^Runnable f ^String name) (.setDaemon true) .start))
      (def started (atom []))
-     (def entered (java.util.concurrent.CountDownLatch. 2))
+     (def entered (java.util.concurrent.CountDownLatch. 4))
      ;; 1, 2, 3, 11 of the specification's programs
      (crossed)
      (doseq [n [3 5]]
@@ -35,6 +35,11 @@
      (do (daemon "awaits-a-deadlock" (fn [] (<!! (crossed)))) nil)
      (do (Thread/startVirtualThread (fn [] (.countDown entered) (<!! (chan)))) nil)
      (go (let [p (promise)] (.countDown entered) @p (deliver p 1)))
+     ;; 18
+     (let [a (java.util.concurrent.locks.ReentrantLock.), b (java.util.concurrent.locks.ReentrantLock.)
+           cross (fn [mine other] (Thread/startVirtualThread (fn [] (.lock mine) (.countDown entered) (.await entered) (.lock other))))]
+       (cross a b)
+       (cross b a))
      ;; Of these nothing may be said.
      (def idle (chan))
      (def server (go-loop [] (when (<! idle) (recur))))
@@ -90,6 +95,8 @@
           (is (= 2 (count (threads text))))
           (is (= 1 (count (filter #(str/starts-with? % "skein-worker") (threads text)))) "the promise of its own")
           (is (re-find #"thread awaits-a-deadlock waits for its result only, which the block will never give\.\n" text)))
+        (testing "two virtual threads hold each other's locks"
+          (is (re-find #"CERTAIN  thread \d+, NO_SOURCE_FILE:1 .*, waits for java\.util\.concurrent\.locks\.ReentrantLock, which thread \d+ holds\. thread \d+, " text)))
         (testing "takes that nobody can serve are counted"
           (is (= {"(<! (clojure.core/deref own))" 1, "(alts! [x y])" 1}
                  (into {} (map (juxt (comp :form :site) :count)) (filter (comp #{:abandoned} :kind) (inspect/leaks snapshot))))))

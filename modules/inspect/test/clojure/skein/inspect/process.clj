@@ -29,12 +29,12 @@
             (remove #(re-find #"modules.inspect" %) (str/split class-path (re-pattern File/pathSeparator)))))
 
 (defn start
-  "Starts a program, a form, with a class path and options of Java; after three minutes it is ended, which fails the test."
+  "Starts a program, a form, with a class path and options of Java; after ten minutes it is ended, which fails the test."
   ^Process [class-path program options]
   (let [^List command (concat [(str (System/getProperty "java.home") "/bin/java") "-Xmx300m"] options
                               ["-cp" class-path "clojure.main" "-e" (pr-str program)])
         process (-> (ProcessBuilder. command) (.redirectError ProcessBuilder$Redirect/INHERIT) .start)
-        end-it (fn end-it [] (when-not (.waitFor process 3 TimeUnit/MINUTES) (.destroyForcibly process)))]
+        end-it (fn end-it [] (when-not (.waitFor process 10 TimeUnit/MINUTES) (.destroyForcibly process)))]
     (doto (Thread. ^Runnable end-it "ends-the-program") (.setDaemon true) .start)
     process))
 

@@ -5,6 +5,7 @@
    [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! <!! >! >!! alts! chan go go-loop timeout]]
    [skein.deadline :refer [await-port]]
+   [skein.impl.protocols :as p]
    [skein.inspect :as inspect]
    [skein.inspect.watched :as watched]
    [skein.scope :as scope])
@@ -144,16 +145,26 @@
 
 ;;;; Of what nothing may be said
 
+(def ^:dynamic *minutes*
+  "For how long each program is looked at, with a proof each minute; nil: three times, as soon as may be."
+  nil)
+
 (defn- silent
   "Proves now and again while the program `state` lives; nothing may be said, not even suspected."
   [state]
-  (dotimes [_ 3]
+  (dotimes [i (or (some-> *minutes* long inc) 3)]
+    (when (and *minutes* (pos? i)) (Thread/sleep 60000))
     (is (= [] (inspect/deadlocks {:prove true})))
     (is (= [] (inspect/leaks)))
     (is (= [] (filter (fn error? [{:keys [lint severity]}] (and (= :error severity) (not= :dropped-error lint))) (inspect/lints)))))
   (is (some? state)))
 
-(deftest idle-connections
+(defn- silent-ms
+  "For how long `silent` looks, and then some."
+  [ms]
+  (+ (long ms) (* 60000 (long (or *minutes* 0)))))
+
+(deftest ^:silent idle-connections
   (let [connections (vec (repeatedly 1000 chan)), replies (chan 1000)
         servers (mapv (fn [c] (go-loop [] (when-some [v (<! c)] (>! replies v) (recur)))) connections)]
     (silent connections)
@@ -163,7 +174,7 @@
     (run! a/close! connections)
     (run! await-port servers)))
 
-(deftest a-loop-that-waits-in-a-var
+(deftest ^:silent a-loop-that-waits-in-a-var
   (reset! held (chan))
   (let [served (go-loop [n 0] (if (<! @held) (recur (inc n)) n))]
     (silent @held)
@@ -171,11 +182,11 @@
     (a/close! @held)
     (is (= 1 (await-port served)))))
 
-(deftest a-choice-with-a-timer
-  (let [port ((fn program [] (let [work (chan)] (go (alts! [work (timeout 600000)])))))]
+(deftest ^:silent a-choice-with-a-timer
+  (let [port ((fn program [] (let [work (chan)] (go (alts! [work (timeout (silent-ms 600000))])))))]
     (silent port)))
 
-(deftest a-pipeline-at-full-speed
+(deftest ^:silent a-pipeline-at-full-speed
   (let [in (chan 1) out (chan 1) stop (atom false)]
     (a/pipeline 4 out (map inc) in)
     (let [fed (go-loop [n 0] (if @stop (do (a/close! in) n) (do (>! in n) (recur (inc n)))))
@@ -184,16 +195,28 @@
       (reset! stop true)
       (is (= (await-port fed) (await-port taken))))))
 
-(deftest slow-readers-of-a-mult
+(deftest ^:silent slow-readers-of-a-mult
   (let [in (chan) m (a/mult in) taps (vec (repeatedly 3 #(a/tap m (chan))))
         readers (mapv (fn [tap] (go-loop [n 0] (if (<! tap) (do (<! (timeout 5)) (recur (inc n))) n))) taps)
-        fed (go (dotimes [_ 50] (>! in :v)) (a/close! in))]
+        stop (atom false)
+        fed (go-loop [n 0] (if @stop (do (a/close! in) n) (do (>! in :v) (recur (inc n)))))]
     (silent taps)
-    (await-port fed)
-    (is (= [50 50 50] (map await-port readers)))))
+    (reset! stop true)
+    (is (= (repeat 3 (await-port fed)) (map await-port readers)))))
+
+(deftest ^:silent ports-of-another-kind
+  (let [handlers (atom [])
+        foreign (fn foreign [] (reify p/ReadPort (take! [_ handler] (swap! handlers conj handler) nil)))
+        ports (mapv (fn [port] (go (first (alts! [port (chan)])))) (repeatedly 20 foreign))]
+    (watched/eventually #(= 20 (count @handlers)))
+    (silent ports)
+    (doseq [^java.util.concurrent.locks.Lock h @handlers]
+      (.lock h)
+      (let [call (try (p/commit h) (finally (.unlock h)))] (call :served)))
+    (is (= (repeat 20 :served) (map await-port ports)))))
 
 ;; Bears RG2 and RG3: a block that has ended stands in no list, and was not collected.
-(deftest blocks-that-come-and-go
+(deftest ^:silent blocks-that-come-and-go
   (let [stop (atom false)
         churn (a/thread (loop [n 0] (if @stop n (do (run! <!! (mapv (fn [i] (go (<! (go i)))) (range 100))) (recur (+ n 100))))))]
     (silent churn)
@@ -201,8 +224,8 @@
     (is (pos? (long (await-port churn))))
     (is (= [] (filter (partial watched/here? "programs_test.clj") (inspect/blocks))))))
 
-(deftest many-timers-and-blocked-workers
-  (let [waiting (mapv (fn [_] (go (<! (timeout 1500)) :fired)) (range 10000))
+(deftest ^:silent many-timers-and-blocked-workers
+  (let [waiting (mapv (fn [_] (go (<! (timeout (silent-ms 1500))) :fired)) (range 10000))
         release (CountDownLatch. 1)
         blocked (mapv (fn [_] (go (.await release) :freed)) (range 32))]
     (silent waiting)
@@ -210,7 +233,7 @@
     (is (= (repeat 32 :freed) (map await-port blocked)))
     (is (= #{:fired} (set (map await-port waiting))))))
 
-(deftest scopes-that-are-cancelled
+(deftest ^:silent scopes-that-are-cancelled
   (let [stop (atom false)
         opened (a/thread (loop [n 0]
                            (if @stop
@@ -222,7 +245,7 @@
     (reset! stop true)
     (is (pos? (long (await-port opened))))))
 
-(deftest what-a-cleaner-a-weak-map-or-a-thread-local-can-resume
+(deftest ^:silent what-a-cleaner-a-weak-map-or-a-thread-local-can-resume
   (let [cleaned (promise) weak (WeakHashMap.) key (Object.) local (ThreadLocal.)
         trigger (volatile! (Object.))]
     (let [c (chan)] (.register (Cleaner/create) @trigger (fn [] (a/put! c :cleaned))) (go (deliver cleaned (<! c))))
