@@ -145,11 +145,21 @@
 (defn- elapsed-ms [now ticks]
   (* (max 0 (- (long now) (long ticks))) Registry/TICK_MILLIS)) ; it may have run on since `now`
 
+(defn- site-of
+  "Where the block of an entry parks, or parked last. `seen` keeps the places of one snapshot: they are few, and what is one
+  and the same is hashed once."
+  [^Map seen ^Entry e]
+  (let [site (.site e), key (or site (.sites e))]
+    (or (.get seen key)
+        (let [place (if site (places/site site) {:file (.file (.sites e))})]
+          (.put seen key place)
+          place))))
+
 (defn- known
   "What an entry alone tells."
-  [now ^Entry e]
+  [now seen ^Entry e]
   {:id (.id e)
-   :site (if-some [s (.site e)] (places/site s) {:file (.file (.sites e))})
+   :site (site-of seen e)
    :since-ms (elapsed-ms now (.since e))
    :age-ms (elapsed-ms now (.born e))
    :runs (.runs e)
@@ -157,8 +167,8 @@
 
 (defn- gone
   "A block that was collected, and the operation that it will never do."
-  [now ^Entry e]
-  (assoc (known now e) :op (condp = (.op e) World/TAKE :take, World/PUT :put, World/ALTS :alts, nil)))
+  [now seen ^Entry e]
+  (assoc (known now seen e) :op (condp = (.op e) World/TAKE :take, World/PUT :put, World/ALTS :alts, nil)))
 
 (def ^:const ^:private long-step-ms
   "From how long a step on is read where its thread is."
@@ -176,7 +186,7 @@
       (when (identical? t (.thread frame))
         {:name (.getName t) :tid (.threadId t) :state (keyword (.toLowerCase (str state))) :site (place stack)}))))
 
-(defn- block [now views [^Entry e ^Frame frame port arms]]
+(defn- block [now seen views [^Entry e ^Frame frame port arms]]
   (let [in (waits views frame arms)
         parked? (and (some? port) (seq in) (= (count in) (count arms)) (not (.isRunning frame)))
         ^View result (.get ^Map views (.port frame))
@@ -184,7 +194,7 @@
         refused (Registry/refusals frame)
         cancellable (.cancellable frame)
         thread (when (and (.isRunning frame) (<= (long long-step-ms) (long (elapsed-ms now (.since e))))) (on-thread frame))]
-    (cond-> (assoc (known now e)
+    (cond-> (assoc (known now seen e)
                    :state (cond (.isRunning frame) :running
                                 parked? :parked
                                 (zero? (.runs e)) :new
@@ -265,6 +275,7 @@
   []
   (let [registry (Registry/get)
         now (.tick registry)
+        seen (IdentityHashMap.)
         collected (.collected registry) ; first, so that what is collected meanwhile is in neither, rather than both
         asked (into [] (keep asked) (.live registry))
         threads (.waiting registry)
@@ -273,11 +284,11 @@
                              (keep (fn of [^Registry$Waiting w] (.cancellable w)) threads))]
     {:skein/snapshot version
      :at-ms (System/currentTimeMillis)
-     :blocks (mapv (partial block now views) asked)
+     :blocks (mapv (partial block now seen views) asked)
      :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
      :channels (into [] (map channel) (sort-by (fn id [^View v] (.id v)) (.values views)))
      :scopes (scopes/scopes party-of cancellables)
      :failures (failures)
      :timers (Timeout/outstanding)
      :locks (locks)
-     :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now) collected)}}))
+     :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now seen) collected)}}))
