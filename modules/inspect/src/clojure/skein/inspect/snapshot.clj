@@ -188,14 +188,15 @@
 
 (defn- block [now seen views [^Entry e ^Frame frame port arms]]
   (let [in (waits views frame arms)
-        parked? (and (some? port) (seq in) (= (count in) (count arms)) (not (.isRunning frame)))
+        running? (.isRunning frame) ; once: it may go on at any time
+        parked? (and (some? port) (seq in) (= (count in) (count arms)) (not running?))
         ^View result (.get ^Map views (.port frame))
         held (holds views frame)
         refused (Registry/refusals frame)
         cancellable (.cancellable frame)
-        thread (when (and (.isRunning frame) (<= (long long-step-ms) (long (elapsed-ms now (.since e))))) (on-thread frame))]
+        thread (when (and running? (<= (long long-step-ms) (long (elapsed-ms now (.since e))))) (on-thread frame))]
     (cond-> (assoc (known now seen e)
-                   :state (cond (.isRunning frame) :running
+                   :state (cond running? :running
                                 parked? :parked
                                 (zero? (.runs e)) :new
                                 :else :ready)
