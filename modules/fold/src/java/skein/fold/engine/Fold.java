@@ -145,8 +145,8 @@ public final class Fold {
         if (now - carried < SLICE_NANOS) return;
         int folds = parks ? PARKING.get() : PARKING.incrementAndGet();
         parks = true;
-        // Of more folds than carriers, so long that they leave a third of the carriers' time.
-        long turns = 3 * SLICE_NANOS * folds / (2 * Crew.PROCESSORS);
+        // Of more folds than carriers, so long that they leave half of the carriers' time.
+        long turns = 2 * SLICE_NANOS * folds / Crew.PROCESSORS;
         LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : turns - SLICE_NANOS);
         carried = System.nanoTime();
     }
