@@ -36,7 +36,7 @@
 
 (def ^:private late
   "Namespaces that `skein.cli` loads only when a command needs them."
-  '[skein.cli.questions skein.cli.follow skein.wf.html skein.wf.own])
+  '[skein.cli.questions skein.cli.follow skein.wf.html skein.wf.own skein.wf.spark])
 
 (defn- compile-cli! [^File classes]
   (.mkdirs classes)

@@ -44,12 +44,12 @@ add_module() { # FOLDER
 
 # Sets class_path to that of MODULE in SCOPE, jars to the libraries in it, and sources to the folders and
 # files that it is built from; false if something is not there. Clojure sources are read where they stand.
-read_class_path() { # MODULE runtime|test
+read_class_path() { # MODULE runtime|test|provided
   class_path= jars= sources=
   [ -r "$root/$1/target/classpath/$2" ] || return 1
   IFS= read -r entries <"$root/$1/target/classpath/$2" || [ -n "$entries" ] || return 1
   add_module "$root/$1"
-  [ "$2" = runtime ] ||
+  [ "$2" != test ] ||
     class_path=$class_path:$root/$1/test/clojure:$root/$1/target/test-classes:$root/tools/testing
   IFS=:
   for entry in $entries; do

@@ -169,6 +169,11 @@
     (is (= 1 code))
     (is (str/starts-with? (failure-line failed) (str "skein sample-log: " path ": can't be written: ")))))
 
+(deftest without-the-module-of-spark-it-says-what-is-missing
+  (let [{:keys [code out err]} (run "wf" "--spark" "local[1]" "examples/access.log")]
+    (is (= [2 ""] [code out]))
+    (is (str/includes? err "skein.spark is not on the class path"))))
+
 ;;;; Help
 
 (deftest help-teaches-with-examples

@@ -3,7 +3,7 @@
   "Folds of skein.fold on Apache Spark. doc/spark.md explains.
 
   * `connect` gives a cluster, which is closed like a file
-  * `lines` `range*` `parallel` `of-each` `rows` are sources on it
+  * `lines` `slices` `range*` `parallel` `of-each` `rows` are sources on it
   * `fold` folds one, `explain` tells what it did
   * `travels?` and `fault` tell without a cluster whether a fold can be sent
   * `named` gives a fold a name to be sent by, `here` the text of its form
@@ -17,8 +17,8 @@
   Steps run at least once: when an executor is lost, Spark runs its partitions again."
   (:require
    [skein.spark.cluster :as cluster]
+   [skein.spark.files :as files]
    [skein.spark.here :as here]
-   [skein.spark.lines :as lines]
    [skein.spark.names :as names]
    [skein.spark.source :as source]
    [skein.spark.travel :as travel]))
@@ -59,7 +59,16 @@
   A compressed file is one task; its first bytes tell, which are read here. Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable; and when
   folded, :skein/file-truncated and :skein/record-too-long."
   ([cluster paths] (lines nil cluster paths))
-  ([opts cluster paths] (lines/lines opts cluster paths)))
+  ([opts cluster paths] (files/lines opts cluster paths)))
+
+(defn slices
+  "Returns the source of parts of files, each some whole lines in a buffer, as skein.fold.lines/slices gives them. A line ends with
+  line feed. The field `file` of a slice is the number of its file, in the order in which `paths` mean them.
+
+  paths  as for `lines`
+  opts   :split-bytes  as for `lines`"
+  ([cluster paths] (slices nil cluster paths))
+  ([opts cluster paths] (files/slices opts cluster paths)))
 
 (defn range*
   "Returns the source of the whole numbers from `from` to `to`, exclusive.

@@ -104,12 +104,12 @@
   tallies into a result. The file for malformed lines is begun each time that reading begins, when the question is known to be
   a good one."
   [{:keys [approx? malformed on-start] :as options} {:keys [notes]} f]
-  (let [{:keys [sinks add-to]} (own options)]
+  (let [{:keys [sinks add-to own]} (own options)]
     (when (and approx? sinks) (print-line notes "--approx does not apply to -e and --tallies, which keep all keys"))
     (outputs/with-line-sink malformed
       (fn run [sink]
         (f (assoc options
-                  :malformed sink, :sinks sinks
+                  :malformed sink, :sinks sinks, :own own
                   :on-start (fn start [reading]
                               (outputs/start-lines! sink)
                               (when on-start (on-start reading)))

@@ -68,6 +68,7 @@
    "--html" (assoc text-option :key :html)
    "--format" {:key :format, :parse (options/one-of ["text" "json" "edn" "csv"])}
    "--color" {:key :color, :parse (options/one-of ["auto" "always" "never"])}
+   "--spark" {:key :spark, :parse options/text}
    "--workers" {:key :workers, :parse (options/whole-number 1 1024)}
    "--keep-going" {:key :keep-going?}
    "--config" {:key :config, :parse options/text}
@@ -124,6 +125,7 @@ what comes out:
   --anonymize          clients by their networks alone: 192.0.2.0 for 192.0.2.66
   --approx             bounded memory for any number of keys; says how far off a number can be
   --workers N          threads, default one per core
+  --spark MASTER       count on a Spark cluster, as spark://host:7077, files that it can read
   --keep-going         report the other files when one can't be read (the exit code is still 2)
   --config FILE        options from a file, one on a line; those given here replace them
   --quiet              nothing on standard error but errors
@@ -207,6 +209,24 @@ can't be read, 130 interrupted.
     (when (= path "-") (options/fail! "standard input can be read only once, so there can be only one -"))
     (print-line notes "skein wf: " path " is given more than once, and counts each time")))
 
+(defn- report
+  "Reads the files at `paths` and reports on them; returns the exit code."
+  [paths options start {:keys [notes] :as streams}]
+  (let [[prepared failures] (driver/prepare-all paths options)
+        bar (progress/bar notes)
+        options (assoc options :on-start (fn on-start [reading] (progress/start! bar reading)))]
+    (if (= "wf2" (preset options prepared))
+      (answer-wf2 prepared failures start options streams bar)
+      ((load-questions "answer") prepared failures start options streams bar))))
+
+(defn- check-spark!
+  "Refuses what a cluster can't do."
+  [{:keys [follow? malformed workers]} paths]
+  (when follow? (options/fail! "--follow watches files of this machine, so it can't be combined with --spark"))
+  (when malformed (options/fail! "--malformed writes lines in their order, which no executor knows, so it can't be combined with --spark"))
+  (when workers (options/fail! "--workers is about the threads of this machine; the cluster's own settings say how many tasks --spark runs at once"))
+  (when (some #{"-"} paths) (options/fail! "- is the standard input of this process, which no executor can read; give --spark files")))
+
 (defn run
   "Runs `skein wf` and returns its exit code.
 
@@ -224,11 +244,10 @@ can't be read, 130 interrupted.
         options (assoc options :own-process? true)]
     (when (or (:malformed options) (:html options)) ((requiring-resolve 'skein.cli.outputs/check!) options paths))
     (say-repeated! paths (:notes streams))
-    (if (:follow? options)
-      ((load-questions "follow") paths options streams)
-      (let [[prepared failures] (driver/prepare-all paths options)
-            bar (progress/bar (:notes streams))
-            options (assoc options :on-start (fn on-start [reading] (progress/start! bar reading)))]
-        (if (= "wf2" (preset options prepared))
-          (answer-wf2 prepared failures start options streams bar)
-          ((load-questions "answer") prepared failures start options streams bar))))))
+    (when (:spark options) (check-spark! options paths))
+    (cond
+      (:follow? options) ((load-questions "follow") paths options streams)
+      (:spark options) ((requiring-resolve 'skein.wf.spark/with-cluster)
+                        (:spark options) paths
+                        (fn count-there [paths there] (report paths (merge options there) start streams)))
+      :else (report paths options start streams))))

@@ -220,8 +220,12 @@
 
 (defn run-options
   "Returns the options for the driver. What a line of a W3C log means was said by a line before it, so one worker reads them all."
-  [{:keys [formats]} options]
-  (cond-> options (some #(= :w3c (:layout %)) formats) (assoc :workers 1)))
+  [{:keys [formats query]} {:keys [approx anonymize? databases own] :as options}]
+  (let [serial? (some #(= :w3c (:layout %)) formats)
+        ;; Groups are made when all is counted, so those who count need only know that there are such.
+        databases (update-vals databases (constantly identity))]
+    (cond-> (assoc options :recipe {:databases databases, :report :analysis, :query query, :formats formats, :approx approx, :anonymize? anonymize?, :own own, :whole-files? serial?})
+      serial? (assoc :workers 1))))
 
 (defn counting
   "Returns the function that makes an accumulator of inputs with the number of their :format."

@@ -42,14 +42,15 @@
   (let [{:keys [message] :as worst} (first failures)]
     (error/fail! (:skein/error worst) message {:input (:input worst), :failures (vec failures)})))
 
-(defn- prepare [path]
-  (try (inputs/prepare path)
+(defn- prepared-or-failure [prepare path]
+  (try (prepare path)
        (catch ExceptionInfo e (failure e))))
 
 (defn prepare-all
-  "Returns `[prepared failures]` for a seq of paths. Throws the first failure, with all under :failures, unless :keep-going?."
-  [paths {:keys [keep-going?]}]
-  (let [{failures true, prepared false} (group-by (comp some? :skein/error) (map prepare paths))]
+  "Returns `[prepared failures]` for a seq of paths, each prepared by :prepare, which is `skein.wf.inputs/prepare` unless it is given.
+  Throws the first failure, with all under :failures, unless :keep-going?."
+  [paths {:keys [keep-going? prepare] :or {prepare inputs/prepare}}]
+  (let [{failures true, prepared false} (group-by (comp some? :skein/error) (map #(prepared-or-failure prepare %) paths))]
     (when (and (seq failures) (not keep-going?)) (fail-inputs! failures))
     [(vec prepared) (vec failures)]))
 
@@ -73,7 +74,7 @@
   (.add acc slice)
   acc)
 
-(defn- merge-all
+(defn merge-all
   "Adds what `other` has counted to `acc`, several tallies at a time, because that is all there is to do at the end."
   [^Accumulator acc ^Accumulator other]
   (fold/fold {:grain 1, :unordered true}
@@ -96,9 +97,9 @@
 
 (defn- count-all
   "Returns `{:result accumulator, :bytes-read n}`, or a failure when an input can't be read to its end."
-  [prepared new-accumulator options]
+  [prepared new-accumulator {:keys [counter] :or {counter count-slices} :as options}]
   (try
-    (let [counted (count-slices prepared new-accumulator options)]
+    (let [^Accumulator counted (counter prepared new-accumulator options)]
       {:result counted, :bytes-read (.inputBytes counted)})
     (catch ExceptionInfo e (failure e))
     (catch TooManyKeys e (too-many-keys! (.-limitBytes e)))
@@ -119,6 +120,8 @@
   impossible if one of them is a stream; then the failure is thrown after all.
 
   options  :workers, :slice-bytes, :keep-going?, :on-start as in `skein.wf.wf2/report`
+           :counter  who counts, instead of this process's threads: a function of the inputs, new-accumulator and the options
+           :recipe   data from which another process makes such accumulators, see `skein.wf.spark`
 
   Throws what `skein.fold.lines` throws, with :failures, :skein/too-many-keys and :skein/count-overflow."
   [prepared new-accumulator {:keys [keep-going?] :as options}]

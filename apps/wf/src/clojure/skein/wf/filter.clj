@@ -115,6 +115,14 @@
       (bad! kind text "write a time such as 2025-03-30, \"2025-03-30 12:00\", 2025-03-30T12:00:00Z, or 7d, 24h or 90m for so long ago"))
     [from (+ (long from) (long (cond day 86400 (or local offset) seconds :else 0))) (not (or day local))]))
 
+(defn settled
+  "Returns a condition whose time does not depend on when it is asked: 7d ago becomes the time that this is now."
+  [[kind text :as condition]]
+  (if-let [second (when (#{:from :to} kind) (ago text))]
+    ;; A time that is named to the second goes on for that second.
+    [kind (str (Instant/ofEpochSecond (cond-> (long second) (= :to kind) dec)))]
+    condition))
+
 (defn check-period!
   "Throws :skein/bad-filter when conditions name a period that ends before it begins. Times of different clocks can't be compared."
   [conditions]

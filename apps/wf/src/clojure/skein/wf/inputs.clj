@@ -10,7 +10,7 @@
   (:require
    [skein.impl.error :as error])
   (:import
-   (java.io File IOException)
+   (java.io File IOException InputStream)
    (java.nio.file FileSystems LinkOption Path)
    (skein.fold.files InputFile)))
 
@@ -74,27 +74,38 @@
 (defn- check-archive! [path ^InputFile file head]
   (when-let [archive (archive-of head)]
     (error/fail! :skein/archive
-                 (str path (if-let [packing (.packing file)] (str ", unpacked by " packing ", ") " ") "is a " archive
+                 (str path (if-let [packing (some-> file .packing)] (str ", unpacked by " packing ", ") " ") "is a " archive
                       " archive, not a log. Unpack it and give the logs in it, or pipe them to skein wf -.")
                  {:path path, :archive archive})))
 
 (def ^:private ^:const more-bytes "How many bytes are looked at in the middle and at the end of a file." 16384)
 
-(defn- lines-at
-  "Returns the whole lines in some bytes of a file from `position` on."
-  ^bytes [^InputFile file ^long position]
-  (let [text (String. (.bytesAt file position more-bytes) "ISO-8859-1")
+(defn- whole-lines
+  "Returns the whole lines in some bytes of a file."
+  ^bytes [^bytes bytes]
+  (let [text (String. bytes "ISO-8859-1")
         from (inc (.indexOf text 10))
         to (inc (.lastIndexOf text 10))]
     (.getBytes (if (< 0 from to) (subs text from to) "") "ISO-8859-1")))
 
 (defn- sample
-  "Returns lines of the beginning, and of a large file those of the middle and the end too, since its format may have changed."
-  [^InputFile file ^bytes head]
-  (let [size (.size file)]
-    (if (or (.isSerial file) (< size (* 2 head-bytes)))
-      [head]
-      [head (lines-at file (quot size 2)) (lines-at file (- size more-bytes))])))
+  "Returns lines of the beginning, and of a large file those of the middle and the end too, since its format may have changed.
+
+  bytes-at  function of a position and a number of bytes, nil if the file can only be read from its beginning"
+  [head size bytes-at]
+  (if (or (nil? bytes-at) (< (long size) (* 2 head-bytes)))
+    [head]
+    (into [head] (map #(whole-lines (bytes-at % more-bytes))) [(quot (long size) 2) (- (long size) more-bytes)])))
+
+(defn prepare-elsewhere
+  "As `prepare`, of a file that this process can only open by (open position), which returns an InputStream.
+
+  size  how many bytes it has"
+  [path size packed? open]
+  (let [head (with-open [^InputStream in (open 0)] (.head (InputFile/of path in) head-bytes))]
+    (check-archive! path nil head)
+    {:name path, :head head, :repeatable? true
+     :samples (sample head size (when-not packed? (fn [position n] (with-open [^InputStream in (open position)] (.readNBytes in n)))))}))
 
 (defn prepare
   "Returns an input that is ready to be read: {:name path, :file InputFile, :head bytes, :samples [bytes ...], :repeatable?}. :head
@@ -104,4 +115,4 @@
   (let [file (if (= path "-") (InputFile/standardInput) (InputFile/of (Path/of path (make-array String 0))))
         head (.head file head-bytes)]
     (check-archive! path file head)
-    {:name path, :file file, :head head, :samples (sample file head), :repeatable? (.isRepeatable file)}))
+    {:name path, :file file, :head head, :samples (sample head (.size file) (when-not (.isSerial file) #(.bytesAt file %1 %2))), :repeatable? (.isRepeatable file)}))

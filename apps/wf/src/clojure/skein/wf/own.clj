@@ -16,8 +16,8 @@
    [clojure.string :as str]
    [skein.impl.error :as error])
   (:import
-   (clojure.lang LineNumberingPushbackReader)
-   (java.io StringReader)
+   (clojure.lang Compiler LineNumberingPushbackReader)
+   (java.io File StringReader)
    (java.time LocalDateTime ZoneOffset)
    (java.util ArrayList HashMap Map Map$Entry)
    (java.util.function Supplier)
@@ -80,6 +80,16 @@
       (merge-counts! (.get counts i) (.get ^ArrayList (.-counts ^Counts other) i)))))
 
 (alter-meta! #'->Counts assoc :doc "One worker's counts: the tallies, and a map from key to number for each.")
+
+(defn counted
+  "Returns what a sink has counted, as data: a map from key to number for each tally."
+  [^Counts sink]
+  (mapv #(into {} %) (.-counts sink)))
+
+(defn add-counted!
+  "Adds what `counted` returned of another sink of the same tallies."
+  [^Counts sink counted]
+  (dorun (map merge-counts! (.-counts sink) counted)))
 
 (defn sinks
   "Returns a Supplier of row sinks that count `tallies`."
@@ -147,14 +157,17 @@
                        tallies)))
 
 (defn tallies
-  "Returns `{:sinks supplier, :add-to f}` for the tallies in :form, the text of a form, and :file, the path of a Clojure
+  "Returns `{:sinks supplier, :add-to f, :own data}` for the tallies in :form, the text of a form, and :file, the path of a Clojure
   file, of which the last value counts: a tally or a vector of tallies. `f` puts them into a result that has its :sink. :top is
-  how many rows each shows. Throws :skein/bad-tally, and what the functions throw when they run."
-  [{:keys [form file top]}]
-  (let [found (concat (when form (evaluated "the form after -e" #(eval (the-form form))))
-                      (when file (evaluated file #(load-file file))))
+  how many rows each shows. From `data` another process can make the same, without the file: its text is :source. Throws
+  :skein/bad-tally, and what the functions throw when they run."
+  [{:keys [form file source top]}]
+  (let [source (or source (when file (first (evaluated file #(slurp file)))))
+        found (concat (when form (evaluated "the form after -e" #(eval (the-form form))))
+                      (when file (evaluated file #(Compiler/load (StringReader. source) file (.getName (File. ^String file))))))
         tallies (vec (map-indexed normal found))]
     (when (empty? tallies)
       (error/fail! :skein/bad-tally (str (if form "the form after -e" file) " has no tallies; write a function, or a vector of them") {}))
     {:sinks (sinks tallies)
+     :own {:form form, :file file, :source source}
      :add-to (fn add-to [result] (add-to-result tallies (or top 10) result))}))

@@ -58,7 +58,7 @@
   [prepared failures start {:keys [top checksums? own-process?] :or {top default-top, checksums? true} :as options}]
   (let [budget (if own-process? (Budget/ofOwnHeap) (Budget/ofHeap))
         new-tally (fn new-tally [_] (Wf2. budget))
-        {:keys [result bytes-read] :as counted} (driver/run prepared new-tally options)]
+        {:keys [result bytes-read] :as counted} (driver/run prepared new-tally (assoc options :recipe {:report :wf2}))]
     (assoc (tally->data result top checksums?)
            :bytes-read bytes-read
            :failures (into failures (:failures counted))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.io.DataInput;
+import java.io.DataOutput;
 import java.io.IOException;
 import skein.fold.spi.Slice;
 
@@ -43,6 +45,24 @@ public abstract class Accumulator<A extends Accumulator<A>> {
 
     /** As {@link #merge}, for what the implementing class counts. */
     protected abstract void mergePart(A other, int part);
+
+    /** Writes what was counted, but for what a sink holds, so that {@link #readFrom} can read it in another process. */
+    public final void writeTo(DataOutput out) throws IOException {
+        out.writeLong(inputBytes);
+        write(out);
+    }
+
+    /** As {@link #writeTo}, for what the implementing class counts. */
+    protected abstract void write(DataOutput out) throws IOException;
+
+    /** Reads what an accumulator of the same plan has written, into this one, which has counted nothing. */
+    public final void readFrom(DataInput in) throws IOException {
+        inputBytes = in.readLong();
+        read(in);
+    }
+
+    /** As {@link #readFrom}, for what the implementing class counts. */
+    protected abstract void read(DataInput in) throws IOException;
 
     /** Returns how many bytes the slices had. */
     public final long inputBytes() {

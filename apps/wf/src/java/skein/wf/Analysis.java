@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.io.DataInput;
+import java.io.DataOutput;
 import java.io.IOException;
 import skein.fold.files.Bytes;
 
@@ -147,6 +149,30 @@ public final class Analysis extends Accumulator<Analysis> {
             for (int k = 0; k < malformed[i].length; k++) malformed[i][k] += other.malformed[i][k];
         }
         if (sink != null) sink.merge(other.sink);
+    }
+
+    @Override
+    protected void write(DataOutput out) throws IOException {
+        for (Tally tally : tallies) tally.writeTo(out);
+        for (long number : new long[] {counted, filtered, bytes, firstSecond, lastSecond}) out.writeLong(number);
+        for (int i = 0; i < lines.length; i++) {
+            out.writeLong(lines[i]);
+            for (long number : malformed[i]) out.writeLong(number);
+        }
+    }
+
+    @Override
+    protected void read(DataInput in) throws IOException {
+        for (Tally tally : tallies) tally.readFrom(in);
+        counted = in.readLong();
+        filtered = in.readLong();
+        bytes = in.readLong();
+        firstSecond = in.readLong();
+        lastSecond = in.readLong();
+        for (int i = 0; i < lines.length; i++) {
+            lines[i] = in.readLong();
+            for (int k = 0; k < malformed[i].length; k++) malformed[i][k] = in.readLong();
+        }
     }
 
     /** How many lines of each format there were. */

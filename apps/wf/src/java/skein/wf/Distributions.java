@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.Arrays;
 
 /**
@@ -90,6 +93,20 @@ final class Distributions {
         for (LongTable table : new LongTable[] {registers, buckets[0], buckets[1]})
             size = Math.max(size, table == null ? 0 : table.size());
         return size;
+    }
+
+    /** Writes what was counted, for {@link #readFrom}. */
+    void writeTo(DataOutput out) throws IOException {
+        if (values != null) values.writeTo(out);
+        for (LongTable table : new LongTable[] {pairs, registers, buckets[0], buckets[1]})
+            if (table != null) table.writeTo(out);
+    }
+
+    /** Reads what another of the same plan has written, when nothing is counted here. */
+    void readFrom(DataInput in) throws IOException {
+        if (values != null) values.readFrom(in);
+        for (LongTable table : new LongTable[] {pairs, registers, buckets[0], buckets[1]})
+            if (table != null) table.readFrom(in);
     }
 
     /**

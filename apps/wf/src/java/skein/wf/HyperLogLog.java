@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import skein.fold.files.Bytes;
 
 /**
@@ -47,6 +50,16 @@ final class HyperLogLog {
     /** Adds the keys of another. */
     void add(HyperLogLog other) {
         for (int i = 0; i < REGISTERS; i++) if (other.registers[i] > registers[i]) registers[i] = other.registers[i];
+    }
+
+    /** Writes what was added, for {@link #readFrom}. */
+    void writeTo(DataOutput out) throws IOException {
+        out.write(registers);
+    }
+
+    /** Reads what another has written, instead of what was added here. */
+    void readFrom(DataInput in) throws IOException {
+        in.readFully(registers);
     }
 
     /** The estimate. */

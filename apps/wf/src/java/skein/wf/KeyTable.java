@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -217,6 +220,25 @@ public final class KeyTable {
         for (int at = first(); at < end(); at = next(at)) {
             int hash = hash(at, this);
             slots[free(hash)] = slot(hash, at);
+        }
+    }
+
+    /** Writes the entries, for {@link #readFrom}. */
+    public void writeTo(DataOutput out) throws IOException {
+        out.writeBoolean(thorough);
+        out.writeInt(used);
+        for (int at = first(); at < used; at++) out.writeLong(cells[at]);
+    }
+
+    /** Reads the entries of a table of the same width into this one, which has none. They get the places that they had there. */
+    public void readFrom(DataInput in) throws IOException {
+        thorough = in.readBoolean();
+        reserve(in.readInt());
+        for (int at = first(); at < used; at++) cells[at] = in.readLong();
+        for (int at = first(); at < used; at = next(at)) {
+            int hash = hash(at, this);
+            slots[free(hash)] = slot(hash, at);
+            if (++size > slots.length >> 1) rehash();
         }
     }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.Arrays;
 
 /** Counts by number, for one thread: open addressing, at most half full. A key is not 0. */
@@ -54,6 +57,21 @@ final class LongTable {
     /** Shows {@code visitor} all keys. */
     void forEach(Visitor visitor) {
         for (int i = 0; i < keys.length; i++) if (keys[i] != 0) visitor.visit(keys[i], counts[i]);
+    }
+
+    /** Writes the keys and their counts, for {@link #readFrom}. */
+    void writeTo(DataOutput out) throws IOException {
+        out.writeInt(size);
+        for (int i = 0; i < keys.length; i++) {
+            if (keys[i] == 0) continue;
+            out.writeLong(keys[i]);
+            out.writeLong(counts[i]);
+        }
+    }
+
+    /** Adds the keys that another table has written. */
+    void readFrom(DataInput in) throws IOException {
+        for (int n = in.readInt(); n > 0; n--) add(in.readLong(), in.readLong());
     }
 
     /** Gives the table's memory back; the table must not be used any more. */

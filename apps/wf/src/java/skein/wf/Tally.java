@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.Arrays;
 
 /**
@@ -195,6 +198,22 @@ public final class Tally {
         cells[entry + TIME] = Math.addExact(cells[entry + TIME], others[other + TIME]);
         cells[entry + TIMED] = Math.addExact(cells[entry + TIMED], others[other + TIMED]);
         cells[entry + SLOWEST] = Math.max(cells[entry + SLOWEST], others[other + SLOWEST]);
+    }
+
+    /** Writes what was counted, for {@link #readFrom}. */
+    void writeTo(DataOutput out) throws IOException {
+        table.writeTo(out);
+        out.writeLong(dropped);
+        if (seen != null) seen.writeTo(out);
+        if (distributions != null) distributions.writeTo(out);
+    }
+
+    /** Reads what another of the same plan has written, when nothing is counted here. */
+    void readFrom(DataInput in) throws IOException {
+        table.readFrom(in);
+        dropped = in.readLong();
+        if (seen != null) seen.readFrom(in);
+        if (distributions != null) distributions.readFrom(in);
     }
 
     /** How many keys there are; with a limit, an estimate that is off by 0.8 % (one standard error). */

@@ -7,6 +7,7 @@
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop])
   (:import
+   (java.io ByteArrayInputStream ByteArrayOutputStream DataInputStream DataOutputStream)
    (skein.fold.files Bytes)
    (skein.wf Budget KeyTable Ranking Ranking$Entry TooManyKeys)))
 
@@ -54,6 +55,29 @@
                            (aset cells entry (+ (aget cells entry) (aget (.cells other) at))))
                          (recur (.next other at))))
                      (= (frequencies (concat left right)) (counts table)))))]
+    (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
+
+(defn- sent
+  "Returns the table that is read from what `table` writes."
+  ^KeyTable [^KeyTable table]
+  (let [bytes (ByteArrayOutputStream.)]
+    (.writeTo table (DataOutputStream. bytes))
+    (doto (KeyTable. 1 small-capacity (Budget. 100000000))
+      (.readFrom (DataInputStream. (ByteArrayInputStream. (.toByteArray bytes)))))))
+
+(def ^:private alike-key-gen
+  "Long keys that the quick hash can't tell apart, so that a table with some of them hashes all bytes."
+  (gen/fmap #(str (apply str (repeat 40 "a")) % (apply str (repeat 60 "b"))) (gen/elements (map #(format "%08d" %) (range 100)))))
+
+(deftest a-table-that-was-sent-goes-on-counting
+  (let [result (check/quick-check
+                 100
+                 (prop/for-all [before (gen/vector (gen/frequency [[9 key-gen] [1 alike-key-gen]]) 0 200), after (gen/vector key-gen 0 50)]
+                   (let [there (table-of before 128)
+                         here (sent there)]
+                     (count-keys! here after 128)
+                     (and (= (.first there) (.first here))
+                          (= (frequencies (concat before after)) (counts here))))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
 (deftest the-empty-key-has-an-entry

@@ -55,6 +55,14 @@
   (let [known (.size (.getExecutorMemoryStatus (context cluster)))]
     (if (local? cluster) known (dec known))))
 
+(defn tasks-per-process
+  "Returns how many tasks run at once in a process of the cluster, at most."
+  ^long [cluster]
+  (let [cores (cores cluster)]
+    (if (local? cluster)
+      cores
+      (.getInt (.conf (context cluster)) "spark.executor.cores" (int cores)))))
+
 (defn- answers? [host port]
   (try
     (with-open [socket (Socket.)]

@@ -29,33 +29,34 @@
     (.parallelize context (.toSeq (CollectionConverters/asScala pieces)) (count pieces) (ClassTag/apply Object))))
 
 (defn- parts
-  "Returns what skein.spark.run/run needs of a source of `pieces`, or of the rows of `rdd`."
-  [cluster pieces ^RDD rdd]
+  "Returns what skein.spark.run/run needs of a source of `pieces`, or of what `reader` makes of the rows of `rdd`."
+  [cluster pieces ^RDD rdd reader]
   {:cluster cluster
+   :reader reader
    :pieces? (some? pieces)
    :n (if pieces (count pieces) (.getNumPartitions rdd))
    :rdd (cond
           (nil? pieces) rdd
           (seq pieces) (spread (cluster/context cluster) pieces))})
 
-(deftype Far [cluster pieces rdd]
+(deftype Far [cluster pieces rdd reader]
   fold-source/Source
   (-source [this] this)
   fold-source/Remote
-  (-fold [_ opts f] (first (run/run opts f (parts cluster pieces rdd) nil)))
+  (-fold [_ opts f] (first (run/run opts f (parts cluster pieces rdd reader) nil)))
   Object
-  (toString [_] (str "#<Far source of " (:n (parts cluster pieces rdd)) " partitions>")))
+  (toString [_] (str "#<Far source of " (:n (parts cluster pieces rdd reader)) " partitions>")))
 
 (defn fold
   "See skein.spark/explain. Returns [value stage]."
   [opts f ^Far far trace]
   (when-not (instance? Far far)
     (error/fail! :skein/not-far
-                 (str "A source on a cluster is made by skein.spark/lines, range*, parallel, of-each or rows; this is " (error/preview far)
+                 (str "A source on a cluster is made by skein.spark/lines, slices, range*, parallel, of-each, rows or skein.spark.parquet; this is " (error/preview far)
                       ". What lies here, skein.fold/fold folds.")
                  {:value (error/preview far)}))
   (let [f (request/->fold f)
-        [value stage] (run/run opts f (parts (.cluster far) (.pieces far) (.rdd far)) trace)]
+        [value stage] (run/run opts f (parts (.cluster far) (.pieces far) (.rdd far) (.reader far)) trace)]
     [((or (:complete f) identity) value) stage]))
 
 (defn- encoded [call]
@@ -65,17 +66,19 @@
   "Returns the source of which each of `calls`, vectors [symbol & arguments], returns a part on an executor."
   [cluster calls]
   (cluster/context cluster)
-  (Far. cluster (mapv encoded calls) nil))
+  (Far. cluster (mapv encoded calls) nil nil))
 
 (defn of-rdd
-  "Returns the source of the rows of an RDD."
-  [cluster rdd]
-  (cluster/context cluster)
-  (Far. cluster nil
-        (condp instance? rdd
-          RDD rdd
-          JavaRDD (.rdd ^JavaRDD rdd)
-          (error/fail! :skein/not-far (str "rows takes an RDD or a JavaRDD, not " (error/preview rdd) ".") {:value (error/preview rdd)}))))
+  "Returns the source of the rows of an RDD, or of what the call `reader`, [symbol & arguments], makes of an iterator of them there."
+  ([cluster rdd] (of-rdd cluster rdd nil))
+  ([cluster rdd reader]
+   (cluster/context cluster)
+   (Far. cluster nil
+         (condp instance? rdd
+           RDD rdd
+           JavaRDD (.rdd ^JavaRDD rdd)
+           (error/fail! :skein/not-far (str "rows takes an RDD or a JavaRDD, not " (error/preview rdd) ".") {:value (error/preview rdd)}))
+         reader)))
 
 (defn default-partitions
   "Returns how many partitions a source has if nobody says: four a core, so that a slow one holds up little."
@@ -108,7 +111,7 @@
 (defn of-vector
   "Returns the source of the elements of the vector `v`, which are sent."
   [cluster v n]
-  (Far. cluster (into [] (mapcat (fn [[from to]] (fitting (subvec v from to)))) (cuts 0 (count v) n)) nil))
+  (Far. cluster (into [] (mapcat (fn [[from to]] (fitting (subvec v from to)))) (cuts 0 (count v) n)) nil nil))
 
 (defn opened
   "Returns the source that the function `f` returns for `path`. For executors."

@@ -16,6 +16,7 @@
   "Var -> function of an options map and a cluster that calls it with nothing else to refuse."
   {#'spark/connect (fn [opts _] (spark/connect opts "local[1]"))
    #'spark/lines (fn [opts cluster] (spark/lines opts cluster "LICENSE"))
+   #'spark/slices (fn [opts cluster] (spark/slices opts cluster "LICENSE"))
    #'spark/range* (fn [opts cluster] (spark/range* opts cluster 0 10))
    #'spark/parallel (fn [opts cluster] (spark/parallel opts cluster [1 2]))
    #'spark/fold (fn [opts cluster] (spark/fold opts fold/count (spark/range* cluster 0 10)))

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf.wf2;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import skein.wf.Accumulator;
 import skein.wf.Budget;
@@ -184,6 +187,20 @@ public final class Wf2 extends Accumulator<Wf2> {
                 counted += other.counted;
             }
         }
+    }
+
+    @Override
+    protected void write(DataOutput out) throws IOException {
+        for (KeyTable table : new KeyTable[] {urls, clients, referrers}) table.writeTo(out);
+        for (long number : new long[] {malformed, ignored, counted}) out.writeLong(number);
+    }
+
+    @Override
+    protected void read(DataInput in) throws IOException {
+        for (KeyTable table : new KeyTable[] {urls, clients, referrers}) table.readFrom(in);
+        malformed = in.readLong();
+        ignored = in.readLong();
+        counted = in.readLong();
     }
 
     private void mergeUrls(KeyTable other) {

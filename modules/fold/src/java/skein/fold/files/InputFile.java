@@ -70,6 +70,18 @@ public final class InputFile {
         return new InputFile(name, null, false, null, true, 0, in);
     }
 
+    /** As {@link #of(String, InputStream)}, for contents that are not to be unpacked, whatever their first bytes are. */
+    public static InputFile ofPlain(String name, InputStream in) {
+        InputFile file = of(name, in);
+        file.unpacked = true;
+        return file;
+    }
+
+    /** Returns how a file that begins with {@code head} is compressed, such as "gzip", or null. Six bytes are enough to tell. */
+    public static String packingOf(byte[] head) {
+        return Unpacking.packing(head);
+    }
+
     /** The standard input of the process, which is called "-". */
     public static InputFile standardInput() {
         return of("-", new FileInputStream(FileDescriptor.in));

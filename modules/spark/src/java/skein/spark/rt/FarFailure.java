@@ -74,17 +74,6 @@ final class FarFailure {
                 found);
     }
 
-    static ExceptionInfo tooLong(String file, long position) {
-        return of(
-                "record-too-long",
-                "A line of " + file + " that begins at byte " + position
-                        + " is longer than 2 GB, more than a string can hold.",
-                Keyword.intern("path"),
-                file,
-                Keyword.intern("position"),
-                position);
-    }
-
     /** Stands for an exception of class {@code type} that could not be sent as it is. */
     static ExceptionInfo broken(String type, String message, Object data, Throwable cause) {
         return new ExceptionInfo(

@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.spark.lines-test
+(ns skein.spark.files-test
   "Ranges of files, against skein.fold.lines: without a cluster but for the last tests."
   (:require
    [clojure.java.io :as io]
@@ -12,17 +12,17 @@
    [skein.fold.lines :as fold-lines]
    [skein.spark :as spark]
    [skein.spark.bed :as bed]
-   [skein.spark.lines :as lines]
+   [skein.spark.files :as files]
    [skein.spark.source :as source])
   (:import
    (clojure.lang ExceptionInfo)
    (com.github.luben.zstd ZstdOutputStream)
-   (java.io ByteArrayInputStream File OutputStream)
+   (java.io File OutputStream)
    (java.util.zip GZIPOutputStream)
    (org.apache.commons.compress.compressors.bzip2 BZip2CompressorOutputStream)
    (org.apache.commons.compress.compressors.lz4 FramedLZ4CompressorOutputStream)
    (org.tukaani.xz LZMA2Options XZOutputStream)
-   (skein.spark.rt LineRange)))
+   (skein.fold.spi Slice)))
 
 (set! *warn-on-reflection* true)
 
@@ -39,12 +39,14 @@
 
 (defn- locally [file] (fold/fold (fold/into []) (fold-lines/lines (str file))))
 
+(defn- part [^File file from to]
+  {:uri (str (.toURI file)), :from from, :to to, :size (.length file)})
+
 (defn- by-ranges
   "Returns the lines of `file` by ranges of about `n` bytes."
   [^File file n]
-  (let [size (.length file)
-        uri (str (.toURI file))]
-    (into [] (mapcat (fn [[from to]] (fold/fold (fold/into []) (lines/part uri from to "UTF-8"))))
+  (let [size (.length file)]
+    (into [] (mapcat (fn [[from to]] (fold/fold (fold/into []) (files/line-part (part file from to) "UTF-8"))))
           (source/cuts 0 size (max 1 (quot size (long n)))))))
 
 (def ^:private gen-text
@@ -74,24 +76,28 @@
   (let [file (file-of (byte-array [97 -1 10 -61 10 98]))]
     (is (= (locally file) (by-ranges file 2))))
   (let [file (file-of (.getBytes "ü\né" "ISO-8859-1"))]
-    (is (= ["ü" "é"] (fold/fold (fold/into []) (lines/part (str (.toURI file)) 0 3 "ISO-8859-1"))))))
+    (is (= ["ü" "é"] (fold/fold (fold/into []) (files/line-part (part file 0 3) "ISO-8859-1"))))))
 
 (deftest a-step-that-has-enough-ends-the-range
   (let [file (file-of (utf-8 "a\nb\nc\n"))]
-    (is (= ["a" "b"] (fold/fold (fold/through (take 2) (fold/into [])) (lines/part (str (.toURI file)) 0 6 "UTF-8"))))))
-
-(deftest a-file-that-became-shorter-is-found
-  (let [source (LineRange. (fn [_] (ByteArrayInputStream. (utf-8 "a\nb"))) "f" 0 10 java.nio.charset.StandardCharsets/UTF_8)]
-    (is (= :skein/file-truncated
-           (:skein/error (ex-data (try (fold/fold fold/count source) (catch ExceptionInfo e e))))))))
+    (is (= ["a" "b"] (fold/fold (fold/through (take 2) (fold/into [])) (files/line-part (part file 0 6) "UTF-8"))))))
 
 (defn- error-of [f] (:skein/error (ex-data (try (f) (catch ExceptionInfo e e)))))
 
-(deftest compressed-data-are-told-by-their-first-bytes
-  (doseq [[kind head] {:gzip [0x1F 0x8B 8 0], :zstd [0x28 0xB5 0x2F 0xFD 0], :bzip2 [66 90 104], :xz [0xFD 55 122 88 90 0], :lz4 [4 34 77 24], nil [65]}]
-    (is (= kind (lines/kind-of head))))
-  (is (= :zstd (lines/kind-of [0x5A 0x2A 0x4D 0x18])))
-  (is (nil? (lines/kind-of []))))
+(deftest a-file-that-became-shorter-is-found
+  (let [file (file-of (utf-8 "a\nb"))]
+    (is (= :skein/file-truncated (error-of #(fold/fold fold/count (files/line-part {:uri (str (.toURI file)), :from 0, :to 10, :size 10} "UTF-8")))))))
+
+(deftest what-is-appended-is-not-seen
+  (let [file (file-of (utf-8 "a\nbc"))
+        parts [{:uri (str (.toURI file)), :from 0, :to 2, :size 3} {:uri (str (.toURI file)), :from 2, :to 3, :size 3}]]
+    (is (= ["a" "b"] (mapcat #(fold/fold (fold/into []) (files/line-part % "UTF-8")) parts)))))
+
+(deftest a-range-that-begins-like-compressed-data-is-text
+  (let [file (file-of (utf-8 "ab\nBZh91AY&SY\n"))]
+    (is (= ["BZh91AY&SY"] (fold/fold (fold/into []) (files/line-part {:uri (str (.toURI file)), :from 3, :to 14, :size 14} "UTF-8"))))))
+
+(defn slice-text "The number of a slice's file, and its text." [^Slice slice] [(.file slice) (.text slice (java.nio.charset.Charset/forName "UTF-8"))])
 
 (deftest files-fold-by-tasks
   (let [cluster (bed/bed :local)
@@ -115,3 +121,18 @@
     (is (= :skein/file-missing (error-of #(spark/lines cluster "/no/such/file"))))
     (is (= :skein/file-is-directory (error-of #(spark/lines cluster (.getParent plain)))))
     (is (= :skein/bad-charset (error-of #(spark/lines {:charset "no-such"} cluster (str plain)))))))
+
+(defn- slice-texts
+  "Returns [file number, text] of all slices of a source on a cluster, slices of one file joined."
+  [far]
+  (let [texts (spark/fold (fold/through (map slice-text) (fold/into [])) far)]
+    (mapv (fn [same] [(ffirst same) (str/join (map second same))]) (partition-by first texts))))
+
+(deftest slices-know-their-files
+  (let [cluster (bed/bed :local)
+        text (str/join (map #(str "line\r " % "\n") (range 5000)))
+        plain (str (file-of (utf-8 text)))
+        gz (str (file-of (utf-8 text) ".gz" #(GZIPOutputStream. %)))]
+    (is (= [[0 text] [1 text] [2 text]] (slice-texts (spark/slices {:split-bytes 777} cluster [plain gz plain]))))
+    (is (every? #(str/ends-with? % "\n") (spark/fold (fold/through (map (comp second slice-text)) (fold/into []))
+                                                     (spark/slices {:split-bytes 10} cluster plain))))))

@@ -1,0 +1,146 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.spark.files
+  "Files in parts: as lines, or many lines at a time, as skein.fold.lines gives them. A part has the lines that begin in a range of
+  a file's bytes. A compressed file is one part. Files are wherever Hadoop's file systems find them."
+  {:no-doc true}
+  (:require
+   [skein.fold.lines :as lines]
+   [skein.impl.check :as check]
+   [skein.impl.error :as error]
+   [skein.spark.cluster :as cluster]
+   [skein.spark.source :as source])
+  (:import
+   (java.io FileInputStream FileNotFoundException IOException InputStream)
+   (java.net URI)
+   (java.nio.charset Charset)
+   (org.apache.hadoop.conf Configuration)
+   (org.apache.hadoop.fs FileStatus FileSystem Path)
+   (org.apache.spark SparkEnv)
+   (org.apache.spark.deploy SparkHadoopUtil)
+   (skein.fold.files InputFile)
+   (skein.fold.spi Slice)
+   (skein.spark.rt RangeStream)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const max-split-bytes "How long a part is at most, unless :split-bytes says otherwise." (* 128 1024 1024))
+
+;;;; There, and here
+
+(defn opened
+  "Returns an InputStream of the file at `uri`, from `position` on."
+  ^InputStream [uri ^long position]
+  (if (= "file" (.getScheme (URI. uri)))
+    (let [in (FileInputStream. (.getPath (URI. uri)))]
+      (.position (.getChannel in) position)
+      in)
+    (let [path (Path. (URI. uri))
+          ^Configuration conf (.newConfiguration (SparkHadoopUtil/get) (.conf (SparkEnv/get)))]
+      (doto (.open (.getFileSystem path conf) path)
+        (.seek position)))))
+
+(defn- input
+  "Returns the InputFile of the records that begin in a range of a file; from, to and size are nil for all that a compressed file
+  unpacks to."
+  [{:keys [uri from to size]} text?]
+  (if size
+    (InputFile/ofPlain uri (RangeStream. (fn [position] (opened uri position)) uri from to size text?))
+    (InputFile/of uri (opened uri 0))))
+
+(defn line-part
+  "Returns the source of the lines of a part {:uri :from :to :size} of a file."
+  [part charset]
+  (lines/lines {:charset charset} (input part true)))
+
+(defn slice-part
+  "Returns the source of the slices of a part {:uri :from :to :size} of the file with the number `file`."
+  [{:keys [from] :as part} file]
+  (let [from (long (or from 0))]
+    (eduction (map (fn [^Slice slice] (Slice. (.bytes slice) (.from slice) (.to slice) (+ from (.position slice)) (int file))))
+              (lines/slices (input part false)))))
+
+;;;; Here
+
+(defn- failed! [error path message]
+  (error/fail! error message {:path (str path)}))
+
+(defn- failing
+  "Calls `f`, and throws what an IOException of it stands for; `doing` says what it does."
+  [path doing f]
+  (try
+    (f)
+    (catch FileNotFoundException _
+      (failed! :skein/file-missing path (str "There is no file " path ", as seen from here. A cluster needs files that each executor can read.")))
+    (catch IllegalArgumentException e
+      (failed! :skein/bad-path path (str (error/preview path) " names no file: " (ex-message e) ".")))
+    (catch IOException e
+      (failed! :skein/file-unreadable path (str "Can't " doing " " path ": " (ex-message e) ".")))))
+
+(defn- statuses
+  "Returns the FileStatus of each file that `path` means, by name. What names no file may be a pattern such as logs/*.gz."
+  [^Configuration conf path]
+  (let [found (failing path "look for"
+                       #(let [path (Path. (str path))
+                              system (FileSystem/get (.toUri path) conf)]
+                          (if (.exists system path)
+                            [(.getFileStatus system path)]
+                            (seq (or (.globStatus system path) (throw (FileNotFoundException.)))))))]
+    (when (empty? found)
+      (failed! :skein/file-missing path (str "No file fits " path ", as seen from here. A cluster needs files that each executor can read.")))
+    (doseq [^FileStatus status found]
+      (when (.isDirectory status)
+        (failed! :skein/file-is-directory path (str (.getPath status) " is a directory. Give its files, for instance by " (.getPath status) "/*."))))
+    (sort-by #(str (.getPath ^FileStatus %)) found)))
+
+(defn- packed?
+  "Returns whether a file is compressed, by its first bytes."
+  [^Configuration conf ^Path path]
+  (failing path "read"
+           #(with-open [in (.open (.getFileSystem path conf) path)]
+              (some? (InputFile/packingOf (.readNBytes in 6))))))
+
+(defn found
+  "Returns what a path or a pattern means, by name: [{:uri string, :size bytes, :packed? whether it is compressed} ...]. Throws
+  :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable and :skein/bad-path."
+  [cluster path]
+  (let [conf (.hadoopConfiguration (cluster/context cluster))]
+    (mapv (fn [^FileStatus status]
+            (let [size (.getLen status)]
+              {:uri (str (.toUri (.getPath status))), :size size, :packed? (and (pos? size) (packed? conf (.getPath status)))}))
+          (statuses conf path))))
+
+(defn- parts
+  "Returns the parts of each of `files`: [[{:uri :from :to :size} ...] ...]."
+  [files split-bytes]
+  (for [{:keys [uri size packed?]} files]
+    (if packed?
+      [{:uri uri}]
+      (for [[from to] (source/cuts 0 size (quot (+' size (dec split-bytes)) split-bytes))]
+        {:uri uri, :from from, :to to, :size size}))))
+
+(defn- source-of
+  "Returns the source whose parts are what (call part file) returns, file being the file's number."
+  [split-bytes cluster paths call]
+  (let [files (into [] (mapcat #(found cluster %)) (if (or (string? paths) (not (coll? paths))) [paths] paths))
+        total (transduce (map :size) + files)
+        split (or split-bytes (max 1 (min max-split-bytes (quot total (source/default-partitions cluster)))))]
+    (source/of-calls cluster (for [[file its] (map-indexed vector (parts files split)), part its] (call part file)))))
+
+(def ^:private split-option {:split-bytes [pos-int? "a positive number of bytes"]})
+
+(defn lines
+  "See skein.spark/lines."
+  [opts cluster paths]
+  (let [{:keys [split-bytes charset] :or {charset "UTF-8"} :as opts}
+        (check/options "lines" opts (assoc split-option :charset [some? "a charset or the name of one"]))
+        charset (if (instance? Charset charset) (.name ^Charset charset) charset)]
+    ;; What skein.fold.lines refuses is refused here.
+    (lines/lines (dissoc opts :split-bytes) paths)
+    (source-of split-bytes cluster paths (fn [part _] [`line-part part charset]))))
+
+(defn slices
+  "See skein.spark/slices."
+  [opts cluster paths]
+  (let [{:keys [split-bytes]} (check/options "slices" opts split-option)]
+    (lines/slices paths)
+    (source-of split-bytes cluster paths (fn [part file] [`slice-part part file]))))
