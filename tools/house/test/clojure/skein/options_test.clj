@@ -97,7 +97,7 @@
 
 (def ^:private in-lanes
   "What takes options in modules that are not on this class path. Their own tests call them with unknown options."
-  '#{skein.spark/connect skein.spark/lines skein.spark/slices skein.spark/range* skein.spark/parallel skein.spark/fold skein.spark/explain})
+  '#{skein.spark/connect skein.spark/lines skein.spark/slices skein.spark/range* skein.spark/parallel skein.spark/fold skein.spark/explain skein.spark.parquet/rows})
 
 (defn- arglists
   "Returns the argument vectors of a public `defn` or `defmacro` form, or nil."

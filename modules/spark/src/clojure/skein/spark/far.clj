@@ -58,20 +58,22 @@
                    {:namespace n, :jars (names/shipped)}))))
 
 (defn- open
-  "Returns the source that a partition is: the value of a call [symbol & arguments], encoded, or the source itself."
-  [source]
-  (if (bytes? source)
-    (let [[sym & args] (Decoder/decode source)]
-      (apply (names/resolve-name sym) args))
-    source))
+  "Returns the source that a partition is: the value of a call [symbol & arguments], encoded; or the source itself, or what the call
+  `reader` makes of it."
+  [source reader]
+  (let [[sym & args] (if (bytes? source) (Decoder/decode source) reader)]
+    (cond
+      (bytes? source) (apply (names/resolve-name sym) args)
+      reader (apply (names/resolve-name sym) source args)
+      :else source)))
 
-(defn- fold-here [{:keys [f stages files bindings max-bytes]} source where]
+(defn- fold-here [{:keys [f stages files bindings max-bytes reader]} source where]
   (check-files files)
   (with-bindings (or bindings {})
     (let [units (long-array 1)
           start (System/nanoTime)
           f (if stages (order/prefix f stages) f)
-          [how value] (strand (fold/through (counting units) f) (open source))
+          [how value] (strand (fold/through (counting units) f) (open source reader))
           stats (assoc where :units (aget units 0), :ns (- (System/nanoTime) start))]
       (Encoder/encode [how value stats] max-bytes))))
 
@@ -85,7 +87,8 @@
                      :stages     how many stages of its xform to do, into a vector; nil for the whole fold
                      :files      map from namespace to the checksum of its file
                      :bindings   map from var to value
-                     :max-bytes  how large the result may be}
+                     :max-bytes  how large the result may be
+                     :reader     a call [symbol & arguments] that gets the partition first, and returns the source; or nil}
   source   the partition: a source of skein.fold, or the bytes of a call [symbol & arguments] that returns one
   where    map that is added to stats, or nil"
   [^bytes request source where]

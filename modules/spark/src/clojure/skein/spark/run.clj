@@ -91,13 +91,15 @@
   "Returns [value stage]: the value of the fold `f`, not yet post-processed, and the stage that needed order, or nil.
 
   opts   see skein.spark/fold
-  parts  {:cluster, :rdd, :n how many partitions it has, :pieces? whether a partition's element says what to fold}
+  parts  {:cluster, :rdd, :n how many partitions it has, :pieces? whether a partition's element says what to fold, :reader what
+          makes a source of a partition there, or nil}
   trace  atom of a vector, to which is added what each partition did; or nil"
-  [opts f {:keys [n] :as parts} trace]
+  [opts f {:keys [n reader] :as parts} trace]
   (request/check f)
   (let [opts (job/with-deadline (check/options "fold" opts options))
         stage (order/first-in-order f)
         request {:f (request/far-fold f)
+                 :reader reader
                  :bindings (into {} (map (juxt identity deref)) (:bindings opts))
                  :max-bytes (:max-result-bytes opts request/default-max-result-bytes)}
         job (assoc parts :opts opts, :trace trace)]
