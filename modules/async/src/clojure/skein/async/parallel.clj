@@ -51,7 +51,7 @@
     (let [unused (cond
                    (a/poll! permits) unused
                    (pos? unused) (dec unused)
-                   :else (do (a/<! permits) unused))
+                   :else (do (a/alts! [stop permits] :priority true) unused))
           [value port] (a/alts! [stop in] :priority true)
           value (when-not (identical? port stop) value)]
       (launch value unused)
@@ -79,8 +79,8 @@
   (a/go
     (let [[result thrown] (run-job f on-error value)]
       (when (or (some? thrown) (and (some? result) (not (a/>! out result))))
-        (a/close! stop)
-        (finish work thrown))
+        (finish work thrown) ; first, since the first reason counts, and what sees stop ends the work without one
+        (a/close! stop))
       (a/>! permits true))))
 
 (defn- await-all

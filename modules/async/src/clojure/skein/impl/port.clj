@@ -11,7 +11,7 @@
    [skein.impl.late :as late])
   (:import
    (clojure.lang IFn)
-   (skein.rt Alts Buffer Callback Channel ChannelFactory Runner)
+   (skein.rt Alts Buffer Callback Channel ChannelFactory Port Runner)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -69,6 +69,20 @@
     (.close ^Channel port)
     (on-foreign argument/closeable "chan of close!" port (late/close! port)))
   nil)
+
+(defn cause
+  "Returns the exception with which the channel `ch` was closed, or nil. That of a block is none: it is told as the block ends."
+  ^Throwable [ch]
+  (when (and (instance? Channel ch) (not (instance? Port ch)))
+    (.thrown ^Channel ch)))
+
+(defn close-as!
+  "Closes `to` as `from` was closed: with its cause, if it has one."
+  [to from]
+  (let [cause (cause from)]
+    (if (and cause (instance? Channel to))
+      (.close ^Channel to cause)
+      (close! to))))
 
 (defn- on-caller [f]
   (with-meta f {:on-caller? true}))

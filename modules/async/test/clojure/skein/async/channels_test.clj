@@ -22,6 +22,12 @@
 
 (def ^:private boom (ex-info "boom" {}))
 
+(defn- until-closed
+  "Returns what is taken from `port` until it is closed, for whatever reason."
+  [port]
+  (await-port (a/go-loop [taken []]
+                (if-some [v (a/<! port)] (recur (conj taken v)) taken))))
+
 ;;;; The end of a channel
 
 (deftest closed-is-closed-to-puts
@@ -45,6 +51,35 @@
 (deftest values-come-before-the-cause
   (let [c (doto (a/chan 2) (a/put! 1) (a/put! 2) (channels/close-with! boom))]
     (is (= [1 2 boom] [(a/<?? c) (a/<?? c) (thrown-by #(a/<?? c))]))))
+
+(defn- failed
+  "Returns a channel of 1, closed because of boom."
+  []
+  (doto (a/chan 1) (a/put! 1) (channels/close-with! boom)))
+
+(deftest a-cause-goes-from-channel-to-channel
+  (doseq [[what out] {"pipe" (a/pipe (failed) (a/chan 1))
+                      "split" (let [[odd even] (a/split odd? (failed))] (a/pipe odd even))
+                      "take" (a/take 2 (failed))
+                      "merge" (a/merge [(a/to-chan! [1]) (failed)])
+                      "map" (a/map vector [(a/to-chan! [1 2]) (failed)])
+                      "mult" (let [out (a/chan 1)] (a/tap (a/mult (failed)) out) out)
+                      "pipeline" (let [out (a/chan 1)] (a/pipeline 1 out (map inc) (failed)) out)
+                      "pipeline-async" (let [out (a/chan 1)]
+                                         (a/pipeline-async 1 out (fn [v ch] (a/put! ch v) (a/close! ch)) (failed))
+                                         out)}]
+    (testing what
+      (is (identical? boom (within-deadline (thrown-by #(loop [] (when (some? (a/<?? out)) (recur)))))))))
+  (is (= [1 nil] (let [one (a/take 1 (failed))] [(a/<!! one) (a/<?? one)])) "what had enough did not fail")
+  (is (nil? (within-deadline (let [out (a/pipe (failed) (a/chan 1) false)] (a/<!! out) (a/poll! out)))) "what stays open"))
+
+(deftest a-part-of-the-values-is-no-result
+  (doseq [reduction [#(a/reduce + 0 %) #(a/transduce (map inc) + 0 %) #(a/into [] %)]
+          :let [port (volatile! nil)]]
+    (is (identical? boom (second (await-uncaught #{boom} #(vreset! port (reduction (failed)))))))
+    (is (identical? boom (within-deadline (thrown-by #(a/<?? @port))))))
+  (is (= [1] (within-deadline (a/<!! (a/into [] (a/go 1))))))
+  (is (= 1 (within-deadline (a/<!! (a/reduce (fn [_ v] (reduced v)) 0 (failed))))) "what had enough did not fail"))
 
 (deftest the-first-close-counts
   (let [c (doto (a/chan) a/close! (channels/close-with! boom))
@@ -151,7 +186,7 @@
         g (channels/gate {:policy policy :on-drop #(swap! dropped conj %)} c)
         puts (mapv (fn [v] (a/put! g v)) [1 2 3])]
     (a/close! g)
-    [puts (await-port (a/into [] c)) @dropped]))
+    [puts (until-closed c) @dropped]))
 
 (deftest a-gate-keeps-its-policy
   (is (= [[true true true] [1 2 3] []] (through-gate :block)))
@@ -194,7 +229,7 @@
         (within-deadline (dotimes [i 1000] (a/>!! source i)))
         (a/close! source)
         (is (= (range 1000) (await-port (a/into [] quick))))
-        (is (= ({:drop [0] :slide [999] :disconnect [0]} policy) (await-port (a/into [] slow))))))))
+        (is (= ({:drop [0] :slide [999] :disconnect [0]} policy) (until-closed slow)))))))
 
 (deftest slow-subscriptions-hold-nobody-up
   (let [source (a/chan)

@@ -8,7 +8,8 @@
    [skein.async :as a]
    [skein.async.channels :as channels]
    [skein.async.parallel :refer [parallel-map]]
-   [skein.deadline :refer [await-port within-deadline]])
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.scope :as s])
   (:import
    (java.util.concurrent CountDownLatch)))
 
@@ -128,3 +129,13 @@
          (mapv (fn [f] (:skein/error (ex-data (thrown-by f))))
                [#(parallel-map 0 inc (a/chan)) #(parallel-map nil inc (a/chan)) #(parallel-map 1 1 (a/chan))
                 #(parallel-map 1 inc [1 2]) #(parallel-map {:n 1 :on-error :hope} inc (a/chan))]))))
+
+(deftest the-reader-ends-with-the-work
+  ;; It waited for a permit that never came back; a scope then waited for it.
+  (doseq [ordered? [true false], _ (range 50)]
+    (let [call #(if (= 3 %) (throw boom) %)]
+      (is (identical? boom
+                      (within-deadline
+                        (thrown-by #(s/scope [sc]
+                                      (s/in-scope sc
+                                        (a/<?? (a/into [] (parallel-map {:n 2 :ordered? ordered?} call (a/to-chan! (range 100))))))))))))))

@@ -9,7 +9,7 @@
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.async.gather :as gather]
-   [skein.impl.port :as port :refer [<! alts! close! defblock]])
+   [skein.impl.port :as port :refer [<! alts! defblock]])
   (:import
    (skein.rt Buffers$Sliding Callback Channel)
    (skein.rt.schedule Scheduler)))
@@ -85,7 +85,7 @@
       (when (some? v)
         (when (give-all h v except) (<! (gather/signal (:gather h))))
         (recur (<! source) nil)))
-    (doseq [[tap close?] @(:taps h) :when close?] (close! tap))))
+    (doseq [[tap close?] @(:taps h) :when close?] (port/close-as! tap source))))
 
 (defn- drop-waiting
   "Until the first tap: lets those go on who wait to put on `source`."

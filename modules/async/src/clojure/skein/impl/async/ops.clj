@@ -34,7 +34,7 @@
   (loop []
     (let [v (<! from)]
       (if (nil? v)
-        (when close? (close! to))
+        (when close? (port/close-as! to from))
         (when (>! to v) (recur))))))
 
 (defn pipe
@@ -52,7 +52,7 @@
     (loop []
       (when-some [v (<! ch)]
         (when (>! (if (p v) true-ch false-ch) v) (recur))))
-    (finally (close! true-ch) (close! false-ch))))
+    (finally (port/close-as! true-ch ch) (port/close-as! false-ch ch))))
 
 (defn split
   "See skein.async/split."
@@ -70,8 +70,9 @@
   (try
     (loop [left n]
       (when (pos? left)
-        (when-some [v (<! ch)]
-          (when (>! out v) (recur (dec left))))))
+        (if-some [v (<! ch)]
+          (when (>! out v) (recur (dec left)))
+          (port/close-as! out ch))))
     (finally (close! out))))
 
 (defn take
@@ -93,7 +94,7 @@
           (if (nil? v)
             (recur (filterv (fn other [c] (not (identical? c ch))) open))
             (when (>! out v) (recur open))))))
-    (finally (close! out))))
+    (finally (port/close-as! out (first (filter port/cause chs))))))
 
 (defn- sources [what chs]
   (check/collection (str "chs of " what) chs)
@@ -133,7 +134,7 @@
           (when (every? some? args)
             (when (>! out (some-value (apply f args) 'map "as the function's result"))
               (recur)))))
-      (finally (close! out)))))
+      (finally (port/close-as! out (first (filter port/cause chs)))))))
 
 (defn map
   "See skein.async/map."
@@ -194,26 +195,21 @@
 ;;;; Into a value
 
 (defblock ^:private reduce-block
-  "The block of `reduce`."
-  [f init ch]
+  "The block of `reduce` and `transduce`. What is there of a channel that was closed with a cause is no result."
+  [f complete init ch]
   (loop [acc init]
     (let [v (<! ch)]
       (if (nil? v)
-        acc
+        (if-some [cause (port/cause ch)] (throw cause) (complete acc))
         (let [acc (f acc v)]
-          (if (reduced? acc) @acc (recur acc)))))))
+          (if (reduced? acc) (complete @acc) (recur acc)))))))
 
 (defn reduce
   "See skein.async/reduce."
   [f init ch]
   (check/function "f of reduce" f)
   (argument/source "ch of reduce" ch)
-  (reduce-block f init ch))
-
-(defblock ^:private complete-block
-  "Gives the value of the port `reduction` to `f`."
-  [f reduction]
-  (f (<! reduction)))
+  (reduce-block f identity init ch))
 
 (defn transduce
   "See skein.async/transduce."
@@ -222,7 +218,7 @@
   (check/function "xform of transduce" xform)
   (argument/source "ch of transduce" ch)
   (let [f (xform f)]
-    (complete-block f (reduce f init ch))))
+    (reduce-block f f init ch)))
 
 (defn into
   "See skein.async/into."

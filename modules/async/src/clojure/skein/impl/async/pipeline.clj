@@ -60,9 +60,9 @@
       (recur))))
 
 (defblock ^:private drain
-  "Puts what the items hold on `to`, in order. `nested?`: an item holds a channel of results,
+  "Puts what the items hold on `to`, in order, and closes it as `from` was. `nested?`: an item holds a channel of results,
   rather than the results."
-  [items to close? nested?]
+  [items to from close? nested?]
   (loop []
     (if-some [item (<! items)]
       (let [results (if nested? (<! item) item)]
@@ -73,7 +73,7 @@
                       :else false)))
           (recur)
           (do (discard item) (abandon items))))
-      (when close? (close! to)))))
+      (when close? (port/close-as! to from)))))
 
 (defn- cancelled?
   "Returns whether the scope to which this block or thread belongs has cancelled it."
@@ -140,6 +140,7 @@
   [n to xf from close? ex-handler workload]
   (check-arguments "pipeline" n to from)
   (check/function "xf of pipeline" xf)
+  (when ex-handler (check/function "ex-handler of pipeline" ex-handler))
   (let [n (long n)
         items (chan n)
         jobs (UnlimitedChannel. (port/buffer (+ n 2)) nil) ; n may be more than may wait elsewhere
@@ -148,7 +149,7 @@
     (dotimes [_ n] (begin-work jobs do-job workload))
     (let [fed (feed from to items begin)]
       (port/take! fed (fn no-more-jobs [_] (close! jobs))))
-    (drain items to close? true)))
+    (drain items to from close? true)))
 
 (defn pipeline-async
   "See skein.async/pipeline-async."
@@ -159,4 +160,4 @@
   (let [items (if (= 1 (long n)) (chan) (chan (dec (long n))))
         begin (fn begin [v item] (try (af v item) (catch Throwable t (fails item t))))]
     (feed from to items begin)
-    (drain items to close? false)))
+    (drain items to from close? false)))
