@@ -37,6 +37,12 @@
 (defn- check-depth [form part]
   (when (deeper? part max-depth) (too-deep! form)))
 
+(defn- overflow?
+  "Returns whether `t` is, or comes from, a StackOverflowError: macros may nest deeper than what they are given. Clojure hides
+  it in an exception of its own when it comes while a macro runs."
+  [t]
+  (boolean (some #(instance? StackOverflowError %) (take-while some? (iterate ex-cause t)))))
+
 (defn- compile-block [env body form & spawn]
   (check-depth form body)
   (try
@@ -47,8 +53,8 @@
           emitted (apply emit/emit program outer spawn)]
       (check-depth form emitted)
       emitted)
-    (catch StackOverflowError _ ; macros may nest deeper than what they are given
-      (too-deep! form))))
+    (catch Throwable t
+      (if (overflow? t) (too-deep! form) (throw t)))))
 
 (defn compile-go
   "Returns a form that creates a frame running `body`, a seq of forms, and

@@ -45,6 +45,10 @@
     (fn in-call [x] (list 'identity x))
     (fn in-do [x] (list 'do x))))
 
+(deftest deep-macros-are-compiled-or-refused
+  (doseq [[n wrap] [[120 (fn [x] (list `if-let ['a 1] x 2))] [200 (fn [x] (list `case 1 1 x 2))]]]
+    (is (contains? #{1 :skein/nested-too-deep} (refusal (nested n wrap))))))
+
 (defn- logged
   "[value arguments] of a function `n` that logs its argument and is called in `literal`, which `wrap` surrounds."
   [wrap literal]
