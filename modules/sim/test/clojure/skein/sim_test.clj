@@ -166,6 +166,13 @@
     (is (< 3 (long (:points (use-lease true)))))
     (is (= :skein/no-target (error-of #(sim/everywhere (<!! (go 1))))))))
 
+(deftest a-deadlock-in-a-scope-is-told
+  (doseq [threads [:auto :none]
+          [error message] [(failure {:schedules 5 :threads threads} (scope/scope [s] (scope/go s (<! (chan)))))
+                           (failure {:schedules 5 :threads threads} (scope/scope [s] (scope/in-scope s (go (<! (chan))) 1)))]]
+    (is (= :skein/sim-deadlock error))
+    (is (re-find #"go-1 +waits in <! chan-1 +sim_test.clj:\d+ " (str message)))))
+
 ;;;; Bad input
 
 (deftest bad-input-is-refused
