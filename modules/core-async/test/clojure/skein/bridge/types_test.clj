@@ -4,6 +4,7 @@
   (:require
    [clojure.core.async :as a]
    [clojure.core.async.impl.protocols :as protocols]
+   [clojure.pprint :as pprint]
    [clojure.test :refer [are deftest is testing]]
    [skein.async :as skein]
    [skein.async.coexist]
@@ -46,6 +47,17 @@
   (are [type] (not (instance? type {}))
     ReadPort WritePort Channel ManyToManyChannel)
   (is (not-any? #(satisfies? % {}) [protocols/ReadPort protocols/WritePort protocols/Channel])))
+
+(deftest a-users-method-prints-channels
+  (doseq [[multi print] [[print-method pr-str]
+                         [print-dup #(binding [*print-dup* true] (pr-str %))]
+                         [pprint/simple-dispatch #(with-out-str (pprint/write % :stream *out*))]]
+          type [ManyToManyChannel ReadPort WritePort Channel]
+          :let [multi ^clojure.lang.MultiFn multi]]
+    (.addMethod multi type (fn ([_] (clojure.core/print "mine")) ([_ ^java.io.Writer w] (.write w "mine"))))
+    (try
+      (is (= #{"mine"} (set (map print (vals (ports))))) (str multi " " type))
+      (finally (remove-method multi type)))))
 
 (deftest buffers-have-the-types
   (are [type buffer] (and (instance? type buffer) (instance? Buffer buffer) (satisfies? protocols/Buffer buffer))

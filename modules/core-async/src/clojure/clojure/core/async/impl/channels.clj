@@ -4,9 +4,17 @@
   and makes ports of its own."
   (:require
    [skein.async :as a]
-   [skein.impl.protocols :as impl]))
+   [skein.impl.protocols :as impl])
+  (:import
+   (clojure.core.async.impl.channels ManyToManyChannel)
+   (clojure.core.async.impl.protocols ReadPort WritePort)))
 
 (set! *warn-on-reflection* true)
+
+;; A program prints channels by a method of its own for one of core.async's types. A channel is also
+;; a skein.rt.Channel, for which skein.async has a method.
+(doseq [type [ManyToManyChannel ReadPort WritePort clojure.core.async.impl.protocols.Channel]]
+  (prefer-method print-method type skein.rt.Channel))
 
 (defn box
   "Returns a derefable `value`, as a port returns for an operation that is done at once."
