@@ -308,7 +308,7 @@
     (when-some [thrown (if (instance? Channel port)
                          (.thrown ^Channel port)
                          (late/failure port))]
-      (throw thrown)))
+      (throw (Failures/rethrown thrown))))
   value)
 
 (defmacro ^{:style/indent 0} <?

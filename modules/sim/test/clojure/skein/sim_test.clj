@@ -115,6 +115,18 @@
   (is (= :skein/sim-real-time (first (failure (Thread/sleep 5)))))
   (is (= :skein/sim-stuck (first (failure {:watchdog-ms 100} (loop [] (when-not (Thread/interrupted) (recur))))))))
 
+(deftest a-rethrown-exception-has-reached-somebody
+  (let [fails (fn [] (throw (ex-info "x" {})))]
+    (is (nil? (failure {:schedules 20} (try (a/<?? (go (fails))) (catch Exception _)))))
+    (is (nil? (failure {:schedules 20} (try (a/<?? (a/thread (fails))) (catch Exception _)))))
+    (is (nil? (failure {:schedules 20} (<!! (go (try (a/<? (go (fails))) (catch Exception _)))))))
+    (doseq [[error message] [(failure {:schedules 20} (do (<!! (a/thread (fails))) nil))
+                             (failure {:schedules 20} (let [c (go (fails))] (is (= 1 (<!! c)))))
+                             (failure {:schedules 20} (do (go (fails)) (<!! (chan))))
+                             (failure {:max-steps 2000} (do (go (fails)) (let [c (chan)] (loop [] (a/poll! c) (recur)))))]]
+      (is (= :skein/sim-failed error))
+      (is (str/starts-with? (str message) "An exception reaches nobody: ExceptionInfo, \"x\",")))))
+
 (deftest a-report-names-the-line
   (let [[_ deadlock] (failure (let [c (chan)] (<!! c)))
         [_ sleeps] (failure (Thread/sleep 5))]

@@ -37,6 +37,8 @@
     (try
       (is (some #(identical? thrown (:actual %)) (reports (t/no-dropped-errors) #(<!! (go (throw thrown))))))
       (is (= [] (reports (t/no-dropped-errors) #(<!! (go 1)))))
+      (is (= [] (reports (t/no-dropped-errors) #(try (a/<?? (go (throw (ex-info "taken" {})))) (catch Exception _)))))
+      (is (= [] (reports (t/no-dropped-errors) #(try (a/<?? (a/thread (throw (ex-info "taken" {})))) (catch Exception _)))))
       (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
 
 (deftest a-test-that-hangs-is-reported

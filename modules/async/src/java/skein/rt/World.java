@@ -174,8 +174,11 @@ public abstract class World {
     /** A block has ended, by {@code thrown} if that is not null. */
     protected abstract void ended(Member member, Throwable thrown);
 
-    /** An exception that nobody can catch. */
+    /** An exception that nobody can catch, unless {@link #rethrown} is called with it. */
     protected abstract void uncaught(Throwable thrown);
+
+    /** An exception that is thrown where somebody asked for a result, before or after {@link #uncaught}. */
+    protected abstract void rethrown(Throwable thrown);
 
     /** An exception that is kept until somebody asks for it; {@code observed} tells whether somebody has. */
     public abstract void kept(Throwable thrown, BooleanSupplier observed);
@@ -314,6 +317,12 @@ public abstract class World {
         if (w == null) return false;
         w.uncaught(thrown);
         return true;
+    }
+
+    /** Tells this thread's simulation, if there is one, that {@code thrown} has reached who asked for a result. */
+    public static void rethrows(Throwable thrown) {
+        World w = current();
+        if (w != null) w.rethrown(thrown);
     }
 
     /** The current thread has taken (1) or released (-1) a lock under which user code runs. */

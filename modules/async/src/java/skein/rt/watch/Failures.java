@@ -11,6 +11,7 @@ import java.util.WeakHashMap;
 import skein.rt.Frame;
 import skein.rt.Port;
 import skein.rt.Waiter;
+import skein.rt.World;
 
 /**
  * What is remembered of blocks that failed: the last exceptions that reached nobody, and which blocks were
@@ -115,6 +116,15 @@ public final class Failures {
             LAST.addLast(new Uncaught(
                     thrown, System.currentTimeMillis(), Thread.currentThread().getName()));
         }
+    }
+
+    /** {@code thrown}, which ended a block or a thread, is about to be thrown where its result was asked for. Returns it. */
+    public static Throwable rethrown(Throwable thrown) {
+        synchronized (LAST) {
+            LAST.removeIf(u -> u.thrown == thrown);
+        }
+        World.rethrows(thrown);
+        return thrown;
     }
 
     /** The last exceptions that reached nobody, oldest first. */

@@ -29,6 +29,8 @@ public final class Simulation extends Engine {
     private final Map<String, Boolean> sightings = new LinkedHashMap<>(0);
     private final Map<Object, String> labels = new IdentityHashMap<>(0);
     private final List<Kept> kept = new ArrayList<>(0);
+    private final List<Throwable> uncaught = new ArrayList<>(0); // before anything else failed
+    private final List<Throwable> rethrown = new ArrayList<>(0);
     private boolean judged;
     private Object description; // of what waits, when the run ended
 
@@ -95,7 +97,18 @@ public final class Simulation extends Engine {
 
     @Override
     protected void uncaught(Throwable thrown) {
-        if (!ending) fail("uncaught", thrown);
+        if (verdict == null && !ending) uncaught.add(thrown);
+    }
+
+    @Override
+    protected void rethrown(Throwable thrown) {
+        rethrown.add(thrown);
+    }
+
+    /** The first exception that reached nobody: what else has failed since may come of it. Or null. */
+    private Throwable firstUncaught() {
+        for (Throwable t : uncaught) if (rethrown.stream().noneMatch(r -> r == t)) return t;
+        return null;
     }
 
     @Override
@@ -307,6 +320,8 @@ public final class Simulation extends Engine {
     void judge() {
         if (judged) return;
         judged = true;
+        Throwable first = firstUncaught();
+        if (first != null) verdict = new Verdict("uncaught", first);
         if (!mainEnded && verdict == null) fail("deadlock", null);
         if (verdict == null) {
             for (Kept k : kept) if (!k.observed.getAsBoolean()) fail("uncaught", k.thrown);
