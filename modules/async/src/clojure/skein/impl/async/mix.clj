@@ -56,11 +56,17 @@
   (reset! (:inputs h) {})
   (change! h))
 
+(def ^:private known-attributes
+  "Attribute -> what its value must be; see skein.impl.check/options."
+  (zipmap [:mute :pause :solo] (repeat [any? "true or false"])))
+
 (defn toggle
   "Changes the attributes of inputs, {channel {attribute boolean}}."
   [h state-map]
   (check/that :skein/bad-collection "state-map of toggle" state-map (or (nil? state-map) (map? state-map)) "a map {channel attributes}")
-  (run! (fn check [ch] (argument/source "each channel of toggle" ch)) (keys state-map))
+  (doseq [[ch attributes] state-map]
+    (argument/source "each channel of toggle" ch)
+    (check/options "toggle" attributes known-attributes))
   (swap! (:inputs h) (partial merge-with merge) state-map)
   (change! h))
 

@@ -149,3 +149,10 @@
                (mapv #(observed-fate out % probe) inputs))))
         result (check/quick-check 40 property)]
     (is (:pass? result) (pr-str (:shrunk result)))))
+
+(deftest toggle-knows-three-attributes
+  (let [m (a/mix (a/chan)) c (a/chan)]
+    (is (= [:skein/bad-option :mutee]
+           (try (a/toggle m {c {:mutee true}})
+                (catch clojure.lang.ExceptionInfo e ((juxt :skein/error :argument) (ex-data e))))))
+    (a/toggle m {c {:mute nil, :pause true}})))
