@@ -73,6 +73,7 @@
   "Returns true with probability `p`, as a choice that is searched and shrunk to false. Outside
   of a simulation, false."
   [p]
+  (check/number "p of chance" p "a number from 0 to 1" #(and (number? %) (<= 0.0 (double %) 1.0)))
   (if-some [sim (Simulation/here)]
     (.chance ^Simulation sim (double p))
     false))
@@ -130,6 +131,7 @@
 (defn always
   "Claims that `pred`, a function without arguments, holds after each step of the run from now on."
   [pred message]
+  (check/function "pred of always" pred)
   (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) true))
   nil)
 
@@ -137,6 +139,7 @@
   "Claims that `pred`, a function without arguments, holds after some step of some run. If it does in
   none, the summary of `check` says so under :never-seen."
   [pred message]
+  (check/function "pred of sometimes" pred)
   (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) false))
   nil)
 
@@ -200,8 +203,11 @@
   {:file *file* :line (:line (meta form))})
 
 (defn- split-options
-  "Returns [options body] of the arguments of a macro, whose options may be left out."
+  "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-option
+  for a map alone, which has no body to run."
   [args]
+  (when (and (map? (first args)) (nil? (next args)))
+    (error/fail! :skein/bad-option "There is a map of options, and no body after it." {:argument (first args)}))
   (if (and (next args) (or (map? (first args)) (symbol? (first args)))) [(first args) (rest args)] [nil args]))
 
 (defmacro check

@@ -30,6 +30,7 @@
   {:style/indent 1
    :arglists '([name options? & body])}
   [name & args]
+  (check/that :skein/bad-binding "The name of defsim" name (simple-symbol? name) "a symbol")
   `(test/deftest ~name (sim/check ~@args)))
 
 (defn- fail! [message actual]

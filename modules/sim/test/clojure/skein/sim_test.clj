@@ -6,6 +6,7 @@
    [skein.async :as a :refer [<! <!! >! >!! chan go go-loop timeout]]
    [skein.scope :as scope]
    [skein.sim :as sim]
+   [skein.test]
    [skein.virtual :as virtual])
   (:import
    (java.util.concurrent CompletableFuture CountDownLatch LinkedBlockingQueue)))
@@ -18,6 +19,12 @@
   `(binding [test/*testing-vars* nil]
      (try (sim/check ~@args) nil
           (catch clojure.lang.ExceptionInfo e# [(:skein/error (ex-data e#)) (ex-message e#)]))))
+
+(defn- macro-error
+  "The error with which a macro refuses `form`, or nil."
+  [form]
+  (try (macroexpand-1 form) nil
+       (catch clojure.lang.Compiler$CompilerException e (:skein/error (ex-data (ex-cause e))))))
 
 (defn- error-of [f]
   (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
@@ -191,6 +198,13 @@
   (is (= :skein/bad-option (error-of #(sim/check {:schedulez 1} 1))))
   (is (= :skein/bad-option (error-of #(sim/check {:schedules 0} 1))))
   (is (= :skein/bad-token (error-of #(sim/replay "x" 1))))
+  (doseq [p [nil "x" 7 -1 ##NaN]]
+    (is (= :skein/bad-number (error-of #(sim/chance p)))))
+  (is (= :skein/not-a-function (error-of #(sim/always 5 "m"))))
+  (is (= :skein/not-a-function (error-of #(sim/sometimes 5 "m"))))
+  (doseq [form '[(skein.sim/check {:schedules 2}) (skein.sim/everywhere {}) (skein.sim/run {}) (skein.sim/holds? {})]]
+    (is (= :skein/bad-option (macro-error form))))
+  (is (= :skein/bad-binding (macro-error '(skein.test/defsim 5))))
   (is (= :skein/bad-token (error-of #(sim/replay "k9.aa:1" 1))))
   (is (= :skein/bad-token (error-of #(sim/replay "k1.aa:3" (<!! (go 1))))))
   (is (= :skein/sim-nested (:skein/error (ex-data (:thrown (sim/run (sim/run 1))))))))
