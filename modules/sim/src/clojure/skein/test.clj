@@ -33,8 +33,25 @@
   (check/that :skein/bad-binding "The name of defsim" name (simple-symbol? name) "a symbol")
   `(test/deftest ~name (sim/check ~@args)))
 
-(defn- fail! [message actual]
-  (test/do-report {:type :fail :message message :expected 'nothing :actual actual}))
+(defn- noting
+  "Returns a function that calls `run` and adds the tests that begin meanwhile, vars, to the atom `begun`. Around a
+  fixture clojure.test does not say yet which test it is for."
+  [begun run]
+  (fn noting-run []
+    (let [report test/report]
+      (binding [test/report (fn note [{:keys [type] v :var :as m}]
+                              (when (= :begin-test-var type) (swap! begun conj v))
+                              (report m))]
+        (run)))))
+
+(defn- fail!
+  "Reports a failure of the test that has begun, if it is one."
+  [begun message actual]
+  (let [v (when (= 1 (count begun)) (first begun))
+        {:keys [file line]} (meta v)]
+    (binding [test/*testing-vars* (if v (list v) test/*testing-vars*)]
+      (test/do-report (cond-> {:type :fail :message message :expected 'nothing :actual actual}
+                        file (assoc :file (.getName (File. (str file))) :line line))))))
 
 (defn- eventually
   "Returns whether `done?` says true within `ms`. The garbage collector runs before each look but the
@@ -78,14 +95,15 @@
    (let [{:keys [grace-ms ignore] :or {grace-ms 200 ignore (constantly false)}} (check/options "leak-free" options known)
          grace-ms (check/milliseconds :grace-ms grace-ms)]
      (fn leak-free-fixture [run]
-       (let [on? (inspect/on?)]
+       (let [on? (inspect/on?), begun (atom [])]
          (inspect/start!)
          (try
            (let [mark (inspect/mark)]
-             (run)
+             ((noting begun run))
              (when-not (eventually grace-ms #(empty? (left mark ignore)))
                (let [blocks (left mark ignore)]
-                 (fail! (str (count blocks) " blocks have not ended:\n"
+                 (fail! @begun
+                        (str (count blocks) " blocks have not ended:\n"
                              (str/join "\n" (map (fn [[b n]] (str "  " n " x " (place b))) (frequencies blocks))))
                         blocks))))
            (finally (when-not on? (inspect/stop!)))))))))
@@ -100,13 +118,14 @@
   block or a callback, or of a future that nobody has asked for its result."
   []
   (fn no-dropped-errors-fixture [run]
-    (let [before (set (map #(System/identityHashCode %) (uncaught)))
+    (let [begun (atom [])
+          before (set (map #(System/identityHashCode %) (uncaught)))
           dropped (fn [] (remove #(before (System/identityHashCode %)) (uncaught)))]
-      (run)
+      ((noting begun run))
       (System/gc) ; a failure that nobody has asked for is reported when it is garbage
       (eventually 20 #(seq (dropped)))
       (doseq [thrown (dropped)]
-        (fail! "an exception has reached nobody" thrown)))))
+        (fail! @begun "an exception has reached nobody" thrown)))))
 
 ;;;; Deadlines
 
@@ -134,10 +153,14 @@
   (check/milliseconds "ms of deadline" ms)
   (fn deadline-fixture [run]
     (let [ms (check/milliseconds "ms of deadline" ms)
-          thread (Thread. ^Runnable (bound-fn* run) "test-with-deadline")]
+          begun (atom []), late? (atom false), report test/report
+          ^Thread thread (binding [test/report (fn in-time [m] ; what the interrupt makes of the test has been said
+                                                 (when-not (and @late? (#{:fail :error} (:type m))) (report m)))]
+                           (Thread. ^Runnable (bound-fn* (noting begun run)) "test-with-deadline"))]
       (.setDaemon thread true)
       (.start thread)
       (.join thread (max 1 ms)) ; 0 would be for ever
       (when (.isAlive thread)
-        (fail! (str "the test has not ended after " ms " ms. All threads:\n" (Scheduler/describe) (threads)) 'hangs)
+        (reset! late? true)
+        (fail! @begun (str "the test has not ended after " ms " ms. All threads:\n" (Scheduler/describe) (threads)) 'hangs)
         (.interrupt thread)))))

@@ -47,6 +47,18 @@
     (is (str/includes? (:message report) "test_test.clj")))
   (is (= [] (reports (t/deadline 30000) (fn [])))))
 
+(deftest a-failure-has-the-name-of-its-test
+  (let [names (atom []), ended (promise)
+        hanging (intern *ns* (with-meta 'hanging {:test (fn [] (<!! (chan))) :file "a/hanging.clj" :line 7}))]
+    (try
+      (binding [test/report (fn [m]
+                              (when (#{:fail :error} (:type m))
+                                (swap! names conj [(:type m) (test/testing-vars-str m)])))]
+        ((t/deadline 3000) #(do (test/test-var hanging) (deliver ended true))))
+      (is (deref ended 20000 false))
+      (is (= [[:fail "(hanging) (hanging.clj:7)"]] @names))
+      (finally (ns-unmap (.ns ^clojure.lang.Var hanging) 'hanging)))))
+
 (t/defsim a-simulated-test
   {:schedules 50}
   (let [c (chan)]
