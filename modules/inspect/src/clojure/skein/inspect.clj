@@ -89,6 +89,9 @@
 
 (defn- snapshot? [x] (and (map? x) (contains? x :skein/snapshot)))
 
+(defn- check-snapshot [x]
+  (check/that :skein/bad-option "The snapshot" x (snapshot? x) "what snapshot, read-dump or read-heap returns"))
+
 (def ^:private filters
   {:state [#{:new :ready :running :parked} "one of :new, :ready, :running and :parked"]
    :op [#{:take :put} ":take or :put"]
@@ -160,13 +163,13 @@
   :block         of a result, whose; :collected? if that block can never end
   :remaining-ms  of a timeout"
   ([] (channels (snapshot)))
-  ([snapshot] (:channels snapshot)))
+  ([snapshot] (:channels (check-snapshot snapshot))))
 
 (defn threads
   "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}, and
   :cancellable? true of one that is in a scope or the like, which could cancel it."
   ([] (threads (snapshot)))
-  ([snapshot] (:threads snapshot)))
+  ([snapshot] (:threads (check-snapshot snapshot))))
 
 (defn scopes
   "Returns the open scopes in which a block is or a thread that waits in a channel, as maps:
@@ -180,7 +183,7 @@
   :cancelled-ms  how long ago it was cancelled as a whole
   :failures      how many of its children and its body have failed"
   ([] (scopes (snapshot)))
-  ([snapshot] (:scopes snapshot)))
+  ([snapshot] (:scopes (check-snapshot snapshot))))
 
 (defn label!
   "Calls the channel `c` by the string `label` from now on, in all that the inspector says; nil takes the label back.
@@ -208,7 +211,7 @@
   :take or :put from a party to the channel in which it waits, :makes from a channel to the block whose result it is,
   and :holds from a block to a channel in its locals."
   ([] (graph (snapshot)))
-  ([snapshot] (why/graph snapshot)))
+  ([snapshot] (why/graph (check-snapshot snapshot))))
 
 ;;;; Who can never go on
 
@@ -245,7 +248,7 @@
   Only the last 1024 collected blocks are kept and counted."
   ([] (leaks (snapshot)))
   ([snapshot]
-   (->> (verdict/collected snapshot)
+   (->> (verdict/collected (check-snapshot snapshot))
         (group-by (juxt (comp :site :block) :kind))
         (map (fn row [[[site kind] reports]]
                {:site site :kind kind :count (count reports)

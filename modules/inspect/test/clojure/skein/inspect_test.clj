@@ -123,6 +123,8 @@
     (is (= 0 (count (inspect/blocks {:older-ms 100000}))))
     (is (= :skein/bad-option (error-of #(inspect/blocks {:colour 1}))))
     (is (= :skein/bad-option (error-of #(inspect/blocks {:state :asleep}))))
+    (doseq [f [inspect/channels inspect/threads inspect/scopes inspect/graph inspect/leaks]]
+      (is (= [:skein/bad-option :skein/bad-option] [(error-of #(f 5)) (error-of #(f nil))])))
     (a/close! c)
     (<!! d)
     (run! await-port ports)))
