@@ -10,11 +10,11 @@
   loaded when it is asked for, see `skein.cli.questions`."
   (:require
    [skein.cli.options :as options]
+   [skein.cli.paths :as paths]
    [skein.cli.progress :as progress]
    [skein.cli.terminal :as terminal]
    [skein.wf.data :as data]
    [skein.wf.driver :as driver]
-   [skein.wf.inputs :as inputs]
    [skein.wf.text :as text]
    [skein.wf.wf2 :as wf2])
   (:import
@@ -205,7 +205,7 @@ can't be read, 130 interrupted.
 (defn- say-repeated!
   "Says which files count more than once, because that may be an oversight: a pattern and a name, say."
   [paths notes]
-  (doseq [path (inputs/repeated paths)]
+  (doseq [path (paths/repeated paths)]
     (when (= path "-") (options/fail! "standard input can be read only once, so there can be only one -"))
     (print-line notes "skein wf: " path " is given more than once, and counts each time")))
 
@@ -239,7 +239,7 @@ can't be read, 130 interrupted.
   (when (and (:log-format options) (:format-of options))
     (options/fail! "--log-format says what the lines look like, so it can't be combined with --format-of"))
   (let [start (System/nanoTime)
-        paths (inputs/expand paths)
+        paths (paths/expand paths)
         streams (assoc streams :notes (if (:quiet? options) (PrintStream. (OutputStream/nullOutputStream)) err))
         options (assoc options :own-process? true)]
     (when (or (:malformed options) (:html options)) ((requiring-resolve 'skein.cli.outputs/check!) options paths))

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.driver
-  "Folds accumulators over inputs, and says clearly what can't be read.
+  "Folds accumulators over inputs: files, plain or compressed, pipes and standard input. Says clearly what can't be read.
 
+  - `prepare`       path -> its first bytes, unpacked, and how to read it
   - `prepare-all`   paths -> prepared inputs and failures
   - `run`           prepared inputs -> one accumulator
 
@@ -10,10 +11,11 @@
   (:require
    [skein.fold :as fold]
    [skein.fold.lines :as lines]
-   [skein.impl.error :as error]
-   [skein.wf.inputs :as inputs])
+   [skein.impl.error :as error])
   (:import
    (clojure.lang ExceptionInfo)
+   (java.io InputStream)
+   (java.nio.file Path)
    (java.util.concurrent.atomic AtomicLong)
    (skein.fold.files InputFile)
    (skein.wf Accumulator TooManyKeys)))
@@ -23,6 +25,69 @@
 (def ^:const default-slice-bytes
   "Small enough to stay in a core's cache while it is read and counted."
   262144)
+
+;;;; One input
+
+(def ^:const head-bytes
+  "How many bytes `prepare` looks at."
+  65536)
+
+(def ^:private archives
+  "What a file may be that is no log and no compressed one: its name, where its magic bytes are, and they."
+  [["zip" 0 "PK\u0003\u0004"] ["7z" 0 "7z\u00bc\u00af\u0027\u001c"] ["rar" 0 "Rar!\u001a\u0007"] ["tar" 257 "ustar"] ["gzip" 0 "\u001f\u008b"]
+   ["bzip2" 0 "BZh91AY&SY"] ["zstd" 0 "\u0028\u00b5\u002f\u00fd"] ["xz" 0 "\u00fd7zXZ\u0000"] ["lz4" 0 "\u0004\u0022\u004d\u0018"]])
+
+(defn- archive-of
+  "Returns which of `archives` a file is, by its first bytes, unpacked; nil if it is none."
+  [^bytes head]
+  (let [text (String. head "ISO-8859-1")]
+    (some (fn archive [[name at magic]] (when (.startsWith text ^String magic (int at)) name)) archives)))
+
+(defn- check-archive! [path ^InputFile file head]
+  (when-let [archive (archive-of head)]
+    (error/fail! :skein/archive
+                 (str path (if-let [packing (some-> file .packing)] (str ", unpacked by " packing ", ") " ") "is a " archive
+                      " archive, not a log. Unpack it and give the logs in it, or pipe them to skein wf -.")
+                 {:path path, :archive archive})))
+
+(def ^:private ^:const more-bytes "How many bytes are looked at in the middle and at the end of a file." 16384)
+
+(defn- whole-lines
+  "Returns the whole lines in some bytes of a file."
+  ^bytes [^bytes bytes]
+  (let [text (String. bytes "ISO-8859-1")
+        from (inc (.indexOf text 10))
+        to (inc (.lastIndexOf text 10))]
+    (.getBytes (if (< 0 from to) (subs text from to) "") "ISO-8859-1")))
+
+(defn- sample
+  "Returns lines of the beginning, and of a large file those of the middle and the end too, since its format may have changed.
+
+  bytes-at  function of a position and a number of bytes, nil if the file can only be read from its beginning"
+  [head size bytes-at]
+  (if (or (nil? bytes-at) (< (long size) (* 2 head-bytes)))
+    [head]
+    (into [head] (map #(whole-lines (bytes-at % more-bytes))) [(quot (long size) 2) (- (long size) more-bytes)])))
+
+(defn prepare-elsewhere
+  "As `prepare`, of a file that this process can only open by (open position), which returns an InputStream.
+
+  size  how many bytes it has"
+  [path size packed? open]
+  (let [head (with-open [^InputStream in (open 0)] (.head (InputFile/of path in) head-bytes))]
+    (check-archive! path nil head)
+    {:name path, :head head, :repeatable? true
+     :samples (sample head size (when-not packed? (fn [position n] (with-open [^InputStream in (open position)] (.readNBytes in n)))))}))
+
+(defn prepare
+  "Returns an input that is ready to be read: {:name path, :file InputFile, :head bytes, :samples [bytes ...], :repeatable?}. :head
+  is its first `head-bytes` bytes, unpacked; :samples are lines from several places. \"-\" is standard input. A pipe is open
+  from here on, and can be read once. Throws what `skein.fold.lines` throws, and :skein/archive."
+  [^String path]
+  (let [file (if (= path "-") (InputFile/standardInput) (InputFile/of (Path/of path (make-array String 0))))
+        head (.head file head-bytes)]
+    (check-archive! path file head)
+    {:name path, :file file, :head head, :samples (sample head (.size file) (when-not (.isSerial file) #(.bytesAt file %1 %2))), :repeatable? (.isRepeatable file)}))
 
 ;;;; What can't be read
 
@@ -47,9 +112,9 @@
        (catch ExceptionInfo e (failure e))))
 
 (defn prepare-all
-  "Returns `[prepared failures]` for a seq of paths, each prepared by :prepare, which is `skein.wf.inputs/prepare` unless it is given.
+  "Returns `[prepared failures]` for a seq of paths, each prepared by :prepare, which is `prepare` unless it is given.
   Throws the first failure, with all under :failures, unless :keep-going?."
-  [paths {:keys [keep-going? prepare] :or {prepare inputs/prepare}}]
+  [paths {:keys [keep-going? prepare] :or {prepare prepare}}]
   (let [{failures true, prepared false} (group-by (comp some? :skein/error) (map #(prepared-or-failure prepare %) paths))]
     (when (and (seq failures) (not keep-going?)) (fail-inputs! failures))
     [(vec prepared) (vec failures)]))

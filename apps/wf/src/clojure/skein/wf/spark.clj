@@ -12,7 +12,6 @@
    [skein.impl.error :as error]
    [skein.wf.driver :as driver]
    [skein.wf.filter :as filter]
-   [skein.wf.inputs :as inputs]
    [skein.wf.own :as own]
    [skein.wf.query :as query])
   (:import
@@ -98,12 +97,12 @@
     (error/fail! :skein/bad-option (str name " is a pipe or a device, which no executor can read; give --spark files") {:path name})))
 
 (defn- prepare
-  "As `skein.wf.inputs/prepare`, of what `found` returned."
+  "As `skein.wf.driver/prepare`, of what `found` returned."
   [{:keys [name uri size packed? failure] :as file}]
   (when failure (throw failure))
   (merge (if-let [path (local-path uri)]
-           (doto (assoc (inputs/prepare path) :name name) check-regular!)
-           (inputs/prepare-elsewhere name size packed? (fn [position] ((spark 'skein.spark.files/opened) uri position))))
+           (doto (assoc (driver/prepare path) :name name) check-regular!)
+           (driver/prepare-elsewhere name size packed? (fn [position] ((spark 'skein.spark.files/opened) uri position))))
          (select-keys file [:uri :size])))
 
 (defn- found

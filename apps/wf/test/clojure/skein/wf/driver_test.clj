@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.wf.inputs-test
+(ns skein.wf.driver-test
   (:require
    [clojure.java.io :as io]
    [clojure.test :refer [deftest is testing]]
-   [skein.wf.inputs :as inputs]
+   [skein.wf.driver :as driver]
    [skein.wf.plain :as plain]
    [skein.wf.sample-log :as sample-log]
    [skein.wf.wf2 :as wf2])
@@ -22,7 +22,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- temp-folder ^File []
-  (doto (.toFile (Files/createTempDirectory "skein-inputs" (make-array FileAttribute 0))) .deleteOnExit))
+  (doto (.toFile (Files/createTempDirectory "skein-driver" (make-array FileAttribute 0))) .deleteOnExit))
 
 (defn- file-in ^File [folder name ^bytes content]
   (let [file (io/file folder name)]
@@ -98,20 +98,10 @@
                  (catch ExceptionInfo e (:skein/error (ex-data e)))))
           [ending n]))))
 
-(deftest patterns-stand-for-files
-  (let [folder (temp-folder)
-        [a b c] (map #(str (file-in folder % (byte-array 0))) ["a.log" "b.log" "c.txt"])
-        path (fn [name] (str folder File/separator name))]
-    (is (= [a b] (inputs/expand [(path "*.log")])))
-    (is (= [c a b] (inputs/expand [c (path "[ab].{log,gz}")])))
-    (is (= [(path "*.none") "-"] (inputs/expand [(path "*.none") "-"])) "what matches nothing stays, to be reported")
-    (let [odd (str (file-in folder "x[1].log" (byte-array 0)))]
-      (is (= [odd] (inputs/expand [odd])) "a file of that very name"))))
-
 (deftest the-head-is-unpacked
   (let [folder (temp-folder)
         content (sample 100000 3)]
     (doseq [[ending make-stream] (assoc packers "log" nil)
             :let [file (file-in folder (str "h." ending) (if make-stream (packed make-stream content) content))
-                  {:keys [head]} (inputs/prepare (str file))]]
-      (is (Arrays/equals (Arrays/copyOf content (int inputs/head-bytes)) ^bytes head) ending))))
+                  {:keys [head]} (driver/prepare (str file))]]
+      (is (Arrays/equals (Arrays/copyOf content (int driver/head-bytes)) ^bytes head) ending))))
