@@ -36,7 +36,7 @@
    [skein.inspect.verdict :as verdict]
    [skein.inspect.why :as why])
   (:import
-   (java.io PushbackReader)
+   (java.io File IOException PushbackReader Writer)
    (skein.inspect.rt ChannelNames Entry Registry)
    (skein.rt Channel)))
 
@@ -92,6 +92,9 @@
 (defn- check-snapshot [x]
   (check/that :skein/bad-option "The snapshot" x (snapshot? x) "what snapshot, read-dump or read-heap returns"))
 
+(defn- check-path [what x]
+  (check/that :skein/bad-option what x (or (string? x) (instance? File x)) "a string or a java.io.File"))
+
 (def ^:private filters
   {:state [#{:new :ready :running :parked} "one of :new, :ready, :running and :parked"]
    :op [#{:take :put} ":take or :put"]
@@ -140,13 +143,15 @@
   ([] (blocks nil (snapshot)))
   ([x] (if (snapshot? x) (blocks nil x) (blocks x (snapshot))))
   ([options snapshot]
-   (selected (check/options "blocks" options filters) (:blocks snapshot))))
+   (check/that :skein/bad-option "The first argument of blocks" options (not (snapshot? options))
+               "its options: (blocks {:state :parked} snapshot)")
+   (selected (check/options "blocks" options filters) (:blocks (check-snapshot snapshot)))))
 
 (defn block
   "Returns the block of the number `id` as `blocks` does. Throws :skein/no-such-block."
   ([id] (block (snapshot) id))
   ([snapshot id]
-   (or (some (fn it [b] (when (= id (:id b)) b)) (:blocks snapshot))
+   (or (some (fn it [b] (when (= id (:id b)) b)) (:blocks (check-snapshot snapshot)))
        (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never was.")
                     {:block (error/preview id)}))))
 
@@ -204,7 +209,7 @@
   :ends is :nobody if no block is seen that could end the last wait, :timer if a timer will, :cycle if the chain comes back to where it has been,
   :several if many could, :moves if one moves, or :collected."
   ([x] (why (snapshot) x))
-  ([snapshot x] (why/why snapshot x)))
+  ([snapshot x] (why/why (check-snapshot snapshot) x)))
 
 (defn graph
   "Returns {:nodes #{node} :edges #{[from to what]}}: a node is [:block id], [:thread tid] or [:channel id]; `what` is
@@ -272,7 +277,7 @@
   :info   :blocked           a step has blocked its thread for 1 s or more; :warn where more than 64 do
           :abandoned         more than 100 blocks were collected while they waited for a value at one place"
   ([] (lints (snapshot)))
-  ([snapshot] (lints/lints snapshot)))
+  ([snapshot] (lints/lints (check-snapshot snapshot))))
 
 (defn growth
   "Returns the sites at which there are more and more blocks, as [{:site :from :to :says}]: more in each look than in the one
@@ -282,7 +287,7 @@
   ([] (growth nil))
   ([x]
    (if (and (sequential? x) (seq x))
-     (lints/growth x)
+     (lints/growth (mapv check-snapshot x))
      (let [{:keys [looks every-ms] :or {looks 6 every-ms 10000}}
            (check/options "growth" x {:looks [#(and (int? %) (< 1 (long %))) "a whole number, at least 2"] :every-ms check/time-option})]
        (lints/growth (mapv (fn look [i] (when (pos? (long i)) (Thread/sleep (long (check/milliseconds :every-ms every-ms)))) (snapshot))
@@ -298,6 +303,7 @@
   "Returns the blocks made since `mark` that have not ended, as `blocks` does, after the collector has run: what waits for
   what only it knows is garbage, and does not count."
   [mark]
+  (check/that :skein/bad-option "mark of survivors" mark (Registry/isMark mark) "what (mark) has returned")
   (check-on)
   (let [made (fn made [] (into #{} (comp (filter (fn after? [^Entry e] (Registry/isAfter e mark))) (map (fn id [^Entry e] (.id e))))
                                (.live (Registry/get))))]
@@ -314,25 +320,31 @@
   ([] (dump *out* :text))
   ([out format] (dump (snapshot) out format))
   ([snapshot out format]
+   (check-snapshot snapshot)
+   (check/instance :skein/bad-option "out of dump" out Writer "a java.io.Writer")
    (check/that :skein/bad-option "format of dump" format (#{:text :json :edn} format) ":text, :json or :edn")
-   (with-open [^java.io.Closeable _ (reify java.io.Closeable (close [_] (.flush ^java.io.Writer out)))]
-     (dump/write snapshot out format))
-   nil))
+   (dump/write snapshot out format)
+   (.flush ^Writer out)))
 
 (defn dump!
-  "Writes a snapshot to the file `path`, as JSON, EDN or text, by the ending of its name. Returns the path."
-  [path]
-  (let [format (cond (str/ends-with? path ".json") :json (str/ends-with? path ".edn") :edn :else :text)]
-    (with-open [out (io/writer path)]
-      (dump (snapshot) out format))
-    path))
+  "Writes a snapshot to the file `path`, as JSON, EDN or text, by the ending of its name. Returns the path. Throws
+  :skein/file-unwritable."
+  ([path] (dump! (snapshot) path))
+  ([snapshot path]
+   (check-snapshot snapshot)
+   (check-path "path of dump!" path)
+   (let [format (condp #(str/ends-with? %2 %1) (str path) ".json" :json, ".edn" :edn, :text)]
+     (try (with-open [out (io/writer path)] (dump snapshot out format))
+          (catch IOException e
+            (error/fail! :skein/file-unwritable (str "can't write " path ": " (ex-message e)) {:output (str path)}))))
+   path))
 
 (defn metrics
   "Returns a snapshot as metrics, a string in the text format of OpenMetrics 1.0, for a scraper such as Prometheus: blocks by
   state, waits, scopes, timers, collected blocks, deadlocks and lints. Its content type is
   application/openmetrics-text; version=1.0.0; charset=utf-8."
   ([] (metrics (snapshot)))
-  ([snapshot] (metrics/text snapshot)))
+  ([snapshot] (metrics/text (check-snapshot snapshot))))
 
 (defn read-heap
   "Returns the snapshot that a heap file holds, such as `jcmd PID GC.heap_dump -all FILE` writes. The program that it is of needs
@@ -340,11 +352,12 @@
   those that are parked; their places are known if this process has their classes. :stuck? marks the threads of which the
   file shows that nothing that goes on can reach what they wait for. Throws :skein/not-a-heap-file."
   [path]
-  (heap/read-heap path))
+  (heap/read-heap (str (check-path "path of read-heap" path))))
 
 (defn read-dump
   "Returns the snapshot that `dump!` has written to an EDN file. Throws :skein/not-a-dump."
   [path]
+  (check-path "path of read-dump" path)
   (let [fail (fn fail [why]
                (error/fail! :skein/not-a-dump (str path " is no dump of the inspector: " why) {:path (str path)}))
         x (try (with-open [in (PushbackReader. (io/reader path))] (edn/read in))

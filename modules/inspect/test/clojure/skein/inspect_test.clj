@@ -129,6 +129,18 @@
     (<!! d)
     (run! await-port ports)))
 
+(deftest bad-arguments-are-refused
+  (let [snapshot (inspect/snapshot)]
+    (doseq [[what f] {"survivors" inspect/survivors "dump!" inspect/dump! "read-dump" inspect/read-dump "read-heap" inspect/read-heap
+                      "lints" inspect/lints "metrics" inspect/metrics "growth" #(inspect/growth [%])
+                      "block" #(inspect/block % 1) "why" #(inspect/why % 1) "dump" #(inspect/dump % *out* :text)
+                      "out" #(inspect/dump snapshot % :text) "dump! of" #(inspect/dump! % "no.edn")}
+            x [nil 5 :x [] (long-array 3)]]
+      (is (= :skein/bad-option (error-of #(f x))) [what x])))
+  (is (= :skein/file-unwritable (error-of #(inspect/dump! "no/such/folder/x.edn"))))
+  (is (thrown-with-msg? clojure.lang.ExceptionInfo #"must be its options: \(blocks \{:state :parked\} snapshot\)"
+        (inspect/blocks (inspect/snapshot) {:state :parked}))))
+
 (deftest off-it-knows-nothing
   (let [c (chan) before (go (<! c))]
     (inspect/stop!)

@@ -6,9 +6,7 @@
    [clojure.java.io :as io]
    [clojure.string :as str]
    [skein.inspect :as inspect]
-   [skein.inspect.remote :as remote])
-  (:import
-   (java.io IOException)))
+   [skein.inspect.remote :as remote]))
 
 (set! *warn-on-reflection* true)
 
@@ -86,11 +84,7 @@ first. --heap has it write its heap to a temporary file: it need not have skein.
 (defn- dump
   ([source path] (dump source path nil))
   ([source path option]
-   (let [snapshot (snapshot-of source option)
-         format (cond (str/ends-with? path ".json") :json (str/ends-with? path ".edn") :edn :else :text)]
-     (try (with-open [out (io/writer path)] (inspect/dump snapshot out format))
-          (catch IOException e (stop 1 (str "can't write " path ": " (ex-message e)))))
-     (println path))))
+   (println (inspect/dump! (snapshot-of source option) path))))
 
 (defn run
   "Runs a command with its arguments; returns the exit code."

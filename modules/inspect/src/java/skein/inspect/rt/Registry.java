@@ -364,6 +364,11 @@ public final class Registry implements Inspector, Runnable {
         return last;
     }
 
+    /** Whether {@link #mark} can have returned {@code x}. */
+    public static boolean isMark(Object x) {
+        return x instanceof long[] mark && mark.length == STRIPES;
+    }
+
     /** Whether the block was made after {@code mark} was taken. */
     public static boolean isAfter(Entry e, long[] mark) {
         return e.id > mark[stripeOf(e)];
