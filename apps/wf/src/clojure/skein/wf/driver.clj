@@ -84,7 +84,7 @@
   is its first `head-bytes` bytes, unpacked; :samples are lines from several places. \"-\" is standard input. A pipe is open
   from here on, and can be read once. Throws what `skein.fold.lines` throws, and :skein/archive."
   [^String path]
-  (let [file (if (= path "-") (InputFile/standardInput) (InputFile/of (Path/of path (make-array String 0))))
+  (let [file (.leavingOutRests (if (= path "-") (InputFile/standardInput) (InputFile/of (Path/of path (make-array String 0)))))
         head (.head file head-bytes)]
     (check-archive! path file head)
     {:name path, :file file, :head head, :samples (sample head (.size file) (when-not (.isSerial file) #(.bytesAt file %1 %2))), :repeatable? (.isRepeatable file)}))
@@ -177,9 +177,19 @@
     (catch ArithmeticException _
       (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
 
+(defn- rests
+  "Returns a failure for each input of which something was left out, because it is not compressed as the rest is."
+  [prepared]
+  (for [{:keys [name ^InputFile file]} prepared
+        :when (some-> file .leftOut pos?)]
+    {:skein/error :skein/file-unreadable
+     :input name
+     :message (str name " is gzip up to its last " (.leftOut file) " bytes, which are not. What was unpacked is counted; they are not.")}))
+
 (defn run
   "Returns `{:result accumulator, :bytes-read n, :failures []}`: all prepared inputs, counted by accumulators, which are then
-  merged. `new-accumulator` is a function of the inputs that makes one; it is called for each worker.
+  merged. `new-accumulator` is a function of the inputs that makes one; it is called for each worker. An input with something else
+  behind its gzip members is counted, and a failure too.
 
   With :keep-going?, an input that fails half-way has been counted in part, so the others are counted anew. That is
   impossible if one of them is a stream; then the failure is thrown after all.
@@ -193,7 +203,7 @@
   (loop [prepared prepared, failures []]
     (let [{:keys [input] :as counted} (count-all prepared new-accumulator options)]
       (if-not (:skein/error counted)
-        (assoc counted :failures failures)
+        (assoc counted :failures (into failures (rests prepared)))
         (let [failures (conj failures counted)
               others (filterv #(not= input (:name %)) prepared)]
           (when (or (not keep-going?) (not-every? :repeatable? others)) (fail-inputs! failures))

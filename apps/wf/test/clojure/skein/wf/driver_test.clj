@@ -83,9 +83,19 @@
         error (fn [name b]
                 (try (report [(file-in folder name (joined b))] {}) nil
                      (catch ExceptionInfo e (:skein/error (ex-data e)))))]
-    (is (= [:skein/file-truncated :skein/file-truncated :skein/file-unreadable]
-           [(error "cut-1.gz" (take 1 b)) (error "cut-9.gz" (take 9 b)) (error "more.gz" (.getBytes "more"))]))
+    (is (= [:skein/file-truncated :skein/file-truncated]
+           [(error "cut-1.gz" (take 1 b)) (error "cut-9.gz" (take 9 b))]))
     (is (= (plain/report [(sample 20000 1)]) (report [(file-in folder "zeros.gz" (joined (repeat 500 0)))] {})))))
+
+(deftest what-follows-gzip-and-is-none-is-left-out-and-said
+  (let [folder (temp-folder)
+        good (sample 20000 1)]
+    (doseq [junk ["more" "\u0000\u0000more" (apply str "\u001f\u008c" (repeat 100000 "x")) (apply str (repeat 300000 "\u0000x"))]
+            :let [file (file-in folder "rest.gz" (byte-array (concat (packed (packers "gz") good) (.getBytes ^String junk "ISO-8859-1"))))
+                  {:keys [failures] :as found} (wf2/report [(str file)] {:top Integer/MAX_VALUE})]]
+      (is (= (plain/report [good]) (dissoc found :elapsed-ns :failures)))
+      (is (= [(str file " is gzip up to its last " (count junk) " bytes, which are not. What was unpacked is counted; they are not.")]
+             (map :message failures))))))
 
 (deftest a-file-cut-off-in-its-last-part-is-found
   (let [folder (temp-folder)]

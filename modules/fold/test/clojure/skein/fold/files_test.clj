@@ -115,6 +115,14 @@
       (fn [^InputFile file]
         (is (Arrays/equals ^bytes inner (.head file 999)))))))
 
+(deftest what-follows-gzip-and-is-none-is-an-error-or-left-out
+  (with-content (byte-array (concat (gzip "a\n") (.getBytes "junk")))
+    (fn [^InputFile file]
+      (is (= :skein/file-unreadable (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+      (is (= ["a\n" 4] [(feed-text (.leavingOutRests file)) (.leftOut file)]))))
+  (with-content (byte-array (concat (gzip "a\n") (repeat 99999 0)))
+    (fn [^InputFile file] (is (= ["a\n" 0] [(feed-text (.leavingOutRests file)) (.leftOut file)]) "zeros fill tapes up"))))
+
 (deftest a-pipe-gives-its-first-line-before-the-next-comes
   (let [out (PipedOutputStream.)
         in (PipedInputStream. out)]

@@ -31,6 +31,8 @@ public final class InputFile {
     private final long size;
     private InputStream stream; // guarded by this; what can't be opened again, until it is handed out
     private boolean unpacked; // guarded by this; whether the stream is
+    private boolean leavesOutRests; // guarded by this
+    private volatile long leftOut;
 
     private InputFile(
             String name, Path path, boolean regular, String packing, boolean serial, long size, InputStream stream) {
@@ -97,6 +99,20 @@ public final class InputFile {
         return name;
     }
 
+    /**
+     * Lets the file have something else behind its last gzip member, which is an error otherwise. It is left out, and {@link #leftOut} says
+     * so. Returns this file.
+     */
+    public synchronized InputFile leavingOutRests() {
+        leavesOutRests = true;
+        return this;
+    }
+
+    /** Returns how many bytes were left out when the file was read to its end, 0 if none. */
+    public long leftOut() {
+        return leftOut;
+    }
+
     /** Returns how many bytes the file had when this object was made; compressed ones if it is compressed. */
     public long size() {
         return size;
@@ -154,17 +170,22 @@ public final class InputFile {
         if (stream == null) throw new IOException("a stream can't be read twice");
         InputStream in = stream;
         stream = null;
-        return unpacked ? in : Unpacking.unpacked(name, new BufferedInputStream(in, BUFFER_BYTES));
+        return unpacked ? in : unpacked(in);
     }
 
     private InputStream openAnew() throws IOException {
         InputStream raw = regular ? Files.newInputStream(path) : openPipe();
         try {
-            return Unpacking.unpacked(name, new BufferedInputStream(raw, BUFFER_BYTES));
+            return unpacked(raw);
         } catch (Throwable t) { // thrown again; the file must not stay open
             raw.close();
             throw t;
         }
+    }
+
+    private InputStream unpacked(InputStream in) throws IOException {
+        return Unpacking.unpacked(
+                name, new BufferedInputStream(in, BUFFER_BYTES), leavesOutRests ? n -> leftOut = n : null);
     }
 
     /** Opens a channel for reads by position. */

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.SequenceInputStream;
 import java.lang.reflect.InvocationTargetException;
+import java.util.function.LongConsumer;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
@@ -28,18 +29,20 @@ final class Unpacking {
 
     /**
      * The members of a gzip file. {@link GZIPInputStream} takes for the end whatever is no member behind one; here the rest may be zeros, with
-     * which tapes are filled up, and anything else is an error.
+     * which tapes are filled up, and anything else is told to who wants to know, or else an error.
      */
     private static final class Gzip extends GZIPInputStream {
         private static final int HEADER = 10;
         private static final int TRAILER = 8;
 
         private final InputStream packed;
+        private final LongConsumer onRest; // or null
         private boolean ended;
 
-        Gzip(InputStream packed) throws IOException {
+        Gzip(InputStream packed, LongConsumer onRest) throws IOException {
             super(neverEmpty(packed), BUFFER_BYTES);
             this.packed = packed;
+            this.onRest = onRest;
         }
 
         /** Up to JDK 22 there is no other member for it if the stream says that there is nothing to be read at once. */
@@ -57,17 +60,21 @@ final class Unpacking {
             int n = super.read(bytes, offset, length);
             if (n < 0 && !ended) {
                 ended = true;
-                int rest = len - inf.getRemaining() + TRAILER;
-                if (rest < len && len - rest < HEADER && buf[rest] == 0x1F)
-                    throw new EOFException("a member is cut off");
-                for (int i = rest; i < len; i++) checkZero(buf[i]);
-                for (int b; (b = packed.read()) >= 0; ) checkZero(b);
+                checkRest(len - inf.getRemaining() + TRAILER);
             }
             return n;
         }
 
-        private static void checkZero(int b) throws ZipException {
-            if (b != 0) throw new ZipException("what follows its last whole member is none");
+        /** Looks at what follows the last whole member, which begins at {@code from} in the buffer. */
+        private void checkRest(int from) throws IOException {
+            if (from < len && len - from < HEADER && buf[from] == 0x1F) throw new EOFException("a member is cut off");
+            long rest = Math.max(0, len - from);
+            boolean zeros = true;
+            for (int i = from; i < len; i++) zeros &= buf[i] == 0;
+            for (int b; (b = packed.read()) >= 0; rest++) zeros &= b == 0;
+            if (zeros) return;
+            if (onRest == null) throw new ZipException("what follows its last whole member is none");
+            onRest.accept(rest);
         }
 
         /** More than 0 if there is something to unpack, or to read without waiting. */
@@ -130,8 +137,12 @@ final class Unpacking {
                 : kind == Kind.SKIPPABLE ? "zstd" : kind.name().toLowerCase(java.util.Locale.ROOT);
     }
 
-    /** Returns what {@code in} unpacks to, or {@code in} itself. Waits for no more bytes than it takes to tell them apart. */
-    static InputStream unpacked(String name, BufferedInputStream in) throws IOException {
+    /**
+     * Returns what {@code in} unpacks to, or {@code in} itself. Waits for no more bytes than it takes to tell them apart.
+     *
+     * @param onRest gets the number of bytes behind the last member of a gzip file that are no member; null: they are an error
+     */
+    static InputStream unpacked(String name, BufferedInputStream in, LongConsumer onRest) throws IOException {
         byte[] head = new byte[MAGIC_BYTES];
         int n = 0;
         in.mark(MAGIC_BYTES);
@@ -144,7 +155,7 @@ final class Unpacking {
         Kind kind = kind(head, n);
         if (kind == null) return in;
         return switch (kind) {
-            case GZIP -> new Gzip(in);
+            case GZIP -> new Gzip(in, onRest);
             // zstd-jni takes a frame that is cut off for the end, if the one before ended in the same read; so there is
             // one more.
             case ZSTD, SKIPPABLE -> {
