@@ -4,7 +4,8 @@
 # part, the application's jar, and its start-up cache.
 #
 # What it makes lives in target/skein: two stamps (base: Maven's part; app: the
-# application jar), app.jar, cache/ (one start-up cache a JDK), build.log, lock.
+# application jar), app.jar, lib/ (the libraries that it needs, because who runs it may not be allowed to read the
+# builder's repository), cache/ (one start-up cache a JDK), build.log, lock.
 
 # --- What is built, and is it fresh? ---------------------------------------------
 
@@ -56,6 +57,7 @@ read_class_path() { # MODULE runtime|test|provided
     case $entry in
       "$root"/*/target/classes) add_module "${entry%/target/classes}" ;;
       *)
+        [ -f "$entry" ] || entry=$state/lib/${entry##*/}
         [ -f "$entry" ] || { unset IFS; return 1; }
         jars=$jars:$entry
         ;;
@@ -107,7 +109,7 @@ alive() { # PROCESS-ID
 # The lock is a symbolic link to its owner's process id: made atomically, owner and all.
 lock() {
   mkdir -p "$state" 2>/dev/null && [ -w "$state" ] ||
-    fail "the project is not built, or changed since, and $root can't be written; build it once as a user who may write there."
+    fail "the project is not built, or changed since, and $root can't be written; run ./skein wf --version once as a user who may write there."
   tries=0
   until ln -s "$$" "$state/lock" 2>/dev/null; do
     owner=$(readlink "$state/lock")
@@ -194,6 +196,13 @@ build_app() {
   "$java_home/bin/java" -Dclojure.main.report=stderr -cp "$class_path" \
     clojure.main "$root/tools/build/app.clj" "$root" >"$log" 2>&1 </dev/null ||
     fail "the application did not compile: $(sed -n '1,2p' "$log" | tr '\n' ' '). Its log: $log"
+  rm -rf "$state/lib.new"
+  mkdir "$state/lib.new"
+  IFS=:
+  cp $jars "$state/lib.new"
+  unset IFS
+  rm -rf "$state/lib"
+  mv "$state/lib.new" "$state/lib"
   mv "$state/app.new" "$state/app.stamp"
 }
 
@@ -229,7 +238,10 @@ ensure_app() {
   }
   read_class_path apps/wf runtime
   # First, because every class and resource is looked for in one after the other.
-  app_class_path=$state/app.jar:$jars
+  app_class_path=$state/app.jar
+  IFS=:
+  for jar in $jars; do app_class_path=$app_class_path:$state/lib/${jar##*/}; done
+  unset IFS
 }
 
 # --- The start-up cache ----------------------------------------------------------

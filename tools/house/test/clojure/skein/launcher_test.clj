@@ -152,17 +152,21 @@
       (if v (.put environment k (str v)) (.remove environment k)))
     (.start builder)))
 
+(def ^:private progress
+  "A line about what is being done."
+  #"(?m)^skein: .* \.\.\.\n")
+
 (defn- finish!
-  "Returns what the process printed and its exit code, as {:exit :out :err}."
+  "Returns what the process printed and its exit code, as {:exit :out :err :progress}, lines about its progress apart."
   [^Process process]
   (let [out (future (slurp (.getInputStream process)))
         err (future (slurp (.getErrorStream process)))]
     (when-not (.waitFor process (long deadline-s) TimeUnit/SECONDS)
       (.destroyForcibly process))
-    {:exit (.waitFor process) :out @out :err @err}))
+    {:exit (.waitFor process) :out @out :err (str/replace @err progress "") :progress (vec (re-seq progress @err))}))
 
 (defn- launch! [options & command]
-  (finish! (apply start! options command)))
+  (dissoc (finish! (apply start! options command)) :progress))
 
 (defn- skein! [project & args]
   (apply launch! {} (io/file project "skein") args))
@@ -254,6 +258,14 @@
 
 ;;;; Building
 
+(deftest what-takes-long-is-said-once
+  (let [project (project!)
+        log (sandbox "a.log")
+        said (fn [] (map #(second (re-find #"skein: (\w+ \w+ \w+)" %)) (:progress (finish! (start! {} (io/file project "skein") "wf" log)))))]
+    (write! log "some text")
+    (is (= ["building with JDK" "compiling the application" "preparing a fast"] (said)))
+    (is (= [] (said)))))
+
 (deftest without-maven-one-line-says-so
   (let [project (project!)]
     (is (refused? 1 ["no Maven" "install Maven 3.8"]
@@ -295,7 +307,7 @@
         launcher (io/file project "skein")]
     (write! log "some text")
     (let [runs (mapv (fn [_] (start! {} launcher "wf" log)) (range 3))]
-      (is (= (repeat 3 {:exit 0 :out "some text\n" :err ""}) (map finish! runs))))
+      (is (= (repeat 3 {:exit 0 :out "some text\n" :err ""}) (map #(dissoc (finish! %) :progress) runs))))
     (is (= 1 (maven-calls)))))
 
 (deftest the-lock-of-a-dead-process-is-taken
@@ -410,6 +422,8 @@
         (is (= 0 (:exit (skein! project "wf" log))))
         (delete-tree! (io/file project "target/skein/cache"))
         (seal! project)
+        (.setReadable (sandbox "lib") false false)
+        (.setExecutable (sandbox "lib") false false)
         (is (= {:exit 0 :out "some text\n" :err ""} (launch-sealed! "wf" log)))
         (finally (unseal! project))))
     (do (println "skipped: root may write everywhere, and there is no setpriv")
