@@ -125,10 +125,9 @@
   "Throws :skein/cannot-travel if the function `f`, the value of the var `v`, comes from a place that no file's definition of
   `v` could take it from: the middle of another namespace, as after with-redefs."
   [f ^Var v path]
-  (let [[pkg sym] (str/split (.getName (class f)) #"\$")]
-    (when (and sym (instance? Fn f)
-               (not= pkg (munge (str (ns-name (.ns v)))))
-               (nil? (some-> (ns-munged pkg) (var-munged sym))))
+  (let [[pkg sym] (str/split (.getName (class f)) #"\$")
+        n (when (and sym (instance? Fn f)) (ns-munged pkg))] ; none for a function written in Java, such as list
+    (when (and n (not= n (.ns v)) (nil? (var-munged n sym)))
       (cannot-travel! v path "its value comes from another namespace, so it was redefined since its file was loaded. Define it in its file." {:var (.toSymbol v)}))))
 
 (defn- var-of

@@ -21,6 +21,7 @@
   (are [f sample] (nil? (spark/fault f sample))
     fold/sum [1 2]
     + [1]
+    (fold/through (map list) fold/count) [1]
     `folds/stats [1 2]
     folds/stats [1 2]
     [`folds/less-than 3 false] [1 2]
