@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.outputs
-  "The files that `skein wf` writes beside standard output: malformed lines, and a page.
+  "The files that `skein wf` writes beside standard output: malformed lines, a page, and what was counted.
 
   - `check!`            whether each can be written without a loss
   - `write-text!`       writes one
@@ -48,16 +48,19 @@
       (error/fail! :skein/file-unwritable (str output ": can't be written: " reason) {:output output}))))
 
 (defn check!
-  "Throws :skein/bad-option when an output of `options` is one of the inputs at `paths`, or the other output, or has no name."
-  [{:keys [malformed html]} paths]
-  (let [outputs (cond-> {} malformed (assoc "--malformed" malformed) html (assoc "--html" html))]
+  "Throws :skein/bad-option when an output of `options` is one of the inputs at `paths`, or another output, or has no name."
+  [{:keys [malformed html save]} paths]
+  (let [outputs (into {} (filter val) {"--malformed" malformed, "--html" html, "--save" save})]
     (doseq [[option output] outputs]
       (when (str/blank? output) (options/fail! (str option " needs the name of a file")))
       (check-writable! output)
       (when-let [input (first (filter #(same-file? output %) paths))]
         (options/fail! (str option " would overwrite " input ", which is to be read; name another file"))))
-    (when (and malformed html (same-file? malformed html))
-      (options/fail! (str "--malformed and --html can't both be " html)))))
+    (doseq [[one a] outputs, [other b] outputs]
+      (when (and (pos? (compare one other)) (same-file? a b))
+        (options/fail! (str one " and " other " can't both be " b))))
+    (when (and save (Files/exists (path-of save) no-options) (not (Files/isRegularFile (path-of save) no-options)))
+      (options/fail! (str "--save replaces a file, and " save " is none")))))
 
 ;;;; Writing
 

@@ -16,9 +16,11 @@
    [skein.wf.data :as data]
    [skein.wf.filter :as filter]
    [skein.wf.query :as query]
-   [skein.wf.text :as text])
+   [skein.wf.saved :as saved]
+   [skein.wf.text :as text]
+   [skein.wf.units :as units])
   (:import
-   (java.io OutputStream PrintStream)))
+   (java.io File OutputStream PrintStream)))
 
 (set! *warn-on-reflection* true)
 
@@ -134,10 +136,30 @@
     (when mostly-malformed (print-line err "skein wf: " mostly-malformed))
     (cond (seq (:failures result)) 2, mostly-malformed 1, :else 0)))
 
+(defn- with-saved
+  "Returns the options with what the file of --with says of itself. Where --save names it too, it need not be there yet."
+  [{:keys [with save] :as options} notes]
+  (cond
+    (nil? with) options
+    (and (= with save) (not (.exists (File. ^String with)))) (do (print-line notes with " is not there yet; this run begins it") options)
+    :else (assoc options :saved (saved/opened with))))
+
+(defn- unread
+  "Returns the inputs as far as they were not counted before, and says what was."
+  [prepared {:keys [saved save]} notes]
+  (if-not (or saved save)
+    prepared
+    (let [unread (saved/unread saved prepared)]
+      (doseq [{:keys [name]} (remove (comp (set (map :name unread)) :name) prepared)] (print-line notes "skein wf: " name " was counted before"))
+      (doseq [{:keys [name from]} unread :when (pos? (long from))]
+        (print-line notes "skein wf: " name ": its first " (units/grouped from) " bytes were counted before"))
+      unread)))
+
 (defn answer
   "Answers the question that `options` ask about prepared inputs; returns the exit code."
   [prepared failures start options {:keys [notes] :as streams} bar]
-  (let [options (with-databases options)
+  (let [options (with-saved (with-databases options) notes)
+        prepared (unread prepared options notes)
         {:keys [site?] :as query} (query options)
         _ (when site? (print-line notes "preset site: the general report"))
         result (try (with-plan-options options streams

@@ -62,6 +62,8 @@
    "--tallies" (question :tallies options/text)
    "--geo" {:key :geo, :parse options/text, :question? true, :many? true}
    "--anonymize" {:key :anonymize?, :question? true}
+   "--save" (question :save options/text)
+   "--with" (question :with options/text)
    "--approx" {:key :approx?, :question? true}
    "--malformed" (question :malformed options/text)
    "--follow" {:key :follow?, :question? true}
@@ -122,6 +124,8 @@ what comes out:
   --malformed FILE     writes the lines that are in no format
   --follow             keeps the report on the terminal up to date as the log grows
   --geo FILE           countries or networks (ASN) of addresses, a database in MaxMind's format
+  --save FILE          keep what was counted, for the next run
+  --with FILE          add what an earlier run has saved; logs that it has read go on from there
   --anonymize          clients by their networks alone: 192.0.2.0 for 192.0.2.66
   --approx             bounded memory for any number of keys; says how far off a number can be
   --workers N          threads, default one per core
@@ -219,6 +223,14 @@ can't be read, 130 interrupted.
       (answer-wf2 prepared failures start options streams bar)
       ((load-questions "answer") prepared failures start options streams bar))))
 
+(defn- check-saved!
+  "Refuses what can't be saved."
+  [{:keys [save with follow? spark form tallies]}]
+  (when (or save with)
+    (when follow? (options/fail! "--follow ends when it is interrupted, so it can't be combined with --save or --with"))
+    (when spark (options/fail! "--save and --with know logs on this machine alone, so they can't be combined with --spark"))
+    (when (or form tallies) (options/fail! "-e and --tallies may hold anything, so they can't be combined with --save or --with"))))
+
 (defn- check-spark!
   "Refuses what a cluster can't do."
   [{:keys [follow? malformed workers]} paths]
@@ -234,7 +246,7 @@ can't be read, 130 interrupted.
   paths    what to read
   streams  {:out OutputStream, :err PrintStream}"
   [options paths {:keys [err] :as streams}]
-  (when (empty? paths)
+  (when (and (empty? paths) (not (:with options)))
     (options/fail! "no FILE given; name the logs to read, or - for standard input"))
   (when (and (:log-format options) (:format-of options))
     (options/fail! "--log-format says what the lines look like, so it can't be combined with --format-of"))
@@ -242,7 +254,8 @@ can't be read, 130 interrupted.
         paths (paths/expand paths)
         streams (assoc streams :notes (if (:quiet? options) (PrintStream. (OutputStream/nullOutputStream)) err))
         options (assoc options :own-process? true)]
-    (when (or (:malformed options) (:html options)) ((requiring-resolve 'skein.cli.outputs/check!) options paths))
+    (check-saved! options)
+    (when (or (:malformed options) (:html options) (:save options)) ((requiring-resolve 'skein.cli.outputs/check!) options paths))
     (say-repeated! paths (:notes streams))
     (when (:spark options) (check-spark! options paths))
     (cond

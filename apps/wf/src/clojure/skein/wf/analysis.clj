@@ -12,6 +12,7 @@
    [skein.wf.format.detection :as detection]
    [skein.wf.groups :as groups]
    [skein.wf.query :as query]
+   [skein.wf.saved :as saved]
    [skein.wf.timeline :as timeline])
   (:import
    (skein.wf Analysis AnalysisPlan LogFormat Tally TallyRows TallyRows$Row)))
@@ -22,9 +23,9 @@
 
 (defn with-formats
   "Returns `[inputs formats]`: prepared inputs, each with the number of its :format and with :fit, {:lines n, :matches n}
-  of its first lines, and the formats. `log-format` is text as for `skein.wf.format/parse`, or nil to find out; `format-of` is the
+  of its first lines, and the formats, first those that were `saved`. `log-format` is text as for `skein.wf.format/parse`, or nil to find out; `format-of` is the
   name of the server whose logs they are, or nil."
-  [prepared {:keys [log-format format-of]}]
+  [prepared {:keys [log-format format-of saved]}]
   (let [given (some-> log-format format/parse)
         rows (when format-of (detection/rows-of format-of))
         outcome (fn outcome [{:keys [name samples]}]
@@ -39,7 +40,7 @@
                                      :format (if (neg? known) (dec (count formats)) known)
                                      :fit (dissoc fit :format)))
                  formats]))
-            [[] []]
+            [[] (vec (:formats saved))]
             prepared)))
 
 (defn check-fields!
@@ -195,7 +196,8 @@
   "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how it was seen."
   [prepared formats]
   (vec (for [[i format] (map-indexed vector formats)
-             :let [its (filter #(= i (:format %)) prepared)]]
+             :let [its (filter #(= i (:format %)) prepared)]
+             :when (seq its)]
          {:name (:name format)
           :inputs (mapv :name its)
           :lines (reduce + (keep (comp :lines :fit) its))
@@ -209,14 +211,16 @@
 (defn planned
   "Returns {:prepared, :formats, :query, :plan, :options} for prepared inputs and a query: the inputs with the number of their format, the
   query without optional tallies that no format has the fields for, and the engine's plan. Options as for `analyse`."
-  [prepared query {:keys [on-formats approx] :as options}]
+  [prepared query {:keys [on-formats approx saved] :as options}]
   (let [[prepared formats] (with-formats prepared options)
         formats (if (seq formats) formats [(format/parse "combined")])
-        query (update query :tallies having-fields formats)
-        query (cond-> query approx (update :tallies without-optional-groups))]
+        query (update query :tallies having-fields (or (:formats saved) formats))
+        query (cond-> query approx (update :tallies without-optional-groups))
+        planned {:prepared prepared, :formats formats, :query query, :options options}]
     (check-fields! query formats)
+    (when saved (saved/check! saved planned))
     (when on-formats (on-formats (format-report prepared formats)))
-    {:prepared prepared, :formats formats, :query query, :options options, :plan (query/plan query formats options)}))
+    (assoc planned :plan (query/plan query formats options))))
 
 (defn run-options
   "Returns the options for the driver. What a line of a W3C log means was said by a line before it, so one worker reads them all."
@@ -224,7 +228,8 @@
   (let [serial? (some #(= :w3c (:layout %)) formats)
         ;; Groups are made when all is counted, so those who count need only know that there are such.
         databases (update-vals databases (constantly identity))]
-    (cond-> (assoc options :recipe {:databases databases, :report :analysis, :query query, :formats formats, :approx approx, :anonymize? anonymize?, :own own, :whole-files? serial?})
+    (cond-> (assoc options :add-earlier (some-> (:saved options) saved/add-to)
+                   :recipe {:databases databases, :report :analysis, :query query, :formats formats, :approx approx, :anonymize? anonymize?, :own own, :whole-files? serial?})
       serial? (assoc :workers 1))))
 
 (defn counting
@@ -245,10 +250,14 @@
 
 (defn analyse-prepared
   "As `analyse`, of inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which the
-  command began."
-  [prepared failures start query options]
+  command began. Two options more, of which each wants the inputs as `skein.wf.saved/unread` returns them:
+
+           :saved  what was counted before, as `skein.wf.saved/opened` returns it
+           :save   the path of a file for what is counted"
+  [prepared failures start query {:keys [saved save] :as options}]
   (let [{:keys [prepared ^AnalysisPlan plan] :as planned} (planned prepared query options)
         counted (driver/run prepared (counting plan) (run-options planned options))]
+    (when (or saved save) (saved/write! save counted planned))
     (finished (:result counted) planned (update counted :failures #(into failures %)) start)))
 
 (defn analyse

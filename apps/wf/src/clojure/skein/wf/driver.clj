@@ -160,12 +160,20 @@
                {:identity (fn fresh [] (new-accumulator prepared)), :step step, :combine merge-all}
                (lines/slices (mapv :file prepared)))))
 
+(defn- with-earlier
+  "Adds what `add` adds to a new accumulator; nil: nothing."
+  [counted new-accumulator add]
+  (if add
+    (merge-all counted (doto (new-accumulator []) add))
+    counted))
+
 (defn- count-all
   "Returns `{:result accumulator, :bytes-read n}`, or a failure when an input can't be read to its end."
-  [prepared new-accumulator {:keys [counter] :or {counter count-slices} :as options}]
+  [prepared new-accumulator {:keys [counter add-earlier] :or {counter count-slices} :as options}]
   (try
-    (let [^Accumulator counted (counter prepared new-accumulator options)]
-      {:result counted, :bytes-read (.inputBytes counted)})
+    (let [^Accumulator counted (counter prepared new-accumulator options)
+          bytes-read (.inputBytes counted)]
+      {:result (with-earlier counted new-accumulator add-earlier), :bytes-read bytes-read})
     (catch ExceptionInfo e (failure e))
     (catch TooManyKeys e (too-many-keys! (.-limitBytes e)))
     (catch OutOfMemoryError _ (too-many-keys! nil))
@@ -184,6 +192,7 @@
         :when (some-> file .leftOut pos?)]
     {:skein/error :skein/file-unreadable
      :input name
+     :counted? true
      :message (str name " is gzip up to its last " (.leftOut file) " bytes, which are not. What was unpacked is counted; they are not.")}))
 
 (defn run
@@ -196,6 +205,7 @@
 
   options  :workers, :slice-bytes, :keep-going?, :on-start as in `skein.wf.wf2/report`
            :counter  who counts, instead of this process's threads: a function of the inputs, new-accumulator and the options
+           :add-earlier  a function that adds to a new accumulator what was counted before
            :recipe   data from which another process makes such accumulators, see `skein.wf.spark`
 
   Throws what `skein.fold.lines` throws, with :failures, :skein/too-many-keys and :skein/count-overflow."

@@ -72,7 +72,7 @@
   rotated in the meantime, another file may have been read than the one that is followed: then the tails read all."
   [prepared tails planned options]
   (let [ends (mapv (fn end [^Tail tail] (when tail (.endOfLines tail))) tails)
-        up-to (fn up-to [ends] (mapv (fn limit [input end] (cond-> input end (update :file #(.upTo ^InputFile % (long end))))) prepared ends))
+        up-to (fn up-to [ends] (mapv (fn limit [input end] (cond-> input end (update :file #(.between ^InputFile % 0 (long end))))) prepared ends))
         counted (run-engine (up-to ends) planned options)]
     (if (every? (fn current? [^Tail tail] (or (nil? tail) (.isCurrent tail))) tails)
       (do (run! (fn seek [[^Tail tail end]] (when tail (.seek tail (long end)))) (map vector tails ends))

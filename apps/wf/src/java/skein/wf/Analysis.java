@@ -155,6 +155,7 @@ public final class Analysis extends Accumulator<Analysis> {
     protected void write(DataOutput out) throws IOException {
         for (Tally tally : tallies) tally.writeTo(out);
         for (long number : new long[] {counted, filtered, bytes, firstSecond, lastSecond}) out.writeLong(number);
+        out.writeInt(lines.length);
         for (int i = 0; i < lines.length; i++) {
             out.writeLong(lines[i]);
             for (long number : malformed[i]) out.writeLong(number);
@@ -169,7 +170,8 @@ public final class Analysis extends Accumulator<Analysis> {
         bytes = in.readLong();
         firstSecond = in.readLong();
         lastSecond = in.readLong();
-        for (int i = 0; i < lines.length; i++) {
+        int known = in.readInt(); // this plan may have more formats behind those
+        for (int i = 0; i < known; i++) {
             lines[i] = in.readLong();
             for (int k = 0; k < malformed[i].length; k++) malformed[i][k] = in.readLong();
         }

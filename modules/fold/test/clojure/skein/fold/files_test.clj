@@ -201,7 +201,7 @@
     (fn [^InputFile file]
       (is (= ["cd" "ef" ""] (map #(String. (.bytesAt file % %2)) [2 4 9] [2 9 3])))
       (is (= 6 (.size file)))
-      (is (= [3 6] (map #(.size (.upTo file %)) [3 99]))))))
+      (is (= [3 6] (map #(.size (.between file 0 %)) [3 99]))))))
 
 (deftest standard-input-has-the-name-of-a-dash
   (is (= ["-" true false] ((juxt #(.name ^InputFile %) #(.isSerial ^InputFile %) #(.isRepeatable ^InputFile %)) (InputFile/standardInput)))))
@@ -214,6 +214,6 @@
           (is (= [["a"] [] ["bb"] [] [] [""] ["ccc"] [] []] (map #(part % (inc (long %))) (range 9))))
           (is (= ["a" "bb" "" "ccc"] (part 0 9) (into (part 0 4) (part 4 9))))))
       (testing "up to a limit"
-        (with-open [span (FilesSpan. [(.upTo file 5)] (RecordFormat/lines StandardCharsets/UTF_8))]
+        (with-open [span (FilesSpan. [(.between file 0 5)] (RecordFormat/lines StandardCharsets/UTF_8))]
           (is (= 5 (.size span)))
           (is (= ["a" "bb"] (.reduce span conj [] 0 5))))))))

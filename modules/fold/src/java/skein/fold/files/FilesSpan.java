@@ -110,8 +110,8 @@ public final class FilesSpan implements Span {
             Block block = new Block(this, spare == null ? new byte[0] : spare);
             try {
                 if (block.read(from, to)) {
-                    acc = format.reduce(
-                            step, acc, block.bytes, block.first, block.end, block.base + block.first, index);
+                    long position = file.start() + block.base + block.first;
+                    acc = format.reduce(step, acc, block.bytes, block.first, block.end, position, index);
                 }
             } finally {
                 buffers.add(block.bytes);
@@ -222,7 +222,7 @@ public final class FilesSpan implements Span {
         private int readAt(ByteBuffer buffer, long position) {
             for (; ; ) {
                 try {
-                    int n = part.open().read(buffer, position);
+                    int n = part.open().read(buffer, part.file.start() + position);
                     if (n <= 0) throw FileFault.truncated(name, position);
                     return n;
                 } catch (ClosedByInterruptException e) {

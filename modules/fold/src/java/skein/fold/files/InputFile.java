@@ -28,6 +28,7 @@ public final class InputFile {
     private final boolean regular;
     private final boolean serial;
     private final String packing;
+    private final long start;
     private final long size;
     private InputStream stream; // guarded by this; what can't be opened again, until it is handed out
     private boolean unpacked; // guarded by this; whether the stream is
@@ -35,12 +36,20 @@ public final class InputFile {
     private volatile long leftOut;
 
     private InputFile(
-            String name, Path path, boolean regular, String packing, boolean serial, long size, InputStream stream) {
+            String name,
+            Path path,
+            boolean regular,
+            String packing,
+            boolean serial,
+            long start,
+            long size,
+            InputStream stream) {
         this.name = name;
         this.path = path;
         this.regular = regular;
         this.packing = packing;
         this.serial = serial;
+        this.start = start;
         this.size = size;
         this.stream = stream;
     }
@@ -53,7 +62,7 @@ public final class InputFile {
             BasicFileAttributes found = Files.readAttributes(path, BasicFileAttributes.class);
             if (found.isDirectory()) throw FileFault.directory(name);
             if (!Files.isReadable(path)) throw new AccessDeniedException(name);
-            if (!found.isRegularFile()) return new InputFile(name, path, false, null, true, found.size(), null);
+            if (!found.isRegularFile()) return new InputFile(name, path, false, null, true, 0, found.size(), null);
             byte[] head;
             try (InputStream in = Files.newInputStream(path)) {
                 head = in.readNBytes(Unpacking.MAGIC_BYTES);
@@ -61,7 +70,7 @@ public final class InputFile {
             String packing = Unpacking.packing(head);
             // The system's files in /proc have contents but no size.
             boolean sizeless = found.size() == 0 && head.length > 0;
-            return new InputFile(name, path, true, packing, packing != null || sizeless, found.size(), null);
+            return new InputFile(name, path, true, packing, packing != null || sizeless, 0, found.size(), null);
         } catch (IOException e) {
             throw FileFault.of(e, name, 0);
         }
@@ -69,7 +78,7 @@ public final class InputFile {
 
     /** The contents of {@code in}, which is called {@code name} in errors. They can be read once. */
     public static InputFile of(String name, InputStream in) {
-        return new InputFile(name, null, false, null, true, 0, in);
+        return new InputFile(name, null, false, null, true, 0, 0, in);
     }
 
     /** As {@link #of(String, InputStream)}, for contents that are not to be unpacked, whatever their first bytes are. */
@@ -89,9 +98,19 @@ public final class InputFile {
         return of("-", new FileInputStream(FileDescriptor.in));
     }
 
-    /** This file, of which only the first {@code limit} bytes are read. It must be one that is read by position. */
-    public InputFile upTo(long limit) {
-        return new InputFile(name, path, true, null, false, Math.min(size, limit), null);
+    /** This file, of which only the bytes [from, to) are read. It must be one that is read by position. */
+    public InputFile between(long from, long to) {
+        return new InputFile(name, path, true, null, false, from, Math.min(size, to) - from, null);
+    }
+
+    /** This file without the first {@code n} of the bytes that it unpacks to. It must be one that can be read more than once. */
+    public InputFile without(long n) {
+        return serial ? new InputFile(name, path, true, packing, true, n, size, null) : between(n, size);
+    }
+
+    /** Returns how many bytes are left out at its beginning, of what it unpacks to. */
+    public long start() {
+        return start;
     }
 
     /** Returns what the file is called in errors. */
@@ -113,7 +132,7 @@ public final class InputFile {
         return leftOut;
     }
 
-    /** Returns how many bytes the file had when this object was made; compressed ones if it is compressed. */
+    /** Returns how many bytes were there to be read when this object was made; compressed ones if it is compressed. */
     public long size() {
         return size;
     }
@@ -176,7 +195,9 @@ public final class InputFile {
     private InputStream openAnew() throws IOException {
         InputStream raw = regular ? Files.newInputStream(path) : openPipe();
         try {
-            return unpacked(raw);
+            InputStream in = unpacked(raw);
+            in.skipNBytes(start);
+            return in;
         } catch (Throwable t) { // thrown again; the file must not stay open
             raw.close();
             throw t;

@@ -37,6 +37,7 @@ public final class StreamFeed implements Feed {
         this.file = file;
         this.format = format;
         this.index = index;
+        position = file.start();
     }
 
     @Override
@@ -50,7 +51,7 @@ public final class StreamFeed implements Feed {
 
     @Override
     public long taken() {
-        return position;
+        return position - file.start();
     }
 
     @Override

@@ -1,0 +1,175 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.saved
+  "What was counted, in a file, so that another run goes on from there.
+
+  - `opened`      path -> what a file says of itself
+  - `unread`      inputs -> those of which something was not counted yet
+  - `check!`      whether it answers the question that is asked
+  - `add-to`      -> a function that adds what was counted to a new analysis
+  - `write!`      writes such a file
+
+  A file is gzip: the length of a header, the header as EDN, and the tables. A log is known again by its first bytes, unpacked, whatever its
+  name is by then; so one that grows, or is rotated and compressed, is counted from where the last run has stopped."
+  (:require
+   [clojure.edn :as edn]
+   [skein.impl.error :as error]
+   [skein.wf.driver :as driver]
+   [skein.wf.query :as query])
+  (:import
+   (java.io BufferedInputStream BufferedOutputStream DataInputStream DataOutputStream File FileInputStream FileOutputStream IOException)
+   (java.nio.file CopyOption Files StandardCopyOption)
+   (java.security MessageDigest)
+   (java.util Arrays HexFormat)
+   (java.util.zip GZIPInputStream GZIPOutputStream)
+   (skein.fold.files InputFile)
+   (skein.fold.spi Slice)
+   (skein.wf Analysis WrappedFormat$Wrapper)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private version 1)
+
+(def ^:private most-logs
+  "How many logs are known again: those that were read last. More would only be gone."
+  1000)
+
+(defn- unusable! [path reason]
+  (error/fail! :skein/bad-saved-counts (str path " holds no saved counts that this version can read: " reason) {:path path}))
+
+;;;; Reading
+
+(defn- read-header [path ^DataInputStream in]
+  (let [{v :version :as header} (edn/read-string (String. (.readNBytes in (.readInt in)) "UTF-8"))]
+    (when-not (= v version) (unusable! path (str "it is of version " (error/preview v) ", not " version)))
+    header))
+
+(defn- with-file
+  "Calls f with a stream of the file behind its header, and with the header."
+  [^String path f]
+  (try
+    (with-open [in (DataInputStream. (BufferedInputStream. (GZIPInputStream. (FileInputStream. path)) 65536))]
+      (let [header (read-header path in)]
+        (f in (update header :formats (partial mapv (fn wrapper [{:keys [wrapper] :as format}]
+                                                      (cond-> format wrapper (assoc :wrapper (WrappedFormat$Wrapper/valueOf wrapper)))))))))
+    (catch IOException e (unusable! path (ex-message e)))
+    (catch RuntimeException e (if (ex-data e) (throw e) (unusable! path (str e))))))
+
+(defn opened
+  "Returns what the file at `path` says of itself: {:path, :question, :formats, :logs}. Throws :skein/bad-saved-counts."
+  [path]
+  (assoc (with-file path (fn header [_ header] header)) :path path))
+
+(defn add-to
+  "Returns a function that adds what was saved to an analysis that has counted nothing, of the plan to which `check!` has agreed."
+  [{:keys [path]}]
+  (fn add [^Analysis analysis]
+    (with-file path (fn tables [^DataInputStream in _]
+                      (.readFrom analysis in)
+                      (when-not (neg? (.read in)) (unusable! path "it goes on behind its end"))))))
+
+;;;; The question
+
+(defn- question [query {:keys [approx anonymize?]}]
+  {:tallies (mapv #(update % :percentiles set) (first (query/counted query approx)))
+   :where (vec (:where query)), :approx approx, :anonymize? (boolean anonymize?)})
+
+(defn check!
+  "Throws :skein/bad-option unless the question that was planned (see `skein.wf.analysis/planned`) is the one that was saved."
+  [{:keys [path] saved :question} {:keys [query options prepared formats]}]
+  (let [asked (question query options)]
+    (doseq [{:keys [name from format]} prepared
+            :when (and (pos? (long from)) (= :w3c (:layout (formats format))))]
+      (error/fail! :skein/bad-option
+                   (str name " has grown since it was counted, and what a line of a W3C log means may have been said before; count such a log when it grows no more")
+                   {:path name}))
+    (doseq [[part words] {:tallies "other tallies", :where "other conditions", :approx "another --approx", :anonymize? "another --anonymize"}
+            :when (not= (part asked) (part saved))]
+      (error/fail! :skein/bad-option
+                   (str path " was saved with " words ", so what is counted now can't be added to it; give the options that it was saved with")
+                   {:path path, :saved (part saved), :asked (part asked)}))))
+
+;;;; Logs
+
+(defn- digest [^bytes bytes n]
+  (.formatHex (HexFormat/of) (.digest (MessageDigest/getInstance "SHA-256") (Arrays/copyOf bytes (int n)))))
+
+(defn- counted-before
+  "Returns how many bytes of a log were counted before, unpacked; 0 when it is another one."
+  [logs ^bytes head]
+  (let [begins? (fn begins? [{:keys [beginning sha]}]
+                  (and (pos? (long beginning)) (<= (long beginning) (alength head)) (= sha (digest head beginning))))]
+    (reduce max 0 (map :read (filter begins? logs)))))
+
+(defn- whole-lines
+  "Returns where the last line of a file ends that has an end."
+  [^InputFile file]
+  (loop [to (.size file)]
+    (let [from (max 0 (- to 65536))
+          bytes (.bytesAt file from (int (- to from)))
+          line-feed (loop [i (dec (alength bytes))] (cond (neg? i) nil, (= 10 (aget bytes i)) i, :else (recur (dec i))))]
+      (cond line-feed (+ from (long line-feed) 1), (zero? from) 0, :else (recur from)))))
+
+(defn unread
+  "Returns the inputs without those that were counted before, and the others as far as they were not: with :from, where they begin now. What can be
+  read by position is left at the end of its last whole line, :to, so that the next run begins with a whole one."
+  [{:keys [logs]} prepared]
+  (vec (for [{:keys [^InputFile file head repeatable?] :as input} prepared
+             :let [from (long (if repeatable? (counted-before logs head) 0))
+                   to (cond (.isSerial file) Long/MAX_VALUE, (< from (.size file)) (max from (long (whole-lines file))), :else 0)]
+             :when (or (zero? from) (and (< from Long/MAX_VALUE) (< from (long (if (.isSerial file) to (.size file))))))]
+         (assoc input
+                :from from, :to to, :whole file
+                :file (cond (not (.isSerial file)) (.between file from to)
+                            (pos? from) (.without file from)
+                            :else file)))))
+
+(defn- add-last-lines!
+  "Adds the lines without an end that `unread` has left out."
+  [^Analysis analysis inputs]
+  (doseq [[i {:keys [to ^InputFile whole]}] (map-indexed vector inputs)
+          :let [n (if (.isSerial whole) 0 (- (.size whole) (long to)))]
+          :when (pos? n)]
+    (.add analysis (Slice. (Arrays/copyOf (.bytesAt whole to (int n)) (int (+ n 1 Slice/PAD))) 0 (int n) to (int i)))))
+
+(defn- log-of [{:keys [^bytes head to repeatable?]}]
+  (let [beginning (min (alength head) (long to))]
+    (when (and repeatable? (pos? beginning))
+      {:beginning beginning, :sha (digest head beginning), :read to})))
+
+;;;; Writing
+
+(defn- header [inputs {:keys [formats query options]}]
+  {:version version
+   :question (question query options)
+   :formats (mapv (fn plain [{:keys [wrapper] :as format}] (cond-> format wrapper (assoc :wrapper (str wrapper)))) formats)
+   :logs (vec (take-last most-logs (concat (:logs (:saved options)) (keep log-of inputs))))})
+
+(defn- write-file! [^String path ^Analysis analysis header]
+  (let [file (.getCanonicalFile (File. path))
+        new (File/createTempFile (str "." (.getName file)) ".new" (.getParentFile file))
+        ^bytes text (binding [*print-length* nil, *print-level* nil] (.getBytes (pr-str header) "UTF-8"))]
+    (try
+      (with-open [out (DataOutputStream. (BufferedOutputStream. (GZIPOutputStream. (FileOutputStream. new)) 65536))]
+        (.writeInt out (alength text))
+        (.write out text)
+        (.writeTo analysis out))
+      (Files/move (.toPath new) (.toPath file)
+                  (into-array CopyOption [StandardCopyOption/ATOMIC_MOVE StandardCopyOption/REPLACE_EXISTING]))
+      (finally (.delete new)))))
+
+(defn write!
+  "Writes what was counted of the inputs that `unread` has returned into the file at `path`, all or nothing; nil: into none. Then it adds to what
+  was counted the lines without an end that were left out, so that they are shown; the next run sees them again.
+
+  counted  as `skein.wf.driver/run` returns it
+  planned  as `skein.wf.analysis/planned` returns it
+
+  Throws :skein/file-unwritable."
+  [path {:keys [result failures]} {:keys [prepared] :as planned}]
+  (let [lost (into #{} (comp (remove :counted?) (map :input)) failures)
+        inputs (filterv (comp not lost :name) prepared)]
+    (when path
+      (try (write-file! path result (header inputs planned))
+           (catch IOException e
+             (error/fail! :skein/file-unwritable (str path ": can't be written: " (ex-message e)) {:output path}))))
+    (add-last-lines! result inputs)))

@@ -1,0 +1,121 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.saved-test
+  "Runs that go on from where another one has stopped: together they count what one run over everything counts."
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.cli :as cli])
+  (:import
+   (java.io ByteArrayOutputStream File PrintStream)
+   (java.nio.file Files)
+   (java.nio.file.attribute FileAttribute)
+   (java.util.zip GZIPOutputStream)))
+
+(set! *warn-on-reflection* true)
+
+(defn- folder ^File []
+  (doto (.toFile (Files/createTempDirectory "skein-saved" (make-array FileAttribute 0))) .deleteOnExit))
+
+(defn- run [& arguments]
+  (let [out (ByteArrayOutputStream.)
+        err (ByteArrayOutputStream.)
+        code (cli/run (map str (cons "wf" arguments)) {:out out, :err (PrintStream. err true "UTF-8")})]
+    {:code code, :out (.toString out "UTF-8"), :err (.toString err "UTF-8")}))
+
+(defn- lines [n seed]
+  (apply str (for [i (range n)
+                   :let [x (mod (* 7919 (+ 1 (long i) (long seed))) 1009)]]
+               (str "10.0." (mod x 7) "." (mod x 250) " - - [" (format "%02d" (inc (mod seed 28))) "/Mar/2025:" (format "%02d:%02d:%02d" (mod x 24) (mod x 60) (mod i 60))
+                    " +0000] \"GET /" (mod x 41) " HTTP/1.1\" " (if (zero? (mod x 5)) 404 200) " " x " \"http://a.example/" (mod x 3) "\" \"agent " (mod x 11) "\"\n"))))
+
+(defn- answers
+  "What a report says, but for what it was read from."
+  [{:keys [out]}]
+  (dissoc (edn/read-string out) :formats :bytes-read))
+
+(defn- gzip! [^File file ^String text]
+  (with-open [out (GZIPOutputStream. (io/output-stream file))] (.write out (.getBytes text "ISO-8859-1"))))
+
+(deftest days-add-up-to-what-one-run-counts
+  (let [folder (folder)
+        state (io/file folder "state")
+        logs (vec (for [day (range 4)]
+                    (doto (io/file folder (str "access.log." day)) (spit (str (lines 300 day) "no log line\n")))))]
+    (doseq [question [[] ["--by" "url,host+day" "--log-format" "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%v\""]
+                      ["--by" "client" "--distinct" "url" "--percentiles" "bytes" "--rank" "p90-bytes"]
+                      ["--by" "agent" "--approx" "--status" "404"] ["--by" "browser" "--anonymize"]]
+            :let [ask (fn [& more] (apply run (concat question ["--format" "edn"] more)))]]
+      (.delete state)
+      (let [reports (mapv #(ask "--with" state "--save" state %) logs)]
+        (is (every? zero? (map :code reports)) (:err (first reports)))
+        (is (str/includes? (:err (first reports)) "is not there yet; this run begins it"))
+        (is (= (answers (apply ask logs)) (answers (peek reports))) question)
+        (testing "and can be asked for again without a log"
+          (is (= (answers (peek reports)) (answers (ask "--with" state)))))
+        (testing "but no log counts twice"
+          (let [again (apply ask "--with" state logs)]
+            (is (= (answers (peek reports)) (answers again)))
+            (is (str/includes? (:err again) (str (logs 0) " was counted before\n")))))))))
+
+(deftest a-log-that-grows-is-counted-from-where-it-was-left
+  (let [folder (folder)
+        state (io/file folder "state")
+        log (io/file folder "access.log")
+        text (lines 500 1)
+        cut (fn [part] (subs text 0 (long (* (double part) (count text)))))
+        ask (fn [& more] (apply run "--format" "edn" more))]
+    (doseq [part [0.1 0.11 0.5 1]]
+      (spit log (cut part))
+      (is (= (answers (ask log)) (answers (ask "--with" state "--save" state log))) "a line without an end is shown, and is read again"))
+    (testing "whatever its name is, and when it is compressed"
+      (let [longer (str text (lines 100 2))
+            packed (io/file folder "access.log.1.gz")]
+        (gzip! packed longer)
+        (.delete log)
+        (spit log longer)
+        (is (= (answers (ask log)) (answers (ask "--with" state "--save" state packed))))
+        (is (str/includes? (:err (ask "--with" state log)) "was counted before"))))))
+
+(deftest another-question-is-refused
+  (let [folder (folder)
+        state (io/file folder "state")
+        log (doto (io/file folder "a.log") (spit (lines 9 1)))]
+    (is (= 0 (:code (run "--by" "url" "--save" state log))))
+    (doseq [[question words] {["--by" "status"] "other tallies", ["--by" "url" "--status" "404"] "other conditions"
+                              ["--by" "url" "--approx"] "another --approx", ["--by" "url" "--anonymize"] "another --anonymize"}
+            :let [{:keys [code out err]} (apply run (concat question ["--with" state log]))]]
+      (is (= [2 ""] [code out]))
+      (is (str/includes? err (str state " was saved with " words)) err))
+    (testing "while what is shown of it may differ"
+      (is (= 0 (:code (run "--by" "url" "--top" "3" "--format" "csv" "--with" state log)))))))
+
+(deftest what-is-no-saved-state-is-refused
+  (let [folder (folder)
+        state (io/file folder "state")
+        log (doto (io/file folder "a.log") (spit (lines 9 1)))
+        refused (fn [] (let [{:keys [code out err]} (run "--with" state log)]
+                         (is (= [2 ""] [code out]))
+                         (is (str/includes? err " holds no saved counts that this version can read: ") err)))]
+    (refused)
+    (spit state "text")
+    (refused)
+    (gzip! state "\u0000\u0000\u0000\u0002{}")
+    (refused)
+    (is (= 0 (:code (run "--preset" "site" "--save" state log))))
+    (let [whole (Files/readAllBytes (.toPath state))]
+      (with-open [out (io/output-stream state)] (.write out whole 0 (- (alength whole) 20)))
+      (refused))))
+
+(deftest what-can-not-be-saved-leaves-what-was-saved
+  (let [folder (folder)
+        state (io/file folder "state")
+        log (doto (io/file folder "a.log") (spit (lines 9 1)))]
+    (is (= 0 (:code (run "--by" "url" "--save" state log))))
+    (let [before (slurp state)]
+      (is (= 2 (:code (run "--by" "url" "--save" state "--with" state (io/file folder "missing.log")))))
+      (is (= before (slurp state)))
+      (is (= ["a.log" "state"] (sort (.list folder)))))
+    (is (= [2 1] (map :code [(run "--by" "url" "--save" log log) (run "--by" "url" "--save" "/no/such/folder/state" log)])))
+    (is (= (lines 9 1) (slurp log)))))
