@@ -186,7 +186,7 @@ public final class Frame extends Waiter implements Runnable {
         try {
             if (!(context instanceof World.Member m) || !m.isDeferred() || performs(m)) runBody(r);
         } finally {
-            hooks.suspended(outer);
+            hooks.suspended(this, outer);
         }
     }
 

@@ -66,7 +66,7 @@ public final class Hooks {
     }
 
     private static void renew() {
-        Probe probe = PROBES.isEmpty() ? NO_PROBE : PROBES.size() == 1 ? PROBES.get(0) : new Probes(PROBES);
+        Probe probe = PROBES.isEmpty() ? NO_PROBE : new Probes(PROBES);
         boolean none = PROBES.isEmpty() && carrier == null && watching == null && alive == 0;
         installed = none ? null : new Hooks(probe, carrier, watching, alive > 0);
     }
@@ -132,7 +132,8 @@ public final class Hooks {
         else if (frame.context() instanceof Note note) note.ended();
     }
 
-    void suspended(Object outer) {
+    void suspended(Frame frame, Object outer) {
+        probe.suspended(frame);
         if (conveyor != null) conveyor.restore(outer);
     }
 }

@@ -2,43 +2,70 @@
 package skein.rt;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import skein.rt.watch.Failures;
 import skein.rt.watch.Probe;
 
-/** Several probes as one. */
+/** The installed probes as one, whose exceptions reach no block. */
 final class Probes implements Probe {
+    /** So many exceptions of a probe are borne. */
+    private static final int MOST_THROWN = 100;
+
     private final Probe[] all;
+    private final AtomicInteger[] thrown; // of each probe
 
     Probes(List<Probe> probes) {
         all = probes.toArray(new Probe[0]);
+        thrown = new AtomicInteger[all.length];
+        for (int i = 0; i < all.length; i++) thrown[i] = new AtomicInteger();
+    }
+
+    private void each(Consumer<Probe> tell) {
+        for (int i = 0; i < all.length; i++) {
+            try {
+                tell.accept(all[i]);
+            } catch (Throwable t) { // whatever a probe throws: the block must not notice
+                if (thrown[i].incrementAndGet() == MOST_THROWN) {
+                    Hooks.removeProbe(all[i]);
+                    Failures.uncaught(t);
+                }
+            }
+        }
     }
 
     @Override
     public void spawned(Frame frame) {
-        for (Probe p : all) p.spawned(frame);
+        each(p -> p.spawned(frame));
     }
 
     @Override
     public void resumed(Frame frame) {
-        for (Probe p : all) p.resumed(frame);
+        each(p -> p.resumed(frame));
     }
 
     @Override
     public void parking(Frame frame, int state, Object port) {
-        for (Probe p : all) p.parking(frame, state, port);
+        each(p -> p.parking(frame, state, port));
+    }
+
+    @Override
+    public void suspended(Frame frame) {
+        each(p -> p.suspended(frame));
     }
 
     @Override
     public void finished(Frame frame, Object value) {
-        for (Probe p : all) p.finished(frame, value);
+        each(p -> p.finished(frame, value));
     }
 
     @Override
-    public void failed(Frame frame, Throwable thrown) {
-        for (Probe p : all) p.failed(frame, thrown);
+    public void failed(Frame frame, Throwable t) {
+        each(p -> p.failed(frame, t));
     }
 
     @Override
     public void handedOff(Frame frame, Thread thread) {
-        for (Probe p : all) p.handedOff(frame, thread);
+        each(p -> p.handedOff(frame, thread));
     }
 }

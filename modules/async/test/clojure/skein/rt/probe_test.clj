@@ -10,7 +10,7 @@
    (java.util.concurrent CountDownLatch)
    (skein.rt Channel Frame Hooks)
    (skein.rt.schedule Scheduler)
-   (skein.rt.watch Probe)))
+   (skein.rt.watch Failures Failures$Uncaught Probe)))
 
 (set! *warn-on-reflection* true)
 
@@ -85,3 +85,13 @@
       (await-port (go 2))
       (is (pos? n))
       (is (= n (count @events))))))
+
+(deftest a-probe-that-throws-harms-no-block
+  (let [calls (atom 0), fault (ex-info "of a probe" {})
+        probe (reify Probe (resumed [_ _] (swap! calls inc) (throw fault)))]
+    (Hooks/addProbe probe)
+    (try
+      (is (= (range 150) (map #(await-port (go %)) (range 150))))
+      (is (<= 100 @calls 140) "then it is taken out")
+      (is (some #(identical? fault (.thrown ^Failures$Uncaught %)) (Failures/last)))
+      (finally (Hooks/removeProbe probe)))))
