@@ -16,7 +16,7 @@
    (clojure.core Eduction)
    (clojure.lang IFn IReduceInit)
    (java.util.concurrent Executor)
-   (skein.fold.engine Fold Fold$Options Stages Watch Watch$Piece)
+   (skein.fold.engine Fold Fold$Options Stages UnderWay Watch Watch$Piece)
    (skein.fold.spi Feed Span)))
 
 (set! *warn-on-reflection* true)
@@ -160,6 +160,15 @@
           (if (source/remote? source)
             (source/-fold source nil {:xform xform, :combine combine, :step step})
             (run-source (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) source))))))
+
+(defn under-way
+  "Returns the folds of this process that have taken a while and have not ended: {:caller Thread :start System/nanoTime :unit
+  keyword :done units :total units, or nil if nobody knows}. Those on a cluster are not among them."
+  []
+  (mapv (fn data [^UnderWay u]
+          {:caller (.caller u), :start (.start u), :unit (keyword (.unit u)), :done (.done u)
+           :total (when-not (neg? (.size u)) (.size u))})
+        (UnderWay/all)))
 
 (defn- piece->data [^Watch$Piece piece]
   {:from (when-not (neg? (.from piece)) (.from piece))

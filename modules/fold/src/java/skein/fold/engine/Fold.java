@@ -67,6 +67,8 @@ public final class Fold {
     private final IFn step; // with an arity of one if anybody calls that
     private final boolean completes; // whether a part's accumulator is to be completed
     private final int inOrderFrom; // when no stage needs order
+    private UnderWay underWay; // written by the caller before it has helpers; null until the fold has taken a while
+    private long alone; // the caller's; units done until the fold is seen
     private long carried; // the caller's; when a virtual thread got its carrier, 0 before the first block has ended
     private boolean parks; // the caller's; whether it is in PARKING
 
@@ -157,6 +159,7 @@ public final class Fold {
 
     private void end() {
         if (parks) PARKING.decrementAndGet();
+        if (underWay != null) underWay.end();
     }
 
     // Chains.
@@ -210,8 +213,17 @@ public final class Fold {
 
     // What happens.
 
+    /** From now on others see the fold. */
+    void show(String unit, long size, long start) {
+        if (underWay != null) return;
+        underWay = UnderWay.begin(unit, size, start);
+        underWay.did(alone);
+    }
+
     /** Notes a block of {@code units} units of {@code part}, from {@code before} to {@code now}. */
     void note(Part part, long units, long before, long now) {
+        if (underWay == null) alone += units;
+        else underWay.did(units);
         if (watch != null) part.piece = watch.note(part.piece, part.from, units, before, now);
     }
 

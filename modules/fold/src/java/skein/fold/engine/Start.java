@@ -19,6 +19,8 @@ final class Start {
     private static final long WORTH_HELP_NANOS = 100_000;
     /** How many times as long as so far to wait before asking again whether helpers are worth their cost. */
     private static final int PATIENCE = 16;
+    /** How long a fold that nobody shares runs before others see it. */
+    private static final long SEEN_NANOS = 1_000_000;
     /** So few units are not worth a look at the clock: after the first one there is but one left. */
     private static final int FEW = 2;
     /** So few units are not worth a plan, if the first of them take little time. */
@@ -140,6 +142,7 @@ final class Start {
             since = note(count, since);
             count = 0;
             untilLook = Math.min(root.pace.next(Long.MAX_VALUE), MAX_UNLOOKED);
+            if (since - start >= SEEN_NANOS) show();
             fold.pause();
         }
     }
@@ -195,6 +198,7 @@ final class Start {
                 later.root.step = step;
                 later.root.acc = acc;
                 later.root.pace.took(to - from, now - before);
+                fold.note(later.root, to, start, now);
                 return later.fold();
             }
             before = now;
@@ -234,6 +238,7 @@ final class Start {
             if (fold.watch == null && (root.acc instanceof Reduced || feed.exhausted())) break;
             now = note(units, now);
             if (root.acc instanceof Reduced) break;
+            if (now - start >= SEEN_NANOS) show();
             fold.pause();
             if (sharable && now >= nextQuestion && remainingNanos() > WORTH_HELP_NANOS) {
                 if (share()) return true;
@@ -260,6 +265,11 @@ final class Start {
             fold.note(root, units, before, now);
         }
         return now;
+    }
+
+    private void show() {
+        if (span != null) fold.show(span.unit(), span.size(), start);
+        else fold.show(feed == null ? "elements" : feed.unit(), -1, start);
     }
 
     private long remaining() {
@@ -307,6 +317,7 @@ final class Start {
         fold.path(
                 inOrder ? "in-order" : "parallel",
                 inOrder ? "a transducer needs its elements in order; the ones before it ran in parallel" : "");
+        show();
         Run run = byPosition
                 ? new SpanRun(fold, span, root.range(feed.taken(), span.size()))
                 : new FeedRun(fold, feed, root, chain, inOrder ? front : -1);
