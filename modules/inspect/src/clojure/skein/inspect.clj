@@ -2,12 +2,13 @@
 (ns skein.inspect
   "Who waits for whom in this process, and who waits for ever.
 
-  * `start!` `stop!` `on?`
-  * `snapshot` `blocks` `block` `channels` `threads` `scopes`: what is there now
+  * `start!` `stop!` `on?` `level`
+  * `snapshot` `blocks` `block` `channels` `threads` `scopes` `folds`: what is there now
   * `why`, `graph`: who waits for whom
   * `deadlocks`, `leaks`: who can never go on
   * `lints`, `growth`: what looks wrong
   * `dump`, `dump!`, `read-dump`: a snapshot as text, JSON or EDN
+  * `timeline`, `timeline!`: what blocks did when, and the same as a file for Perfetto
   * `metrics` for a scraper
   * `read-heap`: a heap file as a snapshot
   * `mark`, `survivors`: blocks made since then that have not ended
@@ -33,6 +34,7 @@
    [skein.inspect.lints :as lints]
    [skein.inspect.metrics :as metrics]
    [skein.inspect.snapshot :as snapshot]
+   [skein.inspect.timeline :as timeline]
    [skein.inspect.verdict :as verdict]
    [skein.inspect.why :as why])
   (:import
@@ -49,12 +51,25 @@
   []
   (.isOn (Registry/get)))
 
+(defn level
+  "Returns how much the inspector notes: :off; :registry, who waits where; or :events, when each step began and ended too."
+  []
+  (let [registry (Registry/get)]
+    (cond (.recorder registry) :events, (.isOn registry) :registry, :else :off)))
+
 (defn start!
   "Switches the inspector on. It sees blocks that are made from now on, and older ones from their next step on.
-  Returns true."
-  []
-  (.start (Registry/get))
-  true)
+  Returns true.
+
+  options  :level :registry, the default, or :events, which records steps for `timeline`: a step then takes some 100 ns more,
+           and up to 25 MB hold the last steps. A level that is on is left for the one that is given"
+  ([] (start! nil))
+  ([options]
+   (let [{:keys [level] :or {level :registry}} (check/options "start!" options {:level [#{:registry :events} ":registry or :events"]})
+         registry (Registry/get)]
+     (.start registry)
+     (.record registry (= :events level))
+     true)))
 
 (defn stop!
   "Switches the inspector off; what it knew is forgotten. Returns false."
@@ -76,6 +91,7 @@
   :threads    those that wait in a channel, see `threads`
   :channels   see `channels`
   :scopes     see `scopes`
+  :folds      see `folds`
   :failures   the last exceptions that reached nobody: {:at-ms :thread :exception class-name :site}
   :timers     how many timeouts have neither fired nor been closed
   :locks      threads that hold each other's locks: {:name :tid :lock :held-by :site}; virtual ones in heap files only
@@ -189,6 +205,16 @@
   :failures      how many of its children and its body have failed"
   ([] (scopes (snapshot)))
   ([snapshot] (:scopes (check-snapshot snapshot))))
+
+(defn folds
+  "Returns the folds of skein.fold that have taken more than a millisecond, as maps:
+
+  :thread :tid  the name and number of the thread that has called it; :site where that is now
+  :since-ms     how long ago it began
+  :done :total  how many units of the source are done, and how many there are, or nil if nobody knows
+  :unit         :elements or :bytes"
+  ([] (folds (snapshot)))
+  ([snapshot] (:folds (check-snapshot snapshot))))
 
 (defn label!
   "Calls the channel `c` by the string `label` from now on, in all that the inspector says; nil takes the label back.
@@ -326,6 +352,14 @@
    (dump/write snapshot out format)
    (.flush ^Writer out)))
 
+(defn- to-file
+  "Calls `write` with a writer to the file `path`. Returns the path."
+  [path write]
+  (try (with-open [out (io/writer path)] (write out))
+       (catch IOException e
+         (error/fail! :skein/file-unwritable (str "can't write " path ": " (ex-message e)) {:output (str path)})))
+  path)
+
 (defn dump!
   "Writes a snapshot to the file `path`, as JSON, EDN or text, by the ending of its name. Returns the path. Throws
   :skein/file-unwritable."
@@ -334,10 +368,47 @@
    (check-snapshot snapshot)
    (check-path "path of dump!" path)
    (let [format (condp #(str/ends-with? %2 %1) (str path) ".json" :json, ".edn" :edn, :text)]
-     (try (with-open [out (io/writer path)] (dump snapshot out format))
-          (catch IOException e
-            (error/fail! :skein/file-unwritable (str "can't write " path ": " (ex-message e)) {:output (str path)}))))
-   path))
+     (to-file path (fn write [out] (dump snapshot out format))))))
+
+(def ^:private timeline-options
+  {:last-ms check/time-option
+   :block [int? "the number of a block"]})
+
+(defn timeline
+  "Returns what blocks did when, as {:from-ms when the first slice begins at the earliest, since 1970, :slices [slice]}, by time:
+
+  :kind    :run, a step; :wait, what was between two steps
+  :block   the number of the block
+  :site    of a wait where it waited, of a step behind what it began; as in `blocks`; nil of the first step
+  :at-us   when it began, in µs after :from-ms
+  :us      how long it took, in µs
+  :thread  the name of the thread that has run the step, and :tid its number; a worker's next thread has the same name
+  :ended   :done or :failed, of the last step of the block
+  :open?   true if it goes on
+
+  Slices of one block don't overlap; steps on one thread may only be inside one another, as when an `async` begins another. Only
+  the last 65,536 beginnings and ends in each of 16 groups of threads are kept. A step that had begun before is left out.
+  Throws :skein/inspect-off unless `level` is :events.
+
+  options  :last-ms 5000; :block, of that one alone"
+  ([] (timeline nil))
+  ([options]
+   (let [{:keys [last-ms block] :or {last-ms 5000}} (check/options "timeline" options timeline-options)
+         recorder (.recorder (Registry/get))]
+     (when-not recorder
+       (error/fail! :skein/inspect-off "The steps of blocks are not recorded. Call (skein.inspect/start! {:level :events}) first." {}))
+     (timeline/timeline recorder (check/milliseconds :last-ms last-ms) block))))
+
+(defn timeline!
+  "Writes a `timeline` to the file `path`, as JSON that ui.perfetto.dev and chrome://tracing open. Returns the path. Throws
+  :skein/inspect-off, :skein/file-unwritable.
+
+  options  as those of `timeline`"
+  ([path] (timeline! nil path))
+  ([options path]
+   (check-path "path of timeline!" path)
+   (let [slices (timeline options)]
+     (to-file path (fn write [out] (timeline/write-chrome out slices))))))
 
 (defn metrics
   "Returns a snapshot as metrics, a string in the text format of OpenMetrics 1.0, for a scraper such as Prometheus: blocks by

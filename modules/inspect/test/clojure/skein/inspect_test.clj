@@ -7,7 +7,9 @@
    [clojure.test :refer [deftest is testing use-fixtures]]
    [clojure.walk :as walk]
    [skein.async :as a :refer [<! <!! <? >! >!! alts! alts!! async chan go timeout]]
+   [skein.async.flow :as flow]
    [skein.deadline :refer [await-port]]
+   [skein.fold :as fold]
    [skein.inspect :as inspect]
    [skein.inspect.watched :as watched]
    [skein.scope :as scope])
@@ -281,3 +283,29 @@
     (is (= :skein/not-a-dump (error-of #(inspect/read-dump "no/such/file.edn"))))
     (a/close! c)
     (run! await-port ports)))
+
+(deftest folds-and-flows-are-in-the-picture
+  (testing "a fold"
+    (let [here (CountDownLatch. 1) release (CountDownLatch. 1)
+          step (fn [n x]
+                 (when (= 3 x) (Thread/sleep 2))
+                 (when (= 5000 x) (.countDown here) (.await release))
+                 (inc (long n)))
+          folding (a/thread (fold/fold {:parallelism 1} {:identity (constantly 0) :step step :combine +} (vec (range 10000))))
+          mine (fn [snapshot] (filter (comp #{10000} :total) (inspect/folds snapshot)))]
+      (.await here)
+      (let [snapshot (inspect/snapshot), [{:keys [unit done site]}] (mine snapshot)]
+        (is (= :elements unit))
+        (is (<= 0 (long done) 5000))
+        (is (= "inspect_test.clj" (:file site)))
+        (is (re-find #"a fold on .* of 10000 elements done in" (with-out-str (inspect/dump snapshot *out* :text)))))
+      (.countDown release)
+      (is (= 10000 (await-port folding)))
+      (is (= [] (mine (inspect/snapshot))))))
+  (testing "a flow: its processes are threads that wait"
+    (let [flow (flow/create-flow {:procs {:echo {:proc (flow/process (fn ([] {:ins {:in ""} :outs {:out ""}}) ([a] a) ([s _] s) ([s _ x] [s {:out [x]}])))}} :conns []})]
+      (flow/start flow)
+      (flow/resume flow)
+      (is (watched/eventually #(seq (inspect/threads))))
+      (flow/stop flow)
+      (is (watched/eventually #(empty? (inspect/threads)))))))

@@ -82,7 +82,7 @@
              (when (:parent b) (str ", made by " (words/block-name (:parent b))))))
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
 
-(defn- write-text [out {:keys [at-ms blocks threads collected heap unproven] :as snapshot}]
+(defn- write-text [out {:keys [at-ms blocks threads folds collected heap unproven] :as snapshot}]
   (let [ix (shape/index snapshot)
         groups (group-by (fn key-of [b] (select-keys b [:state :site])) blocks)]
     (line! out (count blocks) " blocks, " (count threads) " threads wait, " (:count collected) " blocks collected, at "
@@ -99,7 +99,18 @@
     (when (seq threads) (line! out))
     (doseq [t threads]
       (line! out "       " (words/thread-name (:name t) (:tid t)) (when (:site t) (str ", " (words/place (:site t))))
-             " waits " (words/waits ix t) (when-some [ms (:since-ms t)] (str " for " (words/duration ms)))))))
+             " waits " (words/waits ix t) (when-some [ms (:since-ms t)] (str " for " (words/duration ms)))))
+    (when (seq folds) (line! out))
+    (doseq [{:keys [thread tid site since-ms done total unit]} folds]
+      (line! out "       a fold on " (words/thread-name thread tid) (when site (str ", " (words/place site))) ": " done
+             (when total (str " of " total)) " " (name unit) " done in " (words/duration since-ms)))))
+
+(defn write-edn
+  "Writes `x`, all data, to `out` as EDN."
+  [^Writer out x]
+  (binding [*print-length* nil, *print-level* nil, *print-meta* false, *print-dup* false, *print-namespace-maps* false, *print-readably* true]
+    (print-method x out))
+  (.write out "\n"))
 
 (defn write
   "Writes `snapshot` to `out` as :text, :json or :edn."
@@ -107,6 +118,4 @@
   (case format
     :text (write-text out snapshot)
     :json (do (write-json out snapshot) (.write out "\n"))
-    :edn (binding [*print-length* nil, *print-level* nil, *print-meta* false, *print-dup* false, *print-namespace-maps* false]
-           (.write out (pr-str snapshot))
-           (.write out "\n"))))
+    :edn (write-edn out snapshot)))

@@ -16,7 +16,7 @@
 
 (defn- families
   "[[name type help [[labels value]]]]"
-  [{:keys [blocks threads channels scopes collected timers] :as snapshot}]
+  [{:keys [blocks threads channels scopes folds collected timers] :as snapshot}]
   [["skein_blocks" "gauge" "Blocks that have not ended."
     (counted :state [:new :ready :running :parked] (map :state blocks))]
    ["skein_waiting" "gauge" "Waits of blocks and threads in channels; an alts has several."
@@ -24,6 +24,7 @@
    ["skein_waiting_threads" "gauge" "Threads that wait in a channel." [[nil (count threads)]]]
    ["skein_waited_channels" "gauge" "Channels in which something waits, or that have a label." [[nil (count channels)]]]
    ["skein_scopes" "gauge" "Open scopes in which something waits or a block is." [[nil (count scopes)]]]
+   ["skein_folds" "gauge" "Folds under way that have taken more than a millisecond." [[nil (count folds)]]]
    ["skein_timers" "gauge" "Timeouts that have neither fired nor been closed." [[nil (or timers 0)]]]
    ["skein_blocks_collected" "counter" "Blocks that the garbage collector took before they had ended, since the inspector was started."
     [[nil (:count collected)]]]

@@ -5,6 +5,7 @@
 
   * `processes` lists the JVMs
   * `snapshot-of` one of them
+  * `timeline-of` one of them, after `record!`
   * `heap-of` one of them: that of a heap file, which it writes and which is deleted. It need not have this module."
   {:no-doc true}
   (:require
@@ -64,25 +65,45 @@
         (f (.getMBeanServerConnection connector)))
       (catch RuntimeMBeanException e (fail! pid (ex-message (ex-cause e)))) ; what its inspector has thrown
       (catch MBeanException e (fail! pid (ex-message (ex-cause e))))
+      (catch ReflectionException _ (fail! pid "its inspector is older than this one, and can't do that."))
       (catch IOException e (fail! pid (str "it ended meanwhile (" (ex-message e) ")."))))))
 
-(defn- read-snapshot [^bytes bs]
+(defn- unpacked [^bytes bs]
   (with-open [in (PushbackReader. (InputStreamReader. (GZIPInputStream. (ByteArrayInputStream. bs)) "UTF-8"))]
     (edn/read in)))
 
-(defn snapshot-of
-  "Returns a snapshot of the process `pid`, a string, with :was-off? whether its inspector was off, in which case it is on
-  from now on. `prove` runs its garbage collector first. Throws :skein/not-inspectable."
-  [pid prove]
+(defn- with-bean
+  "Calls `f` with a function that calls the process's bean, and which takes the name of an operation and its arguments, each
+  as [type-name value]."
+  [pid f]
   (with-server pid
     (fn look [^MBeanServerConnection server]
       (when-not (ensure-bean server) (fail! pid "it does not have skein.inspect on its class path."))
       (let [theirs (.getAttribute server bean-name "Version")]
         (when (not= snapshot/version theirs)
           (fail! pid (str "it has version " theirs " of the inspector, this is " snapshot/version "."))))
-      (let [was-off (.booleanValue ^Boolean (.invoke server bean-name "start" nil nil))] ; a copy of true is not true
-        (assoc (read-snapshot (.invoke server bean-name "snapshot" (object-array [(boolean prove)]) (into-array String ["boolean"])))
-               :was-off? was-off)))))
+      (f (fn call [operation & arguments]
+           (.invoke server bean-name operation (object-array (map peek arguments)) (into-array String (map first arguments))))))))
+
+(defn snapshot-of
+  "Returns a snapshot of the process `pid`, a string, with :was-off? whether its inspector was off, in which case it is on
+  from now on. `prove` runs its garbage collector first. Throws :skein/not-inspectable."
+  [pid prove]
+  (with-bean pid
+    (fn look [call]
+      (let [was-off (.booleanValue ^Boolean (call "start"))] ; a copy of true is not true
+        (assoc (unpacked (call "snapshot" ["boolean" (boolean prove)])) :was-off? was-off)))))
+
+(defn record!
+  "Switches on or off that the steps of blocks are recorded in the process `pid`. Throws :skein/not-inspectable."
+  [pid on?]
+  (with-bean pid (fn tell [call] (call "record" ["boolean" (boolean on?)]))))
+
+(defn timeline-of
+  "Returns what blocks of the process `pid` did in the last `last-ms`, see `skein.inspect/timeline`. Throws
+  :skein/not-inspectable, also if that is not recorded."
+  [pid last-ms]
+  (with-bean pid (fn look [call] (unpacked (call "timeline" ["long" (long last-ms)])))))
 
 (defn- places-of
   "The places of `wanted` as the process knows them, or else this one."

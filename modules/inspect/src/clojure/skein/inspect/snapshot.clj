@@ -233,6 +233,16 @@
                :site (when (< (long i) (long max-stacks)) (place (.stack waiter)))}
         (scopes/in-region? cancellable) (assoc :cancellable? true, :scope (scopes/innermost cancellable))))))
 
+(run! (fn machinery [prefix] (Failures/addMachinery prefix)) ["skein.fold$" "skein.fold.run$" "skein.fold.engine." "skein.fold.memory."])
+
+(defn- folds
+  "The folds that are under way; none unless the program has loaded skein.fold, which this module does not need."
+  []
+  (when-some [under-way (some-> (find-ns 'skein.fold.run) (ns-resolve 'under-way))]
+    (for [{:keys [^Thread caller start unit done total]} (under-way)]
+      {:thread (.getName caller) :tid (.threadId caller) :site (place (.getStackTrace caller))
+       :since-ms (quot (- (System/nanoTime) (long start)) 1000000) :unit unit :done done :total total})))
+
 (defn- failures
   "The last exceptions that reached nobody, oldest first."
   []
@@ -289,6 +299,7 @@
      :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
      :channels (into [] (map channel) (sort-by (fn id [^View v] (.id v)) (.values views)))
      :scopes (scopes/scopes party-of cancellables)
+     :folds (vec (folds))
      :failures (failures)
      :timers (Timeout/outstanding)
      :locks (locks)

@@ -6,7 +6,8 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.inspect :as inspect]
-   [skein.inspect.process :refer [class-path lines-of run start without-inspect]])
+   [skein.inspect.process :refer [class-path lines-of run start without-inspect]]
+   [skein.inspect.remote :as remote])
   (:import
    (java.io File)
    (java.util.concurrent TimeUnit)))
@@ -55,6 +56,11 @@
       (testing "top shows it again and again"
         (let [[code out] (run "top" pid "2")]
           (is (= [0 2] [code (count (re-seq #"\d+ blocks, \d+ threads wait" out))]))))
+      (testing "its steps can be recorded"
+        (is (thrown-with-msg? clojure.lang.ExceptionInfo #"are not recorded" (remote/timeline-of pid 1000)))
+        (remote/record! pid true)
+        (is (= [] (:slices (remote/timeline-of pid 1000))) "nothing moves in it")
+        (remote/record! pid false))
       (testing "dump writes files"
         (doseq [[ending read-it] {".edn" inspect/read-dump ".json" (comp json/read-str slurp) ".txt" slurp}]
           (let [file (File/createTempFile "dump" ending), path (.getPath file)]

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.zip.GZIPOutputStream;
 
@@ -47,18 +48,37 @@ public final class Bean implements BeanMBean {
     public boolean start() {
         return withOurLoader(() -> {
             boolean on = (Boolean) call("on?");
-            call("start!");
+            if (!on) call("start!");
             return !on;
         });
     }
 
     @Override
     public byte[] snapshot(boolean prove) {
+        return packed(out -> {
+            if (prove) call("deadlocks", RT.map(Keyword.intern("prove"), true));
+            call("dump", out, Keyword.intern("edn"));
+        });
+    }
+
+    @Override
+    public void record(boolean on) {
+        withOurLoader(
+                () -> call("start!", RT.map(Keyword.intern("level"), Keyword.intern(on ? "events" : "registry"))));
+    }
+
+    @Override
+    public byte[] timeline(long lastMillis) {
+        return packed(out -> Clojure.var("skein.inspect.dump", "write-edn")
+                .invoke(out, call("timeline", RT.map(Keyword.intern("last-ms"), lastMillis))));
+    }
+
+    private static byte[] packed(Consumer<Writer> write) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         withOurLoader(() -> {
             try (Writer out = new OutputStreamWriter(new GZIPOutputStream(bytes), StandardCharsets.UTF_8)) {
-                if (prove) call("deadlocks", RT.map(Keyword.intern("prove"), true));
-                return call("dump", out, Keyword.intern("edn"));
+                write.accept(out);
+                return null;
             } catch (IOException e) {
                 throw new AssertionError(e); // memory does not fail so
             }

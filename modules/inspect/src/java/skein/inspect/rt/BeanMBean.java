@@ -19,6 +19,12 @@ public interface BeanMBean {
      */
     byte[] snapshot(boolean prove);
 
+    /** Switches the inspector on, with the steps of blocks recorded or not. */
+    void record(boolean on);
+
+    /** What blocks did when in the last so many ms, as EDN, compressed as gzip does. Needs {@link #record}. */
+    byte[] timeline(long lastMillis);
+
     /**
      * Where blocks park, as EDN {@code {[class state] place}}, as far as the process has the classes.
      *

@@ -74,6 +74,11 @@ public final class Entry extends WeakReference<Frame> {
         return op == 0 ? null : sites.at(state);
     }
 
+    /** Where the operation of {@code state} stands; null if it is -1. */
+    public Sites.Site site(int state) {
+        return state < 0 ? null : sites.at(state);
+    }
+
     /** What became of the block. */
     public Fate fate() {
         return fate;

@@ -55,6 +55,7 @@ public final class Registry implements Inspector, Runnable {
     /** A list of entries, and the ids it has given. */
     private static final class Stripe extends Lock {
         Entry first; // guarded by lock
+        int count; // guarded by lock; how many entries there are
         long lastId; // guarded by lock
         boolean off = true; // guarded by lock
 
@@ -62,6 +63,7 @@ public final class Registry implements Inspector, Runnable {
             e.next = first;
             if (first != null) first.prev = e;
             first = e;
+            count++;
         }
 
         void unlink(Entry e) {
@@ -70,6 +72,7 @@ public final class Registry implements Inspector, Runnable {
             if (e.next != null) e.next.prev = e.prev;
             e.next = null;
             e.prev = null;
+            count--;
         }
 
         @Override
@@ -113,7 +116,9 @@ public final class Registry implements Inspector, Runnable {
         public void resumed(Frame frame) {
             if (entry.fate != Entry.Fate.LIVES) entry = THE_ONE.enter(frame); // the inspector was off meanwhile
             entry.runs++;
-            entry.since = THE_ONE.tick;
+            int now = THE_ONE.tick;
+            if (port != null && now - entry.since >= Flight.PARK_TICKS) Flight.parked(entry, now - entry.since);
+            entry.since = now;
             port = null;
         }
 
@@ -138,6 +143,7 @@ public final class Registry implements Inspector, Runnable {
     private long collectedCount; // guarded by collected
     private volatile int tick; // written by the clock's thread
     private Thread clock; // guarded by this; null while off
+    private Recorder recorder; // guarded by this; null unless steps are recorded
 
     private Registry() {
         for (int i = 0; i < STRIPES; i++) {
@@ -166,6 +172,7 @@ public final class Registry implements Inspector, Runnable {
                 .unstarted(this);
         clock.setContextClassLoader(Registry.class.getClassLoader());
         clock.start();
+        Flight.start();
         Hooks.inspector(this); // first: the end of a block that stands in a list must be heard of
         for (Stripe s : stripes) {
             s.lock();
@@ -174,9 +181,26 @@ public final class Registry implements Inspector, Runnable {
         }
     }
 
+    /** Records the steps of blocks from now on, or no longer; then what was recorded is forgotten. */
+    public synchronized void record(boolean on) {
+        if (on == (recorder != null)) return;
+        if (on) Hooks.addProbe(recorder = new Recorder());
+        else {
+            Hooks.removeProbe(recorder);
+            recorder = null;
+        }
+    }
+
+    /** What records the steps of blocks, or null. */
+    public synchronized Recorder recorder() {
+        return recorder;
+    }
+
     /** Forgets everything, and lets go of all but the notes that blocks carry until they end. */
     public synchronized void stop() {
         if (clock == null) return;
+        record(false);
+        Flight.stop();
         Hooks.inspector(null);
         clock.interrupt();
         clock = null;
@@ -275,6 +299,7 @@ public final class Registry implements Inspector, Runnable {
             collected.addLast(e);
             collectedCount++;
         }
+        Flight.collected(e);
     }
 
     /** Garbage from the start: when it has come out of the queue, the collector has run. */
@@ -317,6 +342,17 @@ public final class Registry implements Inspector, Runnable {
             }
         }
         return all;
+    }
+
+    /** How many blocks have not ended. */
+    public int liveCount() {
+        int n = 0;
+        for (Stripe s : stripes) {
+            s.lock();
+            n += s.count;
+            s.unlock();
+        }
+        return n;
     }
 
     /** The last blocks that were collected before they had ended, oldest first. */

@@ -1,0 +1,116 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.timeline
+  "What blocks did when, from the recorded beginnings and ends of their steps: a list of slices, and the same as a file for
+  Perfetto and Chrome.
+
+  * `timeline` as data
+  * `write-chrome` of that"
+  {:no-doc true}
+  (:require
+   [skein.inspect.dump :as dump]
+   [skein.inspect.places :as places]
+   [skein.inspect.words :as words])
+  (:import
+   (java.io Writer)
+   (java.util IdentityHashMap Map)
+   (skein.inspect.rt Entry Entry$Fate Recorder Recorder$Event Recorder$Kind)
+   (skein.rt.watch Sites$Site)))
+
+(set! *warn-on-reflection* true)
+
+;;;; Slices
+
+(defn- slice [kind ^Entry block site from to more]
+  (merge {:kind kind :block (.id block) :site site :from from :to to} more))
+
+(defn- step
+  "One more event of a block. `state` is {:slices :run :waits :ended}: the event that began the step that goes on, when the last
+  one ended, and how the block has."
+  [place {:keys [slices ^Recorder$Event run waits] :as state} ^Recorder$Event e]
+  (let [block (.block e), now (.nanos e)
+        site (fn site [^Recorder$Event r] (place (.site block (.state r))))
+        ran (fn ran [more] (slice :run block (site run) (.nanos run) now (assoc more :thread (.thread run) :tid (.tid run))))]
+    (condp = (.kind e)
+      Recorder$Kind/RESUMED
+      (assoc state
+             :slices (cond
+                       run (conj slices (ran nil)) ; it was resumed before its last thread had told that it had left it
+                       (and waits (<= 0 (.state e))) (conj slices (slice :wait block (site e) waits now nil))
+                       :else slices)
+             :run e, :waits nil)
+
+      Recorder$Kind/SUSPENDED
+      (if (and run (= (.tid run) (.tid e)))
+        (assoc state :slices (conj slices (ran (select-keys state [:ended]))) :run nil, :waits now)
+        state)
+
+      (assoc state :ended (if (= Recorder$Kind/FAILED (.kind e)) :failed :done)))))
+
+(defn- slices-of
+  "The slices of one block, whose events are in order; what goes on until `now` is :open?."
+  [place now events]
+  (let [{:keys [slices ^Recorder$Event run waits ended]} (reduce (partial step place) {:slices []} events)
+        block (.block ^Recorder$Event (first events))
+        open {:open? true}]
+    (cond
+      run (conj slices (slice :run block (place (.site block (.state run))) (.nanos run) now (assoc open :thread (.thread run) :tid (.tid run))))
+      (and waits (not ended) (= Entry$Fate/LIVES (.fate block))) (conj slices (slice :wait block (place (.site block)) waits now open))
+      :else slices)))
+
+(defn- place-of
+  "A function from a site to its place, which keeps what it has made: places are few."
+  []
+  (let [places (IdentityHashMap.)]
+    (fn place [^Sites$Site site]
+      (when site
+        (or (.get ^Map places site)
+            (let [p (places/site site)] (.put ^Map places site p) p))))))
+
+(defn timeline
+  "Returns the slices since `last-ms` ago, see `skein.inspect/timeline`; of `block` alone, unless that is nil."
+  [^Recorder recorder last-ms block]
+  (let [now (System/nanoTime)
+        since (- now (* 1000000 (long last-ms)))
+        events (cond->> (.since recorder since)
+                 block (filter (fn its [^Recorder$Event e] (= block (.id (.block e))))))
+        by-block (group-by (fn id [^Recorder$Event e] (.id (.block e))) (sort-by (fn nanos [^Recorder$Event e] (- (.nanos e) since)) events))
+        place (place-of)
+        micros (fn micros [nanos] (/ (- (long nanos) since) 1000.0))]
+    {:from-ms (- (System/currentTimeMillis) (quot (- now since) 1000000))
+     :slices (into []
+                   (map (fn relative [{:keys [from to] :as s}]
+                          (-> (dissoc s :from :to) (assoc :at-us (micros from) :us (max 0.0 (- (double (micros to)) (double (micros from))))))))
+                   (sort-by :from (mapcat (partial slices-of place now) (vals by-block))))}))
+
+;;;; Chrome's format
+
+(def ^:const ^:private blocks-pid 1)
+(def ^:const ^:private threads-pid 2)
+
+(defn- names
+  "Events that name the tracks."
+  [pid title names]
+  (cons {:ph "M" :pid pid :name "process_name" :args {:name title}}
+        (for [[tid name] names] {:ph "M" :pid pid :tid tid :name "thread_name" :args {:name name}})))
+
+(defn- drawn
+  "A slice as one event on the track of its block, and a step as one more on that of its thread."
+  [{:keys [kind block site at-us us tid] :as slice}]
+  (let [event (fn event [pid tid label] {:ph "X" :pid pid :tid tid :ts at-us :dur us :name label :cat (name kind)
+                                         :args (dissoc slice :kind :at-us :us)})
+        here (if site (words/place site) "begins")]
+    (if (= :run kind)
+      [(event blocks-pid block "runs") (event threads-pid tid (str (words/block-name block) ", " here))]
+      [(event blocks-pid block here)])))
+
+(defn write-chrome
+  "Writes a timeline to `out` as JSON of Chrome's trace format, which ui.perfetto.dev and chrome://tracing open: a track for
+  each block, and one for each thread."
+  [^Writer out {:keys [slices]}]
+  (let [threads (into (sorted-map) (keep (fn named [{:keys [thread tid]}] (when tid [tid (words/thread-name thread tid)]))) slices)
+        blocks (into (sorted-map) (map (fn named [{:keys [block]}] [block (words/block-name block)])) slices)
+        events (concat (names blocks-pid "blocks" blocks)
+                       (names threads-pid "threads" threads)
+                       (mapcat drawn slices))]
+    (dump/write-json out {:traceEvents events})
+    (.write out "\n")))

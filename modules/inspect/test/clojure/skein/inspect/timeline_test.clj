@@ -1,0 +1,91 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.timeline-test
+  (:require
+   [clojure.data.json :as json]
+   [clojure.test :refer [deftest is testing use-fixtures]]
+   [skein.async :as a :refer [<! <!! >! async chan go]]
+   [skein.deadline :refer [await-port]]
+   [skein.inspect :as inspect]
+   [skein.inspect.watched :as watched])
+  (:import
+   (java.io File)))
+
+(set! *warn-on-reflection* true)
+
+(defn- recorded [run]
+  (inspect/stop!)
+  (inspect/start! {:level :events})
+  (try (run) (finally (inspect/stop!))))
+
+(use-fixtures :each recorded)
+
+(defn- block-of
+  "The number of the one block that is parked at `form`."
+  [form]
+  (watched/eventually #(some (fn [b] (when (= form (:form (:site b))) (:id b))) (inspect/blocks {:state :parked}))))
+
+(defn- apart?
+  "Whether no slice of a block begins before the one before it has ended."
+  [slices]
+  (every? (fn [[a b]] (<= (+ (double (:at-us a)) (double (:us a))) (+ 0.001 (double (:at-us b))))) (partition 2 1 slices)))
+
+(defn- nested?
+  "Whether of two slices of a thread one is inside the other, or they are apart."
+  [slices]
+  (not= :crossed
+        (reduce (fn [open {:keys [at-us us]}]
+                  (let [at (double at-us), end (+ at (double us)), open (drop-while #(<= (double %) (+ 0.001 at)) open)]
+                    (if (and (seq open) (< (+ 0.001 (double (first open))) end)) (reduced :crossed) (cons end open))))
+                () (sort-by (juxt :at-us (comp - :us)) slices))))
+
+(deftest slices-tell-steps-and-waits
+  (let [c (chan), port (go (<! c) (<! c) :done), id (block-of "(<! c)")]
+    (a/>!! c 1)
+    (is (watched/eventually #(= 4 (count (:slices (inspect/timeline {:block id}))))))
+    (let [slices (:slices (inspect/timeline {:block id}))]
+      (is (= [[:run nil nil] [:wait "(<! c)" nil] [:run "(<! c)" nil] [:wait "(<! c)" true]]
+             (map (juxt :kind (comp :form :site) :open?) slices)))
+      (is (apart? slices))
+      (is (every? string? (keep :thread slices))))
+    (a/>!! c 2)
+    (is (= :done (await-port port)))
+    (is (= [:run :done] (watched/eventually #(let [{:keys [kind ended]} (peek (:slices (inspect/timeline {:block id})))] (when ended [kind ended])))))
+    (is (= [] (:slices (inspect/timeline {:last-ms 0, :block id}))) "of a block that has ended long ago")))
+
+(deftest tracks-are-in-order-while-all-runs
+  (let [there (chan), back (chan), n 4000]
+    (go (dotimes [_ n] (>! back (<! there))))
+    (let [port (go (dotimes [i n] (async (<! (async (inc i)))) (>! there i) (<! back)) :done)
+          looks (vec (repeatedly 2 #(:slices (inspect/timeline))))]
+      (is (= :done (await-port port)))
+      (doseq [slices (conj looks (:slices (inspect/timeline {:last-ms 600000})))]
+        (is (= [] (keep (fn [[block ss]] (when-not (apart? ss) block)) (group-by :block slices))))
+        (is (= [] (keep (fn [[tid ss]] (when-not (nested? ss) tid)) (group-by :tid (filter (comp #{:run} :kind) slices)))))
+        (is (every? #(<= 0.0 (double (:at-us %))) slices))))))
+
+(deftest a-timeline-is-a-file-for-perfetto
+  (let [c (chan), port (go (<! c)), id (block-of "(<! c)")
+        file (File/createTempFile "timeline" ".json")]
+    (a/close! c)
+    (await-port port)
+    (watched/eventually #(= 3 (count (:slices (inspect/timeline)))))
+    (is (= (str file) (inspect/timeline! (str file))))
+    (let [events (get (json/read-str (slurp file)) "traceEvents")
+          tracks (into {} (for [{:strs [pid tid args ph name]} events :when (= "M" ph)] [[pid tid name] (get args "name")]))]
+      (is (= [["runs" 1] [(str "go-" id ", begins") 2] 1 ["runs" 1] 2]
+             (for [{:strs [ph pid name]} events :when (= "X" ph)]
+               (if (re-find #"\(<! c\)" name) pid [name pid]))))
+      (is (= (str "go-" id) (tracks [1 id "thread_name"])))
+      (is (= ["blocks" "threads"] [(tracks [1 nil "process_name"]) (tracks [2 nil "process_name"])])))
+    (.delete file)))
+
+(deftest levels
+  (is (= :events (inspect/level)))
+  (inspect/start!)
+  (is (= :registry (inspect/level)))
+  (is (= [:skein/inspect-off :skein/bad-option]
+         (for [f [#(inspect/timeline) #(inspect/start! {:level :stacks})]]
+           (try (f) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))
+  (inspect/stop!)
+  (is (= :off (inspect/level)))
+  (is (nil? (<!! (go nil)))))
