@@ -58,13 +58,24 @@
       (doseq [n own :when (not (contains? (loaded-libs) n))]
         (compile n)))))
 
-(defn- add!
-  "Writes a class file into the jar at `to`; all of its times are `time`."
-  [^File file ^Path to ^FileTime time]
-  (when-let [folder (.getParent to)] (Files/createDirectories folder (make-array FileAttribute 0)))
-  (Files/write to (Files/readAllBytes (.toPath file)) ^"[Ljava.nio.file.OpenOption;" (make-array OpenOption 0))
-  (let [^BasicFileAttributeView times (Files/getFileAttributeView to BasicFileAttributeView (make-array LinkOption 0))]
+(def ^:private no-links (make-array LinkOption 0))
+
+(defn- set-times! [^Path path ^FileTime time]
+  (let [^BasicFileAttributeView times (Files/getFileAttributeView path BasicFileAttributeView no-links)]
     (.setTimes times time time time)))
+
+(defn- ensure-folder! [^Path folder time]
+  (when-not (or (nil? folder) (Files/exists folder no-links))
+    (ensure-folder! (.getParent folder) time)
+    (Files/createDirectory folder (make-array FileAttribute 0))
+    (set-times! folder time)))
+
+(defn- add!
+  "Writes a class file into the jar at `to`; all of its times are `time`, and those of the folders made for it."
+  [^File file ^Path to time]
+  (ensure-folder! (.getParent to) time)
+  (Files/write to (Files/readAllBytes (.toPath file)) ^"[Ljava.nio.file.OpenOption;" (make-array OpenOption 0))
+  (set-times! to time))
 
 (defn- open-jar ^FileSystem [^File jar]
   (let [^Path path (.toPath jar)
@@ -75,7 +86,7 @@
   (with-open [fs (open-jar jar)]
     (let [path (fn path [name] (.getPath fs name (make-array String 0)))
           ^Path manifest (path "META-INF/MANIFEST.MF")
-          made (.toMillis (Files/getLastModifiedTime manifest (make-array LinkOption 0)))
+          made (.toMillis (Files/getLastModifiedTime manifest no-links))
           later (FileTime/fromMillis (+ (long made) (long later-ms)))]
       (doseq [^File file (files-below classes)
               :let [^Path to (path (str/replace (str (.relativize (.toPath classes) (.toPath file))) File/separatorChar \/))]]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# ./skein release VERSION: makes all that a release uploads, and says what is left for a person.
+# The launcher ../../skein reads this file.
+
+release_help='usage: ./skein release VERSION
+
+Builds the commit that is checked out as VERSION, such as 0.1.0 or 0.1.0-beta1, twice, in folders of its own, and compares
+the jars byte for byte. Leaves in target/release:
+
+  repository/         what the registry gets: jars, sources, documentation, poms, checksums
+  skein-VERSION.zip   the same as one file, to upload
+
+SKEIN_SIGN=KEY signs with that key of gpg. Nothing is uploaded, tagged or committed; what a person has to do is printed at the end.'
+
+
+# Writes the checked-out commit as VERSION into FOLDER.
+release_sources() { # FOLDER VERSION
+  mkdir -p "$1"
+  (cd "$root" && git archive HEAD) | tar -x -C "$1"
+  grep -rlF "$old_version" "$1" --include=pom.xml --include=README.md --include=interop.md --include=cli.clj |
+    while IFS= read -r file; do
+      sed "s/$(printf %s "$old_version" | sed 's/\./\\./g')/$2/g" "$file" >"$file.new" && cat "$file.new" >"$file" && rm "$file.new"
+    done
+}
+
+# Builds FOLDER into its repository, by the profiles of releases and those that are given.
+release_build() { # FOLDER [-P PROFILE OPTION]
+  folder=$1
+  shift
+  (cd "$folder" && JAVA_HOME=$java_home mvn -q -B -P spark "$@" -Dskein.release -DskipTests \
+    "-DaltDeploymentRepository=release::file:$folder/target/repository" deploy) >"$log" 2>&1 </dev/null || maven_failed
+}
+
+# The names and contents of the jars and poms in a repository.
+release_sums() { # REPOSITORY
+  (cd "$1" && find . \( -name '*.jar' -o -name '*.pom' \) -exec sha256sum {} + | sort -k 2)
+}
+
+run_release() { # VERSION
+  version=${1-}
+  case $version in
+    '' | -h | --help) printf '%s\n' "$release_help" && exit 0 ;;
+    *-SNAPSHOT) fail "$version is no release; leave -SNAPSHOT out." 2 ;;
+    [0-9]*.[0-9]*.[0-9]*) ;;
+    *) fail "a version has three numbers, such as 0.1.0 or 0.1.0-beta1, unlike '$version'." 2 ;;
+  esac
+  [ -z "$(cd "$root" && git status --porcelain 2>&1)" ] ||
+    fail "the checkout has changes that no commit holds, or is no checkout of git; a release is built from a commit." 2
+  old_version=$(sed -n 's/^  <version>\(.*\)<\/version>$/\1/p' "$root/pom.xml" | sed q)
+  find_java javac
+  release=$root/target/release
+  rm -rf "$release"
+  mkdir -p "$release" "$state"
+  progress "building $version"
+  release_sources "$release/first" "$version"
+  release_build "$release/first" ${SKEIN_SIGN:+-P sign "-Dgpg.keyname=$SKEIN_SIGN"}
+  progress "building it again, to compare"
+  release_sources "$release/second" "$version"
+  release_build "$release/second"
+  release_sums "$release/first/target/repository" >"$release/first.sums"
+  release_sums "$release/second/target/repository" >"$release/second.sums"
+  cmp -s "$release/first.sums" "$release/second.sums" ||
+    fail "two builds of one commit differ: $(diff "$release/first.sums" "$release/second.sums" | sed -n 's/^< [0-9a-f]* *//p' | tr '\n' ' ')"
+  mv "$release/first/target/repository" "$release/repository"
+  rm -rf "$release/first" "$release/second"
+  (cd "$release/repository" && find . -name 'maven-metadata*' -delete && "$java_home/bin/jar" --create --no-manifest --file "../skein-$version.zip" .)
+  clear_progress
+  release_left
+}
+
+# Says what is there, and what only a person can do.
+release_left() {
+  home=$(sed -n 's/.*<skein.home>\(.*\)<\/skein.home>.*/\1/p' "$root/pom.xml")
+  group=$(sed -n 's/^  <groupId>\(.*\)<\/groupId>$/\1/p' "$root/pom.xml" | sed q)
+  printf '%s\n' "target/release/skein-$version.zip holds $(grep -c '\.jar$' "$release/first.sums") jars; two builds gave the same bytes." '' 'What is left to do:' ''
+  case $home in
+    *//example.org/*) printf '%s\n' "- set skein.home in pom.xml to the page of the project, then run this again: the poms name $home;" ;;
+  esac
+  [ -n "${SKEIN_SIGN-}" ] || printf '%s\n' '- run this again with SKEIN_SIGN=KEY: a registry wants signatures;'
+  printf '%s\n' "- own the group id $group at the registry;" \
+    "- commit $version in place of $old_version, tag that commit v$version, and push the tag;" \
+    "- upload target/release/skein-$version.zip;" \
+    '- put the next -SNAPSHOT in place, and a heading for the version into CHANGELOG.md.'
+}

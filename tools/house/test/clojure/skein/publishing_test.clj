@@ -1,0 +1,32 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.publishing-test
+  "What the project says of its versions is what it tests, and its list of guides is whole."
+  (:require
+   [clojure.edn :as edn]
+   [clojure.java.io :as io]
+   [clojure.set :as set]
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]))
+
+(set! *warn-on-reflection* true)
+
+(defn- listed
+  "Returns the words that the group of `pattern` finds in a file, without commas."
+  [file pattern]
+  (some-> (re-find pattern (slurp file)) second (str/split #"[,\s]+")))
+
+(deftest the-versions-that-the-page-names-are-tested
+  (let [page "doc/versions.md" workflow ".github/workflows/test.yml"]
+    (is (= ["21" "25"] (listed page #"\| JDK \|[^|]*\| (.*) \|")))
+    (is (= (listed page #"\| JDK \|[^|]*\| (.*) \|") (listed workflow #"java: \[(.*)\]")))
+    (is (= (listed page #"\| Clojure \|[^|]*\| (.*) \|")
+           (listed workflow #"clojure: \[(.*)\]")
+           (listed "skein" #"\nclojures='(.*)'")))))
+
+(deftest the-list-of-guides-is-whole
+  (let [tree (:cljdoc.doc/tree (edn/read-string (slurp "doc/cljdoc.edn")))
+        named (keep :file (filter map? (tree-seq vector? seq tree)))
+        guides (into #{} (comp (map #(str "doc/" %)) (filter #(str/ends-with? % ".md"))) (.list (io/file "doc")))]
+    (is (= (count named) (count (set named))))
+    (is (= #{} (set/difference guides (set named))))
+    (is (= #{} (set/difference (set named) guides #{"README.md" "CHANGELOG.md"})))))
