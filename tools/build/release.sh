@@ -14,10 +14,10 @@ the jars byte for byte. Leaves in target/release:
 SKEIN_SIGN=KEY signs with that key of gpg. Nothing is uploaded, tagged or committed; what a person has to do is printed at the end.'
 
 
-# Writes the checked-out commit as VERSION into FOLDER.
+# Writes $commit as VERSION into FOLDER.
 release_sources() { # FOLDER VERSION
   mkdir -p "$1"
-  (cd "$root" && git archive HEAD) | tar -x -C "$1"
+  (cd "$root" && git archive "$commit") | tar -x -C "$1"
   grep -rlF "$old_version" "$1" --include=pom.xml --include=README.md --include=interop.md --include=cli.clj |
     while IFS= read -r file; do
       sed "s/$(printf %s "$old_version" | sed 's/\./\\./g')/$2/g" "$file" >"$file.new" && cat "$file.new" >"$file" && rm "$file.new"
@@ -47,6 +47,7 @@ run_release() { # VERSION
   esac
   [ -z "$(cd "$root" && git status --porcelain 2>&1)" ] ||
     fail "the checkout has changes that no commit holds, or is no checkout of git; a release is built from a commit." 2
+  commit=$(cd "$root" && git rev-parse HEAD)
   old_version=$(sed -n 's/^  <version>\(.*\)<\/version>$/\1/p' "$root/pom.xml" | sed q)
   find_java javac
   release=$root/target/release
