@@ -6,7 +6,7 @@
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
-   [clojure.test :refer [deftest is]]
+   [clojure.test :as test :refer [deftest is]]
    [skein.project :as project])
   (:import
    (clojure.lang LineNumberingPushbackReader)
@@ -68,7 +68,8 @@
   (let [in (LineNumberingPushbackReader. (StringReader. (with-markers lines)))
         run (bound-fn []
               (.setLineNumber in (int first-line))
-              (binding [*ns* n, *out* (StringWriter.), *err* (StringWriter.)]
+              ;; As a reader does at a REPL, in no test.
+              (binding [*ns* n, *out* (StringWriter.), *err* (StringWriter.), test/*testing-vars* nil]
                 (try (checked in)
                      (catch Throwable t
                        [{:line (.getLineNumber in)
