@@ -6,10 +6,12 @@
   * `processes` lists the JVMs
   * `snapshot-of` one of them
   * `timeline-of` one of them, after `record!`
+  * `connect` to one, for several looks
   * `heap-of` one of them: that of a heap file, which it writes and which is deleted. It need not have this module."
   {:no-doc true}
   (:require
    [clojure.edn :as edn]
+   [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.inspect.heap :as heap]
    [skein.inspect.places :as places]
@@ -17,10 +19,12 @@
   (:import
    (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine VirtualMachineDescriptor)
    (java.io ByteArrayInputStream IOException InputStreamReader PushbackReader)
+   (java.nio.file Path)
+   (java.util.regex Pattern)
    (java.util.zip GZIPInputStream)
    (javax.management InstanceAlreadyExistsException JMException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
-   (javax.management.openmbean CompositeData)
-   (javax.management.remote JMXConnectorFactory JMXServiceURL)
+   (javax.management.openmbean CompositeData TabularData)
+   (javax.management.remote JMXConnector JMXConnectorFactory JMXServiceURL)
    (skein.inspect.rt Bean BeanMBean)))
 
 (set! *warn-on-reflection* true)
@@ -56,54 +60,112 @@
            (catch InstanceAlreadyExistsException _ true)
            (catch ReflectionException _ false))))
 
+(defn- connector
+  "Connects to the process `pid`, or to a management agent that listens at HOST:PORT."
+  ^JMXConnector [pid]
+  (JMXConnectorFactory/connect
+    (JMXServiceURL. (if (re-matches #"\d+" pid) (address pid) (str "service:jmx:rmi:///jndi/rmi://" pid "/jmxrmi")))))
+
+(defn- telling
+  "Calls `f`, and says of its exceptions that they are the process's."
+  [pid f]
+  (try
+    (f)
+    (catch RuntimeMBeanException e (fail! pid (ex-message (ex-cause e)))) ; what its inspector has thrown
+    (catch MBeanException e (fail! pid (ex-message (ex-cause e))))
+    (catch ReflectionException _ (fail! pid "its inspector is older than this one, and can't do that."))
+    (catch SecurityException e (fail! pid (str "its management agent refuses (" (ex-message e) ").")))
+    (catch IOException e (fail! pid (str "it ended meanwhile (" (ex-message e) ").")))))
+
 (defn- with-server
   "Calls `f` with a connection to the process, and returns what it returns."
   [pid f]
-  (let [url (address pid)]
-    (try
-      (with-open [connector (JMXConnectorFactory/connect (JMXServiceURL. url))]
-        (f (.getMBeanServerConnection connector)))
-      (catch RuntimeMBeanException e (fail! pid (ex-message (ex-cause e)))) ; what its inspector has thrown
-      (catch MBeanException e (fail! pid (ex-message (ex-cause e))))
-      (catch ReflectionException _ (fail! pid "its inspector is older than this one, and can't do that."))
-      (catch IOException e (fail! pid (str "it ended meanwhile (" (ex-message e) ")."))))))
+  (telling pid (fn connected []
+                 (with-open [connector (connector pid)]
+                   (f (.getMBeanServerConnection connector))))))
 
 (defn- unpacked [^bytes bs]
   (with-open [in (PushbackReader. (InputStreamReader. (GZIPInputStream. (ByteArrayInputStream. bs)) "UTF-8"))]
     (edn/read in)))
 
+(defn- caller
+  "A function that calls the process's bean, over a connection. It takes the name of an operation and its arguments, each as
+  [type-name value]."
+  [pid ^MBeanServerConnection server]
+  (when-not (ensure-bean server) (fail! pid "it does not have skein.inspect on its class path."))
+  (let [theirs (.getAttribute server bean-name "Version")]
+    (when (not= snapshot/version theirs)
+      (fail! pid (str "it has version " theirs " of the inspector, this is " snapshot/version "."))))
+  (fn call [operation & arguments]
+    (.invoke server bean-name operation (object-array (map peek arguments)) (into-array String (map first arguments)))))
+
 (defn- with-bean
-  "Calls `f` with a function that calls the process's bean, and which takes the name of an operation and its arguments, each
-  as [type-name value]."
+  "Calls `f` with a `caller` of the process."
   [pid f]
-  (with-server pid
-    (fn look [^MBeanServerConnection server]
-      (when-not (ensure-bean server) (fail! pid "it does not have skein.inspect on its class path."))
-      (let [theirs (.getAttribute server bean-name "Version")]
-        (when (not= snapshot/version theirs)
-          (fail! pid (str "it has version " theirs " of the inspector, this is " snapshot/version "."))))
-      (f (fn call [operation & arguments]
-           (.invoke server bean-name operation (object-array (map peek arguments)) (into-array String (map first arguments))))))))
+  (with-server pid (fn look [server] (f (caller pid server)))))
+
+(defn- look [prove call]
+  (let [was-off (.booleanValue ^Boolean (call "start"))] ; a copy of true is not true
+    (assoc (unpacked (call "snapshot" ["boolean" (boolean prove)])) :was-off? was-off)))
+
+(defn- record [on? call]
+  (call "record" ["boolean" (boolean on?)]))
+
+(defn- timeline [last-ms call]
+  (unpacked (call "timeline" ["long" (long last-ms)])))
 
 (defn snapshot-of
   "Returns a snapshot of the process `pid`, a string, with :was-off? whether its inspector was off, in which case it is on
   from now on. `prove` runs its garbage collector first. Throws :skein/not-inspectable."
   [pid prove]
-  (with-bean pid
-    (fn look [call]
-      (let [was-off (.booleanValue ^Boolean (call "start"))] ; a copy of true is not true
-        (assoc (unpacked (call "snapshot" ["boolean" (boolean prove)])) :was-off? was-off)))))
+  (with-bean pid (partial look prove)))
 
 (defn record!
   "Switches on or off that the steps of blocks are recorded in the process `pid`. Throws :skein/not-inspectable."
   [pid on?]
-  (with-bean pid (fn tell [call] (call "record" ["boolean" (boolean on?)]))))
+  (with-bean pid (partial record on?)))
 
 (defn timeline-of
   "Returns what blocks of the process `pid` did in the last `last-ms`, see `skein.inspect/timeline`. Throws
   :skein/not-inspectable, also if that is not recorded."
   [pid last-ms]
-  (with-bean pid (fn look [call] (unpacked (call "timeline" ["long" (long last-ms)])))))
+  (with-bean pid (partial timeline last-ms)))
+
+(defn- class-path
+  "The class path of the process and its working folder, as paths."
+  [^MBeanServerConnection server]
+  (let [runtime (ObjectName. "java.lang:type=Runtime")
+        ^TabularData properties (.getAttribute server runtime "SystemProperties")
+        property (fn property [k] (some-> (.get properties (object-array [k])) (as-> ^CompositeData row (.get row "value"))))
+        folder (property "user.dir")
+        separator (property "path.separator")]
+    {:command (property "sun.java.command")
+     :paths (mapv (fn full [path] (str (.resolve (Path/of folder (into-array String [])) ^String path)))
+                  (cons "" (str/split (str (property "java.class.path")) (re-pattern (Pattern/quote separator)))))}))
+
+(defn connect
+  "Returns a connection to the process `pid`, a string, or to HOST:PORT where its management agent listens, for several looks:
+
+  :command     what it runs
+  :paths       its working folder and its class path, full
+  :look        a function of `prove` that returns a snapshot as `snapshot-of` does
+  :record!     a function that switches recording on or off, as `record!` does
+  :timeline    a function of `last-ms`, as `timeline-of`
+  :close!      ends the connection
+
+  Throws :skein/not-inspectable."
+  [pid]
+  (telling pid
+    (fn connected []
+      (let [connector (connector pid)
+            server (.getMBeanServerConnection connector)]
+        (letfn [(with [f] (telling pid (fn ask [] (f (caller pid server)))))]
+          (merge (class-path server)
+                 {:look (fn again [prove] (with (partial look prove)))
+                  :record! (fn again [on?] (with (partial record on?)))
+                  :timeline (fn again [last-ms] (with (partial timeline last-ms)))
+                  :close! (fn close! [] (try (.close connector) (catch IOException _)))})))))) ; the process has ended
+
 
 (defn- places-of
   "The places of `wanted` as the process knows them, or else this one."

@@ -46,7 +46,9 @@
 (defn- parties [ps]
   (if (seq ps) (str/join ", " (map words/waiting-party ps)) "nobody"))
 
-(defn- of-channel [ix id]
+(defn of-channel
+  "Returns who waits in the channel `id` and who holds it, in words, as `why` does. `ix` is of `skein.inspect.shape/index`."
+  [ix id]
   (let [{:keys [takes puts closed?] :as c} ((:channels ix) id)
         holders (map words/block-name (sort (get-in ix [:holders id])))]
     {:says (if c
