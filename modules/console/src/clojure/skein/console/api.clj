@@ -1,0 +1,102 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.api
+  "What the page asks: paths below /api, answered in JSON from the last look, and a stream with the counts of each look.
+
+  * `routes` of a console, for `skein.page/serve!`"
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.console.graph :as graph]
+   [skein.console.looks :as looks]
+   [skein.console.source :as source]
+   [skein.console.views :as views]
+   [skein.inspect :as inspect]
+   [skein.inspect.dump :as dump])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.io StringWriter)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const ^:private tick-ms 1000)
+
+(defn- json-text [x]
+  (let [out (StringWriter.)]
+    (dump/write-json out x)
+    (str out)))
+
+(defn- json [x]
+  {:type "application/json; charset=utf-8" :body (json-text x)})
+
+(defn- text [format snapshot]
+  (let [out (StringWriter.)]
+    (inspect/dump snapshot out format)
+    (str out)))
+
+(defn- whole [s]
+  (some->> s (re-matches #"-?\d{1,18}") parse-long))
+
+(defn- options [{:strs [q sort from n]}]
+  {:q q :sort sort :from (whole from) :n (whole n)})
+
+(defn- tick
+  "The counts of the last look, in one line."
+  [{:keys [target actions]} {:keys [look history growth error]}]
+  (str/replace
+    (json-text {:name (:name target) :live (:live? target) :rev (:rev look) :at (:at-ms (:snapshot look)) :took (:took-ms look)
+                :error error :actions (map name actions)
+                :counts (when look (views/counts look growth))
+                :history (map (fn at [h] [(reduce + (vals h)) (:parked h 0)]) history)})
+    "\n" ""))
+
+(defn- stream [{:keys [looks] :as console}]
+  {:events (fn events [send!]
+             (while true
+               (send! (tick console (looks/look! looks)))
+               (Thread/sleep (long tick-ms))))})
+
+(defn- answer
+  "The data for a path; nil of what is not there any more."
+  [{:keys [looks target before]} {:keys [path query]}]
+  (let [{:keys [look growth sites]} (looks/latest looks)
+        lines (fn lines [site] (source/lines ((:paths target)) site))
+        earlier (some->> sites first :blocks (map :site) frequencies)
+        id (whole (query "id"))]
+    (case path
+      "/api/overview" (views/overview look growth lines)
+      "/api/problems" (views/problems look growth lines)
+      "/api/sites" (views/sites look earlier (options query))
+      "/api/blocks" (views/blocks look (options query))
+      "/api/block" (views/block look id lines)
+      "/api/channels" (views/channels look (options query))
+      "/api/channel" (views/channel look id)
+      "/api/threads" (views/threads look (options query))
+      "/api/scopes" (views/scopes look)
+      "/api/graph" (graph/drawn look {:of (query "of") :hops (or (whole (query "hops")) 2)})
+      "/api/before" (when before {:rows (vec (take 1000 (:rows (views/sites before nil {:n 1000}))))})
+      ::unknown)))
+
+(defn- get-it [{:keys [looks] :as console} {:keys [path] :as request}]
+  (case path
+    "/api/stream" (stream console)
+    "/api/dump.json" {:type "application/json; charset=utf-8" :body (text :json (:snapshot (:look (looks/latest looks))))}
+    "/api/dump.edn" {:type "application/edn; charset=utf-8" :body (text :edn (:snapshot (:look (looks/latest looks))))}
+    "/metrics" {:type "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                :body (inspect/metrics (:snapshot (:look (do (looks/look! looks) (looks/latest looks)))))}
+    (let [data (answer console request)]
+      (when-not (= ::unknown data) (json data)))))
+
+(defn- post-it [{:keys [looks actions target] :as console} {:keys [path]}]
+  (when (and (= "/api/prove" path) (contains? actions :prove) (:live? target))
+    (json {:rev (:rev (:look (looks/prove! looks)))})))
+
+(defn routes
+  "Returns the routes of a console {:target :looks :actions :before}."
+  [console]
+  (fn route [{:keys [method] :as request}]
+    (try
+      (if (= "POST" method) (post-it console request) (get-it console request))
+      (catch ExceptionInfo e
+        (if (:skein/error (ex-data e))
+          (assoc (json {:error (ex-message e)}) :status 400)
+          (throw e))))))

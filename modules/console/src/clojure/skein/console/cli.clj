@@ -1,0 +1,59 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.cli
+  "The command `./skein console`."
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.console :as console]
+   [skein.inspect.remote :as remote]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private usage
+  "usage: ./skein console                             the JVMs of this user
+       ./skein console TARGET [--prove] [--port N] a page that shows one
+       ./skein console TARGET BEFORE               the same, compared with an earlier dump or heap file
+TARGET is the number of a process, HOST:PORT of its management agent, a dump such as x.edn, or a heap file such as x.hprof.
+--prove gives the page a button that runs the garbage collector of the process, which proves deadlocks.")
+
+(defn- stop [message]
+  (throw (ex-info message {::code 2})))
+
+(defn- options
+  "The options of `serve!` that the arguments mean."
+  [args]
+  (loop [[arg & more] args, options {}]
+    (cond
+      (nil? arg) options
+      (= "--prove" arg) (recur more (assoc options :actions #{:prove}))
+      (= "--port" arg) (if-some [port (some->> (first more) (re-matches #"\d{1,5}") parse-long)]
+                         (recur (next more) (assoc options :port port))
+                         (stop "--port takes a number."))
+      (str/starts-with? arg "-") (stop usage)
+      (:before options) (stop usage)
+      (:target options) (recur more (assoc options :before arg))
+      :else (recur more (assoc options :target arg)))))
+
+(defn run
+  "Runs the command with its arguments. Returns its exit code, or a console that runs."
+  [& args]
+  (try
+    (if (empty? args)
+      (doseq [{:keys [pid command]} (remote/processes)] (println (format "%8s  %s" pid command)))
+      (let [given (options args)]
+        (when-not (:target given) (stop usage))
+        (let [console (console/serve! given)]
+          (println (:url console))
+          (println "Open it in a browser on this machine. Ctrl-C ends it.")
+          console)))
+    (catch clojure.lang.ExceptionInfo e
+      (binding [*out* *err*] (println (str "skein: " (ex-message e))))
+      (::code (ex-data e) 1))
+    (finally (flush))))
+
+(defn -main
+  "Runs the command that the arguments name; exits, unless it has started a console."
+  [& args]
+  (let [result (apply run args)]
+    (when-not (:url result)
+      (System/exit (or result 0)))))

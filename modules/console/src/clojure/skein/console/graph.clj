@@ -1,0 +1,164 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.graph
+  "Who waits for whom, drawn: nodes with places, in layers along the waits.
+
+  * `drawn` is the whole, or what is around one node
+
+  Of more than 150 nodes, blocks of one place are one node. Layers are the longest paths of waits; two sweeps order each layer by the
+  mean of the neighbours. Everything goes by the nodes' names, so the drawing stays as it is as long as the waits do."
+  {:no-doc true}
+  (:require
+   [skein.console.looks :refer [cached]]
+   [skein.inspect :as inspect]
+   [skein.inspect.words :as words])
+  (:import
+   (java.util HashMap Map)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const ^:private max-nodes 150)
+
+;;;; What is drawn
+
+(defn- name-of
+  "A node's name, or an edge's, to sort by."
+  [[a b what]]
+  (if what [(name-of a) (name-of b) (name what)] (str (name a) "-" b)))
+
+(defn- suspects
+  "{node verdict} of what the reports are about."
+  [{:keys [deadlocks]}]
+  (reduce (fn add [m {:keys [verdict block blocks threads awaited-by]}]
+            (let [nodes (concat (map (fn b [b] [:block (:id b)]) (cond->> blocks block (cons block)))
+                                (map (fn t [t] [:thread (:tid t)]) threads)
+                                (map (fn w [w] (if (:block w) [:block (:block w)] [:thread (:tid w)])) awaited-by))]
+              (reduce (fn mark [m node] (update m node (fn surer [old] (or old (name verdict))))) m nodes)))
+          {} deadlocks))
+
+(defn- around
+  "{node [[from to what]]} of a look; of collected blocks too."
+  [{:keys [snapshot] :as look}]
+  (cached look :graph
+    (fn make []
+      (let [gone (:blocks (:collected snapshot))
+            ends (HashMap.)
+            add! (fn add! [node edge] (.put ends node (conj (or (.get ends node) []) edge)))]
+        (doseq [[from to :as edge] (:edges (inspect/graph (update snapshot :blocks into gone)))]
+          (add! from edge)
+          (add! to edge))
+        ends))))
+
+(defn- connected
+  "The nodes at most `hops` edges away from those of `from`."
+  [^Map around from hops]
+  (loop [near (set from), last-ones near, i 0]
+    (if (or (= i hops) (empty? last-ones))
+      near
+      (let [more (into #{} (comp (mapcat (fn edges [n] (.get around n))) (mapcat (partial take 2)) (remove near)) last-ones)]
+        (recur (into near more) more (inc i))))))
+
+(defn- inside
+  "The edges between `nodes`, in an order that stays."
+  [^Map around nodes]
+  (into [] (comp (mapcat (fn edges [n] (.get around n))) (filter (fn inside? [[a b]] (and (nodes a) (nodes b)))) (distinct)) nodes))
+
+(defn- node-of [s]
+  (when-some [[_ kind id] (some->> s (re-matches #"(block|channel|thread)-(\d{1,18})"))]
+    [(keyword kind) (parse-long id)]))
+
+(defn- collapsed
+  "A function from a node to the one that stands for it. Blocks of one place are one, with their results, and with the channels without
+  a label in which they wait."
+  [{:keys [index]}]
+  (let [place (memoize (fn place [site] [:site (words/place site)]))
+        of-channel (fn of-channel [{:keys [label block takes puts]}]
+                     (or block (when-not label (or (:block (first takes)) (:block (first puts))))))]
+    (fn stands-for [[kind id :as node]]
+      (if-some [b ((:blocks index) (case kind :block id, :channel (of-channel ((:channels index) id)), nil))]
+        (place (:site b))
+        node))))
+
+(defn- described [{:keys [index snapshot]} suspects counts [kind id :as node]]
+  (let [gone (delay (into {} (map (juxt :id identity)) (:blocks (:collected snapshot))))
+        b (when (= :block kind) (or ((:blocks index) id) (@gone id)))
+        t (when (= :thread kind) (some (fn it [t] (when (= id (:tid t)) t)) (:threads snapshot)))]
+    (cond-> {:key (name-of node) :kind (name kind) :id id :n (counts node 1)}
+      (suspects node) (assoc :verdict (suspects node))
+      b (assoc :name (words/block-name id) :place (words/place (:site b)))
+      t (assoc :name (words/thread-name (:name t) id) :place (some-> (:site t) words/place))
+      (= :channel kind) (assoc :name (words/channel-name ((:channels index) id {:id id})))
+      (= :site kind) (assoc :name id)
+      (and (= :block kind) (nil? b)) (assoc :name (words/block-name id))
+      (and (= :thread kind) (nil? t)) (assoc :name (str "thread " id)))))
+
+;;;; Where
+
+(defn- layers
+  "{node layer}: one more than the furthest of those that lead to it; edges that close a cycle don't count."
+  [nodes edges]
+  (let [out (group-by first edges)
+        state (atom {:done #{} :order ()})
+        visit (fn visit [node path]
+                (when-not (or (contains? (:done @state) node) (contains? path node))
+                  (doseq [[_ to] (out node)] (visit to (conj path node)))
+                  (swap! state (fn add [s] (-> s (update :done conj node) (update :order conj node))))))]
+    (run! (fn from [n] (visit n #{})) nodes)
+    (let [order (distinct (:order @state))
+          position (zipmap order (range))]
+      (reduce (fn place [m node]
+                (reduce (fn push [m [_ to]]
+                          (if (< (long (position node)) (long (position to)))
+                            (assoc m to (max (long (m to 0)) (inc (long (m node 0)))))
+                            m))
+                        (update m node (fnil identity 0)) (out node)))
+              {} order))))
+
+(defn- swept
+  "The layers with each ordered by the mean place of its nodes' neighbours in the one before."
+  [layers neighbours]
+  (reduce (fn order [done layer]
+            (let [places (zipmap (peek done) (range))
+                  mean (fn mean [i node]
+                         (let [ps (keep places (neighbours node))]
+                           (if (seq ps) (/ (double (reduce + ps)) (count ps)) (double i))))]
+              (conj done (mapv second (sort-by first (map-indexed (fn keyed [i n] [[(mean i n) i] n]) layer))))))
+          [(first layers)] (rest layers)))
+
+(defn- placed
+  "{node [layer place]}"
+  [nodes edges]
+  (let [layer (layers nodes edges)
+        by-layer (into (sorted-map) (group-by layer nodes))
+        both (merge-with into (update-vals (group-by first edges) (partial mapv second)) (update-vals (group-by second edges) (partial mapv first)))
+        down (swept (vec (vals by-layer)) both)
+        up (vec (rseq (swept (vec (rseq down)) both)))]
+    (into {} (for [[l ns] (map-indexed vector up), [i n] (map-indexed vector ns)] [n [l i]]))))
+
+(defn drawn
+  "Returns {:nodes [{:key :kind :name :verdict :layer :at}] :edges [[from to what]] :total}.
+
+  of    a node such as \"block-42\", which is drawn with what is at most :hops away; nil draws what is reported, or all"
+  [look {:keys [of hops]}]
+  (let [suspects (suspects look)
+        ^Map around (around look)
+        centre (node-of of)
+        near (cond
+               centre (connected around [centre] (min 6 (long hops)))
+               (seq suspects) (connected around (take 20 (sort-by name-of (keys suspects))) 2)
+               :else (set (.keySet around)))
+        stands-for (if (< (long max-nodes) (count near)) (collapsed look) identity)
+        counts (frequencies (map stands-for near))
+        edges (sort-by name-of (into #{} (keep (fn between [[a b what]]
+                                                 (let [a (stands-for a), b (stands-for b)] (when (not= a b) [a b what]))))
+                                 (inside around near)))
+        nodes (vec (take max-nodes (sort-by (fn many [n] [(- (long (counts n))) (name-of n)]) (keys counts))))
+        shown (set nodes)
+        edges (filterv (fn shown? [[a b]] (and (shown a) (shown b))) edges)
+        places (placed nodes (remove (fn holds? [[_ _ what]] (= :holds what)) edges))]
+    {:of of
+     :total (count near)
+     :reported (boolean (and (nil? centre) (seq suspects)))
+     :nodes (mapv (fn node [n] (let [[layer at] (places n [0 0])]
+                                 (assoc (described look suspects counts n) :layer layer :at at)))
+                  nodes)
+     :edges (mapv (fn edge [[a b what]] [(name-of a) (name-of b) (name what)]) edges)}))

@@ -1,0 +1,116 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.looks
+  "The looks at a target: the last one, and counts of those before.
+
+  * `looks` at a target, `look!` takes the next one if it is due, `latest` is the last one
+  * `cached` keeps what is made of a look as long as the look
+
+  A look is taken when somebody asks for one, so a console that nobody watches costs its target nothing. A look that took long is
+  followed by a pause four times as long."
+  {:no-doc true}
+  (:require
+   [skein.impl.error :as error]
+   [skein.inspect :as inspect]
+   [skein.inspect.lints :as lints]
+   [skein.inspect.shape :as shape])
+  (:import
+   (java.util.concurrent.locks ReentrantLock)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const ^:private pause-ms 1000)
+(def ^:const ^:private pause-factor "A fifth of one processor, at most." 4)
+(def ^:const ^:private max-history "Looks whose counts are kept." 120)
+(def ^:const ^:private growth-every-ms 10000)
+(def ^:const ^:private growth-looks 6)
+
+(defn looks
+  "Returns what keeps the looks at `target`, see `skein.console.target`."
+  [target]
+  {:target target :lock (ReentrantLock.) :state (atom {:rev 0 :due-ns (System/nanoTime) :history [] :sites []})})
+
+(defn- prepared
+  "A snapshot with what all views need of it."
+  [rev snapshot took-ms]
+  {:rev rev :snapshot snapshot :took-ms took-ms
+   :index (assoc (shape/index snapshot) :threads (into {} (map (juxt :tid identity)) (:threads snapshot)))
+   :deadlocks (inspect/deadlocks snapshot)
+   :lints (inspect/lints snapshot)
+   :cache (atom {})})
+
+(defn- counts [{:keys [blocks]}]
+  (frequencies (map :state blocks)))
+
+(defn- with-sites
+  "Adds the counts of blocks by site, each ten seconds."
+  [sites {:keys [at-ms blocks]}]
+  (if (< (long at-ms) (+ (long growth-every-ms) (long (:at-ms (peek sites) 0))))
+    sites
+    (vec (take-last growth-looks (conj sites {:at-ms at-ms :blocks (mapv (fn site [b] {:site (:site b)}) blocks)})))))
+
+(defn- taken
+  "The state after a look at the target."
+  [{:keys [rev history sites]} snapshot took-ns]
+  (let [took-ms (quot (long took-ns) 1000000)
+        sites (with-sites sites snapshot)]
+    {:rev (inc (long rev))
+     :due-ns (+ (System/nanoTime) (max (* 1000000 (long pause-ms)) (* (long pause-factor) (long took-ns))))
+     :history (vec (take-last max-history (conj history (counts snapshot))))
+     :sites sites
+     :growth (if (next sites) (lints/growth sites) [])
+     :look (prepared (inc (long rev)) snapshot took-ms)}))
+
+(defn- reason [t]
+  (if (:skein/error (ex-data t)) (ex-message t) (str (.getName (class t)) ": " (ex-message t))))
+
+(defn- failed [{:keys [error] :as state} t]
+  (assoc state
+         :due-ns (+ (System/nanoTime) (* 1000000 (long pause-ms)))
+         :error (or error {:says (reason t) :at-ms (System/currentTimeMillis)})))
+
+(defn- take-look! [{:keys [target state]} prove]
+  (let [start (System/nanoTime)]
+    (try
+      (let [snapshot ((:look target) prove)]
+        (swap! state taken snapshot (- (System/nanoTime) start)))
+      (catch InterruptedException e (throw e))
+      (catch Exception e ; the page shows it, with the last look
+        (swap! state failed e)))))
+
+(defn- due? [{:keys [look due-ns]} live?]
+  (or (nil? look)
+      (and live? (neg? (- (long due-ns) (System/nanoTime))))))
+
+(defn look!
+  "Returns the state {:look :history :growth :error}, after a look if one is due and nobody else is about to take it."
+  [{:keys [target state ^ReentrantLock lock] :as looks}]
+  (when (and (due? @state (:live? target)) (.tryLock lock))
+    (try (when (due? @state (:live? target)) (take-look! looks false))
+         (finally (.unlock lock))))
+  @state)
+
+(defn prove!
+  "Returns the state after a look for which the target has run its garbage collector."
+  [{:keys [^ReentrantLock lock state] :as looks}]
+  (.lockInterruptibly lock)
+  (try (take-look! looks true) (finally (.unlock lock)))
+  @state)
+
+(defn latest
+  "Returns the last state that has a look. Takes one if there is none. Throws :skein/no-look when there can't be one."
+  [{:keys [^ReentrantLock lock state] :as looks}]
+  (when-not (:look @state)
+    (.lockInterruptibly lock)
+    (try (when-not (:look @state) (take-look! looks false))
+         (finally (.unlock lock))))
+  (when-not (:look @state)
+    (error/fail! :skein/no-look (str "There is nothing to show: " (:says (:error @state))) {}))
+  @state)
+
+(def ^:const ^:private max-cached 16)
+
+(defn cached
+  "Returns what `f` makes of `look` under the key `k`, made once."
+  [{:keys [cache]} k f]
+  (let [made (swap! cache (fn keep-it [m] (if (or (m k) (<= (long max-cached) (count m))) m (assoc m k (delay (f))))))]
+    (if-some [d (made k)] @d (f))))

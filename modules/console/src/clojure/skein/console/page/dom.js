@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements from text, never from markup; and changing what is shown into what should be, so that focus and scroll stay.
+
+const svgNames = new Set(['svg', 'g', 'path', 'polyline', 'rect', 'polygon', 'circle', 'text', 'tspan', 'marker', 'defs', 'title']);
+
+function make(namespace, tag, props, children) {
+  const e = namespace ? document.createElementNS(namespace, tag) : document.createElement(tag);
+  for (const [k, v] of Object.entries(props || {})) {
+    if (v === null || v === undefined || v === false) continue;
+    e.setAttribute(k, v === true ? '' : String(v));
+  }
+  for (const c of children.flat(Infinity)) {
+    if (c === null || c === undefined || c === false) continue;
+    e.append(c);
+  }
+  return e;
+}
+
+/** An element of HTML, or of SVG by its name. A text is a text, whatever is in it. */
+export const h = (tag, props, ...children) =>
+  make(svgNames.has(tag) ? 'http://www.w3.org/2000/svg' : null, tag, props, children);
+
+/** A link inside a drawing. */
+export const svgLink = (props, ...children) => make('http://www.w3.org/2000/svg', 'a', props, children);
+
+const keyOf = (n) => (n.getAttribute && n.getAttribute('data-key')) || '';
+
+const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+
+function sync(old, fresh) {
+  if (old.nodeType === 3) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+    return;
+  }
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== 'open') old.removeAttribute(name);
+  for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  morph(old, fresh);
+}
+
+/** Gives `old` the children of `fresh`, keeping those that are the same. An input that is being typed into is left alone. */
+export function morph(old, fresh) {
+  if (old === document.activeElement && old.nodeName === 'INPUT') return;
+  const keyed = new Map([...old.childNodes].filter(keyOf).map((n) => [keyOf(n), n]));
+  let at = old.firstChild;
+  for (const want of [...fresh.childNodes]) {
+    const key = keyOf(want);
+    const have = key ? keyed.get(key) : at;
+    if (have && alike(have, want)) {
+      if (have !== at) old.insertBefore(have, at);
+      else at = at.nextSibling;
+      sync(have, want);
+    } else {
+      old.insertBefore(want, at);
+    }
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+
+/** Milliseconds in words, in no more than two units. */
+export function time(ms) {
+  if (ms === null || ms === undefined) return '–';
+  if (ms < 1000) return `${Math.round(ms / 10) / 100} s`;
+  if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
+  const s = Math.floor(ms / 1000);
+  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+}
+
+export const number = (n) => (n === null || n === undefined ? '–' : n.toLocaleString('en-US'));
+
+export const plural = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+
+/** A sentence, in which the names of blocks are links. */
+export const words = (text) =>
+  String(text ?? '').split(/\b(go-\d+)\b/).map((part) =>
+    /^go-\d+$/.test(part) ? h('a', { href: `#/block/${part.slice(3)}` }, part) : part);
+
+/** How sure or grave something is, as a word with a colour. */
+export const badge = (rank) => h('span', { class: `badge ${rank}` }, rank);
+
+/** Lines of source, with one of them marked. */
+export const source = (lines) =>
+  lines && lines.length
+    ? h('pre', { class: 'source' }, lines.map(({ n, text, 'here?': here }) =>
+        h('div', { class: here ? 'here' : null },
+          h('span', { class: 'n' }, here ? `▶ ${n}` : String(n)), ` ${text || ' '}`)))
+    : null;
+
+export const section = (title, ...children) => h('section', null, h('h2', null, title), children);
+
+export const none = (text) => h('p', { class: 'quiet' }, text);

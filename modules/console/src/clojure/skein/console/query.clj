@@ -1,0 +1,120 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.query
+  "The filter of the page, one line such as `state:parked op:put age>5s -site:orders.clj:31 \"free text\"`.
+
+  * `predicate` makes a function of it
+
+  | term | chooses |
+  | --- | --- |
+  | state:parked | new, ready, running or parked |
+  | op:put | take or put |
+  | site:orders.clj:31 | a file, or a line of it |
+  | ns:demo.* | namespaces; * stands for anything |
+  | chan:orders | the name of a channel in which it waits |
+  | parent:42 | the block that made it |
+  | age>5s, since<200ms | how long ago it was made, or began to wait; ms, s, m or h |
+  | >! | anything else: text in its name, place or waits |
+
+  All terms must hold. A minus before a term takes its opposite."
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.inspect.words :as words])
+  (:import
+   (java.util.regex Matcher Pattern)))
+
+(set! *warn-on-reflection* true)
+
+(defn- bad! [text at why]
+  (error/fail! :skein/bad-filter (str "The filter can't be read at \"" (subs text at) "\": " why) {:filter text :at at}))
+
+(defn- terms
+  "The terms of `text` as {:at :not? :key :value}; :key is nil for free text."
+  [text]
+  (let [m (re-matcher #"(-)?(?:([a-z]+)([:<>]))?(\"[^\"]*\"?|\S+)" text)]
+    (loop [found []]
+      (if (.find m)
+        (let [[_ minus key sign value] (re-groups m)]
+          (recur (conj found {:at (.start ^Matcher m) :not? (some? minus) :key (when key (str key sign)) :value (str/replace value "\"" "")})))
+        found))))
+
+(defn- milliseconds
+  "How many ms \"5s\" are, or nil."
+  [value]
+  (when-some [[_ n unit] (re-matches #"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?" value)]
+    (long (* (parse-double n) (double ({"ms" 1 "s" 1000 "m" 60000 "h" 3600000} unit 1000))))))
+
+(defn- holds
+  "A function that returns whether a text holds `value`, in large or small letters."
+  [value]
+  (let [pattern (Pattern/compile (Pattern/quote value) (bit-or Pattern/CASE_INSENSITIVE Pattern/UNICODE_CASE))]
+    (fn holds? [text] (.find (.matcher pattern ^String text)))))
+
+(defn namespace-of
+  "Returns the namespace that a file is of, as its path tells.
+
+      (namespace-of \"demo/order_book.clj\")
+      ;=> \"demo.order-book\""
+  [file]
+  (-> (str file) (str/replace #"\.\w+$" "") (str/replace #"[/\\]" ".") (str/replace "_" "-")))
+
+(defn- like [pattern]
+  (re-pattern (str/join ".*" (map #(Pattern/quote %) (str/split pattern #"\*" -1)))))
+
+(defn- site? [value {{:keys [file line]} :site}]
+  (let [[_ path line-wanted] (re-matches #"(.*?)(?::(\d+))?" value)]
+    (and (str/ends-with? (str file) path) (or (nil? line-wanted) (= line-wanted (str line))))))
+
+(defn- called
+  "The names of the channels in which a block waits."
+  [{:keys [channels]} block]
+  (map (fn of [{:keys [channel foreign latch]}]
+         (if channel (words/channel-name (dissoc (channels channel {:id channel}) :buffer)) (str foreign latch)))
+       (:waits block)))
+
+(defn- free
+  "A function that finds text in a block's name, place or waits. Places are few, and looked through once each."
+  [value]
+  (let [holds? (holds value)
+        at? (memoize (fn at? [site] (holds? (str (:file site) " " (words/place site)))))]
+    (fn free? [ix {:keys [id site] :as block}]
+      (or (at? site) (holds? (words/block-name id)) (some holds? (called ix block))))))
+
+(defn- longer [text {:keys [at key value]}]
+  (let [k ({"age" :age-ms "since" :since-ms} (subs key 0 (dec (count key))))
+        ms (milliseconds value)]
+    (when-not k (bad! text at "only age and since can be compared."))
+    (when-not ms (bad! text at "a time is a number with ms, s, m or h."))
+    (if (str/ends-with? key ">")
+      (fn longer? [_ b] (< (long ms) (long (k b 0))))
+      (fn shorter? [_ b] (< (long (k b 0)) (long ms))))))
+
+(defn- one-of [text {:keys [at value]} wanted]
+  (or (wanted (keyword value))
+      (bad! text at (str "it is one of " (str/join ", " (sort (map name wanted))) "."))))
+
+(defn- matcher
+  "A function of an index and a block."
+  [text {:keys [at key value] :as term}]
+  (case key
+    nil (free value)
+    "state:" (let [state (one-of text term #{:new :ready :running :parked})] (fn state? [_ b] (= state (:state b))))
+    "op:" (let [op (one-of text term #{:take :put})] (fn op? [_ b] (some (comp #{op} :op) (:waits b))))
+    "site:" (fn at? [_ b] (site? value b))
+    "ns:" (let [pattern (like value)] (fn in? [_ b] (re-matches pattern (namespace-of (:file (:site b))))))
+    "chan:" (let [holds? (holds value)] (fn chan? [ix b] (some holds? (called ix b))))
+    "parent:" (fn child? [_ b] (= (str/replace value "go-" "") (str (:parent b))))
+    (if (re-find #"[<>]$" key)
+      (longer text term)
+      (bad! text at "there is no such term; there are state, op, site, ns, chan, parent, age and since. Quote a text with a colon."))))
+
+(defn predicate
+  "Returns a function of an index, see `skein.inspect.shape/index`, and a block, which returns whether the filter `text` chooses the
+  block. Throws :skein/bad-filter."
+  [text]
+  (let [matchers (mapv (fn each [{:keys [not?] :as term}]
+                         (let [f (matcher text term)] (if not? (complement f) f)))
+                       (terms text))]
+    (fn chosen? [ix block]
+      (every? (fn holds [f] (f ix block)) matchers))))

@@ -1,0 +1,84 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.target
+  "What a console looks at: {:name :live? :look :paths :close!}. `:look` is a function of `prove`, whether the garbage collector is to
+  run first, that returns a snapshot. `:paths` is a function that returns the folders and jars in which to look for source.
+
+  * `this-process`, `process`, `file`
+  * `target` chooses by what is given"
+  {:no-doc true}
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.inspect :as inspect]
+   [skein.inspect.remote :as remote])
+  (:import
+   (java.io File)))
+
+(set! *warn-on-reflection* true)
+
+(defn- own-paths []
+  (cons (System/getProperty "user.dir")
+        (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))))
+
+(def ^:private watched
+  "How many consoles look at this process, and whether its inspector was on before the first."
+  (atom {:n 0}))
+
+(defn- watch! []
+  (swap! watched (fn more [{:keys [n] :as m}] (if (zero? (long n)) {:n 1 :was-on (inspect/on?)} (update m :n inc))))
+  (inspect/start!))
+
+(defn- unwatch! []
+  (let [{:keys [n was-on]} (swap! watched update :n dec)]
+    (when (and (zero? (long n)) (not was-on)) (inspect/stop!))))
+
+(defn this-process
+  "Returns this process as a target. Its inspector is on as long as one such target is open."
+  []
+  (watch!)
+  {:name (str "this process, " (.pid (java.lang.ProcessHandle/current)))
+   :live? true
+   :look (fn look [prove]
+           (when prove (inspect/deadlocks {:prove true}))
+           (inspect/snapshot))
+   :paths own-paths
+   :close! unwatch!})
+
+(defn process
+  "Returns the process `pid`, a string, or the one whose management agent listens at HOST:PORT, as a target. A connection that
+  breaks is made again at the next look. Throws :skein/not-inspectable."
+  [pid]
+  (let [connection (atom (remote/connect pid))
+        drop! (fn drop! [] (when-some [open (first (reset-vals! connection nil))] ((:close! open))))
+        name (str "process " pid (some->> (:command @connection) (str ", ")))]
+    {:name name
+     :live? true
+     :look (fn look [prove]
+             (try
+               ((:look (or @connection (reset! connection (remote/connect pid)))) prove)
+               (catch Exception e (drop!) (throw e))))
+     :paths (fn paths [] (concat (:paths @connection) (own-paths)))
+     :close! drop!}))
+
+(defn file
+  "Returns a dump, as .edn or .json, or a heap file as a target. Throws :skein/not-a-dump, :skein/not-a-heap-file."
+  [path]
+  (let [snapshot (cond
+                   (str/ends-with? path ".edn") (inspect/read-dump path)
+                   :else (inspect/read-heap path))]
+    {:name (str (.getName (io/file path)) ", a file")
+     :live? false
+     :look (fn look [_] snapshot)
+     :paths own-paths
+     :close! (fn close! [])}))
+
+(defn target
+  "Returns the target that `s` names: nil this process, digits a process, HOST:PORT its management agent, else a file.
+  Throws :skein/not-inspectable, :skein/not-a-dump, :skein/not-a-heap-file."
+  [s]
+  (cond
+    (nil? s) (this-process)
+    (.isFile (io/file s)) (file s)
+    (re-matches #"\d+|[^/\\]+:\d+" s) (process s)
+    :else (error/fail! :skein/not-inspectable (str "There is no file " s ", and it is neither the number of a process nor HOST:PORT.") {:pid s})))

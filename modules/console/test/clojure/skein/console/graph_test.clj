@@ -1,0 +1,56 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.graph-test
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.console.graph :as graph]
+   [skein.inspect.shape :as shape]))
+
+(set! *warn-on-reflection* true)
+
+(defn- look
+  "Blocks [id op channel] as a look, which `reports` are about."
+  [waits reports]
+  (let [blocks (for [[id op c] waits] {:id id :state :parked :site {:file "a.clj" :line 1 :form (str "(at " c ")")} :waits [{:op op :channel c}]})
+        snapshot {:skein/snapshot 1 :blocks (vec blocks) :threads [] :collected {:blocks []}
+                  :channels (for [[c ws] (group-by peek waits)]
+                              {:id c :kind :chan :takes (vec (for [[id op] ws :when (= :take op)] {:block id}))
+                               :puts (vec (for [[id op] ws :when (= :put op)] {:block id}))})}]
+    {:snapshot snapshot :index (shape/index snapshot) :deadlocks reports :cache (atom {})}))
+
+(defn- places [drawn]
+  (into {} (map (juxt :key (juxt :layer :at))) (:nodes drawn)))
+
+(deftest waits-are-drawn-in-layers
+  (let [l (look [[1 :put 7] [2 :take 7] [3 :take 8]] [])
+        drawn (graph/drawn l {:hops 2})]
+    (is (= {"block-1" 0 "block-2" 0 "block-3" 0 "channel-7" 1 "channel-8" 1} (update-vals (places drawn) first)))
+    (is (= 5 (count (set (vals (places drawn))))) "none lies on another")
+    (is (= [["block-1" "channel-7" "put"] ["block-2" "channel-7" "take"] ["block-3" "channel-8" "take"]] (:edges drawn)))
+    (is (= drawn (graph/drawn (look [[1 :put 7] [2 :take 7] [3 :take 8]] []) {:hops 2})))))
+
+(deftest what-is-reported-is-drawn-first-and-marked
+  (let [l (look [[1 :put 7] [2 :take 7] [3 :take 8]] [{:verdict :suspected :blocks [{:id 3}]}])
+        drawn (graph/drawn l {:hops 2})]
+    (is (:reported drawn))
+    (is (= {"block-3" "suspected" "channel-8" nil} (into {} (map (juxt :key :verdict)) (:nodes drawn))))))
+
+(deftest what-is-near-a-node
+  (let [l (look [[1 :put 7] [2 :take 7] [3 :take 8]] [])
+        near (fn near [of hops] (set (keys (places (graph/drawn l {:of of :hops hops})))))]
+    (is (= #{"block-1" "channel-7"} (near "block-1" 1)))
+    (is (= #{"block-1" "channel-7" "block-2"} (near "block-1" 2)))
+    (is (= #{"block-9"} (near "block-9" 2)))
+    (is (= 5 (count (near "nonsense" 2))))))
+
+(deftest a-cycle-has-places
+  (let [l (-> (look [[1 :put 7] [2 :put 8]] [])
+              (assoc-in [:snapshot :blocks 0 :holds] [8])
+              (assoc-in [:snapshot :blocks 1 :holds] [7]))]
+    (is (= 4 (count (set (vals (places (graph/drawn l {:hops 2})))))))))
+
+(deftest many-blocks-of-one-place-are-one-node
+  (let [l (look (for [i (range 1000)] [i :take (if (< i 600) 7 8)]) [])
+        drawn (graph/drawn (assoc-in l [:index :channels 7 :label] "jobs") {:hops 2})]
+    (is (= 1002 (:total drawn)))
+    (is (= #{["a.clj:1 (at 7)" 600] ["jobs" 1] ["a.clj:1 (at 8)" 401]} (set (map (juxt :name :n) (:nodes drawn)))))
+    (is (= 1 (count (:edges drawn))))))

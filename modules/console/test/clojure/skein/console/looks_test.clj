@@ -1,0 +1,73 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.looks-test
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.console.looks :as looks])
+  (:import
+   (clojure.lang ExceptionInfo)
+   (java.util.concurrent CountDownLatch TimeUnit)))
+
+(set! *warn-on-reflection* true)
+
+(defn- snapshot [n]
+  {:skein/snapshot 1 :at-ms n :threads [] :channels [] :locks [] :collected {:count 0 :blocks []}
+   :blocks (vec (repeat n {:id n :state :parked :site {:file "a.clj" :line 1} :waits []}))})
+
+(defn- target
+  "Gives what `look` returns of the number of the look, from 1; counts the looks in `n`."
+  [n look]
+  {:live? true :look (fn [_] (look (swap! n inc)))})
+
+(deftest nobody-asks-nobody-looks
+  (let [n (atom 0), l (looks/looks (target n snapshot))]
+    (is (= 0 @n))
+    (is (= 1 (:rev (:look (looks/latest l))) (:rev (:look (looks/latest l)))))
+    (is (= 1 @n) "the last look is kept")
+    (is (= [{:parked 1}] (:history (looks/look! l))))
+    (is (= 1 @n) "the next one is not due")))
+
+(deftest looks-go-on-when-they-are-due
+  (let [n (atom 0), l (looks/looks (target n snapshot))]
+    (looks/latest l)
+    (loop [] (when (= 1 (:rev (:look (looks/look! l)))) (Thread/sleep 20) (recur)))
+    (is (= 2 @n))
+    (is (= [{:parked 1} {:parked 2}] (:history (looks/look! l))))
+    (is (= 3 (:rev (:look (looks/prove! l)))) "a proof does not wait")))
+
+(deftest a-file-is-looked-at-once
+  (let [n (atom 0), l (looks/looks (assoc (target n snapshot) :live? false))]
+    (looks/latest l)
+    (dotimes [_ 3] (swap! (:state l) assoc :due-ns (- (System/nanoTime) 1)) (looks/look! l))
+    (is (= 1 @n))))
+
+(deftest the-last-look-stays-when-the-target-ends
+  (let [n (atom 0), l (looks/looks (target n (fn [i] (if (= 1 i) (snapshot 1) (throw (ex-info "It has ended." {:skein/error :skein/not-inspectable}))))))]
+    (looks/latest l)
+    (let [{:keys [look error]} (looks/prove! l)]
+      (is (= 1 (:rev look)))
+      (is (= "It has ended." (:says error))))
+    (is (some? (:look (looks/latest l))))))
+
+(deftest no-look-at-all-is-said
+  (let [l (looks/looks (target (atom 0) (fn [_] (throw (java.io.IOException. "gone")))))]
+    (is (= {:skein/error :skein/no-look} (try (looks/latest l) (catch ExceptionInfo e (ex-data e)))))))
+
+(deftest one-look-at-a-time
+  (let [n (atom 0), begun (CountDownLatch. 1), go-on (CountDownLatch. 1)
+        l (looks/looks (target n (fn [i] (.countDown begun) (.await go-on 30 TimeUnit/SECONDS) (snapshot i))))
+        first-look (future (looks/look! l))]
+    (is (.await begun 30 TimeUnit/SECONDS))
+    (is (nil? (:look (looks/look! l))) "who comes meanwhile does not wait")
+    (.countDown go-on)
+    (is (= 1 (:rev (:look @first-look)) @n))))
+
+(deftest growth-is-found-over-looks
+  (let [n (atom 0)
+        l (looks/looks (target n (fn [i] (assoc (snapshot (* 200 (long i))) :at-ms (* 10000 (long i))))))]
+    (dotimes [_ 6] (looks/prove! l))
+    (is (= [[200 1200]] (map (juxt :from :to) (:growth (looks/latest l)))))))
+
+(deftest what-is-made-of-a-look-is-made-once
+  (let [n (atom 0), look (:look (looks/latest (looks/looks (target (atom 0) snapshot))))]
+    (is (= 1 (looks/cached look :a #(swap! n inc)) (looks/cached look :a #(swap! n inc))))
+    (is (= 40 (count (for [i (range 40)] (looks/cached look [:many i] (constantly i))))) "however many there are")))

@@ -1,0 +1,175 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.page
+  "Serves a page to the user of this machine, and to nobody else, by the JDK's own HTTP server on virtual threads.
+
+  * `serve!` starts a server
+  * `resource` is a file of the class path, to serve
+
+  Every request must name this server as its host, and must not come from another site's page. Files hold nothing secret and are
+  given without a token; all else needs it. See doc/decisions/0150."
+  {:no-doc true}
+  (:require
+   [clojure.java.io :as io]
+   [clojure.string :as str]
+   [skein.impl.error :as error]
+   [skein.page.limits :as limits])
+  (:import
+   (com.sun.net.httpserver Headers HttpExchange HttpHandler HttpServer)
+   (java.io IOException OutputStream)
+   (java.net InetAddress InetSocketAddress URLDecoder)
+   (java.security MessageDigest SecureRandom)
+   (java.util Base64)))
+
+(set! *warn-on-reflection* true)
+
+;;;; Replies
+
+(def ^:private headers
+  {"Content-Security-Policy" (str "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+                                  "require-trusted-types-for 'script'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+   "X-Content-Type-Options" "nosniff"
+   "Cross-Origin-Resource-Policy" "same-origin"
+   "Referrer-Policy" "no-referrer"
+   "Cache-Control" "no-store"})
+
+(defn- begin! [^HttpExchange exchange status type length]
+  (let [out (.getResponseHeaders exchange)]
+    (run! (fn [[k v]] (.set out k v)) headers)
+    (when type (.set out "Content-Type" type))
+    (.sendResponseHeaders exchange status length)))
+
+(defn- refuse! [exchange status]
+  (begin! exchange status nil -1))
+
+(defn- reply! [^HttpExchange exchange {:keys [status type body] :or {status 200}}]
+  (let [^bytes body (if (string? body) (.getBytes ^String body "UTF-8") body)]
+    (begin! exchange status type (if (zero? (alength body)) -1 (alength body)))
+    (.write (.getResponseBody exchange) body)))
+
+(defn- stream!
+  "Sends what `events` gives to the function that it is called with, strings of one line, until either end has enough."
+  [exchange events]
+  (begin! exchange 200 "text/event-stream" 0)
+  (let [^OutputStream out (.getResponseBody ^HttpExchange exchange)]
+    (events (fn send! [^String line]
+              (.write out (.getBytes (str "data: " line "\n\n") "UTF-8"))
+              (.flush out)))))
+
+;;;; Who may ask
+
+(defn- only
+  "The value of a header that is there once; ::several if more often, nil if not."
+  [^Headers headers ^String name]
+  (let [values (.get headers name)]
+    (if (next values) ::several (first values))))
+
+(defn- at-home?
+  "Returns whether a request names this server as its host, and is none of another site's page."
+  [^HttpExchange exchange port]
+  (let [headers (.getRequestHeaders exchange), host (only headers "Host")]
+    (and (contains? #{(str "127.0.0.1:" port) (str "localhost:" port)} host)
+         (contains? #{nil (str "http://" host)} (only headers "Origin"))
+         (contains? #{nil "same-origin" "none"} (only headers "Sec-Fetch-Site")))))
+
+(defn- token? [^HttpExchange exchange ^String token]
+  (let [given (only (.getRequestHeaders exchange) "Authorization")]
+    (and (string? given)
+         (MessageDigest/isEqual (.getBytes ^String given "UTF-8") (.getBytes (str "Bearer " token) "UTF-8")))))
+
+(defn- new-token []
+  (let [bits (byte-array 16)]
+    (.nextBytes (SecureRandom.) bits)
+    (.encodeToString (.withoutPadding (Base64/getUrlEncoder)) bits)))
+
+;;;; Requests
+
+(defn- decoded [^String s]
+  (try (URLDecoder/decode s "UTF-8")
+       (catch IllegalArgumentException _ s)))
+
+(defn- query
+  "The parameters of a request as {name value}."
+  [^HttpExchange exchange]
+  (into {} (for [pair (some-> (.getRawQuery (.getRequestURI exchange)) (str/split #"&"))
+                 :let [[k v] (str/split pair #"=" 2)]]
+             [(decoded k) (decoded (or v ""))])))
+
+(defn- body? [^HttpExchange exchange]
+  (let [headers (.getRequestHeaders exchange)]
+    (or (.containsKey headers "Transfer-Encoding")
+        (not (contains? #{nil "0"} (.getFirst headers "Content-Length"))))))
+
+(defn- answer! [{:keys [routes limits]} exchange method path]
+  (if-some [{:keys [events] :as reply} (routes {:method method :path path :query (query exchange)})]
+    (cond
+      (nil? events) (reply! exchange reply)
+      (limits/begin-stream! limits) (try (stream! exchange events) (finally (limits/end-stream! limits)))
+      :else (refuse! exchange 503))
+    (refuse! exchange 404)))
+
+(defn- handle! [{:keys [files token limits port] :as server} ^HttpExchange exchange]
+  (let [method (.getRequestMethod exchange)
+        path (.getRawPath (.getRequestURI exchange))]
+    (cond
+      (not (at-home? exchange port)) (refuse! exchange 403)
+      (not (contains? #{"GET" "POST"} method)) (refuse! exchange 405)
+      (body? exchange) (refuse! exchange 413)
+      (contains? files path) (if (= "GET" method) (reply! exchange (files path)) (refuse! exchange 405))
+      (not (contains? #{"api" "metrics"} (second (str/split (str path) #"/")))) (refuse! exchange 404)
+      (not (token? exchange token)) (refuse! exchange (if (limits/wrong-token! limits) 429 403))
+      :else (answer! server exchange method path))))
+
+(defn- handler [{:keys [limits] :as server}]
+  (reify HttpHandler
+    (handle [_ exchange]
+      (limits/read! limits)
+      (try
+        (handle! server exchange)
+        (catch IOException _) ; the other end has gone
+        (catch InterruptedException _) ; the server stops
+        (catch Throwable t
+          (limits/failed! limits t)
+          (try (refuse! exchange 500) (catch IOException _))) ; or the reply has begun already
+        (finally (.close exchange))))))
+
+;;;; The server
+
+(def ^:private types
+  {"html" "text/html; charset=utf-8" "js" "text/javascript; charset=utf-8" "css" "text/css; charset=utf-8"})
+
+(defn resource
+  "Returns the file at `path` in the class path as what `serve!` serves."
+  [path]
+  {:type (types (last (str/split path #"\.")))
+   :body (with-open [in (io/input-stream (or (io/resource path) (error/fail! :skein/no-page (str "The class path has no " path ".") {:path path})))]
+           (.readAllBytes in))})
+
+(defn- bind [port]
+  (try (HttpServer/create (InetSocketAddress. (InetAddress/getByName "127.0.0.1") (int port)) 16)
+       (catch IOException e
+         (error/fail! :skein/no-port (str "Can't listen on port " port ": " (ex-message e) ". Port 0 takes a free one.") {:port port}))))
+
+(defn serve!
+  "Starts a server on 127.0.0.1. Returns {:url string :port n :token string :failed function :stop! function}: the URL has the
+  token in its fragment, which browsers send to nobody; :failed returns the last exception of a route, or nil.
+
+  port    0 takes a free one
+  files   {path {:type :body}}, which need no token
+  routes  a function of {:method :path :query {name value}}, called for paths below /api and for /metrics. It returns {:status
+          :type :body}, a string or bytes; {:events function} for a stream, which calls that with a function that sends a
+          line; or nil, which is a 404
+
+  Throws :skein/no-port."
+  [{:keys [port files routes]}]
+  (let [^HttpServer http (bind port)
+        actual (.getPort (.getAddress http))
+        token (new-token)
+        limits (limits/limits)]
+    (.setExecutor http (limits/executor limits))
+    (.createContext http "/" (handler {:files files :routes routes :token token :limits limits :port actual}))
+    (.start http)
+    {:url (str "http://127.0.0.1:" actual "/#t=" token)
+     :port actual
+     :token token
+     :failed (fn failed [] (limits/failure limits))
+     :stop! (fn stop! [] (.stop http 0) (limits/stop! limits))}))

@@ -1,0 +1,102 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.page.limits
+  "What a bad client can have of a server: so many requests at once, so long for each, so many streams, so many wrong tokens.
+
+  * `limits` makes the state, `executor` runs requests within it, `stop!` ends them
+  * `read!` `begin-stream!` `end-stream!` `wrong-token!` tell it what a request has come to
+
+  The JDK has limits too, but as properties of the whole JVM, which belongs to the program."
+  {:no-doc true}
+  (:import
+   (java.util Map$Entry)
+   (java.util.concurrent ConcurrentHashMap Executor RejectedExecutionException Semaphore)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const ^:private max-requests "That run at once, streams too." 16)
+(def ^:const ^:private max-streams 8)
+(def ^:const ^:private reading-ms "In which a request must have been sent." 10000)
+(def ^:const ^:private replying-ms "In which its reply must have been read; streams have no end." 60000)
+(def ^:const ^:private sweep-ms 500)
+(def ^:const ^:private max-wrong "Wrong tokens a minute." 20)
+
+(defn limits
+  "Returns the state of one server's limits."
+  []
+  {:requests (Semaphore. max-requests)
+   :streams (Semaphore. max-streams)
+   :running (ConcurrentHashMap.) ; thread -> when it is interrupted, in ns; Long/MAX_VALUE ns from then is never
+   :sweeper (atom nil)
+   :wrong (atom {:since (System/nanoTime) :count 0})
+   :failure (atom nil)})
+
+(defn- until! [{:keys [^ConcurrentHashMap running]} ms]
+  (.put running (Thread/currentThread) (+ (System/nanoTime) (* 1000000 (long ms)))))
+
+(defn read!
+  "This thread has read its request."
+  [limits]
+  (until! limits replying-ms))
+
+(defn begin-stream!
+  "Returns whether there may be one more stream, which then has no deadline."
+  [{:keys [^Semaphore streams] :as limits}]
+  (let [begins? (.tryAcquire streams)]
+    (when begins? (until! limits (* 1000 60 60 24 365)))
+    begins?))
+
+(defn end-stream!
+  "The stream of this thread has ended."
+  [{:keys [^Semaphore streams]}]
+  (.release streams))
+
+(defn wrong-token!
+  "A wrong token was given. Returns whether there were too many in this minute."
+  [{:keys [wrong]}]
+  (let [now (System/nanoTime)
+        {:keys [count]} (swap! wrong (fn add [{:keys [since] :as m}]
+                                       (if (< 60000000000 (- now (long since))) {:since now :count 1} (update m :count inc))))]
+    (< (long max-wrong) (long count))))
+
+(defn failed!
+  "Keeps an exception for `failure`."
+  [{:keys [failure]} t]
+  (reset! failure t))
+
+(defn failure
+  "Returns the last exception that a route has thrown, or nil."
+  [{:keys [failure]}]
+  @failure)
+
+(defn- interrupt-late! [^ConcurrentHashMap running]
+  (doseq [^Map$Entry e (.entrySet running)
+          :when (neg? (- (long (.getValue e)) (System/nanoTime)))]
+    (.interrupt ^Thread (.getKey e)))) ; which closes its connection
+
+(defn- sweep! [{:keys [running]}]
+  (try (while true
+         (Thread/sleep (long sweep-ms))
+         (interrupt-late! running))
+       (catch InterruptedException _))) ; the server stops
+
+(defn executor
+  "Returns an executor that runs each request on a virtual thread and interrupts those that are late. It refuses one too many: the
+  server then closes the connection."
+  ^Executor [{:keys [^Semaphore requests ^ConcurrentHashMap running sweeper] :as limits}]
+  (reset! sweeper (.start (Thread/ofVirtual) (fn sweep [] (sweep! limits))))
+  (reify Executor
+    (execute [_ task]
+      (when-not (.tryAcquire requests) (throw (RejectedExecutionException. "There are too many requests at once.")))
+      (.start (Thread/ofVirtual)
+              (fn request []
+                (try
+                  (until! limits reading-ms)
+                  (.run ^Runnable task)
+                  (finally
+                    (.remove running (Thread/currentThread))
+                    (.release requests))))))))
+
+(defn stop!
+  "Ends all requests that run."
+  [{:keys [^ConcurrentHashMap running sweeper]}]
+  (run! (fn [^Thread t] (.interrupt t)) (cons @sweeper (.keySet running))))
