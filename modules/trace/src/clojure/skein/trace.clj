@@ -316,6 +316,7 @@
   "As `defn`, and traces the function. The format :tools.trace prints its name without the namespace."
   {:style/indent :defn}
   [fn-name & fn-tail]
+  (when-not (simple-symbol? fn-name) (vars/refuse! fn-name "deftrace takes the name of a function, a symbol"))
   `(do (defn ~(vary-meta fn-name assoc ::deftrace true) ~@fn-tail)
        (first (trace-vars* nil '~(ns-name *ns*) ['~fn-name]))))
 

@@ -202,8 +202,8 @@
   (is (= :skein/not-traceable (try (trace/trace-ns no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e))))))
   (is (= :skein/not-traceable (try (trace/untrace-ns 'no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
 
-(deftest what-to-trace-is-a-vector
-  (doseq [form '[(skein.trace/with-traced) (skein.trace/with-traced 5 1) (skein.trace/with-traced {:sink :ring} 5)]]
+(deftest macros-refuse-what-they-do-not-take
+  (doseq [form '[(skein.trace/deftrace 5) (skein.trace/with-traced) (skein.trace/with-traced 5 1) (skein.trace/with-traced {:sink :ring} 5)]]
     (is (= :skein/not-traceable (try (eval form) (catch Exception e (:skein/error (ex-data (ex-cause e)))))))))
 
 (deftest private-functions-are-traced-by-symbol-and-by-var
