@@ -20,6 +20,7 @@
    [skein.async :as a]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
+   [skein.impl.late :as late]
    [skein.scope :as scope]
    [skein.sim.explore :as explore]
    [skein.sim.options :as options]
@@ -28,6 +29,7 @@
    [skein.sim.shrink :as shrink]
    [skein.sim.token :as token])
   (:import
+   (clojure.lang IAtom Volatile)
    (java.util.concurrent Future)
    (skein.rt Channel)
    (skein.sim.rt Simulation Trace)))
@@ -87,6 +89,9 @@
 (defn label
   "Names a port, an atom or what `go` returned in stories. Returns it."
   [x name]
+  (check/that :skein/not-a-port "x of label" x
+              (or (instance? Channel x) (instance? IAtom x) (instance? Volatile x) (late/closeable? x))
+              "a channel, an atom or what go returned")
   (when-some [sim (Simulation/here)]
     (.put (.labels ^Simulation sim) x (str name)))
   x)

@@ -4,6 +4,7 @@
    [clojure.string :as str]
    [clojure.test :as test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan go go-loop timeout]]
+   [skein.fresh-jvm :as fresh-jvm]
    [skein.scope :as scope]
    [skein.sim :as sim]
    [skein.test]
@@ -99,6 +100,13 @@
   (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} @(virtual/future 1)))))
   (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} (<!! (go (<!! (chan)))))))))
 
+(deftest a-thread-where-there-can-be-none-is-refused-with-its-line
+  (doseq [[error message] [(failure {:threads :none} (scope/scope [s] (scope/fork s 1)))
+                           (failure {:threads :none} (scope/scope [s] (scope/go s (<! (chan))) (scope/fork s 1)))
+                           (failure {:threads :none} (virtual/wmap 2 inc [1 2 3]))]]
+    (is (= :skein/sim-needs-opens error))
+    (is (re-find #"^A thread is started, or a block blocks, at sim_test.clj:\d+. Without --add-opens " (str message)))))
+
 (deftest both-modes-run-alike
   (let [tokens (fn [threads] (map #(:token (sim/run {:threads threads :seed %}
                                                     (let [c (chan)] (go (>! c 1)) (go (>! c 2)) [(<!! c) (<!! c)])))
@@ -145,6 +153,32 @@
     (is (contains? #{:skein/sim-outside :skein/sim-deadlock}
                    (first (failure (let [c (chan)] (other c) (<!! c))))))
     (is (= 1 (:value (sim/run {:outside :wait} (let [c (chan)] (other c) (<!! c))))))))
+
+(deftest input-and-output-are-refused-with-their-line
+  (let [accepts (fn [] (with-open [s (java.net.ServerSocket. 0)] (.accept s)))]
+    (doseq [[error message] [(failure (accepts))
+                             (failure (<!! (go (accepts))))
+                             (failure (.waitFor (doto (.start (ProcessBuilder. ["sleep" "60"])) .onExit)))]]
+      (is (= :skein/sim-outside error))
+      (is (re-find #"^(main|go-1) waits for input or output at sim_test.clj:\d+, which is not simulated" (str message))))))
+
+(deftest sockets-work-after-a-simulation-that-was-the-first-to-wait-for-one
+  (is (= "[:skein/sim-outside 7]"
+         (fresh-jvm/output
+           ["--add-opens" "java.base/java.lang=ALL-UNNAMED"]
+           ["-e" (pr-str '(do (require '[skein.sim :as sim])
+                              (let [echoed (fn []
+                                             (with-open [server (java.net.ServerSocket. 0)]
+                                               (let [read (java.util.concurrent.CompletableFuture.)
+                                                     reader (Thread/startVirtualThread
+                                                              (fn []
+                                                                (with-open [s (.accept server)]
+                                                                  (.complete read (.read (.getInputStream s))))))]
+                                                 (with-open [s (java.net.Socket. "localhost" (.getLocalPort server))]
+                                                   (while (not= Thread$State/WAITING (.getState reader)) (Thread/yield))
+                                                   (.write (.getOutputStream s) 7)
+                                                   (.get read 10 java.util.concurrent.TimeUnit/SECONDS)))))]
+                                [(:failure (sim/run (with-open [s (java.net.ServerSocket. 0)] (.accept s)))) (echoed)])))]))))
 
 (deftest a-failure-is-reported-once-in-a-test
   (let [reports (atom [])]
@@ -202,6 +236,7 @@
     (is (= :skein/bad-number (error-of #(sim/chance p)))))
   (is (= :skein/not-a-function (error-of #(sim/always 5 "m"))))
   (is (= :skein/not-a-function (error-of #(sim/sometimes 5 "m"))))
+  (is (= :skein/not-a-port (error-of #(sim/label 5 "five"))))
   (doseq [form '[(skein.sim/check {:schedules 2}) (skein.sim/everywhere {}) (skein.sim/run {}) (skein.sim/holds? {})]]
     (is (= :skein/bad-option (macro-error form))))
   (is (= :skein/bad-binding (macro-error '(skein.test/defsim 5))))

@@ -26,8 +26,11 @@
 
 (defn- ms [ns] (quot (long ns) 1000000))
 
-(defn- user-place [frames]
-  (when-some [^StackTraceElement e (first frames)] (str " at " (.getFileName e) ":" (.getLineNumber e))))
+(defn- user-place
+  "Where in the user's code `thrown` was made, or the innermost place if that is in none."
+  [^Throwable thrown]
+  (when-some [^StackTraceElement e (let [frames (Failures/userFrames thrown)] (or (story/users-frame frames) (first frames)))]
+    (str " at " (.getFileName e) ":" (.getLineNumber e))))
 
 (defn- thread-place
   "Where a task waited when the run failed."
@@ -49,7 +52,7 @@
 
 (defn- thrown-words [^Throwable thrown]
   (str (.getSimpleName (class thrown)) (when-some [message (ex-message thrown)] (str ", " (pr-str message) ","))
-       (user-place (Failures/userFrames thrown))))
+       (user-place thrown)))
 
 (defn- unput
   "What the task still waits to put, in words, or nil."
@@ -79,17 +82,23 @@
                   :words (str (.steps sim) " steps at " (ms (.now sim)) " ms of virtual time, and no end; "
                               (busy sim name-of) ".")}
       "outside" {:skein/error :skein/sim-outside
-                 :words (if (instance? Outsider cause)
+                 :words (cond
+                          (instance? Task cause)
+                          (str (name-of cause) " waits for input or output" (thread-place sim cause) ", which is not simulated. "
+                               "Put a channel in its place, or allow it by {:outside :wait}.")
+                          (instance? Outsider cause)
                           (str "The thread " (.getName ^Thread (.by ^Outsider cause)) ", which is not simulated, woke a"
-                               " member of the simulation" (user-place (Failures/userFrames (.where ^Outsider cause))) ".")
+                               " member of the simulation" (user-place (.where ^Outsider cause)) ".")
+                          :else
                           (str "A block that is not simulated was woken in the simulation"
-                               (user-place (Failures/userFrames cause)) "."))}
+                               (user-place cause) "."))}
       "real-time" {:skein/error :skein/sim-real-time
                    :words (str (name-of cause) " waits on the JVM's clock" (thread-place sim cause)
                                ". Thread/sleep and waits with a time limit can't be simulated. Use skein.virtual/sleep, a"
                                " timeout channel, or {:outside :wait}.")}
       "needs-opens" {:skein/error :skein/sim-needs-opens
-                     :words (str (ex-message cause) (user-place (Failures/userFrames cause)))})))
+                     :words (str "A thread is started, or a block blocks," (user-place cause) ". "
+                                 (ex-message cause))})))
 
 (defn- text [^Simulation sim name-of words origin]
   (let [{:keys [waits]} (.description sim)]

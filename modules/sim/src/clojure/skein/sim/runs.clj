@@ -23,6 +23,10 @@
 
 (set! *warn-on-reflection* true)
 
+;; Says nothing about the user's code in a stack trace.
+(run! (fn add [part] (Failures/addMachinery (str "skein." part)))
+      ["sim.rt." "sim.wrap$" "sim.runs$" "sim.explore$" "sim.shrink$" "sim.report$" "sim.story$" "sim$" "test$"])
+
 (def fifo
   "The schedule in which every choice is the default."
   {:strategy {:kind :listed :deviations []} :slow? false :seed 0})

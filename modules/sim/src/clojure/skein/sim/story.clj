@@ -66,13 +66,11 @@
 (defn- last-segment [file]
   (peek (str/split (str file) #"/")))
 
-(def ^:private own-classes #"skein\.sim\.rt\..*|skein\.sim\.(wrap|runs|explore|shrink|story|everywhere)\$.*|skein\.(sim|test)\$.*|.*\$bound_body.*")
-
-(defn- users-frame [frames]
+(defn users-frame
+  "Returns the innermost of the StackTraceElements that is of the user's code, or nil."
+  [frames]
   (first (remove (fn [^StackTraceElement e]
-                   (or (Failures/isMachinery (.getClassName e))
-                       (re-matches own-classes (.getClassName e))
-                       (neg? (.getLineNumber e))))
+                   (or (Failures/isMachinery (.getClassName e)) (neg? (.getLineNumber e))))
                  frames)))
 
 (defn place

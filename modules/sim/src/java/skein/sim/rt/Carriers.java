@@ -44,10 +44,24 @@ public final class Carriers {
         BUILDER = builder;
         SCHEDULER = scheduler;
         ON_WAITING_LIST = onWaitingList;
-        if (builder != null) World.ofThreads(Carriers::worldOf);
+        if (builder != null) {
+            World.ofThreads(Carriers::worldOf);
+            startPollers();
+        }
     }
 
     private Carriers() {}
+
+    /**
+     * The JDK starts the virtual threads that watch its sockets when the first socket is waited for. They must not inherit
+     * the scheduler of a simulation: no socket of the JVM would be watched any more once it has ended.
+     */
+    private static void startPollers() {
+        try {
+            Class.forName("sun.nio.ch.Poller");
+        } catch (ClassNotFoundException | LinkageError e) { // another JDK has another way
+        }
+    }
 
     private static boolean hasField(Class<?> type, String name) {
         for (Field field : type.getDeclaredFields()) if (field.getName().equals(name)) return true;

@@ -426,6 +426,7 @@ abstract class Engine extends World implements Executor {
         if (back[0]) return;
         judge();
         ending = true;
+        main.told = true;
         Thread.currentThread().interrupt();
     }
 

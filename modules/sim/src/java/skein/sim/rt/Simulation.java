@@ -322,7 +322,10 @@ public final class Simulation extends Engine {
         judged = true;
         Throwable first = firstUncaught();
         if (first != null) verdict = new Verdict("uncaught", first);
-        if (!mainEnded && verdict == null) fail("deadlock", null);
+        if (!mainEnded && verdict == null) {
+            Task waiting = threads.waitsForDevice();
+            fail(waiting == null ? "deadlock" : "outside", waiting);
+        }
         if (verdict == null) {
             for (Kept k : kept) if (!k.observed.getAsBoolean()) fail("uncaught", k.thrown);
         }

@@ -19,6 +19,10 @@ final class Threads {
     /** How long the JDK may take to wake a thread whose monitor has been released. */
     private static final long UNBLOCKER_NANOS = 50_000_000;
 
+    /** The JDK's classes in which a thread waits for what is outside of the JVM. */
+    private static final List<String> DEVICES =
+            List.of("sun.nio.ch.", "sun.nio.fs.", "java.net.", "java.lang.Process", "jdk.internal.net.http.");
+
     private final Engine sim;
     private final Thread carrier = Thread.currentThread();
     private final Map<Runnable, Task> byContinuation = new IdentityHashMap<>();
@@ -167,6 +171,20 @@ final class Threads {
     }
 
     // The outside
+
+    /** The task that waits for input or output, for another process or for a reply by HTTP, or null. */
+    Task waitsForDevice() {
+        for (Task t : sim.tasks.live()) {
+            if (t.thread == null) continue;
+            for (StackTraceElement e : t.thread.getStackTrace()) if (isDevice(e.getClassName())) return t;
+        }
+        return null;
+    }
+
+    private static boolean isDevice(String className) {
+        for (String prefix : DEVICES) if (className.startsWith(prefix)) return true;
+        return false;
+    }
 
     /** A thread or block has been woken by another thread than those of the simulation. */
     void wokenOutside(Runnable continuation, Frame frame) {
