@@ -286,8 +286,7 @@
   (if (symbol? n) `(trace-ns-of '~n '~(ns-name *ns*)) n))
 
 (defn trace-ns-of
-  "Returns the namespace that `sym` means in the namespace `here`: its name, an alias, or a var that
-  holds one."
+  "Returns the namespace that `sym` means in the namespace `here`: its name, an alias, or a var that holds one."
   [sym here]
   (or (find-ns sym)
       (get (ns-aliases here) sym)
