@@ -11,12 +11,11 @@
 (set! *warn-on-reflection* true)
 
 (defn- having [attribute inputs]
-  (reduce-kv (fn each [chs ch attributes] (if (attribute attributes) (conj chs ch) chs)) #{} inputs))
+  (into #{} (keep (fn [[ch attributes]] (when (attribute attributes) ch))) inputs))
 
 (defn- plan
-  "What to read and what of it to pass on, given `inputs`, {channel #{attribute}} with
-  attributes as maps, and the mode of soloing: {:ports vector, :passes? predicate}.
-  `change` is always read, first of all."
+  "What to read and what of it to pass on, given `inputs`, [[channel attributes]], and the mode of
+  soloing: {:ports vector, :passes? predicate}. `change` is always read, first of all."
   [inputs solo-mode change]
   (let [solos (having :solo inputs)
         mutes (having :mute inputs)
@@ -24,36 +23,46 @@
         read? (cond (empty? solos) (complement pauses)
                     (= :pause solo-mode) solos
                     :else (fn read? [ch] (or (solos ch) (not (pauses ch)))))]
-    {:ports (into [change] (filter read?) (keys inputs))
+    {:ports (into [change] (comp (map first) (filter read?)) inputs)
      :passes? (if (seq solos) solos (complement mutes))}))
 
 ;; A hub is a map:
 ;;
 ;; out     where values go
-;; inputs  atom of {channel {:mute, :pause, :solo boolean}}
+;; inputs  atom of a vector of [channel {:mute, :pause, :solo boolean}], in the order in which they came
 ;; mode    atom of what solo does to the other inputs, :mute or :pause
 ;; change  channel that gets a value after each change of these
 
 (defn- change! [h]
   (port/put! (:change h) true))
 
+(defn- without [inputs ch]
+  (filterv (fn other [[c]] (not (identical? c ch))) inputs))
+
+(defn- changed
+  "Changes the attributes of `ch` by `f`; adds it if it is no input."
+  [inputs ch f]
+  (if (some (fn same? [[c]] (identical? c ch)) inputs)
+    (mapv (fn [[c attributes :as input]] (if (identical? c ch) [c (f attributes)] input)) inputs)
+    (conj inputs [ch (f nil)])))
+
 (defn admix
   "Adds an input, with no attributes."
   [h ch]
   (argument/source "ch of admix" ch)
-  (swap! (:inputs h) assoc ch {})
+  (swap! (:inputs h) changed ch (constantly {}))
   (change! h))
 
 (defn unmix
   "Removes an input."
   [h ch]
-  (swap! (:inputs h) dissoc ch)
+  (swap! (:inputs h) without ch)
   (change! h))
 
 (defn unmix-all
   "Removes all inputs."
   [h]
-  (reset! (:inputs h) {})
+  (reset! (:inputs h) [])
   (change! h))
 
 (def ^:private known-attributes
@@ -67,7 +76,8 @@
   (doseq [[ch attributes] state-map]
     (argument/source "each channel of toggle" ch)
     (check/options "toggle" attributes known-attributes))
-  (swap! (:inputs h) (partial merge-with merge) state-map)
+  (swap! (:inputs h) (fn toggled [inputs]
+                       (reduce-kv (fn each [inputs ch attributes] (changed inputs ch #(merge % attributes))) inputs state-map)))
   (change! h))
 
 (defn solo-mode
@@ -88,7 +98,7 @@
       (let [[v ch] (alts! ports)]
         (cond
           (identical? ch (:change h)) (recur (plan-now h))
-          (nil? v) (do (swap! (:inputs h) dissoc ch) (recur (plan-now h)))
+          (nil? v) (do (swap! (:inputs h) without ch) (recur (plan-now h)))
           (not (passes? ch)) (recur now)
           (>! out v) (recur now))))))
 
@@ -96,4 +106,4 @@
   "Returns a hub onto `out`, without inputs."
   [out]
   (argument/target "out of mix" out)
-  (doto {:out out :inputs (atom {}) :mode (atom :mute) :change (Channel. (Buffers$Sliding. 1))} (run)))
+  (doto {:out out :inputs (atom []) :mode (atom :mute) :change (Channel. (Buffers$Sliding. 1))} (run)))
