@@ -11,7 +11,7 @@
    [skein.impl.late :as late])
   (:import
    (clojure.lang IFn)
-   (skein.rt Alts Buffer Callback Channel ChannelFactory Port Runner)
+   (skein.rt Alts Buffer Callback Channel ChannelFactory Late Port Runner)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -209,11 +209,13 @@
 (defn- compiled
   "The value of `form`, evaluated as if it stood in the namespace and file of those names."
   [form namespace-name path file]
-  (binding [*ns* (the-ns namespace-name)
-            *file* path
-            *source-path* file
-            *warn-on-reflection* true]
-    (eval form)))
+  (Late/unseen
+    (fn compile []
+      (binding [*ns* (the-ns namespace-name)
+                *file* path
+                *source-path* file
+                *warn-on-reflection* true]
+        (eval form)))))
 
 (defmacro defblock
   "Defines a function that runs its body as a go block, and returns the block's port. The body

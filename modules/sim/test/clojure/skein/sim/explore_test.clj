@@ -5,7 +5,8 @@
    [clojure.test :as test :refer [deftest is testing]]
    [skein.async :as a :refer [>! chan go]]
    [skein.sim :as sim]
-   [skein.sim.corpus-test :as corpus-test]))
+   [skein.sim.corpus-test :as corpus-test]
+   [skein.sim.runs :as runs]))
 
 (set! *warn-on-reflection* true)
 
@@ -29,12 +30,16 @@
   (is (not (:all (sim/check {:strategy :exhaustive :schedules 3}
                    (let [c (chan 100)] (dotimes [_ 3] (go (>! c 1) (>! c 1)))))))))
 
-(defn tokens
-  "The tokens of runs of each program by the seeds below `n`, which hold a hash of the run."
+(defn hashes
+  "[Program, whether with its bug] -> the hashes of its runs by the seeds below `n`."
   [n]
-  (vec (for [{:keys [options buggy]} corpus-test/programs, seed (range n)]
-         (:token (sim/run* (assoc (dissoc options :schedules) :seed seed) buggy)))))
+  (into {} (for [{:keys [name options buggy fixed]} corpus-test/programs, bug? [true false]]
+             (let [options (sim/checked options)
+                   body (runs/bound options (if bug? buggy fixed))
+                   hash (fn [seed]
+                          (let [schedule {:strategy {:kind :uniform :seed seed} :slow? (= :slow (:time options)) :seed seed}]
+                            (.hash (.-trace (runs/play options schedule body)))))]
+               [[name bug?] (runs/supervised options (fn all [] (mapv hash (range n))))]))))
 
 (deftest runs-are-the-same-again
-  (tokens 1) ; what is loaded when it is first used has been loaded
-  (is (= (tokens 12) (tokens 12))))
+  (is (= (hashes 12) (hashes 12))))

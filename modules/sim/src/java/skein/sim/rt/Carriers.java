@@ -17,6 +17,7 @@ public final class Carriers {
     private static final Constructor<?> BUILDER;
     private static final MethodHandle SCHEDULER; // of a virtual thread
     private static final MethodHandle ON_WAITING_LIST; // of a virtual thread; null before JDK 24
+    private static final MethodHandle BLOCK_PERMIT; // likewise
     private static final ClassValue<MethodHandle> THREAD_OF = new ClassValue<>() {
         @Override
         protected MethodHandle computeValue(Class<?> type) {
@@ -28,15 +29,17 @@ public final class Carriers {
         Constructor<?> builder = null;
         MethodHandle scheduler = null;
         MethodHandle onWaitingList = null;
+        MethodHandle blockPermit = null;
         try {
             builder = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder")
                     .getDeclaredConstructor(Executor.class);
             builder.setAccessible(true);
             Class<?> virtual = Class.forName("java.lang.VirtualThread");
             scheduler = getter(virtual, "scheduler", Object.class, Thread.class);
-            onWaitingList = hasField(virtual, "onWaitingList")
-                    ? getter(virtual, "onWaitingList", boolean.class, Thread.class)
-                    : null;
+            if (hasField(virtual, "onWaitingList")) {
+                onWaitingList = getter(virtual, "onWaitingList", boolean.class, Thread.class);
+                blockPermit = getter(virtual, "blockPermit", boolean.class, Thread.class);
+            }
         } catch (ReflectiveOperationException
                 | RuntimeException e) { // not opened, or another JDK: the lite mode is left
             builder = null;
@@ -44,6 +47,7 @@ public final class Carriers {
         BUILDER = builder;
         SCHEDULER = scheduler;
         ON_WAITING_LIST = onWaitingList;
+        BLOCK_PERMIT = blockPermit;
         if (builder != null) {
             World.ofThreads(Carriers::worldOf);
             startPollers();
@@ -125,10 +129,16 @@ public final class Carriers {
         return null;
     }
 
-    /** Whether the JDK is about to wake {@code thread}, which waited for a monitor. */
+    /**
+     * Whether the JDK is about to wake {@code thread}, which waited for a monitor: it takes the thread from its list, gives it
+     * the permit, changes its state and then calls the scheduler.
+     */
     static boolean isBeingUnblocked(Thread thread) {
         try {
-            return ON_WAITING_LIST != null && (boolean) ON_WAITING_LIST.invokeExact(thread);
+            return ON_WAITING_LIST != null
+                    && ((boolean) ON_WAITING_LIST.invokeExact(thread)
+                            || (boolean) BLOCK_PERMIT.invokeExact(thread)
+                            || thread.getState() != Thread.State.BLOCKED);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }

@@ -16,8 +16,8 @@ import skein.rt.World;
  * with its task, which then is like a thread; another server takes over.
  */
 final class Threads {
-    /** How long the JDK may take to wake a thread whose monitor has been released. */
-    private static final long UNBLOCKER_NANOS = 50_000_000;
+    /** How long the JDK may take to wake a thread whose monitor has been released: its thread for that needs a processor. */
+    private static final long UNBLOCKER_NANOS = 5_000_000_000L;
 
     /** The JDK's classes in which a thread waits for what is outside of the JVM. */
     private static final List<String> DEVICES =
@@ -222,7 +222,7 @@ final class Threads {
     private void awaitUnblocker(Task t) {
         if (!Carriers.isBeingUnblocked(t.thread)) return;
         long end = System.nanoTime() + UNBLOCKER_NANOS;
-        while (find(outsiders, t) == null && System.nanoTime() < end) Thread.onSpinWait();
+        while (find(outsiders, t) == null && System.nanoTime() < end) Thread.yield();
     }
 
     /** Somebody outside has woken a member. */
