@@ -30,7 +30,8 @@
 
 (set! *warn-on-reflection* true)
 
-(Failures/addMachinery "skein.scope$") ; says nothing about the user's code in a stack trace
+(doseq [prefix ["skein.scope$" "skein.scope.Scope"]]
+  (Failures/addMachinery prefix)) ; say nothing about the user's code in a stack trace
 
 ;;;; The state of a scope
 ;;

@@ -223,7 +223,7 @@
   token for `replay`. Returns a summary: {:schedules :distinct :steps :longest :virtual-ms
   :new-chance :seed}, with :all true when there are no more schedules.
 
-  options, a map, that may be left out:
+  options, a map or a symbol that stands for one, may be left out:
     :schedules   how many, 1000; or :seconds
     :seed        of all that is drawn; else it differs each time, and is in the report
     :strategy    :mix, the default; :random, [:pct d], :pos, [:delay b]: up to b deviations from

@@ -10,7 +10,6 @@
   * `supervised` - calls a function on a platform thread, and watches the runs there"
   {:no-doc true}
   (:require
-   [clojure.string :as str]
    [clojure.test :as test]
    [skein.async :as a]
    [skein.impl.error :as error]
@@ -39,18 +38,13 @@
     :pct (Strategy$Pct. (long seed) (int d) (int k))
     :pos (Strategy$Pos. (long seed))))
 
-(defn- preview
-  "Values in words, without what differs from run to run."
-  [x]
-  (str/replace (error/preview x) #" ?0x[0-9a-f]+| [0-9a-f]{5,8}(?=>)" ""))
-
 ;; Code that is loaded when it is first used must not be loaded in a run.
-(preview (a/chan))
+(wrap/preview (a/chan))
 
 (defn- settings ^Settings [{:keys [threads points time max-steps leaks outside]} {:keys [slow? seed fault-at]} events? describe]
   (Settings. (boolean threads) (contains? points :channels) (contains? points :atoms) (= :manual time) (boolean slow?) (long max-steps)
              (case leaks :none 0 :puts 1 :all 2) (= :wait outside) 200000000 (boolean events?) (long seed)
-             (int (or fault-at 0)) describe preview))
+             (int (or fault-at 0)) describe wrap/preview))
 
 (defn- collect
   "Takes what clojure.test reports in a run: the first failure decides."

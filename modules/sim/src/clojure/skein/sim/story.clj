@@ -22,6 +22,23 @@
   "How many steps a story tells; what is left out is in the middle."
   24)
 
+;;;; Events
+
+(defn- inside?
+  "Whether Skein's own code reads or writes an atom there, which says nothing to the reader."
+  [^Trace$Event e]
+  (and (#{"at" "read" "write"} (.what e))
+       (some-> ^StackTraceElement (first (remove (fn [^StackTraceElement e]
+                                                   (re-find #"^(java|clojure|skein\.sim\.(rt|wrap))[.$]" (.getClassName e)))
+                                                 (.site e)))
+               .getClassName
+               Failures/isMachinery)))
+
+(defn- events
+  "What happened in a run whose events were kept, as far as it is to be told."
+  [^Simulation sim]
+  (remove inside? (.events (.-trace sim))))
+
 ;;;; Names
 
 (defn- kind-of [x]
@@ -49,10 +66,10 @@
         own-name (fn own-name [x]
                    (let [kind (kind-of x)]
                      (str kind "-" (get (vswap! numbers update kind (fnil inc 0)) kind))))]
-    (doseq [^Trace$Event e (.events (.-trace sim)), :let [x (.on e)], :when (instance? Task x)]
+    (doseq [^Trace$Event e (events sim), :let [x (.on e)], :when (instance? Task x)]
       (when-some [^Frame frame (.frame ^Task x)]
         (.putIfAbsent known (.port frame) (str (or (.get known x) x) "'s result"))))
-    (doseq [x (concat (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (.events (.-trace sim)))
+    (doseq [x (concat (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (events sim))
                       (mapcat collect-ports more))]
       (when-not (.containsKey known x) (.put known x (own-name x))))
     (fn name-of [x]
@@ -141,7 +158,7 @@
 (defn story
   "Returns the lines that tell what happened in a run whose events were kept."
   [^Simulation sim name-of]
-  (let [lines (reduce joined [] (map (partial line-of name-of) (.events (.-trace sim))))
+  (let [lines (reduce joined [] (map (partial line-of name-of) (events sim)))
         lines (into [] (remove (fn nothing? [l] (and (:deviation l) (nil? (:actions l))))) lines)
         width (transduce (map (comp count name-of)) max 4 (keep :task lines))
         printed (map-indexed (fn [i l] (str/trimr (printed name-of width (inc i) l))) lines)

@@ -4,9 +4,11 @@
   a simulation a wrapper costs a look at the thread and does nothing. Code that is compiled with
   direct linking does not see wrappers.
 
-  * `install!` `uninstall!`"
+  * `install!` `uninstall!`
+  * `preview` of a value, for stories"
   {:no-doc true}
   (:require
+   [clojure.string :as str]
    [skein.async :as a]
    [skein.impl.error :as error])
   (:import
@@ -15,6 +17,11 @@
    (skein.sim.rt Members Simulation)))
 
 (set! *warn-on-reflection* true)
+
+(defn preview
+  "Values in words, without what differs from run to run."
+  [x]
+  (str/replace (error/preview x) #" ?0x[0-9a-f]+| [0-9a-f]{5,8}(?=>)" ""))
 
 ;;;; Channels: a point before each operation of a thread, or of a block in the middle of a step
 
@@ -52,7 +59,7 @@
   (or (instance? IAtom x) (instance? Volatile x)))
 
 (defn- tell [^Simulation sim what x value]
-  (when (.keepsEvents sim) (.note sim what x (error/preview value))))
+  (when (.keepsEvents sim) (.note sim what x (preview value))))
 
 (defn- pointed
   "Returns `f`, which changes its first argument, with a point before it."
