@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.corpus-test
   "Each program of the corpus: its bug is found within its number of schedules from each of 20 seeds,
-  and its twin passes. -Dskein.sim.twins=10000 has the twins run longer."
+  and its twin passes. `./skein schedules twins` has the twins run longer."
   (:require
    [clojure.test :as test :refer [deftest is testing]]
    [skein.sim :as sim]
@@ -16,8 +16,9 @@
   (cond->> (concat state/programs order/programs waiting/programs)
     (< (.feature (Runtime/version)) 24) (remove (comp #{"locking on two monitors"} :name))))
 
-(def ^:private twin-schedules
-  (Long/getLong "skein.sim.twins" 200))
+(def ^:dynamic *twin-schedules*
+  "How many schedules a twin passes."
+  200)
 
 (defn- outcome
   "The error of a check outside of a test, or nil."
@@ -37,7 +38,7 @@
 (deftest twins-pass
   (doseq [{:keys [name options fixed]} programs]
     (testing name
-      (is (nil? (outcome (merge options {:schedules twin-schedules :seed 4711}) fixed))))))
+      (is (nil? (outcome (merge options {:schedules *twin-schedules* :seed 4711}) fixed))))))
 
 (deftest a-token-fails-again
   (doseq [{:keys [name options buggy]} programs]

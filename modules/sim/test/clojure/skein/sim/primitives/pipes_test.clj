@@ -1,0 +1,165 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.primitives.pipes-test
+  "pipeline and merge, by many schedules."
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! <!! >! >!! chan close! go go-loop]]
+   [skein.async.channels :as channels]
+   [skein.scope :as scope]
+   [skein.sim :as sim]
+   [skein.virtual :as virtual]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private o {:schedules 100 :max-steps 5000 :leaks :all})
+
+(defn- discard
+  "Closes `ch`, and takes what somebody waited to put there."
+  [ch]
+  (close! ch)
+  (while (some? (a/poll! ch))))
+
+(defn- error-of [f]
+  (try (f) nil (catch clojure.lang.ExceptionInfo e (ex-message e))))
+
+;;;; pipeline
+
+(deftest results-come-in-order-and-end
+  (sim/check o
+    (let [from (chan), to (chan)]
+      (a/pipeline 2 to (mapcat #(repeat % %)) from)
+      (a/onto-chan! from [1 0 2 3])
+      (is (= [1 2 2 3 3 3] (<!! (a/into [] to)))))))
+
+(defn- counted
+  "A function that calls `f` and keeps in `running` [calls that go on, the most at a time]."
+  [running f]
+  (fn [x]
+    (swap! running (fn [[n most]] [(inc (long n)) (max (long most) (inc (long n)))]))
+    (try (f x) (finally (swap! running update 0 dec)))))
+
+(deftest so-many-values-are-worked-on-at-a-time
+  (sim/check {:schedules 40 :max-steps 5000 :leaks :all}
+    (let [from (chan 10), to (chan), running (atom [0 0])]
+      (a/pipeline-blocking 2 to (map (counted running (fn [x] (virtual/sleep 5) x))) from)
+      (a/onto-chan! from [1 2 3 4 5])
+      (is (= [1 2 3 4 5] (<!! (a/into [] to))))
+      (is (= [0 2] @running)))))
+
+(deftest slow-work-goes-on-on-a-thread
+  (sim/check {:schedules 40 :max-steps 5000 :leaks :all :time :slow}
+    (let [from (chan), to (chan)]
+      (a/pipeline 2 to (map inc) from)
+      (a/onto-chan! from [1 2 3 4])
+      (is (= [2 3 4 5] (<!! (a/into [] to)))))))
+
+(deftest work-is-begun-by-functions
+  (sim/check o
+    (let [from (chan), to (chan), running (atom [0 0])
+          af (fn [x result]
+               (swap! running (fn [[n most]] [(inc (long n)) (max (long most) (inc (long n)))]))
+               (go (<! (a/timeout (- 10 (long x))))
+                   (>! result x)
+                   (>! result (- (long x)))
+                   (swap! running update 0 dec)
+                   (close! result)))]
+      (a/pipeline-async 2 to af from)
+      (a/onto-chan! from [1 2 3 4])
+      (is (= [1 -1 2 -2 3 -3 4 -4] (<!! (a/into [] to))))
+      (is (= [0 2] @running)))))
+
+(deftest what-fails-is-left-out
+  (sim/check o
+    (let [from (chan), to (chan), seen (atom [])
+          fails (fn [x] (if (= 2 x) (throw (ex-info "two" {})) x))]
+      (a/pipeline 2 to (map fails) from true (fn [e] (swap! seen conj (ex-message e)) :failed))
+      (a/onto-chan! from [1 2 3])
+      (is (= [1 :failed 3] (<!! (a/into [] to))))
+      (is (= ["two"] @seen)))))
+
+(deftest nothing-is-taken-when-nobody-wants-it
+  (sim/check {:schedules 100 :max-steps 5000 :leaks :none}
+    (let [from (chan), to (chan), taken (atom 0)]
+      (go-loop [i 0] (when (>! from i) (swap! taken inc) (recur (inc i))))
+      (a/pipeline 2 to (map identity) from)
+      (is (= [0 1] [(<!! to) (<!! to)]))
+      (discard to)
+      (sim/settle)
+      (is (<= (long @taken) 8)))))
+
+(deftest nothing-is-taken-for-a-closed-output
+  (sim/check o
+    (let [from (chan 3), to (chan)]
+      (dotimes [i 3] (>!! from i))
+      (close! to)
+      (a/pipeline 2 to (map identity) from)
+      (sim/settle)
+      (is (= [0 1 2] (take-while some? (repeatedly #(a/poll! from))))))))
+
+(deftest who-puts-results-is-let-go-when-nobody-wants-them
+  (sim/check o
+    (let [from (chan 5), to (chan), ended (atom 0)
+          af (fn [x result] (go (dotimes [_ 5] (>! result x)) (close! result) (swap! ended inc)))]
+      (a/onto-chan! from [1 2 3])
+      (a/pipeline-async 2 to af from)
+      (is (= 1 (<!! to)))
+      (discard to)
+      (sim/settle)
+      (is (<= 1 (long @ended) 3)))))
+
+(deftest what-not-to-close-stays-open
+  (sim/check o
+    (let [from (chan), to (chan 5)]
+      (a/onto-chan! from [1])
+      (<!! (a/pipeline 1 to (map inc) from false))
+      (is (true? (a/offer! to :more)))
+      (is (= [2 :more] [(<!! to) (<!! to)])))))
+
+(deftest a-cause-goes-on
+  (sim/check o
+    (let [from (chan 1), to (chan)]
+      (a/pipeline 2 to (map inc) from)
+      (>!! from 1)
+      (channels/close-with! from (ex-info "cause" {}))
+      (is (= 2 (a/<?? to)))
+      (is (= "cause" (error-of #(a/<?? to)))))))
+
+(deftest a-cancelled-pipeline-ends
+  (sim/check {:schedules 60 :max-steps 5000 :leaks :all}
+    (let [from (chan), to (chan)]
+      (scope/scope [s]
+        (scope/in-scope s
+          (a/pipeline 2 to (map inc) from)
+          (>!! from 1)
+          (is (= 2 (<!! to))))
+        (scope/cancel! s)))))
+
+;;;; merge
+
+(deftest all-channels-are-merged
+  (sim/check o
+    (let [c (chan), d (chan 1), got (a/into [] (a/merge [c d]))]
+      (a/onto-chan! c [1 2 3])
+      (a/onto-chan! d [11 12])
+      (let [got (<!! got)]
+        (is (= [1 2 3] (filter #(< (long %) 10) got)))
+        (is (= [11 12] (filter #(< 10 (long %)) got)))))))
+
+(deftest a-closed-merge-takes-no-more
+  (sim/check o
+    (let [c (chan 5), out (a/merge [c])]
+      (dotimes [i 5] (>!! c i))
+      (is (= 0 (<!! out)))
+      (discard out)
+      (sim/settle)
+      (is (<= 2 (count (take-while some? (repeatedly #(a/poll! c)))))))))
+
+(deftest a-merge-fails-as-its-channel
+  (sim/check o
+    (let [c (chan), d (chan), out (a/merge [c d])]
+      (close! c)
+      (channels/close-with! d (ex-info "cause" {}))
+      (is (= "cause" (error-of #(a/<?? out)))))))
+
+(deftest a-merge-of-nothing-is-closed
+  (sim/check o (is (nil? (<!! (a/merge []))))))

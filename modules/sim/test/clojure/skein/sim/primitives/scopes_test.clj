@@ -1,0 +1,282 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.primitives.scopes-test
+  "Scopes and windows, by many schedules."
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.async :as a :refer [<! <!! >! >!! chan close!]]
+   [skein.async.window :as window]
+   [skein.scope :as scope :refer [scope]]
+   [skein.sim :as sim]
+   [skein.virtual :as virtual])
+  (:import
+   (java.util.concurrent CancellationException)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private o {:schedules 100 :max-steps 5000 :leaks :all})
+
+(defmacro ^:private thrown
+  "What the body throws, or nil."
+  [& body]
+  `(try ~@body nil (catch Throwable t# t#)))
+
+;;;; Scopes
+
+(deftest no-child-outlives-its-scope
+  (sim/check o
+    (let [ended (atom 0), c (chan)]
+      (is (= :value
+             (scope [s]
+               (scope/go s (<! c) (swap! ended inc))
+               (scope/fork s (virtual/sleep 5) (>!! c 1) (swap! ended inc))
+               (scope/fork s (scope/go s (<! (a/timeout 10)) (swap! ended inc)))
+               :value)))
+      (is (= 3 @ended)))))
+
+(deftest the-first-failure-cancels-the-others
+  (sim/check o
+    (let [cleaned (atom 0), fails (fn [] (throw (ex-info "fails" {})))
+          t (thrown (scope [s]
+                      (scope/go s (try (<! (chan)) (finally (swap! cleaned inc))))
+                      (scope/fork s (try (<!! (chan)) (finally (swap! cleaned inc))))
+                      (scope/go s (<! (a/timeout 5)) (fails))
+                      (<!! (chan))))]
+      (is (= "fails" (ex-message t)))
+      (is (= [] (vec (.getSuppressed ^Throwable t))))
+      (is (= 2 @cleaned)))))
+
+(deftest two-failures-are-told-together
+  (sim/check o
+    (let [t (thrown (scope [s]
+                      (scope/shield
+                        (scope/fork s (scope/shield (virtual/sleep 5)) (throw (ex-info "a" {})))
+                        (scope/go s (scope/shield (<! (a/timeout 5))) (throw (ex-info "b" {}))))))]
+      (is (= #{"a" "b"} (into #{(ex-message t)} (map ex-message) (.getSuppressed ^Throwable t)))))))
+
+(deftest a-body-that-throws-cancels-its-children
+  (sim/check o
+    (let [cleaned (atom 0)
+          t (thrown (scope [s]
+                      (scope/fork s (try (<!! (chan)) (finally (swap! cleaned inc))))
+                      (virtual/sleep 1)
+                      (throw (ex-info "body" {}))))]
+      (is (= "body" (ex-message t)))
+      (is (= 1 @cleaned)))))
+
+(deftest cancelled-children-end-and-none-begins
+  (sim/check o
+    (let [begun (atom 0), ended (atom 0), late (atom 0)]
+      (is (= :value
+             (scope [s]
+               (scope/go s (swap! begun inc) (try (<! (chan)) (finally (swap! ended inc))))
+               (scope/fork s (swap! begun inc) (try (<!! (chan)) (finally (swap! ended inc))))
+               (scope/cancel! s)
+               (scope/fork s (swap! late inc))
+               (scope/go s (swap! late inc))
+               :value)))
+      (is (= @begun @ended))
+      (is (= 0 @late)))))
+
+(deftest children-are-cancelled-in-order
+  ;; The same run twice: an order by hashes of regions would differ.
+  (sim/check {:schedules 10}
+    (let [ended (atom [])]
+      (scope [s]
+        (dotimes [i 12] (scope/go s (try (<! (chan)) (finally (swap! ended conj i)))))
+        (sim/settle)
+        (scope/cancel! s))
+      (is (= (range 12) (sort @ended))))))
+
+(deftest a-failure-that-the-body-asks-for-is-told-once
+  (sim/check o
+    (let [t (thrown (scope [s] @(scope/fork s (throw (ex-info "fork" {})))))]
+      (is (= ["fork" []] [(ex-message t) (vec (.getSuppressed ^Throwable t))])))))
+
+(deftest a-deadline-ends-all
+  (sim/check o
+    (let [cleaned (atom 0), inner (atom nil)
+          t (thrown (scope [s {:deadline-ms 20}]
+                      (scope/go s (try (<! (chan)) (finally (swap! cleaned inc))))
+                      (scope [_ {:deadline-ms 100}]
+                        (reset! inner (scope/remaining-ms))
+                        (<!! (chan)))))]
+      (is (= :skein/deadline-passed (:skein/error (ex-data t))))
+      (is (= [20 20 1] [(sim/now-ms) @inner @cleaned])))))
+
+(deftest no-time-is-left-over
+  (sim/check o
+    (is (= :skein/deadline-passed
+           (:skein/error (ex-data (thrown (scope [s {:deadline-ms 0}] (scope/go s (<! (chan)))))))))
+    (is (= 1 (scope [_ {:deadline-ms 5}] 1)))
+    (sim/settle)
+    (is (= 0 (sim/now-ms)))))
+
+(deftest outcomes-are-in-order
+  (sim/check o
+    (is (= [{:value 1} {:error "no"} {:cancelled true} {:value 4}]
+           (scope [s {:on-error :collect}]
+             (scope/go s (<! (a/timeout 5)) 1)
+             (scope/fork s (throw (ex-info "no" {})))
+             (future-cancel (scope/fork s (<!! (chan))))
+             (scope/go s 4)
+             (mapv (fn [outcome] (if (:error outcome) (update outcome :error ex-message) outcome)) (scope/outcomes s)))))))
+
+(deftest a-shield-keeps-a-cancellation-until-its-end
+  (sim/check o
+    (let [steps (atom []), begun (chan)]
+      (scope [s]
+        (scope/go s
+          (scope/shield
+            (close! begun)
+            (<! (a/timeout 5))
+            (swap! steps conj :shielded))
+          (<! (a/timeout 5))
+          (swap! steps conj :never))
+        (<!! begun)
+        (scope/cancel! s))
+      (is (= [:shielded] @steps)))))
+
+(deftest a-fork-can-be-cancelled-alone
+  (sim/check o
+    (let [ended (atom [])]
+      (is (= 1 (scope [s]
+                 (let [f (scope/fork s (try (<!! (chan)) (finally (swap! ended conj :f)))), g (scope/fork s (virtual/sleep 5) 1)]
+                   (future-cancel f)
+                   (is (instance? CancellationException (thrown @f)))
+                   @g))))
+      (is (contains? #{[] [:f]} @ended)))))
+
+(deftest scopes-in-scopes-are-cancelled-with-them
+  (sim/check o
+    (let [cleaned (atom [])]
+      (scope [s]
+        (scope/go s
+          (try
+            (scope [inner]
+              (scope/go inner (try (<! (chan)) (finally (swap! cleaned conj :inner))))
+              (<! (a/timeout 100)))
+            (finally (swap! cleaned conj :outer))))
+        (virtual/sleep 10)
+        (scope/cancel! s))
+      (is (= [:inner :outer] @cleaned))
+      (is (= 10 (sim/now-ms))))))
+
+(deftest a-scope-that-has-ended-has-no-more-children
+  (sim/check o
+    (let [left (scope [s] (when (sim/pick [false true]) (scope/fork s (virtual/sleep 5))) s)]
+      (is (= :skein/scope-closed (:skein/error (ex-data (thrown (scope/fork left 1))))))
+      (is (= :skein/scope-closed (:skein/error (ex-data (thrown (scope/go left 1)))))))))
+
+(deftest an-interrupted-wait-cancels-and-waits-on
+  (sim/check o
+    (let [cleaned (atom 0), waiter (atom nil), ready (chan)
+          t (Thread/startVirtualThread
+              (fn []
+                (reset! waiter
+                        [(class (thrown (scope [s]
+                                          (scope/go s (try (<! (chan)) (finally (<! (a/timeout 5)) (swap! cleaned inc))))
+                                          (close! ready))))
+                         @cleaned (Thread/interrupted)])))]
+      (<!! ready)
+      (sim/settle)
+      (.interrupt t)
+      (.join t)
+      (is (= [CancellationException 1 true] @waiter)))))
+
+;;;; Windows
+
+(defn- counted
+  "A function that calls `f` and keeps in `running` [calls that go on, the most at a time]."
+  [running f]
+  (fn [x]
+    (swap! running (fn [[n most]] [(inc (long n)) (max (long most) (inc (long n)))]))
+    (try (f x) (finally (swap! running update 0 dec)))))
+
+(defn- slow
+  "Sleeps so long that later items are done first; returns `x`."
+  [x]
+  (virtual/sleep (- 20 (long x)))
+  x)
+
+(deftest a-window-keeps-the-order-and-the-number
+  (sim/check o
+    (let [running (atom [0 0])]
+      (is (= (range 8) (virtual/wmap 3 (counted running slow) (range 8))))
+      (is (= [0 3] @running)))))
+
+(deftest a-window-in-a-transduction-keeps-them-too
+  (sim/check o
+    (let [running (atom [0 0])]
+      (is (= (range 8) (into [] (virtual/wmap 3 (counted running slow)) (range 8))))
+      (is (= [0 3] @running)))))
+
+(deftest a-window-for-effect-keeps-the-number
+  (sim/check o
+    (let [running (atom [0 0]), done (atom #{})]
+      (is (nil? (virtual/wrun! 3 (counted running (fn [x] (slow x) (swap! done conj x))) (range 8))))
+      (is (= [[0 3] (set (range 8))] [@running @done])))))
+
+(deftest a-failed-call-ends-the-window-when-all-have-ended
+  (sim/check o
+    (let [running (atom [0 0]), begun (atom 0)
+          f (fn [x] (swap! begun inc) (if (= 2 x) (throw (ex-info "two" {})) (slow x)))
+          t (thrown (dorun (virtual/wmap 3 (counted running f) (range 100))))]
+      (is (= "two" (ex-message t)))
+      (is (= 0 (first @running)))
+      (is (< (long @begun) 20)))))
+
+(deftest a-window-ends-with-its-reader
+  (sim/check o
+    (let [running (atom [0 0])]
+      (is (= [0 1] (into [] (comp (virtual/wmap 3 (counted running slow)) (take 2)) (range 100))))
+      (is (= 0 (first @running))))))
+
+(deftest a-window-between-channels
+  (sim/check o
+    (let [from (chan), to (chan), running (atom [0 0])
+          n (window/wmap 3 (counted running slow) from to)]
+      (a/onto-chan! from (range 8))
+      (is (= (range 8) (<!! (a/into [] to))))
+      (is (= [8 [0 3]] [(a/<?? n) @running])))))
+
+(deftest a-window-may-leave-its-output-open
+  (sim/check o
+    (let [from (chan), to (chan 5)]
+      (a/onto-chan! from [1 2])
+      (is (= 2 (a/<?? (window/wmap {:n 2 :close? false} slow from to))))
+      (sim/settle)
+      (is (true? (a/offer! to :more))))))
+
+(deftest a-window-may-drop-the-order
+  (sim/check o
+    (let [from (chan), to (chan), n (window/wmap {:n 3 :ordered? false} slow from to)]
+      (a/onto-chan! from (range 8))
+      (let [got (<!! (a/into [] to))]
+        (is (= (range 8) (sort got)))
+        (is (not= (range 8) got)))
+      (is (= 8 (a/<?? n))))))
+
+(deftest a-window-between-channels-fails-as-its-call
+  (sim/check o
+    (let [from (chan 10), to (chan), running (atom [0 0])
+          f (fn [x] (case (long x) 0 (<!! (chan)) 2 (throw (ex-info "two" {})) (slow x)))
+          n (window/wmap 2 (counted running f) from to)]
+      (a/onto-chan! from [0 1 2 3 4])
+      (is (= "two" (ex-message (thrown (a/<?? (a/into [] to))))))
+      (is (= "two" (ex-message (thrown (a/<?? n)))))
+      (is (= 0 (first @running))))))
+
+(deftest a-window-whose-output-is-closed-ends
+  (sim/check o
+    (let [from (chan 10), to (chan), interrupted (atom 0)
+          f (fn [x]
+              (case (long x)
+                0 x
+                1 (slow x)
+                (try (<!! (chan)) (catch InterruptedException e (swap! interrupted inc) (throw e)))))
+          n (window/wmap {:n 2 :ordered? false} f from to)]
+      (dotimes [i 6] (>!! from i))
+      (is (= 0 (<!! to)))
+      (close! to)
+      (is (= 1 (a/<?? n)))
+      (is (pos? (long @interrupted))))))
