@@ -1,13 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; ./skein bench [async] [--only PROGRAM,...] [--workers N,...] [--rounds N]
+;; ./skein bench [async] [--only PROGRAM,...] [--workers N,...] [--rounds N] [--beside FOLDER]
 (ns bench.run
-  "Runs the programs of async.clj on Skein and on two releases of core.async, each in a
-  JVM of its own, one after the other, and prints a table of ratios."
+  "Runs the programs of async.clj on Skein and on two releases of core.async, or on another checkout of
+  Skein, each in a JVM of its own, one after the other, and prints a table of ratios."
   (:require
    [clojure.edn :as edn]
    [clojure.string :as str])
   (:import
-   (java.io File)))
+   (java.io File)
+   (java.lang ProcessBuilder$Redirect)))
 
 (set! *warn-on-reflection* true)
 
@@ -22,14 +23,29 @@
 (defn- run-process [command]
   (-> (ProcessBuilder. ^java.util.List (vec command)) .inheritIO .start .waitFor))
 
-(defn- contestants [workers]
+(defn- class-path-of
+  "The class path of the checkout of Skein in `folder`, which its launcher builds."
+  [folder]
+  (when-not (.exists (File. ^String folder "skein"))
+    (binding [*out* *err*] (println (str "bench: there is no checkout of Skein in " folder ".")))
+    (System/exit 2))
+  (let [process (-> (ProcessBuilder. ["./skein" "classpath"])
+                    (.directory (File. ^String folder))
+                    (.redirectError ProcessBuilder$Redirect/INHERIT)
+                    .start)
+        printed (str/trim (slurp (.getInputStream process)))]
+    (if (zero? (.waitFor process)) printed (System/exit 2)))) ; the launcher has said why
+
+(defn- contestants [workers beside]
   (concat
     (for [n workers]
       {:title (if (nil? n) "skein" (str "skein, " n " workers"))
        :lib "skein.async" :classpath (System/getProperty "java.class.path")
        :flags (if n [(str "-Dskein.workers=" n)] [])})
-    (for [v peers]
-      {:title (str "core.async " v) :lib "clojure.core.async" :classpath (lab.peers/classpath (str "core.async-" v)) :flags []})))
+    (if beside
+      [{:title beside :lib "skein.async" :classpath (class-path-of beside) :flags []}]
+      (for [v peers]
+        {:title (str "core.async " v) :lib "clojure.core.async" :classpath (lab.peers/classpath (str "core.async-" v)) :flags []}))))
 
 (defn- run-contestant [only {:keys [lib classpath flags]}]
   (let [out (File/createTempFile "bench" ".edn")
@@ -67,10 +83,10 @@
                       (map-indexed (fn [i c] (cell (get c program) (when (pos? (long i)) base))) columns))))))
 
 (let [[subject & others :as args] *command-line-args*
-      options (options "[async]" {"--only" "PROGRAM,..." "--workers" "N,..." "--rounds" "N"} (if (= "async" subject) others args))
+      options (options "[async]" {"--only" "PROGRAM,..." "--workers" "N,..." "--rounds" "N" "--beside" "FOLDER"} (if (= "async" subject) others args))
       workers (or (some->> (options "--workers") (#(str/split % #",")) (map parse-long)) [nil])
       rounds (whole options "--rounds" 1)
-      who (vec (contestants workers))
+      who (vec (contestants workers (options "--beside")))
       results (vec (repeatedly rounds #(mapv (partial run-contestant (options "--only")) who)))]
   (println)
   (println "Java" (System/getProperty "java.version") "," (.availableProcessors (Runtime/getRuntime))

@@ -1,7 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench sim: how fast skein.sim runs schedules, by both of its modes.
 (require '[skein.async :as a :refer [<! >! <!! chan go go-loop]]
-         '[skein.sim :as sim])
+         '[skein.sim :as sim]
+         '[skein.sim.explore :as explore]
+         '[skein.sim.runs :as runs]
+         '[skein.sim.shrink :as shrink])
+(import 'com.sun.management.OperatingSystemMXBean 'java.lang.management.ManagementFactory 'skein.sim.rt.Simulation 'skein.sim.rt.Trace)
 
 (set! *warn-on-reflection* true)
 
@@ -17,26 +21,69 @@
 (defn- hours []
   (<!! (go-loop [n 0] (when (< (long n) 1000) (<! (a/timeout 3600000)) (recur (inc (long n)))))))
 
+(defn- switches
+  "Two threads that give way to each other, 1000 times each."
+  []
+  (let [work (fn [] (dotimes [_ 1000] (Thread/yield)))
+        t (Thread/startVirtualThread work)]
+    (work)
+    (.join t)))
+
+(defn- starts []
+  (dotimes [_ 1000] (.join (Thread/startVirtualThread (fn [])))))
+
+(defn- loses
+  "A ping-pong of 500 rounds beside two blocks, one of which may lose what the other has written."
+  []
+  (let [n (atom 0), c (chan 10), add (fn [] (go (let [seen @n] (>! c :x) (reset! n (inc (long seen))))))
+        game (ping-pong 500), a (add), b (add)]
+    (run! <!! [a b game])
+    (assert (= 2 @n))))
+
 (def ^:private rows
   "What, and the options and body of its check."
   [["3 blocks, 1 channel" {} small]
    ["ping-pong of 500 rounds, points" {} #(ping-pong 500)]
    ["ping-pong of 500 rounds, no points" {:points #{}} #(ping-pong 500)]
    ["the body waits for the ping-pong" {} #(<!! (ping-pong 500))]
-   ["1000 timers of one hour" {} hours]])
+   ["1000 timers of one hour" {} hours]
+   ["2000 switches between 2 threads" {:threads :auto} switches]
+   ["1000 threads, one after the other" {:threads :auto} starts]])
+
+(defn- processor-ns
+  "The processor time that this process has had."
+  []
+  (.getProcessCpuTime ^OperatingSystemMXBean (ManagementFactory/getOperatingSystemMXBean)))
 
 (defn- measure
-  "Schedules a second and ns a step, of a check of `seconds`."
+  "Schedules a second, and how many a second of processor time, with ns of that a step; of a check of `seconds`."
   [options body seconds]
   (let [start (System/nanoTime)
+        processor (processor-ns)
         {:keys [schedules steps]} (sim/check* (merge {:strategy :random :seed 1 :seconds seconds} options) body {})
-        ns (double (- (System/nanoTime) start))]
-    [(/ (long schedules) (/ ns 1e9)) (/ ns (double steps))]))
+        used (double (- (long (processor-ns)) (long processor)))]
+    [(/ (long schedules) (/ (- (System/nanoTime) start) 1e9)) (/ (long schedules) (/ used 1e9)) (/ used (double steps))]))
 
-(println (format "%-38s %-8s %14s %12s" "program" "threads" "schedules/s" "ns a step"))
-(doseq [[what options body] rows, threads [:none :auto]]
+(defn- shrinking
+  "Finds `loses` losing, and says how long that is shrunk, from how many steps and deviations to how many."
+  [seed]
+  (let [options (sim/checked {:strategy :random :seed seed})
+        body (runs/bound options loses)]
+    (runs/supervised options
+      (fn []
+        (let [{:keys [schedule ^Simulation simulation]} (:failure (explore/explore options body))
+              start (System/nanoTime)
+              short (shrink/shrink options schedule simulation body)]
+          {:ms (/ (- (System/nanoTime) start) 1e6) :steps (.steps simulation)
+           :from (.deviations ^Trace (.-trace simulation)) :to (count (get-in short [:strategy :deviations]))})))))
+
+(println (format "%-38s %-8s %14s %16s %12s" "program" "threads" "schedules/s" "of processor" "ns a step"))
+(doseq [[what options body] rows, threads (if (:threads options) [(:threads options)] [:none :auto])]
   (let [options (assoc options :threads threads)]
-    (measure options body 1)
-    (let [[rate ns] (measure options body 2)]
-      (println (format "%-38s %-8s %14.0f %12.0f" what (name threads) rate ns)))))
+    (measure options body 3)
+    (let [[rate of-processor ns] (measure options body 2)]
+      (println (format "%-38s %-8s %14.0f %16.0f %12.0f" what (name threads) rate of-processor ns)))))
+(doseq [seed [1 2 3]]
+  (let [{:keys [ms steps from to]} (shrinking seed)]
+    (println (format "shrinks a failure of %d steps from %d deviations to %d in %.0f ms" steps from to ms))))
 (shutdown-agents)
