@@ -4,54 +4,27 @@
 
   - `run`   shows it until the process is interrupted, then writes it once more
 
-  Where standard output is no terminal, only that last report is written."
+  Where standard output is no terminal, each report is written behind the one before."
   (:require
    [clojure.string :as str]
    [skein.cli.questions :as questions]
+   [skein.cli.screen :as screen]
    [skein.cli.terminal :as terminal]
-   [skein.wf.follow :as follow]
-   [skein.wf.query :as query]
-   [skein.wf.text :as text])
+   [skein.wf.follow :as follow])
   (:import
-   (clojure.lang ExceptionInfo)
    (java.io OutputStream PrintStream)
    (java.util.concurrent CountDownLatch TimeUnit)
    (skein.wf Tail$Event)))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private enter "Switches to the terminal's other screen, so that what was on it comes back." "\u001B[?1049h\u001B[?25l")
-(def ^:private leave "\u001B[?25h\u001B[?1049l")
+(def ^:private enter "Switches to the terminal's other screen, so that what was on it comes back." "\u001B[?1049h\u001B[?25l\u001B[?7l")
+(def ^:private leave "\u001B[?7h\u001B[?25h\u001B[?1049l")
 (def ^:private home "\u001B[H")
 (def ^:private ^String to-end-of-line "\u001B[K\r\n")
 (def ^:private clear-below "\u001B[K\u001B[J")
 
 (def ^:private default-size "Of a terminal that does not say." [24 80])
-(def ^:private head-lines "Lines above the first tally." 2)
-(def ^:private tally-lines "Lines of a tally beside its rows: a blank one, its title, the names of its columns." 3)
-(def ^:private least-rows 3)
-
-(defn fitting
-  "Returns `[result left-out]`: a result with so many tallies and rows that its text has at most `lines` lines, and how many
-  tallies were left out. Tallies over time keep their last rows."
-  [{:keys [tallies] :as result} lines]
-  (let [room (- (long lines) (long head-lines))
-        n (max 1 (min (count tallies) (quot room (+ (long tally-lines) (long least-rows)))))
-        rows (max 1 (- (quot room n) (long tally-lines)))
-        shorter (fn shorter [tally]
-                  (update tally :rows (fn keep [all] (vec (if (query/over-time? tally) (take-last rows all) (take rows all))))))]
-    [(assoc result :tallies (mapv shorter (take n tallies))) (- (count tallies) n)]))
-
-(defn- screen
-  "Returns what puts a result onto the terminal, all of it on one screen, without a flicker."
-  [result options]
-  (let [[rows columns] (or (terminal/size) default-size)
-        [shown left-out] (fitting result (dec (long rows)))
-        ^String text (text/text shown (terminal/color? options) columns)
-        lines (take (dec (long rows)) (str/split-lines text))]
-    (str home (str/join to-end-of-line lines) to-end-of-line
-         (when (pos? (long left-out)) (str left-out " more tallies do not fit; the whole report comes at the end (Ctrl-C)"))
-         clear-below)))
 
 (defn- write! [^OutputStream out ^String text]
   (.write out (.getBytes text "UTF-8"))
@@ -75,37 +48,81 @@
        ;; The process is going down, and the hook is what waits for us.
        (catch IllegalStateException _ nil)))
 
+(defn- shaper
+  "Returns a function that returns how the tallies of a query are changed for a view; another function when the view wants another order."
+  [view approx?]
+  (let [shape (memoize (fn shape [sorts] (partial screen/shaped {:sorts sorts})))]
+    (fn shape-now [] (shape (if approx? {} (:sorts @view))))))
+
+(defn- live
+  "Begins the live view. Returns {:show (fn [result]), :say (fn [text]), :shape as `skein.wf.follow/follow` takes it, :leave (fn [])}."
+  [{:keys [approx?] :as options} {:keys [^OutputStream out ^PrintStream notes]} ^CountDownLatch stopped]
+  (let [view (atom screen/start)
+        shown (atom nil)
+        size (atom (or (terminal/size) default-size))
+        said (atom [])
+        color? (terminal/color? options)
+        paint (fn paint []
+                (locking shown
+                  (when-let [result @shown]
+                    (write! out (str home (str/join to-end-of-line (screen/lines @view result @size color?)) clear-below)))))
+        restore (terminal/raw!)
+        left? (atom false)]
+    (write! out enter)
+    (when restore
+      (terminal/keys! (fn press [key]
+                        (when-let [result @shown]
+                          (when (:quit? (swap! view screen/pressed key result)) (.countDown stopped))
+                          (paint)))))
+    (terminal/on-resize! (fn resize []
+                           (reset! size (or (terminal/size) default-size))
+                           (paint)))
+    {:shape (shaper view approx?)
+     :say (fn say [text]
+            (swap! said conj text)
+            (swap! view assoc :said text)
+            (paint))
+     :show (fn show [result] (reset! shown result) (paint))
+     :leave (fn leave-screen []
+              (locking shown
+                (when (compare-and-set! left? false true)
+                  (reset! shown nil)
+                  (write! out leave)
+                  (when restore (restore))
+                  (doseq [text @said] (.println notes ^String text)))))}))
+
+(defn- plain
+  "As `live`, where standard output is no terminal: each result is written as it stands, the last one by the caller."
+  [options {:keys [out ^PrintStream notes]}]
+  {:shape (constantly identity)
+   :say (fn say [text] (.println notes ^String text))
+   :show (fn show [result] (questions/write-result result options out))
+   :leave (fn leave [])})
+
 (defn run
-  "Follows the logs at `paths`; returns the exit code once the process is interrupted."
-  [paths query options {:keys [^OutputStream out ^PrintStream notes] :as streams}]
-  (let [live? (terminal/output?)
-        stopped (CountDownLatch. 1)
+  "Follows the logs at `paths`; returns the exit code once the process is interrupted, or told to end by a key."
+  [paths query options streams]
+  (let [stopped (CountDownLatch. 1)
         finished (CountDownLatch. 1)
         hook (stop-on-exit! stopped finished)
-        last-result (atom nil)
-        leave! (fn leave! [] (when live? (write! out leave)))
-        write-last! (fn write-last! []
-                      (when-let [result @last-result]
-                        (questions/write-all! result options streams)))]
-    (when live? (write! out enter))
+        {:keys [shape show say leave]} (if (terminal/output?) (live options streams stopped) (plain options streams))
+        code (atom 0)
+        write-last! (fn write-last! [result]
+                      (leave)
+                      (questions/write-all! result options streams)
+                      (reset! code (questions/exit-code result streams)))]
     (try
       (questions/with-plan-options options streams
         (fn follow [plan-options add-own]
           (follow/follow paths query
                          (assoc plan-options
                                 :stopped? (fn stopped? [] (zero? (.getCount stopped)))
-                                :on-event (fn say [path event] (.println notes ^String (event-text path event)))
-                                :on-result (fn show [result]
-                                             (let [result (add-own result)]
-                                               (reset! last-result result)
-                                               (when live? (write! out (screen result options)))))))))
-      (leave!)
-      (write-last!)
-      0
-      (catch ExceptionInfo e  ; a log that can be read no more: what it had is not lost
-        (leave!)
-        (write-last!)
-        (throw e))
+                                :on-event (fn event [path event] (say (event-text path event)))
+                                :shape shape
+                                :on-result (comp show add-own)
+                                :on-last (comp write-last! add-own)))))
+      @code
       (finally
+        (leave)
         (.countDown finished)
         (unhook! hook)))))

@@ -79,7 +79,9 @@
 (defn- print-line [^PrintStream err & texts]
   (.println err ^String (apply str texts)))
 
-(defn- write-result [result {:keys [format] :or {format "text"} :as options} ^OutputStream out]
+(defn write-result
+  "Writes a result to `out` in the format that the options ask for."
+  [result {:keys [format] :or {format "text"} :as options} ^OutputStream out]
   (let [[^String text ^String encoding] (case format
                                           "text" [(text/text result (terminal/color? options) (second (terminal/size))) "UTF-8"]
                                           "json" [(data/json result) "UTF-8"]

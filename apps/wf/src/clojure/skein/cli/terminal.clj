@@ -1,13 +1,19 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.terminal
-  "Whether the process's output streams are terminals.
+  "The terminal, if the process's output streams are one.
 
   - `output?`, `error?`   standard output; standard error
   - `size`                rows and columns
+  - `raw!`                lets keys come one by one -> a function that ends that
+  - `keys!`               calls a function for each key
+  - `on-resize!`          calls a function when the size has changed
   - `color?`              whether text is to be in color"
+  (:require
+   [clojure.string :as str])
   (:import
-   (java.io IOException)
-   (java.nio.file Files Path)))
+   (java.io FileInputStream IOException PushbackInputStream)
+   (java.nio.file Files Path)
+   (sun.misc Signal SignalHandler)))
 
 (set! *warn-on-reflection* true)
 
@@ -33,19 +39,75 @@
   []
   (terminal? "skein.stderr.terminal" 2))
 
+(defn- stty
+  "Runs stty on the terminal; returns what it prints, or nil when there is no terminal or no such program."
+  [& arguments]
+  (try
+    (let [process (.start (doto (ProcessBuilder. ^"[Ljava.lang.String;" (into-array (cons "stty" arguments)))
+                            (.redirectInput (java.io.File. "/dev/tty"))
+                            (.redirectError java.lang.ProcessBuilder$Redirect/DISCARD)))
+          text (str/trim (slurp (.getInputStream process)))]
+      (when (zero? (.waitFor process)) text))
+    (catch IOException _ nil)))
+
 (defn size
   "Returns `[rows columns]` of the terminal, or nil when standard output is none or does not say."
   []
   (when (output?)
-    (try
-      (let [process (.start (doto (ProcessBuilder. ^"[Ljava.lang.String;" (into-array ["stty" "size"]))
-                              (.redirectInput (java.io.File. "/dev/tty"))
-                              (.redirectError java.lang.ProcessBuilder$Redirect/DISCARD)))
-            [_ rows columns] (re-find #"^(\d+) (\d+)" (slurp (.getInputStream process)))]
-        (when rows
-          (let [size [(parse-long rows) (parse-long columns)]]
-            (when (every? pos? size) size))))
-      (catch IOException _ nil))))
+    (when-let [[_ rows columns] (re-find #"^(\d+) (\d+)" (or (stty "size") ""))]
+      (let [size [(parse-long rows) (parse-long columns)]]
+        (when (every? pos? size) size)))))
+
+(defn raw!
+  "Lets keys come one by one, and not be shown; Ctrl-C still interrupts. Returns a function that puts the terminal back as it was,
+  or nil if it can't be done."
+  []
+  (when-let [before (stty "-g")]
+    (when (stty "-icanon" "-echo" "min" "1")
+      (fn restore [] (stty before)))))
+
+(defn- escape-key
+  "Returns the key that a sequence behind an escape character stands for; nil for one that nobody knows."
+  [^PushbackInputStream in]
+  (let [kind (if (zero? (.available in)) -1 (.read in))]
+    (if (#{(int \[) (int \O)} kind)
+      (let [code (loop [text ""]
+                   (let [c (char (.read in))]
+                     (if (or (Character/isDigit c) (= \; c)) (recur (str text c)) (str text c))))]
+        ({"A" :up, "B" :down, "C" :right, "D" :left, "H" :home, "F" :end, "1~" :home, "4~" :end, "5~" :page-up, "6~" :page-down} code))
+      (do (when-not (neg? (long kind)) (.unread in (int kind)))
+          :escape))))
+
+(defn- key-of
+  "Returns the key that begins with a byte, or nil for one that nobody knows."
+  [in ^long first-byte]
+  (case first-byte
+    27 (escape-key in)
+    (8 127) :backspace
+    (10 13) :enter
+    9 \tab
+    32 \space
+    (when (< 32 first-byte 127) (char first-byte))))
+
+(defn keys!
+  "Calls `on-key`, on a thread that does not keep the process alive, with each key that is pressed: a character, or :up :down :left :right
+  :page-up :page-down :home :end :enter :escape :backspace."
+  [on-key]
+  (let [in (PushbackInputStream. (FileInputStream. "/dev/tty"))
+        read-keys (fn read-keys []
+                    (let [b (.read in)]
+                      (when-not (neg? b)
+                        (some-> (key-of in b) on-key)
+                        (recur))))]
+    (doto (Thread. ^Runnable read-keys "skein-keys")
+      (.setDaemon true)
+      (.start))))
+
+(defn on-resize!
+  "Calls `f` whenever the terminal has got another size, where the system tells."
+  [f]
+  (try (Signal/handle (Signal. "WINCH") (reify SignalHandler (handle [_ _] (f))))
+       (catch IllegalArgumentException _ nil)))
 
 (defn color?
   "Returns whether the text that `options` ask for is to be in color."

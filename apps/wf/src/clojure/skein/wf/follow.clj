@@ -45,14 +45,14 @@
   (error/fail! :skein/file-unreadable (str "Can't read " path ": " (ex-message e) ".") {:path path}))
 
 (defn- wait-for-lines
-  "Returns prepared inputs once each has a first line, by which its format is known; nil when told to stop before."
+  "Returns [inputs failures], prepared, once each has a first line, by which its format is known; nil when told to stop before."
   [paths options stopped?]
   (loop []
     (run! check-followable! paths)
-    (let [[prepared] (driver/prepare-all paths options)]
+    (let [[prepared failures] (driver/prepare-all paths options)]
       (cond
         (stopped?) nil
-        (or (:log-format options) (every? (fn any-line? [{:keys [^bytes head]}] (some #(= 10 %) head)) prepared)) prepared
+        (or (:log-format options) (every? (fn any-line? [{:keys [^bytes head]}] (some #(= 10 %) head)) prepared)) [prepared failures]
         :else (do (Thread/sleep (long poll-ms)) (recur))))))
 
 (defn- read-rest
@@ -65,13 +65,13 @@
       (when-not (= event Tail$Event/NOTHING) (recur)))))
 
 (defn- run-engine [inputs {:keys [plan] :as planned} options]
-  (:result (driver/run inputs (analysis/counting plan) (analysis/run-options planned options))))
+  (driver/run inputs (analysis/counting plan) (analysis/run-options planned options)))
 
 (defn- catch-up
-  "Counts what is there, on all cores, and lets the tails go on behind it; returns the analysis. If a log was
+  "Counts what is there, on all cores, and lets the tails go on behind it; returns what `skein.wf.driver/run` does. If a log was
   rotated in the meantime, another file may have been read than the one that is followed: then the tails read all."
   [prepared tails planned options]
-  (let [ends (mapv (fn end [^Tail tail] (when tail (.endOfLines tail))) tails)
+  (let [ends (mapv (fn end [{:keys [^InputFile file]} ^Tail tail] (when tail (.endOfLines tail (.size file)))) prepared tails)
         up-to (fn up-to [ends] (mapv (fn limit [input end] (cond-> input end (update :file #(.between ^InputFile % 0 (long end))))) prepared ends))
         counted (run-engine (up-to ends) planned options)]
     (if (every? (fn current? [^Tail tail] (or (nil? tail) (.isCurrent tail))) tails)
@@ -81,9 +81,11 @@
 
 ;;;; Going on
 
-(defn- show! [^Analysis analysis planned start on-result]
+(defn- show!
+  "Gives a result, with its tallies as `shape` wants them. Returns the System/nanoTime of the next."
+  [^Analysis analysis {:keys [failures] :as planned} start on-result shape]
   (let [before (System/nanoTime)]
-    (on-result (analysis/finished analysis planned {:bytes-read (.inputBytes analysis)} start))
+    (on-result (analysis/finished analysis (update-in planned [:query :tallies] shape) {:bytes-read (.inputBytes analysis), :failures failures} start))
     (+ (System/nanoTime) (max (* 1000000 (long least-show-ms)) (* (long show-cost-factor) (- (System/nanoTime) before))))))
 
 (defn- read-tails [tails analysis on-event]
@@ -92,20 +94,22 @@
          (catch WriteFailure e (throw e))
          (catch IOException e (unreadable! path e)))))
 
-(defn- run-loop [tails ^Analysis analysis planned start {:keys [stopped? on-result on-event]}]
-  (loop [shown -1, next-show 0]
+(defn- run-loop
+  "Reads and shows until told to stop. A result is due when more was read or it is to be shaped in another way."
+  [tails ^Analysis analysis planned start {:keys [stopped? on-result on-event shape] :or {shape (constantly identity)}}]
+  (loop [shown nil, next-show 0]
     (let [stop? (stopped?)
           before (.inputBytes analysis)
           _ (read-tails tails analysis on-event)
-          bytes-read (.inputBytes analysis)]
+          shape-now (shape)
+          due [(.inputBytes analysis) shape-now]]
       (cond
-        stop? (do (doseq [[_ ^Tail tail] tails]
-                    (while (.finish tail) (.add analysis (.slice tail))))
-                  (show! analysis planned start on-result))
-        (and (not= shown bytes-read) (>= (System/nanoTime) (long next-show)))
-        (recur bytes-read (long (show! analysis planned start on-result)))
-        :else (do (when (= before bytes-read) (Thread/sleep (long poll-ms)))
-                  (recur (long shown) (long next-show)))))))
+        stop? (doseq [[_ ^Tail tail] tails]
+                (while (.finish tail) (.add analysis (.slice tail))))
+        (and (not= shown due) (or (>= (System/nanoTime) (long next-show)) (not= shape-now (second shown))))
+        (recur due (long (show! analysis planned start on-result shape-now)))
+        :else (do (when (= before (.inputBytes analysis)) (Thread/sleep (long poll-ms)))
+                  (recur shown (long next-show)))))))
 
 (defn- open-tails [prepared linger-ms]
   (vec (map-indexed (fn open [i {:keys [name ^InputFile file]}]
@@ -120,19 +124,24 @@
   options  :stopped?   a function without arguments that says whether to stop; then all is read once more, a line without an
                        end counts as it stands, and a last result is given
            :on-result  gets each result, as `skein.wf.analysis/analyse` returns it
+           :on-last    gets the last one, also when a log can be read no more
+           :shape      a function without arguments that returns how the tallies of a query are to be changed for the next result: a
+                       function, a new one only for another change
            :linger-ms  how long a rotated file is still read, `default-linger-ms` by default
            :on-event   gets a path and the engine's event when a log is rotated or truncated
            and those of `analyse`
 
   Compressed files are counted and not followed. A result is made when something has come, at most every `least-show-ms`, and
   less often if making it takes long. Throws what `analyse` throws, and :skein/bad-option for standard input and pipes."
-  [paths query {:keys [stopped? linger-ms] :or {linger-ms default-linger-ms} :as options}]
+  [paths query {:keys [stopped? on-last linger-ms] :or {linger-ms default-linger-ms} :as options}]
   (let [start (System/nanoTime)]
-    (when-let [prepared (wait-for-lines paths options stopped?)]
+    (when-let [[prepared failures] (wait-for-lines paths options stopped?)]
       (let [{:keys [prepared] :as planned} (analysis/planned prepared query options)
             tails (open-tails prepared linger-ms)]
         (try
-          (let [counted (catch-up prepared tails planned options)]
-            (run-loop (keep (fn named [[{:keys [name]} tail]] (when tail [name tail])) (map vector prepared tails))
-                      counted planned start options))
+          (let [{analysis :result :as counted} (catch-up prepared tails planned options)
+                planned (assoc planned :failures (into failures (:failures counted)))
+                named (keep (fn named [[{:keys [name]} tail]] (when tail [name tail])) (map vector prepared tails))]
+            (try (run-loop named analysis planned start options)
+                 (finally (show! analysis planned start on-last identity))))
           (finally (run! (fn close [^Tail tail] (when tail (.close tail))) tails)))))))

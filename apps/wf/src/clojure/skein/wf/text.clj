@@ -3,6 +3,7 @@
   "A result of `skein.wf.analysis` for people, in a terminal.
 
   - `text`      result -> string
+  - `head-lines`, `tally-lines`   parts of it
   - `summary`   result -> the line about lines, bytes and speed
   - `mostly-malformed`  result -> a sentence, or nil
   - `notes`     result -> lines about formats and lines that are in none"
@@ -69,7 +70,9 @@
                                 (when error "about ") (units/grouped distinct)
                                 (when-not (= rank "hits") (str ", by " rank))))))
 
-(defn- tally-lines [{:keys [columns rows rank] :as tally} color? width]
+(defn tally-lines
+  "Returns a tally's lines: an empty one, its title, the names of its columns, its rows. `color?` and `width` as for `text`."
+  [{:keys [columns rows rank] :as tally} color? width]
   (let [widths (column-widths tally)
         ranked (max 0 (.indexOf ^java.util.List columns rank))
         value (fn value [row] (double (or (nth (:numbers row) ranked) 0)))
@@ -86,17 +89,19 @@
   (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
        (units/grouped malformed) " malformed; " (units/size bytes) " sent"))
 
+(defn head-lines
+  "Returns the lines about a result as a whole: how many lines there were, and from when to when."
+  [{:keys [seconds] :as result}]
+  (let [[from to] seconds]
+    (cond-> [(head-line result)]
+      seconds (conj (str "from " (units/clock from) " to " (units/clock to))))))
+
 (defn text
   "Returns a result for people: what was counted, then each tally, aligned, with bars. `color?` is for terminals, and so is
   `width`, the columns that a line may take; without it, keys are cut to 80 characters."
   ([result color?] (text result color? nil))
-  ([{:keys [seconds tallies] :as result} color? width]
-   (let [[from to] seconds]
-     (str (str/join "\n"
-                    (concat [(head-line result)]
-                            (when seconds [(str "from " (units/clock from) " to " (units/clock to))])
-                            (mapcat #(tally-lines % color? width) tallies)))
-          "\n"))))
+  ([{:keys [tallies] :as result} color? width]
+   (str (str/join "\n" (concat (head-lines result) (mapcat #(tally-lines % color? width) tallies))) "\n")))
 
 (defn summary
   "Returns the line that goes with a result: lines, counted, filtered (or what the result calls them), malformed, bytes,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
-import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -29,7 +28,7 @@ public final class LineSink implements Closeable {
     public synchronized void start() throws WriteFailure {
         close();
         try {
-            out = new BufferedOutputStream(new FileOutputStream(path));
+            out = new FileOutputStream(path);
         } catch (IOException e) {
             throw new WriteFailure(path, e);
         }

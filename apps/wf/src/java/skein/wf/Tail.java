@@ -74,10 +74,10 @@ public final class Tail implements Closeable {
         }
     }
 
-    /** Returns where the last line that has an end ends. */
-    public long endOfLines() throws IOException {
+    /** Returns where the last line ends that has an end among the first {@code limit} bytes. */
+    public long endOfLines(long limit) throws IOException {
         ByteBuffer buffer = ByteBuffer.allocate(1 << 16);
-        for (long end = current.channel.size(); end > 0; ) {
+        for (long end = Math.min(limit, current.channel.size()); end > 0; ) {
             long start = Math.max(0, end - buffer.capacity());
             buffer.clear().limit((int) (end - start));
             while (buffer.hasRemaining() && current.channel.read(buffer, start + buffer.position()) > 0) continue;

@@ -41,8 +41,10 @@
         follower (future (follow/follow [(str file)] {:tallies [{:name "u", :title "", :by ["url"], :top Integer/MAX_VALUE}]}
                                         {:stopped? #(realized? stop)
                                          :linger-ms (or (first options) 30000)
+                                         :on-formats (or (second options) identity)
                                          :on-event (fn [_ event] (swap! events conj (str event)))
-                                         :on-result (fn [result] (reset! last-result result) (.put results result))}))]
+                                         :on-result (fn [result] (.put results result))
+                                         :on-last (fn [result] (reset! last-result result))}))]
     (try (f await-lines)
          (finally (deliver stop true)))
     @follower
@@ -61,6 +63,14 @@
     (is (= [5 4 1 0] ((juxt :lines :counted :malformed :filtered) result)) "the line without an end counts when all is over")
     (is (= (.length file) (:bytes-read result)))
     (is (= [] events))))
+
+(deftest what-comes-while-it-starts-counts-once
+  (let [file (doto (temp-log) (append! (str (line 1) (line 2))))
+        {:keys [result]} (within-deadline
+                           (following file (fn [await-lines] (await-lines 4)) 30000
+                                      (fn write-more [_] (append! file (str (line 3) (line 4) "no end")))))]
+    (is (= {"/1" 1, "/2" 1, "/3" 1, "/4" 1} (counts result)))
+    (is (= 5 (:lines result)))))
 
 (deftest a-rotated-log-is-read-to-its-end-and-then-the-new-one
   (let [file (doto (temp-log) (append! (line 1)))
