@@ -18,7 +18,7 @@
    (java.lang.management ManagementFactory)
    (java.util.concurrent CountDownLatch)
    (javax.management ObjectName)
-   (skein.inspect.rt Registry)
+   (skein.inspect.rt Bean Registry)
    (skein.rt Hooks)
    (skein.rt.watch Conveyor)))
 
@@ -90,6 +90,65 @@
     (<!! d)
     (run! await-port started)
     (is (= [] (inspect/threads)))))
+
+(deftest every-operation-that-waits-shows
+  (let [c (chan), d (chan)
+        ports [(go (<! c)) (go (>! d 1)) (go (alts! [c])) (go (a/alt! c :v)) (async (<? c)) (go (a/<? c))
+               (a/thread (<!! c)) (a/thread (>!! d 1)) (a/thread (alts!! [c])) (a/thread (a/alt!! c :v)) (a/thread (a/<?? c))]]
+    (a/take! c identity)
+    (a/put! d 1 identity)
+    (let [blocks (watched/eventually #(let [bs (inspect/blocks {:state :parked})] (when (= 6 (count bs)) bs)))
+          threads (watched/eventually #(let [ts (inspect/threads)] (when (= 5 (count ts)) ts)))
+          with (fn with [op] (channel-of (first (filter (comp #{op} :op first :waits) blocks))))]
+      (is (= #{"(<! c)" "(>! d 1)" "(alts! [c])" "(a/alt! c :v)" "(<? c)" "(a/<? c)"} (set (map (comp :form :site) blocks))))
+      (doseq [{:keys [site waits]} blocks]
+        (is (= ["inspect_test.clj" true true] [(last (str/split (:file site) #"/")) (pos-int? (:line site)) (pos-int? (:column site))]))
+        (is (every? int? (map :channel waits))))
+      (doseq [{:keys [site waits]} threads]
+        (is (= "inspect_test.clj" (:file site)))
+        (is (pos-int? (:line site)))
+        (is (every? int? (map :channel waits))))
+      (testing "callbacks by the name of their function"
+        (is (= ["clojure.core/identity"] (keep :callback (:takes (with :take)))))
+        (is (= 1 (count (keep :callback (:puts (with :put))))))))
+    (dotimes [_ 3] (<!! d))
+    (a/close! c)
+    (run! await-port ports)))
+
+(deftest a-block-that-goes-on-is-not-parked
+  (let [stop (atom false), n 2, entered (CountDownLatch. n), full (doto (chan n) a/close!)
+        ports (vec (repeatedly n #(go (<! full) (.countDown entered) (while (not @stop))))) ; an operation that need not wait
+        churn (a/thread (while (not @stop) (run! <!! (mapv (fn [i] (go (<! (go i)))) (range 50)))))
+        loops (vec (repeatedly 50 #(go (while (not @stop) (<! (timeout 1))))))]
+    (.await entered)
+    (let [once (fn once [port] (.id ^skein.inspect.rt.Entry (.block ^skein.rt.Port port)))
+          busy (set (map once ports)), living (set (map once loops))]
+      (dotimes [_ 20]
+        (let [blocks (inspect/blocks), ids (map :id blocks)]
+          (is (apply distinct? ids))
+          (is (= #{:running} (set (map :state (filter (comp busy :id) blocks)))))
+          (is (= 52 (count (filter (some-fn busy living) ids))) "each of those that live, once"))))
+    (reset! stop true)
+    (run! await-port (concat ports loops [churn]))))
+
+(deftest counts-are-those-of-a-model
+  (let [programs (for [capacity [0 1 5], puts [0 1 3 20], takes [0 1 4 20]] [capacity puts takes])
+        started (vec (for [[capacity puts takes] programs]
+                       (let [c (inspect/label! (if (pos? (long capacity)) (chan capacity) (chan)) (pr-str [capacity puts takes]))]
+                         [c (vec (concat (repeatedly puts #(go (>! c 1))) (repeatedly takes #(go (<! c)))))])))
+        expected (into {} (for [[capacity puts takes] programs
+                                :let [left (- (long puts) (long takes))]]
+                            [(pr-str [capacity puts takes])
+                             [(max 0 (- left)) (max 0 (- left (long capacity))) (max 0 (min left (long capacity)))]]))
+        counts (fn [] (into {} (for [{:keys [label takes puts buffer]} (inspect/channels) :when (expected label)]
+                                 [label [(count takes) (count puts) (:count buffer 0)]])))]
+    (watched/eventually #(= expected (counts)))
+    (is (= expected (counts)))
+    (doseq [[c ports] started]
+      (a/close! c)
+      (while (some? (<!! c)))
+      (run! await-port ports)
+      (inspect/label! c nil))))
 
 (deftest states-of-blocks
   (let [release (CountDownLatch. 1) running (promise)
@@ -272,6 +331,9 @@
       (is (= snapshot (edn/read-string (text :edn))))
       (is (= (walk/postwalk #(if (ident? %) (str (symbol %)) %) snapshot) (json/read-str (text :json))))
       (is (= :skein/bad-option (error-of #(inspect/dump snapshot *out* :xml)))))
+    (testing "and another process gets the same through the bean"
+      (with-open [in (java.io.PushbackReader. (java.io.InputStreamReader. (java.util.zip.GZIPInputStream. (java.io.ByteArrayInputStream. (.snapshot (Bean.) false)))))]
+        (is (= (set (map :id (inspect/blocks))) (set (map :id (:blocks (edn/read in))))))))
     (let [file (File/createTempFile "dump" ".edn"), path (.getPath file)]
       (try
         (inspect/dump! path)

@@ -9,6 +9,7 @@
    [skein.inspect.verdict :as verdict]
    [skein.inspect.words :as words])
   (:import
+   (clojure.lang Keyword)
    (java.io Writer)
    (java.time Instant)))
 
@@ -22,15 +23,26 @@
 
 (def ^:private escapes {\" "\\\"", \\ "\\\\", \newline "\\n", \return "\\r", \tab "\\t"})
 
+(defn- plain?
+  "Whether JSON has the character as it is."
+  [c]
+  (let [c (int c)]
+    (not (or (< c 32) (= c 34) (= c 92) (<= 0x7f c 0x9f) (<= 0xd800 c 0xdfff)))))
+
+(defn- all-plain? [^String s]
+  (loop [i (dec (.length s))]
+    (or (neg? i) (and (plain? (.charAt s i)) (recur (dec i))))))
+
 (defn- write-string [^Writer out ^String s]
   (.write out "\"")
-  (dotimes [i (.length s)]
-    (let [c (.charAt s i)]
-      (if-some [escape (escapes c)]
-        (.write out ^String escape)
-        (if (or (< (int c) 32) (Character/isSurrogate c) (<= 0x7f (int c) 0x9f))
-          (.write out (format "\\u%04x" (int c)))
-          (.write out (int c))))))
+  (if (all-plain? s)
+    (.write out s)
+    (dotimes [i (.length s)]
+      (let [c (.charAt s i)]
+        (cond
+          (plain? c) (.write out (int c))
+          (escapes c) (.write out ^String (escapes c))
+          :else (.write out (format "\\u%04x" (int c)))))))
   (.write out "\""))
 
 (defn write-json
@@ -40,7 +52,7 @@
     (map? x) (do (.write out "{")
                  (reduce-kv (fn entry [separator k v]
                               (.write out ^String separator)
-                              (write-string out (if (keyword? k) (subs (str k) 1) (str k)))
+                              (write-string out (str (if (keyword? k) (.sym ^Keyword k) k)))
                               (.write out ":")
                               (write-json out v)
                               ",\n")
