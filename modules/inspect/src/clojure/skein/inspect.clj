@@ -95,6 +95,7 @@
   :failures   the last exceptions that reached nobody: {:at-ms :thread :exception class-name :site}
   :timers     how many timeouts have neither fired nor been closed
   :locks      threads that hold each other's locks: {:name :tid :lock :held-by :site}; virtual ones in heap files only
+  :starved    nil, or if no virtual thread has got a carrier for 5 s or more: {:ms :threads those that hold one, as in :locks}
   :collected  blocks that the collector took before they had ended: {:count n, :blocks the last 1024}
 
   Of a heap file, see `read-heap`, there are :heap its path, and :unproven why nothing is proven, if so.
@@ -295,6 +296,7 @@
           :nil-loop          a block has taken nil from one closed channel 1000 times in a row
           :never-started     a block was made more than 5 s ago and has not begun
           :dropped-error     an exception has reached nobody
+          :starved           no virtual thread has got a carrier for 5 s, and none computes: all carriers are held
   :warn   :full              a buffer is full, and nobody has taken from it for 5 s
           :retained-by-timer a timeout of more than a minute holds more than 100 blocks, or one site waits for more than 1000 such
           :ignores-cancel    what a scope has cancelled more than 5 s ago has not ended

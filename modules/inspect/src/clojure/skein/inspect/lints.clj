@@ -126,6 +126,13 @@
   (for [{:keys [exception thread site]} failures]
     {:count 1 :site site :says (str "A " exception " on thread " thread (when site (str ", at " (words/place site))) ", has reached nobody.")}))
 
+(defn- starved [{{:keys [ms threads] :as starved} :starved} _]
+  (when starved
+    [{:site (:site (first threads)) :count (count threads)
+      :says (str "No virtual thread has got a carrier for " (words/duration ms) ". They are held by "
+                 (str/join "; " (map (fn holder [{:keys [name tid site]}] (str (words/thread-name name tid) ", " (words/place site))) (take 5 threads)))
+                 ". Don't wait in class initializers or in native code on virtual threads.")}]))
+
 (defn- abandoned [{:keys [collected]} _]
   (for [[site bs] (by-site (remove (comp #{:put} :op) (:blocks collected))) :when (< (long many-abandoned) (count bs))]
     {:site site :count (count bs)
@@ -134,6 +141,7 @@
 (def ^:private rules
   "[lint severity rule]"
   [[:pending :error pending] [:nil-loop :error nil-loop] [:never-started :error never-started] [:dropped-error :error dropped-error]
+   [:starved :error starved]
    [:full :warn full] [:retained-by-timer :warn retained-by-timer] [:ignores-cancel :warn ignores-cancel] [:hog :warn hog]
    [:put-after-close :warn put-after-close] [:blocked :info blocked] [:abandoned :info abandoned]])
 

@@ -10,6 +10,7 @@
   {:no-doc true}
   (:require
    [skein.impl.async.describe :as describe]
+   [skein.inspect.carriers :as carriers]
    [skein.inspect.places :as places]
    [skein.inspect.scopes :as scopes])
   (:import
@@ -303,4 +304,5 @@
      :failures (failures)
      :timers (Timeout/outstanding)
      :locks (locks)
+     :starved (carriers/starved (.carriers registry))
      :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now seen) collected)}}))

@@ -9,7 +9,8 @@
    [skein.inspect.watched :as watched]
    [skein.scope :as scope])
   (:import
-   (java.util.concurrent CountDownLatch)))
+   (java.util.concurrent CountDownLatch)
+   (skein.inspect Pinning)))
 
 (set! *warn-on-reflection* true)
 
@@ -37,12 +38,14 @@
 
 (deftest takes-that-pile-up
   (let [c (chan), ports (vec (repeatedly 800 #(go (<! c))))]
+    (watched/eventually #(= 800 (count (inspect/blocks {:state :parked}))))
     (is (re-find #"800 takes wait, of 1024 that may: 800 at lints_test\.clj:\d+ \(<! c\)" (told :pending)))
     (a/close! c)
     (run! await-port ports)))
 
 (deftest blocks-that-a-timer-holds
   (let [day (timeout 86400000), ports (vec (repeatedly 500 #(go (alts! [day (chan)]))))]
+    (watched/eventually #(= 500 (count (inspect/blocks {:state :parked}))))
     (is (re-find #"holds 500 blocks for \d+ min .*: 500 at lints_test\.clj:\d+ \(alts! \[day \(chan\)\]\)" (told :retained-by-timer)))
     (a/close! day)
     (run! await-port ports)))
@@ -98,6 +101,16 @@
     (is (= [] (inspect/scopes)))
     (<!! full)
     (await-port putter)))
+
+(deftest carriers-that-are-all-held
+  (let [n (* 2 (.availableProcessors (Runtime/getRuntime)))
+        threads (vec (repeatedly n #(Thread/startVirtualThread (fn [] (Pinning/touch)))))
+        says (told :starved)]
+    (is (re-find #"^No virtual thread has got a carrier for \d+\.\d s\. They are held by .*thread \d+, Pinning\.java:\d+ skein\.inspect\.Pinning/Slow\.<clinit>" says))
+    (is (= :ran (await-port (go (<! (timeout 1)) :ran))) "blocks go on, on threads of the platform")
+    (.countDown Pinning/RELEASE)
+    (run! (fn [^Thread t] (.join t)) threads)
+    (is (watched/eventually #(nil? (:starved (inspect/snapshot)))))))
 
 (deftest scopes-are-a-tree
   (let [c (chan)

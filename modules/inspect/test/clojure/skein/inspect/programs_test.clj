@@ -5,6 +5,7 @@
    [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! <!! >! >!! alts! chan go go-loop timeout]]
    [skein.deadline :refer [await-port]]
+   [skein.fold :as fold]
    [skein.impl.protocols :as p]
    [skein.inspect :as inspect]
    [skein.inspect.watched :as watched]
@@ -256,6 +257,18 @@
     (a/close! (.get local))
     (vreset! trigger nil)
     (is (= :cleaned (watched/eventually #(do (System/gc) (deref cleaned 1 nil)))))))
+
+(deftest ^:silent a-fold-that-reports-its-progress
+  (let [stop (atom false), progress (chan (a/sliding-buffer 1))
+        told (go-loop [n 0] (if (<! progress) (recur (inc n)) n))
+        folded (a/thread (fold/fold {:on-progress (fn [p] (a/put! progress p))} fold/count
+                                    (take-while (fn [_] (not @stop)) (iterate inc 0))))]
+    (silent progress)
+    (watched/eventually #(seq (inspect/folds)))
+    (reset! stop true)
+    (is (pos? (long (await-port folded))))
+    (a/close! progress)
+    (is (pos? (long (await-port told))))))
 
 (defn- told-of
   "What is said of the block at `form`, which the collector has taken: [kind-of-leak report]."

@@ -143,6 +143,7 @@ public final class Registry implements Inspector, Runnable {
     private long collectedCount; // guarded by collected
     private volatile int tick; // written by the clock's thread
     private Thread clock; // guarded by this; null while off
+    private volatile CarrierWatch carriers = new CarrierWatch(); // a new one for each clock
     private Recorder recorder; // guarded by this; null unless steps are recorded
 
     private Registry() {
@@ -170,6 +171,7 @@ public final class Registry implements Inspector, Runnable {
                 .name("skein-inspect")
                 .inheritInheritableThreadLocals(false)
                 .unstarted(this);
+        carriers = new CarrierWatch();
         clock.setContextClassLoader(Registry.class.getClassLoader());
         clock.start();
         Flight.start();
@@ -276,7 +278,9 @@ public final class Registry implements Inspector, Runnable {
     @Override
     public void run() {
         long start = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos((long) tick * TICK_MILLIS);
+        CarrierWatch mine = carriers;
         while (isMine()) {
+            mine.look();
             try {
                 Reference<?> r = cleared.remove(TICK_MILLIS);
                 if (r instanceof Entry e) collected(e);
@@ -323,6 +327,11 @@ public final class Registry implements Inspector, Runnable {
         if (!mark.reached.await(timeoutMillis, TimeUnit.MILLISECONDS)) return false;
         for (Entry e : live()) if (e.refersTo(null)) collected(e); // one that has ended is in no list: see RG2
         return true;
+    }
+
+    /** Whether virtual threads get carriers. */
+    public CarrierWatch carriers() {
+        return carriers;
     }
 
     /** The time, in ticks since the registry was started first. */

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.inspect;
+
+import java.util.concurrent.CountDownLatch;
+
+/** A class whose initializer waits, and so holds the carriers of all virtual threads that need the class. */
+public final class Pinning {
+    /** Ends the wait. */
+    public static final CountDownLatch RELEASE = new CountDownLatch(1);
+
+    /** The class. */
+    private static final class Slow {
+        static {
+            try {
+                RELEASE.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        static void touch() {}
+    }
+
+    private Pinning() {}
+
+    /** Waits for the class. */
+    public static void touch() {
+        Slow.touch();
+    }
+}
