@@ -61,14 +61,14 @@
   "Switches the inspector on. It sees blocks that are made from now on, and older ones from their next step on.
   Returns true.
 
-  options  :level :registry, the default, or :events, which records steps for `timeline`: a step then takes some 100 ns more,
-           and up to 25 MB hold the last steps. A level that is on is left for the one that is given"
+  options  :level :events records steps too, for `timeline`: a step then takes some 100 ns more, and up to 30 MB hold the last
+           steps; :registry ends that. The default leaves the level as it is, :registry at first"
   ([] (start! nil))
   ([options]
-   (let [{:keys [level] :or {level :registry}} (check/options "start!" options {:level [#{:registry :events} ":registry or :events"]})
+   (let [{:keys [level]} (check/options "start!" options {:level [#{:registry :events} ":registry or :events"]})
          registry (Registry/get)]
      (.start registry)
-     (.record registry (= :events level))
+     (when level (.record registry (= :events level)))
      true)))
 
 (defn stop!

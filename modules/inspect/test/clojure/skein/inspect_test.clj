@@ -3,6 +3,7 @@
   (:require
    [clojure.data.json :as json]
    [clojure.edn :as edn]
+   [clojure.java.io :as io]
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing use-fixtures]]
    [clojure.walk :as walk]
@@ -199,6 +200,8 @@
             x [nil 5 :x [] (long-array 3)]]
       (is (= :skein/bad-option (error-of #(f x))) [what x])))
   (is (= :skein/file-unwritable (error-of #(inspect/dump! "no/such/folder/x.edn"))))
+  (when (.exists (io/file "/dev/full"))
+    (is (= :skein/file-unwritable (error-of #(inspect/dump! "/dev/full"))) "a full disk"))
   (is (thrown-with-msg? clojure.lang.ExceptionInfo #"must be its options: \(blocks \{:state :parked\} snapshot\)"
         (inspect/blocks (inspect/snapshot) {:state :parked}))))
 
@@ -371,3 +374,15 @@
       (is (watched/eventually #(seq (inspect/threads))))
       (flow/stop flow)
       (is (watched/eventually #(empty? (inspect/threads)))))))
+
+(deftest a-dump-of-the-first-version-opens
+  (let [snapshot (inspect/read-dump (File. (.toURI (io/resource "skein/inspect/dump-1.edn"))))]
+    (is (= [2 1 3 2] (map count ((juxt inspect/blocks inspect/threads inspect/channels inspect/leaks) snapshot))))
+    (is (= [] (inspect/scopes snapshot)))
+    (is (= nil (inspect/folds snapshot)) "that was no part of it")
+    (is (= [[:proven :lost-value] [:proven :lost-value]] (map (juxt :verdict :kind) (inspect/deadlocks snapshot))))
+    (is (re-find #"^go-35, orders.clj:5 \(<! server\), has waited 1\.2 s for the result of go-19\." (:says (inspect/why snapshot 35))))
+    (is (= 6 (count (:nodes (inspect/graph snapshot)))))
+    (is (= [] (inspect/lints snapshot)))
+    (is (re-find #"skein_blocks\{state=\"parked\"\} 2\n" (inspect/metrics snapshot)))
+    (is (re-find #"(?m)^PROVEN  go-51, orders.clj:7 \(>! x 2\)" (with-out-str (inspect/dump snapshot *out* :text))))))

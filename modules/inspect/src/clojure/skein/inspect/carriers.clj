@@ -18,7 +18,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private thread-line #"#(\d+) \"(.*)\" virtual.*")
-(def ^:private frame-line #"\s+(?:at )?(?:[^/\s]*/)?([\w.$]+)\.([\w<>$]+)\(([^:)]+)(?::(\d+))?\)")
+(def ^:private frame-line #"\s+(?:at )?(?:\S*/)?([\w.$]+)\.([\w<>$]+)\(([^:)]+)(?::(\d+))?\)")
 
 (defn- frames [lines]
   (for [line lines, :let [[_ class method file number] (re-matches frame-line line)] :when class]

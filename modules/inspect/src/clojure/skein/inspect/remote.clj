@@ -166,7 +166,6 @@
                   :timeline (fn again [last-ms] (with (partial timeline last-ms)))
                   :close! (fn close! [] (try (.close connector) (catch IOException _)))})))))) ; the process has ended
 
-
 (defn- places-of
   "The places of `wanted` as the process knows them, or else this one."
   [^MBeanServerConnection server wanted]

@@ -82,6 +82,8 @@
 (deftest levels
   (is (= :events (inspect/level)))
   (inspect/start!)
+  (is (= :events (inspect/level)) "it is left as it is")
+  (inspect/start! {:level :registry})
   (is (= :registry (inspect/level)))
   (is (= [:skein/inspect-off :skein/bad-option]
          (for [f [#(inspect/timeline) #(inspect/start! {:level :stacks})]]

@@ -48,7 +48,7 @@ public final class Bean implements BeanMBean {
     public boolean start() {
         return withOurLoader(() -> {
             boolean on = (Boolean) call("on?");
-            if (!on) call("start!");
+            call("start!");
             return !on;
         });
     }
