@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# ./skein release VERSION: makes all that a release uploads, and says what is left for a person.
+# ./skein release VERSION: builds all files of a release, and says what is left for a person.
 # The launcher ../../skein reads this file.
 
 release_help='usage: ./skein release VERSION
@@ -11,7 +11,7 @@ the jars byte for byte. Leaves in target/release:
   repository/         what the registry gets: jars, sources, documentation, poms, checksums
   skein-VERSION.zip   the same as one file, to upload
 
-SKEIN_SIGN=KEY signs with that key of gpg. Nothing is uploaded, tagged or committed; what a person has to do is printed at the end.'
+SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or committed; what a person has to do is printed at the end.'
 
 
 # Writes $commit as VERSION into FOLDER.
@@ -41,13 +41,12 @@ run_release() { # VERSION
   version=${1-}
   case $version in
     '' | -h | --help) printf '%s\n' "$release_help" && exit 0 ;;
-    *-SNAPSHOT) fail "$version is no release; leave -SNAPSHOT out." 2 ;;
+    *-SNAPSHOT) fail "$version is not a release; leave out -SNAPSHOT." 2 ;;
     [0-9]*.[0-9]*.[0-9]*) ;;
-    *) fail "a version has three numbers, such as 0.1.0 or 0.1.0-beta1, unlike '$version'." 2 ;;
+    *) fail "'$version' is not a version; use three numbers, such as 0.1.0 or 0.1.0-beta1." 2 ;;
   esac
-  [ -z "$(cd "$root" && git status --porcelain 2>&1)" ] ||
-    fail "the checkout has changes that no commit holds, or is no checkout of git; a release is built from a commit." 2
-  commit=$(cd "$root" && git rev-parse HEAD)
+  commit=$(cd "$root" && git rev-parse HEAD 2>/dev/null) || fail "$root is not a git checkout; a release is built from a commit." 2
+  [ -z "$(cd "$root" && git status --porcelain)" ] || fail "commit or stash your changes first; a release is built from a commit." 2
   old_version=$(sed -n 's/^  <version>\(.*\)<\/version>$/\1/p' "$root/pom.xml" | sed q)
   find_java javac
   release=$root/target/release
@@ -76,11 +75,12 @@ release_left() {
   group=$(sed -n 's/^  <groupId>\(.*\)<\/groupId>$/\1/p' "$root/pom.xml" | sed q)
   printf '%s\n' "target/release/skein-$version.zip holds $(grep -c '\.jar$' "$release/first.sums") jars; two builds gave the same bytes." '' 'What is left to do:' ''
   case $home in
-    *//example.org/*) printf '%s\n' "- set skein.home in pom.xml to the page of the project, then run this again: the poms name $home;" ;;
+    *//example.org/*) printf '%s\n' "- set skein.home in pom.xml, now $home, to the URL of the project, and run this again;" ;;
   esac
   [ -n "${SKEIN_SIGN-}" ] || printf '%s\n' '- run this again with SKEIN_SIGN=KEY: a registry wants signatures;'
   printf '%s\n' "- own the group id $group at the registry;" \
-    "- commit $version in place of $old_version, tag that commit v$version, and push the tag;" \
+    "- replace $old_version by $version in the pom.xml files, README.md, doc/interop.md and cli.clj, and Unreleased by it in CHANGELOG.md;" \
+    "- commit that, tag the commit v$version, and push both;" \
     "- upload target/release/skein-$version.zip;" \
-    '- put the next -SNAPSHOT in place, and a heading for the version into CHANGELOG.md.'
+    '- set the next -SNAPSHOT version in the same files.'
 }
