@@ -251,9 +251,9 @@ make_cache() {
   progress "preparing a fast start with Java $java_version"
   java=$java_home/bin/java
   if [ "$java_major" -ge 25 ]; then
-    train "$java" $app_flags -XX:AOTCacheOutput="$cache.new" -cp "$app_class_path" skein.cli
+    train "$java" $app_flags -XX:AOTCacheOutput="$cache.new" -cp "$app_class_path"
   else
-    train "$java" $app_flags -XX:DumpLoadedClassList="$cache.list" -cp "$app_class_path" skein.cli
+    train "$java" $app_flags -XX:DumpLoadedClassList="$cache.list" -cp "$app_class_path"
     "$java" $app_flags -Xshare:dump -XX:SharedClassListFile="$cache.list" \
       -XX:SharedArchiveFile="$cache.new" -cp "$app_class_path"
   fi >"$log" 2>&1 </dev/null
