@@ -12,11 +12,15 @@
 
 (def ^:private parser (delay (Parser.)))
 
+(def ^:private most-chars
+  "So much of an agent is looked at. Some patterns take the square of the length, and some clients send anything."
+  1000)
+
 (defn- remembering
   "Returns `f` of a text, which remembers its values: it tries some hundreds of patterns."
   [f]
   (let [known (ConcurrentHashMap.)
-        look-up (reify Function (apply [_ text] (f text)))]
+        look-up (reify Function (apply [_ text] (f (subs text 0 (min (count text) (long most-chars))))))]
     (fn remembered [text] (.computeIfAbsent known text look-up))))
 
 (def browser

@@ -76,12 +76,24 @@
   "Agents that say that they are programs which visit every site."
   "(?i)bot|crawl|spider|slurp|scrap|archiver|facebookexternalhit|feedfetcher|pingdom|uptime")
 
-(def ^:private bot-name (Pattern/compile (str "[\\w-]*(?:" bots ")[\\w-]*")))
+(def ^:private bot (Pattern/compile bots))
+
+(defn- in-word? [^String text ^long i]
+  (and (< -1 i (.length text))
+       (let [c (int (.charAt text i))]
+         (or (<= 97 c 122) (<= 65 c 90) (<= 48 c 57) (= c 95) (= c 45)))))
 
 (defn crawler
   "Returns the word by which an agent says that it is a crawler, such as \"Googlebot\", or nil: the agents that --no-bots leaves out."
-  [agent]
-  (re-find bot-name agent))
+  [^String agent]
+  ;; One pattern for the whole word would try to begin anywhere in a long one, and take the square of its length.
+  (let [found (re-matcher bot agent)]
+    (when (.find found)
+      (loop [from (.start found), to (.end found)]
+        (cond
+          (in-word? agent (dec from)) (recur (dec from) to)
+          (in-word? agent to) (recur from (inc to))
+          :else (subs agent from to))))))
 
 (def ^:private static-endings
   "How the paths of files end that a page needs but nobody asks for by themselves."

@@ -2,8 +2,11 @@
 (ns skein.wf.groups-test
   (:require
    [clojure.string :as str]
-   [clojure.test :refer [deftest is]]
+   [clojure.test :refer [deftest is testing]]
+   [skein.deadline :refer [within-deadline]]
+   [skein.wf.agents :as user-agents]
    [skein.wf.analysis :as analysis]
+   [skein.wf.filter :as filter]
    [skein.wf.query :as query])
   (:import
    (java.io File)))
@@ -51,6 +54,15 @@
 (deftest what-can-not-be-added-up-is-refused
   (doseq [[options plan-options] [[{:distinct "client"} {}] [{:percentiles #{"bytes"}} {}] [{:rank "p95-time"} {}] [{} {:approx 10}]]]
     (is (thrown-with-msg? clojure.lang.ExceptionInfo #"can't be combined with" (counted [(query/tally-of "os" options)] plan-options)))))
+
+(deftest a-crawler-is-the-word-that-says-so
+  (doseq [[agent crawler] {"Mozilla/5.0 (compatible; Googlebot/2.1)" "Googlebot", "my-site_Crawler9 x" "my-site_Crawler9", "bot" "bot", "a b" nil, "" nil
+                           "x (spider) bot" "spider", "AhrefsBot-spider/1" "AhrefsBot-spider"}]
+    (is (= crawler (filter/crawler agent))))
+  (testing "however long others are"
+    (let [long-word (str/join (repeat 500000 "a"))]
+      (is (= [nil (str long-word "Bot")] (within-deadline (mapv filter/crawler [long-word (str long-word "Bot")]))))
+      (is (= "Other" (within-deadline (user-agents/browser long-word)))))))
 
 (deftest the-general-report-tells-files-and-crawlers-apart
   (let [shown (into {} (map (juxt :name #(mapv (comp first :key) (:rows %)))) (counted query/site {}))]
