@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; ./skein bench inspect: what the inspector costs, off and on by turns in one process, in processor time; and how long a look at
+;; ./skein bench inspect: what the inspector costs at each level, by turns in one process, in processor time; and how long a look at
 ;; 100,000 parked blocks takes. "Off" has the seams of the runtime, which are a null check each.
 (require '[skein.async :as a :refer [<! >! <!! chan go]]
          '[skein.inspect :as inspect])
@@ -33,14 +33,19 @@
 
 (defn- median [xs] (nth (sort xs) (quot (count xs) 2)))
 
-(defn- off-and-on
-  "The medians of a step in ns of processor time, off and on, by turns."
+(defn- switch [level]
+  (if (= :off level) (inspect/stop!) (inspect/start! {:level level})))
+
+(def ^:private levels [:off :registry :events])
+
+(defn- at-levels
+  "The medians of a step in ns of processor time at each level, by turns."
   [f n]
-  (let [look (fn look [on?] (if on? (inspect/start!) (inspect/stop!)) (nanos-each f n))]
-    (dotimes [_ 2] (look false) (look true))
-    (let [pairs (vec (repeatedly rounds (fn [] [(look false) (look true)])))]
+  (let [look (fn look [] (mapv (fn at [level] (switch level) (nanos-each f n)) levels))]
+    (dotimes [_ 2] (look))
+    (let [looks (vec (repeatedly rounds look))]
       (inspect/stop!)
-      [(median (map first pairs)) (median (map peek pairs))])))
+      (mapv (fn middle [i] (median (map (fn at [l] (nth l i)) looks))) (range (count levels))))))
 
 (defn- used []
   (dotimes [_ 3] (System/gc) (Thread/sleep 50))
@@ -63,9 +68,10 @@
   (let [bean (ManagementFactory/getThreadMXBean)]
     (median (repeatedly 9 (fn [] (let [start (.getCurrentThreadCpuTime bean)] (f) (/ (- (.getCurrentThreadCpuTime bean) start) 1e6)))))))
 
-(println (format "%-34s %10s %10s" "ns of processor time a step" "off" "on"))
+(println (format "%-34s %10s %10s %10s" "ns of processor time a step" "off" "registry" "events"))
 (doseq [[what f n] [["ping-pong" ping-pong 1000000] ["buffered-1024" buffered 3000000] ["spawn-join" spawn-join 500000]]]
-  (let [[off on] (off-and-on f n)] (println (format "%-34s %10.1f %10.1f" what off on)) (flush)))
+  (println (apply format "%-34s %10.1f %10.1f %10.1f" what (at-levels f n)))
+  (flush))
 (bytes-each 20000 false)
 (bytes-each 20000 true)
 (println (format "%-34s %10.1f %10.1f" "bytes a parked block" (bytes-each 100000 false) (bytes-each 100000 true)))
