@@ -66,6 +66,10 @@
 
 ;;;; Running one
 
+(def ^:dynamic *sleep*
+  "How a node sleeps for so many ms, in a thread or a block."
+  (fn sleep [ms] (Thread/sleep (long ms))))
+
 (defn- fault! [faults node text]
   (swap! faults conj [text (dissoc node :children)]))
 
@@ -129,7 +133,7 @@
                     (case (:wait node#)
                       :none nil
                       :park (~<! (a/timeout (:ms node#)))
-                      :sleep (Thread/sleep (long (:ms node#)))
+                      :sleep (*sleep* (:ms node#))
                       :deref (deref (promise) (:ms node#) nil)
                       :never (~<! (a/chan)))
                     (when (:shields? node#) (shielded faults# node# ~<!))

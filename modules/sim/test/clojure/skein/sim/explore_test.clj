@@ -6,7 +6,9 @@
    [skein.async :as a :refer [>! chan go]]
    [skein.sim :as sim]
    [skein.sim.corpus-test :as corpus-test]
-   [skein.sim.runs :as runs]))
+   [skein.sim.runs :as runs])
+  (:import
+   (skein.sim.rt Simulation Trace)))
 
 (set! *warn-on-reflection* true)
 
@@ -29,6 +31,37 @@
 (deftest a-search-that-is-cut-short-says-so
   (is (not (:all (sim/check {:strategy :exhaustive :schedules 3}
                    (let [c (chan 100)] (dotimes [_ 3] (go (>! c 1) (>! c 1)))))))))
+
+(defn- race
+  "Two blocks that put three values each. Returns these in the order in which they came."
+  []
+  (let [c (chan 10)
+        puts (fn [name] (go (dotimes [i 3] (>! c [name i]))))
+        blocks [(puts :a) (puts :b)]]
+    (run! a/<!! blocks)
+    (vec (repeatedly 6 #(a/poll! c)))))
+
+(defn- play-race
+  "A run of `race` by `strategy`."
+  ^Simulation [strategy]
+  (let [options (sim/checked {})]
+    (runs/play options {:strategy strategy :seed 0} (runs/bound options race))))
+
+(defn- hits
+  "How many of `n` runs of `race` by PCT for depth `d`, of `k` choices each, have the first d + 1 of a0, b0, a1, b1, a2 in this order."
+  [d k n]
+  (let [wanted (take (inc (long d)) [[:a 0] [:b 0] [:a 1] [:b 1] [:a 2]])
+        hit? (fn [order] (apply < (map (fn [x] (.indexOf ^java.util.List order x)) wanted)))]
+    (count (filter (fn [seed] (hit? (.value (play-race {:kind :pct :seed seed :d d :k k})))) (range n)))))
+
+(deftest pct-finds-what-needs-so-many-constraints-as-often-as-it-promises
+  ;; Of 3 tasks with k choices at least one run in 3 k^(d-1).
+  (let [n 1000]
+    (runs/supervised (sim/checked {})
+      (fn all []
+        (let [k (.choices ^Trace (.-trace (play-race {:kind :uniform :seed 1})))]
+          (doseq [d [1 2 3 4]]
+            (is (<= (/ n 3.0 (Math/pow (double k) (dec (long d)))) (long (hits d k n))) [d k])))))))
 
 (defn hashes
   "[Program, whether with its bug] -> the hashes of its runs by the seeds below `n`."

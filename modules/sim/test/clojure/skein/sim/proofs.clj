@@ -4,19 +4,22 @@
 
   * `twins [N]`: the bug of each program of the corpus is found, from 20 seeds; its twin passes N schedules, 10,000
   * `seeds [N]`: N seeds, 300, give the same runs of each program twice here and once in two JVMs that differ
+  * `trees [N]`: N random trees of scopes, 300, with failures, cancels and deadlines, by 100 schedules each
   * `mutants [TEXT...]`: see skein.sim.mutants"
   (:require
    [clojure.edn :as edn]
    [clojure.test :as test]
    [skein.arguments :as arguments]
    [skein.fresh-jvm :as fresh-jvm]
+   [skein.sim :as sim]
    [skein.sim.corpus-test :as corpus-test]
    [skein.sim.explore-test :as explore-test]
-   [skein.sim.mutants :as mutants]))
+   [skein.sim.mutants :as mutants]
+   [skein.virtual :as virtual]))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private usage "./skein schedules twins [N] | seeds [N] | mutants [TEXT...]")
+(def ^:private usage "./skein schedules twins [N] | seeds [N] | trees [N] | mutants [TEXT...]")
 
 (defn- twins
   "Runs the tests of the corpus with `n` schedules for each twin. Returns whether they pass."
@@ -59,6 +62,27 @@
     (every? true? (cons (compared "again in this JVM" here (explore-test/hashes n))
                         (doall (for [[where options] jvms] (compared where here (elsewhere options n))))))))
 
+(defn- faulty-tree
+  "Runs the tree of the scope-trees of modules/async that `seed` gives, by 100 schedules. Returns how it fails, or nil."
+  [seed]
+  (let [tree (requiring-resolve 'skein.scope-trees/tree)
+        faults (requiring-resolve 'skein.scope-trees/faults)]
+    (try
+      (sim/check {:schedules 100 :seed seed :leaks :none :time (if (even? (long seed)) :jump :slow)}
+        (when-some [[[text]] (seq (faults (tree seed 9) 9))]
+          (throw (ex-info text {}))))
+      nil
+      (catch clojure.lang.ExceptionInfo e (str "tree " seed ": " (ex-message e))))))
+
+(defn- trees
+  "Returns whether the trees of the seeds below `n` are as they must be."
+  [n]
+  (let [failed (with-bindings {(requiring-resolve 'skein.scope-trees/*sleep*) (fn sleep [ms] (virtual/sleep ms))}
+                 (into [] (keep faulty-tree) (range n)))]
+    (println (format "%d trees of 9 scopes, 100 schedules each: %d have faults" n (count failed)))
+    (run! println (take 3 failed))
+    (empty? failed)))
+
 (defn -main
   "Does `what`, and exits with 1 if something does not hold."
   [& [what & more]]
@@ -66,6 +90,7 @@
         holds? (case what
                  "twins" (twins (number 10000))
                  "seeds" (seeds (number 300))
+                 "trees" (trees (number 300))
                  "mutants" (mutants/run more)
                  (do (binding [*out* *err*] (println "skein: usage:" usage))
                      (System/exit 2)))]
