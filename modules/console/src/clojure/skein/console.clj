@@ -20,7 +20,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private modules
-  ["app" "dom" "overview" "tables" "block" "graph" "compare"])
+  ["app" "dom" "overview" "tables" "block" "graph" "timeline" "compare"])
 
 (defn- files []
   (let [file (fn file [name] (page/resource (str "skein/console/page/" name)))]
@@ -32,7 +32,7 @@
   {:port [(fn port? [x] (and (int? x) (<= 0 (long x) 65535))) "a port, or 0 for a free one"]
    :target [string? "the number of a process, HOST:PORT of its management agent, or the path of a dump or heap file"]
    :before [string? "the path of a dump or heap file, to compare with"]
-   :actions [(fn actions? [x] (and (set? x) (every? #{:prove} x))) "a set with :prove in it, or nothing"]})
+   :actions [(fn actions? [x] (and (set? x) (every? #{:prove :record} x))) "a set of :prove and :record"]})
 
 (defn serve!
   "Starts a console on 127.0.0.1. Returns {:url string :port n}, for `stop!`. The page is at :url, which has a token in it: who has it
@@ -43,7 +43,8 @@
     :target   this process by default; \"4711\" is a process, \"host:9010\" one whose management agent listens there,
               \"x.edn\" a dump, \"x.hprof\" a heap file
     :before   a dump or heap file with which the page compares the target
-    :actions  #{:prove} gives the page a button that runs the garbage collector of the target
+    :actions  #{:prove} gives the page a button that runs the garbage collector of the target; :record one that records the
+              steps of blocks for the timeline, until the inspector is off
 
   A console that no page watches takes no snapshot. Throws :skein/no-port, :skein/not-inspectable, :skein/not-a-dump,
   :skein/not-a-heap-file."
@@ -52,9 +53,11 @@
    (let [{:keys [port actions before] :as options} (check/options "serve!" options known)
          before (some-> before target/target looks/looks looks/latest :look)
          target (target/target (:target options))
-         console {:target target :looks (looks/looks target) :actions (set actions) :before before}]
+         looks (looks/looks target)
+         console {:target target :looks looks :actions (set actions) :before before}]
      (try
        (let [server (page/serve! {:port (or port 0) :files (files) :routes (api/routes console)})]
+         (.start (Thread/ofVirtual) (fn first-look [] (looks/look! looks))) ; so it is there when the page comes
          (assoc (select-keys server [:url :port]) ::server server ::target target))
        (catch Exception e
          ((:close! target))

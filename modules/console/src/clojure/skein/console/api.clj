@@ -9,6 +9,7 @@
    [skein.console.graph :as graph]
    [skein.console.looks :as looks]
    [skein.console.source :as source]
+   [skein.console.timeline :as timeline]
    [skein.console.views :as views]
    [skein.inspect :as inspect]
    [skein.inspect.dump :as dump])
@@ -53,7 +54,9 @@
   {:events (fn events [send!]
              (while true
                (send! (tick console (looks/look! looks)))
-               (Thread/sleep (long tick-ms))))})
+               (dotimes [_ 2] ; that the other end has gone is known at the second write: so there is a look too many at most
+                 (Thread/sleep (quot (long tick-ms) 2))
+                 (send! ""))))})
 
 (defn- answer
   "The data for a path; nil of what is not there any more."
@@ -73,6 +76,7 @@
       "/api/threads" (views/threads look (options query))
       "/api/scopes" (views/scopes look)
       "/api/graph" (graph/drawn look {:of (query "of") :hops (or (whole (query "hops")) 2)})
+      "/api/timeline" (timeline/drawn target (or (whole (query "last-ms")) 5000))
       "/api/before" (when before {:rows (vec (take 1000 (:rows (views/sites before nil {:n 1000}))))})
       ::unknown)))
 
@@ -86,9 +90,12 @@
     (let [data (answer console request)]
       (when-not (= ::unknown data) (json data)))))
 
-(defn- post-it [{:keys [looks actions target] :as console} {:keys [path]}]
-  (when (and (= "/api/prove" path) (contains? actions :prove) (:live? target))
-    (json {:rev (:rev (:look (looks/prove! looks)))})))
+(defn- post-it [{:keys [looks actions target]} {:keys [path]}]
+  (let [action ({"/api/prove" :prove "/api/record" :record} path)]
+    (when (and (contains? actions action) (:live? target))
+      (json (case action
+              :prove {:rev (:rev (:look (looks/prove! looks)))}
+              :record (do ((:record! target)) {}))))))
 
 (defn routes
   "Returns the routes of a console {:target :looks :actions :before}."

@@ -11,10 +11,12 @@
 
 (def ^:private usage
   "usage: ./skein console                             the JVMs of this user
-       ./skein console TARGET [--prove] [--port N] a page that shows one
+       ./skein console TARGET [OPTIONS]            a page that shows one
        ./skein console TARGET BEFORE               the same, compared with an earlier dump or heap file
 TARGET is the number of a process, HOST:PORT of its management agent, a dump such as x.edn, or a heap file such as x.hprof.
---prove gives the page a button that runs the garbage collector of the process, which proves deadlocks.")
+--prove     gives the page a button that runs the garbage collector of the process, which proves deadlocks
+--record    gives it a button that records steps, for the timeline
+--port N    instead of a free one")
 
 (defn- stop [message]
   (throw (ex-info message {::code 2})))
@@ -25,7 +27,7 @@ TARGET is the number of a process, HOST:PORT of its management agent, a dump suc
   (loop [[arg & more] args, options {}]
     (cond
       (nil? arg) options
-      (= "--prove" arg) (recur more (assoc options :actions #{:prove}))
+      (#{"--prove" "--record"} arg) (recur more (update options :actions (fnil conj #{}) (keyword (subs arg 2))))
       (= "--port" arg) (if-some [port (some->> (first more) (re-matches #"\d{1,5}") parse-long)]
                          (recur (next more) (assoc options :port port))
                          (stop "--port takes a number."))

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.target
   "What a console looks at: {:name :live? :look :paths :close!}. `:look` is a function of `prove`, whether the garbage collector is to
-  run first, that returns a snapshot. `:paths` is a function that returns the folders and jars in which to look for source.
+  run first, that returns a snapshot. `:paths` is a function that returns the folders and jars in which to look for source. What
+  lives has `:record!`, which has steps recorded, and `:timeline`, a function of `last-ms` that returns them, too.
 
   * `this-process`, `process`, `file`
   * `target` chooses by what is given"
@@ -27,7 +28,7 @@
 
 (defn- watch! []
   (swap! watched (fn more [{:keys [n] :as m}] (if (zero? (long n)) {:n 1 :was-on (inspect/on?)} (update m :n inc))))
-  (inspect/start!))
+  (when-not (inspect/on?) (inspect/start!)))
 
 (defn- unwatch! []
   (let [{:keys [n was-on]} (swap! watched update :n dec)]
@@ -42,6 +43,8 @@
    :look (fn look [prove]
            (when prove (inspect/deadlocks {:prove true}))
            (inspect/snapshot))
+   :timeline (fn timeline [last-ms] (inspect/timeline {:last-ms last-ms}))
+   :record! (fn record! [] (inspect/start! {:level :events}))
    :paths own-paths
    :close! unwatch!})
 
@@ -51,13 +54,16 @@
   [pid]
   (let [connection (atom (remote/connect pid))
         drop! (fn drop! [] (when-some [open (first (reset-vals! connection nil))] ((:close! open))))
+        ask (fn ask [operation argument]
+              (try
+                ((operation (or @connection (reset! connection (remote/connect pid)))) argument)
+                (catch Exception e (drop!) (throw e))))
         name (str "process " pid (some->> (:command @connection) (str ", ")))]
     {:name name
      :live? true
-     :look (fn look [prove]
-             (try
-               ((:look (or @connection (reset! connection (remote/connect pid)))) prove)
-               (catch Exception e (drop!) (throw e))))
+     :look (partial ask :look)
+     :timeline (partial ask :timeline)
+     :record! (fn record! [] (ask :record! true))
      :paths (fn paths [] (concat (:paths @connection) (own-paths)))
      :close! drop!}))
 

@@ -57,13 +57,19 @@
          (map (fn alike [[f & more]] (cond-> f more (assoc :more (count more) :blocks (into (:blocks f) (comp (mapcat :blocks) (take 20)) more)))))
          (sort-by (comp {"proven" 0 "certain" 1 "error" 2 "suspected" 3 "warn" 4 "info" 5} :rank)))))
 
+(defn- nearest
+  "Of the lines around a place, those that fit beside a sentence."
+  [lines]
+  (when-some [here (some (fn n [l] (when (:here? l) (:n l))) lines)]
+    (filterv (fn near? [{:keys [n]}] (<= (abs (- (long n) (long here))) 2)) lines)))
+
 (defn problems
   "Returns {:findings :leaks :failures}: what is wrong, the surest first, with source."
   [{:keys [snapshot] :as look} growth lines]
   (cached look [:problems growth]
     (fn make []
       {:unproven (:unproven snapshot)
-       :findings (mapv (fn with-source [i f] (cond-> f (and (< (long i) 12) (:site f)) (assoc :source (lines (:site f)))))
+       :findings (mapv (fn with-source [i f] (cond-> f (and (< (long i) 12) (:site f)) (assoc :source (nearest (lines (:site f))))))
                        (range) (findings look growth))
        :leaks (mapv (fn leak [l] (assoc l :place (words/place (:site l)))) (take 50 (inspect/leaks snapshot)))
        :failures (vec (reverse (map (fn failure [f] (assoc f :place (some-> (:site f) words/place))) (:failures snapshot))))})))
@@ -73,7 +79,7 @@
 (defn- row
   "A block as a row of a table."
   [ix {:keys [id state site since-ms age-ms runs parent waits] :as block}]
-  {:id id :name (words/block-name id) :state (name state) :since since-ms :age age-ms :runs runs :parent parent
+  {:id id :name (words/block-name id) :state (some-> state name) :since since-ms :age age-ms :runs runs :parent parent
    :op (some-> (first waits) :op name) :waits (when (seq waits) (words/waits ix block))
    :file (:file site) :line (:line site) :column (:column site) :form (:form site) :place (words/place (dissoc site :form)) :in-try (:in-try site)})
 
@@ -274,7 +280,7 @@
       :else "Nothing looks wrong.")))
 
 (defn overview
-  "Returns what is wrong, the three oldest waits, and the most frequent places."
+  "Returns what is wrong, the three oldest waits, folds under way, and the most frequent places."
   [{:keys [snapshot index] :as look} growth lines]
   (cached look [:overview growth]
     (fn make []
@@ -286,4 +292,7 @@
          :more (max 0 (- (count findings) 8))
          :oldest (mapv (fn shown [p] {:says (words/says index p) :since (:since-ms p) :block (:id p)})
                        (take 3 (sorted oldest-first waiting)))
+         :folds (mapv (fn shown [{:keys [thread tid site since-ms done total unit]}]
+                        {:name (words/thread-name thread tid) :tid tid :place (some-> site words/place) :since since-ms :done done :total total :unit (name unit)})
+                      (take 5 (sort-by oldest-first (:folds snapshot))))
          :sites (:rows (sites look nil {:sort "count" :n 8}))}))))

@@ -77,6 +77,7 @@
     (is (= "lost-value" (:kind (first (:findings data)))))
     (is (= [4] (:blocks (first (:findings data)))))
     (is (= 1 (:count (first (:leaks data)))))
+    (is (= ["collected" "proven"] ((juxt :state (comp :rank :report)) (views/block l 4 (constantly nil)))))
     (is (= "One wait can never end." (:headline (views/overview l [] (constantly nil)))))))
 
 (deftest nothing-wrong-is-said

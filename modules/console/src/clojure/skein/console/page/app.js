@@ -7,11 +7,12 @@ import { sites, blocks, channels, threads, scopes, window as tableWindow } from 
 import { block, channel } from './block.js';
 import { graph } from './graph.js';
 import { compare } from './compare.js';
+import { timeline, zoom } from './timeline.js';
 
-const views = { overview, problems, sites, blocks, channels, threads, graph, scopes, compare, block, channel };
+const views = { overview, problems, sites, blocks, channels, threads, graph, scopes, timeline, compare, block, channel };
 const tabs = [
   ['overview', 'Overview'], ['problems', 'Problems'], ['sites', 'Blocks'], ['channels', 'Channels'], ['threads', 'Threads'],
-  ['graph', 'Graph'], ['scopes', 'Scopes'], ['compare', 'Compare']];
+  ['graph', 'Graph'], ['scopes', 'Scopes'], ['timeline', 'Timeline'], ['compare', 'Compare']];
 const parents = { blocks: 'sites', block: 'sites', channel: 'channels' };
 
 const byId = (id) => document.getElementById(id);
@@ -126,6 +127,7 @@ function render() {
   document.title = `${view.title}${r.id ? ` ${r.id}` : ''} – Skein`;
   main.className = r.view;
   morph(main, h('main', null, state.data === null ? h('p', { class: 'quiet' }, view.missing || 'It is not there any more.') : view.render(state.data, r, state)));
+  if (state.data) view.after?.(main, state.data, r);
   if (state.focusRow !== null) {
     main.querySelector(`[data-row="${state.focusRow}"]`)?.focus({ preventScroll: true });
   }
@@ -174,9 +176,10 @@ async function listen() {
       const { value, done } = await reader.read();
       if (done) break;
       text += value;
-      const lines = text.split('\n\n');
-      text = lines.pop();
-      if (lines.length) heard(JSON.parse(lines.pop().slice(6))); // the newest alone counts
+      const events = text.split('\n\n');
+      text = events.pop();
+      const newest = events.map((e) => e.slice(6)).findLast((e) => e); // an empty one says that the console is there
+      if (newest) heard(JSON.parse(newest));
     }
     state.gone = true;
   } catch (e) {
@@ -210,13 +213,16 @@ const actions = {
     a.click();
     URL.revokeObjectURL(url);
   },
+  record: async () => { await ask('record', { on: 'true' }, { method: 'POST' }); actions.again(); },
+  again: () => { state.timeline = null; refresh(); },
+  zoom: (b) => { zoom(+(b.dataset.by || 1), +(b.dataset.shift || 0)); render(); },
   help: () => help(),
   sort: (b) => { const r = route(); go(r.view, { ...r.params, sort: b.dataset.sort }); },
   remember: async () => { state.remembered = await get('sites', { n: 200, sort: 'count' }); state.rememberedAt = Date.now(); refresh(); },
 };
 
 const keys = [
-  ['1 – 8', 'the views'], ['j k ↓ ↑', 'from row to row'], ['Enter', 'open'], ['Esc', 'back'], ['/', 'filter'], ['Space', 'pause, go on'], ['?', 'this']];
+  ['1 – 9', 'the views'], ['j k ↓ ↑', 'from row to row'], ['Enter', 'open'], ['Esc', 'back'], ['/', 'filter'], ['Space', 'pause, go on'], ['?', 'this']];
 
 const terms = [
   ['state:parked', 'new, ready, running or parked'], ['op:put', 'take or put'], ['site:orders.clj:31', 'a file, or a line of it'],
@@ -257,6 +263,7 @@ function filter(input) {
 document.addEventListener('click', (e) => {
   const b = e.target.closest?.('[data-act]');
   if (b) actions[b.dataset.act](b);
+  if (e.target.id === 'timeline') { timeline.clicked(e.offsetX, e.offsetY); render(); }
 });
 
 document.addEventListener('change', (e) => { if (e.target.id === 'q') filter(e.target); });
@@ -274,7 +281,7 @@ document.addEventListener('keydown', (e) => {
     '/': () => { const q = byId('q'); if (q) { q.focus(); q.select(); } else go('blocks'); },
     '?': help, Escape: () => history.back(),
     ' ': button ? null : actions.pause,
-  }[e.key] || (/^[1-8]$/.test(e.key) ? () => go(tabs[e.key - 1][0]) : null);
+  }[e.key] || (/^[1-9]$/.test(e.key) ? () => go(tabs[e.key - 1][0]) : null);
   if (act) { e.preventDefault(); act(); }
 });
 
@@ -287,8 +294,11 @@ document.addEventListener('visibilitychange', attend);
 addEventListener('hashchange', () => {
   if (/^#t=/.test(location.hash)) { token(); location.reload(); return; }
   state.data = undefined;
+  if (route().view !== 'timeline') state.timeline = null;
   state.focusRow = null;
   tableWindow.reset();
+  renderHead();
+  setTimeout(() => { if (state.data === undefined) byId('main').replaceChildren(h('p', { class: 'quiet' }, 'Looking …')); }, 150);
   refresh();
 });
 setInterval(() => { if (!document.hidden && state.tick) renderHead(); }, 1000);

@@ -33,7 +33,10 @@ function sync(old, fresh) {
     return;
   }
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== 'open') old.removeAttribute(name);
-  for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const { name, value } of [...fresh.attributes]) {
+    if (name === 'style') old.style.cssText = value; // as an attribute the page's policy forbids it
+    else if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
   morph(old, fresh);
 }
 

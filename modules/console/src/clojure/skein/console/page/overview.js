@@ -32,9 +32,9 @@ export const problems = {
       h('li', null, new Date(f['at-ms']).toLocaleTimeString('sv-SE'), ' ', h('b', null, f.exception), f.place ? ` at ${f.place}` : '', `, on ${f.thread}`)))) : null],
 };
 
-const share = (s, top) => {
+const share = (part, whole) => {
   const fill = h('span', { class: 'fill' });
-  fill.style.width = `${(100 * s.count) / top}%`;
+  fill.style.width = `${Math.min(100, (100 * part) / whole)}%`;
   return h('span', { class: 'bar wide', 'aria-hidden': 'true' }, fill);
 };
 
@@ -53,7 +53,9 @@ export const overview = {
           ? h('p', { class: 'note' }, 'Suspicions may be wrong. Start the console with --prove, and the garbage collector can tell.') : null),
       h('div', { class: 'side' },
         d.oldest.length ? section('The oldest waits', h('ol', { class: 'plain' }, d.oldest.map((o) => h('li', null, words(o.says))))) : null,
+        d.folds.length ? section('Folds under way', h('ul', { class: 'plain' }, d.folds.map((f) =>
+          h('li', { 'data-key': f.tid }, f.total ? share(f.done, f.total) : '', ` ${number(f.done)}${f.total ? ` of ${number(f.total)}` : ''} ${f.unit} in ${time(f.since)}, on ${f.name}${f.place ? `, ${f.place}` : ''}`)))) : null,
         d.sites.length ? section('Where blocks are', h('ul', { class: 'shares' }, d.sites.map((s) =>
           h('li', null, h('a', { href: `#/blocks?${new URLSearchParams({ q: siteQuery(s) })}` },
-            h('span', { class: 'num' }, number(s.count)), share(s, d.sites[0].count), h('span', { class: 'code' }, s.place, ' ', s.form || '')))))) : null))],
+            h('span', { class: 'num' }, number(s.count)), share(s.count, d.sites[0].count), h('span', { class: 'code' }, s.place, ' ', s.form || '')))))) : null))],
 };

@@ -1,0 +1,33 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.timeline
+  "The steps and waits of blocks, of a target that records them, for the page to draw.
+
+  * `drawn`: the longest of them"
+  {:no-doc true}
+  (:require
+   [skein.inspect.words :as words])
+  (:import
+   (clojure.lang ExceptionInfo)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const ^:private max-slices 6000)
+(def ^:const ^:private max-ms 60000)
+
+(defn drawn
+  "Returns {:slices :total :last-ms}: what blocks did in the last `last-ms`, of many the longest, by time; or {:off why}."
+  [{:keys [timeline]} last-ms]
+  (if-not timeline
+    {:off "A file has no timeline."}
+    (try
+      (let [last-ms (max 1 (min (long last-ms) (long max-ms)))
+            slices (:slices (timeline last-ms))
+            longest (take max-slices (sort-by (comp - :us) slices))]
+        {:total (count slices)
+         :last-ms last-ms
+         :slices (mapv (fn shown [s] (-> (dissoc s :site) (assoc :place (some-> (:site s) words/place))))
+                       (sort-by :at-us longest))})
+      (catch ExceptionInfo e
+        (if (#{:skein/inspect-off :skein/not-inspectable} (:skein/error (ex-data e)))
+          {:off (ex-message e)}
+          (throw e))))))
