@@ -42,7 +42,8 @@ function edge([from, to, what], nodes) {
   const both = a.verdict && b.verdict ? a.verdict : '';
   return h('g', { class: `edge ${what} ${both}`, 'data-key': `${from} ${to} ${what}` },
     h('path', { d, 'marker-end': 'url(#tip)' }),
-    h('text', { x: (x1 + x2) / 2, y: forward ? (y1 + y2) / 2 - 5 : Math.max(y1, y2) + 22 }, what === 'makes' ? 'result of' : what === 'holds' ? 'has it' : what));
+    what === 'holds' ? null
+      : h('text', { x: (x1 + x2) / 2, y: forward ? (y1 + y2) / 2 - 5 : Math.max(y1, y2) + 22 }, what === 'makes' ? 'result of' : what));
 }
 
 export const graph = {
@@ -62,7 +63,7 @@ export const graph = {
         d.of ? [`What is at most ${plural(hops, 'step')} away. `, h('a', { href: `#/graph?of=${d.of}&hops=${hops + 1}` }, 'Further'), ' · ', h('a', { href: '#/graph' }, 'All')]
           : d.reported ? 'What can\'t go on, and what is near it.' : 'All that waits.',
         ` ${plural(d.total, 'node')}${d.total > d.nodes.length ? `, drawn as ${number(d.nodes.length)}: blocks of one place together` : ''}. `,
-        'Round: a block. Square: a channel. Pointed: a thread.'),
+        'Round: a block. Square: a channel. Pointed: a thread. Dashed: has the channel in a local.'),
       d.nodes.length ? h('div', { class: 'canvas', tabindex: '0', role: 'region', 'aria-label': 'Graph of waits' },
         h('svg', { width, height, viewBox: `0 0 ${width} ${height}` },
           h('defs', null, h('marker', { id: 'tip', viewBox: '0 0 8 8', refX: 7, refY: 4, markerUnits: 'userSpaceOnUse', markerWidth: 9, markerHeight: 9, orient: 'auto-start-reverse' }, h('path', { d: 'M0,0 L8,4 L0,8 z' }))),
