@@ -9,7 +9,9 @@
    [skein.inspect :as inspect])
   (:import
    (clojure.lang ExceptionInfo)
-   (java.io File)))
+   (java.io BufferedReader File InputStreamReader)
+   (java.lang ProcessBuilder$Redirect)
+   (java.util List)))
 
 (set! *warn-on-reflection* true)
 
@@ -20,6 +22,9 @@
 (deftest what-is-no-target-is-refused
   (is (= :skein/not-inspectable (refused "no-such-file.edn") (refused "999999999") (refused "127.0.0.1:1")))
   (is (= :skein/not-a-dump (refused "deps.edn")))
+  (let [json (File/createTempFile "skein-console" ".json")]
+    (is (= :skein/not-a-dump (refused (str json))))
+    (io/delete-file json))
   (is (= :skein/not-a-heap-file (refused "LICENSE"))))
 
 (deftest this-process-is-left-as-it-was
@@ -48,3 +53,54 @@
         (is (= (str (.getName file) ", a file") name))
         (is (= 1 (:skein/snapshot (look false)))))
       (finally (inspect/stop!) (io/delete-file file)))))
+
+(defn- start
+  "Starts a program, a form, that prints when it is ready; it has not heard of the inspector."
+  ^Process [program]
+  (let [^List command [(str (System/getProperty "java.home") "/bin/java") "-Xmx300m" "-cp" (System/getProperty "java.class.path")
+                       "clojure.main" "-e" (pr-str program)]
+        process (-> (ProcessBuilder. command) (.redirectError ProcessBuilder$Redirect/INHERIT) .start)]
+    (.readLine (BufferedReader. (InputStreamReader. (.getInputStream process))))
+    process))
+
+(deftest a-process-is-a-target-until-it-ends
+  (let [process (start '(do (require '[skein.async :as a])
+                            (def c (a/chan))
+                            (def steps (a/go-loop [] (a/<! (a/timeout 20)) (recur)))
+                            (def waits (a/go (a/<! c)))
+                            (println "ready")
+                            (a/<!! (a/chan))))]
+    (try
+      (let [{:keys [look close! live? paths timeline record!]} (target/target (str (.pid process)))
+            forms (fn forms [] (map (comp :form :site) (:blocks (look false))))]
+        (is live?)
+        (is (= (System/getProperty "user.dir") (str (.normalize (.toPath (io/file (first (paths))))))))
+        (loop [] (when-not (some #{"(a/<! (a/timeout 20))"} (forms)) (recur)))
+        (is (not-any? #{"(a/<! c)"} (forms)) "it was parked before anybody looked, and has no step")
+        (is (= 1 (:skein/snapshot (look true))))
+        (is (= :skein/not-inspectable (try (timeline 1000) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+        (record!)
+        (loop [] (when (empty? (:slices (timeline 1000))) (recur)))
+        (.waitFor (.destroyForcibly process))
+        (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+        (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (:skein/error (ex-data e))))) "it tries again")
+        (close!))
+      (finally (.destroyForcibly process)))))
+
+(deftest a-heap-file-shows-what-was-parked-before
+  (let [folder (.toFile (java.nio.file.Files/createTempDirectory "skein-console" (make-array java.nio.file.attribute.FileAttribute 0)))
+        path (str (io/file folder "x.hprof"))
+        process (start '(do (require '[skein.async :as a])
+                            (def c (a/chan))
+                            (def waits (a/go (a/<! c)))
+                            (println "ready")
+                            (a/<!! (a/chan))))]
+    (try
+      (.waitFor (.start (ProcessBuilder. ^List [(str (System/getProperty "java.home") "/bin/jcmd") (str (.pid process)) "GC.heap_dump" "-all" path])))
+      (let [{:keys [look live?]} (target/target path)]
+        (is (not live?))
+        (is (= [:parked] (map :state (:blocks (look false))))))
+      (finally
+        (.waitFor (.destroyForcibly process))
+        (io/delete-file path true)
+        (io/delete-file folder true)))))

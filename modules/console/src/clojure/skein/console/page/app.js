@@ -16,7 +16,7 @@ const tabs = [
 const parents = { blocks: 'sites', block: 'sites', channel: 'channels' };
 
 const byId = (id) => document.getElementById(id);
-const state = { tick: null, tickAt: 0, data: null, shown: null, failed: null, paused: false, gone: false, stream: null, remembered: null, focusRow: null };
+const state = { tick: null, tickAt: 0, data: null, shown: null, failed: null, paused: false, gone: false, stream: null, question: null, remembered: null, focusRow: null };
 
 // --- Asking ----------------------------------------------------------------------
 
@@ -41,7 +41,8 @@ async function ask(path, params = {}, options = {}) {
   throw new Error(says?.error || `The console could not answer (${reply.status}).`);
 }
 
-const get = async (path, params) => (await ask(path, params))?.json() ?? null;
+// What a view asks is given up when another view is opened.
+const get = async (path, params) => (await ask(path, params, { signal: state.question?.signal }))?.json() ?? null;
 
 // --- Where we are ----------------------------------------------------------------
 
@@ -145,11 +146,12 @@ async function refresh() {
       again = false;
       const r = route();
       const hash = location.hash;
+      state.question = new AbortController();
       try {
         const data = await views[r.view].data(get, r, state);
         if (hash === location.hash) { state.data = data; state.failed = null; }
       } catch (e) {
-        if (e instanceof TypeError) state.gone = true; else state.failed = e.message;
+        if (e instanceof TypeError) state.gone = true; else if (e.name !== 'AbortError') state.failed = e.message;
       }
       if (hash !== location.hash) again = true; else render();
     } while (again);
@@ -297,6 +299,7 @@ addEventListener('hashchange', () => {
   if (route().view !== 'timeline') state.timeline = null;
   state.focusRow = null;
   tableWindow.reset();
+  state.question?.abort();
   renderHead();
   setTimeout(() => { if (state.data === undefined) byId('main').replaceChildren(h('p', { class: 'quiet' }, 'Looking …')); }, 150);
   refresh();
