@@ -33,6 +33,12 @@
   (let [[status text] (ask console path)]
     (if (= 200 status) (json/read-str text :key-fn keyword) [status text])))
 
+(defn- fresh
+  "As `data`, after a look if one is due: no page watches here, which would take them."
+  [console path]
+  (ask console "/metrics")
+  (data console path))
+
 (defn- eventually [f]
   (let [end (+ (System/nanoTime) (* 1000000 (long deadline-ms)))]
     (loop []
@@ -60,7 +66,7 @@
   (let [c (inspect/label! (chan) "jobs"), block (go (<! c))]
     (with-console [console {}]
       (let [again (go (<! c))
-            id (eventually #(:id (first (:rows (data console "/api/blocks?q=chan:jobs")))))]
+            id (eventually #(:id (first (:rows (fresh console "/api/blocks?q=chan:jobs")))))]
         (is (= "jobs" (get-in (data console (str "/api/block?id=" id)) [:waits-in 0 :name])))
         (is (= "console_test.clj" (last (str/split (:file (data console (str "/api/block?id=" id))) #"/"))))
         (is (some :here? (:source (data console (str "/api/block?id=" id)))))
@@ -81,7 +87,7 @@
     (with-console [console {}]
       (let [put (go (>! c canary) (>! c {:secret canary}))
             local (go (let [x [canary]] (<! (a/promise-chan)) x))]
-        (eventually #(seq (:rows (data console "/api/blocks?q=chan:secrets"))))
+        (eventually #(seq (:rows (fresh console "/api/blocks?q=chan:secrets"))))
         (doseq [path ["/api/overview" "/api/problems" "/api/sites" "/api/blocks" "/api/channels" "/api/threads" "/api/graph" "/api/scopes"
                       "/api/dump.json" "/api/dump.edn" "/metrics" "/" "/app.js"]
                 :let [[status text] (ask console path)]]

@@ -74,7 +74,7 @@
   (inspect/stop!)
   (let [hung (doto (Thread. ^Runnable (fn hang [] (try (<!! (exchange)) (catch InterruptedException _)))) (.setDaemon true))]
     (with-page [page (let [c (console/serve! {:actions #{:prove}})] (.start hung) c)]
-      (b/eventually "proven" (fn [] (b/js page "document.querySelector('[data-act=prove]').click()")
+      (b/eventually "proven" (fn [] (b/js page "document.querySelector('[data-act=prove]')?.click()")
                                (Thread/sleep 100)
                                (str/includes? (text page ".finding.proven .kind") "deadlock")))
       (is (re-find #"never end" (text page "h1")))

@@ -96,7 +96,8 @@
                             (println "ready")
                             (a/<!! (a/chan))))]
     (try
-      (.waitFor (.start (ProcessBuilder. ^List [(str (System/getProperty "java.home") "/bin/jcmd") (str (.pid process)) "GC.heap_dump" "-all" path])))
+      (let [^List jcmd [(str (System/getProperty "java.home") "/bin/jcmd") (str (.pid process)) "GC.heap_dump" "-all" path]]
+        (.waitFor (.start (ProcessBuilder. jcmd))))
       (let [{:keys [look live?]} (target/target path)]
         (is (not live?))
         (is (= [:parked] (map :state (:blocks (look false))))))
