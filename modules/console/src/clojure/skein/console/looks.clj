@@ -31,8 +31,8 @@
 
 (defn- prepared
   "A snapshot with what all views need of it."
-  [rev snapshot took-ms]
-  {:rev rev :snapshot snapshot :took-ms took-ms
+  [rev snapshot]
+  {:rev rev :snapshot snapshot
    :index (assoc (shape/index snapshot) :threads (into {} (map (juxt :tid identity)) (:threads snapshot)))
    :deadlocks (inspect/deadlocks snapshot)
    :lints (inspect/lints snapshot)
@@ -46,19 +46,23 @@
   [sites {:keys [at-ms blocks]}]
   (if (< (long at-ms) (+ (long growth-every-ms) (long (:at-ms (peek sites) 0))))
     sites
-    (vec (take-last growth-looks (conj sites {:at-ms at-ms :blocks (mapv (fn site [b] {:site (:site b)}) blocks)})))))
+    (let [site (memoize (fn site [s] {:site s}))] ; places are few
+      (vec (take-last growth-looks (conj sites {:at-ms at-ms :blocks (mapv (comp site :site) blocks)}))))))
 
 (defn- taken
-  "The state after a look at the target."
-  [{:keys [rev history sites]} snapshot took-ns]
-  (let [took-ms (quot (long took-ns) 1000000)
-        sites (with-sites sites snapshot)]
-    {:rev (inc (long rev))
-     :due-ns (+ (System/nanoTime) (max (* 1000000 (long pause-ms)) (* (long pause-factor) (long took-ns))))
+  "The state after a look at the target, which began at `start`, in ns."
+  [{:keys [rev history sites]} snapshot start]
+  (let [rev (inc (long rev))
+        sites (with-sites sites snapshot)
+        growth (if (next sites) (lints/growth sites) [])
+        look (prepared rev snapshot)
+        took (- (System/nanoTime) (long start))]
+    {:rev rev
+     :due-ns (+ (System/nanoTime) (max (* 1000000 (long pause-ms)) (* (long pause-factor) took)))
      :history (vec (take-last max-history (conj history (counts snapshot))))
      :sites sites
-     :growth (if (next sites) (lints/growth sites) [])
-     :look (prepared (inc (long rev)) snapshot took-ms)}))
+     :growth growth
+     :look (assoc look :took-ms (quot took 1000000))}))
 
 (defn- reason [t]
   (if (:skein/error (ex-data t)) (ex-message t) (str (.getName (class t)) ": " (ex-message t))))
@@ -72,7 +76,7 @@
   (let [start (System/nanoTime)]
     (try
       (let [snapshot ((:look target) prove)]
-        (swap! state taken snapshot (- (System/nanoTime) start)))
+        (reset! state (taken @state snapshot start))) ; only who has the lock writes it
       (catch InterruptedException e (throw e))
       (catch Exception e ; the page shows it, with the last look
         (swap! state failed e)))))
