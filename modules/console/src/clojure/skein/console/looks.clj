@@ -58,7 +58,8 @@
         look (prepared rev snapshot)
         took (- (System/nanoTime) (long start))]
     {:rev rev
-     :due-ns (+ (System/nanoTime) (max (* 1000000 (long pause-ms)) (* (long pause-factor) took)))
+     :due-ns (+ (System/nanoTime) (max (* 1000000 (long pause-ms))
+                                       (if (= 1 rev) 0 (* (long pause-factor) took)))) ; the first one has loaded the inspector
      :history (vec (take-last max-history (conj history (counts snapshot))))
      :sites sites
      :growth growth

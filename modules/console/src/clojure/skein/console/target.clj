@@ -53,6 +53,7 @@
   breaks is made again at the next look. Throws :skein/not-inspectable."
   [pid]
   (let [connection (atom (remote/connect pid))
+        late (atom false) ; whether this console has switched the inspector on
         drop! (fn drop! [] (when-some [open (first (reset-vals! connection nil))] ((:close! open))))
         ask (fn ask [operation argument]
               (try
@@ -61,7 +62,9 @@
         name (str "process " pid (some->> (:command @connection) (str ", ")))]
     {:name name
      :live? true
-     :look (partial ask :look)
+     :look (fn look [prove]
+             (let [{:keys [was-off?] :as snapshot} (ask :look prove)]
+               (assoc snapshot :was-off? (swap! late (fn since [late] (or late (boolean was-off?)))))))
      :timeline (partial ask :timeline)
      :record! (fn record! [] (ask :record! true))
      :paths (fn paths [] (concat (:paths @connection) (own-paths)))

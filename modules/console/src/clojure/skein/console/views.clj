@@ -276,7 +276,7 @@
       (pos? n) (if (= 1 n) "One wait can never end." (str n " waits can never end."))
       (pos? (long wrong)) (if (= 1 wrong) "There is one error." (str "There are " wrong " errors."))
       (pos? (long maybe)) (if (= 1 maybe) "One thing looks wrong." (str maybe " things look wrong."))
-      (zero? (long blocks)) "There are no blocks."
+      (zero? (long blocks)) "No blocks are seen."
       :else "Nothing looks wrong.")))
 
 (defn overview
@@ -287,7 +287,10 @@
       (let [{:keys [findings unproven]} (problems look growth lines)
             waiting (filter (comp seq :waits) (concat (:blocks snapshot) (:threads snapshot)))]
         {:headline (headline (counts look growth))
-         :unproven unproven
+         :unproven (or unproven
+                       (when (:was-off? snapshot)
+                         (str "The inspector of this process was off until you came. It sees a block at the block's next step; "
+                              "./skein ps PID --heap and heap files show older ones too.")))
          :findings (vec (take 8 findings))
          :more (max 0 (- (count findings) 8))
          :oldest (mapv (fn shown [p] {:says (words/says index p) :since (:since-ms p) :block (:id p)})

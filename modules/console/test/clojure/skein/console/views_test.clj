@@ -82,7 +82,8 @@
 
 (deftest nothing-wrong-is-said
   (is (= "Nothing looks wrong." (:headline (views/overview @ten [] (constantly nil)))))
-  (is (= "There are no blocks." (:headline (views/overview (look {}) [] (constantly nil)))))
+  (is (= "No blocks are seen." (:headline (views/overview (look {}) [] (constantly nil)))))
+  (is (re-find #"was off until you came" (:unproven (views/overview (look {:was-off? true}) [] (constantly nil)))))
   (is (= [10 9 8] (map :block (:oldest (views/overview @ten [] (constantly nil)))))))
 
 (deftest scopes-are-a-tree
