@@ -24,6 +24,10 @@
 
 (set! *warn-on-reflection* true)
 
+(def ^:private ^:const rows-of-page
+  "How many rows of a tally the page has, where --top does not ask for more."
+  200)
+
 (def ^:const approx-keys
   "How many keys --approx keeps for each tally."
   100000)
@@ -67,22 +71,34 @@
 
 (defn query
   "Returns the query that the options of `skein wf` ask: the general report where no tally is asked for."
-  [{:keys [top form tallies preset databases] :as options}]
+  [{:keys [top form tallies preset databases html save with] :as options}]
   (let [own (own-tallies options)
         site? (or (= preset "site") (and (empty? own) (not form) (not tallies)))]
     {:where (vec (conditions options))
      :site? site?
-     :tallies (into (if site? (mapv #(cond-> % top (assoc :top top)) (into query/site (vals (select-keys query/located (keys databases))))) []) own)}))
+     :tallies (cond->> (into (if site? (mapv #(cond-> % top (assoc :top top)) (into query/site (vals (select-keys query/located (keys databases))))) []) own)
+                html (mapv #(update % :top (fnil max 0) rows-of-page))
+                ;; What is saved may be wanted as a page later.
+                (and site? (or html save with)) (into [query/plot]))}))
 
 ;;;; Output
 
 (defn- print-line [^PrintStream err & texts]
   (.println err ^String (apply str texts)))
 
+(defn- for-others
+  "Returns a result without what only the page shows."
+  [result {:keys [html top]}]
+  (let [cut (fn cut [tally]
+              (cond-> tally (and html (not (query/over-time? tally))) (update :rows #(vec (take (or top query/default-top) %)))))
+        plot? (fn plot? [{:keys [name]}] (= name (:name query/plot)))]
+    (update result :tallies (fn others [tallies] (into [] (comp (remove plot?) (map cut)) tallies)))))
+
 (defn write-result
   "Writes a result to `out` in the format that the options ask for."
   [result {:keys [format] :or {format "text"} :as options} ^OutputStream out]
-  (let [[^String text ^String encoding] (case format
+  (let [result (for-others result options)
+        [^String text ^String encoding] (case format
                                           "text" [(text/text result (terminal/color? options) (second (terminal/size))) "UTF-8"]
                                           "json" [(data/json result) "UTF-8"]
                                           "edn" [(data/edn result) "UTF-8"]
@@ -127,7 +143,7 @@
   (write-result result options out)
   (when html (write-html! html result))
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
-  (doseq [note (text/gap-notes result)] (print-line notes note))
+  (doseq [note (text/gap-notes (for-others result options))] (print-line notes note))
   (some->> (text/malformed-note result) (print-line notes))
   (print-line notes (text/summary result)))
 

@@ -1,13 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.html
-  "A result of `skein.wf.analysis` as one page that needs nothing else: no network, no script.
+  "A result of `skein.wf.analysis` as one page that needs nothing else from elsewhere.
 
   - `page`   result -> HTML
 
-  Tallies over time are columns, all others tables with bars. Light or dark as the reader's system is set. Pure."
+  Tallies over time are columns, all others tables with bars. A script of a few lines sorts tables and opens long ones; without it they are open. Light or dark as the reader's system is set. Pure."
   (:require
    [clojure.string :as str]
    [skein.wf.query :as query]
+   [skein.wf.timeline :as timeline]
    [skein.wf.units :as units]))
 
 (set! *warn-on-reflection* true)
@@ -35,7 +36,19 @@ td:last-child{text-align:left;white-space:normal;overflow-wrap:anywhere;min-widt
 .axis{display:flex;justify-content:space-between;color:var(--soft);font-size:.78rem;margin-top:.3rem;gap:.5rem}
 details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85rem}
 @media(max-width:46rem){main{grid-template-columns:minmax(0,1fr)}body{font-size:14px}dd{font-size:1.1rem}.columns{height:7rem}}
-@media print{body{max-width:none}section{break-inside:avoid}}")
+th.by{cursor:pointer}th.by:hover{color:var(--ink)}th.down::after{content:' ↓'}
+button{margin-top:.6rem;padding:.2rem .7rem;border:1px solid var(--line);border-radius:.4rem;background:none;color:var(--soft);font:inherit;font-size:.85rem;cursor:pointer}
+@media print{button{display:none}body{max-width:none}section{break-inside:avoid}}")
+
+(def ^:private script
+  "for(const table of document.querySelectorAll('section table')){
+const body=table.tBodies[0],head=body.rows[0],rows=[...body.rows].slice(1),few=10;let all=rows.length<=few,button
+const show=()=>{rows.forEach((row,i)=>{row.hidden=!all&&i>=few});if(button)button.textContent=all?'Fewer rows':'All '+rows.length+' rows'}
+const value=(row,i)=>row.cells[i].dataset.n===undefined?row.cells[i].textContent:+row.cells[i].dataset.n
+;[...head.cells].forEach((th,i)=>{th.className='by';th.title='Sort';th.onclick=()=>{const up=th.classList.contains('down')||i===head.cells.length-1&&!th.classList.contains('up')
+rows.sort((a,b)=>{const x=value(a,i),y=value(b,i);return(x<y?-1:x>y?1:0)*(up?1:-1)});for(const h of head.cells)h.className='by'
+th.classList.add(up?'up':'down');body.append(...rows);show()}})
+if(!all){button=document.createElement('button');button.onclick=()=>{all=!all;show()};table.parentNode.after(button)}show()}")
 
 (defn- escaped [text]
   (str/escape text {\& "&amp;" \< "&lt;" \> "&gt;" \" "&quot;"}))
@@ -56,7 +69,7 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
     (str "<div class=scroll><table><tr>" (str/join (map (fn head [title] (str "<th>" (escaped title))) (units/titles tally))) "<th>"
          (str/join
            (map (fn row [{:keys [key numbers]} value]
-                  (str "<tr>" (str/join (map (fn cell [c n] (str "<td>" (escaped (units/shown c n)))) columns numbers))
+                  (str "<tr>" (str/join (map (fn cell [c n] (str "<td data-n=" (or n -1) ">" (escaped (units/shown c n)))) columns numbers))
                        "<td>" (escaped (units/label key))
                        (when bars? (str "<span class=bar><i style=\"width:" (percent value most) "\"></i></span>"))))
                 rows (values tally)))
@@ -77,8 +90,23 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
          "<span>" (label (last rows)) "</span></div>"
          "<details><summary>The numbers</summary>" (table tally false) "</details>")))
 
+(defn- step-name [step]
+  (let [[n unit] (some (fn fits [[seconds unit]] (when (zero? (rem (long step) (long seconds))) [(quot (long step) (long seconds)) unit])) [[86400 "day"] [3600 "hour"] [60 "minute"]])]
+    (if (= 1 n) (str "each " unit) (str "in steps of " n " " unit "s"))))
+
+(def ^:private most-columns "Of the plot over the whole time." 120)
+
+(defn- plot
+  "Requests and bytes over the whole time, in steps that fit it: minutes of an hour, days of a year."
+  [{:keys [rows] :as tally}]
+  (when (seq rows)
+    (let [[step rows] (timeline/coarse rows most-columns)
+          chart (fn chart [rank] (column-chart (assoc tally :rows rows, :rank rank, :columns ["hits" "bytes"])))]
+      (str "<section class=wide><h2>Requests <small>" (step-name step) "</small></h2>" (chart "hits") "</section>\n"
+           "<section class=wide><h2>Bytes sent <small>" (step-name step) "</small></h2>" (chart "bytes") "</section>\n"))))
+
 (defn- section [{:keys [title distinct rows rank error distinct-error columns] :as tally}]
-  (let [chart? (and (query/over-time? tally) (seq rows))]
+  (let [chart? (and (query/over-time? tally) (> (count rows) 2))]
     (str "<section" (when (or (> (count columns) 4) (and chart? (> (count rows) 24))) " class=wide") "><h2>" (escaped title) " <small>"
          (when (< (count rows) (long distinct)) (str (units/grouped (count rows)) " of "))
          (when error "about ") (units/grouped distinct)
@@ -115,4 +143,4 @@ details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85
            (str "<p>Malformed lines, by the field at which they depart from the format: "
                 (escaped (str/join ", " (map (fn kind [[k n]] (str k " " (units/grouped n))) (sort-by (comp - val) malformed-kinds))))
                 "</p>\n<br>\n"))
-         "<main>\n" (str/join (map section tallies)) "</main>\n")))
+         "<main>\n" (str/join (map #(if (= (:name query/plot) (:name %)) (plot %) (section %)) tallies)) "</main>\n<script>" script "</script>\n")))

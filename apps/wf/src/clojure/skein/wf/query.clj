@@ -41,6 +41,10 @@
   {"country" {:name "country", :title "Countries", :by ["country"], :optional? true}
    "network" {:name "network", :title "Networks", :by ["network"], :optional? true}})
 
+(def plot
+  "What the page's plot of the general report is made of."
+  {:name "plot", :title "Requests over time", :by ["minute"], :optional? true})
+
 (def site
   "The tallies of the general report: about what most people ask. Those that a log has no fields for are left out."
   (mapv

@@ -4,7 +4,8 @@
 
   - `filled`   rows in the order of time -> rows, one for each step between the first and the last
   - `gaps?`    whether some are missing after that
-  - `hours`    rows by hour of the day -> rows, one for each hour"
+  - `hours`    rows by hour of the day -> rows, one for each hour
+  - `coarse`   rows by minute -> few enough rows for a plot"
   (:require
    [clojure.string :as str])
   (:import
@@ -55,6 +56,28 @@
   [rows step]
   (let [steps (steps rows step)]
     (and (> steps (long max-rows)) (< (count rows) steps))))
+
+(def ^:private minutes
+  "The steps of a plot."
+  [1 5 10 30 60 180 360 720 1440 (* 7 1440) (* 28 1440)])
+
+(defn coarse
+  "Returns `rows` by minute, in the order of time, as [step rows]: added up in steps of so many seconds that there are at most `most` of
+  them, without gaps, or some more if they span many years. Only the first two numbers, hits and bytes, are kept.
+
+      (second (coarse [{:key [\"2025-03-01 00:07\"], :numbers [1 10]} {:key [\"2025-03-01 00:11\"], :numbers [2 20]}] 2))
+      ;=> [{:key [\"2025-03-01 00:05\"], :numbers [1 10]} {:key [\"2025-03-01 00:10\"], :numbers [2 20]}]"
+  [rows most]
+  (let [at (fn at [row] (seconds-of (first (:key row))))
+        start (at (first rows))
+        end (at (peek rows))
+        place (fn place [second step] (- (long second) (long (mod (long second) (long step)))))
+        step (* 60 (long (or (some #(when (<= (quot (- (long (place end (* 60 (long %)))) (long (place start (* 60 (long %))))) (* 60 (long %))) (dec (long most))) %) minutes)
+                             (peek minutes))))
+        text (key-format step)
+        sums (reduce (fn add [sums {[hits bytes] :numbers :as row}] (update sums (place (at row) step) (fnil (partial mapv +) [0 0]) [hits bytes])) {} rows)]
+    [step (mapv (fn row [second] {:key [(.format (LocalDateTime/ofEpochSecond second 0 ZoneOffset/UTC) text)], :numbers (sums second [0 0])})
+            (range (place start step) (inc (long (place end step))) step))]))
 
 (defn filled
   "Returns `rows`, {:key [text], :numbers [n ...]} in the order of time, with `empty-numbers` for each step of `step` seconds that is

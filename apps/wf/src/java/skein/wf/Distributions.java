@@ -22,7 +22,8 @@ final class Distributions {
 
     private final TallyPlan plan;
     private final Budget budget;
-    private final KeyTable values; // without a limit: those of the column, by their bytes
+    private final KeyTable
+            values; // without a limit: those of the column, by their bytes, each with the last key's entry
     private LongTable pairs; // without a limit: entry of the key, entry of the value
     private LongTable registers; // with a limit: entry of the key, register -> the highest rank
     private final LongTable[] buckets = new LongTable[2]; // of bytes and of durations: entry of the key, bucket
@@ -77,6 +78,9 @@ final class Distributions {
     }
 
     private void addPair(KeyTable table, int entry, int value) {
+        // A value mostly comes with the key that it came with before: a client stays for a day.
+        if (values.cells[value] == entry) return;
+        values.cells[value] = entry;
         if (pairs.add((long) entry << 32 | value, 1)) table.cells[entry + Tally.DISTINCT]++;
     }
 

@@ -4,7 +4,8 @@
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
-   [skein.wf.html :as html]))
+   [skein.wf.html :as html]
+   [skein.wf.query :as query]))
 
 (set! *warn-on-reflection* true)
 
@@ -13,8 +14,8 @@
    :formats [{:name "combined", :inputs ["a.log" "<b>.log"]}]
    :tallies [{:name "url", :title "URLs", :by ["url"], :rank "hits", :columns ["hits" "bytes"], :distinct 3
               :rows [{:key ["/<script>alert(1)</script>&\"x\""], :numbers [4 1024]} {:key ["/caf\u00C3\u00A9\u001B[31m"], :numbers [1 0]}]}
-             {:name "day", :title "Days", :by ["day"], :rank "bytes", :columns ["hits" "bytes"], :distinct 2
-              :rows [{:key ["2025-03-04"], :numbers [3 1000]} {:key ["2025-03-05"], :numbers [4 500]}]}
+             {:name "day", :title "Days", :by ["day"], :rank "bytes", :columns ["hits" "bytes"], :distinct 3
+              :rows [{:key ["2025-03-04"], :numbers [3 1000]} {:key ["2025-03-05"], :numbers [4 500]} {:key ["2025-03-06"], :numbers [0 0]}]}
              {:name "none", :title "Nothing", :by ["user"], :rank "hits", :columns ["hits" "bytes"], :distinct 0, :rows []}
              {:name "about", :title "About", :by ["client"], :rank "hits", :columns ["hits" "bytes"], :distinct 9000, :error 5
               :rows [{:key ["c"], :numbers [9 9], :error 5}]}]})
@@ -22,7 +23,8 @@
 (deftest the-page-needs-nothing-else
   (let [page (html/page result)]
     (is (str/starts-with? page "<!doctype html>"))
-    (doseq [foreign [#"<script" #"<link" #"<img" #"@import" #"url\(" #"(?i)https?://"]]
+    (is (= 1 (count (re-seq #"<script" page))) "its own")
+    (doseq [foreign [#"<script[^>]" #"<link" #"<img" #"@import" #"url\(" #"(?i)https?://"]]
       (is (not (re-find foreign page)) (str foreign)))))
 
 (deftest what-clients-sent-is-text
@@ -38,7 +40,15 @@
       (is (str/includes? page text) text))
     (testing "bars and columns are parts of the largest"
       (is (= ["width:100.0%" "width:25.0%" "width:100.0%"] (re-seq #"width:[\d.]+%(?=\"></i></span>)" page)))
-      (is (= ["height:100.0%" "height:50.0%"] (re-seq #"height:[\d.]+%(?=\" title)" page))))))
+      (is (= ["height:100.0%" "height:50.0%" "height:0.0%"] (re-seq #"height:[\d.]+%(?=\" title)" page))))))
+
+(deftest the-plot-has-steps-that-fit-the-time
+  (doseq [[step minutes] {"each minute" [0 59], "in steps of 30 minutes" [0 1439], "in steps of 7 days" [0 1440 (* 364 1440)]}
+          :let [at (fn at [minute] (subs (str (.plusMinutes (java.time.LocalDateTime/parse "2025-03-03T00:00:00") (long minute))) 0 16))
+                rows (mapv (fn row [minute] {:key [(str/replace (at minute) "T" " ")], :numbers [2 10]}) minutes)
+                page (html/page (assoc result :tallies [(assoc query/plot :rank "hits" :columns ["hits" "bytes"] :rows rows, :distinct 1)]))]]
+    (is (str/includes? page (str "Requests <small>" step)))
+    (is (<= 48 (/ (count (re-seq #"<i style=\"height" page)) 2) 120) step)))
 
 (deftest a-page-of-nothing-is-a-page
   (is (str/includes? (html/page (assoc result :tallies [] :seconds nil :malformed 0 :malformed-kinds {} :formats [])) "<main>\n</main>")))

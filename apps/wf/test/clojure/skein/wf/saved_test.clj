@@ -89,6 +89,11 @@
       (is (= [2 ""] [code out]))
       (is (str/includes? err (str state " was saved with " words)) err))
     (testing "while what is shown of it may differ"
+      (let [general (io/file folder "general")
+            page (io/file folder "page.html")]
+        (is (= 0 (:code (run "--preset" "site" "--save" general log))))
+        (is (= 0 (:code (run "--preset" "site" "--with" general "--html" page log))))
+        (is (str/includes? (slurp page) "Requests <small>")))
       (is (= 0 (:code (run "--by" "url" "--top" "3" "--format" "csv" "--with" state log)))))))
 
 (deftest what-is-no-saved-state-is-refused
