@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console
-  "A page that shows a running program: what can never go on, who waits for whom, and where.
+  "A page that shows a running program: which blocks can never go on, who waits for whom, and where.
 
   * `serve!` shows this process, another one, or a file
 
@@ -8,8 +8,9 @@
         (stop! console))
       ;=> nil
 
-  From a shell: `./skein console PID`. The server is that command's own process then, and a program that hangs is no trouble to it.
-  The page shows no value that the program has computed, and changes nothing in the program unless :actions says so."
+  From a shell: `./skein console PID`. The server then runs in the command's own process, so it answers even if the program hangs.
+  The page shows no value that the program has computed. Apart from switching the inspector on, it changes nothing in the program
+  unless :actions allows it."
   (:require
    [skein.console.api :as api]
    [skein.console.looks :as looks]
@@ -35,16 +36,16 @@
    :actions [(fn actions? [x] (and (set? x) (every? #{:prove :record} x))) "a set of :prove and :record"]})
 
 (defn serve!
-  "Starts a console on 127.0.0.1. Returns {:url string :port n}, for `stop!`. The page is at :url, which has a token in it: who has it
-  sees what the console sees.
+  "Starts a console on 127.0.0.1. Returns {:url string :port n}, for `stop!`. The page is at :url, which contains a token.
+  Anyone on this machine who has the URL sees what the console sees.
 
   options
-    :port     0, the default, takes a free one
-    :target   this process by default; \"4711\" is a process, \"host:9010\" one whose management agent listens there,
+    :port     0, the default, chooses a free port
+    :target   this process by default; \"4711\" is a process, \"host:9010\" a process whose management agent listens there,
               \"x.edn\" a dump, \"x.hprof\" a heap file
     :before   a dump or heap file with which the page compares the target
-    :actions  #{:prove} gives the page a button that runs the garbage collector of the target; :record one that records the
-              steps of blocks for the timeline, until the inspector is off
+    :actions  a set. :prove gives the page a button that runs the garbage collector of the target. :record gives it a button
+              that starts to record the steps of blocks for the timeline; recording ends when the inspector is switched off
 
   A console that no page watches takes no snapshot. Throws :skein/no-port, :skein/not-inspectable, :skein/not-a-dump,
   :skein/not-a-heap-file."
@@ -64,7 +65,8 @@
          (throw e))))))
 
 (defn stop!
-  "Ends a console that `serve!` has returned: its port is free again, and its target is left as it was. Returns nil."
+  "Ends a console that `serve!` has returned, and frees its port. If the console switched on the inspector of this process, the last
+  console to end switches it off again; the inspector of another process stays on. Returns nil."
   [{::keys [server target]}]
   ((:stop! server))
   ((:close! target))

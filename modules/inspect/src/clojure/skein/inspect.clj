@@ -8,7 +8,7 @@
   * `deadlocks`, `leaks`: who can never go on
   * `lints`, `growth`: what looks wrong
   * `dump`, `dump!`, `read-dump`: a snapshot as text, JSON or EDN
-  * `timeline`, `timeline!`: what blocks did when, and the same as a file for Perfetto
+  * `timeline`, `timeline!`: when each block ran and waited, and the same as a file for Perfetto
   * `metrics` for a scraper
   * `read-heap`: a heap file as a snapshot
   * `mark`, `survivors`: blocks made since then that have not ended
@@ -52,7 +52,7 @@
   (.isOn (Registry/get)))
 
 (defn level
-  "Returns how much the inspector notes: :off; :registry, who waits where; or :events, when each step began and ended too."
+  "Returns how much the inspector records: :off, nothing; :registry, who waits where; or :events, also when each step began and ended."
   []
   (let [registry (Registry/get)]
     (cond (.recorder registry) :events, (.isOn registry) :registry, :else :off)))
@@ -61,8 +61,8 @@
   "Switches the inspector on. It sees blocks that are made from now on, and older ones from their next step on.
   Returns true.
 
-  options  :level :events records steps too, for `timeline`: a step then takes some 100 ns more, and up to 30 MB hold the last
-           steps; :registry ends that. The default leaves the level as it is, :registry at first"
+  options  :level  :events also records steps, for `timeline`. Each step then takes some 100 ns more, and the last steps take up
+                   to 30 MB. :registry stops recording. The default leaves the level as it is; at first it is :registry"
   ([] (start! nil))
   ([options]
    (let [{:keys [level]} (check/options "start!" options {:level [#{:registry :events} ":registry or :events"]})
@@ -95,7 +95,7 @@
   :failures   the last exceptions that reached nobody: {:at-ms :thread :exception class-name :site}
   :timers     how many timeouts have neither fired nor been closed
   :locks      threads that hold each other's locks: {:name :tid :lock :held-by :site}; virtual ones in heap files only
-  :starved    nil, or if no virtual thread has got a carrier for 5 s or more: {:ms :threads those that hold one, as in :locks}
+  :starved    nil; or, if no virtual thread has got a carrier for 5 s or more, {:ms :threads}: the threads that hold one, as in :locks
   :collected  blocks that the collector took before they had ended: {:count n, :blocks the last 1024}
 
   Of a heap file, see `read-heap`, there are :heap its path, and :unproven why nothing is proven, if so.
@@ -208,11 +208,11 @@
   ([snapshot] (:scopes (check-snapshot snapshot))))
 
 (defn folds
-  "Returns the folds of skein.fold that have taken more than a millisecond, as maps:
+  "Returns the running folds of skein.fold that have taken more than a millisecond, as maps:
 
-  :thread :tid  the name and number of the thread that has called it; :site where that is now
-  :since-ms     how long ago it began
-  :done :total  how many units of the source are done, and how many there are, or nil if nobody knows
+  :thread :tid  the name and number of the thread that called the fold; :site where that thread is now
+  :since-ms     how long ago the fold began
+  :done :total  how many units of the source are done, and how many there are; :total is nil if the source does not know it
   :unit         :elements or :bytes"
   ([] (folds (snapshot)))
   ([snapshot] (:folds (check-snapshot snapshot))))
@@ -296,7 +296,7 @@
           :nil-loop          a block has taken nil from one closed channel 1000 times in a row
           :never-started     a block was made more than 5 s ago and has not begun
           :dropped-error     an exception has reached nobody
-          :starved           no virtual thread has got a carrier for 5 s, and none computes: all carriers are held
+          :starved           no virtual thread has got a carrier for 5 s, and no carrier computes: all of them are held
   :warn   :full              a buffer is full, and nobody has taken from it for 5 s
           :retained-by-timer a timeout of more than a minute holds more than 100 blocks, or one site waits for more than 1000 such
           :ignores-cancel    what a scope has cancelled more than 5 s ago has not ended
@@ -363,8 +363,8 @@
   path)
 
 (defn dump!
-  "Writes a snapshot to the file `path`, as JSON, EDN or text, by the ending of its name. Returns the path. Throws
-  :skein/file-unwritable."
+  "Writes a snapshot to the file `path`: as JSON if its name ends in .json, as EDN if it ends in .edn, else as text. Returns the path.
+  Throws :skein/file-unwritable."
   ([path] (dump! (snapshot) path))
   ([snapshot path]
    (check-snapshot snapshot)
@@ -377,22 +377,24 @@
    :block [int? "the number of a block"]})
 
 (defn timeline
-  "Returns what blocks did when, as {:from-ms when the first slice begins at the earliest, since 1970, :slices [slice]}, by time:
+  "Returns when each block ran and waited, as {:from-ms :slices [slice]}, in order of time. :from-ms is in ms since 1970, and no
+  slice begins before it. A slice is a map:
 
-  :kind    :run, a step; :wait, what was between two steps
+  :kind    :run for a step, :wait for the time between two steps
   :block   the number of the block
-  :site    of a wait where it waited, of a step behind what it began; as in `blocks`; nil of the first step
-  :at-us   when it began, in µs after :from-ms
+  :site    for a wait, where the block waited; for a step, the operation after which it began, nil for the first; as in `blocks`
+  :at-us   when the slice began, in µs after :from-ms
   :us      how long it took, in µs
-  :thread  the name of the thread that has run the step, and :tid its number; a worker's next thread has the same name
-  :ended   :done or :failed, of the last step of the block
-  :open?   true if it goes on
+  :thread  the name of the thread that ran the step, and :tid its number; a worker's next thread has the same name
+  :ended   :done or :failed, for the last step of the block
+  :open?   true if the slice has not ended
 
-  Slices of one block don't overlap; steps on one thread may only be inside one another, as when an `async` begins another. Only
-  the last 65,536 beginnings and ends in each of 16 groups of threads are kept. A step that had begun before is left out.
-  Throws :skein/inspect-off unless `level` is :events.
+  Slices of one block don't overlap. Steps on one thread overlap only if one is inside the other, as when an `async` begins
+  another. Only the last 65,536 beginnings and ends in each of 16 groups of threads are kept. A step whose beginning is no longer
+  kept is left out. Throws :skein/inspect-off unless `level` is :events.
 
-  options  :last-ms 5000; :block, of that one alone"
+  options  :last-ms  how far back to look, 5000 by default
+           :block    the number of a block; the others are left out"
   ([] (timeline nil))
   ([options]
    (let [{:keys [last-ms block] :or {last-ms 5000}} (check/options "timeline" options timeline-options)

@@ -4,7 +4,7 @@
 
   - `run`   shows it until the process is interrupted, then writes it once more
 
-  Where standard output is no terminal, each report is written behind the one before."
+  If standard output is no terminal, it gets one report after another."
   (:require
    [clojure.string :as str]
    [skein.cli.questions :as questions]
@@ -49,13 +49,14 @@
        (catch IllegalStateException _ nil)))
 
 (defn- shaper
-  "Returns a function that returns how the tallies of a query are changed for a view; another function when the view wants another order."
+  "Returns a function that returns how to change the tallies of a query for `view`. Its result is the same function until the view wants
+  another order."
   [view approx?]
   (let [shape (memoize (fn shape [sorts] (partial screen/shaped {:sorts sorts})))]
     (fn shape-now [] (shape (if approx? {} (:sorts @view))))))
 
 (defn- live
-  "Begins the live view. Returns {:show (fn [result]), :say (fn [text]), :shape as `skein.wf.follow/follow` takes it, :leave (fn [])}."
+  "Starts the live view. Returns {:show (fn [result]), :say (fn [text]), :shape as `skein.wf.follow/follow` takes it, :leave (fn [])}."
   [{:keys [approx?] :as options} {:keys [^OutputStream out ^PrintStream notes]} ^CountDownLatch stopped]
   (let [view (atom screen/start)
         shown (atom nil)
@@ -92,7 +93,7 @@
                   (doseq [text @said] (.println notes ^String text)))))}))
 
 (defn- plain
-  "As `live`, where standard output is no terminal: each result is written as it stands, the last one by the caller."
+  "Like `live`, for a standard output that is no terminal: writes each result in full. The caller writes the last one."
   [options {:keys [out ^PrintStream notes]}]
   {:shape (constantly identity)
    :say (fn say [text] (.println notes ^String text))
@@ -100,7 +101,7 @@
    :leave (fn leave [])})
 
 (defn run
-  "Follows the logs at `paths`; returns the exit code once the process is interrupted, or told to end by a key."
+  "Follows the logs at `paths` until the process is interrupted or the user presses q. Returns the exit code."
   [paths query options streams]
   (let [stopped (CountDownLatch. 1)
         finished (CountDownLatch. 1)

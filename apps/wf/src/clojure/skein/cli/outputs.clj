@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.outputs
-  "The files that `skein wf` writes beside standard output: malformed lines, a page, and what was counted.
+  "The files that `skein wf` writes beside standard output: malformed lines, a page, and saved counts.
 
   - `check!`            whether each can be written without a loss
   - `write-text!`       writes one
@@ -48,7 +48,7 @@
       (error/fail! :skein/file-unwritable (str output ": can't be written: " reason) {:output output}))))
 
 (defn check!
-  "Throws :skein/bad-option when an output of `options` is one of the inputs at `paths`, or another output, or has no name."
+  "Throws :skein/bad-option when an output of `options` is an input at `paths`, is the same file as another output, or has no name."
   [{:keys [malformed html save]} paths]
   (let [outputs (into {} (filter val) {"--malformed" malformed, "--html" html, "--save" save})]
     (doseq [[option output] outputs]

@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.paths
-  "Which files the words of a command line name.
+  "Finds the files that the arguments of a command name.
 
   - `expand`    paths, some with wildcards -> paths
-  - `repeated`  paths -> those that name a file again"
+  - `repeated`  paths -> those that name a file a second time"
   (:import
    (java.io File IOException)
    (java.nio.file FileSystems LinkOption Path)))
@@ -27,8 +27,8 @@
            sort))))
 
 (defn expand
-  "Returns `paths` with each that names no file, but has one of * ? [ { in its last part, replaced by the files it
-  matches, sorted. One that matches nothing stays as it is."
+  "Returns `paths` with wildcards expanded. A path that names no file and has one of * ? [ { in its last part is replaced by the
+  files that it matches, sorted. If it matches none, it stays as it is."
   [paths]
   (into []
         (mapcat (fn files [^String path]
@@ -37,7 +37,7 @@
         paths))
 
 (defn repeated
-  "Returns those of `paths` that name the same file as one before them."
+  "Returns those of `paths` that name the same file as an earlier path."
   [paths]
   (let [identity-of (fn identity-of [^String path]
                       (try (str (.toRealPath (Path/of path (make-array String 0)) (make-array LinkOption 0)))

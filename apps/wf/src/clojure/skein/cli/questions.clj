@@ -25,7 +25,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private ^:const rows-of-page
-  "How many rows of a tally the page has, where --top does not ask for more."
+  "How many rows of a tally the page has, unless --top asks for more."
   200)
 
 (def ^:const approx-keys
@@ -87,7 +87,7 @@
   (.println err ^String (apply str texts)))
 
 (defn- for-others
-  "Returns a result without what only the page shows."
+  "Returns a result without the rows and tallies that only the page shows."
   [result {:keys [html top]}]
   (let [cut (fn cut [tally]
               (cond-> tally (and html (not (query/over-time? tally))) (update :rows #(vec (take (or top query/default-top) %)))))
@@ -155,7 +155,7 @@
     (cond (seq (:failures result)) 2, mostly-malformed 1, :else 0)))
 
 (defn- with-saved
-  "Returns the options with what the file of --with says of itself. Where --save names it too, it need not be there yet."
+  "Returns the options with the header of the file that --with names, as :saved. If --save names the same file, it need not exist yet."
   [{:keys [with save] :as options} notes]
   (cond
     (nil? with) options
@@ -163,7 +163,7 @@
     :else (assoc options :saved (saved/opened with))))
 
 (defn- unread
-  "Returns the inputs as far as they were not counted before, and says what was."
+  "Returns the parts of the inputs that were not counted before. Prints a note about those that were."
   [prepared {:keys [saved save]} notes]
   (if-not (or saved save)
     prepared

@@ -2,14 +2,20 @@
 (ns skein.cli.screen
   "The live view of `skein wf --follow`: what it shows, and what keys do. Pure.
 
-  - `start`    the view at its beginning
+  - `start`    the first view
   - `pressed`  a view, a key and a result -> the view after it
-  - `shaped`   a view, tallies of a query -> the tallies as the view wants them
+  - `shaped`   a view, tallies of a query -> the tallies that the view needs
   - `lines`    a view, a result and a size -> the lines of the screen
 
-  A view is {:panel n, :open? boolean, :row n, :filter text, :typing? boolean, :sorts {name column}, :quit? boolean}: which tally is chosen,
-  whether it has the screen for itself and from which row on, what the keys of rows must contain, and the columns by which tallies are sorted. :said is a
-  text that is shown until a key is pressed."
+  A view is a map:
+
+  :panel    the number of the tally that is selected
+  :open?    whether that tally fills the screen; :row is then its first row shown
+  :filter   a text that the keys of rows must contain
+  :typing?  whether the user is typing the filter
+  :sorts    {name column}, the column by which a tally is sorted
+  :quit?    whether the user has pressed q
+  :said     a text that is shown until a key is pressed"
   (:require
    [clojure.string :as str]
    [skein.wf.query :as query]
@@ -19,7 +25,7 @@
 (set! *warn-on-reflection* true)
 
 (def start
-  "The view at its beginning."
+  "The first view."
   {:panel 0, :open? false, :row 0, :filter "", :typing? false, :sorts {}})
 
 (def ^:private rows-to-scroll
@@ -29,7 +35,7 @@
 ;;;; Tallies
 
 (defn shaped
-  "Returns the tallies of a query with more rows, and in the order that the view asks for."
+  "Returns the tallies of a query with enough rows to scroll through, sorted as the view asks."
   [{:keys [sorts]} tallies]
   (mapv (fn shape [{:keys [name] :as tally}]
           (cond-> (assoc tally :top rows-to-scroll)
@@ -37,7 +43,7 @@
         tallies))
 
 (defn- sorted
-  "Sorts the rows that there are, until a result comes that has the largest of all; one over time has all anyway."
+  "Sorts the rows of this result. The next result has the largest rows of all; a tally over time always has all rows."
   [{:keys [name columns rank] :as tally} {:keys [sorts]}]
   (let [column (sorts name)
         place (.indexOf ^java.util.List columns column)
@@ -65,7 +71,7 @@
     (cond-> view (char? key) (update :filter str key))))
 
 (defn- scroll
-  "Moves by rows in an open tally, by tallies otherwise."
+  "Moves by rows in an open tally, else from tally to tally."
   [{:keys [open?] :as view} tallies by]
   (if open?
     (let [n (count (:rows (nth tallies (:panel view))))]
@@ -100,7 +106,7 @@
 ;;;; The screen
 
 (def ^:private head-lines "Lines above the first tally." 2)
-(def ^:private tally-lines "Lines of a tally beside its rows: a blank one, its title, the names of its columns." 3)
+(def ^:private tally-lines "Lines of a tally in addition to its rows: a blank one, its title, the names of its columns." 3)
 (def ^:private least-rows 3)
 
 (defn- help [{:keys [open? typing?]} shown]
@@ -113,12 +119,12 @@
   (str (when said (str said "  ")) (when (or typing? (seq filter)) (str "/" (units/printable filter) (when typing? "_") "  ")) (help view shown)))
 
 (defn- marked
-  "The lines of a tally; the title of the chosen one has a mark."
+  "Returns the lines of a tally, with a mark at its title if it is selected."
   [lines chosen?]
   (cons (first lines) (cons (str (if chosen? "> " "  ") (second lines)) (drop 2 lines))))
 
 (defn- overview
-  "As many tallies as fit, the chosen one among them, each with its first rows, or over time, its last."
+  "Shows as many tallies as fit, the selected one among them. Each has its first rows, or its last if it is over time."
   [tallies {:keys [panel sorts]} room draw]
   (let [n (max 1 (min (count tallies) (quot room (+ (long tally-lines) (long least-rows)))))
         rows (max 1 (- (quot room n) (long tally-lines)))

@@ -4,7 +4,7 @@
 
   - `output?`, `error?`   standard output; standard error
   - `size`                rows and columns
-  - `raw!`                lets keys come one by one -> a function that ends that
+  - `raw!`                delivers keys one by one -> a function that restores the terminal
   - `keys!`               calls a function for each key
   - `on-resize!`          calls a function when the size has changed
   - `color?`              whether text is to be in color"
@@ -40,7 +40,7 @@
   (terminal? "skein.stderr.terminal" 2))
 
 (defn- stty
-  "Runs stty on the terminal; returns what it prints, or nil when there is no terminal or no such program."
+  "Runs stty on the terminal. Returns what it prints, or nil if there is no terminal or no stty."
   [& arguments]
   (try
     (let [process (.start (doto (ProcessBuilder. ^"[Ljava.lang.String;" (into-array (cons "stty" arguments)))
@@ -59,15 +59,15 @@
         (when (every? pos? size) size)))))
 
 (defn raw!
-  "Lets keys come one by one, and not be shown; Ctrl-C still interrupts. Returns a function that puts the terminal back as it was,
-  or nil if it can't be done."
+  "Makes the terminal deliver keys one by one, without showing them. Ctrl-C still interrupts. Returns a function that restores
+  the terminal, or nil if the terminal can't do this."
   []
   (when-let [before (stty "-g")]
     (when (stty "-icanon" "-echo" "min" "1")
       (fn restore [] (stty before)))))
 
 (defn- escape-key
-  "Returns the key that a sequence behind an escape character stands for; nil for one that nobody knows."
+  "Returns the key that the sequence after an escape character stands for, or nil if the sequence is unknown."
   [^PushbackInputStream in]
   (let [kind (if (zero? (.available in)) -1 (.read in))]
     (if (#{(int \[) (int \O)} kind)
@@ -79,7 +79,7 @@
           :escape))))
 
 (defn- key-of
-  "Returns the key that begins with a byte, or nil for one that nobody knows."
+  "Returns the key that begins with this byte, or nil if it is unknown."
   [in ^long first-byte]
   (case first-byte
     27 (escape-key in)
@@ -104,7 +104,7 @@
       (.start))))
 
 (defn on-resize!
-  "Calls `f` whenever the terminal has got another size, where the system tells."
+  "Calls `f` whenever the size of the terminal has changed, if the system reports that."
   [f]
   (try (Signal/handle (Signal. "WINCH") (reify SignalHandler (handle [_ _] (f))))
        (catch IllegalArgumentException _ nil)))

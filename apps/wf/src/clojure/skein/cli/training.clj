@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.training
-  "What the start-up cache learns from: commands as users give them, one after the other in one process.
+  "Runs typical commands, one after another in one process, to train the start-up cache.
 
       java ... skein.cli.training WIDE-FINDER-LOG LOG"
   (:require
@@ -12,7 +12,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- commands
-  "The first is the longest, because what is learned about its methods counts most."
+  "The first command runs longest, because what the cache learns about its methods matters most."
   [wide-finder-log log]
   [["wf" wide-finder-log]
    ["wf" "--preset" "site" wide-finder-log]
@@ -23,7 +23,7 @@
    ["wf" "--help"]])
 
 (defn -main
-  "Runs the commands; what they print goes nowhere. Exits with 1 if one fails."
+  "Runs the commands and discards what they print. Exits with 1 if one fails."
   [wide-finder-log log]
   (let [nowhere (OutputStream/nullOutputStream)
         codes (mapv #(cli/run % {:out nowhere, :err (PrintStream. nowhere)}) (commands wide-finder-log log))]

@@ -224,7 +224,7 @@ can't be read, 130 interrupted.
       ((load-questions "answer") prepared failures start options streams bar))))
 
 (defn- check-saved!
-  "Refuses what can't be saved."
+  "Throws :skein/bad-option for options that can't be combined with --save or --with."
   [{:keys [save with follow? spark form tallies]}]
   (when (or save with)
     (when follow? (options/fail! "--follow ends when it is interrupted, so it can't be combined with --save or --with"))
