@@ -13,7 +13,6 @@ the jars byte for byte. Leaves in target/release:
 
 SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or committed; what a person has to do is printed at the end.'
 
-
 # Writes $commit as VERSION into FOLDER.
 release_sources() { # FOLDER VERSION
   mkdir -p "$1"

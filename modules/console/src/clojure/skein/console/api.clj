@@ -59,7 +59,7 @@
                  (send! ""))))})
 
 (defn- answer
-  "The data for a path; nil of what is not there any more."
+  "Returns the data for a path, or nil if what it names is gone."
   [{:keys [looks target before]} {:keys [path query]}]
   (let [{:keys [look growth sites]} (looks/latest looks)
         lines (fn lines [site] (source/lines ((:paths target)) site))

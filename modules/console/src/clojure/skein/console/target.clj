@@ -53,7 +53,7 @@
   breaks is made again at the next look. Throws :skein/not-inspectable."
   [pid]
   (let [connection (atom (remote/connect pid))
-        late (atom false) ; whether this console has switched the inspector on
+        switched-on? (atom false) ; by this console, at one of its looks
         drop! (fn drop! [] (when-some [open (first (reset-vals! connection nil))] ((:close! open))))
         ask (fn ask [operation argument]
               (try
@@ -64,7 +64,7 @@
      :live? true
      :look (fn look [prove]
              (let [{:keys [was-off?] :as snapshot} (ask :look prove)]
-               (assoc snapshot :was-off? (swap! late (fn since [late] (or late (boolean was-off?)))))))
+               (assoc snapshot :was-off? (swap! switched-on? #(or % (boolean was-off?))))))
      :timeline (partial ask :timeline)
      :record! (fn record! [] (ask :record! true))
      :paths (fn paths [] (concat (:paths @connection) (own-paths)))
