@@ -8,27 +8,28 @@
    [skein.sim.runs :as runs])
   (:import
    (clojure.lang PersistentQueue)
-   (skein.sim.rt Simulation Trace)))
+   (skein.sim.rt Simulation Tally Trace)))
 
 (set! *warn-on-reflection* true)
 
 ;;;; Which schedule comes next
 ;;
 ;; A source is (fn [number state]) -> strategy or nil when there is no more. The state has
-;; :seed, :choices the most that a run has had, :queue of lists of deviations to be tried,
-;; and :last the trace of the last run.
+;; :seed, :tally of all runs, :queue of lists of deviations to be tried, and :last the trace of
+;; the last run.
 
 (defn- listed [deviations]
   {:kind :listed :deviations deviations})
 
 (defn- drawn
-  "A source of strategies that draw random numbers."
-  [kind more]
-  (fn [number {:keys [seed choices]}]
-    (merge {:kind kind :seed (+ (long seed) (long number)) :k choices} more)))
+  "A source of strategies that draw random numbers; `d` is for PCT."
+  ([kind] (drawn kind 0))
+  ([kind d]
+   (fn [number {:keys [seed ^Tally tally]}]
+     {:kind kind :seed (+ (long seed) (long number)) :d d :k (.choices tally)})))
 
 (defn- few-deviations
-  "The source of all schedules with few deviations, fewest first; see `learn`."
+  "The source of all schedules with few deviations, fewest first; see `requeue`."
   [_ {:keys [queue]}]
   (some-> (peek queue) listed))
 
@@ -47,23 +48,23 @@
 
 (def ^:private turns
   "What :mix does in turn, after the default order and its reverse."
-  [few-deviations (drawn :uniform nil) (drawn :pct {:d 2}) (drawn :pos nil) (drawn :pct {:d 3})])
+  [few-deviations (drawn :uniform) (drawn :pct 2) (drawn :pos) (drawn :pct 3)])
 
 (defn- mix [number state]
   (case (long number)
     0 (listed [])
     1 {:kind :reversed}
     (or ((turns (mod (long number) (count turns))) number state)
-        ((drawn :uniform nil) number state))))
+        ((turns 1) number state))))
 
 (defn- source [strategy]
   (case (if (vector? strategy) (strategy 0) strategy)
     :mix mix
     :fifo (fn [number _] (when (zero? (long number)) (listed [])))
     :reversed (fn [number _] (when (zero? (long number)) {:kind :reversed}))
-    :random (drawn :uniform nil)
-    :pct (drawn :pct {:d (strategy 1)})
-    :pos (drawn :pos nil)
+    :random (drawn :uniform)
+    :pct (drawn :pct (strategy 1))
+    :pos (drawn :pos)
     :delay few-deviations
     :exhaustive next-in-order))
 
@@ -78,41 +79,32 @@
 
 (defn- requeue
   "Drops the list that has been tried from the queue, and adds what it can be extended to."
-  [queue {:keys [kind deviations]} trace most room]
-  (if (and (= :listed kind) (= deviations (peek queue)))
-    (let [queue (pop queue)]
+  [queue {:keys [deviations]} trace {:keys [strategy schedules]}]
+  (if (= deviations (peek queue))
+    (let [most (if (and (vector? strategy) (= :delay (strategy 0))) (strategy 1) 2)
+          queue (pop queue)
+          room (- (long (or schedules 100000)) (count queue))]
       (if (< (count deviations) (long most))
-        (into queue (take (max 0 (- (long room) (count queue)))) (longer deviations trace))
+        (into queue (take (max 0 room)) (longer deviations trace))
         queue))
     queue))
 
-(defn- learn [{:keys [most room] :as state} strategy ^Simulation sim]
-  (let [trace (.-trace sim)]
-    (-> state
-        (assoc :last trace)
-        (update :choices max (.choices trace))
-        (update :queue requeue strategy trace most room)
-        (update :steps + (.steps sim))
-        (update :longest max (.steps sim))
-        (update :virtual-ns max (.now sim))
-        (update :sightings (partial merge-with #(or %1 %2)) (into {} (.sightings sim)))
-        (update :hashes (fn count-hash [hashes] (assoc! hashes (.hash trace) (inc (long (get hashes (.hash trace) 0)))))))))
-
-(defn- fresh [{:keys [seed strategy schedules]}]
-  {:seed seed :choices 1 :queue (conj PersistentQueue/EMPTY []) :room (or schedules 100000) :last nil
-   :most (if (and (vector? strategy) (= :delay (strategy 0))) (strategy 1) 2)
-   :steps 0 :longest 0 :virtual-ns 0 :hashes (transient {})})
+(defn- learn
+  "The state after `sim`, a run by `strategy`. What all sources need is in the tally: a map costs more than a short run."
+  [{:keys [^Tally tally] :as state} strategy ^Simulation sim options]
+  (.add tally sim)
+  (if (= :listed (:kind strategy))
+    (assoc state :last (.-trace sim) :queue (requeue (:queue state) strategy (.-trace sim) options))
+    state))
 
 (defn- summary
   "What a check returns. :new-chance estimates the probability that one more schedule shows a run that
   differs from all before: the share of runs that were seen once (Good 1953)."
-  [{:keys [steps longest virtual-ns hashes seed sightings]} n done?]
-  (let [hashes (persistent! hashes)
-        once (count (filter #(= 1 %) (vals hashes)))
-        unseen (sort (keep (fn [[message seen?]] (when-not seen? message)) sightings))]
-    (cond-> {:schedules n :distinct (count hashes) :steps steps :longest longest
-             :virtual-ms (quot (long virtual-ns) 1000000)
-             :new-chance (if (pos? (long n)) (/ (Math/round (* 1000.0 (/ once (double n)))) 1000.0) 1.0)
+  [{:keys [^Tally tally seed]} n done?]
+  (let [unseen (sort (keep (fn [[message seen?]] (when-not seen? message)) (.sightings tally)))]
+    (cond-> {:schedules n :distinct (.distinct tally) :steps (.steps tally) :longest (.longest tally)
+             :virtual-ms (quot (.virtualNanos tally) 1000000)
+             :new-chance (if (pos? (long n)) (/ (Math/round (* 1000.0 (/ (.once tally) (double n)))) 1000.0) 1.0)
              :seed seed}
       (seq unseen) (assoc :never-seen (vec unseen))
       done? (assoc :all true :new-chance 0.0))))
@@ -131,19 +123,19 @@
   "Runs `body`, a function, by schedules as `options` say; on a thread of `runs/supervised`. Returns
   {:summary map}, with :failure {:schedule :simulation :number} or :unequal, a schedule by which two
   runs differed."
-  [{:keys [strategy] :as options} body]
+  [{:keys [strategy seed] :as options} body]
   (let [next-strategy (source strategy)
         start (System/nanoTime)
         drew? (do (runs/play options runs/fifo body) ; warm up: namespaces are loaded, caches are filled
                   (.drew (runs/play options runs/fifo body)))]
-    (loop [number 0, state (fresh options)]
+    (loop [number 0, state {:seed seed :tally (Tally.) :queue (conj PersistentQueue/EMPTY []) :last nil}]
       (let [over (over? options number start)
             strategy (when-not over (next-strategy number state))]
         (if (nil? strategy)
           {:summary (summary state number (and (not over) (= :exhaustive (:strategy options))))}
           (let [schedule (schedule options strategy number drew?)
                 sim (runs/play options schedule body)
-                state (learn state strategy sim)]
+                state (learn state strategy sim options)]
             (cond
               (.verdict sim)
               {:summary (summary state (inc number) false)

@@ -66,15 +66,13 @@
   clojure.test goes to `report`, by default the result of the run; nil: where it went before."
   ([options body] (bound options body collect))
   ([{:keys [faults fault]} body report]
-   (let [frame (Var/cloneThreadBindingFrame)]
+   ;; The bindings are made once: to make them takes longer than a short run.
+   (let [frame (with-bindings (cond-> {#'*faults* faults, #'*fault* fault}
+                                report (assoc #'test/report report, #'test/*report-counters* nil))
+                 (Var/cloneThreadBindingFrame))]
      (fn bound-body []
        (Var/resetThreadBindingFrame frame)
-       (binding [*faults* faults, *fault* fault]
-         (if report
-           (binding [test/report report
-                     test/*report-counters* nil]
-             (body))
-           (body)))))))
+       (body)))))
 
 (def ^:private watched
   "Thread of supervised -> [Simulation] that runs there."

@@ -32,6 +32,14 @@
   (is (not (:all (sim/check {:strategy :exhaustive :schedules 3}
                    (let [c (chan 100)] (dotimes [_ 3] (go (>! c 1) (>! c 1)))))))))
 
+(deftest a-summary-counts-runs
+  (let [summary (fn [options]
+                  (let [options (merge {:seed 3} options)]
+                    (dissoc (sim/check options (sim/pick [:a :b]) (sim/advance 5)) :steps :longest)))]
+    (is (= {:schedules 1 :distinct 1 :virtual-ms 5 :new-chance 1.0 :seed 3} (summary {:schedules 1})))
+    (is (= {:schedules 2 :distinct 2 :virtual-ms 5 :new-chance 0.0 :seed 3 :all true} (summary {:strategy :exhaustive})))
+    (is (= {:schedules 100 :distinct 2 :virtual-ms 5 :new-chance 0.0 :seed 3} (summary {:strategy :random :schedules 100})))))
+
 (defn- race
   "Two blocks that put three values each. Returns these in the order in which they came."
   []
