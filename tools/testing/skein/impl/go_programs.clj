@@ -13,7 +13,7 @@
   (:import
    (clojure.lang Compiler$CompilerException)
    (java.util.concurrent ExecutorService Executors ThreadFactory)
-   (skein.rt Buffers$Fixed Channel Port)))
+   (skein.rt Buffers$Fixed Channel Port World)))
 
 (set! *warn-on-reflection* true)
 
@@ -59,7 +59,10 @@
     [v]
     (let [c (Channel. (when-not (nil? v) (Buffers$Fixed. 1)))
           answer (fn answer [] (if (nil? v) (.close c) (.putBlocking c v)))]
-      (if (late?) (.execute others answer) (answer))
+      (cond
+        (not (late?)) (answer)
+        (World/starts answer) nil ; a thread of the simulation that runs here
+        :else (.execute others answer))
       c)))
 
 (defn sink
@@ -207,7 +210,9 @@
 
 ;;;; Runs: [:value v log], [:thrown class message log], or [:invalid] for what doesn't compile
 
-(defn- outcome [log f]
+(defn outcome
+  "Calls `f`, which logs to the atom `log`."
+  [log f]
   (try [:value (f) @log]
        (catch Throwable t [:thrown (class t) (ex-message t) @log])))
 
@@ -220,7 +225,9 @@
                (map (fn without-message [[kind c _ & more]] [kind c more]) outcomes)
                outcomes))))
 
-(defn- compiled [program-form]
+(defn compiled
+  "Returns the value of the form, a function, or nil where it doesn't compile."
+  [program-form]
   (binding [*ns* (the-ns 'skein.impl.go-programs)
             *unchecked-math* false
             *warn-on-reflection* false]

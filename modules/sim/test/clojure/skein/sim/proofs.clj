@@ -5,6 +5,7 @@
   * `twins [N]`: the bug of each program of the corpus is found, from 20 seeds; its twin passes N schedules, 10,000
   * `seeds [N]`: N seeds, 300, give the same runs of each program twice here and once in two JVMs that differ
   * `trees [N]`: N random trees of scopes, 300, with failures, cancels and deadlines, by 100 schedules each
+  * `programs [N]`: N pairs of random programs, 200, mean by 200 schedules each what they mean as functions
   * `mutants [TEXT...]`: see skein.sim.mutants"
   (:require
    [clojure.edn :as edn]
@@ -15,11 +16,12 @@
    [skein.sim.corpus-test :as corpus-test]
    [skein.sim.explore-test :as explore-test]
    [skein.sim.mutants :as mutants]
+   [skein.sim.programs-test :as programs-test]
    [skein.virtual :as virtual]))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private usage "./skein schedules twins [N] | seeds [N] | trees [N] | mutants [TEXT...]")
+(def ^:private usage "./skein schedules twins [N] | seeds [N] | trees [N] | programs [N] | mutants [TEXT...]")
 
 (defn- twins
   "Runs the tests of the corpus with `n` schedules for each twin. Returns whether they pass."
@@ -83,6 +85,14 @@
     (run! println (take 3 failed))
     (empty? failed)))
 
+(defn- programs
+  "Returns whether `n` pairs of random programs are simulated as they must be."
+  [n]
+  (let [wrong (programs-test/search n 200)]
+    (println (format "%d pairs of random programs, 200 schedules each: %s" n (if wrong "one has another outcome" "no false alarm")))
+    (some-> wrong prn)
+    (nil? wrong)))
+
 (defn -main
   "Does `what`, and exits with 1 if something does not hold."
   [& [what & more]]
@@ -91,6 +101,7 @@
                  "twins" (twins (number 10000))
                  "seeds" (seeds (number 300))
                  "trees" (trees (number 300))
+                 "programs" (programs (number 200))
                  "mutants" (mutants/run more)
                  (do (binding [*out* *err*] (println "skein: usage:" usage))
                      (System/exit 2)))]
