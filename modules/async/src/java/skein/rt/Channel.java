@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import skein.rt.schedule.Scheduler;
+import skein.rt.watch.Failure;
 
 /**
  * Moves values from puts to takes, in order, with or without a buffer between them. What waits here is a
@@ -46,10 +47,9 @@ public class Channel extends Lock {
     Buffer buffer; // guarded by lock; null: every put meets its take
     private Waiter takers; // guarded by lock; the first of a circular list, or null
     private Waiter putters; // guarded by lock; the first of a circular list, or null
-    private int takerCount; // guarded by lock
-    private int putterCount; // guarded by lock
+    private int waiting; // guarded by lock; how many takers and putters, together
     private Runnable putWaits; // guarded by lock; told once that a put waits, or null
-    private volatile Object end; // null while open, then CLOSED or why; written under lock, read by anyone
+    private volatile Object end; // null while open, then CLOSED, a Throwable or a Failure; read by anyone
 
     /** @param buffer where values wait, or null for none */
     public Channel(Buffer buffer) {
@@ -209,6 +209,12 @@ public class Channel extends Lock {
         if (completed != null) Ring.completeAll(completed, runner);
     }
 
+    /** Closes a channel that may be closed already: {@code why} counts, whatever was said before. */
+    final void closeFor(Failure why) {
+        close(why, null);
+        end = why;
+    }
+
     /** Closes under the lock; returns the takes that this ends. */
     private Waiter closeLocked(Object why) {
         if (isClosed()) return null;
@@ -248,9 +254,11 @@ public class Channel extends Lock {
         return end != null;
     }
 
-    /** The exception with which the channel was closed, or null. Values may still be there to be taken. */
+    /** The exception with which the channel was closed, or null; asking observes it. Values may still be there to be taken. */
     public Throwable thrown() {
-        return end instanceof Throwable cause ? cause : null;
+        Object why = end;
+        if (why instanceof Failure failure) return failure.observe();
+        return why instanceof Throwable cause ? cause : null;
     }
 
     /** What an alts names as the port that was chosen. */
@@ -383,24 +391,24 @@ public class Channel extends Lock {
     }
 
     final void addTaker(Waiter waiter) {
-        if (takerCount >= MAX_WAITING && overfull(takerCount, true)) {
+        if (waiting >= MAX_WAITING && overfull(true)) {
             throw new AssertionError(
                     "Assert failed: No more than " + MAX_WAITING + " pending takes are allowed on a single channel.");
         }
         waiter.waits = Waiter.TO_TAKE;
         takers = Ring.link(takers, waiter);
-        takerCount++;
+        waiting++;
     }
 
     final void addPutter(Waiter waiter, Object value) {
-        if (putterCount >= MAX_WAITING && overfull(putterCount, false)) {
+        if (waiting >= MAX_WAITING && overfull(false)) {
             throw new AssertionError("Assert failed: No more than " + MAX_WAITING
                     + " pending puts are allowed on a single channel. Consider using a windowed buffer.");
         }
         waiter.value = value;
         waiter.waits = Waiter.TO_PUT;
         putters = Ring.link(putters, waiter);
-        putterCount++;
+        waiting++;
         if (putWaits != null) tellThatPutWaits();
     }
 
@@ -421,30 +429,31 @@ public class Channel extends Lock {
     private void removeTaker(Waiter waiter) {
         waiter.waits = Waiter.NOWHERE;
         takers = Ring.unlink(takers, waiter);
-        takerCount--;
+        waiting--;
     }
 
     private void removePutter(Waiter waiter) {
         waiter.waits = Waiter.NOWHERE;
         putters = Ring.unlink(putters, waiter);
-        putterCount--;
+        waiting--;
     }
 
     /** Whether I6 forbids another waiter. An unlimited channel is swept each time that its queue has doubled. */
-    private boolean overfull(int count, boolean ofTakers) {
-        if (unlimited() && Integer.bitCount(count) != 1) return false;
-        return dropInactive(ofTakers ? takers : putters, ofTakers) == 0 && !unlimited();
+    private boolean overfull(boolean ofTakers) {
+        if (unlimited() && Integer.bitCount(waiting) != 1) return false;
+        dropInactive(takers, true);
+        dropInactive(putters, false);
+        return !unlimited() && Ring.count(ofTakers ? takers : putters) >= MAX_WAITING;
     }
 
     /** Arms that lost, and whose winner has not come round to withdraw them yet, don't count for I6. */
-    private int dropInactive(Waiter first, boolean fromTakers) {
+    private void dropInactive(Waiter first, boolean fromTakers) {
         List<Waiter> inactive = new ArrayList<>();
         for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (!w.active()) inactive.add(w);
         for (Waiter dead : inactive) {
             if (fromTakers) removeTaker(dead);
             else removePutter(dead);
         }
-        return inactive.size();
     }
 
     /** Blocks the thread until a value is there: nil when the channel is closed and empty. */
@@ -472,14 +481,24 @@ public class Channel extends Lock {
         return buffer;
     }
 
-    /** How many takes wait: exact only if nothing runs. */
+    /** How many takes wait. Counts them one by one. */
     public final int takerCount() {
-        return takerCount;
+        lock();
+        try {
+            return Ring.count(takers);
+        } finally {
+            unlock();
+        }
     }
 
-    /** How many puts wait: exact only if nothing runs. */
+    /** How many puts wait. Counts them one by one. */
     public final int putterCount() {
-        return putterCount;
+        lock();
+        try {
+            return Ring.count(putters);
+        } finally {
+            unlock();
+        }
     }
 
     /** What waits here for a value ({@code takes}) or to put one, first come first. */

@@ -14,7 +14,6 @@ public class Port extends Channel {
         void ended(Object value, Throwable thrown);
     }
 
-    private volatile Failure failure; // written before the port closes
     private Object block; // what an inspector knows of the block, or null; read by inspection alone, without order
     private Watcher watcher; // written under lock while open; read by the block's runner when it has closed the port
 
@@ -106,20 +105,11 @@ public class Port extends Channel {
 
     /** Closes; {@link #thrown} tells takers why. If nobody asks, the exception is reported by and by. */
     void fail(Throwable thrown) {
-        failure = Failure.of(this, thrown);
-        close();
+        closeFor(Failure.of(this, thrown));
     }
 
     /** Closes after {@code thrown}, which the uncaught-exception handler is told by the caller. Takers may ask for it. */
     void failTold(Throwable thrown) {
-        failure = Failure.told(thrown);
-        close();
-    }
-
-    /** The exception that ended the block, or null. Asking makes it observed. */
-    @Override
-    public Throwable thrown() {
-        Failure f = failure;
-        return f == null ? super.thrown() : f.observe();
+        closeFor(Failure.told(thrown));
     }
 }

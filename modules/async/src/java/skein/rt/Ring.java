@@ -34,6 +34,12 @@ final class Ring {
         return waiter == first ? next : first;
     }
 
+    static int count(Waiter first) {
+        int n = 0;
+        for (Waiter w = first; w != null; w = w.next == first ? null : w.next) n++;
+        return n;
+    }
+
     /** Appends a claimed waiter, with its result, to a list of those to be completed after the lock. */
     static Waiter append(Waiter completed, Waiter waiter, Object result) {
         waiter.value = result;
