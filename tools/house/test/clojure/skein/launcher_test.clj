@@ -13,7 +13,8 @@
    (java.nio.file CopyOption Files LinkOption Path)
    (java.nio.file.attribute FileAttribute PosixFilePermissions)
    (java.util List Map)
-   (java.util.concurrent TimeUnit)))
+   (java.util.concurrent TimeUnit)
+   (java.util.jar JarEntry JarOutputStream)))
 
 (set! *warn-on-reflection* true)
 
@@ -344,6 +345,18 @@
         print-them "(print (System/getProperty \"a\") (System/getProperty \"b\"))"]
     (is (= {:exit 0 :out "1 *" :err ""}
            (launch! {:env {"JAVA_OPTS" "-Da=1 -Db=*"}} (io/file project "skein") "clojure" "-e" print-them)))))
+
+(defn- write-jar! [^File jar path & lines]
+  (with-open [out (JarOutputStream. (io/output-stream jar))]
+    (.putNextEntry out (JarEntry. ^String path))
+    (.write out (.getBytes (str/join "\n" lines)))))
+
+(deftest editors-connect-to-nrepl
+  (let [project (project!)
+        nrepl (fn [jar & args] (apply launch! {:env {"SKEIN_NREPL" jar}} (io/file project "skein") "repl" "--nrepl" args))]
+    (is (refused? 2 ["no file /nowhere.jar" "clojure -P -M:dev" "SKEIN_NREPL="] (nrepl "/nowhere.jar")))
+    (write-jar! (sandbox "nrepl.jar") "nrepl/cmdline.clj" "(ns nrepl.cmdline)" "(defn -main [& args] (prn args))")
+    (is (= {:exit 0 :out "(\"--port\" \"7888\")\n" :err ""} (nrepl (sandbox "nrepl.jar") "--port" "7888")))))
 
 (deftest a-benchmark-is-chosen-by-its-subject
   (let [project (project!)
