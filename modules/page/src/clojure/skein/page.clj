@@ -64,10 +64,12 @@
     (if (next values) ::several (first values))))
 
 (defn- at-home?
-  "Returns whether a request names this server as its host, and is none of another site's page."
+  "Returns whether a request names this server as its host, and is none of another site's page. A whole address in the request's first
+  line would stand above the header."
   [^HttpExchange exchange port]
   (let [headers (.getRequestHeaders exchange), host (only headers "Host")]
-    (and (contains? #{(str "127.0.0.1:" port) (str "localhost:" port)} host)
+    (and (not (.isAbsolute (.getRequestURI exchange)))
+         (contains? #{(str "127.0.0.1:" port) (str "localhost:" port)} host)
          (contains? #{nil (str "http://" host)} (only headers "Origin"))
          (contains? #{nil "same-origin" "none"} (only headers "Sec-Fetch-Site")))))
 

@@ -74,6 +74,9 @@
                      [(host s) "Origin: http://127.0.0.1:1"] [(host s) (str "Origin: http://localhost:" (:port s))]
                      [(host s) "Sec-Fetch-Site: cross-site"] [(host s) "Sec-Fetch-Site: same-site"]]]
       (is (refused? 403 (ask s (str "GET " path) (conj headers (bearer s)))) [path headers]))
+    (testing "an address with another host, which comes before the header"
+      (doseq [url ["http://evil.example/api/data" "http://evil.example/" "https://127.0.0.1/api/data" (str "http://127.0.0.1:" (:port s) "/api/data")]]
+        (is (refused? 403 (ask s (str "GET " url) [(host s) (bearer s)])) url)))
     (testing "its own page may ask"
       (is (= 200 (first (ask s "GET /api/data" [(host s) (bearer s) (str "Origin: http://127.0.0.1:" (:port s)) "Sec-Fetch-Site: same-origin"])))))))
 
@@ -146,6 +149,13 @@
     (let [idle (vec (repeatedly 100 #(connect s)))]
       (is (= 200 (first (ask s "GET /api/data" [(host s) (bearer s)]))))
       (run! #(.close ^Socket %) idle))))
+
+(deftest half-requests-do-not-shut-the-user-out
+  (with-server [s]
+    (let [half (vec (repeatedly 40 #(doto (connect s) (send! "GET / HTTP/1.1" (host s) "X-Half: "))))]
+      (dotimes [_ 20]
+        (is (= 200 (first (ask s "GET /api/data" [(host s) (bearer s)])))))
+      (run! #(.close ^Socket %) half))))
 
 (deftest stop-frees-port-and-threads
   (let [begun (CountDownLatch. 1), ended (CountDownLatch. 1)

@@ -9,7 +9,7 @@
   {:no-doc true}
   (:import
    (java.util Map$Entry)
-   (java.util.concurrent ConcurrentHashMap Executor RejectedExecutionException Semaphore)))
+   (java.util.concurrent ConcurrentHashMap ConcurrentLinkedQueue Executor RejectedExecutionException Semaphore TimeUnit)))
 
 (set! *warn-on-reflection* true)
 
@@ -17,6 +17,7 @@
 (def ^:const ^:private max-streams 8)
 (def ^:const ^:private reading-ms "In which a request must have been sent." 10000)
 (def ^:const ^:private replying-ms "In which its reply must have been read; streams have no end." 60000)
+(def ^:const ^:private giving-way-ms "In which the oldest half request must be gone for a new one." 1000)
 (def ^:const ^:private sweep-ms 500)
 (def ^:const ^:private max-wrong "Wrong tokens a minute." 20)
 
@@ -26,6 +27,7 @@
   {:requests (Semaphore. max-requests)
    :streams (Semaphore. max-streams)
    :running (ConcurrentHashMap.) ; thread -> when it is interrupted, in ns; Long/MAX_VALUE ns from then is never
+   :reading (ConcurrentLinkedQueue.) ; the threads whose request has not come yet, oldest first
    :sweeper (atom nil)
    :wrong (atom {:since (System/nanoTime) :count 0})
    :failure (atom nil)})
@@ -35,7 +37,8 @@
 
 (defn read!
   "This thread has read its request."
-  [limits]
+  [{:keys [^ConcurrentLinkedQueue reading] :as limits}]
+  (.remove reading (Thread/currentThread))
   (until! limits replying-ms))
 
 (defn begin-stream!
@@ -79,22 +82,35 @@
          (interrupt-late! running))
        (catch InterruptedException _))) ; the server stops
 
+(defn- begin?
+  "Returns whether one more request may run. If there are too many, the oldest of those that have not been sent yet gives way: so who
+  sends only halves does not shut the user out."
+  [{:keys [^Semaphore requests ^ConcurrentLinkedQueue reading]}]
+  (or (.tryAcquire requests)
+      (when-some [^Thread oldest (.poll reading)]
+        (.interrupt oldest)
+        (.tryAcquire requests giving-way-ms TimeUnit/MILLISECONDS))))
+
+(defn- run-request! [{:keys [^Semaphore requests ^ConcurrentHashMap running ^ConcurrentLinkedQueue reading] :as limits} ^Runnable task]
+  (let [thread (Thread/currentThread)]
+    (try
+      (until! limits reading-ms)
+      (.add reading thread)
+      (.run task)
+      (finally
+        (.remove reading thread)
+        (.remove running thread)
+        (.release requests)))))
+
 (defn executor
   "Returns an executor that runs each request on a virtual thread and interrupts those that are late. It refuses one too many: the
   server then closes the connection."
-  ^Executor [{:keys [^Semaphore requests ^ConcurrentHashMap running sweeper] :as limits}]
+  ^Executor [{:keys [sweeper] :as limits}]
   (reset! sweeper (.start (Thread/ofVirtual) (fn sweep [] (sweep! limits))))
   (reify Executor
     (execute [_ task]
-      (when-not (.tryAcquire requests) (throw (RejectedExecutionException. "There are too many requests at once.")))
-      (.start (Thread/ofVirtual)
-              (fn request []
-                (try
-                  (until! limits reading-ms)
-                  (.run ^Runnable task)
-                  (finally
-                    (.remove running (Thread/currentThread))
-                    (.release requests))))))))
+      (when-not (begin? limits) (throw (RejectedExecutionException. "There are too many requests at once.")))
+      (.start (Thread/ofVirtual) (fn request [] (run-request! limits task))))))
 
 (defn stop!
   "Ends all requests that run."
