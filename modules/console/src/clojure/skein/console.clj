@@ -42,7 +42,7 @@
   options
     :port     0, the default, chooses a free port
     :target   this process by default; \"4711\" is a process, \"host:9010\" a process whose management agent listens there,
-              \"x.edn\" a dump, \"x.hprof\" a heap file
+              \"x.edn\" or \"x.json\" a dump, \"x.hprof\" a heap file
     :before   a dump or heap file with which the page compares the target
     :actions  a set. :prove gives the page a button that runs the garbage collector of the target. :record gives it a button
               that starts to record the steps of blocks for the timeline; recording ends when the inspector is switched off

@@ -13,7 +13,8 @@
   "usage: ./skein console                             the JVMs of this user
        ./skein console TARGET [OPTIONS]            a page that shows one
        ./skein console TARGET BEFORE               the same, compared with an earlier dump or heap file
-TARGET is the number of a process, HOST:PORT of its management agent, a dump such as x.edn, or a heap file such as x.hprof.
+TARGET is the number of a process, HOST:PORT of its management agent, a dump such as x.edn or
+x.json, or a heap file such as x.hprof.
 --prove     gives the page a button that runs the garbage collector of the process, which proves deadlocks
 --record    gives it a button that records steps, for the timeline
 --port N    instead of a free one")

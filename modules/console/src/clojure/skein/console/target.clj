@@ -10,6 +10,7 @@
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
+   [skein.console.json :as json]
    [skein.impl.error :as error]
    [skein.inspect :as inspect]
    [skein.inspect.remote :as remote])
@@ -71,13 +72,11 @@
      :close! drop!}))
 
 (defn file
-  "Returns a dump, as .edn, or a heap file as a target. Throws :skein/not-a-dump, :skein/not-a-heap-file."
+  "Returns a dump, as .edn or .json, or a heap file as a target. Throws :skein/not-a-dump, :skein/not-a-heap-file."
   [path]
   (let [snapshot (cond
                    (str/ends-with? path ".edn") (inspect/read-dump path)
-                   (str/ends-with? path ".json") (error/fail! :skein/not-a-dump
-                                                              (str path " is JSON, which can't be read again. Write the dump to a file whose name ends in .edn.")
-                                                              {:path path})
+                   (str/ends-with? path ".json") (json/read-dump path)
                    :else (inspect/read-heap path))]
     {:name (str (.getName (io/file path)) ", a file")
      :live? false

@@ -1,0 +1,51 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.json
+  "A dump that was written as JSON, as the snapshot that it was.
+
+  * `read-dump`
+
+  JSON has no keywords and no symbols: which strings were some is known by their keys."
+  {:no-doc true}
+  (:require
+   [clojure.data.json :as json]
+   [clojure.java.io :as io]
+   [skein.impl.error :as error]
+   [skein.inspect.snapshot :as snapshot])
+  (:import
+   (java.io EOFException IOException)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private keywords
+  "The keys whose values are keywords."
+  #{:state :op :kind :reason :unit})
+
+(def ^:private places
+  "The keys of places in the source, in which all is text."
+  #{:site :older})
+
+(defn- restored
+  "What `x`, the value of `k`, was before."
+  [k x]
+  (cond
+    (places k) x
+    (map? x) (into {} (map (fn entry [[k v]] [k (restored k v)])) x)
+    (sequential? x) (mapv (partial restored nil) x)
+    (and (string? x) (keywords k)) (keyword x)
+    (and (string? x) (= :type k)) (symbol x)
+    :else x))
+
+(defn read-dump
+  "Returns the snapshot that `skein.inspect/dump!` has written to a JSON file. Throws :skein/not-a-dump."
+  [path]
+  (let [fail (fn fail [why]
+               (error/fail! :skein/not-a-dump (str path " is no dump of the inspector: " why) {:path (str path)}))
+        x (try (with-open [in (io/reader path :encoding "UTF-8")] (json/read in :key-fn keyword))
+               (catch EOFException _ (fail "it ends too early."))
+               (catch IOException e (fail (ex-message e)))
+               (catch Exception e (fail (str "it is no JSON (" (ex-message e) ").")))
+               (catch StackOverflowError _ (fail "it is nested too deep.")))]
+    (cond
+      (not (and (map? x) (:skein/snapshot x))) (fail "it holds no snapshot.")
+      (not= snapshot/version (:skein/snapshot x)) (fail (str "its version is " (:skein/snapshot x) "."))
+      :else (restored nil x))))
