@@ -32,11 +32,12 @@
 (defn- prepared
   "A snapshot with what all views need of it."
   [rev snapshot]
-  {:rev rev :snapshot snapshot
-   :index (assoc (shape/index snapshot) :threads (into {} (map (juxt :tid identity)) (:threads snapshot)))
-   :deadlocks (inspect/deadlocks snapshot)
-   :lints (inspect/lints snapshot)
-   :cache (atom {})})
+  (let [snapshot (shape/indexed snapshot)]
+    {:rev rev :snapshot snapshot
+     :index (assoc (shape/index snapshot) :threads (into {} (map (juxt :tid identity)) (:threads snapshot)))
+     :deadlocks (inspect/deadlocks snapshot)
+     :lints (inspect/lints snapshot)
+     :cache (atom {})}))
 
 (defn- counts [{:keys [blocks]}]
   (frequencies (map :state blocks)))

@@ -62,24 +62,26 @@
 (defn- like [pattern]
   (re-pattern (str/join ".*" (map #(Pattern/quote %) (str/split pattern #"\*" -1)))))
 
-(defn- site? [value {{:keys [file line]} :site}]
+(defn- site? [value]
   (let [[_ path line-wanted] (re-matches #"(.*?)(?::(\d+))?" value)]
-    (and (str/ends-with? (str file) path) (or (nil? line-wanted) (= line-wanted (str line))))))
+    (fn site? [{:keys [file line]}]
+      (and (str/ends-with? (str file) path) (or (nil? line-wanted) (= line-wanted (str line)))))))
 
-(defn- called
-  "The names of the channels in which a block waits."
-  [{:keys [channels]} block]
-  (map (fn of [{:keys [channel foreign latch]}]
-         (if channel (words/channel-name (dissoc (channels channel {:id channel}) :buffer)) (str foreign latch)))
-       (:waits block)))
+(defn- called?
+  "A function that returns whether a block waits in a channel whose name holds `value`. Many blocks wait in one."
+  [{:keys [channels]} holds?]
+  (let [channel? (memoize (fn channel? [id] (holds? (words/channel-name (dissoc (channels id {:id id}) :buffer)))))]
+    (fn called? [{:keys [waits]}]
+      (some (fn in? [{:keys [channel foreign latch]}] (if channel (channel? channel) (holds? (str foreign latch)))) waits))))
 
 (defn- free
   "A function that finds text in a block's name, place or waits. Places are few, and looked through once each."
-  [value]
+  [value ix]
   (let [holds? (holds value)
-        at? (memoize (fn at? [site] (holds? (str (:file site) " " (words/place site)))))]
-    (fn free? [ix {:keys [id site] :as block}]
-      (or (at? site) (holds? (words/block-name id)) (some holds? (called ix block))))))
+        at? (memoize (fn at? [site] (holds? (str (:file site) " " (words/place site)))))
+        called? (called? ix holds?)]
+    (fn free? [{:keys [id site] :as block}]
+      (or (at? site) (called? block) (holds? (words/block-name id))))))
 
 (defn- longer [text {:keys [at key value]}]
   (let [k ({"age" :age-ms "since" :since-ms} (subs key 0 (dec (count key))))
@@ -87,34 +89,39 @@
     (when-not k (bad! text at "only age and since can be compared."))
     (when-not ms (bad! text at "a time is a number with ms, s, m or h."))
     (if (str/ends-with? key ">")
-      (fn longer? [_ b] (< (long ms) (long (k b 0))))
-      (fn shorter? [_ b] (< (long (k b 0)) (long ms))))))
+      (fn longer? [b] (< (long ms) (long (k b 0))))
+      (fn shorter? [b] (< (long (k b 0)) (long ms))))))
 
 (defn- one-of [text {:keys [at value]} wanted]
   (or (wanted (keyword value))
       (bad! text at (str "it is one of " (str/join ", " (sort (map name wanted))) "."))))
 
+(defn- at
+  "A function that returns whether a block is at a place, or in a namespace: `of-site?` is asked of each place once."
+  [of-site?]
+  (comp (memoize of-site?) :site))
+
 (defn- matcher
-  "A function of an index and a block."
-  [text {:keys [at key value] :as term}]
+  "A function of a block."
+  [text ix {:keys [key value] :as term}]
   (case key
-    nil (free value)
-    "state:" (let [state (one-of text term #{:new :ready :running :parked})] (fn state? [_ b] (= state (:state b))))
-    "op:" (let [op (one-of text term #{:take :put})] (fn op? [_ b] (some (comp #{op} :op) (:waits b))))
-    "site:" (fn at? [_ b] (site? value b))
-    "ns:" (let [pattern (like value)] (fn in? [_ b] (re-matches pattern (namespace-of (:file (:site b))))))
-    "chan:" (let [holds? (holds value)] (fn chan? [ix b] (some holds? (called ix b))))
-    "parent:" (fn child? [_ b] (= (str/replace value "go-" "") (str (:parent b))))
+    nil (free value ix)
+    "state:" (let [state (one-of text term #{:new :ready :running :parked})] (fn state? [b] (= state (:state b))))
+    "op:" (let [op (one-of text term #{:take :put})] (fn op? [b] (some (comp #{op} :op) (:waits b))))
+    "site:" (at (site? value))
+    "ns:" (let [pattern (like value)] (at (fn in? [{:keys [file]}] (re-matches pattern (namespace-of file)))))
+    "chan:" (called? ix (holds value))
+    "parent:" (let [parent (str/replace value "go-" "")] (fn child? [b] (= parent (str (:parent b)))))
     (if (re-find #"[<>]$" key)
       (longer text term)
-      (bad! text at "there is no such term; there are state, op, site, ns, chan, parent, age and since. Quote a text with a colon."))))
+      (bad! text (:at term) "there is no such term; there are state, op, site, ns, chan, parent, age and since. Quote a text with a colon."))))
 
 (defn predicate
-  "Returns a function of an index, see `skein.inspect.shape/index`, and a block, which returns whether the filter `text` chooses the
-  block. Throws :skein/bad-filter."
-  [text]
+  "Returns a function of a block that returns whether the filter `text` chooses the block. `ix` is the index of its snapshot, see
+  `skein.inspect.shape/index`. Throws :skein/bad-filter."
+  [text ix]
   (let [matchers (mapv (fn each [{:keys [not?] :as term}]
-                         (let [f (matcher text term)] (if not? (complement f) f)))
+                         (let [f (matcher text ix term)] (if not? (complement f) f)))
                        (terms text))]
-    (fn chosen? [ix block]
-      (every? (fn holds [f] (f ix block)) matchers))))
+    (fn chosen? [block]
+      (every? (fn holds [f] (f block)) matchers))))

@@ -99,7 +99,17 @@
   (if (str/blank? q)
     (:blocks snapshot)
     (cached look [:chosen q]
-      (fn choose [] (let [chosen? (query/predicate q)] (filterv (partial chosen? index) (:blocks snapshot)))))))
+      (fn choose [] (filterv (query/predicate q index) (:blocks snapshot))))))
+
+(defn- least
+  "The first `n` of `xs` by a number, in its order; the others are not sorted."
+  [n by xs]
+  (mapv peek (reduce (fn keep-least [best x]
+                       (let [entry [(by x) x]]
+                         (if (and (= n (count best)) (<= (long (first (peek best))) (long (first entry))))
+                           best
+                           (vec (take n (sort-by first (conj best entry)))))))
+                     [] xs)))
 
 (defn- sorted
   "Blocks by a key, in linear memory; the sort of a vector by a key would compute the key at each comparison."
@@ -294,7 +304,7 @@
          :findings (vec (take 8 findings))
          :more (max 0 (- (count findings) 8))
          :oldest (mapv (fn shown [p] {:says (words/says index p) :since (:since-ms p) :block (:id p)})
-                       (take 3 (sorted oldest-first waiting)))
+                       (least 3 oldest-first waiting))
          :folds (mapv (fn shown [{:keys [thread tid site since-ms done total unit]}]
                         {:name (words/thread-name thread tid) :tid tid :place (some-> site words/place) :since since-ms :done done :total total :unit (name unit)})
                       (take 5 (sort-by oldest-first (:folds snapshot))))

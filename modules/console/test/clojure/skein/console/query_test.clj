@@ -16,7 +16,7 @@
    :channels [{:id 7 :kind :chan :label "Requests"} {:id 8 :kind :chan}]})
 
 (defn- chosen [text]
-  (map :id (filter (partial (query/predicate text) (shape/index snapshot)) (:blocks snapshot))))
+  (map :id (filter (query/predicate text (shape/index snapshot)) (:blocks snapshot))))
 
 (deftest a-filter-chooses-blocks
   (are [text ids] (= ids (chosen text))
@@ -45,7 +45,7 @@
     "nothing" []))
 
 (defn- refused-at [text]
-  (try (query/predicate text) nil
+  (try (query/predicate text (shape/index snapshot)) nil
        (catch ExceptionInfo e [(:skein/error (ex-data e)) (:at (ex-data e))])))
 
 (deftest a-filter-that-means-nothing-is-refused-with-its-place

@@ -15,12 +15,20 @@
 
 (defn index
   "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :holders {channel-id #{block-id}}}."
-  [{:keys [blocks channels]}]
-  {:blocks (into {} (map (juxt :id identity)) blocks)
-   :channels (into {} (map (juxt :id identity)) channels)
-   :holders (reduce (fn hold [m {:keys [id holds]}]
-                      (reduce (fn one [m c] (update m c (fnil conj #{}) id)) m holds))
-                    {} blocks)})
+  [{:keys [blocks channels] :as snapshot}]
+  (or (let [{of ::of, index ::index} (meta snapshot)]
+        (when (and of (identical? blocks (of 0)) (identical? channels (of 1))) index))
+      {:blocks (into {} (map (juxt :id identity)) blocks)
+       :channels (into {} (map (juxt :id identity)) channels)
+       :holders (reduce (fn hold [m {:keys [id holds]}]
+                          (reduce (fn one [m c] (update m c (fnil conj #{}) id)) m holds))
+                        {} blocks)}))
+
+(defn indexed
+  "Returns `snapshot` with its index, for who asks for that several times. A snapshot that is made of it, with other blocks or
+  channels, has none."
+  [{:keys [blocks channels] :as snapshot}]
+  (vary-meta snapshot assoc ::index (index snapshot), ::of [blocks channels]))
 
 (defn- same-side
   "The blocks that wait in channel `c` for the same as an `op` there."
@@ -28,10 +36,11 @@
   (into #{} (keep :block) (if (= :take op) (:takes c) (:puts c))))
 
 (defn- wait-helpers [{:keys [blocks channels holders]} {:keys [op channel]}]
-  (let [c (channels channel)]
+  (let [c (channels channel)
+        held (holders channel)]
     (if-some [maker (when (= :take op) (:block c))]
       (if (blocks maker) #{maker} #{})
-      (set/difference (get holders channel #{}) (same-side c op)))))
+      (if held (set/difference held (same-side c op)) #{}))))
 
 (defn hopeless?
   "Returns whether a wait is for the result of a block that was collected, and so will never give it."
@@ -51,21 +60,23 @@
           (or foreign (not= :chan (:kind (channels channel) :chan)) (:closed? (channels channel))))
         (remove (fn result [{:keys [channel]}] (= :result (:kind (channels channel)))) (:waits block))))
 
-(defn- helpers-of-stuck [ix block since-ms]
-  (when (and (= :parked (:state block))
+(defn- helpers-of-stuck [ix helpers-of {:keys [state waits] :as block} since-ms]
+  (when (and (= :parked state)
              (<= (long since-ms) (long (:since-ms block 0)))
-             (seq (:waits block))
-             (not (wakes-itself? ix block))
-             (every? (fn known [w] (seq (wait-helpers ix w))) (:waits block)))
-    (helpers ix block)))
+             (seq waits)
+             (every? (comp seq helpers-of) waits)
+             (not (wakes-itself? ix block)))
+    (into #{} (mapcat helpers-of) waits)))
 
 (defn closed-set
   "Returns {id #{id}}: the blocks that have waited for `since-ms` or more, and whose helpers are all among them;
   and their helpers. Not empty, it holds a cycle."
   [ix since-ms]
-  (loop [graph (into {} (keep (fn stuck [[id b]] (when-some [h (helpers-of-stuck ix b since-ms)] [id h]))) (:blocks ix))]
-    (let [smaller (into {} (filter (fn inside? [[_ hs]] (every? graph hs))) graph)]
-      (if (= (count smaller) (count graph)) graph (recur smaller)))))
+  (let [of-wait (memoize (fn of-wait [op channel] (wait-helpers ix {:op op :channel channel}))) ; many wait for the same
+        helpers-of (fn helpers-of [{:keys [op channel]}] (of-wait op channel))]
+    (loop [graph (into {} (keep (fn stuck [[id b]] (when-some [h (helpers-of-stuck ix helpers-of b since-ms)] [id h]))) (:blocks ix))]
+      (let [smaller (into {} (filter (fn inside? [[_ hs]] (every? graph hs))) graph)]
+        (if (= (count smaller) (count graph)) graph (recur smaller))))))
 
 (defn groups
   "Returns the connected parts of a graph {id #{id}}, each a sorted vector of ids."
