@@ -36,7 +36,7 @@
 
 (def ^:private late
   "Namespaces that `skein.cli` loads only when a command needs them, and the one that trains the start-up cache."
-  '[skein.cli.questions skein.cli.follow skein.cli.training skein.wf.agents skein.wf.geo skein.wf.html skein.wf.own skein.wf.spark])
+  '[skein.cli.questions skein.cli.follow skein.cli.serve skein.cli.training skein.wf.agents skein.wf.geo skein.wf.html skein.wf.own skein.wf.spark])
 
 (defn- compile-cli! [^File classes]
   (.mkdirs classes)

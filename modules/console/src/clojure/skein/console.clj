@@ -25,7 +25,7 @@
 
 (defn- files []
   (let [file (fn file [name] (page/resource (str "skein/console/page/" name)))]
-    (into {"/" (file "index.html") "/style.css" (file "style.css")}
+    (into (assoc (page/client) "/" (file "index.html") "/style.css" (file "style.css"))
           (map (fn js [m] [(str "/" m ".js") (file (str m ".js"))]))
           modules)))
 

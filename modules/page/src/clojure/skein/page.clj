@@ -3,7 +3,7 @@
   "Serves a page to the user of this machine, and to nobody else, by the JDK's own HTTP server on virtual threads.
 
   * `serve!` starts a server
-  * `resource` is a file of the class path, to serve
+  * `resource` is a file of the class path, to serve; `client` are those with which every page talks to its server
 
   Every request must name this server as its host, and must not come from another site's page. Files hold nothing secret and are
   given without a token; all else needs it. See doc/decisions/0150."
@@ -145,6 +145,11 @@
   {:type (types (last (str/split path #"\.")))
    :body (with-open [in (io/input-stream (or (io/resource path) (error/fail! :skein/no-page (str "The class path has no " path ".") {:path path})))]
            (.readAllBytes in))})
+
+(defn client
+  "Returns the files of the script with which a page talks to its server: \"/client.js\" asks, \"/morph.js\" shows."
+  []
+  (into {} (map (fn js [name] [(str "/" name) (resource (str "skein/page/" name))])) ["client.js" "morph.js"]))
 
 (defn- bind [port]
   (try (HttpServer/create (InetSocketAddress. (InetAddress/getByName "127.0.0.1") (int port)) 16)

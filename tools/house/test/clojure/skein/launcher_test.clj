@@ -117,7 +117,7 @@
      (write! (io/file project "pom.xml") "<modules>" "  <module>apps/wf</module>" "  <module>tools/house</module>" "</modules>")
      (doseq [module ["apps/wf" "tools/house"]] (write! (io/file project module "pom.xml") "<project/>"))
      (apply write! (io/file project "apps/wf/src/clojure/skein/cli.clj") application)
-     (doseq [loaded-late ["cli.questions" "cli.follow" "cli.training" "wf.agents" "wf.geo" "wf.html" "wf.own" "wf.spark"]]
+     (doseq [loaded-late ["cli.questions" "cli.follow" "cli.serve" "cli.training" "wf.agents" "wf.geo" "wf.html" "wf.own" "wf.spark"]]
        (write! (io/file project (str "apps/wf/src/clojure/skein/" (str/replace loaded-late "." "/") ".clj"))
                (str "(ns skein." loaded-late ")")))
      (write! (io/file project "apps/wf/src/java/skein/rt/A.java") "class A {}")

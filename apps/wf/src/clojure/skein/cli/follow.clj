@@ -100,13 +100,20 @@
    :show (fn show [result] (questions/write-result result options out))
    :leave (fn leave [])})
 
+(defn- served
+  "Like `live`, on a page that is served."
+  [{:keys [show say]}]
+  {:shape (constantly identity), :say say, :show show, :leave (fn leave [])})
+
 (defn run
   "Follows the logs at `paths` until the process is interrupted or the user presses q. Returns the exit code."
   [paths query options streams]
   (let [stopped (CountDownLatch. 1)
         finished (CountDownLatch. 1)
         hook (stop-on-exit! stopped finished)
-        {:keys [shape show say leave]} (if (terminal/output?) (live options streams stopped) (plain options streams))
+        {:keys [shape show say leave]} (cond (:show options) (served options)
+                                             (terminal/output?) (live options streams stopped)
+                                             :else (plain options streams))
         code (atom 0)
         write-last! (fn write-last! [result]
                       (leave)

@@ -28,6 +28,10 @@
   "How many rows of a tally the page has, unless --top asks for more."
   200)
 
+(def ^:private rows-served
+  "How many rows of a tally the page of --serve has, unless --top asks for more: of a log that grows they are made anew all the time."
+  {:follow 1000, :once 10000})
+
 (def ^:const approx-keys
   "How many keys --approx keeps for each tally."
   100000)
@@ -71,15 +75,16 @@
 
 (defn query
   "Returns the query that the options of `skein wf` ask: the general report where no tally is asked for."
-  [{:keys [top form tallies preset databases html save with] :as options}]
+  [{:keys [top form tallies preset databases html save with serve? follow?] :as options}]
   (let [own (own-tallies options)
+        rows (cond html rows-of-page, (and serve? follow?) (:follow rows-served), serve? (:once rows-served))
         site? (or (= preset "site") (and (empty? own) (not form) (not tallies)))]
     {:where (vec (conditions options))
      :site? site?
      :tallies (cond->> (into (if site? (mapv #(cond-> % top (assoc :top top)) (into query/site (vals (select-keys query/located (keys databases))))) []) own)
-                html (mapv #(update % :top (fnil max 0) rows-of-page))
+                rows (mapv #(update % :top (fnil max 0) rows))
                 ;; What is saved may be wanted as a page later.
-                (and site? (or html save with)) (into [query/plot]))}))
+                (and site? (or html serve? save with)) (into [query/plot]))}))
 
 ;;;; Output
 
@@ -138,9 +143,10 @@
            (or add-to identity))))))
 
 (defn write-all!
-  "Writes a result to standard output and, if asked for, as a page, and what is to be said about it to standard error."
-  [result {:keys [html] :as options} {:keys [out err notes]}]
-  (write-result result options out)
+  "Writes a result to standard output and, if asked for, as a page, and what is to be said about it to standard error. A page that is
+  served gets it instead of standard output."
+  [result {:keys [html show] :as options} {:keys [out err notes]}]
+  (if show (show result) (write-result result options out))
   (when html (write-html! html result))
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
   (doseq [note (text/gap-notes (for-others result options))] (print-line notes note))

@@ -68,6 +68,8 @@
    "--malformed" (question :malformed options/text)
    "--follow" {:key :follow?, :question? true}
    "--html" (assoc text-option :key :html)
+   "--serve" {:key :serve?, :question? true}
+   "--port" {:key :port, :parse (options/whole-number 1 65535), :question? true}
    "--format" {:key :format, :parse (options/one-of ["text" "json" "edn" "csv"])}
    "--color" {:key :color, :parse (options/one-of ["auto" "always" "never"])}
    "--spark" {:key :spark, :parse options/text}
@@ -120,6 +122,8 @@ which lines (all of these together):
 what comes out:
   --format FORMAT      text (default), json, edn or csv
   --html FILE          one page with plots, as well
+  --serve              the report as a page for you on this machine, until Ctrl-C; with --follow
+                       it keeps up with the log. --port N: not just any free port
   --color WHEN         auto (default), always or never
   --malformed FILE     writes the lines that are in no format
   --follow             keeps the report on the terminal up to date as the log grows
@@ -215,10 +219,12 @@ can't be read, 130 interrupted.
 
 (defn- report
   "Reads the files at `paths` and reports on them; returns the exit code."
-  [paths options start {:keys [notes] :as streams}]
+  [paths {:keys [on-reading] :as options} start {:keys [notes] :as streams}]
   (let [[prepared failures] (driver/prepare-all paths options)
         bar (progress/bar notes)
-        options (assoc options :on-start (fn on-start [reading] (progress/start! bar reading)))]
+        options (assoc options :on-start (fn on-start [reading]
+                                           (progress/start! bar reading)
+                                           (when on-reading (on-reading reading))))]
     (if (= "wf2" (preset options prepared))
       (answer-wf2 prepared failures start options streams bar)
       ((load-questions "answer") prepared failures start options streams bar))))
@@ -230,6 +236,16 @@ can't be read, 130 interrupted.
     (when follow? (options/fail! "--follow ends when it is interrupted, so it can't be combined with --save or --with"))
     (when spark (options/fail! "--save and --with know logs on this machine alone, so they can't be combined with --spark"))
     (when (or form tallies) (options/fail! "-e and --tallies may hold anything, so they can't be combined with --save or --with"))))
+
+(defn- check-serve!
+  "Throws :skein/bad-option for options that can't be combined with --serve."
+  [{:keys [serve? port preset format html spark]}]
+  (when (and port (not serve?)) (options/fail! "--port says where the page of --serve is; give --serve, too"))
+  (when serve?
+    (when format (options/fail! "--serve shows the report as a page, so it can't be combined with --format; run the command again for a file"))
+    (when html (options/fail! "--serve shows the report as a page, so it can't be combined with --html; run the command again for a file"))
+    (when (= preset "wf2") (options/fail! "--preset wf2 has its own questions, so it can't be combined with --serve"))
+    (when spark (options/fail! "--serve counts on this machine, so it can't be combined with --spark"))))
 
 (defn- check-spark!
   "Refuses what a cluster can't do."
@@ -255,10 +271,13 @@ can't be read, 130 interrupted.
         streams (assoc streams :notes (if (:quiet? options) (PrintStream. (OutputStream/nullOutputStream)) err))
         options (assoc options :own-process? true)]
     (check-saved! options)
+    (check-serve! options)
     (when (or (:malformed options) (:html options) (:save options)) ((requiring-resolve 'skein.cli.outputs/check!) options paths))
     (say-repeated! paths (:notes streams))
     (when (:spark options) (check-spark! options paths))
     (cond
+      (:serve? options) ((requiring-resolve 'skein.cli.serve/run) paths options streams
+                         (fn count-once [options] (report paths options start streams)))
       (:follow? options) ((load-questions "follow") paths options streams)
       (:spark options) ((requiring-resolve 'skein.wf.spark/with-cluster)
                         (:spark options) paths

@@ -1,60 +1,35 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.html
-  "A result of `skein.wf.analysis` as one page that needs nothing else from elsewhere.
+  "A result of `skein.wf.analysis` as a page.
 
-  - `page`   result -> HTML
+  - `page`    result -> HTML that needs nothing else from elsewhere
+  - `report`  result -> the same for the page of --serve, which has script and style in files
+  - `files`   those files
 
-  Tallies over time are columns, all others tables with bars. A script of a few lines sorts tables and opens long ones; without it they are open. Light or dark as the reader's system is set. Pure."
+  Tallies over time are columns, all others tables with bars. A script sorts tables and opens long ones; without it they are open. Light or
+  dark as the reader's system is set. Pure."
   (:require
+   [clojure.java.io :as io]
    [clojure.string :as str]
    [skein.wf.query :as query]
    [skein.wf.timeline :as timeline]
-   [skein.wf.units :as units]))
+   [skein.wf.units :as units])
+  (:import
+   (java.util Locale)))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private style
-  ":root{--ground:#fcfcfb;--card:#fff;--ink:#1c1c1a;--soft:#62625c;--line:#e4e4de;--bar:#2f6f9f;--bar-ground:#dfeaf2;--bad:#a8431f}
-@media(prefers-color-scheme:dark){:root{--ground:#161615;--card:#1f1f1d;--ink:#ebebe6;--soft:#a3a39b;--line:#35352f;--bar:#6fb1de;--bar-ground:#243642;--bad:#e58a65}}
-*{box-sizing:border-box}
-body{margin:0 auto;padding:1.5rem clamp(.75rem,3vw,2.5rem) 3rem;max-width:80rem;background:var(--ground);color:var(--ink);font:15px/1.45 system-ui,sans-serif}
-h1{font-size:1.5rem;margin:0 0 .25rem}h2{font-size:1.05rem;margin:0 0 .75rem;display:flex;gap:.6rem;align-items:baseline;flex-wrap:wrap}
-h2 small,p.note{color:var(--soft);font-weight:400;font-size:.85rem}p{margin:.15rem 0;color:var(--soft);overflow-wrap:anywhere}
-dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.75rem;margin:1.25rem 0}
-dl div{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.6rem .8rem}
-dt{color:var(--soft);font-size:.8rem}dd{margin:0;font-size:1.3rem;font-variant-numeric:tabular-nums}dd.bad{color:var(--bad)}
-main{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem}
-section{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:1rem;min-width:0}section.wide{grid-column:1/-1}
-.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.875rem}
-th{color:var(--soft);font-weight:500;text-align:right;padding:.15rem .6rem .3rem 0;white-space:nowrap}th:last-child{text-align:left;width:100%}
-td{padding:.2rem .6rem .2rem 0;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;vertical-align:top;border-top:1px solid var(--line)}
-td:last-child{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:9rem;padding-right:0}
-.scroll :is(th,td):last-child{position:sticky;right:0;background:var(--card);padding-left:.4rem}
-.bar{display:block;height:.3rem;margin-top:.2rem;border-radius:.15rem;background:var(--bar-ground)}.bar i{display:block;height:100%;border-radius:.15rem;background:var(--bar)}
-.columns{display:flex;align-items:flex-end;gap:clamp(0px,.2vw,3px);height:10rem;border-bottom:1px solid var(--line)}
-.columns i{flex:1 1 0;min-width:1px;min-height:1px;background:var(--bar);border-radius:2px 2px 0 0}
-.axis{display:flex;justify-content:space-between;color:var(--soft);font-size:.78rem;margin-top:.3rem;gap:.5rem}
-details{margin-top:.75rem}summary{color:var(--soft);cursor:pointer;font-size:.85rem}
-@media(max-width:46rem){main{grid-template-columns:minmax(0,1fr)}body{font-size:14px}dd{font-size:1.1rem}.columns{height:7rem}}
-th.by{cursor:pointer}th.by:hover{color:var(--ink)}th.down::after{content:' ↓'}
-button{margin-top:.6rem;padding:.2rem .7rem;border:1px solid var(--line);border-radius:.4rem;background:none;color:var(--soft);font:inherit;font-size:.85rem;cursor:pointer}
-@media print{button{display:none}body{max-width:none}section{break-inside:avoid}}")
-
-(def ^:private script
-  "for(const table of document.querySelectorAll('section table')){
-const body=table.tBodies[0],head=body.rows[0],rows=[...body.rows].slice(1),few=10;let all=rows.length<=few,button
-const show=()=>{rows.forEach((row,i)=>{row.hidden=!all&&i>=few});if(button)button.textContent=all?'Fewer rows':'All '+rows.length+' rows'}
-const value=(row,i)=>row.cells[i].dataset.n===undefined?row.cells[i].textContent:+row.cells[i].dataset.n
-;[...head.cells].forEach((th,i)=>{th.className='by';th.title='Sort';th.onclick=()=>{const up=th.classList.contains('down')||i===head.cells.length-1&&!th.classList.contains('up')
-rows.sort((a,b)=>{const x=value(a,i),y=value(b,i);return(x<y?-1:x>y?1:0)*(up?1:-1)});for(const h of head.cells)h.className='by'
-th.classList.add(up?'up':'down');body.append(...rows);show()}})
-if(!all){button=document.createElement('button');button.onclick=()=>{all=!all;show()};table.parentNode.after(button)}show()}")
+(defn- text-of [name]
+  (slurp (io/resource (str "skein/wf/page/" name)) :encoding "UTF-8"))
 
 (defn- escaped [text]
   (str/escape text {\& "&amp;" \< "&lt;" \> "&gt;" \" "&quot;"}))
 
-(defn- percent [n most]
-  (if (pos? (double most)) (format "%.1f%%" (/ (* 100.0 (double n)) (double most))) "0%"))
+(defn- percent
+  "A part of `most`, as HTML wants it, whatever the reader's language writes for a point."
+  ([n most] (percent "%.1f%%" n most))
+  ([digits n most]
+   (if (pos? (double most)) (String/format Locale/ROOT digits (object-array [(/ (* 100.0 (double n)) (double most))])) "0%")))
 
 ;;;; Tallies
 
@@ -64,31 +39,54 @@ if(!all){button=document.createElement('button');button.onclick=()=>{all=!all;sh
 (defn- values [{:keys [rows] :as tally}]
   (mapv (fn value [{:keys [numbers]}] (or (nth numbers (rank-index tally)) 0)) rows))
 
-(defn- table [{:keys [columns rows] :as tally} bars?]
-  (let [most (reduce max 0 (values tally))]
-    (str "<div class=scroll><table><tr>" (str/join (map (fn head [title] (str "<th>" (escaped title))) (units/titles tally))) "<th>"
+(def ^:private ^:const few "Rows of a table that nobody has opened." 10)
+
+(defn- by-column
+  "What to sort a row by, in column `i`; behind the numbers is the key."
+  [i {:keys [key numbers]}]
+  (if (< (long i) (count numbers)) (or (nth numbers i) -1) (units/label key)))
+
+(defn- wanted-rows
+  "The rows that the reader wants to see, each with its value; `want` is nil for all, as they are."
+  [{:keys [rows columns] :as tally} {:keys [by up? all?] :as want}]
+  (let [pairs (map vector rows (values tally))]
+    (cond->> pairs
+      (and by (<= 0 (long by) (count columns))) (sort-by (comp (partial by-column by) first) (if up? compare (fn down [a b] (compare b a))))
+      (and want (not all?)) (take few))))
+
+(defn- table [{:keys [columns by] :as tally} want bars?]
+  (let [most (reduce max 0 (values tally))
+        head (fn head [title] (str "<th><button>" (escaped title) "</button>"))]
+    (str "<div class=scroll><table><thead><tr>" (str/join (map head (units/titles tally))) (head (if (seq by) (str/join "+" by) "key")) "<tbody>"
          (str/join
-           (map (fn row [{:keys [key numbers]} value]
+           (map (fn row [[{:keys [key numbers]} value]]
                   (str "<tr>" (str/join (map (fn cell [c n] (str "<td data-n=" (or n -1) ">" (escaped (units/shown c n)))) columns numbers))
                        "<td>" (escaped (units/label key))
-                       (when bars? (str "<span class=bar><i style=\"width:" (percent value most) "\"></i></span>"))))
-                rows (values tally)))
-         "</table></div>")))
+                       (when bars? (str "<svg class=bar aria-hidden=true><rect height=\"100%\" width=\"" (percent value most) "\"/></svg>"))))
+                (wanted-rows tally want)))
+         "</table></div><button class=all hidden></button>")))
 
-(defn- column-chart [{:keys [rows columns rank] :as tally}]
+(defn- column
+  "Column `i` of `n`, as high as `part` of 1."
+  [i n part title]
+  (let [place (partial percent "%.3f%%")]
+    (str "<rect x=\"" (place i n) "\" y=\"" (percent (- 1.0 (double part)) 1) "\" width=\"" (place 0.85 n) "\" height=\"" (percent part 1)
+         "\"><title>" title "</title></rect>")))
+
+(defn- column-chart [{:keys [rows columns rank] :as tally} want]
   (let [values (values tally)
         most (reduce max 0 values)
         label (fn label [{:keys [key]}] (escaped (units/label key)))
         shown (fn shown [n] (escaped (units/shown (nth columns (rank-index tally)) n)))
         middle (nth rows (quot (count rows) 2))]
     (str "<p class=note>up to " (shown most) " " (when-not (#{"bytes" "time"} rank) (escaped rank)) "</p>"
-         "<div class=columns role=img aria-label=\"" (label (first rows)) " to " (label (last rows)) "\">"
-         (str/join (map (fn column [row n] (str "<i style=\"height:" (percent n most) "\" title=\"" (label row) ": " (shown n) "\"></i>"))
-                        rows values))
-         "</div><div class=axis><span>" (label (first rows)) "</span>"
+         "<svg class=columns role=img aria-label=\"" (label (first rows)) " to " (label (last rows)) "\">"
+         (str/join (map (fn each [i row n] (column i (count rows) (if (pos? (double most)) (/ (double n) (double most)) 0.0) (str (label row) ": " (shown n))))
+                     (range) rows values))
+         "</svg><div class=axis><span>" (label (first rows)) "</span>"
          (when (> (count rows) 2) (str "<span>" (label middle) "</span>"))
          "<span>" (label (last rows)) "</span></div>"
-         "<details><summary>The numbers</summary>" (table tally false) "</details>")))
+         "<details><summary>The numbers</summary>" (table tally want false) "</details>")))
 
 (defn- step-name [step]
   (let [[n unit] (some (fn fits [[seconds unit]] (when (zero? (rem (long step) (long seconds))) [(quot (long step) (long seconds)) unit])) [[86400 "day"] [3600 "hour"] [60 "minute"]])]
@@ -96,25 +94,34 @@ if(!all){button=document.createElement('button');button.onclick=()=>{all=!all;sh
 
 (def ^:private most-columns "Of the plot over the whole time." 120)
 
+(defn- begin-section
+  "The start of a section: its name, by which the script remembers what the reader wants of it, and how many rows there are."
+  [id rows wide?]
+  (str "<section id=" id (when (seq rows) (str " data-rows=" (count rows))) (when wide? " class=wide") " data-key=" id ">"))
+
 (defn- plot
   "Requests and bytes over the whole time, in steps that fit it: minutes of an hour, days of a year."
-  [{:keys [rows] :as tally}]
+  [{:keys [rows] :as tally} id wants]
   (when (seq rows)
     (let [[step rows] (timeline/coarse rows most-columns)
-          chart (fn chart [rank] (column-chart (assoc tally :rows rows, :rank rank, :columns ["hits" "bytes"])))]
-      (str "<section class=wide><h2>Requests <small>" (step-name step) "</small></h2>" (chart "hits") "</section>\n"
-           "<section class=wide><h2>Bytes sent <small>" (step-name step) "</small></h2>" (chart "bytes") "</section>\n"))))
+          section (fn section [title rank]
+                    (let [id (str id rank)]
+                      (str (begin-section id rows true) "<h2>" title " <small>" (step-name step) "</small></h2>"
+                           (column-chart (assoc tally :rows rows, :rank rank, :columns ["hits" "bytes"]) (when wants (wants id {}))) "</section>\n")))]
+      (str (section "Requests" "hits") (section "Bytes sent" "bytes")))))
 
-(defn- section [{:keys [title distinct rows rank error distinct-error columns] :as tally}]
-  (let [chart? (and (query/over-time? tally) (> (count rows) 2))]
-    (str "<section" (when (or (> (count columns) 4) (and chart? (> (count rows) 24))) " class=wide") "><h2>" (escaped title) " <small>"
+(defn- section [{:keys [title distinct rows rank error distinct-error columns] :as tally} id wants]
+  (let [chart? (and (query/over-time? tally) (> (count rows) 2))
+        want (when wants (wants id {}))]
+    (str (begin-section id rows (or (> (count columns) 4) (and chart? (> (count rows) 24)))) "<h2>" (escaped title) " <small>"
          (when (< (count rows) (long distinct)) (str (units/grouped (count rows)) " of "))
          (when error "about ") (units/grouped distinct)
-         (when-not (#{"hits" "count"} rank) (str ", by " (escaped rank)))
+         (cond (< (count rows) (long distinct)) (str ", those with the most " (escaped rank))
+               (not (#{"hits" "count"} rank)) (str ", by " (escaped rank)))
          "</small></h2>"
          (cond (empty? rows) "<p>none</p>"
-               chart? (column-chart tally)
-               :else (table tally true))
+               chart? (column-chart tally want)
+               :else (table tally want true))
          (when error (str "<p class=note>approximate: each row may have up to " (units/missing tally) " more</p>"))
          (when distinct-error (str "<p class=note>distinct is an estimate, with a standard error of " (units/percentage distinct-error) "</p>"))
          "</section>\n")))
@@ -129,18 +136,38 @@ if(!all){button=document.createElement('button');button.onclick=()=>{all=!all;sh
        (total "filtered" (units/grouped filtered) false) (total "malformed" (units/grouped malformed) (pos? (long malformed)))
        (total "sent" (units/size bytes) false) "</dl>\n"))
 
-(defn page
-  "Returns a result as a page: totals, then every tally."
-  [{:keys [formats seconds tallies malformed-kinds] :as result}]
+(defn- body
+  "What the page says. `wants` is what the reader wants of each section, or nil for all."
+  [{:keys [formats seconds tallies malformed-kinds] :as result} wants]
   (let [inputs (mapcat :inputs formats)
         names (str (str/join ", " (take 5 inputs)) (when (> (count inputs) 5) (str " and " (- (count inputs) 5) " more")))]
-    (str "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\">"
-         "<meta name=color-scheme content=\"light dark\"><title>Site report</title>\n<style>" style "</style>\n"
-         "<h1>Site report</h1>\n<p>" (escaped (units/printable names)) "</p>"
+    (str "<h1>Site report</h1>\n<p>" (escaped (units/printable names)) "</p>"
          (when-let [[from to] seconds] (str "<p>" (units/clock from) " to " (units/clock to) "</p>"))
          "\n" (totals result)
          (when (seq malformed-kinds)
            (str "<p>Malformed lines, by the field at which they depart from the format: "
                 (escaped (str/join ", " (map (fn kind [[k n]] (str k " " (units/grouped n))) (sort-by (comp - val) malformed-kinds))))
                 "</p>\n<br>\n"))
-         "<main>\n" (str/join (map #(if (= (:name query/plot) (:name %)) (plot %) (section %)) tallies)) "</main>\n<script>" script "</script>\n")))
+         "<main>\n"
+         (str/join (map-indexed (fn each [i tally]
+                                  ((if (= (:name query/plot) (:name tally)) plot section) tally (str "t" i) wants))
+                                tallies))
+         "</main>\n")))
+
+(defn page
+  "Returns a result as a page: totals, then every tally."
+  [result]
+  (str "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\">"
+       "<meta name=color-scheme content=\"light dark\"><title>Site report</title>\n<style>" (text-of "report.css") "</style>\n"
+       (body result nil) "<script>" (text-of "report.js") "</script>\n"))
+
+(defn report
+  "Returns a result as HTML for the page of --serve.
+
+  wants  {section-id {:by column, :up? whether the least is first, :all? whether it is open}}; a table that is not open has ten rows"
+  [result wants]
+  (str "<!doctype html>\n<html lang=en><title>Site report</title><body>\n" (body result wants)))
+
+(def files
+  "The files of the page of --serve, by path: what `skein.page/resource` takes."
+  {"/" "skein/wf/page/live.html", "/report.css" "skein/wf/page/report.css", "/report.js" "skein/wf/page/report.js", "/live.js" "skein/wf/page/live.js"})

@@ -39,8 +39,8 @@
                   "2025-03-04 00:00:00 to 2025-03-05 00:00:00" "about 9,000" "each row may have up to 5 hits more"]]
       (is (str/includes? page text) text))
     (testing "bars and columns are parts of the largest"
-      (is (= ["width:100.0%" "width:25.0%" "width:100.0%"] (re-seq #"width:[\d.]+%(?=\"></i></span>)" page)))
-      (is (= ["height:100.0%" "height:50.0%" "height:0.0%"] (re-seq #"height:[\d.]+%(?=\" title)" page))))))
+      (is (= ["width=\"100.0%" "width=\"25.0%" "width=\"100.0%"] (re-seq #"width=\"[\d.]+%(?=\"/>)" page)))
+      (is (= ["height=\"100.0%" "height=\"50.0%" "height=\"0.0%"] (re-seq #"height=\"[\d.]+%(?=\"><title)" page))))))
 
 (deftest the-plot-has-steps-that-fit-the-time
   (doseq [[step minutes] {"each minute" [0 59], "in steps of 30 minutes" [0 1439], "in steps of 7 days" [0 1440 (* 364 1440)]}
@@ -48,7 +48,7 @@
                 rows (mapv (fn row [minute] {:key [(str/replace (at minute) "T" " ")], :numbers [2 10]}) minutes)
                 page (html/page (assoc result :tallies [(assoc query/plot :rank "hits" :columns ["hits" "bytes"] :rows rows, :distinct 1)]))]]
     (is (str/includes? page (str "Requests <small>" step)))
-    (is (<= 48 (/ (count (re-seq #"<i style=\"height" page)) 2) 120) step)))
+    (is (<= 48 (/ (count (re-seq #"<rect x=" page)) 2) 120) step)))
 
 (deftest a-page-of-nothing-is-a-page
   (is (str/includes? (html/page (assoc result :tallies [] :seconds nil :malformed 0 :malformed-kinds {} :formats [])) "<main>\n</main>")))

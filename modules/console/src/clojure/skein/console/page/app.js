@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: one state, one stream of counts, and of the open view the data of the last look.
 
-import { h, morph, number, plural, time } from './dom.js';
+import { ask, stream } from './client.js';
+import { morph } from './morph.js';
+import { h, number, plural, time } from './dom.js';
 import { overview, problems } from './overview.js';
 import { sites, blocks, channels, threads, scopes, window as tableWindow } from './tables.js';
 import { block, channel } from './block.js';
@@ -16,30 +18,9 @@ const tabs = [
 const parents = { blocks: 'sites', block: 'sites', channel: 'channels' };
 
 const byId = (id) => document.getElementById(id);
-const state = { tick: null, tickAt: 0, data: null, shown: null, failed: null, paused: false, gone: false, stream: null, question: null, remembered: null, focusRow: null };
+const state = { tick: null, tickAt: 0, data: null, shown: null, failed: null, paused: false, gone: false, question: null, remembered: null, focusRow: null };
 
 // --- Asking ----------------------------------------------------------------------
-
-function token() {
-  const given = /^#t=([\w-]+)$/.exec(location.hash);
-  if (given) {
-    sessionStorage.setItem('skein-token', given[1]);
-    history.replaceState(null, '', '#/overview');
-  }
-  return sessionStorage.getItem('skein-token') || '';
-}
-
-const secret = token();
-
-async function ask(path, params = {}, options = {}) {
-  const given = Object.entries(params).filter(([, v]) => v !== null && v !== undefined && v !== '');
-  const reply = await fetch(`/api/${path}?${new URLSearchParams(given)}`, { ...options, headers: { Authorization: `Bearer ${secret}` } });
-  if (reply.ok) return reply;
-  if (reply.status === 403) throw new Error('This page has no valid token. Open the address that the console printed.');
-  if (reply.status === 404) return null;
-  const says = await reply.json().catch(() => null);
-  throw new Error(says?.error || `The console could not answer (${reply.status}).`);
-}
 
 // What a view asks is given up when another view is opened.
 const get = async (path, params) => (await ask(path, params, { signal: state.question?.signal }))?.json() ?? null;
@@ -169,35 +150,13 @@ function heard(tick) {
   if (changed) refresh(); else renderHead();
 }
 
-async function listen() {
-  const own = (state.stream = new AbortController());
-  try {
-    const reply = await ask('stream', {}, { signal: own.signal });
-    const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let text = ''; ;) {
-      const { value, done } = await reader.read();
-      if (done) break;
-      text += value;
-      const events = text.split('\n\n');
-      text = events.pop();
-      const newest = events.map((e) => e.slice(6)).findLast((e) => e); // an empty one says that the console is there
-      if (newest) heard(JSON.parse(newest));
-    }
-    state.gone = true;
-  } catch (e) {
-    if (own.signal.aborted) return;
-    if (e instanceof TypeError) state.gone = true; else state.failed = e.message;
-  }
+function lost(e) {
+  if (e instanceof TypeError) state.gone = true; else state.failed = e.message;
   renderHead();
-  setTimeout(() => { if (state.stream === own) listen(); }, 1000);
 }
 
-function quiet() {
-  state.stream?.abort();
-  state.stream = null;
-}
-
-const attend = () => { if (!document.hidden && !state.paused) { if (!state.stream) listen(); } else quiet(); };
+const listen = stream(heard, lost);
+const attend = () => listen(!document.hidden && !state.paused);
 
 // --- What the user does ----------------------------------------------------------
 
@@ -294,7 +253,6 @@ document.addEventListener('scroll', (e) => {
 
 document.addEventListener('visibilitychange', attend);
 addEventListener('hashchange', () => {
-  if (/^#t=/.test(location.hash)) { token(); location.reload(); return; }
   state.data = undefined;
   if (route().view !== 'timeline') state.timeline = null;
   state.focusRow = null;

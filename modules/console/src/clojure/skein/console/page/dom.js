@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements from text, never from markup; and changing what is shown into what should be, so that focus and scroll stay.
+// Elements from text, never from markup.
 
 const svgNames = new Set(['svg', 'g', 'path', 'polyline', 'rect', 'polygon', 'circle', 'text', 'tspan', 'marker', 'defs', 'title']);
 
@@ -22,46 +22,6 @@ export const h = (tag, props, ...children) =>
 
 /** A link inside a drawing. */
 export const svgLink = (props, ...children) => make('http://www.w3.org/2000/svg', 'a', props, children);
-
-const keyOf = (n) => (n.getAttribute && n.getAttribute('data-key')) || '';
-
-const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
-
-function sync(old, fresh) {
-  if (old.nodeType === 3) {
-    if (old.data !== fresh.data) old.data = fresh.data;
-    return;
-  }
-  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== 'open') old.removeAttribute(name);
-  for (const { name, value } of [...fresh.attributes]) {
-    if (name === 'style') old.style.cssText = value; // as an attribute the page's policy forbids it
-    else if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  }
-  morph(old, fresh);
-}
-
-/** Gives `old` the children of `fresh`, keeping those that are the same. An input that is being typed into is left alone. */
-export function morph(old, fresh) {
-  if (old === document.activeElement && old.nodeName === 'INPUT') return;
-  const keyed = new Map([...old.childNodes].filter(keyOf).map((n) => [keyOf(n), n]));
-  let at = old.firstChild;
-  for (const want of [...fresh.childNodes]) {
-    const key = keyOf(want);
-    const have = key ? keyed.get(key) : at;
-    if (have && alike(have, want)) {
-      if (have !== at) old.insertBefore(have, at);
-      else at = at.nextSibling;
-      sync(have, want);
-    } else {
-      old.insertBefore(want, at);
-    }
-  }
-  while (at) {
-    const next = at.nextSibling;
-    at.remove();
-    at = next;
-  }
-}
 
 /** Milliseconds in words, in no more than two units. */
 export function time(ms) {
