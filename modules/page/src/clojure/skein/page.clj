@@ -48,12 +48,13 @@
 
 (defn- stream!
   "Sends what `events` gives to the function that it is called with, strings of one line, until either end has enough."
-  [exchange events]
+  [exchange limits events]
   (begin! exchange 200 "text/event-stream" 0)
   (let [^OutputStream out (.getResponseBody ^HttpExchange exchange)]
     (events (fn send! [^String line]
-              (.write out (.getBytes (str "data: " line "\n\n") "UTF-8"))
-              (.flush out)))))
+              (limits/sending limits (fn send []
+                                       (.write out (.getBytes (str "data: " line "\n\n") "UTF-8"))
+                                       (.flush out)))))))
 
 ;;;; Who may ask
 
@@ -105,7 +106,7 @@
   (if-some [{:keys [events] :as reply} (routes {:method method :path path :query (query exchange)})]
     (cond
       (nil? events) (reply! exchange reply)
-      (limits/begin-stream! limits) (try (stream! exchange events) (finally (limits/end-stream! limits)))
+      (limits/begin-stream! limits) (try (stream! exchange limits events) (finally (limits/end-stream! limits)))
       :else (refuse! exchange 503))
     (refuse! exchange 404)))
 
@@ -166,12 +167,14 @@
           :type :body}, a string or bytes; {:events function} for a stream, which calls that with a function that sends a
           line; or nil, which is a 404
 
+  limits  of a test, see `skein.page.limits/limits`
+
   Throws :skein/no-port."
-  [{:keys [port files routes]}]
+  [{:keys [port files routes] :as options}]
   (let [^HttpServer http (bind port)
         actual (.getPort (.getAddress http))
         token (new-token)
-        limits (limits/limits)]
+        limits (limits/limits (:limits options))]
     (.setExecutor http (limits/executor limits))
     (.createContext http "/" (handler {:files files :routes routes :token token :limits limits :port actual}))
     (.start http)

@@ -150,6 +150,27 @@
       (is (= 200 (first (ask s "GET /api/data" [(host s) (bearer s)]))))
       (run! #(.close ^Socket %) idle))))
 
+(defn- flood
+  "A route of streams that send as much as their readers take; each counts the latch down when it ends."
+  [^CountDownLatch cut]
+  (fn route [_]
+    {:events (fn events [send!]
+               (let [line (str/join (repeat 10000 \x))]
+                 (try (while true (send! line)) (finally (.countDown cut)))))}))
+
+(deftest who-does-not-read-is-cut
+  (let [cut (CountDownLatch. 8)
+        s (page/serve! {:port 0 :files {} :routes (flood cut) :limits {:replying-ms 100}})]
+    (try
+      (let [idle (vec (repeatedly 8 #(stream! s)))]
+        (is (.await cut deadline-ms TimeUnit/MILLISECONDS) "all eight have ended")
+        (loop [] ; others may come, as soon as the eighth is counted as ended
+          (let [[socket status] (stream! s)]
+            (.close ^Socket socket)
+            (when (not= "HTTP/1.1 200" status) (recur))))
+        (run! (fn [[^Socket socket]] (.close socket)) idle))
+      (finally ((:stop! s))))))
+
 (deftest half-requests-do-not-shut-the-user-out
   (with-server [s]
     (let [half (vec (repeatedly 40 #(doto (connect s) (send! "GET / HTTP/1.1" (host s) "X-Half: "))))]

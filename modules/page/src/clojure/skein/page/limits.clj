@@ -3,7 +3,7 @@
   "What a bad client can have of a server: so many requests at once, so long for each, so many streams, so many wrong tokens.
 
   * `limits` makes the state, `executor` runs requests within it, `stop!` ends them
-  * `read!` `begin-stream!` `end-stream!` `wrong-token!` tell it what a request has come to
+  * `read!` `begin-stream!` `sending` `end-stream!` `wrong-token!` tell it what a request has come to
 
   The JDK has limits too, but as properties of the whole JVM, which belongs to the program."
   {:no-doc true}
@@ -16,15 +16,16 @@
 (def ^:const ^:private max-requests "That run at once, streams too." 16)
 (def ^:const ^:private max-streams 8)
 (def ^:const ^:private reading-ms "In which a request must have been sent." 10000)
-(def ^:const ^:private replying-ms "In which its reply must have been read; streams have no end." 60000)
+(def ^:const ^:private replying-ms "In which its reply must have been read, or an event of a stream." 60000)
 (def ^:const ^:private giving-way-ms "In which the oldest half request must be gone for a new one." 1000)
 (def ^:const ^:private sweep-ms 500)
 (def ^:const ^:private max-wrong "Wrong tokens a minute." 20)
 
 (defn limits
-  "Returns the state of one server's limits."
-  []
-  {:requests (Semaphore. max-requests)
+  "Returns the state of one server's limits. A test may give another :replying-ms."
+  [options]
+  {:replying-ms (:replying-ms options replying-ms)
+   :requests (Semaphore. max-requests)
    :streams (Semaphore. max-streams)
    :running (ConcurrentHashMap.) ; thread -> when it is interrupted, in ns; Long/MAX_VALUE ns from then is never
    :reading (ConcurrentLinkedQueue.) ; the threads whose request has not come yet, oldest first
@@ -37,16 +38,25 @@
 
 (defn read!
   "This thread has read its request."
-  [{:keys [^ConcurrentLinkedQueue reading] :as limits}]
+  [{:keys [^ConcurrentLinkedQueue reading replying-ms] :as limits}]
   (.remove reading (Thread/currentThread))
   (until! limits replying-ms))
 
+(def ^:const ^:private never-ms (* 1000 60 60 24 365))
+
 (defn begin-stream!
-  "Returns whether there may be one more stream, which then has no deadline."
+  "Returns whether there may be one more stream. It has no deadline between its events."
   [{:keys [^Semaphore streams] :as limits}]
   (let [begins? (.tryAcquire streams)]
-    (when begins? (until! limits (* 1000 60 60 24 365)))
+    (when begins? (until! limits never-ms))
     begins?))
+
+(defn sending
+  "Calls `f`, which sends an event of a stream, and is interrupted if its reader takes too long."
+  [{:keys [replying-ms] :as limits} f]
+  (until! limits replying-ms)
+  (f)
+  (until! limits never-ms))
 
 (defn end-stream!
   "The stream of this thread has ended."
