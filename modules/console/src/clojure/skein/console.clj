@@ -32,8 +32,12 @@
 (def ^:private known
   {:port [(fn port? [x] (and (int? x) (<= 0 (long x) 65535))) "a port, or 0 for a free one"]
    :target [string? "the number of a process, HOST:PORT of its management agent, or the path of a dump or heap file"]
+   :heap [#{true :large} "true, or :large for more than 4 GiB"]
    :before [string? "the path of a dump or heap file, to compare with"]
    :actions [(fn actions? [x] (and (set? x) (every? #{:prove :record} x))) "a set of :prove and :record"]})
+
+(defn- told [text]
+  (binding [*out* *err*] (println text)))
 
 (defn serve!
   "Starts a console on 127.0.0.1. Returns {:url string :port n}, for `stop!`. The page is at :url, which contains a token.
@@ -43,6 +47,9 @@
     :port     0, the default, chooses a free port
     :target   this process by default; \"4711\" is a process, \"host:9010\" a process whose management agent listens there,
               \"x.edn\" or \"x.json\" a dump, \"x.hprof\" a heap file
+    :heap     true shows what is in the heap of the process now, and nothing live. The process need not have this module or
+              skein.inspect. It stands still while it writes its heap to a file, which is then deleted. That is refused if the heap
+              has more than 4 GiB, but for :large
     :before   a dump or heap file with which the page compares the target
     :actions  a set. :prove gives the page a button that runs the garbage collector of the target. :record gives it a button
               that starts to record the steps of blocks for the timeline; recording ends when the inspector is switched off
@@ -51,9 +58,9 @@
   :skein/not-a-heap-file."
   ([] (serve! {}))
   ([options]
-   (let [{:keys [port actions before] :as options} (check/options "serve!" options known)
+   (let [{:keys [port actions before heap] :as options} (check/options "serve!" options known)
          before (some-> before target/target looks/looks looks/latest :look)
-         target (target/target (:target options))
+         target (target/target (:target options) {:heap? (some? heap), :large? (= :large heap), :told told})
          looks (looks/looks target)
          console {:target target :looks looks :actions (set actions) :before before}]
      (try
@@ -65,8 +72,8 @@
          (throw e))))))
 
 (defn stop!
-  "Ends a console that `serve!` has returned, and frees its port. If the console switched on the inspector of this process, the last
-  console to end switches it off again; the inspector of another process stays on. Returns nil."
+  "Ends a console that `serve!` has returned, and frees its port. If the console switched on the inspector of another process, it
+  switches it off again. In this process the last console to end does that. Returns nil."
   [{::keys [server target]}]
   ((:stop! server))
   ((:close! target))

@@ -17,6 +17,8 @@ TARGET is the number of a process, HOST:PORT of its management agent, a dump suc
 x.json, or a heap file such as x.hprof.
 --prove     gives the page a button that runs the garbage collector of the process, which proves deadlocks
 --record    gives it a button that records steps, for the timeline
+--heap      shows what is in the heap of the process now, which stands still meanwhile; it need not have skein.inspect
+--large     the same of a heap of more than 4 GiB
 --port N    instead of a free one")
 
 (defn- stop [message]
@@ -29,6 +31,7 @@ x.json, or a heap file such as x.hprof.
     (cond
       (nil? arg) options
       (#{"--prove" "--record"} arg) (recur more (update options :actions (fnil conj #{}) (keyword (subs arg 2))))
+      (#{"--heap" "--large"} arg) (recur more (assoc options :heap (if (or (= "--large" arg) (= :large (:heap options))) :large true)))
       (= "--port" arg) (if-some [port (some->> (first more) (re-matches #"\d{1,5}") parse-long)]
                          (recur (next more) (assoc options :port port))
                          (stop "--port takes a number."))
@@ -55,8 +58,9 @@ x.json, or a heap file such as x.hprof.
     (finally (flush))))
 
 (defn -main
-  "Runs the command that the arguments name; exits, unless it has started a console."
+  "Runs the command that the arguments name; exits, unless it has started a console, which ends with the process."
   [& args]
   (let [result (apply run args)]
-    (when-not (:url result)
+    (if (:url result)
+      (.addShutdownHook (Runtime/getRuntime) (Thread. ^Runnable (fn stop [] (console/stop! result))))
       (System/exit (or result 0)))))

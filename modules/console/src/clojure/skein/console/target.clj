@@ -4,7 +4,7 @@
   run first, that returns a snapshot. `:paths` is a function that returns the folders and jars in which to look for source. What
   lives has `:record!`, which has steps recorded, and `:timeline`, a function of `last-ms` that returns them, too.
 
-  * `this-process`, `process`, `file`
+  * `this-process`, `process`, `heap`, `file`
   * `target` chooses by what is given"
   {:no-doc true}
   (:require
@@ -15,6 +15,7 @@
    [skein.inspect :as inspect]
    [skein.inspect.remote :as remote])
   (:import
+   (clojure.lang ExceptionInfo)
    (java.io File)))
 
 (set! *warn-on-reflection* true)
@@ -51,10 +52,12 @@
 
 (defn process
   "Returns the process `pid`, a string, or the one whose management agent listens at HOST:PORT, as a target. A connection that
-  breaks is made again at the next look. Throws :skein/not-inspectable."
+  breaks is made again at the next look. If a look has switched its inspector on, or `:record!` the recording, `:close!` switches that
+  off again. Throws :skein/not-inspectable."
   [pid]
   (let [connection (atom (remote/connect pid))
         switched-on? (atom false) ; by this console, at one of its looks
+        records? (atom false)
         drop! (fn drop! [] (when-some [open (first (reset-vals! connection nil))] ((:close! open))))
         ask (fn ask [operation argument]
               (try
@@ -67,9 +70,37 @@
              (let [{:keys [was-off?] :as snapshot} (ask :look prove)]
                (assoc snapshot :was-off? (swap! switched-on? #(or % (boolean was-off?))))))
      :timeline (partial ask :timeline)
-     :record! (fn record! [] (ask :record! true))
+     :record! (fn record! [] (ask :record! true) (reset! records? true))
      :paths (fn paths [] (concat (:paths @connection) (own-paths)))
-     :close! drop!}))
+     :close! (fn close! []
+               (when-some [{:keys [stop! record!]} @connection]
+                 (try (cond @switched-on? (stop!)
+                            @records? (record! false))
+                      (catch ExceptionInfo _))) ; it has ended
+               (drop!))}))
+
+(def ^:const ^:private large-heap "From how many bytes on a heap file must be asked for twice." (* 4 1024 1024 1024))
+
+(defn heap
+  "Returns what the process `pid`, a string, has in its heap now, as a target that does not live. The process stands still while it
+  writes a heap file, which is deleted when it is read. `told` gets a sentence before. Throws :skein/not-inspectable, also if the heap
+  has more than 4 GiB and `large?` is false."
+  [pid large? told]
+  (let [{:keys [paths close!]} (remote/connect pid)
+        _ (close!)
+        snapshot (remote/heap-of pid
+                   (fn before [used]
+                     (when (and (not large?) (< (long large-heap) (long used)))
+                       (error/fail! :skein/not-inspectable
+                                    (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would stand still for a minute or more. With "
+                                         "--large it is done all the same.")
+                                    {:pid pid}))
+                     (told (str "Process " pid " stands still while it writes its heap, up to " (quot (long used) 1000000) " MB."))))]
+    {:name (str "process " pid ", its heap")
+     :live? false
+     :look (fn look [_] snapshot)
+     :paths (fn all [] (concat paths (own-paths)))
+     :close! (fn close! [])}))
 
 (defn file
   "Returns a dump, as .edn or .json, or a heap file as a target. Throws :skein/not-a-dump, :skein/not-a-heap-file."
@@ -85,11 +116,11 @@
      :close! (fn close! [])}))
 
 (defn target
-  "Returns the target that `s` names: nil this process, digits a process, HOST:PORT its management agent, else a file.
-  Throws :skein/not-inspectable, :skein/not-a-dump, :skein/not-a-heap-file."
-  [s]
+  "Returns the target that `s` names: nil this process, digits a process, HOST:PORT its management agent, else a file. `:heap?` asks
+  for the heap of a process, see `heap`. Throws :skein/not-inspectable, :skein/not-a-dump, :skein/not-a-heap-file."
+  [s & [{:keys [heap? large? told] :or {told identity}}]]
   (cond
     (nil? s) (this-process)
     (.isFile (io/file s)) (file s)
-    (re-matches #"\d+|[^/\\]+:\d+" s) (process s)
+    (re-matches #"\d+|[^/\\]+:\d+" s) (if heap? (heap s large? told) (process s))
     :else (error/fail! :skein/not-inspectable (str "There is no file " s ", and it is neither the number of a process nor HOST:PORT.") {:pid s})))

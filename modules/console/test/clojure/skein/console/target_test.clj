@@ -6,7 +6,8 @@
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! chan go]]
    [skein.console.target :as target]
-   [skein.inspect :as inspect])
+   [skein.inspect :as inspect]
+   [skein.inspect.remote :as remote])
   (:import
    (clojure.lang ExceptionInfo)
    (java.io BufferedReader File InputStreamReader)
@@ -81,10 +82,35 @@
         (is (= :skein/not-inspectable (try (timeline 1000) (catch ExceptionInfo e (:skein/error (ex-data e))))))
         (record!)
         (loop [] (when (empty? (:slices (timeline 1000))) (recur)))
+        (close!)
+        (is (:was-off? (remote/snapshot-of (str (.pid process)) false)) "the console had switched it on, and so has switched it off")
+        (let [second-one (target/target (str (.pid process)))]
+          ((:look second-one) false)
+          ((:close! second-one))
+          (is (not (:was-off? (remote/snapshot-of (str (.pid process)) false))) "somebody else had switched it on"))
         (.waitFor (.destroyForcibly process))
         (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (:skein/error (ex-data e))))))
         (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (:skein/error (ex-data e))))) "it tries again")
         (close!))
+      (finally (.destroyForcibly process)))))
+
+(deftest the-heap-of-a-process-shows-what-was-parked-before
+  (let [process (start '(do (require '[skein.async :as a])
+                            (def c (a/chan))
+                            (def waits (a/go (a/<! c)))
+                            (println "ready")
+                            (a/<!! (a/chan))))
+        pid (str (.pid process))
+        said (atom [])]
+    (try
+      (let [{:keys [look live? name]} (target/target pid {:heap? true :told #(swap! said conj %)})]
+        (is (not live?))
+        (is (= (str "process " pid ", its heap") name))
+        (is (= ["(a/<! c)"] (map (comp :form :site) (:blocks (look false)))))
+        (is (re-find #"stands still while it writes its heap, up to \d+ MB" (first @said)))
+        (is (:was-off? (remote/snapshot-of pid false)) "its inspector was left alone"))
+      (with-redefs [remote/heap-of (fn [_ told] (told 5000000000) (throw (AssertionError. "it was written")))]
+        (is (= :skein/not-inspectable (try (target/target pid {:heap? true}) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
       (finally (.destroyForcibly process)))))
 
 (deftest a-heap-file-shows-what-was-parked-before

@@ -151,6 +151,7 @@
   :look        a function of `prove` that returns a snapshot as `snapshot-of` does
   :record!     a function that switches recording on or off, as `record!` does
   :timeline    a function of `last-ms`, as `timeline-of`
+  :stop!       switches the inspector off
   :close!      ends the connection
 
   Throws :skein/not-inspectable."
@@ -164,6 +165,7 @@
                  {:look (fn again [prove] (with (partial look prove)))
                   :record! (fn again [on?] (with (partial record on?)))
                   :timeline (fn again [last-ms] (with (partial timeline last-ms)))
+                  :stop! (fn stop! [] (with (fn stop [call] (call "stop"))))
                   :close! (fn close! [] (try (.close connector) (catch IOException _)))})))))) ; the process has ended
 
 (defn- places-of

@@ -54,6 +54,11 @@ public final class Bean implements BeanMBean {
     }
 
     @Override
+    public void stop() {
+        withOurLoader(() -> call("stop!"));
+    }
+
+    @Override
     public byte[] snapshot(boolean prove) {
         return packed(out -> {
             if (prove) call("deadlocks", RT.map(Keyword.intern("prove"), true));

@@ -12,6 +12,9 @@ public interface BeanMBean {
     /** Switches the inspector on. Returns whether it was off. */
     boolean start();
 
+    /** Switches the inspector off. */
+    void stop();
+
     /**
      * A snapshot as EDN, compressed as gzip does.
      *
