@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import skein.rt.schedule.Scheduler;
@@ -441,19 +440,10 @@ public class Channel extends Lock {
     /** Whether I6 forbids another waiter. An unlimited channel is swept each time that its queue has doubled. */
     private boolean overfull(boolean ofTakers) {
         if (unlimited() && Integer.bitCount(waiting) != 1) return false;
-        dropInactive(takers, true);
-        dropInactive(putters, false);
+        // Arms that lost, and whose winner has not come round to withdraw them yet, don't count.
+        for (Waiter lost : Ring.waiters(takers, false)) removeTaker(lost);
+        for (Waiter lost : Ring.waiters(putters, false)) removePutter(lost);
         return !unlimited() && Ring.count(ofTakers ? takers : putters) >= MAX_WAITING;
-    }
-
-    /** Arms that lost, and whose winner has not come round to withdraw them yet, don't count for I6. */
-    private void dropInactive(Waiter first, boolean fromTakers) {
-        List<Waiter> inactive = new ArrayList<>();
-        for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (!w.active()) inactive.add(w);
-        for (Waiter dead : inactive) {
-            if (fromTakers) removeTaker(dead);
-            else removePutter(dead);
-        }
     }
 
     /** Blocks the thread until a value is there: nil when the channel is closed and empty. */
@@ -483,34 +473,28 @@ public class Channel extends Lock {
 
     /** How many takes wait. Counts them one by one. */
     public final int takerCount() {
-        lock();
-        try {
-            return Ring.count(takers);
-        } finally {
-            unlock();
-        }
+        return count(true);
     }
 
     /** How many puts wait. Counts them one by one. */
     public final int putterCount() {
+        return count(false);
+    }
+
+    private int count(boolean takes) {
         lock();
-        try {
-            return Ring.count(putters);
-        } finally {
-            unlock();
-        }
+        int n = Ring.count(takes ? takers : putters);
+        unlock();
+        return n;
     }
 
     /** What waits here for a value ({@code takes}) or to put one, first come first. */
     public final List<Waiter> waiters(boolean takes) {
-        List<Waiter> waiters = new ArrayList<>();
         lock();
         try {
-            Waiter first = takes ? takers : putters;
-            for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (w.active()) waiters.add(w);
+            return Ring.waiters(takes ? takers : putters, true);
         } finally {
             unlock();
         }
-        return waiters;
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * Circular lists of waiters through {@link Waiter#next} and {@link Waiter#prev}, each known by its first, null when
  * empty. The owner of the list guards it: a channel by its lock, a thread that has claimed its waiters by that.
@@ -38,6 +41,13 @@ final class Ring {
         int n = 0;
         for (Waiter w = first; w != null; w = w.next == first ? null : w.next) n++;
         return n;
+    }
+
+    /** Those of the list that are active, or are not, in its order. */
+    static List<Waiter> waiters(Waiter first, boolean active) {
+        List<Waiter> found = new ArrayList<>();
+        for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (w.active() == active) found.add(w);
+        return found;
     }
 
     /** Appends a claimed waiter, with its result, to a list of those to be completed after the lock. */
