@@ -68,11 +68,17 @@
       (and (str/ends-with? (str file) path) (or (nil? line-wanted) (= line-wanted (str line)))))))
 
 (defn- called?
-  "A function that returns whether a block waits in a channel whose name holds `value`. Many blocks wait in one."
+  "A function that returns whether a block waits in a channel whose name holds `value`."
   [{:keys [channels]} holds?]
-  (let [channel? (memoize (fn channel? [id] (holds? (words/channel-name (dissoc (channels id {:id id}) :buffer)))))]
+  (let [named? (fn named? [c] (holds? (words/channel-name (dissoc c :buffer))))
+        found (into #{} (comp (filter named?) (map :id)) (vals channels))]
     (fn called? [{:keys [waits]}]
-      (some (fn in? [{:keys [channel foreign latch]}] (if channel (channel? channel) (holds? (str foreign latch)))) waits))))
+      (some (fn in? [{:keys [channel foreign latch]}]
+              (cond
+                (contains? channels channel) (found channel)
+                channel (named? {:id channel})
+                :else (holds? (str foreign latch))))
+            waits))))
 
 (defn- free
   "A function that finds text in a block's name, place or waits. Places are few, and looked through once each."

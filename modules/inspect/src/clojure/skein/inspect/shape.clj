@@ -72,8 +72,9 @@
   "Returns {id #{id}}: the blocks that have waited for `since-ms` or more, and whose helpers are all among them;
   and their helpers. Not empty, it holds a cycle."
   [ix since-ms]
-  (let [of-wait (memoize (fn of-wait [op channel] (wait-helpers ix {:op op :channel channel}))) ; many wait for the same
-        helpers-of (fn helpers-of [{:keys [op channel]}] (of-wait op channel))]
+  (let [of-held (memoize (fn of-held [op channel] (wait-helpers ix {:op op :channel channel}))) ; many may wait there
+        helpers-of (fn helpers-of [{:keys [op channel] :as wait}]
+                     (if (contains? (:holders ix) channel) (of-held op channel) (wait-helpers ix wait)))]
     (loop [graph (into {} (keep (fn stuck [[id b]] (when-some [h (helpers-of-stuck ix helpers-of b since-ms)] [id h]))) (:blocks ix))]
       (let [smaller (into {} (filter (fn inside? [[_ hs]] (every? graph hs))) graph)]
         (if (= (count smaller) (count graph)) graph (recur smaller))))))
