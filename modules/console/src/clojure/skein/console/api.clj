@@ -10,7 +10,11 @@
    [skein.console.looks :as looks]
    [skein.console.source :as source]
    [skein.console.timeline :as timeline]
-   [skein.console.views :as views]
+   [skein.console.views.blocks :as blocks]
+   [skein.console.views.channels :as channels]
+   [skein.console.views.overview :as overview]
+   [skein.console.views.problems :as problems]
+   [skein.console.views.scopes :as scopes]
    [skein.inspect :as inspect]
    [skein.inspect.dump :as dump])
   (:import
@@ -46,7 +50,7 @@
   (str/replace
     (json-text {:name (:name target) :live (:live? target) :rev (:rev look) :at (:at-ms (:snapshot look)) :took (:took-ms look)
                 :error error :actions (map name actions)
-                :counts (when look (views/counts look growth))
+                :counts (when look (overview/counts look growth))
                 :history (map (fn at [h] [(reduce + (vals h)) (:parked h 0)]) history)})
     "\n" ""))
 
@@ -66,18 +70,18 @@
         earlier (some->> sites first :blocks (map :site) frequencies)
         id (whole (query "id"))]
     (case path
-      "/api/overview" (views/overview look growth lines)
-      "/api/problems" (views/problems look growth lines)
-      "/api/sites" (views/sites look earlier (options query))
-      "/api/blocks" (views/blocks look (options query))
-      "/api/block" (views/block look id lines)
-      "/api/channels" (views/channels look (options query))
-      "/api/channel" (views/channel look id)
-      "/api/threads" (views/threads look (options query))
-      "/api/scopes" (views/scopes look)
+      "/api/overview" (overview/overview look growth lines)
+      "/api/problems" (problems/problems look growth lines)
+      "/api/sites" (blocks/sites look earlier (options query))
+      "/api/blocks" (blocks/blocks look (options query))
+      "/api/block" (blocks/block look id lines)
+      "/api/channels" (channels/channels look (options query))
+      "/api/channel" (channels/channel look id)
+      "/api/threads" (channels/threads look (options query))
+      "/api/scopes" (scopes/scopes look)
       "/api/graph" (graph/drawn look {:of (query "of") :hops (or (whole (query "hops")) 2)})
       "/api/timeline" (timeline/drawn target (or (whole (query "last-ms")) 5000))
-      "/api/before" (when before {:rows (vec (take 1000 (:rows (views/sites before nil {:n 1000}))))})
+      "/api/before" (when before {:rows (vec (take 1000 (:rows (blocks/sites before nil {:n 1000}))))})
       ::unknown)))
 
 (defn- get-it [{:keys [looks] :as console} {:keys [path] :as request}]

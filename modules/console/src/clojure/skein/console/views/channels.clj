@@ -1,0 +1,71 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.views.channels
+  "The channels of a look, and the threads that wait in them.
+
+  * `channels`, `threads`: windows of rows
+  * `channel`: one of them
+  * `channel-row`, `waiter`"
+  {:no-doc true}
+  (:require
+   [clojure.string :as str]
+   [skein.console.looks :refer [cached]]
+   [skein.console.views.rows :as rows]
+   [skein.inspect.why :as why]
+   [skein.inspect.words :as words]))
+
+(set! *warn-on-reflection* true)
+
+(defn waiter
+  "Returns who waits in a channel; of a block with where it is."
+  [ix {:keys [block] :as party}]
+  (let [b (when block ((:blocks ix) block))]
+    (cond-> {:name (words/waiting-party party) :block block}
+      b (merge (select-keys (rows/row ix b) [:place :form :since :state])))))
+
+(defn channel-row
+  "Returns a channel as a row of a table."
+  [ix {:keys [id kind label buffer takes puts closed? block remaining-ms] :as c}]
+  (let [since (fn since [{:keys [block tid]}] (long (:since-ms (if block ((:blocks ix) block) ((:threads ix) tid)) 0)))]
+    {:id id :name (words/channel-name (dissoc c :buffer)) :kind (name (or kind :chan)) :label label :closed closed? :block block
+     :collected (:collected? c) :remaining remaining-ms
+     :buffer (when buffer {:type (str (:type buffer)) :count (:count buffer) :capacity (:capacity buffer)})
+     :takes (count takes) :puts (count puts)
+     :oldest (reduce max 0 (map since (concat (take 1 takes) (take 1 puts))))}))
+
+(defn- fullness [{{:keys [count capacity]} :buffer}]
+  (if (and count capacity (pos? (long capacity))) (/ (double count) (double capacity)) 0.0))
+
+(defn channels
+  "Returns a window of the channels in which somebody waits or that have labels, in the order :sort: waiters, fill or oldest."
+  [{:keys [snapshot index] :as look} {:keys [q sort] :as options}]
+  (rows/window (cached look [:channels q sort]
+                 (fn make []
+                   (->> (:channels snapshot)
+                        (map (partial channel-row index))
+                        (filter (fn named? [c] (or (str/blank? q) (str/includes? (str/lower-case (:name c)) (str/lower-case q)))))
+                        (sort-by (case sort
+                                   "fill" (comp - fullness)
+                                   "waiters" (fn many [c] (- (+ (long (:takes c)) (long (:puts c)))))
+                                   (juxt (complement :collected) (fn timer? [c] (= "timeout" (:kind c))) (fn old [c] (- (long (:oldest c)))))))
+                        vec)))
+    options identity))
+
+(defn channel
+  "Returns one channel with its first waiters and who holds it, or nil."
+  [{:keys [snapshot index]} id]
+  (when-some [c ((:channels index) id)]
+    (assoc (channel-row index c)
+           :says (:says (why/of-channel index id))
+           :taking (mapv (partial waiter index) (take 100 (:takes c)))
+           :putting (mapv (partial waiter index) (take 100 (:puts c)))
+           :holders (mapv (partial rows/row index) (keep (:blocks index) (take 100 (sort (get-in index [:holders id]))))))))
+
+(defn threads
+  "Returns a window of the threads that wait in a channel, the oldest wait first, and those that hold each other's locks."
+  [{:keys [snapshot index]} options]
+  (assoc (rows/window (vec (sort-by rows/oldest-first (:threads snapshot))) options
+           (fn shown [{:keys [name tid virtual? site since-ms stuck?] :as t}]
+             {:name (words/thread-name name tid) :tid tid :virtual virtual? :since since-ms :stuck stuck?
+              :place (some-> site words/place) :waits (words/waits index t)
+              :channel (some :channel (:waits t))}))
+         :locks (:locks snapshot)))

@@ -1,0 +1,58 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.views.overview
+  "A look at one glance.
+
+  * `counts`, for the head of the page
+  * `overview`"
+  {:no-doc true}
+  (:require
+   [skein.console.looks :refer [cached]]
+   [skein.console.views.blocks :as blocks]
+   [skein.console.views.problems :as problems]
+   [skein.console.views.rows :as rows]
+   [skein.inspect.words :as words]))
+
+(set! *warn-on-reflection* true)
+
+(defn counts
+  "Returns how many there are of what, for the head of the page."
+  [{:keys [snapshot deadlocks lints]} growth]
+  (let [{:keys [blocks threads channels scopes timers collected]} snapshot]
+    {:blocks (count blocks) :states (update-keys (frequencies (map :state blocks)) name)
+     :threads (count threads) :channels (count channels) :scopes (count scopes) :timers timers :collected (:count collected)
+     :ranks (merge-with + (update-keys (frequencies (map :verdict deadlocks)) name)
+                        (update-keys (frequencies (map :severity lints)) name)
+                        (when (seq growth) {"warn" (count growth)}))}))
+
+(defn- headline
+  "The first sentence of the page."
+  [{:keys [ranks blocks]}]
+  (let [n (+ (long (ranks "proven" 0)) (long (ranks "certain" 0)))
+        [wrong maybe] (map (fn sum [ks] (reduce + (map #(ranks % 0) ks))) [["error"] ["suspected" "warn"]])]
+    (cond
+      (pos? n) (if (= 1 n) "One wait can never end." (str n " waits can never end."))
+      (pos? (long wrong)) (if (= 1 wrong) "There is one error." (str "There are " wrong " errors."))
+      (pos? (long maybe)) (if (= 1 maybe) "One thing looks wrong." (str maybe " things look wrong."))
+      (zero? (long blocks)) "No blocks are seen."
+      :else "Nothing looks wrong.")))
+
+(defn overview
+  "Returns what is wrong, the three oldest waits, folds under way, and the most frequent places."
+  [{:keys [snapshot index] :as look} growth lines]
+  (cached look [:overview growth]
+    (fn make []
+      (let [{:keys [findings unproven]} (problems/problems look growth lines)
+            waiting (filter (comp seq :waits) (concat (:blocks snapshot) (:threads snapshot)))]
+        {:headline (headline (counts look growth))
+         :unproven (or unproven
+                       (when (:was-off? snapshot)
+                         (str "The inspector of this process was off until you came. It sees a block at the block's next step; "
+                              "./skein ps PID --heap and heap files show older ones too.")))
+         :findings (vec (take 8 findings))
+         :more (max 0 (- (count findings) 8))
+         :oldest (mapv (fn shown [p] {:says (words/says index p) :since (:since-ms p) :block (:id p)})
+                       (rows/least 3 rows/oldest-first waiting))
+         :folds (mapv (fn shown [{:keys [thread tid site since-ms done total unit]}]
+                        {:name (words/thread-name thread tid) :tid tid :place (some-> site words/place) :since since-ms :done done :total total :unit (name unit)})
+                      (take 5 (sort-by rows/oldest-first (:folds snapshot))))
+         :sites (:rows (blocks/sites look nil {:sort "count" :n 8}))}))))

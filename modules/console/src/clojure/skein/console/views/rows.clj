@@ -1,0 +1,49 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.views.rows
+  "Rows of tables, a window of them at a time.
+
+  * `row` of a block; `window` of rows
+  * `sorted` blocks, the `least` of many; `oldest-first`"
+  {:no-doc true}
+  (:require
+   [skein.inspect.words :as words]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:const ^:private max-window "Rows in one reply." 200)
+
+(defn window
+  "Returns the rows from `from` on, each shown by `f`, and how many there are."
+  [rows {:keys [from n]} f]
+  (let [from (max 0 (min (long (or from 0)) (count rows)))
+        to (min (count rows) (+ from (min (long (or n 60)) (long max-window))))]
+    {:total (count rows) :from from :rows (mapv f (subvec rows from to))}))
+
+(defn oldest-first
+  "What to sort blocks and threads by that wait."
+  [party]
+  (- (long (:since-ms party 0))))
+
+(defn row
+  "Returns a block as a row of a table."
+  [ix {:keys [id state site since-ms age-ms runs parent waits] :as block}]
+  {:id id :name (words/block-name id) :state (some-> state name) :since since-ms :age age-ms :runs runs :parent parent
+   :op (some-> (first waits) :op name) :waits (when (seq waits) (words/waits ix block))
+   :file (:file site) :line (:line site) :column (:column site) :form (:form site) :place (words/place (dissoc site :form)) :in-try (:in-try site)})
+
+(defn least
+  "Returns the first `n` of `xs` by a number, in its order; the others are not sorted."
+  [n by xs]
+  (mapv peek (reduce (fn keep-least [best x]
+                       (let [entry [(by x) x]]
+                         (if (and (= n (count best)) (<= (long (first (peek best))) (long (first entry))))
+                           best
+                           (vec (take n (sort-by first (conj best entry)))))))
+                     [] xs)))
+
+(defn sorted
+  "Returns blocks by a key, in linear memory; the sort of a vector by a key would compute the key at each comparison."
+  [key blocks]
+  (let [pairs (object-array (map (fn pair [b] [(key b) b]) blocks))]
+    (java.util.Arrays/sort pairs (comparator (fn before? [a b] (neg? (compare (nth a 0) (nth b 0))))))
+    (mapv (fn block [pair] (nth pair 1)) pairs)))

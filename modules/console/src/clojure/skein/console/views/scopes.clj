@@ -1,0 +1,35 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.views.scopes
+  "The open scopes of a look, as a tree.
+
+  * `scopes`"
+  {:no-doc true}
+  (:require
+   [skein.console.looks :refer [cached]]
+   [skein.console.views.rows :as rows]
+   [skein.inspect.words :as words]))
+
+(set! *warn-on-reflection* true)
+
+(defn- party-row [ix {:keys [block thread tid begun? older]}]
+  (cond
+    block (rows/row ix ((:blocks ix) block {:id block :state :done}))
+    thread {:name (words/thread-name thread tid) :tid tid}
+    older {:name "older than the inspector" :place (words/place older)}
+    (false? begun?) {:name "has not begun"}
+    :else {:name "unknown"}))
+
+(defn scopes
+  "Returns the open scopes, each after the one around it, with :depth; of many children the first."
+  [{:keys [snapshot index] :as look}]
+  (cached look :scopes
+    (fn make []
+      (let [all (:scopes snapshot)
+            known (into #{} (map :id) all)
+            inside (group-by (fn around [s] (known (:parent s))) all)
+            view (fn view [depth {:keys [id body children remaining-ms cancelled? reason cancelled-ms failures]}]
+                   {:id id :depth depth :body (party-row index body) :n (count children)
+                    :children (mapv (partial party-row index) (take 20 children))
+                    :remaining remaining-ms :cancelled cancelled? :reason (some-> reason name) :cancelled-ms cancelled-ms :failures failures})
+            walk (fn walk [depth s] (cons (view depth s) (mapcat (partial walk (inc (long depth))) (inside (:id s)))))]
+        {:total (count all) :rows (vec (take 500 (mapcat (partial walk 0) (sort-by (fn stuck [s] (- (long (:cancelled-ms s 0)))) (inside nil)))))}))))

@@ -1,0 +1,14 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.views.overview-test
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.console.views.overview :as overview]
+   [skein.console.views.samples :refer [look ten]]))
+
+(set! *warn-on-reflection* true)
+
+(deftest nothing-wrong-is-said
+  (is (= "Nothing looks wrong." (:headline (overview/overview @ten [] (constantly nil)))))
+  (is (= "No blocks are seen." (:headline (overview/overview (look {}) [] (constantly nil)))))
+  (is (re-find #"was off until you came" (:unproven (overview/overview (look {:was-off? true}) [] (constantly nil)))))
+  (is (= [10 9 8] (map :block (:oldest (overview/overview @ten [] (constantly nil)))))))

@@ -1,0 +1,23 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.views.problems-test
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.console.views.blocks :as blocks]
+   [skein.console.views.overview :as overview]
+   [skein.console.views.problems :as problems]
+   [skein.console.views.samples :refer [block look now]]))
+
+(set! *warn-on-reflection* true)
+
+(deftest problems-are-sorted-by-how-sure-they-are
+  (let [stuck {:blocks [{:id 4 :site {:file "a.clj" :line 4} :since-ms 1 :op :put}] :count 1}
+        l (look {:collected stuck
+                 :blocks [(block 1 {:state :new :age-ms 6000 :waits []})]
+                 :failures [{:at-ms now :thread "t" :exception "java.lang.Error" :site nil}]})
+        data (problems/problems l [{:site {:file "g.clj"} :from 1 :to 500 :says "Grows."}] (constantly nil))]
+    (is (= ["proven" "error" "error" "warn"] (map :rank (:findings data))))
+    (is (= "lost-value" (:kind (first (:findings data)))))
+    (is (= [4] (:blocks (first (:findings data)))))
+    (is (= 1 (:count (first (:leaks data)))))
+    (is (= ["collected" "proven"] ((juxt :state (comp :rank :report)) (blocks/block l 4 (constantly nil)))))
+    (is (= "One wait can never end." (:headline (overview/overview l [] (constantly nil)))))))

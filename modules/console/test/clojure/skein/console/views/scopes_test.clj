@@ -1,0 +1,13 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.views.scopes-test
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.console.views.samples :refer [look]]
+   [skein.console.views.scopes :as scopes]))
+
+(set! *warn-on-reflection* true)
+
+(deftest scopes-are-a-tree
+  (let [l (look {:scopes [{:id 2 :parent 1 :body {:thread "t" :tid 5} :children [{:begun? false}] :cancelled? false :failures 0}
+                          {:id 1 :body {:block 9} :children [] :cancelled? true :cancelled-ms 7 :failures 1}]})]
+    (is (= [[1 0 "go-9"] [2 1 "thread t"]] (map (juxt :id :depth (comp :name :body)) (:rows (scopes/scopes l)))))))
