@@ -120,6 +120,22 @@
             (reset! current [k cluster])
             cluster)))))
 
+(defn- tasks-here
+  "Returns the threads of this process that run a task; Spark names them so."
+  []
+  (filterv #(str/starts-with? (.getName ^Thread %) "Executor task launch worker for task") (keys (Thread/getAllStackTraces))))
+
+(defn idle?
+  "Returns whether no thread of this process runs a task any more. Waits a minute for that, then prints what the threads do."
+  []
+  (let [deadline (+ (System/nanoTime) 60000000000)]
+    (loop []
+      (let [tasks (tasks-here)]
+        (cond
+          (empty? tasks) true
+          (< (System/nanoTime) deadline) (do (Thread/yield) (recur))
+          :else (doseq [^Thread task tasks] (println (.getName task)) (run! println (.getStackTrace task))))))))
+
 (defn executors
   "Returns the handles of the executors, which are descendants of this process."
   []

@@ -4,7 +4,11 @@
   (:require
    [skein.fold :as fold])
   (:import
-   (java.time Month)))
+   (java.nio.charset StandardCharsets)
+   (java.time Month)
+   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent.locks LockSupport)
+   (skein.fold.spi Slice)))
 
 (set! *warn-on-reflection* true)
 
@@ -58,6 +62,25 @@
 
 (defonce ^{:doc "Counts steps in this process."} steps (atom 0))
 (defn counted [n] (swap! steps inc) n)
+
+(defn hang "Waits for an interrupt." [] (.await (CountDownLatch. 1)))
+(defn hanging [n] (counted n) (hang))
+
+(defn stops-at
+  "A fold into a vector that has enough at the element `k`, and hangs at each behind it."
+  [k]
+  {:identity vector, :combine into
+   :step (fn ([acc] acc)
+           ([acc x]
+            (counted x)
+            (cond (< x k) (conj acc x) (= x k) (reduced (conj acc x)) :else (hang))))})
+
+(defn delayed "Lets each task end at a time of its own." [n] (when (zero? (mod n 25)) (LockSupport/parkNanos (rand-int 20000000))) n)
+
+(defn between [[from to]] (range from to))
+(defn numbers-in [^Slice slice] (map parse-long (re-seq #"\d+" (.text slice StandardCharsets/UTF_8))))
+
+(defn kilobyte [n] (format "%1000d" n))
 
 (def ^:dynamic *scale* 1)
 (defn scaled [n] (* n *scale*))

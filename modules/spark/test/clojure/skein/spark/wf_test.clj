@@ -18,14 +18,18 @@
 
 (def ^:private folder (delay (doto ^File (bed/temp-dir "skein-wf") .deleteOnExit)))
 
-(defn- file-of
+(defn file-of
   "Returns the path of a new file called `name` with these bytes, packed by `packer`."
   [name packer ^bytes bytes]
   (let [file (io/file @folder name)]
     (with-open [^OutputStream out (packer (io/output-stream file))] (.write out bytes))
     (str file)))
 
-(defn- log-bytes [size seed]
+(defn zstd [^OutputStream out] (ZstdOutputStream. out))
+
+(defn log-bytes
+  "Returns a made-up log."
+  ^bytes [size seed]
   (let [out (ByteArrayOutputStream.)]
     (sample-log/write! out {:size-bytes size, :seed seed, :odd? true, :final-newline? (odd? (long seed))})
     (.toByteArray out)))
@@ -35,7 +39,7 @@
   (delay [(file-of "a.log" identity (log-bytes 3000000 1))
           (file-of "b.log" identity (log-bytes 500000 2))
           (file-of "c.log.gz" #(GZIPOutputStream. %) (log-bytes 1000000 3))
-          (file-of "d.log.zst" #(ZstdOutputStream. ^OutputStream %) (log-bytes 1000000 4))]))
+          (file-of "d.log.zst" zstd (log-bytes 1000000 4))]))
 
 (defn- wf
   "Returns what the command prints, {:exit :out :err}."
@@ -49,35 +53,48 @@
   (bed/close!)
   (apply wf "--spark" "local[2]" args))
 
-(defn- same?
-  "Whether the command prints the same on a cluster, and prints something."
+(defn same?
+  "Claims that the command prints the same on a cluster, and prints something. Returns that."
   [& args]
-  (let [here (apply wf args), far (apply there args)]
-    (and (is (= (:exit here) (:exit far)) (str (:err here) (:err far)))
-         (is (seq (:out here)))
-         (is (= (:out here) (:out far))))))
+  (let [args (flatten args)
+        here (apply wf args), far (apply there args)]
+    (is (= (:exit here) (:exit far)) (str (:err here) (:err far)))
+    (is (seq (:out here)))
+    (is (= (:out here) (:out far)))
+    (:out here)))
 
 (deftest reports-are-the-same-byte-for-byte
   (testing "of Wide Finder 2, with checksums of all keys"
-    (apply same? "--format" "json" @logs))
+    (same? "--format" "json" @logs))
   (testing "the general report"
-    (apply same? "--preset" "site" "--format" "edn" @logs)
-    (apply same? "--preset" "site" "--top" "50" @logs))
+    (same? "--preset" "site" "--format" "edn" @logs)
+    (same? "--preset" "site" "--top" "50" @logs))
   (testing "with distinct values, percentiles and several fields"
-    (apply same? "--by" "method+day,status" "--every" "1h" "--distinct" "client" "--percentiles" "bytes" "--rank" "p95-bytes" "--format" "csv" @logs)))
+    (same? "--by" "method+day,status" "--every" "1h" "--distinct" "client" "--percentiles" "bytes" "--rank" "p95-bytes" "--format" "csv" @logs)))
 
 (deftest filters-and-own-tallies-are-the-same
   (let [tallies (file-of "tallies.clj" identity (.getBytes "(defn size [{:keys [url]}] (count url))\n[{:name \"sizes\", :key size, :value :bytes} :status]"))]
-    (apply same? "--status" "404,2xx" "--path" "\\.png" "--from" "2007-01-01" "--format" "json" @logs)
-    (apply same? "--anonymize" "--by" "client,browser,site" "--format" "json" @logs)
-    (apply same? "-e" "(fn [{:keys [url]}] [(count url) (first url)])" "--format" "json" @logs)
-    (apply same? "--tallies" tallies "--format" "json" @logs)))
+    (same? "--status" "404,2xx" "--path" "\\.png" "--from" "2007-01-01" "--format" "json" @logs)
+    (same? "--anonymize" "--by" "client,browser,site" "--format" "json" @logs)
+    (same? "-e" "(fn [{:keys [url]}] [(count url) (first url)])" "--format" "json" @logs)
+    (same? "--tallies" tallies "--format" "json" @logs)))
 
 (deftest a-time-ago-is-the-same-everywhere
   (is (= [:status "404"] (filter/settled [:status "404"])))
   (is (= [:from "2025-03-30"] (filter/settled [:from "2025-03-30"])))
   (doseq [kind [:from :to]]
     (is (re-matches #"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ" (second (filter/settled [kind "7d"]))))))
+
+(deftest addresses-are-located-the-same
+  (load-file "apps/wf/test/clojure/skein/wf/mmdb.clj")
+  (let [write! (resolve 'skein.wf.mmdb/write!)
+        countries (write! "Test-Country" {["10.0.0.0" 8] {"country" {"iso_code" "IS", "names" {"en" "Iceland"}}}})
+        networks (write! "Test-ASN" {["10.1.0.0" 16] {"autonomous_system_number" 64500, "autonomous_system_organization" "Example Ltd"}})
+        path (file-of "located.log" identity
+                      (.getBytes (str/join (for [n (range 5000)]
+                                             (str "10." (mod n 3) ".0." (mod n 250) " - - [30/Mar/2025:10:00:00 +0000] \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\"\n")))))]
+    (doseq [args [["--by" "country,network"] ["--preset" "site"]]]
+      (is (str/includes? (same? "--geo" countries "--geo" networks args "--format" "json" path) "Example Ltd")))))
 
 (deftest lines-that-say-what-follows-are-read-in-order
   (let [part (fn [fields rows] (str "#Version: 1.0\n#Fields: " fields "\n" (str/join "\n" rows) "\n"))
