@@ -14,9 +14,9 @@
    [skein.impl.internals :as internals])
   (:import
    (clojure.core Eduction)
-   (clojure.lang IFn IReduceInit)
+   (clojure.lang IFn)
    (java.util.concurrent Executor)
-   (skein.fold.engine Fold Fold$Options Stages UnderWay Watch Watch$Piece)
+   (skein.fold.engine Fold Fold$Options Stages Watch Watch$Piece)
    (skein.fold.spi Feed Span)))
 
 (set! *warn-on-reflection* true)
@@ -105,22 +105,17 @@
 
 (defn- watch
   "Returns what notes what happens with `source`, and tells `on-progress`, which may be nil."
-  [on-progress source]
+  [on-progress detailed? source]
   (let [[unit size] (cond
                       (instance? Span source) [(.unit ^Span source) (.size ^Span source)]
                       (instance? Feed source) [(.unit ^Feed source) -1]
                       :else ["elements" -1])
-        unit (keyword unit)]
-    (Watch. (when on-progress (fn tell [done total] (on-progress {:done done, :total total, :unit unit}))) size)))
+        total (when-not (neg? (long size)) size)
+        tell (fn tell [done] (on-progress {:done done, :total total, :unit (keyword unit)}))]
+    (Watch. unit size (System/nanoTime) 0 (when on-progress tell) (boolean detailed?))))
 
 (defn- ->options ^Fold$Options [{:keys [parallelism grain unordered pool]} watch]
   (Fold$Options. (or parallelism (.parallelism Fold/DEFAULTS)) (or grain 0) (boolean unordered) pool watch))
-
-(defn- run-source [^Fold fold source]
-  (cond
-    (instance? Span source) (.over fold ^Span source)
-    (instance? Feed source) (.over fold ^Feed source)
-    :else (.over fold ^IReduceInit source)))
 
 (defn- run-watched
   "As `run`; gives `watched` what notes what happens, if somebody wants that."
@@ -135,11 +130,11 @@
         ;; A source may be an open file from here on; what is refused has been refused.
         (let [source (source/source coll)
               tell (:on-progress opts)
-              watch (when (or tell watched) (watch tell source))]
+              watch (when (or tell watched) (watch tell watched source))]
           (when watched (watched watch))
           (if (source/remote? source)
             (source/-fold source opts f)
-            (run-source (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source)))))))
+            (.over (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source)))))))
 
 (defn run
   "Returns the fold of `coll`, not yet post-processed.
@@ -159,20 +154,21 @@
         (let [source (source/source coll)]
           (if (source/remote? source)
             (source/-fold source nil {:xform xform, :combine combine, :step step})
-            (run-source (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) source))))))
+            (.over (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) source))))))
 
 (defn under-way
   "Returns the folds of this process that have taken a while and have not ended: {:caller Thread :start System/nanoTime :unit
   keyword :done units :total units, or nil if nobody knows}. Those on a cluster are not among them."
   []
-  (mapv (fn data [^UnderWay u]
-          {:caller (.caller u), :start (.start u), :unit (keyword (.unit u)), :done (.done u)
-           :total (when-not (neg? (.size u)) (.size u))})
-        (UnderWay/all)))
+  (mapv (fn data [^Watch w]
+          {:caller (.caller w), :start (.start w), :unit (keyword (.unit w)), :done (.done w)
+           :total (when-not (neg? (.size w)) (.size w))})
+        (Watch/underWay)))
 
 (defn- piece->data [^Watch$Piece piece]
   {:from (when-not (neg? (.from piece)) (.from piece))
-   :units (.units piece), :blocks (.blocks piece), :ns (.nanos piece), :thread (.thread piece)})
+   :units (.units piece), :blocks (.blocks piece), :ns (.nanos piece)
+   :thread (or (not-empty (.getName (.thread piece))) (str (.thread piece)))})
 
 (defn explain
   "Returns what `run` did, and its value under :value; see `skein.fold/explain`."

@@ -13,7 +13,7 @@
    (java.lang.ref WeakReference)
    (java.util ArrayList Collection)
    (java.util.concurrent ConcurrentHashMap)
-   (skein.fold.memory Batch Items)
+   (skein.fold.memory Items)
    (skein.fold.spi Span)))
 
 (set! *warn-on-reflection* true)
@@ -44,7 +44,7 @@
                              (unreduced (reduced-span span (fn [acc x] (let [acc (conj acc x)] (if (= 3 (count acc)) (reduced acc) acc))) from to)))))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
-;;;; Items and batches
+;;;; Items
 
 (defn- items-of ^Items [kind xs]
   (case kind
@@ -92,17 +92,6 @@
                (when (= 150 n) (dotimes [_ 100] (when (held?) (System/gc))))
                (if (= 151 n) (reduced (held?)) (inc (long n))))]
     (is (false? (fold/fold {:parallelism 1} (fn ([] 0) ([a _] a)) step (coll 0))))))
-
-(deftest a-batch-hands-out-what-is-there
-  (let [batch (Batch. 3)
-        taken (fn [] (when-let [^Span span (.take batch)] (.reduce span conj [] 0 (.size span))))]
-    (is (nil? (taken)))
-    (.add batch 1) (.add batch 2)
-    (is (= [1 2] (taken)))
-    (is (nil? (taken)))
-    (.add batch 3)
-    (is (true? (.isFull batch)))
-    (is (= [3] (taken)))))
 
 ;;;; Loops
 

@@ -4,7 +4,6 @@ package skein.fold.engine;
 import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
-import clojure.lang.Util;
 import java.util.ArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -32,10 +31,8 @@ final class FeedRun extends Run {
     private static final int COMBINE_SHARE = 16;
     /** Most turns take a few microseconds, in which a thread can't even fall asleep. */
     private static final int SPINS = 200;
-    /** How long to wait for a turn before taking what the reader has read; longer each time that is nothing. */
+    /** How long to wait for a turn before taking what the reader has read. */
     private static final long PATIENCE_NANOS = 1_000_000;
-
-    private static final long MAX_PATIENCE_NANOS = 16_000_000;
 
     /** Collects what the stages in front let through. */
     private static final IFn COLLECT = new AFn() {
@@ -47,29 +44,22 @@ final class FeedRun extends Run {
         }
     };
 
-    /** The last item of a list: the stages in front have ended the fold there, or have thrown. */
-    private record End(Throwable thrown) {}
-
+    private final Start alone; // what the caller was before
     private final Feed feed;
-    private final IFn[] chain; // the root's
     private final int front; // how many stages are in front of the one that needs order; -1: none does
     private final int window;
     private final Pace measured;
     private final Claim source = new Claim(); // of the thread that reads; dropped when nobody wants more
     private final ReentrantLock turn = new ReentrantLock(); // held by the thread that reads
 
-    /**
-     * @param root what the caller has come to with {@code chain}
-     * @param front how many stages are in front of the first one that needs order, or -1 if none does
-     */
-    FeedRun(Fold fold, Feed feed, Part root, IFn[] chain, int front) {
-        super(fold, root);
-        this.feed = feed;
-        this.chain = chain;
+    /** @param front how many stages are in front of the first one that needs order, or -1 if none does */
+    FeedRun(Start alone, int front) {
+        super(alone.fold, alone.root);
+        this.alone = alone;
         this.front = front;
-        measured = root.pace.copy();
+        feed = alone.feed;
+        measured = alone.root.pace.copy();
         window = 4 * fold.options.parallelism();
-        if (isInOrder() && fold.watch != null && root.piece == null) root.piece = fold.watch.piece(root.from);
     }
 
     private boolean isInOrder() {
@@ -87,18 +77,18 @@ final class FeedRun extends Run {
     }
 
     @Override
-    void workOnRoot(Part root) {
+    void workOnRoot(Part root) throws InterruptedException {
         if (!stepAlone(root)) return;
         if (isInOrder()) complete(root);
         work(new Worker(isInOrder() ? null : root));
     }
 
     @Override
-    void work() {
+    void work() throws InterruptedException {
         work(new Worker(null));
     }
 
-    private void work(Worker worker) {
+    private void work(Worker worker) throws InterruptedException {
         while (!hasFailed() && worker.advance()) pause();
     }
 
@@ -110,36 +100,17 @@ final class FeedRun extends Run {
         if (!turn.tryLock()) return true;
         try {
             for (int n; !isHelped() && !isShut() && (n = root.pace.nextAlone()) > 1; pause()) {
-                int units = n;
-                if (!attempt(root, () -> stepOn(root, units))) return false;
+                int most = n;
+                boolean goesOn = attempt(root, () -> {
+                    if (alone.step(root.step, most) < 0) endAfter(root);
+                    endIfReduced(root);
+                });
+                if (!goesOn) return false;
             }
             return true;
         } finally {
             turn.unlock();
         }
-    }
-
-    private void stepOn(Part root, int n) {
-        boolean more = !feed.exhausted();
-        long before = System.nanoTime();
-        long taken = feed.taken();
-        if (more) root.acc = feed.reduce(root.step, root.acc, n);
-        long units = taken < 0 ? n : feed.taken() - taken;
-        if (more && units > 0) noteBlock(root, units, before);
-        if (!more || endedBy(root)) endAfter(root);
-    }
-
-    private void noteBlock(Part part, long units, long before) {
-        long now = System.nanoTime();
-        part.pace.took(units, now - before);
-        fold.note(part, units, before, now);
-    }
-
-    /** Returns whether the last step on {@code part} was reduced. */
-    private static boolean endedBy(Part part) {
-        if (!(part.acc instanceof Reduced reduced)) return false;
-        part.acc = reduced.deref();
-        return true;
     }
 
     /** What one thread does. */
@@ -153,7 +124,7 @@ final class FeedRun extends Run {
         }
 
         /** Takes a block and reduces it. Returns whether there may be more. */
-        boolean advance() {
+        boolean advance() throws InterruptedException {
             Part before = part;
             Span block = takeBlock();
             if (before != null && (block == null || before != part)) complete(before);
@@ -168,46 +139,37 @@ final class FeedRun extends Run {
             if (isNew && !attempt(part, () -> beginPart(part))) return false;
             long before = System.nanoTime();
             if (!attempt(part, () -> reduce(part, block))) return false;
-            if (block.size() > 0) noteBlock(part, block.size(), before);
+            if (block.size() > 0) pace.took(block.size(), note(part, block.size(), before) - before);
             if (isInOrder()) complete(part);
-            else if (endedBy(part)) endAfter(part);
+            else endIfReduced(part);
             return true; // as far as this thread knows
         }
 
-        private Span takeBlock() {
+        private Span takeBlock() throws InterruptedException {
+            for (int tries = 0; !turn.tryLock(); tries++) {
+                if (tries < SPINS) {
+                    Thread.onSpinWait();
+                } else if (turn.tryLock(PATIENCE_NANOS, TimeUnit.NANOSECONDS)) {
+                    break;
+                } else {
+                    Span unused = takeUnused();
+                    if (unused != null) return unused;
+                }
+            }
             try {
-                for (int i = 0; !turn.tryLock(); i++) {
-                    if (i < SPINS) {
-                        Thread.onSpinWait();
-                    } else {
-                        Span ready = awaitTurn();
-                        if (ready != null) return ready;
-                        break;
-                    }
-                }
-                try {
-                    return read();
-                } finally {
-                    turn.unlock();
-                }
-            } catch (InterruptedException e) {
-                throw Util.sneakyThrow(e);
+                return read();
+            } finally {
+                turn.unlock();
             }
         }
 
-        /** Waits for the turn. Returns the elements that the reader has read so far, or null: it is this thread's turn. */
-        private Span awaitTurn() throws InterruptedException {
-            for (long patience = PATIENCE_NANOS; !turn.tryLock(patience, TimeUnit.NANOSECONDS); ) {
-                synchronized (lock) {
-                    Span ready = isShut() || !hasRoom() ? null : feed.ready();
-                    if (ready != null) {
-                        place();
-                        return ready;
-                    }
-                }
-                patience = Math.min(2 * patience, MAX_PATIENCE_NANOS);
+        /** Takes the elements that the thread whose turn it is has read so far, or returns null. */
+        private Span takeUnused() {
+            synchronized (lock) {
+                Span unused = isShut() || !hasRoom() ? null : feed.ready();
+                if (unused != null) place();
+                return unused;
             }
-            return null;
         }
 
         /** Reads a block, or returns null. It is this thread's turn. */
@@ -227,7 +189,7 @@ final class FeedRun extends Run {
             }
             synchronized (lock) {
                 if (isShut()) return null;
-                if (thrown != null) sourceThrew(thrown);
+                if (thrown != null) throwAfter(tail(), thrown);
                 else if (block == null) shut();
                 else place();
             }
@@ -243,10 +205,9 @@ final class FeedRun extends Run {
 
         /** Sees to it that what was read just now belongs to this thread's part. Under the lock. */
         private void place() {
-            if (part != null && (fold.options.unordered() || isTail(part))) return;
+            if (part != null && (fold.options.unordered() || part == tail())) return;
             part = new Part(pace);
-            if (isInOrder()) part.piece = head().piece;
-            append(part);
+            insertAfter(tail(), part);
         }
 
         private void beginPart(Part part) {
@@ -268,18 +229,12 @@ final class FeedRun extends Run {
 
         /** Feeds {@code block} to the stages in front, which put what they let through into the part's list. */
         private void collect(Part part, Span block) {
-            @SuppressWarnings("unchecked")
-            ArrayList<Object> items = (ArrayList<Object>) part.acc;
-            End end = null;
             try {
-                if (block.reduce(part.step, items, 0, block.size()) instanceof Reduced) end = new End(null);
-            } catch (Throwable t) { // thrown again when the elements before have had their turn
+                if (block.reduce(part.step, part.acc, 0, block.size()) instanceof Reduced) endAfter(part);
+            } catch (Throwable t) { // it counts when the elements before have had their turn
                 if (isCancellation(part, t)) throw t;
-                end = new End(t);
+                throwAfter(part, t);
             }
-            if (end == null) return;
-            items.add(end);
-            endAfter(part);
         }
     }
 
@@ -299,11 +254,7 @@ final class FeedRun extends Run {
     Object combine(Object acc, Object right) {
         if (!isInOrder()) return super.combine(acc, right);
         for (Object item : (ArrayList<?>) right) {
-            if (item instanceof End end) {
-                if (end.thrown != null) throw Util.sneakyThrow(withCaller(end.thrown));
-                return new Reduced(acc);
-            }
-            acc = chain[front].invoke(acc, item);
+            acc = alone.chain[front].invoke(acc, item);
             if (acc instanceof Reduced) return acc;
         }
         return acc;
@@ -312,6 +263,6 @@ final class FeedRun extends Run {
     @Override
     Object result() {
         Object acc = super.result();
-        return isInOrder() ? fold.complete(chain[0], acc) : acc;
+        return isInOrder() ? fold.complete(alone.chain[0], acc) : acc;
     }
 }

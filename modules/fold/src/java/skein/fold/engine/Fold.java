@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.engine;
 
-import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.IReduceInit;
+import clojure.lang.RT;
 import clojure.lang.Util;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,37 +38,19 @@ public final class Fold {
     private static final long SLICE_NANOS = 1_000_000;
     /** How many folds are on virtual threads and have parked. */
     private static final AtomicInteger PARKING = new AtomicInteger();
-
-    /** A step with the arity of one that transducers call at the end. */
-    private static final class Completing extends AFn {
-        private final IFn step;
-
-        Completing(IFn step) {
-            this.step = step;
-        }
-
-        @Override
-        public Object invoke(Object acc) {
-            return acc;
-        }
-
-        @Override
-        public Object invoke(Object acc, Object x) {
-            return step.invoke(acc, x);
-        }
-    }
+    /** Gives a step the arity of one, which transducers call at the end. */
+    private static final IFn COMPLETING =
+            (IFn) RT.var("clojure.core", "completing").deref();
 
     final IFn identity;
     final IFn combine;
     final Options options;
-    final Watch watch;
+    Watch watch; // written by the caller before it has helpers; null until the fold has taken a while
     private final IFn[] stages;
     private final IFn rawStep;
     private final IFn step; // with an arity of one if anybody calls that
     private final boolean completes; // whether a part's accumulator is to be completed
     private final int inOrderFrom; // when no stage needs order
-    private UnderWay underWay; // written by the caller before it has helpers; null until the fold has taken a while
-    private long alone; // the caller's; units done until the fold is seen
     private long carried; // the caller's; when a virtual thread got its carrier, 0 before the first block has ended
     private boolean parks; // the caller's; whether it is in PARKING
 
@@ -96,40 +78,30 @@ public final class Fold {
         rawStep = step;
         boolean completing = completes && Stages.hasArityOne(step);
         this.completes = completing || stages.length > 0;
-        this.step = completing || stages.length == 0 ? step : new Completing(step);
+        this.step = completing || stages.length == 0 ? step : (IFn) COMPLETING.invoke(step);
         inOrderFrom = stepInOrder ? stages.length : Integer.MAX_VALUE;
     }
 
-    /** Folds {@code span}; returns the combined accumulators, each complete. Closes the span. */
-    public Object over(Span span) {
-        try (span) {
-            return finished(Start.fold(this, span));
+    /**
+     * Folds {@code source}: a Span, a Feed, or an IReduceInit, which is folded on this thread. Returns the combined accumulators, each
+     * complete. Closes the source if it is of the first two kinds.
+     */
+    public Object over(Object source) {
+        AutoCloseable closed = source instanceof Span span ? span : source instanceof Feed feed ? feed : null;
+        try (closed) {
+            Object result = source instanceof Span span
+                    ? Start.fold(this, span)
+                    : source instanceof Feed feed
+                            ? new Start(this, feed, null).fold()
+                            : Start.fold(this, (IReduceInit) source);
+            if (watch != null) watch.report();
+            return result;
+        } catch (Exception e) { // what close might throw is not declared elsewhere
+            throw Util.sneakyThrow(e);
         } finally {
-            end();
+            if (parks) PARKING.decrementAndGet();
+            if (watch != null) watch.end();
         }
-    }
-
-    /** Folds {@code feed}; as above. */
-    public Object over(Feed feed) {
-        try (feed) {
-            return finished(new Start(this, feed, null).fold());
-        } finally {
-            end();
-        }
-    }
-
-    /** Folds a source that pushes its elements, on this thread; as above. */
-    public Object over(IReduceInit pusher) {
-        try {
-            return finished(Start.fold(this, pusher));
-        } finally {
-            end();
-        }
-    }
-
-    private Object finished(Object result) {
-        if (watch != null) watch.finish();
-        return result;
     }
 
     // What the caller does between two blocks.
@@ -157,11 +129,6 @@ public final class Fold {
         return new InterruptedException("interrupted while folding");
     }
 
-    private void end() {
-        if (parks) PARKING.decrementAndGet();
-        if (underWay != null) underWay.end();
-    }
-
     // Chains.
 
     /** Returns a new chain. */
@@ -187,24 +154,21 @@ public final class Fold {
         return completes ? chained.invoke(acc) : acc;
     }
 
-    /** Returns the first stage that has to see its elements in order: stageCount() for the step, more for none. */
-    int firstInOrder(IFn[] chain) {
+    /**
+     * Returns the first stage that has to see its elements in order or, if {@code ends} is set, that stops early, for which there is no
+     * unordered answer either: stageCount() for the step, more for none.
+     */
+    int firstInOrder(IFn[] chain, boolean ends) {
         for (int i = 0; i < stages.length; i++) {
-            if (Stages.isOrderDependent(stages[i], chain[i], chain[i + 1])) return i;
+            if (ends && Stages.stopsEarly(stages[i]) || Stages.isOrderDependent(stages[i], chain[i], chain[i + 1]))
+                return i;
         }
         return inOrderFrom;
     }
 
-    /**
-     * Returns the first stage that needs order or stops early, for which there is no unordered answer: how many stages there
-     * are for the step, more for none.
-     */
+    /** Returns the first stage that can't be without order, as above. */
     public int firstThatNeedsOrder() {
-        IFn[] chain = chain();
-        for (int i = 0; i < stages.length; i++) {
-            if (Stages.stopsEarly(stages[i]) || Stages.isOrderDependent(stages[i], chain[i], chain[i + 1])) return i;
-        }
-        return inOrderFrom;
+        return firstInOrder(chain(), true);
     }
 
     int stageCount() {
@@ -213,18 +177,10 @@ public final class Fold {
 
     // What happens.
 
-    /** From now on others see the fold. */
-    void show(String unit, long size, long start) {
-        if (underWay != null) return;
-        underWay = UnderWay.begin(unit, size, start);
-        underWay.did(alone);
-    }
-
-    /** Notes a block of {@code units} units of {@code part}, from {@code before} to {@code now}. */
-    void note(Part part, long units, long before, long now) {
-        if (underWay == null) alone += units;
-        else underWay.did(units);
-        if (watch != null) part.piece = watch.note(part.piece, part.from, units, before, now);
+    /** From now on others see the fold, which has done {@code done} of {@code size} units; -1 if nobody knows. */
+    void show(String unit, long size, long start, long done) {
+        if (watch == null) watch = new Watch(unit, size, start, done, null, false);
+        watch.show();
     }
 
     /** Notes how the fold runs, and why. */

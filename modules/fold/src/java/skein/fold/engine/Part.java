@@ -76,11 +76,6 @@ final class Part extends Claim {
         return later;
     }
 
-    /** Gives the units to {@code other}, and returns that. */
-    Part moveTo(Part other) {
-        return other.range(at, end);
-    }
-
     /** Leaves out the units that nobody has taken. */
     synchronized void close() {
         end = at;

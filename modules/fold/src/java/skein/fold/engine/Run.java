@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -31,28 +32,14 @@ import java.util.concurrent.locks.LockSupport;
 abstract class Run {
     private static final int SPINS = 2000;
 
-    /** What a pool gets: the run, as long as it wants help. A pool that keeps it for longer keeps nothing else. */
-    private static final class Invitation implements Runnable {
-        private final AtomicBoolean sent = new AtomicBoolean();
-        private volatile Run run;
-
-        Invitation(Run run) {
-            this.run = run;
-        }
-
-        @Override
-        public void run() {
-            sent.set(false);
-            Run wanted = run;
-            if (wanted != null) wanted.help();
-        }
-    }
-
     final Fold fold;
     final Object lock = new Object();
     private final Object bindings = Var.cloneThreadBindingFrame();
     private final Thread caller = Thread.currentThread();
-    private final Invitation invitation = new Invitation(this);
+    /** What a pool gets: the run, as long as it wants help. A pool that keeps it for longer keeps nothing else. */
+    private final AtomicReference<Run> wanted = new AtomicReference<>(this);
+
+    private final AtomicBoolean invited = new AtomicBoolean(); // whether a helper has been asked for and has not come
     private final List<Thread> helpers = new ArrayList<>(); // guarded by lock; those at work
 
     private Part head; // guarded by lock
@@ -65,14 +52,15 @@ abstract class Run {
 
     Run(Fold fold, Part root) {
         this.fold = fold;
-        append(root);
+        head = root;
+        tail = root;
     }
 
     /** Works on the first part, and whatever else the caller does first. Called by the caller. */
-    abstract void workOnRoot(Part root);
+    abstract void workOnRoot(Part root) throws InterruptedException;
 
     /** Looks for work and does it, until there is none. */
-    abstract void work();
+    abstract void work() throws InterruptedException;
 
     /** Drops what belongs to no part, since nobody wants more of the source. Under the lock. */
     void shut() {}
@@ -88,7 +76,7 @@ abstract class Run {
             fail(t);
         } finally {
             awaitHelpers();
-            invitation.run = null;
+            wanted.set(null);
         }
         synchronized (lock) {
             if (failure != null) throw Util.sneakyThrow(withCaller(failure));
@@ -135,16 +123,24 @@ abstract class Run {
 
     /** Asks for one more helper: at first, and when a thread has found work. */
     final void invite() {
-        if (!wantsHelp() || !invitation.sent.compareAndSet(false, true)) return;
+        if (!wantsHelp() || !invited.compareAndSet(false, true)) return;
         Executor pool = fold.options.pool();
         try {
-            (pool == null ? Crew.OWN : pool).execute(invitation);
+            (pool == null ? Crew.OWN : pool).execute(invitation(wanted));
         } catch (RejectedExecutionException | OutOfMemoryError e) { // the latter: the system has no thread left
-            invitation.sent.set(false); // nobody comes, so the caller does the work
+            invited.set(false); // nobody comes, so the caller does the work
         }
     }
 
+    private static Runnable invitation(AtomicReference<Run> wanted) {
+        return () -> {
+            Run run = wanted.get();
+            if (run != null) run.help();
+        };
+    }
+
     private void help() {
+        invited.set(false);
         if (!join()) return;
         Object before = Var.getThreadBindingFrame();
         Var.resetThreadBindingFrame(bindings);
@@ -226,19 +222,9 @@ abstract class Run {
         }
     }
 
-    final boolean isTail(Part part) {
+    final Part tail() {
         synchronized (lock) {
-            return tail == part;
-        }
-    }
-
-    /** Appends a part. The calling thread holds what makes this its place. */
-    final void append(Part part) {
-        synchronized (lock) {
-            part.left = tail;
-            if (tail == null) head = part;
-            else tail.right = part;
-            tail = part;
+            return tail;
         }
     }
 
@@ -314,11 +300,29 @@ abstract class Run {
         return t instanceof InterruptedException && Thread.currentThread() == caller && !claim.isInterrupted();
     }
 
-    /** Says that the source has thrown {@code t} after all that is in the list. Under the lock. */
-    final void sourceThrew(Throwable t) {
-        Part end = new Part(null);
-        append(end);
-        thrown(end, t);
+    /** Says that {@code t} was thrown behind what {@code part} has done. */
+    final void throwAfter(Part part, Throwable t) {
+        synchronized (lock) {
+            if (isStopped(part)) return;
+            Part end = new Part(null);
+            insertAfter(part, end);
+            thrown(end, t);
+        }
+    }
+
+    /** Ends the fold at {@code part} if its last step was reduced. */
+    final void endIfReduced(Part part) {
+        if (!(part.acc instanceof Reduced reduced)) return;
+        part.acc = reduced.deref();
+        part.close();
+        endAfter(part);
+    }
+
+    /** Notes that a block of {@code part} was begun at {@code before} and has ended. Returns the time. */
+    final long note(Part part, long units, long before) {
+        long now = System.nanoTime();
+        fold.watch.note(part, units, before, now);
+        return now;
     }
 
     /** Ends {@code part}: completes its accumulator and combines it with neighbours that are done. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.engine;
 
-import clojure.lang.Reduced;
 import java.util.concurrent.locks.LockSupport;
 import skein.fold.spi.Span;
 
@@ -31,7 +30,7 @@ final class SpanRun extends Run {
     @Override
     void work() {
         for (int waits = 0; ; ) {
-            Part part = split(null);
+            Part part = split();
             if (part == null) return;
             if (part == LATER) {
                 await(waits++);
@@ -58,40 +57,25 @@ final class SpanRun extends Run {
     }
 
     private void work(Part part) {
-        for (long now = System.nanoTime(), end; (end = part.take(now)) >= 0 || refilled(part); pause()) {
-            if (end < 0) continue;
+        for (long now = System.nanoTime(), end; (end = part.take(now)) >= 0; pause()) {
             long to = end;
             if (!attempt(part, () -> part.acc = span.reduce(part.step, part.acc, part.from, to))) return;
-            long before = now;
-            now = System.nanoTime();
-            fold.note(part, to - part.from, before, now);
-            if (part.acc instanceof Reduced reduced) {
-                part.acc = reduced.deref();
-                part.close();
-                endAfter(part);
-            }
+            now = note(part, to - part.from, now);
+            endIfReduced(part);
         }
         complete(part);
     }
 
-    /** In an unordered fold a part goes on with units of another one. Returns whether it has got any. */
-    private boolean refilled(Part part) {
-        return fold.options.unordered() && split(part) == part;
-    }
-
-    /** Splits units off the part with the most left, for {@code into} or else as a new part; null if there is nothing to do. */
-    private Part split(Part into) {
+    /** Splits units off the part with the most left. Returns null if there is nothing to do. */
+    private Part split() {
         synchronized (lock) {
             Part victim = hasFailed() ? null : richest();
             if (victim == null) return null;
             if (victim.remainingNanos(System.nanoTime()) < WORTH_SPLITTING_NANOS) return LATER;
             Part later = victim.split();
             if (later == null) return LATER;
-            if (into == null) {
-                insertAfter(victim, later);
-                return later;
-            }
-            return later.moveTo(into);
+            insertAfter(victim, later);
+            return later;
         }
     }
 

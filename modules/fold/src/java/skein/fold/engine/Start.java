@@ -37,47 +37,32 @@ final class Start {
     /** How many pushed elements may be stepped on between two looks at the clock. */
     private static final int MAX_UNLOOKED = 1024;
 
-    /** A span as a feed: blocks from its beginning to its end. */
+    /** A span as a feed: blocks from its beginning to its end, each of {@code least} units or more. */
     private static final class SpanFeed implements Feed {
         private final Span span;
-        private final long minBlock;
+        private final long least;
         private long at;
 
-        SpanFeed(Span span, long at, long minBlock) {
+        SpanFeed(Span span, long at, long least) {
             this.span = span;
             this.at = at;
-            this.minBlock = minBlock;
+            this.least = least;
         }
 
         @Override
         public Span next(int n) {
-            if (exhausted()) return null;
-            long from = take(n);
-            long size = at - from;
-            return new Span() {
-                @Override
-                public long size() {
-                    return size;
-                }
-
-                @Override
-                public Object reduce(IFn step, Object acc, long first, long end) {
-                    return span.reduce(step, acc, from + first, from + end);
-                }
-            };
+            long from = at;
+            return exhausted() ? null : new Section(span, from, take(n) - from);
         }
 
         @Override
         public Object reduce(IFn step, Object acc, int n) {
-            long from = take(n);
-            return span.reduce(step, acc, from, at);
+            return span.reduce(step, acc, at, take(n));
         }
 
-        /** Takes {@code n} units, or as many as are worthwhile, and returns where they begin. */
+        /** Takes {@code n} units, or as many as are worthwhile. Returns where they end. */
         private long take(int n) {
-            long from = at;
-            at += Math.min(Math.max(n, minBlock), span.size() - at);
-            return from;
+            return at += Math.min(Math.max(n, least), span.size() - at);
         }
 
         @Override
@@ -93,6 +78,14 @@ final class Start {
         @Override
         public int maxBlock() {
             return Integer.MAX_VALUE;
+        }
+    }
+
+    /** The units of {@code span} from a first one on. */
+    private record Section(Span span, long first, long size) implements Span {
+        @Override
+        public Object reduce(IFn step, Object acc, long from, long to) {
+            return span.reduce(step, acc, first + from, first + to);
         }
     }
 
@@ -121,8 +114,7 @@ final class Start {
 
     /** The function that a source pushes its elements into. */
     private final class Receiver extends AFn {
-        private long since = start; // when the elements were counted last
-        private long count; // elements since then
+        private long count; // elements since the last look at the clock
         private long untilLook = 1;
 
         @Override
@@ -138,24 +130,24 @@ final class Start {
             return root.acc instanceof Reduced ? new Reduced(null) : null;
         }
 
-        private void look() {
-            since = note(count, since);
+        void look() {
+            note(count);
             count = 0;
             untilLook = Math.min(root.pace.next(Long.MAX_VALUE), MAX_UNLOOKED);
-            if (since - start >= SEEN_NANOS) show();
             fold.pause();
         }
     }
 
-    private final Fold fold;
-    private final IFn[] chain;
-    private final Part root;
-    private final Feed feed; // null: the source pushes
+    final Fold fold;
+    final IFn[] chain;
+    final Part root;
+    final Feed feed; // null: the source pushes
     private final Span span; // null: the source is a feed
     private final long start;
+    private long ended; // when the last block did
     private long nextQuestion;
     private boolean sharable; // whether others may help, now or later
-    private Object result;
+    private Run run; // null: the caller is alone
 
     Start(Fold fold, Feed feed, Span span) {
         this(fold, feed, span, fold.chain(), System.nanoTime());
@@ -169,6 +161,7 @@ final class Start {
         this.span = span;
         this.chain = chain;
         this.start = start;
+        ended = start;
         root = new Part(new Pace(fold.options.grain(), span == null ? 1 : span.minBlock()));
         nextQuestion = start + ALONE_NANOS;
         sharable = fold.options.parallelism() > 1;
@@ -198,7 +191,7 @@ final class Start {
                 later.root.step = step;
                 later.root.acc = acc;
                 later.root.pace.took(to - from, now - before);
-                fold.note(later.root, to, start, now);
+                later.ended = now;
                 return later.fold();
             }
             before = now;
@@ -219,57 +212,51 @@ final class Start {
         if (start.sharable) fold.path("serial", "the source reduces itself, on one thread");
         Receiver receiver = start.new Receiver();
         pusher.reduce(receiver, null);
-        start.note(receiver.count, receiver.since);
+        start.note(receiver.count);
         return fold.complete(start.root.step, unreduced(start.root.acc));
     }
 
-    /** Folds the rest of the source. */
+    /** Folds the rest of the source, block by block. */
     Object fold() {
-        return foldByBlocks(start) ? result : fold.complete(root.step, unreduced(root.acc));
-    }
-
-    /** Goes on block by block. Returns whether there is a result. */
-    private boolean foldByBlocks(long now) {
         boolean atOnce = root.pace.isFixed() ? remaining() > fold.options.grain() : span != null && span.isCoarse();
-        if (atOnce && sharable && share()) return true;
-        while (!(root.acc instanceof Reduced) && !feed.exhausted()) {
-            long units = reduce(root.step, MAX_BLOCK);
-            // Without a look at the clock, unless somebody watches.
-            if (fold.watch == null && (root.acc instanceof Reduced || feed.exhausted())) break;
-            now = note(units, now);
-            if (root.acc instanceof Reduced) break;
-            if (now - start >= SEEN_NANOS) show();
+        if (atOnce && sharable) share();
+        while (run == null && step(root.step, MAX_BLOCK) >= 0) {
             fold.pause();
-            if (sharable && now >= nextQuestion && remainingNanos() > WORTH_HELP_NANOS) {
-                if (share()) return true;
-                now = System.nanoTime();
-            }
+            if (sharable && ended >= nextQuestion && remainingNanos() > WORTH_HELP_NANOS) share();
         }
-        return false;
+        return run == null ? fold.complete(root.step, unreduced(root.acc)) : run.execute();
     }
 
-    /** Feeds a block, of {@code most} units at most, to {@code step}. Returns how many units it had. */
-    private long reduce(IFn step, int most) {
+    /** Feeds a block, of {@code most} units at most, to {@code step}. Returns how many units it had, or -1 if the fold is over. */
+    long step(IFn step, int most) {
+        if (root.acc instanceof Reduced || feed.exhausted()) return -1;
+        if (run != null) ended = System.nanoTime(); // what was before it is not the block's
         int n = (int) Math.min(root.pace.next(remaining()), most);
         long taken = feed.taken();
         if (span != null) root.from = taken;
         root.acc = feed.reduce(step, root.acc, n);
-        return taken < 0 ? n : feed.taken() - taken;
+        long units = taken < 0 ? n : feed.taken() - taken;
+        boolean more = !(root.acc instanceof Reduced) && !feed.exhausted();
+        // No last look at the clock, unless somebody watches.
+        if (more || fold.watch != null) note(units);
+        return more ? units : -1;
     }
 
-    /** Ends a block of {@code units} units that was begun at {@code before}. Returns the time. */
-    private long note(long units, long before) {
-        long now = System.nanoTime();
+    /** Ends a block of {@code units} units. */
+    private void note(long units) {
+        long before = ended;
+        ended = System.nanoTime();
         if (units > 0) {
-            root.pace.took(units, now - before);
-            fold.note(root, units, before, now);
+            root.pace.took(units, ended - before);
+            if (fold.watch != null) fold.watch.note(root, units, before, ended);
         }
-        return now;
+        if (ended - start >= SEEN_NANOS) show();
     }
 
     private void show() {
-        if (span != null) fold.show(span.unit(), span.size(), start);
-        else fold.show(feed == null ? "elements" : feed.unit(), -1, start);
+        if (feed == null) fold.show("elements", -1, start, 0);
+        else if (span == null) fold.show(feed.unit(), -1, start, feed.taken());
+        else fold.show(span.unit(), span.size(), start, feed.taken());
     }
 
     private long remaining() {
@@ -282,65 +269,46 @@ final class Start {
 
     // Whether to share.
 
-    /** Says that others would not help now, but perhaps later. */
-    private void stayAlone(boolean inOrder) {
-        long now = System.nanoTime();
-        nextQuestion = now + PATIENCE * (now - start);
-        fold.path(
-                "serial",
-                inOrder
-                        ? "the stages that need no order take too little of the time"
-                        : "producing the elements takes most of the time");
-    }
-
-    /** Returns the first stage that needs order, or 0 if the fold must stay serial. */
-    private int front() {
-        int front = fold.firstInOrder(chain);
-        if (front > 0) return front;
-        sharable = false;
-        fold.path(
-                "serial",
-                fold.stageCount() == 0
-                        ? "the step needs its elements in order"
-                        : "the first transducer needs its elements in order");
-        return 0;
-    }
-
-    /** Lets others help, if that is worthwhile. Returns whether there is a result. */
-    private boolean share() {
-        int front = front();
-        if (front == 0) return false;
-        boolean byPosition = span != null && front > fold.stageCount();
-        boolean atOnce = root.pace.isFixed() || span != null && span.isCoarse();
-        if (!byPosition && !atOnce && !isWorthwhile(front)) return false;
+    /** Makes the rest a run, in which others help, if that is worthwhile. */
+    private void share() {
+        int front = fold.firstInOrder(chain, false);
         boolean inOrder = front <= fold.stageCount();
-        fold.path(
-                inOrder ? "in-order" : "parallel",
-                inOrder ? "a transducer needs its elements in order; the ones before it ran in parallel" : "");
-        show();
-        Run run = byPosition
-                ? new SpanRun(fold, span, root.range(feed.taken(), span.size()))
-                : new FeedRun(fold, feed, root, chain, inOrder ? front : -1);
-        result = run.execute();
-        return true;
+        boolean byPosition = span != null && !inOrder;
+        boolean atOnce = root.pace.isFixed() || span != null && span.isCoarse();
+        if (front == 0) {
+            sharable = false;
+            String first = fold.stageCount() == 0 ? "the step" : "the first transducer";
+            fold.path("serial", first + " needs its elements in order");
+        } else if (byPosition || atOnce || isWorthwhile(front, inOrder)) {
+            fold.path(
+                    inOrder ? "in-order" : "parallel",
+                    inOrder ? "a transducer needs its elements in order; the ones before it ran in parallel" : "");
+            show();
+            run = byPosition
+                    ? new SpanRun(fold, span, root.range(feed.taken(), span.size()))
+                    : new FeedRun(this, inOrder ? front : -1);
+        }
     }
 
     /** Goes on for a block whose steps are timed. Returns whether others should help with the rest. */
-    private boolean isWorthwhile(int front) {
-        boolean inOrder = front <= fold.stageCount();
-        Timed rest = inOrder ? new Timed(chain[front]) : null;
-        Timed step = new Timed(inOrder ? fold.chain(front, rest)[0] : chain[0]);
+    private boolean isWorthwhile(int front, boolean inOrder) {
+        Timed rest = new Timed(chain[inOrder ? front : 0]);
+        Timed all = inOrder ? new Timed(fold.chain(front, rest)[0]) : rest;
         double nanosPerUnit = root.pace.nanosPerUnit(); // untimed
-        long before = System.nanoTime();
-        long units = reduce(step, PROBED);
-        long now = note(units, before);
-        if (root.acc instanceof Reduced || feed.exhausted()) return false;
-        double all = Math.max(1, now - before - step.clock - (inOrder ? rest.clock : 0));
-        double share = Math.min(1, (step.nanos - (inOrder ? rest.nanos + rest.clock : 0)) / all);
+        long before = ended = System.nanoTime();
+        long units = step(all, PROBED);
+        if (units < 0) return false;
+        double parallel = all.nanos - (inOrder ? rest.nanos + rest.clock : 0);
+        double nanos = Math.max(1, ended - before - all.clock - (inOrder ? rest.clock : 0));
+        double share = Math.min(1, parallel / nanos);
         // A step that is timed takes longer than one in a loop.
-        double parallelNanos = share * Math.min(all, units * nanosPerUnit);
-        if (share >= WORTH_SHARE && parallelNanos >= WORTH_ELEMENT_NANOS * step.calls) return true;
-        stayAlone(inOrder);
+        double parallelNanos = share * Math.min(nanos, units * nanosPerUnit);
+        if (share >= WORTH_SHARE && parallelNanos >= WORTH_ELEMENT_NANOS * all.calls) return true;
+        nextQuestion = ended + PATIENCE * (ended - start);
+        String why = inOrder
+                ? "the stages that need no order take too little of the time"
+                : "producing the elements takes most of the time";
+        fold.path("serial", why);
         return false;
     }
 }

@@ -6,19 +6,26 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Writes down what a fold does, and reports to a callback how far it is. Any number of threads may use it. */
+/**
+ * What others see of a fold: how far it is while it runs, and what it did. A fold has one from its beginning if somebody has asked for that, else
+ * when it has taken a while: a small fold is over before. Any number of threads may use it.
+ */
 public final class Watch {
     /** The shortest time between two reports. */
     private static final long INTERVAL_NANOS = 50_000_000;
+
+    private static final Set<Watch> UNDER_WAY = ConcurrentHashMap.newKeySet();
 
     /** What was done for one part of the source. Guarded by the watch until the fold is over. */
     public static final class Piece {
         /** Where its first block began, in units, or -1 if the source has no positions. */
         public final long from;
         /** The thread that began it. */
-        public final String thread = threadName();
+        public final Thread thread = Thread.currentThread();
         /** Units done. */
         public long units;
         /** Blocks taken. */
@@ -31,83 +38,94 @@ public final class Watch {
         }
     }
 
+    /** The thread that has called the fold. */
+    public final Thread caller = Thread.currentThread();
+    /** When it began, as System.nanoTime. */
+    public final long start;
+    /** What its units are: elements, bytes. */
+    public final String unit;
+    /** How many units there are, or -1 if nobody knows. */
+    public final long size;
+
     private final IFn progress; // null: nobody wants reports
-    private final long total; // units, or -1
+    private final List<Piece> pieces; // guarded by this; null: nobody wants them
+    private final Set<Thread> threads = new HashSet<>(); // guarded by this; of the pieces
+    private final LongAdder done = new LongAdder(); // units
     private final ReentrantLock reporting = new ReentrantLock();
-    private volatile long reported = System.nanoTime(); // written by the thread that reports
-    private long done; // guarded by this; units
-    private final List<Piece> pieces = new ArrayList<>(); // guarded by this
-    private final Set<String> threads = new HashSet<>(); // guarded by this
+    private volatile long reported; // written by the thread that reports
     private String path = "serial"; // guarded by this
     private String reason = ""; // guarded by this
 
     /**
-     * @param progress called with the units done and the units in all (nil if unknown), at most every 50 ms, by one thread at a time, and
-     *     once at the end; or null. What it throws ends the fold
-     * @param total units in all, or -1 if nobody knows
+     * @param done units done before, or -1 if nobody knows
+     * @param progress called with the units done, at most every 50 ms, by one thread at a time, and once at the end; or null. What it
+     *     throws ends the fold
+     * @param detailed whether to keep the pieces
      */
-    public Watch(IFn progress, long total) {
+    public Watch(String unit, long size, long start, long done, IFn progress, boolean detailed) {
+        this.unit = unit;
+        this.size = size;
+        this.start = start;
         this.progress = progress;
-        this.total = total;
+        pieces = detailed ? new ArrayList<>() : null;
+        reported = start;
+        this.done.add(Math.max(0, done));
     }
 
-    private static String threadName() {
-        Thread thread = Thread.currentThread();
-        return thread.getName().isEmpty() ? thread.toString() : thread.getName();
+    /** Returns the folds that have taken a while and have not ended. */
+    public static Set<Watch> underWay() {
+        return Set.copyOf(UNDER_WAY);
     }
 
-    /**
-     * Notes that the calling thread has done a block.
-     *
-     * @param piece what was done before for the same part, or null
-     * @return the piece, to be given for the part's next block
-     */
-    Piece note(Piece piece, long from, long units, long before, long now) {
-        Piece noted = write(piece, from, units, now - before);
-        if (progress != null && now - reported >= INTERVAL_NANOS && reporting.tryLock()) {
-            try {
-                reported = now;
-                report();
-            } finally {
-                reporting.unlock();
-            }
+    /** Adds the fold to those that are under way. */
+    void show() {
+        UNDER_WAY.add(this);
+    }
+
+    /** The fold has ended, in one way or another. */
+    void end() {
+        UNDER_WAY.remove(this);
+    }
+
+    /** Notes that the calling thread has done a block of {@code part}. */
+    void note(Part part, long units, long before, long now) {
+        done.add(units);
+        if (pieces != null) write(part, units, now - before);
+        if (progress == null || now - reported < INTERVAL_NANOS || !reporting.tryLock()) return;
+        try {
+            reported = now;
+            report();
+        } finally {
+            reporting.unlock();
         }
-        return noted;
     }
 
-    /** Returns a new piece, with nothing done. */
-    synchronized Piece piece(long from) {
-        Piece piece = new Piece(from);
-        pieces.add(piece);
-        return piece;
+    private synchronized void write(Part part, long units, long nanos) {
+        if (part.piece == null) {
+            // In order the parts are but blocks of one.
+            boolean isFirst = pieces.isEmpty() || !path.equals("in-order");
+            part.piece = isFirst ? new Piece(part.from) : pieces.get(0);
+            if (isFirst) pieces.add(part.piece);
+        }
+        threads.add(Thread.currentThread());
+        part.piece.units += units;
+        part.piece.blocks++;
+        part.piece.nanos += nanos;
     }
 
-    private synchronized Piece write(Piece piece, long from, long units, long nanos) {
-        if (piece == null) piece = piece(from);
-        threads.add(threadName());
-        done += units;
-        piece.units += units;
-        piece.blocks++;
-        piece.nanos += nanos;
-        return piece;
-    }
-
-    /** Reports for the last time, when no other thread works any more. */
-    void finish() {
-        if (progress != null) report();
-    }
-
-    private void report() {
-        progress.invoke(done(), total < 0 ? null : (Object) total);
-    }
-
-    private synchronized long done() {
-        return done;
+    /** Reports how far the fold is. */
+    void report() {
+        if (progress != null) progress.invoke(done());
     }
 
     synchronized void path(String path, String reason) {
         this.path = path;
         this.reason = reason;
+    }
+
+    /** Returns how many units are done, those of blocks that have ended. */
+    public long done() {
+        return done.sum();
     }
 
     /** Returns how the fold ran: serial, parallel or in-order. */

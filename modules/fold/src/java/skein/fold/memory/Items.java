@@ -10,6 +10,7 @@ import clojure.lang.Reduced;
 import clojure.lang.Util;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
+import java.util.concurrent.atomic.AtomicInteger;
 import skein.fold.spi.Feed;
 import skein.fold.spi.Span;
 
@@ -56,15 +57,15 @@ public final class Items implements Feed {
         reading = batch;
         try {
             do batch.add(iterator.next());
-            while (!batch.isFull() && iterator.hasNext());
+            while (batch.room() > 0 && iterator.hasNext());
         } catch (Throwable t) {
             // The elements before are handed out first; but an interrupt can't wait.
-            if (batch.size() == 0 || t instanceof InterruptedException) throw t;
+            if (batch.room() == n || t instanceof InterruptedException) throw t;
             broken = t;
         } finally {
             reading = null;
         }
-        taken += batch.size();
+        taken += n - batch.room();
         return batch.take();
     }
 
@@ -92,6 +93,38 @@ public final class Items implements Feed {
             if (owner != null) owner.close();
         } catch (Exception e) {
             throw Util.sneakyThrow(e);
+        }
+    }
+
+    /** Elements that one thread collects. While it waits for more, others may take those that are there. */
+    static final class Batch {
+        private final Object[] items;
+        private final AtomicInteger filled = new AtomicInteger(); // released by the thread that collects
+        private int handed; // guarded by this; how many of them have been taken
+
+        Batch(int limit) {
+            items = new Object[limit];
+        }
+
+        /** Adds an element. This method and the next one are for the thread that collects. */
+        void add(Object x) {
+            int i = filled.getPlain();
+            items[i] = x;
+            filled.setRelease(i + 1);
+        }
+
+        /** Returns how many elements there is room for. */
+        int room() {
+            return items.length - filled.getPlain();
+        }
+
+        /** Takes the elements that nobody has taken, or returns null if there are none. Any thread may call it. */
+        synchronized Span take() {
+            int n = filled.getAcquire();
+            if (n == handed) return null;
+            Span taken = Spans.ofObjects(items, handed, n);
+            handed = n;
+            return taken;
         }
     }
 

@@ -36,7 +36,7 @@ public final class RunCheck extends Run {
         for (int i = 1; i < n; i++) {
             Part part = new Part(null);
             parts.add(part);
-            append(part);
+            insertAfter(tail(), part);
         }
         for (int i = 0; i < n; i++) order.add(i);
         Collections.shuffle(order, random);

@@ -8,12 +8,12 @@ import skein.fold.spi.Span;
 /** Lincheck: a batch to which one thread adds numbers that others take. Each is taken once, in order. */
 public class BatchCheck {
     private static final int LIMIT = 3;
-    private final Batch batch = new Batch(LIMIT);
+    private final Items.Batch batch = new Items.Batch(LIMIT);
     private int added; // of the thread that collects
 
     @Operation(nonParallelGroup = "collector")
     public boolean add() {
-        if (batch.isFull()) return false;
+        if (batch.room() == 0) return false;
         batch.add(added++);
         return true;
     }
