@@ -32,7 +32,7 @@ final class FeedRun extends Run {
     /** Most turns take a few microseconds, in which a thread can't even fall asleep. */
     private static final int SPINS = 200;
     /** How long to wait for a turn before taking what the reader has read. */
-    private static final long PATIENCE_NANOS = 1_000_000;
+    private static final long PATIENCE_NANOS = 4_000_000;
 
     /** Collects what the stages in front let through. */
     private static final IFn COLLECT = new AFn() {

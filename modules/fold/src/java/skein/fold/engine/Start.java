@@ -23,8 +23,15 @@ final class Start {
     private static final long SEEN_NANOS = 1_000_000;
     /** So few units are not worth a look at the clock: after the first one there is but one left. */
     private static final int FEW = 2;
-    /** So few units are not worth a plan, if the first of them take little time. */
-    private static final int SMALL = 128;
+    /** With so few units, the first look at the clock is compared with the last one of a fold before: two would cost more than the units. */
+    private static final int UNMEASURED = 64;
+    /** So few units are not worth a plan, if they take little time. More may be worth a loop of their own. */
+    private static final int SMALL = 9999;
+    /** How many times as many units as before to reduce before the next look at the clock. */
+    private static final int GROWTH = 32;
+    /** When the thread looked at the clock last for a fold that ended without a plan; longer ago if it never did. */
+    private static final ThreadLocal<long[]> LOOKED =
+            ThreadLocal.withInitial(() -> new long[] {System.nanoTime() - WORTH_HELP_NANOS});
 
     /** How many units to look at to see where their time goes. */
     private static final int PROBED = 128;
@@ -168,7 +175,10 @@ final class Start {
         fold.path("serial", sharable ? "it was over before help would have paid" : "parallelism is 1");
     }
 
-    /** Folds {@code span}. A small fold ends here, with no more than a chain and two looks at the clock. */
+    /**
+     * Folds {@code span}. A fold that should take less than {@link #ALONE_NANOS} ends here, with a chain and some looks at the clock: after the
+     * first unit, after {@link Pace#SECOND} more, since the first may be cheaper than most, and then after ever more.
+     */
     static Object fold(Fold fold, Span span) {
         long size = span.size();
         if (size > SMALL || fold.options.grain() > 0 || fold.watch != null || span.isCoarse() || span.minBlock() > 1) {
@@ -178,22 +188,27 @@ final class Start {
         IFn step = chain[0];
         Object acc = fold.identity.invoke();
         if (size <= FEW) return fold.complete(step, unreduced(span.reduce(step, acc, 0, size)));
-        long start = System.nanoTime();
-        long before = start;
-        // A second look only if it leaves more than a few for others.
-        long second = size > 1 + Pace.SECOND + FEW ? 1 + Pace.SECOND : size;
-        for (long from = 0, to = 1; ; from = to, to = to == 1 ? second : size) {
+        long[] looked = LOOKED.get();
+        boolean measured = size > UNMEASURED;
+        long before = measured ? System.nanoTime() : looked[0];
+        for (long from = 0, to = 1; ; ) {
             acc = span.reduce(step, acc, from, to);
             if (to == size || acc instanceof Reduced) return fold.complete(step, unreduced(acc));
-            long now = System.nanoTime();
-            if ((now - before) * size > ALONE_NANOS * (to - from)) {
-                Start later = new Start(fold, feedOf(fold, span, to), span, chain, start);
+            long units = to - from;
+            long now = looked[0] = System.nanoTime();
+            boolean dear = now - before > ALONE_NANOS * units / size;
+            if (dear && measured) {
+                Start later = new Start(fold, feedOf(fold, span, to), span, chain, before);
                 later.root.step = step;
                 later.root.acc = acc;
-                later.root.pace.took(to - from, now - before);
+                later.root.pace.took(units, now - before);
                 later.ended = now;
                 return later.fold();
             }
+            from = to;
+            to += dear ? 1 : units < Pace.SECOND ? Pace.SECOND : GROWTH * units;
+            if (size - to < FEW || !dear && size - to == FEW) to = size;
+            measured = true;
             before = now;
         }
     }
