@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; ./skein bench fold [--only sums,sources,files,sizes,carriers,polluted] [--rounds N] [--figure median|best|busiest]
+;; ./skein bench fold [--only sums,sources,files,sizes,small,carriers,polluted] [--rounds N] [--figure median|best|busiest]
 (ns bench.fold
   "Folds beside transduce, clojure.core.reducers, java.util.stream and loops by hand, in one process, taking turns."
   (:require
@@ -83,6 +83,9 @@
 
 (defn- fork-per [v] (max 1 (quot (count v) 8)))
 
+;; With the arithmetic that Clojure has by default, and folds and transduce have: it throws when a sum is too large.
+(set! *unchecked-math* false)
+
 (defn- loop-over-longs ^long [^longs a]
   (let [n (alength a)]
     (loop [i 0, acc 0]
@@ -92,6 +95,22 @@
         acc))))
 
 (defn- loop-over-range ^long [^long n]
+  (loop [x 0, acc 0]
+    (if (< x n)
+      (recur (inc x) (if (even? x) (+ acc (inc x)) acc))
+      acc)))
+
+(set! *unchecked-math* :warn-on-boxed)
+
+(defn- unchecked-over-longs ^long [^longs a]
+  (let [n (alength a)]
+    (loop [i 0, acc 0]
+      (if (< i n)
+        (let [x (aget a i)]
+          (recur (inc i) (if (even? x) (+ acc (inc x)) acc)))
+        acc))))
+
+(defn- unchecked-over-range ^long [^long n]
   (loop [x 0, acc 0]
     (if (< x n)
       (recur (inc x) (if (even? x) (+ acc (inc x)) acc))
@@ -127,13 +146,15 @@
                            ["one thread" #(fold/fold {:parallelism 1} xform + + a)]
                            ["r/fold" #(r/fold + (by-reducers a))]
                            ["stream" #(stream-of-longs (LongStream/of a))]
-                           ["loop" #(loop-over-longs a)]])
+                           ["loop" #(loop-over-longs a)]
+                           ["unchecked loop" #(unchecked-over-longs a)]])
     (row "range of 10 M" [["skein" #(fold/fold xform + + (range n-numbers))]
                           (serial (range n-numbers))
                           ["one thread" #(fold/fold {:parallelism 1} xform + + (range n-numbers))]
                           ["r/fold" #(r/fold + (by-reducers (range n-numbers)))]
                           ["stream" #(stream-of-longs (LongStream/range 0 n-numbers))]
-                          ["loop" #(loop-over-range n-numbers)]])
+                          ["loop" #(loop-over-range n-numbers)]
+                          ["unchecked loop" #(unchecked-over-range n-numbers)]])
     (row "double[], hinted" [["skein" #(fold/fold (map (fn ^double [^double x] (* 0.5 x))) + (fn ^double [^double acc ^double x] (+ acc x)) d)]
                              ["transduce" #(transduce (map (fn [x] (* 0.5 (double x)))) + d)]])))
 
@@ -339,6 +360,22 @@
       (while (< (- (System/nanoTime) start) (double warm-up-ns)) (f)))
     (mapv #(/ (double %) batch) (in-turns (* 2 (long *rounds*)) fs))))
 
+(defn- small-rows
+  "What a small fold takes more than transduce and 5 %, in ns."
+  []
+  (println "skein - 1.05 transduce, in ns")
+  (println (apply format "%9s %9s %9s %9s" "size" (map #(str % " ns") [1 10 30])))
+  (doseq [size [1 2 3 5 10 12 20 40 64 65 128 300 1000 3000 10000]
+          :let [v (vec (range size))]]
+    (print (format "%9d" size))
+    (doseq [cost [1 10 30]
+            :let [n (rounds-for cost)
+                  xform (if (= 1 (long cost)) (map inc) (map #(spin % n)))
+                  [skein serial] (times-of [#(fold/fold xform + + v) #(transduce xform + v)] (* (double size) (double cost)))]]
+      (print (format " %9.0f" (- (double skein) (* 1.05 (double serial)))))
+      (flush))
+    (println)))
+
 (defn- size-rows []
   (println "transduce / skein: below 0.95 Skein is slower by more than 5 %")
   (println (apply format "%9s %9s %9s %9s %9s %9s %9s %9s" "size" (map #(str % " ns") [1 10 100 1000 10000 100000 1000000])))
@@ -388,16 +425,16 @@
 ;;;; What to run
 
 (def ^:private groups
-  {"sums" #(do (sum-rows) (factorise-rows)), "sources" source-rows, "files" file-rows, "sizes" size-rows, "carriers" carrier-rows
+  {"sums" #(do (sum-rows) (factorise-rows)), "sources" source-rows, "files" file-rows, "sizes" size-rows, "small" small-rows, "carriers" carrier-rows
    "polluted" polluted-rows})
 
 (defn- usage! []
   (binding [*out* *err*]
-    (println "bench: usage: bench fold [--only sums,sources,files,sizes,carriers,polluted] [--rounds N] [--figure median|best|busiest]"))
+    (println "bench: usage: bench fold [--only sums,sources,files,sizes,small,carriers,polluted] [--rounds N] [--figure median|best|busiest]"))
   (System/exit 2))
 
 (let [options (if (even? (count *command-line-args*)) (apply hash-map *command-line-args*) (usage!))
-      wanted (str/split (get options "--only" "sums,sources,files,sizes,carriers,polluted") #",")]
+      wanted (str/split (get options "--only" "sums,sources,files,sizes,small,carriers,polluted") #",")]
   (when-not (and (every? #{"--only" "--rounds" "--figure"} (keys options)) (every? groups wanted)) (usage!))
   (binding [*rounds* (parse-long (get options "--rounds" "15"))
             *figure* (get options "--figure" "median")]

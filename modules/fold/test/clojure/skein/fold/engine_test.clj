@@ -169,7 +169,36 @@
     (is (every? (fn [[from to]] (<= (- (long to) (long from)) (long grain))) @seen))
     (is (true? (deref closed 0 false)))))
 
-;;;; Start: sources on the caller's stack
+;;;; Start: small folds, and sources on the caller's stack
+
+(defn- spin-us [^long micros x]
+  (let [end (+ (System/nanoTime) (* 1000 micros))]
+    (while (< (System/nanoTime) end))
+    x))
+
+(deftest a-small-fold-may-become-dear-at-any-element
+  (doseq [size [3 4 5 11 12 64 65 129 300]
+          dear-from [0 1 2 8 9 40 250]
+          :when (< (long dear-from) (long size))
+          :let [dear? #(<= (long dear-from) (long %) (+ 20 (long dear-from)))
+                xform (map #(if (dear? %) (spin-us 50 %) %))
+                xs (vec (range size))]]
+    (is (= xs (within-deadline (fold/fold xform into conj xs))) [size dear-from])
+    (is (= (subvec xs 0 (inc (long dear-from)))
+           (within-deadline (fold/fold xform into (fn [acc x] (if (= x dear-from) (reduced (conj acc x)) (conj acc x))) xs)))
+        [size dear-from])))
+
+(deftest a-few-elements-that-wait-for-each-other-are-shared
+  (doseq [size [5 12 100]
+          :let [met (CountDownLatch. 2)
+                threads (atom #{})
+                meet (fn [x]
+                       (when (= (- (long size) 1) x) (.countDown met))
+                       (when (= 2 x) (.countDown met) (.await met 20 TimeUnit/SECONDS))
+                       (swap! threads conj (Thread/currentThread))
+                       (spin-us 200 x))]]
+    (is (= (range size) (within-deadline (fold/fold {:parallelism 2} (map meet) into conj (vec (range size))))))
+    (is (= [0 2] [(.getCount met) (count @threads)]) size)))
 
 (defn- reducible [n]
   (reify IReduceInit (reduce [_ f init] (reduce f init (range n)))))

@@ -233,11 +233,12 @@ final class Start {
 
     /** Folds the rest of the source, block by block. */
     Object fold() {
-        boolean atOnce = root.pace.isFixed() ? remaining() > fold.options.grain() : span != null && span.isCoarse();
-        if (atOnce && sharable) share();
-        while (run == null && step(root.step, MAX_BLOCK) >= 0) {
-            fold.pause();
-            if (sharable && ended >= nextQuestion && remainingNanos() > WORTH_HELP_NANOS) share();
+        boolean atOnce = isSharedAtOnce() && remaining() > fold.options.grain();
+        for (boolean more = true; run == null && more; atOnce = false) {
+            boolean isTime = ended >= nextQuestion && remainingNanos() > WORTH_HELP_NANOS;
+            if (sharable && (atOnce || isTime)) share();
+            if (run == null) more = step(root.step, MAX_BLOCK) >= 0;
+            if (run == null && more) fold.pause();
         }
         return run == null ? fold.complete(root.step, unreduced(root.acc)) : run.execute();
     }
@@ -278,6 +279,10 @@ final class Start {
         return span == null ? Long.MAX_VALUE : span.size() - feed.taken();
     }
 
+    private boolean isSharedAtOnce() {
+        return root.pace.isFixed() || span != null && span.isCoarse();
+    }
+
     private double remainingNanos() {
         return root.pace.isFixed() ? Double.MAX_VALUE : root.pace.nanosPerUnit() * remaining();
     }
@@ -289,12 +294,11 @@ final class Start {
         int front = fold.firstInOrder(chain, false);
         boolean inOrder = front <= fold.stageCount();
         boolean byPosition = span != null && !inOrder;
-        boolean atOnce = root.pace.isFixed() || span != null && span.isCoarse();
         if (front == 0) {
             sharable = false;
             String first = fold.stageCount() == 0 ? "the step" : "the first transducer";
             fold.path("serial", first + " needs its elements in order");
-        } else if (byPosition || atOnce || isWorthwhile(front, inOrder)) {
+        } else if (byPosition || isSharedAtOnce() || isWorthwhile(front, inOrder)) {
             fold.path(
                     inOrder ? "in-order" : "parallel",
                     inOrder ? "a transducer needs its elements in order; the ones before it ran in parallel" : "");

@@ -32,8 +32,9 @@ public final class FilesSpan implements Span {
 
     private final RecordFormat format;
     private final Part[] parts;
-    private final long[]
-            starts; // in all files together, where a serial one has one byte at least; one more than there are files
+    /** Where each begins in all files together, and where the last one ends. A serial one has one byte at least. */
+    private final long[] starts;
+
     private final long serial; // how many of them can only be read on
     private final ConcurrentLinkedQueue<byte[]> buffers = new ConcurrentLinkedQueue<>();
 

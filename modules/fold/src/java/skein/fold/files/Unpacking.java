@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.SequenceInputStream;
 import java.lang.reflect.InvocationTargetException;
+import java.util.HexFormat;
+import java.util.Locale;
 import java.util.function.LongConsumer;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
@@ -85,37 +87,30 @@ final class Unpacking {
         }
     }
 
-    /** A kind of compression. In its magic, -1 stands for any byte from 0x50 to 0x5F. */
+    /** A kind of compression. In its magic, FF stands for any byte from 50 to 5F. */
     private enum Kind {
-        GZIP(null, null, 0x1F, 0x8B),
-        BZIP2("org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream", COMMONS, 'B', 'Z', 'h'),
-        ZSTD("com.github.luben.zstd.ZstdInputStream", "com.github.luben/zstd-jni", 0x28, 0xB5, 0x2F, 0xFD),
+        GZIP("1F8B", null, null),
+        BZIP2("425A68", COMMONS, "org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream"),
+        ZSTD("28B52FFD", "com.github.luben/zstd-jni", "com.github.luben.zstd.ZstdInputStream"),
         /** Zstandard that begins with a skippable frame, as pzstd writes it. */
-        SKIPPABLE(ZSTD.type, ZSTD.library, -1, 0x2A, 0x4D, 0x18),
-        XZ("org.tukaani.xz.XZInputStream", "org.tukaani/xz", 0xFD, '7', 'z', 'X', 'Z', 0),
-        LZ4(
-                "org.apache.commons.compress.compressors.lz4.FramedLZ4CompressorInputStream",
-                COMMONS,
-                0x04,
-                0x22,
-                0x4D,
-                0x18);
+        SKIPPABLE("FF2A4D18", ZSTD.library, ZSTD.type),
+        XZ("FD377A585A00", "org.tukaani/xz", "org.tukaani.xz.XZInputStream"),
+        LZ4("04224D18", COMMONS, "org.apache.commons.compress.compressors.lz4.FramedLZ4CompressorInputStream");
 
-        final String type;
+        final byte[] magic;
         final String library;
-        final int[] magic;
+        final String type;
 
-        Kind(String type, String library, int... magic) {
-            this.type = type;
+        Kind(String magic, String library, String type) {
+            this.magic = HexFormat.of().parseHex(magic);
             this.library = library;
-            this.magic = magic;
+            this.type = type;
         }
 
         /** Returns whether the first {@code n} bytes are as they are in data of this kind. */
         boolean mayBegin(byte[] head, int n) {
             for (int i = 0; i < Math.min(n, magic.length); i++) {
-                int found = head[i] & 0xFF;
-                if (magic[i] < 0 ? found >> 4 != 5 : found != magic[i]) return false;
+                if (magic[i] == -1 ? head[i] >> 4 != 5 : head[i] != magic[i]) return false;
             }
             return true;
         }
@@ -132,9 +127,8 @@ final class Unpacking {
     /** Returns how data that begin with {@code head} are compressed, such as "gzip", or null. */
     static String packing(byte[] head) {
         Kind kind = kind(head, head.length);
-        return kind == null
-                ? null
-                : kind == Kind.SKIPPABLE ? "zstd" : kind.name().toLowerCase(java.util.Locale.ROOT);
+        if (kind == null) return null;
+        return (kind == Kind.SKIPPABLE ? Kind.ZSTD : kind).name().toLowerCase(Locale.ROOT);
     }
 
     /**
