@@ -36,6 +36,8 @@ public final class Fold {
 
     /** How long a virtual thread may keep its carrier; to come back to it takes some 20 us. */
     private static final long SLICE_NANOS = 1_000_000;
+    /** The longest slice to make up for, so that a fold of dear elements does not park for ever. */
+    private static final long MAX_SLICE_NANOS = 20 * SLICE_NANOS;
     /** How many folds are on virtual threads and have parked. */
     private static final AtomicInteger PARKING = new AtomicInteger();
     /** Gives a step the arity of one, which transducers call at the end. */
@@ -119,9 +121,12 @@ public final class Fold {
         if (now - carried < SLICE_NANOS) return;
         int folds = parks ? PARKING.get() : PARKING.incrementAndGet();
         parks = true;
-        // Of more folds than carriers, so long that they leave half of the carriers' time.
-        long turns = 2 * SLICE_NANOS * folds / Crew.PROCESSORS;
-        LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : turns - SLICE_NANOS);
+        // Of more folds than carriers, so long that they leave half of the carriers' time. A slice takes longer when
+        // elements
+        // are dear, or when other processes keep the carriers from their processors.
+        long slice = Math.min(now - carried, MAX_SLICE_NANOS);
+        long turns = 2 * slice * folds / Crew.PROCESSORS;
+        LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : turns - slice);
         carried = System.nanoTime();
     }
 

@@ -252,9 +252,11 @@ final class Start {
         if (span != null) root.from = taken;
         root.acc = feed.reduce(step, root.acc, n);
         long units = taken < 0 ? n : feed.taken() - taken;
+        boolean watched = fold.watch != null;
+        if (watched) note(units); // before the next element is waited for
         boolean more = !(root.acc instanceof Reduced) && !feed.exhausted();
         // No last look at the clock, unless somebody watches.
-        if (more || fold.watch != null) note(units);
+        if (more && !watched) note(units);
         return more ? units : -1;
     }
 
