@@ -227,7 +227,8 @@
     :schedules   how many, 1000; or :seconds
     :seed        of all that is drawn; else it differs each time, and is in the report
     :strategy    :mix, the default; :random, [:pct d], :pos, [:delay b]: up to b deviations from
-                 the default order; :exhaustive: all schedules
+                 the default order; :exhaustive: all schedules; :reduced: all but those that
+                 differ in the order of steps of blocks that share no port, atom or promise
     :points      #{:channels :atoms}: where tasks change places other than by waiting
     :time        :jump, the default: to the next timer when nothing goes on; :slow: steps take
                  time as well, so that timers overtake; :manual: by `advance` only
@@ -251,7 +252,7 @@
    :arglists '([options? & body])}
   [& args]
   (let [[options body] (split-options args)]
-    `(check* ~options (fn ~'body [] ~@body) '~(site &form))))
+    `(check* ~options (fn body# [] ~@body) '~(site &form))))
 
 (defn- fault-points
   "Runs `body` without a fault. Returns how many points there are for one, or a failure."
@@ -312,7 +313,7 @@
    :arglists '([options? & body])}
   [& args]
   (let [[options body] (split-options args)]
-    `(everywhere* ~options (fn ~'body [] ~@body) '~(site &form))))
+    `(everywhere* ~options (fn body# [] ~@body) '~(site &form))))
 
 (defn- one
   "Calls `body` by a schedule. Returns what `report/replayed` does."
@@ -346,7 +347,7 @@
    :arglists '([options? & body])}
   [& args]
   (let [[options body] (split-options args)]
-    `(run* ~options (fn ~'body [] ~@body))))
+    `(run* ~options (fn body# [] ~@body))))
 
 (defn value-of
   "Returns the value of what `run` returned, or throws why there is none."
@@ -364,7 +365,7 @@
       ;=> 10800000"
   {:style/indent 0}
   [& body]
-  `(value-of (run* {:leaks :none} (fn ~'body [] ~@body))))
+  `(value-of (run* {:leaks :none} (fn body# [] ~@body))))
 
 (defn ^:no-doc replay*
   "What `replay` does, for a body as a function."
@@ -393,7 +394,7 @@
    :arglists '([options? token & body])}
   [& args]
   (let [[options [token & body]] (if (map? (first args)) [(first args) (rest args)] [nil args])]
-    `(replay* ~token (checked ~options) (fn ~'body [] ~@body) '~(site &form))))
+    `(replay* ~token (checked ~options) (fn body# [] ~@body) '~(site &form))))
 
 (defmacro holds?
   "As `check`, for properties of test.check: returns true, or throws the failure."
@@ -402,5 +403,5 @@
   [& args]
   (let [[options body] (split-options args)]
     `(binding [test/*testing-vars* nil]
-       (check* ~options (fn ~'body [] ~@body) '~(site &form))
+       (check* ~options (fn body# [] ~@body) '~(site &form))
        true)))

@@ -38,6 +38,11 @@
   (is (= 180 (sim/with-virtual-time (dotimes [_ 180] (<!! (timeout 1))) (sim/now-ms))))
   (is (= :skein/sim-deadlock (:failure (sim/run (<!! (chan)))))))
 
+(deftest a-body-can-use-the-name-body
+  (let [body (fn [] 3)]
+    (is (= 3 (:value (sim/run (body))) (sim/with-virtual-time (body))))
+    (is (= 2 (:schedules (sim/check {:schedules 2} (body)))))))
+
 (deftest assertions-count-in-virtual-time
   (sim/with-virtual-time (is (= 1 (<!! (go 1))))))
 

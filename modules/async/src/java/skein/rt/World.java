@@ -66,6 +66,11 @@ public abstract class World {
             return deferred;
         }
 
+        /** Whether the block is in a scope, or can be cancelled in another way. */
+        public final boolean isCancellable() {
+            return frame.cancellable() != null;
+        }
+
         /** Takes the operation back, for a cancellation. Returns false when it is not put off any more. */
         @Override
         public final boolean getAsBoolean() {

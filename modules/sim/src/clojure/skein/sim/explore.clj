@@ -8,15 +8,15 @@
    [skein.sim.runs :as runs])
   (:import
    (clojure.lang PersistentQueue)
-   (skein.sim.rt Simulation Tally Trace)))
+   (skein.sim.rt Reduction Simulation Tally Trace)))
 
 (set! *warn-on-reflection* true)
 
 ;;;; Which schedule comes next
 ;;
 ;; A source is (fn [number state]) -> strategy or nil when there is no more. The state has
-;; :seed, :tally of all runs, :queue of lists of deviations to be tried, and :last the trace of
-;; the last run.
+;; :seed, :tally of all runs, :queue of lists of deviations to be tried, :last the trace of the
+;; last run, and :search, which has learnt of all runs.
 
 (defn- listed [deviations]
   {:kind :listed :deviations deviations})
@@ -46,6 +46,11 @@
                           [i value]))
             (recur (dec i))))))))
 
+(defn- next-that-differs
+  "The source of all schedules, without those that differ only in the order of steps that touch nothing in common."
+  [_ {:keys [^Reduction search]}]
+  (when-not (.isDone search) {:kind :reduced :search search}))
+
 (def ^:private turns
   "What :mix does in turn, after the default order and its reverse."
   [few-deviations (drawn :uniform) (drawn :pct 2) (drawn :pos) (drawn :pct 3)])
@@ -66,7 +71,8 @@
     :pct (drawn :pct (strategy 1))
     :pos (drawn :pos)
     :delay few-deviations
-    :exhaustive next-in-order))
+    :exhaustive next-in-order
+    :reduced next-that-differs))
 
 ;;;; What is learnt of a run
 
@@ -91,10 +97,11 @@
 
 (defn- learn
   "The state after `sim`, a run by `strategy`. What all sources need is in the tally: a map costs more than a short run."
-  [{:keys [^Tally tally] :as state} strategy ^Simulation sim options]
+  [{:keys [^Tally tally search] :as state} strategy ^Simulation sim options]
   (.add tally sim)
-  (if (= :listed (:kind strategy))
-    (assoc state :last (.-trace sim) :queue (requeue (:queue state) strategy (.-trace sim) options))
+  (case (:kind strategy)
+    :listed (assoc state :last (.-trace sim) :queue (requeue (:queue state) strategy (.-trace sim) options))
+    :reduced (do (.learn ^Reduction search (.races sim) (.-trace sim)) state)
     state))
 
 (defn- summary
@@ -111,8 +118,13 @@
 
 ;;;; The loop
 
-(defn- schedule [{:keys [time seed]} strategy number drew?]
-  {:strategy strategy :slow? (= :slow time) :seed (if drew? (+ (long seed) (long number)) 0)})
+(defn- schedule
+  "Random numbers differ from schedule to schedule, but not where the next schedule comes of the last."
+  [{:keys [time seed] :as options} strategy number drew?]
+  {:strategy strategy :slow? (= :slow time)
+   :seed (cond (not drew?) 0
+               (#{:exhaustive :reduced} (:strategy options)) seed
+               :else (+ (long seed) (long number)))})
 
 (defn- over? [{:keys [schedules seconds]} number start]
   (if seconds
@@ -128,20 +140,23 @@
         start (System/nanoTime)
         drew? (do (runs/play options runs/fifo body) ; warm up: namespaces are loaded, caches are filled
                   (.drew (runs/play options runs/fifo body)))]
-    (loop [number 0, state {:seed seed :tally (Tally.) :queue (conj PersistentQueue/EMPTY []) :last nil}]
+    (loop [number 0, state {:seed seed :tally (Tally.) :queue (conj PersistentQueue/EMPTY []) :last nil
+                            :search (Reduction.)}]
       (let [over (over? options number start)
             strategy (when-not over (next-strategy number state))]
         (if (nil? strategy)
-          {:summary (summary state number (and (not over) (= :exhaustive (:strategy options))))}
+          {:summary (summary state number (and (not over) (#{:exhaustive :reduced} (:strategy options))))}
           (let [schedule (schedule options strategy number drew?)
                 sim (runs/play options schedule body)
+                unequal? (and (< number 2) (not (.verdict sim)) ; before this run is learnt, which changes the next
+                              (not= (.hash (.-trace sim)) (.hash (.-trace (runs/play options schedule body)))))
                 state (learn state strategy sim options)]
             (cond
               (.verdict sim)
               {:summary (summary state (inc number) false)
                :failure {:schedule schedule :simulation sim :number (inc number)}}
 
-              (and (< number 2) (not= (.hash (.-trace sim)) (.hash (.-trace (runs/play options schedule body)))))
+              unequal?
               {:summary (summary state (inc number) false) :unequal schedule}
 
               :else (recur (inc number) state))))))))

@@ -4,7 +4,8 @@
 
   A schedule is {:strategy {:kind ...} :slow? boolean :seed long :fault-at long}, the seed being that
   of random numbers, :fault-at the point at which `everywhere` injects its fault. A strategy is {:kind :listed :deviations [[choice value]]}, where any other choice is
-  the default, or of the kind :uniform :pct :pos :reversed with :seed, :d and :k.
+  the default, or of the kind :uniform :pct :pos :reversed with :seed, :d and :k, or :reduced with the
+  Reduction that is its :search.
 
   * `play` - a run, as a skein.sim.rt.Simulation; `schedule-of` what it chose
   * `supervised` - calls a function on a platform thread, and watches the runs there"
@@ -18,7 +19,7 @@
    (clojure.lang Var)
    (skein.rt World)
    (skein.rt.watch Failures)
-   (skein.sim.rt Settings Simulation Strategy Strategy$Listed Strategy$Pct Strategy$Pos Strategy$Reversed Strategy$Uniform Task Trace Verdict)))
+   (skein.sim.rt Reduction Settings Simulation Strategy Strategy$Listed Strategy$Pct Strategy$Pos Strategy$Reversed Strategy$Uniform Task Trace Verdict)))
 
 (set! *warn-on-reflection* true)
 
@@ -30,8 +31,9 @@
   "The schedule in which every choice is the default."
   {:strategy {:kind :listed :deviations []} :slow? false :seed 0})
 
-(defn- strategy ^Strategy [{:keys [kind deviations seed d k]}]
+(defn- strategy ^Strategy [{:keys [kind deviations seed d k search]}]
   (case kind
+    :reduced (.next ^Reduction search)
     :listed (Strategy$Listed. (int-array (map first deviations)) (int-array (map second deviations)))
     :reversed (Strategy$Reversed.)
     :uniform (Strategy$Uniform. (long seed))

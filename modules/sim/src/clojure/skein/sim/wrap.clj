@@ -92,12 +92,19 @@
              (let [v (f x)]
                (tell sim "read" x v)
                v))
-         (instance? IPending x) (do (.awaitWithoutThreads ^Simulation sim #(realized? x)) (f x))
+         (instance? IPending x) (do (.touches ^Simulation sim x)
+                                    (.awaitWithoutThreads ^Simulation sim #(.isRealized ^IPending x))
+                                    (f x))
          :else (f x))))
     ([x ms value]
      (if-some [^Simulation sim (Simulation/here)]
        (Members/deref sim x (long ms) value f)
        (f x ms value)))))
+
+(defn- asking [f]
+  (fn [x]
+    (when-some [^Simulation sim (Simulation/here)] (.touches sim x))
+    (f x)))
 
 ;;;; Random numbers
 
@@ -138,6 +145,7 @@
     (update-vals operations (fn [[op what]] (partial operation op what)))
     {#'clojure.core/deref reading
      #'clojure.core/deliver giving
+     #'clojure.core/realized? asking
      #'clojure.core/rand drawn
      #'clojure.core/rand-int drawn-int
      #'clojure.core/rand-nth drawn-nth

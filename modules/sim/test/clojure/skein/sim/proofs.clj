@@ -6,6 +6,7 @@
   * `seeds [N]`: N seeds, 300, give the same runs of each program twice here and once in two JVMs that differ
   * `trees [N]`: N random trees of scopes, 300, with failures, cancels and deadlines, by 100 schedules each
   * `programs [N]`: N pairs of random programs, 200, mean by 200 schedules each what they mean as functions
+  * `reduced [N]`: N random programs, 500, have the results of the exhaustive search in the reduced one
   * `mutants [TEXT...]`: see skein.sim.mutants"
   (:require
    [clojure.edn :as edn]
@@ -17,11 +18,12 @@
    [skein.sim.explore-test :as explore-test]
    [skein.sim.mutants :as mutants]
    [skein.sim.programs-test :as programs-test]
+   [skein.sim.reduction-test :as reduction-test]
    [skein.virtual :as virtual]))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private usage "./skein schedules twins [N] | seeds [N] | trees [N] | programs [N] | mutants [TEXT...]")
+(def ^:private usage "./skein schedules twins [N] | seeds [N] | trees [N] | programs [N] | reduced [N] | mutants [TEXT...]")
 
 (defn- twins
   "Runs the tests of the corpus with `n` schedules for each twin. Returns whether they pass."
@@ -93,6 +95,14 @@
     (some-> wrong prn)
     (nil? wrong)))
 
+(defn- reduction
+  "Returns whether the reduced search of `n` random programs has all results."
+  [n]
+  (let [wrong (reduction-test/search n)]
+    (println (format "%d random programs by the exhaustive and the reduced search: %s" n (if wrong "the results differ" "the same results")))
+    (some-> wrong prn)
+    (nil? wrong)))
+
 (defn -main
   "Does `what`, and exits with 1 if something does not hold."
   [& [what & more]]
@@ -102,6 +112,7 @@
                  "seeds" (seeds (number 300))
                  "trees" (trees (number 300))
                  "programs" (programs (number 200))
+                 "reduced" (reduction (number 500))
                  "mutants" (mutants/run more)
                  (do (binding [*out* *err*] (println "skein: usage:" usage))
                      (System/exit 2)))]

@@ -2,7 +2,6 @@
 package skein.sim.rt;
 
 import clojure.lang.IFn;
-import clojure.lang.RT;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -47,6 +46,7 @@ abstract class Engine extends World implements Executor {
     public final Trace trace;
     final Settings settings;
     private final Strategy strategy;
+    final Races races; // the strategy, or null if it is another
     private final IFn body;
     final SplittableRandom random;
     final Timeline timeline = new Timeline();
@@ -80,10 +80,12 @@ abstract class Engine extends World implements Executor {
     Engine(Settings settings, Strategy strategy, IFn body) {
         this.settings = settings;
         this.strategy = strategy;
+        this.races = strategy instanceof Races r ? r : null;
         this.body = body;
         this.tasks = new Tasks(strategy);
         this.trace = new Trace(settings.keepsEvents());
         this.random = new SplittableRandom(settings.seed());
+        if (races != null && (settings.slowSteps() || !settings.points() || !settings.atoms())) races.blinds();
         this.horizon = settings.manualTime() ? 0 : Long.MAX_VALUE;
     }
 
@@ -153,8 +155,22 @@ abstract class Engine extends World implements Executor {
     /** A thread has been started. */
     Task newThread() {
         Task t = add(new Task(this, null, Task.Kind.THREAD, null, current));
+        wakes(t);
         note("spawn", current, t, null);
         return t;
+    }
+
+    /** The current step lets {@code t} go on. */
+    void wakes(Task t) {
+        if (races != null) races.wakes(t);
+    }
+
+    void touches(Object x) {
+        if (races != null) races.touches(x);
+    }
+
+    private void begins(Task t) {
+        if (races != null && !ending) races.begins(t);
     }
 
     /** It is the turn of {@code t}. */
@@ -199,6 +215,7 @@ abstract class Engine extends World implements Executor {
             admitDue();
             if (mainWaits != null && mainWaits.getAsBoolean()) {
                 mainWaits = null;
+                wakes(main);
                 tasks.enqueue(main);
             }
             if (tasks.readyCount() == 0) tasks.release(null);
@@ -217,6 +234,7 @@ abstract class Engine extends World implements Executor {
         Task t = tasks.dequeue(chosen);
         if (chosen > 0) note("switch", t, first, null);
         trace.mix(t.id);
+        begins(t);
         tasks.release(t);
         return t;
     }
@@ -270,6 +288,7 @@ abstract class Engine extends World implements Executor {
     /** Nothing is ready. Returns whether something may be now. */
     private boolean goesOn() {
         current = clock;
+        if (races != null) races.rests();
         if (!settlers.isEmpty()) {
             settlers.remove(0).run();
             return true;
@@ -341,14 +360,19 @@ abstract class Engine extends World implements Executor {
         if (++turns > FAIR_TURNS) { // it may wait for what another does, in a loop
             next = tasks.dequeue(0);
             strategy.yielded(current);
+            begins(next);
             return true;
         }
         strategy.pending(current);
         currentCompetes = true;
         int chosen = choose(Strategy.Kind.TASK, others + 1);
-        if (chosen == 0) return false;
+        if (chosen == 0) {
+            begins(current);
+            return false;
+        }
         next = tasks.dequeue(chosen - 1);
         trace.mix(next.id);
+        begins(next);
         note("switch", next, current, null);
         return true;
     }
@@ -360,7 +384,10 @@ abstract class Engine extends World implements Executor {
         trace.mix(t.id * 8L + t.operation());
         if (trace.keeps()) noteOperation(WORDS[t.operation()], t, t.operation() == PUT ? print(t.operand()) : null);
         if (ending) ends(t);
-        if (!settings.points() || !mayDefer || held > 0 || quiet || ending || t != current || !passes()) return false;
+        if (!settings.points() || !mayDefer || held > 0 || quiet || ending || t != current || !passes()) {
+            touches(t.port());
+            return false;
+        }
         tasks.enqueue(t);
         return true;
     }
@@ -374,6 +401,7 @@ abstract class Engine extends World implements Executor {
      * @param what for the story, as :put or :read
      */
     public void point(int operation, String what, Object on, Object with) {
+        if (held > 0) touches(on);
         if (held > 0 || quiet || over) return;
         Task t = current;
         trace.mix(t.id * 8L + operation + 4);
@@ -381,7 +409,12 @@ abstract class Engine extends World implements Executor {
         t.threadOperation = operation;
         t.threadPort = on;
         if (ending) ends(t);
-        if (ending || !settings.points()) return;
+        if (ending) return;
+        if (settings.points()) mayGiveWay(t);
+        touches(on);
+    }
+
+    private void mayGiveWay(Task t) {
         if (settings.threads()) {
             if (Thread.currentThread().isVirtual() && passes()) threads.giveWay();
         } else if (t == main && mainWaits == null && passes()) {
@@ -389,26 +422,6 @@ abstract class Engine extends World implements Executor {
             tasks.enqueue(main);
             nested(back);
         }
-    }
-
-    /** Whether atoms have points. */
-    public boolean atoms() {
-        return settings.atoms();
-    }
-
-    /** Whether events are kept. */
-    public boolean keepsEvents() {
-        return trace.keeps();
-    }
-
-    /** Without threads: runs others until {@code done}, a function, says true, so that the body need not block. */
-    public void awaitWithoutThreads(IFn done) {
-        if (!settings.threads() && !RT.booleanCast(done.invoke())) await(() -> RT.booleanCast(done.invoke()));
-    }
-
-    /** What a thread may have blocked in is done. */
-    public void passed() {
-        current.threadOperation = NONE;
     }
 
     /** Without threads: runs others on the stack of the body, until it is the body's turn. */

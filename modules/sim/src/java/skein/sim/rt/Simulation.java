@@ -44,9 +44,12 @@ public final class Simulation extends Engine {
     public void ready(Runnable work) {
         if (over) return;
         if (!(work instanceof Frame f)) {
-            tasks.enqueue(add(new Task(this, null, Task.Kind.CALLBACK, work, current)));
+            Task t = add(new Task(this, null, Task.Kind.CALLBACK, work, current));
+            wakes(t);
+            tasks.enqueue(t);
         } else if (World.member(f) instanceof Task t && t.world() == this) {
             if (trace.keeps() && t.operation() != NONE) noteOperation("goes on", t, print(World.incoming(f)));
+            wakes(t);
             tasks.enqueue(t);
         } else {
             if (!settings.waitsOutside()) fail("outside", new Throwable("a block from outside was woken here"));
@@ -72,6 +75,7 @@ public final class Simulation extends Engine {
     @Override
     protected double random() {
         drew = true;
+        touches(random);
         return random.nextDouble();
     }
 
@@ -79,6 +83,7 @@ public final class Simulation extends Engine {
     protected Member spawned(Frame frame) {
         if (over) return null;
         Task t = add(new Task(this, frame, Task.Kind.GO, frame, current));
+        wakes(t);
         note("spawn", current, t, null);
         return t;
     }
@@ -92,6 +97,7 @@ public final class Simulation extends Engine {
 
     @Override
     protected void ended(Member member, Throwable thrown) {
+        touches(member.frame().port());
         end((Task) member);
     }
 
@@ -173,6 +179,32 @@ public final class Simulation extends Engine {
         }
     }
 
+    /** The current step does something with {@code x} that others may see. */
+    @Override
+    public void touches(Object x) {
+        super.touches(x);
+    }
+
+    /** Whether atoms have points. */
+    public boolean atoms() {
+        return settings.atoms();
+    }
+
+    /** Whether events are kept. */
+    public boolean keepsEvents() {
+        return trace.keeps();
+    }
+
+    /** Without threads: runs others until {@code done}, a function, says true, so that the body need not block. */
+    public void awaitWithoutThreads(IFn done) {
+        if (!settings.threads() && !RT.booleanCast(done.invoke())) await(() -> RT.booleanCast(done.invoke()));
+    }
+
+    /** What a thread may have blocked in is done. */
+    public void passed() {
+        current.threadOperation = NONE;
+    }
+
     /** Waits until nobody else can go on at this time. */
     public void settle() {
         Wake wake = new Wake();
@@ -220,6 +252,7 @@ public final class Simulation extends Engine {
     /** Claims that {@code predicate} holds after each step, or after some step of some run. */
     public void claim(IFn predicate, String message, boolean always) {
         claims.add(new Claim(predicate, message, always));
+        if (races != null) races.blinds();
     }
 
     /** What has been claimed to hold sometimes, and whether it has in this run. */
@@ -260,6 +293,11 @@ public final class Simulation extends Engine {
     /** What {@link Settings#describe} said, or null. */
     public Object description() {
         return description;
+    }
+
+    /** What the run's steps touched; null unless the strategy is to reduce the search. */
+    public Races races() {
+        return races;
     }
 
     /** The body. */

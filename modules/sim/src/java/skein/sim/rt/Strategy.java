@@ -32,7 +32,7 @@ public abstract class Strategy {
     void pending(Task task) {}
 
     /** The first candidate always, but for the choices that are listed. */
-    public static final class Listed extends Strategy {
+    public static class Listed extends Strategy {
         private final int[] numbers; // of choices, ascending
         private final int[] values;
         private int choices;

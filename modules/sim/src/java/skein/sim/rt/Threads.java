@@ -157,6 +157,7 @@ final class Threads {
         Task t = byContinuation.get(continuation);
         if (t == null) t = joins(continuation);
         t.continuation = continuation;
+        if (t != sim.current) sim.wakes(t);
         if (t != sim.current || switching) sim.tasks.enqueue(t);
         else sim.tasks.rest(t);
     }

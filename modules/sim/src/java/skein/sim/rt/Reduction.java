@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.sim.rt;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/** A depth-first search of the schedules that can have different results. */
+public final class Reduction {
+    /** A choice of the last run: what it was, what has been tried there, what is to be, and what can be put to sleep. */
+    private record Node(int value, BitSet tried, BitSet wanted, BitSet plain) {}
+
+    private List<Node> path = new ArrayList<>();
+    private boolean done;
+
+    /** Whether there is no more schedule. */
+    public boolean isDone() {
+        return done;
+    }
+
+    /** Returns the next schedule, the same one until its run is learnt. */
+    public Races next() {
+        List<BitSet> sleepers = new ArrayList<>();
+        int[] numbers = new int[path.size()];
+        int[] values = new int[path.size()];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = i;
+            values[i] = path.get(i).value;
+            BitSet others = (BitSet) path.get(i).plain.clone();
+            others.clear(values[i]);
+            sleepers.add(others);
+        }
+        return new Races(numbers, values, sleepers);
+    }
+
+    /** Learns from a run by {@code races}, the last that {@link #next} has returned. */
+    public void learn(Races races, Trace trace) {
+        for (int i = path.size(); i < trace.choices(); i++) {
+            Node node = new Node(trace.value(i), races.asleep(i), new BitSet(), new BitSet());
+            node.tried.set(node.value);
+            if (trace.kind(i) != Strategy.Kind.TASK.ordinal() || races.isBlind(i)) node.wanted.set(0, trace.count(i));
+            path.add(node);
+        }
+        races.find((choice, candidate) -> path.get(choice).wanted.set(candidate));
+        while (!path.isEmpty()) {
+            Node last = path.removeLast();
+            last.plain.set(last.value, races.isPlain(path.size()));
+            last.wanted.andNot(last.tried);
+            int value = last.wanted.nextSetBit(0);
+            if (value < 0) continue;
+            last.tried.set(value);
+            path.add(new Node(value, last.tried, last.wanted, last.plain));
+            return;
+        }
+        done = true;
+    }
+}
