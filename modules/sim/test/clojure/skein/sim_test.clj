@@ -159,6 +159,22 @@
                    (first (failure (let [c (chan)] (other c) (<!! c))))))
     (is (= 1 (:value (sim/run {:outside :wait} (let [c (chan)] (other c) (<!! c))))))))
 
+(deftest waits-for-platform-threads-and-monitors-are-refused-with-their-line
+  (let [pool (java.util.concurrent.ForkJoinPool/commonPool)
+        later (CountDownLatch. 1)
+        [error message] (failure (let [f (CompletableFuture.)]
+                                   (.execute pool (fn [] (.await later) (.complete f 1)))
+                                   (future (<!! (timeout 1)) (.countDown later))
+                                   (.get f)))]
+    (is (= :skein/sim-outside error))
+    (is (re-find #"^The thread ForkJoinPool\S+, which is not simulated, woke main, which waits at sim_test.clj:\d+\. " (str message))))
+  (when (<= 24 (.feature (Runtime/version)))
+    (let [[error message] (failure (let [o (Object.)]
+                                     (virtual/future (locking o (.notifyAll o)))
+                                     (locking o (.wait o))))]
+      (is (= :skein/sim-outside error))
+      (is (re-find #"^main waits in Object.wait at sim_test.clj:\d+, which can't be simulated" (str message))))))
+
 (deftest input-and-output-are-refused-with-their-line
   (let [accepts (fn [] (with-open [s (java.net.ServerSocket. 0)] (.accept s)))]
     (doseq [[error message] [(failure (accepts))

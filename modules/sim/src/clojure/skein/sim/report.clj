@@ -61,6 +61,17 @@
     (when (= "put" (.what e))
       (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", which is lost"))))
 
+(defn- outsider-words [name-of ^Outsider outsider]
+  (let [name (.getName (.by outsider))
+        task (some-> (.task outsider) name-of)
+        at (if-some [place (story/place (.task outsider) (.waited outsider))] (str " at " place) "")]
+    (if (= "VirtualThread-unblocker" name)
+      (str task " waits in Object.wait" at ", which can't be simulated. Use a condition of a lock of java.util.concurrent,"
+           " a promise or a channel.")
+      (str "The thread " name ", which is not simulated, woke " (or task "a member of the simulation")
+           (if (= "" at) (user-place (.where outsider)) (str ", which waits" at))
+           ". Start a virtual thread in its place, or allow it by {:outside :wait}."))))
+
 (defn- words
   "Returns the error of a verdict and its first line."
   [^Simulation sim name-of]
@@ -86,9 +97,7 @@
                           (instance? Task cause)
                           (str (name-of cause) " waits for input or output" (thread-place sim cause) ", which is not simulated. "
                                "Put a channel in its place, or allow it by {:outside :wait}.")
-                          (instance? Outsider cause)
-                          (str "The thread " (.getName ^Thread (.by ^Outsider cause)) ", which is not simulated, woke a"
-                               " member of the simulation" (user-place (.where ^Outsider cause)) ".")
+                          (instance? Outsider cause) (outsider-words name-of cause)
                           :else
                           (str "A block that is not simulated was woken in the simulation"
                                (user-place cause) "."))}

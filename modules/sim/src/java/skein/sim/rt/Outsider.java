@@ -10,5 +10,7 @@ import skein.rt.Frame;
  * @param frame of the block, or null
  * @param by who did it
  * @param where its stack
+ * @param task what was woken, and {@code waited} the stack of its thread; both null until the simulation has seen to it
  */
-public record Outsider(Runnable continuation, Frame frame, Thread by, Throwable where) {}
+public record Outsider(
+        Runnable continuation, Frame frame, Thread by, Throwable where, Task task, StackTraceElement[] waited) {}

@@ -19,6 +19,9 @@ import skein.rt.schedule.Timeout;
  * platform thread.
  */
 public final class Simulation extends Engine {
+    /** How long a deadlock that is to be reported may turn out to be a wait for a thread that is not simulated. */
+    private static final long LATE_NANOS = 100_000_000;
+
     /** What a test says must hold always, or sometimes. */
     private record Claim(IFn predicate, String message, boolean always) {}
 
@@ -362,6 +365,8 @@ public final class Simulation extends Engine {
         if (first != null) verdict = new Verdict("uncaught", first);
         if (!mainEnded && verdict == null) {
             Task waiting = threads.waitsForDevice();
+            if (settings.describe() != null && threads.mayBeWoken() && threads.awaitOutsiders(LATE_NANOS))
+                threads.admitOutsiders(); // it says who it is
             fail(waiting == null ? "deadlock" : "outside", waiting);
         }
         if (verdict == null) {

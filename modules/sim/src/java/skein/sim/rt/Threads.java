@@ -189,7 +189,8 @@ final class Threads {
 
     /** A thread or block has been woken by another thread than those of the simulation. */
     void wokenOutside(Runnable continuation, Frame frame) {
-        outsiders.add(new Outsider(continuation, frame, Thread.currentThread(), new Throwable("woken here")));
+        outsiders.add(
+                new Outsider(continuation, frame, Thread.currentThread(), new Throwable("woken here"), null, null));
         LockSupport.unpark(carrier);
     }
 
@@ -228,9 +229,21 @@ final class Threads {
 
     /** Somebody outside has woken a member. */
     private void admit(Outsider outsider) {
-        if (!sim.admitsOutside()) sim.fail("outside", outsider);
+        if (!sim.admitsOutside()) sim.fail("outside", complete(outsider));
         if (outsider.frame() == null) resume(outsider.continuation());
         else sim.ready(outsider.frame());
+    }
+
+    private Outsider complete(Outsider o) {
+        Task t = o.frame() != null ? (Task) World.member(o.frame()) : byContinuation.get(o.continuation());
+        StackTraceElement[] waited = t == null || t.thread == null ? null : t.thread.getStackTrace();
+        return new Outsider(o.continuation(), o.frame(), o.by(), o.where(), t, waited);
+    }
+
+    /** Whether a thread waits in java.util.concurrent, where somebody outside may wake it. */
+    boolean mayBeWoken() {
+        for (Task t : sim.tasks.live()) if (t.thread != null && !t.ready && t.doing() == World.NONE) return true;
+        return false;
     }
 
     /** Waits for somebody outside, for a time. Returns whether there was one. */
