@@ -157,6 +157,7 @@
                :failure {:schedule schedule :simulation sim :number (inc number)}}
 
               unequal?
-              {:summary (summary state (inc number) false) :unequal schedule}
+              {:summary (summary state (inc number) false)
+               :unequal (if (= :reduced (:kind strategy)) (runs/schedule-of schedule sim) schedule)}
 
               :else (recur (inc number) state))))))))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.sim.rt;
 
+import clojure.lang.IPersistentVector;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
@@ -80,11 +81,17 @@ public final class Races extends Strategy.Listed {
         return things;
     }
 
+    /** Adds {@code x}, and if that is the ports of an alts each of them, but no value that is to be put. */
     private static void collect(Object x, Set<Object> things) {
-        if (x == null || !things.add(x)) return;
-        if (x instanceof clojure.lang.Sequential && x instanceof Iterable<?> many)
-            many.forEach(y -> collect(y, things));
-        else if (x instanceof Object[] many) for (Object y : many) collect(y, things);
+        if (x == null) return;
+        things.add(x);
+        if (x instanceof IPersistentVector ports) for (int i = 0; i < ports.count(); i++) add(ports.nth(i), things);
+        else if (x instanceof Object[] ports) for (Object port : ports) add(port, things);
+    }
+
+    private static void add(Object port, Set<Object> things) {
+        Object x = port instanceof IPersistentVector put && put.count() > 0 ? put.nth(0) : port;
+        if (x != null) things.add(x);
     }
 
     @Override
@@ -105,7 +112,7 @@ public final class Races extends Strategy.Listed {
         else if (task.isDeferred()) touches(task.port());
     }
 
-    /** The current step does something with {@code x}, a port or atom, or a list of them. */
+    /** The current step does something with {@code x}, a port or atom, or the ports of an alts. */
     void touches(Object x) {
         if (steps.isEmpty()) return;
         Step step = steps.getLast();
