@@ -8,14 +8,14 @@
    [skein.sim.runs :as runs])
   (:import
    (clojure.lang PersistentQueue)
-   (skein.sim.rt Reduction Simulation Tally Trace)))
+   (skein.sim.rt Reduction RunTotals Simulation Trace)))
 
 (set! *warn-on-reflection* true)
 
 ;;;; Which schedule comes next
 ;;
 ;; A source is (fn [number state]) -> strategy or nil when there is no more. The state has
-;; :seed, :tally of all runs, :queue of lists of deviations to be tried, :last the trace of the
+;; :seed, :totals of all runs, :queue of lists of deviations to be tried, :last the trace of the
 ;; last run, and :search, which has learnt of all runs.
 
 (defn- listed [deviations]
@@ -25,8 +25,8 @@
   "A source of strategies that draw random numbers; `d` is for PCT."
   ([kind] (drawn kind 0))
   ([kind d]
-   (fn [number {:keys [seed ^Tally tally]}]
-     {:kind kind :seed (+ (long seed) (long number)) :d d :k (.choices tally)})))
+   (fn [number {:keys [seed ^RunTotals totals]}]
+     {:kind kind :seed (+ (long seed) (long number)) :d d :k (.choices totals)})))
 
 (defn- few-deviations
   "The source of all schedules with few deviations, fewest first; see `requeue`."
@@ -96,9 +96,9 @@
     queue))
 
 (defn- learn
-  "The state after `sim`, a run by `strategy`. What all sources need is in the tally: a map costs more than a short run."
-  [{:keys [^Tally tally search] :as state} strategy ^Simulation sim options]
-  (.add tally sim)
+  "The state after `sim`, a run by `strategy`. What all sources need is in the totals: a map costs more than a short run."
+  [{:keys [^RunTotals totals search] :as state} strategy ^Simulation sim options]
+  (.add totals sim)
   (case (:kind strategy)
     :listed (assoc state :last (.-trace sim) :queue (requeue (:queue state) strategy (.-trace sim) options))
     :reduced (do (.learn ^Reduction search (.races sim) (.-trace sim)) state)
@@ -107,11 +107,11 @@
 (defn- summary
   "What a check returns. :new-chance estimates the probability that one more schedule shows a run that
   differs from all before: the share of runs that were seen once (Good 1953)."
-  [{:keys [^Tally tally seed]} n done?]
-  (let [unseen (sort (keep (fn [[message seen?]] (when-not seen? message)) (.sightings tally)))]
-    (cond-> {:schedules n :distinct (.distinct tally) :steps (.steps tally) :longest (.longest tally)
-             :virtual-ms (quot (.virtualNanos tally) 1000000)
-             :new-chance (if (pos? (long n)) (/ (Math/round (* 1000.0 (/ (.once tally) (double n)))) 1000.0) 1.0)
+  [{:keys [^RunTotals totals seed]} n done?]
+  (let [unseen (sort (keep (fn [[message seen?]] (when-not seen? message)) (.sightings totals)))]
+    (cond-> {:schedules n :distinct (.distinct totals) :steps (.steps totals) :longest (.longest totals)
+             :virtual-ms (quot (.virtualNanos totals) 1000000)
+             :new-chance (if (pos? (long n)) (/ (Math/round (* 1000.0 (/ (.once totals) (double n)))) 1000.0) 1.0)
              :seed seed}
       (seq unseen) (assoc :never-seen (vec unseen))
       done? (assoc :all true :new-chance 0.0))))
@@ -140,7 +140,7 @@
         start (System/nanoTime)
         drew? (do (runs/play options runs/fifo body) ; warm up: namespaces are loaded, caches are filled
                   (.drew (runs/play options runs/fifo body)))]
-    (loop [number 0, state {:seed seed :tally (Tally.) :queue (conj PersistentQueue/EMPTY []) :last nil
+    (loop [number 0, state {:seed seed :totals (RunTotals.) :queue (conj PersistentQueue/EMPTY []) :last nil
                             :search (Reduction.)}]
       (let [over (over? options number start)
             strategy (when-not over (next-strategy number state))]

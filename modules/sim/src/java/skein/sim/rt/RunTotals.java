@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** What the runs of an exploration had, all together. Mutable, since a run can take less than a microsecond. */
-public final class Tally {
+public final class RunTotals {
     private final Set<Long> seen = new HashSet<>(); // hashes of runs
     private final Set<Long> seenAgain = new HashSet<>();
     private final Map<String, Boolean> sightings = new LinkedHashMap<>();
