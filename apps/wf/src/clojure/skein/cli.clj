@@ -14,8 +14,7 @@
    [skein.wf.sample-log :as sample-log]
    [skein.wf.units :as units])
   (:import
-   (java.io File FileDescriptor FileOutputStream IOException OutputStream PrintStream))
-  (:gen-class))
+   (java.io File FileDescriptor FileOutputStream IOException OutputStream PrintStream)))
 
 (set! *warn-on-reflection* true)
 

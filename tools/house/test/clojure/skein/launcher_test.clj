@@ -76,7 +76,7 @@
 ;;;; A project to launch
 
 (def ^:private application
-  ["(ns skein.cli (:require [clojure.java.io :as io] [clojure.string :as str]) (:gen-class))"
+  ["(ns skein.cli (:require [clojure.java.io :as io] [clojure.string :as str]))"
    "(defn -main [& [_ file]]"
    "  (when (= \"--fail\" file) (System/exit 7))"
    "  (println (str/trim (slurp (io/file file))))"
@@ -104,7 +104,9 @@
                    "  mkdir -p $module/target/classpath $module/target/classes"
                    (str "  printf %s '" jars "' >$module/target/classpath/runtime")
                    "  cp $module/target/classpath/runtime $module/target/classpath/test"
-                   "done")
+                   "done"
+                   "mkdir -p apps/wf/target/classes/skein/cli"
+                   (str "cp " (.getAbsolutePath (io/file "apps/wf/target/classes/skein/cli")) "/Start*.class apps/wf/target/classes/skein/cli"))
     project))
 
 (defn- project!

@@ -2,12 +2,11 @@
 (ns skein.cli.training
   "Runs typical commands, one after another in one process, to train the start-up cache.
 
-      java ... skein.cli.training WIDE-FINDER-LOG LOG"
+      java ... skein.cli.Start skein.cli.training WIDE-FINDER-LOG LOG"
   (:require
    [skein.cli :as cli])
   (:import
-   (java.io OutputStream PrintStream))
-  (:gen-class))
+   (java.io OutputStream PrintStream)))
 
 (set! *warn-on-reflection* true)
 
