@@ -169,6 +169,15 @@
       (and distinct (.isApproximate counted)) (assoc :distinct-error distinct-error)
       (pos? error) (assoc :error error))))
 
+(defn- remade->data
+  "As `tally->data`, of `tally`, which may have to be made from what was `counted` as `shared` says."
+  [^Tally counted shared tally databases]
+  (if-let [[plan column] (query/remaking tally shared)]
+    (let [remade (.remade counted plan (int column))]
+      (try (tally->data remade tally databases)
+           (finally (.close remade))))
+    (tally->data counted tally databases)))
+
 (defn- malformed [^Analysis analysis ^AnalysisPlan plan]
   (reduce (fn add [kinds [i format]]
             (merge-with + kinds (into {} (remove (comp zero? val))
@@ -190,7 +199,8 @@
      :bytes (.bytes analysis)
      :seconds (when (<= first-second last-second) [first-second last-second])
      :where (vec where)
-     :tallies (mapv (fn tally [i t] (tally->data (.tally analysis (int i)) t databases)) (second (query/counted query approx)) tallies)}))
+     :tallies (let [[counted places] (query/counted query approx)]
+                (mapv (fn tally [place t] (remade->data (.tally analysis (int place)) (nth counted place) t databases)) places tallies))}))
 
 (defn format-report
   "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how it was seen."

@@ -73,10 +73,15 @@
   (RowFilter/any (mapv #(network kind % column) (parts kind text))))
 
 (def ^:private bots
-  "Agents that say that they are programs which visit every site."
-  "(?i)bot|crawl|spider|slurp|scrap|archiver|facebookexternalhit|feedfetcher|pingdom|uptime")
+  "What agents have in their names that say that they are programs which visit every site."
+  ["bot" "crawl" "spider" "slurp" "scrap" "archiver" "facebookexternalhit" "feedfetcher" "pingdom" "uptime"])
 
-(def ^:private bot (Pattern/compile bots))
+(defn- first-bot
+  "Returns [from to] of the first of `bots` in an agent, or nil. Ten searches for texts are quicker than one for a pattern."
+  [^String agent]
+  (let [small (.toLowerCase agent java.util.Locale/ROOT)]
+    (first (sort (for [^String word bots, :let [from (.indexOf small word)], :when (nat-int? from)]
+                   [from (+ from (count word))])))))
 
 (defn- in-word? [^String text ^long i]
   (and (< -1 i (.length text))
@@ -87,13 +92,12 @@
   "Returns the word by which an agent says that it is a crawler, such as \"Googlebot\", or nil: the agents that --no-bots leaves out."
   [^String agent]
   ;; One pattern for the whole word would try to begin anywhere in a long one, and take the square of its length.
-  (let [found (re-matcher bot agent)]
-    (when (.find found)
-      (loop [from (.start found), to (.end found)]
-        (cond
-          (in-word? agent (dec from)) (recur (dec from) to)
-          (in-word? agent to) (recur from (inc to))
-          :else (subs agent from to))))))
+  (when-let [[from to] (first-bot agent)]
+    (loop [from (long from), to (long to)]
+      (cond
+        (in-word? agent (dec from)) (recur (dec from) to)
+        (in-word? agent to) (recur from (inc to))
+        :else (subs agent from to)))))
 
 (def ^:private static-endings
   "How the paths of files end that a page needs but nobody asks for by themselves."
@@ -173,7 +177,7 @@
       :method (RowFilter/oneOf (column "method") (into [] (mapcat (fn cases [m] [m (str/upper-case m)])) (parts :method value)))
       :client (networks kind value (column "client"))
       :not-client (RowFilter/not (networks kind value (column "client")))
-      :no-bots (RowFilter/not (RowFilter/matches (column "agent") (pattern bots)))
+      :no-bots (RowFilter/not (RowFilter/matches (column "agent") (pattern (str "(?i)" (str/join "|" bots)))))
       :static (RowFilter/endings (column "url") static-endings)
       :no-static (RowFilter/not (RowFilter/endings (column "url") static-endings))
       :from (let [[from _ utc?] (time-range kind value)] (RowFilter/time from Long/MAX_VALUE utc?))

@@ -16,6 +16,7 @@
   - `site`       the general report
   - `plan`       query -> the engine's plan
   - `counted`    query -> the tallies that the engine counts, which several of the query's may share
+  - `remaking`   how one of the query's tallies is made from one that the engine has counted
   - `columns`    a tally -> the names of its numbers"
   (:require
    [clojure.string :as str]
@@ -210,11 +211,22 @@
    :percentiles (percentiles-of tally)
    :rank (if approx (limited-rank tally) Tally/HITS)})
 
+(defn- whole
+  "Returns the tally by all of a URL or a referrer from whose rows those of `tally` can be made, or nil. Its numbers must be sums then, and
+  the conditions that are left out of it are about that field alone."
+  [{:keys [by where distinct] :as tally} approx]
+  (let [source (when (= 1 (count by)) (field-of (first by)))]
+    (when (and (#{"url" "referrer"} source) (not approx) (not distinct) (empty? (percentiles-of tally)))
+      (assoc tally :by [source] :where (remove #(= [source] (filter/fields %)) where)))))
+
 (defn counted
   "Returns [counted index]: the tallies that the engine counts for a query, each once, and the place there of each of the query's.
-  `approx` is as for `plan`."
+  `approx` is as for `plan`. Tallies that are made from one field share one by that field if there are several: URLs, paths and
+  static files of the general report, for one; see `remaking`."
   [{:keys [tallies]} approx]
-  (let [needed (mapv #(counted-as % approx) tallies)
+  (let [wholes (mapv #(some-> (whole % approx) (counted-as approx)) tallies)
+        shared (into #{} (keep (fn several [[tally n]] (when (< 1 (long n)) tally))) (frequencies wholes))
+        needed (mapv (fn engine [tally whole] (or (shared whole) (counted-as tally approx))) tallies wholes)
         counted (vec (distinct needed))]
     [counted (mapv #(.indexOf ^java.util.List counted %) needed)]))
 
@@ -227,6 +239,13 @@
               (contains? percentiles "time")
               (int (or approx 0))
               (int rank)))
+
+(defn remaking
+  "Returns [plan column] if `tally` is to be made from the rows of `shared`, one of those that `counted` returns; else nil."
+  [tally shared]
+  (let [needed (counted-as tally nil)]
+    (when (not= (select-keys needed [:by :where]) (select-keys shared [:by :where]))
+      [(tally-plan needed [] nil) (int (format/text-column (first (:by shared)) []))])))
 
 (defn plan
   "Returns the engine's plan of a query over inputs in `formats`.

@@ -27,7 +27,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private version 1)
+(def ^:private version 2)
 
 (def ^:private most-logs
   "How many logs are known again: those that were read last. More would only be gone."

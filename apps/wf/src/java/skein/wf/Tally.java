@@ -5,6 +5,7 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
+import skein.fold.files.Bytes;
 
 /**
  * Counts by key: one tally of one worker.
@@ -71,18 +72,24 @@ public final class Tally {
 
     /** Counts {@code picked[0, n)} of a batch's rows. */
     void add(Rows batch, int[] picked, int n) {
-        System.arraycopy(picked, 0, rows, 0, n);
-        for (RowFilter filter : where) n = filter.select(batch, rows, n);
-        keys.find(batch, rows, n);
-        n = withKey(n);
+        n = find(batch, picked, n);
         if (n == 0) return;
-        table.findAll(keys.bytes, keys.from, keys.to, n, entries);
         if (seen != null) addNew(n);
         addHits(n);
         addSizes(batch, n);
         if (plan.times()) addTimes(batch, n);
         if (distributions != null) distributions.add(batch, rows, entries, n, table);
         if (seen != null) limit();
+    }
+
+    /** Finds the entries of those of {@code picked[0, n)} that count here; they are the first of {@link #rows} then. Returns how many. */
+    private int find(Rows batch, int[] picked, int n) {
+        System.arraycopy(picked, 0, rows, 0, n);
+        for (RowFilter filter : where) n = filter.select(batch, rows, n);
+        keys.find(batch, rows, n);
+        n = withKey(n);
+        if (n > 0) table.findAll(keys.bytes, keys.from, keys.to, n, entries);
+        return n;
     }
 
     private int withKey(int n) {
@@ -185,6 +192,40 @@ public final class Tally {
         if (seen == null) return;
         prune(plan.limit());
         limit();
+    }
+
+    /**
+     * Returns the tally that {@code wanted} would have counted of the same lines. Each key stands for its lines, so key and conditions
+     * of {@code wanted} must be made from {@code column}, by which this one counts, and all its values must be sums.
+     */
+    public Tally remade(TallyPlan wanted, int column) {
+        Tally made = new Tally(wanted, budget);
+        Rows batch = new Rows(0, false);
+        batch.clear(new boolean[0]);
+        Text text = new Text(1 << 12);
+        int[] places = new int[Rows.ROWS];
+        int[] all = new int[Rows.ROWS];
+        for (int at = table.first(); at < table.end(); ) {
+            text.length = 0;
+            int n = 0;
+            for (; n < Rows.ROWS && at < table.end(); at = table.next(at), n++) {
+                places[n] = at;
+                all[n] = n;
+                batch.from[column][n] = text.length;
+                batch.to[column][n] = text.add(table.key(at)).length;
+            }
+            text.reserve(Bytes.PAD);
+            batch.bytes = text.bytes;
+            n = made.find(batch, all, n);
+            for (int i = 0; i < n; i++)
+                made.mergeEntry(made.table.cells, made.entries[i], table.cells, places[made.rows[i]]);
+        }
+        return made;
+    }
+
+    /** Gives the memory back; the tally must not be used any more. */
+    public void close() {
+        table.close();
     }
 
     private void raiseErrors(long by) {

@@ -11,6 +11,7 @@
    [skein.wf.analysis :as analysis]
    [skein.wf.driver :as driver]
    [skein.wf.plain-analysis :as plain]
+   [skein.wf.query :as query]
    [skein.wf.sample-log :as sample-log])
   (:import
    (clojure.lang ExceptionInfo)
@@ -59,6 +60,24 @@
     (is (= [format] (map :name (:formats result))) (str file))
     (is (= expected (plain/comparable result)) (str file))
     (is (= expected (plain/comparable (analysed [file] {:tallies tallies} {:slice-bytes 777, :workers 3}))) (str file))))
+
+(deftest tallies-that-share-a-table-say-what-each-says-alone
+  (let [file (temp-file)
+        lines (for [i (range 3000)
+                    :let [url (nth ["/" "/a.css" "/a.css?v=1" "/b.PNG" "/c?x=.css" "/d"] (mod i 6))
+                          referrer (nth ["-" "" "https://e.org/1" "https://e.org:81/2" "plain"] (mod i 5))]]
+                (str "10.0." (quot i 200) "." (mod i 7) " - - [10/Oct/2024:13:55:00 +0000] \"GET " url (when (even? i) i) " HTTP/1.1\" "
+                     (if (zero? (long (mod i 4))) 404 200) " " i " \"" referrer "\" \"UA\" " (mod i 3) ".5\n"))
+        _ (spit file (apply str lines))
+        tallies (conj query/site {:name "slow", :by ["path"], :rank "mean"} {:name "slow sites", :by ["site"], :rank "slowest"})]
+    (is (< 1 (count (filter #(= ["url"] (:by %)) (first (query/counted {:tallies tallies} nil))))) "by all lines, by 404s, and with times")
+    (doseq [options [{} {:workers 3, :slice-bytes 4000} {:approx 1000000}]
+            :let [together (:tallies (analysed [file] {:tallies tallies} options))]
+            tally tallies]
+      (is (= (first (:tallies (analysed [file] {:tallies [tally]} options)))
+             (some #(when (= (:name tally) (:name %)) %) together))
+          (str (:name tally) options)))
+    (.delete file)))
 
 (defn- sample ^bytes [options]
   (let [out (ByteArrayOutputStream.)]
