@@ -19,12 +19,15 @@ final class Distributions {
 
     private static final int REGISTERS = 1 << REGISTER_BITS;
     private static final int CAPACITY = 1 << 10;
+    /** So many keys, such as the first days of a log, have a bit in each value instead of pairs. */
+    private static final int EARLY = Long.SIZE;
 
     private final TallyPlan plan;
     private final Budget budget;
-    private final KeyTable
-            values; // without a limit: those of the column, by their bytes, each with the last key's entry
-    private LongTable pairs; // without a limit: entry of the key, entry of the value
+    private final KeyTable values; // without a limit: those of the column, each with a bit for each early key that has it
+    private int early; // without a limit: how many keys have a bit
+    private final int[] earlyEntries = new int[EARLY]; // which those are
+    private final LongTable pairs; // without a limit: entry of another key, entry of the value
     private LongTable registers; // with a limit: entry of the key, register -> the highest rank
     private final LongTable[] buckets = new LongTable[2]; // of bytes and of durations: entry of the key, bucket
     private final int[] from = new int[Rows.ROWS];
@@ -78,10 +81,20 @@ final class Distributions {
     }
 
     private void addPair(KeyTable table, int entry, int value) {
-        // A value mostly comes with the key that it came with before: a client stays for a day.
-        if (values.cells[value] == entry) return;
-        values.cells[value] = entry;
-        if (pairs.add((long) entry << 32 | value, 1)) table.cells[entry + Tally.DISTINCT]++;
+        long bit = bit(table.cells, entry);
+        if (bit == 0 ? pairs.add((long) entry << 32 | value, 1) : (values.cells[value] & bit) == 0) {
+            values.cells[value] |= bit;
+            table.cells[entry + Tally.DISTINCT]++;
+        }
+    }
+
+    /** The bit of a key, or 0 if it is no early one. {@link Tally#ERROR}, which is there for limits, has the bit's number and one. */
+    private long bit(long[] cells, int entry) {
+        if (cells[entry + Tally.ERROR] == 0 && early < EARLY) {
+            earlyEntries[early] = entry;
+            cells[entry + Tally.ERROR] = ++early;
+        }
+        return cells[entry + Tally.ERROR] == 0 ? 0 : 1L << cells[entry + Tally.ERROR] - 1;
     }
 
     private static void addNumbers(LongTable buckets, long[] numbers, int[] rows, int[] entries, int n) {
@@ -101,14 +114,22 @@ final class Distributions {
 
     /** Writes what was counted, for {@link #readFrom}. */
     void writeTo(DataOutput out) throws IOException {
-        if (values != null) values.writeTo(out);
+        if (values != null) {
+            values.writeTo(out);
+            out.writeInt(early);
+            for (int i = 0; i < early; i++) out.writeInt(earlyEntries[i]);
+        }
         for (LongTable table : new LongTable[] {pairs, registers, buckets[0], buckets[1]})
             if (table != null) table.writeTo(out);
     }
 
     /** Reads what another of the same plan has written, when nothing is counted here. */
     void readFrom(DataInput in) throws IOException {
-        if (values != null) values.readFrom(in);
+        if (values != null) {
+            values.readFrom(in);
+            early = in.readInt();
+            for (int i = 0; i < early; i++) earlyEntries[i] = in.readInt();
+        }
         for (LongTable table : new LongTable[] {pairs, registers, buckets[0], buckets[1]})
             if (table != null) table.readFrom(in);
     }
@@ -118,16 +139,25 @@ final class Distributions {
      * {@code table} has the same key.
      */
     void merge(Distributions other, long[] cells, KeyTable table) {
-        if (pairs != null) {
-            other.pairs.forEach((pair, n) -> addPair(
-                    table, (int) cells[(int) (pair >>> 32) + Tally.COMPUTED], values.find(other.values, (int) pair)));
-        }
+        if (pairs != null) mergeValues(other, cells, table);
         if (registers != null)
             other.registers.forEach((key, rank) -> registers.raise(moved(key, REGISTERS, cells), rank));
         for (int i = 0; i < buckets.length; i++) {
             LongTable mine = buckets[i];
             if (mine != null) other.buckets[i].forEach((key, n) -> mine.add(moved(key, Buckets.COUNT, cells), n));
         }
+    }
+
+    private void mergeValues(Distributions other, long[] cells, KeyTable table) {
+        for (int at = other.values.first(); at < other.values.end(); at = other.values.next(at)) {
+            int value = values.find(other.values, at);
+            for (long bits = other.values.cells[at]; bits != 0; bits &= bits - 1) {
+                int entry = other.earlyEntries[Long.numberOfTrailingZeros(bits)];
+                addPair(table, (int) cells[entry + Tally.COMPUTED], value);
+            }
+        }
+        other.pairs.forEach((pair, n) -> addPair(
+                table, (int) cells[(int) (pair >>> 32) + Tally.COMPUTED], values.find(other.values, (int) pair)));
     }
 
     private static long moved(long key, int width, long[] cells) {

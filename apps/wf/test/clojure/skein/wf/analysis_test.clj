@@ -79,6 +79,18 @@
           (str (:name tally) options)))
     (.delete file)))
 
+(deftest different-values-are-counted-for-any-number-of-keys
+  (let [file (temp-file)
+        visits (for [i (range 20000)] [(str "/" (rem (* i i) 211)) (str "10.0." (rem i 7) "." (rem (* 7 i) 97))])
+        _ (spit file (apply str (for [[url client] visits]
+                                  (str client " - - [10/Oct/2024:13:55:00 +0000] \"GET " url " HTTP/1.1\" 200 1\n"))))
+        expected (update-vals (group-by first visits) (comp count set))
+        query {:tallies [{:name "url", :by ["url"], :distinct "client"}]}]
+    (doseq [options [{:workers 1} {:workers 4, :slice-bytes 5000}]
+            :let [{[{:keys [rows]}] :tallies} (analysed [file] query options)]]
+      (is (= expected (into {} (map (fn [{[url] :key, [_ _ distinct] :numbers}] [url distinct])) rows)) (str options)))
+    (.delete file)))
+
 (defn- sample ^bytes [options]
   (let [out (ByteArrayOutputStream.)]
     (sample-log/write! out options)
