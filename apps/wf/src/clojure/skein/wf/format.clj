@@ -141,7 +141,7 @@
   (if wrapper
     (WrappedFormat. wrapper (compiled (dissoc format :wrapper) extra))
     (case layout
-      :json (JsonFormat. (named-fields fields extra))
-      :ltsv (LtsvFormat. (named-fields fields extra))
+      :json (JsonFormat. (named-fields fields extra) (count (named-fields (filter :own? fields) extra)))
+      :ltsv (LtsvFormat. (named-fields fields extra) (count (named-fields (filter :own? fields) extra)))
       :w3c (W3cFormat. (named-fields fields extra) (vec header))
       (TextFormat. literals (mapv #(->field extra %) fields) (boolean open?) (boolean sparse?)))))

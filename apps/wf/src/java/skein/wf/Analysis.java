@@ -78,7 +78,7 @@ public final class Analysis extends Accumulator<Analysis> {
         for (; at < to && n < Rows.ROWS; seen++) {
             int lineFeed = Bytes.indexOfLineFeed(bytes, at);
             int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
-            int fault = scanner.scan(bytes, at, end, batch, n);
+            int fault = scanner.scan(bytes, Scanner.start(bytes, at, end), end, batch, n);
             if (fault == Scanner.OK) {
                 batch.lineFrom[n] = at;
                 batch.lineTo[n++] = end;

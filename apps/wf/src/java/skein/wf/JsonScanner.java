@@ -11,7 +11,7 @@ final class JsonScanner extends KeyedScanner {
     private final Text path = new Text(256);
 
     JsonScanner(JsonFormat format) {
-        super(format.fields());
+        super(format.fields(), format.own());
         paths = new FieldNames(format.fields(), true);
     }
 

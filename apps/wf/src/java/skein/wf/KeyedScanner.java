@@ -16,13 +16,13 @@ import skein.fold.files.Bytes;
 abstract class KeyedScanner extends Scanner {
     /** What can keep a line out of a format whose syntax has that name. */
     static List<String> faults(String syntax) {
-        return List.of("empty", syntax, "time", "status", "bytes", "duration", "keys");
+        return List.of("empty", syntax, "time", "status", "bytes", "duration", "no request");
     }
 
     /** The number of the fault of a line whose syntax is not that of the format. */
     static final int MALFORMED = 1;
 
-    private static final int NO_KNOWN_KEY = 6;
+    private static final int NO_REQUEST = 6;
     private static final int REQUEST = Rows.COLUMNS; // places of fields without a column, in `from`
     private static final int TIME = REQUEST + 1;
     private static final int STATUS = REQUEST + 2;
@@ -33,6 +33,7 @@ abstract class KeyedScanner extends Scanner {
     private static final int NOTHING = Integer.MAX_VALUE;
 
     final TextFormat.Field[] fields;
+    private final int own;
     private final Numbers numbers = new Numbers();
     private final TimeText times = new TimeText(TimeText.AUTO);
     private final Text copy = new Text(256);
@@ -55,8 +56,14 @@ abstract class KeyedScanner extends Scanner {
     private int sourceFrom;
     private int sourceTo;
 
-    KeyedScanner(List<TextFormat.Field> fields) {
+    /**
+     * A scanner for {@code fields}.
+     *
+     * @param own how many of the first fields make a line one of the log even if it names neither URL, method nor status
+     */
+    KeyedScanner(List<TextFormat.Field> fields, int own) {
         this.fields = fields.toArray(TextFormat.Field[]::new);
+        this.own = own;
         int columns = Rows.COLUMNS;
         for (TextFormat.Field field : fields) columns = Math.max(columns, field.column() + 1);
         picked = new int[PLACES + columns - Rows.COLUMNS];
@@ -99,9 +106,13 @@ abstract class KeyedScanner extends Scanner {
         changes |= hasEscapes;
     }
 
-    private boolean isAnyPicked() {
-        for (int place : picked) if (place != NOTHING) return true;
-        return time != null;
+    /** Returns whether the line is about a request: servers write about their start and their errors into the same log. */
+    private boolean isRequest() {
+        for (int place : picked) if (place < own) return true;
+        return picked[REQUEST] != NOTHING
+                || picked[STATUS] != NOTHING
+                || picked[Rows.URL] != NOTHING
+                || picked[Rows.METHOD] != NOTHING;
     }
 
     /** Puts what was picked into a row; returns {@link #OK} or the fault. */
@@ -113,7 +124,7 @@ abstract class KeyedScanner extends Scanner {
         }
         int fault = numbers(batch, row);
         if (fault != OK) return fault;
-        if (!isAnyPicked()) return NO_KNOWN_KEY;
+        if (!isRequest()) return NO_REQUEST;
         if (changes) change(batch, row);
         if (picked[REQUEST] != NOTHING) TextScanner.request(bytes, from[REQUEST], to[REQUEST], batch, row);
         places(batch, row);
@@ -122,10 +133,19 @@ abstract class KeyedScanner extends Scanner {
 
     /** Takes addresses and absolute URLs apart. */
     private void places(Rows batch, int row) {
-        if (picked[Rows.CLIENT] != NOTHING) Places.client(fields[picked[Rows.CLIENT]].kind(), bytes, batch, row);
-        if (picked[Rows.URL] != NOTHING
-                && picked[Rows.HOST] == NOTHING
-                && fields[picked[Rows.URL]].kind() == TextFormat.Kind.ABSOLUTE_URL) Places.splitUrl(bytes, batch, row);
+        if (picked[Rows.CLIENT] != NOTHING) {
+            TextFormat.Kind kind = fields[picked[Rows.CLIENT]].kind();
+            Places.client(kind == TextFormat.Kind.TEXT ? TextFormat.Kind.ADDRESS : kind, bytes, batch, row);
+        }
+        if (picked[Rows.URL] != NOTHING && fields[picked[Rows.URL]].kind() == TextFormat.Kind.ABSOLUTE_URL) {
+            int host = batch.from[Rows.HOST][row];
+            int hostTo = batch.to[Rows.HOST][row];
+            Places.splitUrl(bytes, batch, row);
+            if (picked[Rows.HOST] != NOTHING) {
+                batch.from[Rows.HOST][row] = host;
+                batch.to[Rows.HOST][row] = hostTo;
+            }
+        }
     }
 
     /** Spells the values in place as they are to be shown. */
@@ -223,6 +243,11 @@ abstract class KeyedScanner extends Scanner {
 
     /** A number as JSON may spell it; a text may name its own unit, as in {@code 1.5ms}. One below zero says nothing. */
     private boolean duration(long nanos) {
+        if (nanos < 0 && isWhole(source, sourceFrom, sourceTo)) {
+            numbers.value = Rows.NONE;
+            return true;
+        }
+        nanos = Math.abs(nanos);
         if (numbers.micros(source, sourceFrom, sourceTo, nanos) && numbers.end == sourceTo) return true;
         int unitFrom = sourceTo;
         while (unitFrom > sourceFrom && (source[unitFrom - 1] > '9' || source[unitFrom - 1] < 0)) unitFrom--;
@@ -249,6 +274,11 @@ abstract class KeyedScanner extends Scanner {
         } catch (NumberFormatException e) {
             return Double.NaN;
         }
+    }
+
+    private static boolean isWhole(byte[] bytes, int from, int to) {
+        for (int i = from; i < to; i++) if (bytes[i] < '0' || bytes[i] > '9') return false;
+        return true;
     }
 
     static boolean isNumber(byte[] bytes, int from, int to) {

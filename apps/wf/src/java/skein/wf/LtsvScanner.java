@@ -8,7 +8,7 @@ final class LtsvScanner extends KeyedScanner {
     private final FieldNames labels;
 
     LtsvScanner(LtsvFormat format) {
-        super(format.fields());
+        super(format.fields(), format.own());
         labels = new FieldNames(format.fields(), false);
     }
 

@@ -14,7 +14,10 @@ final class Numbers {
     /** Where it ended. */
     int end;
 
-    /** Reads {@code -} or 1 to 15 digits at {@code at}, before {@code to}; false when there are none. */
+    /**
+     * Reads {@code -} or 1 to 15 digits at {@code at}, before {@code to}; false when there are none. HAProxy writes a plus before
+     * what still grew when it was logged.
+     */
     boolean whole(byte[] bytes, int at, int to) {
         value = 0;
         int i = at;
@@ -23,11 +26,13 @@ final class Numbers {
             end = i + 1;
             return true;
         }
+        if (i < to && bytes[i] == '+') i++;
+        int digits = i;
         long number = 0;
         for (int digit; i < to && (digit = bytes[i] - '0') >= 0 && digit <= 9; i++) number = 10 * number + digit;
         value = number;
         end = i;
-        return i > at && i - at <= MAX_DIGITS;
+        return i > digits && i - digits <= MAX_DIGITS;
     }
 
     /**

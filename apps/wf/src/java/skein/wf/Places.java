@@ -21,8 +21,14 @@ final class Places {
         int colon = lastColon(bytes, from, to);
         // An address of IPv6 has several colons, so the last one is that of a port only if there always is a port.
         boolean port = colon >= 0
+                && isPort(bytes, colon + 1, to)
                 && (kind == TextFormat.Kind.ADDRESS_PORT || Bytes.indexOf(bytes, from, to, (byte) ':') == colon);
         batch.to[Rows.CLIENT][row] = port ? colon : to;
+    }
+
+    private static boolean isPort(byte[] bytes, int from, int to) {
+        for (int at = from; at < to; at++) if (bytes[at] < '0' || bytes[at] > '9') return false;
+        return from < to;
     }
 
     private static int lastColon(byte[] bytes, int from, int to) {

@@ -11,6 +11,17 @@ public abstract class Scanner {
     /** The line says something about the lines behind it, and is no request. */
     static final int COMMENT = -2;
 
+    /**
+     * Returns where the line that begins at {@code at} says something. Editors put a byte order mark before a text; a server that crashed,
+     * or whose log was truncated, leaves zeros.
+     */
+    static int start(byte[] bytes, int at, int end) {
+        while (at < end && bytes[at] == 0) at++;
+        return end - at >= 3 && bytes[at] == (byte) 0xEF && bytes[at + 1] == (byte) 0xBB && bytes[at + 2] == (byte) 0xBF
+                ? at + 3
+                : at;
+    }
+
     /** Which columns {@link #scan} fills in every row. */
     abstract boolean[] filled();
 

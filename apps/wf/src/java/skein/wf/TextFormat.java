@@ -53,7 +53,7 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
      * @param kind what it must be
      * @param column where it goes in a {@link Rows}; -1: nowhere
      * @param pattern for a time, see {@link TimeText}
-     * @param nanos for a duration, the unit in nanoseconds
+     * @param nanos for a duration, the unit in nanoseconds; below zero if a whole number may have another unit, and so says nothing
      * @param padded whether spaces may stand around it
      */
     public record Field(String name, Kind kind, int column, String pattern, long nanos, boolean padded) {

@@ -218,7 +218,7 @@ final class TextScanner extends Scanner {
     }
 
     private static boolean isNumberStart(byte b) {
-        return b >= '0' && b <= '9' || b == '-';
+        return b >= '0' && b <= '9' || b == '-' || b == '+';
     }
 
     private static boolean isEscaped(byte[] bytes, int from, int at) {

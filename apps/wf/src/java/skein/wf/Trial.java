@@ -25,6 +25,7 @@ public final class Trial {
         for (int at = 0; at < head.length && lines < limit; ) {
             int lineFeed = Bytes.indexOfLineFeed(bytes, at);
             int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
+            at = Scanner.start(bytes, at, end);
             if (end > at) {
                 int fault = scanner.scan(bytes, at, end, rows, 0);
                 if (fault != Scanner.COMMENT) lines++;
@@ -40,9 +41,21 @@ public final class Trial {
      * Without that a format of texts fits lines of quite another kind.
      */
     private static boolean isPlausible(Rows rows, Address peer) {
-        return isPeer(rows, Rows.CLIENT, peer)
+        return !isHost(rows)
+                && isPeer(rows, Rows.CLIENT, peer)
                 && isPeer(rows, Rows.HOST, peer)
                 && (rows.from[Rows.URL][0] >= 0 || rows.status[0] > 0);
+    }
+
+    /** Returns whether the client is a host with its port, and behind it is one field more, the client itself. */
+    private static boolean isHost(Rows rows) {
+        String user = rows.text(Rows.USER, 0);
+        String client = rows.text(Rows.CLIENT, 0);
+        return user != null
+                && user.startsWith("- ")
+                && client != null
+                && client.indexOf(':') >= 0
+                && Address.of(client) == null;
     }
 
     private static boolean isPeer(Rows rows, int column, Address peer) {

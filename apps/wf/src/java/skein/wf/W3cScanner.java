@@ -28,7 +28,7 @@ final class W3cScanner extends KeyedScanner {
     private int clockTo;
 
     W3cScanner(W3cFormat format) {
-        super(format.fields());
+        super(format.fields(), format.fields().size());
         for (int i = fields.length - 1; i >= 0; i--) places.put(fields[i].name(), i);
         places.putIfAbsent("date", DAY);
         places.putIfAbsent("time", CLOCK);

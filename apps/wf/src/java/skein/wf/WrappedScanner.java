@@ -36,6 +36,7 @@ final class WrappedScanner extends Scanner {
             case DOCKER -> startsWith(LOG, bytes, at, end) ? at + LOG.length : -1;
         };
         if (from < 0) return fault;
+        from = start(bytes, from, end); // RFC 5424 wants a byte order mark before UTF-8
         return wrapper == WrappedFormat.Wrapper.DOCKER
                 ? docker(bytes, at, from, end, batch, row)
                 : inner.scan(bytes, from, end, batch, row);

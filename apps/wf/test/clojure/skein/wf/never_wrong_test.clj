@@ -187,3 +187,48 @@
         (let [{:keys [out]} (run "wf" "--by" "agent" path)]
           (is (str/includes? out " é\n"))
           (is (str/includes? out " \\xfc\n")))))))
+
+;;;; What else is in logs
+
+(deftest marks-and-zeros-before-a-line-are-no-part-of-it
+  (doseq [head ["\ufeff" "\u0000\u0000\u0000" "\u0000\ufeff"]]
+    (is (= [["203.0.113.7" 3]] (counts (str head request "\n" request "\n" head request "\n") "client")))
+    (is (= [["203.0.113.7" 1]] (counts (str head "{\"remote_addr\":\"203.0.113.7\",\"uri\":\"/\",\"status\":200}\n") "client")))
+    (is (= [["203.0.113.7" 1]] (counts (str head "#Fields: c-ip sc-status\n203.0.113.7 200\n") "client"))))
+  (is (= [["203.0.113.7" 2]] (counts (str/join "\n" (repeat 2 (str "<134>1 2024-10-10T13:55:00Z web1 nginx - - - \ufeff" request))) "client"))))
+
+(deftest json-that-is-about-no-request-is-malformed
+  (let [log (str "{\"time\":1728568500000,\"msg\":\"listening\"}\n{\"time\":1728568500000,\"req\":{\"method\":\"GET\",\"url\":\"/a\"}}\n"
+                 "{\"time\":1728568500000,\"res\":{\"statusCode\":200}}\n")
+        [code rows err] (csv-of log "day")]
+    (is (= [0 [["2024-10-10" 2]]] [code rows]))
+    (is (str/includes? err "no request 1")))
+  (testing "unless the user says what it is about"
+    (is (= [["a" 1]] (counts "{\"time\":1728568500000,\"who\":\"a\"}\n" "client" "--log-format" "json:client=who")))))
+
+(deftest clients-in-json-have-no-port
+  (doseq [[text client] {"203.0.113.7:5000" "203.0.113.7", "[2001:db8::1]:5000" "2001:db8::1", "2001:db8::1" "2001:db8::1", "web:" "web:"
+                         "203.0.113.7, 10.0.0.1" "203.0.113.7"}]
+    (is (= [[client 1]] (counts (str "{\"remote_addr\":\"" text "\",\"uri\":\"/\",\"status\":200}\n") "client")))))
+
+(deftest a-whole-number-is-a-duration-only-if-its-unit-is-said
+  (doseq [[value shown] {"1234567" "0,0,0", "1.5" "1500000", "\"0.25\"" "250000", "\"3s\"" "3000000", "\"12ms\"" "12000"}]
+    (with-log (str "{\"url\":\"/a\",\"status\":200,\"duration\":" value "}\n")
+      (fn [path]
+        (is (str/includes? (:out (run "wf" "--by" "url" "--rank" "slowest" "--format" "csv" path)) shown) value)))))
+
+(deftest what-still-grew-when-haproxy-logged-it-counts
+  (let [line "203.0.113.7:1 [06/Feb/2009:12:14:15.655] fe be/s 10/0/30/69/+109 200 +2750 - - ---- 1/1/1/1/+3 0/0 \"GET /a HTTP/1.1\""]
+    (is (= [["203.0.113.7" 2]] (counts (str line "\n" line) "client")))
+    (with-log line
+      (fn [path]
+        (is (str/includes? (:out (run "wf" "--by" "url" "--rank" "time" "--format" "csv" path)) "url,/a,1,2750,109000"))))))
+
+(deftest a-virtual-host-is-no-client
+  (let [line (fn line [host] (str host " 203.0.113.7 - - [10/Oct/2024:13:55:00 +0200] \"GET / HTTP/1.1\" 200 5 \"-\" \"UA\""))]
+    (is (= [["203.0.113.7" 2]] (counts (str/join "\n" (map line ["e.org:443" "[2001:db8::1]:443" "a.org:80"])) "client")))))
+
+(deftest absolute-urls-are-split-even-if-the-host-stands-elsewhere-too
+  (let [log "{\"properties\":{\"requestUri\":\"https://www.e.org:443/a?b\",\"hostName\":\"shop.e.org\",\"httpStatusCode\":\"200\"}}\n"]
+    (is (= [["/a?b" 1]] (counts log "url")))
+    (is (= [["shop.e.org" 1]] (counts log "host")))))

@@ -17,10 +17,10 @@
 ;;;; Lines
 
 (defn lines
-  "Returns the lines of a file's bytes, as strings of ISO-8859-1."
+  "Returns the lines of a file's bytes, as strings of ISO-8859-1, without zeros and a byte order mark before them."
   [^bytes file]
   (let [parts (str/split (String. file "ISO-8859-1") #"\n" -1)]
-    (mapv #(str/replace % #"\r\z" "") (if (= "" (peek parts)) (pop parts) parts))))
+    (mapv #(str/replace % #"\r\z|\A\x00*(?:\u00ef\u00bb\u00bf)?" "") (if (= "" (peek parts)) (pop parts) parts))))
 
 (def ^:private ^DateTimeFormatter clock
   (-> (DateTimeFormatterBuilder.) .parseCaseInsensitive (.appendPattern "dd/MMM/uuuu:HH:mm:ss Z") (.toFormatter Locale/US)
@@ -43,7 +43,7 @@
       (cond
         (neg? at) nil
         (and (or (not quoted?) (even? (count (re-find #"\\*$" (subs text 0 at)))))
-             (or (not number-next?) (re-find #"^[0-9-]" (subs text (+ at (count literal)))))
+             (or (not number-next?) (re-find #"^[0-9+-]" (subs text (+ at (count literal)))))
              (or (not last?) (= (count text) (+ at (count literal)))))
         [(subs text 0 at) (subs text (+ at (count literal)))]
         :else (recur (inc at))))))
@@ -64,7 +64,7 @@
     "time" (when-let [^OffsetDateTime t (offset-time text)] {:time (.toLocalDateTime t), :epoch (.toEpochSecond t)})
     "request" (request text)
     "status" (when (re-matches #"[1-9]\d\d|-|-1|0|000" text) {:status text})
-    "bytes" (when (re-matches #"\d{1,15}|-" text) {:bytes (if (= text "-") 0 (parse-long text))})
+    "bytes" (when (re-matches #"\+?\d{1,15}|-" text) {:bytes (if (= text "-") 0 (parse-long text))})
     {(keyword field) text}))
 
 (defn- parse [fields line]

@@ -36,8 +36,10 @@
                     :else (recur (dec at))))]
     (java.util.Arrays/copyOf head (int end))))
 
-(defn- lines-of [^bytes head]
-  (remove empty? (.split (String. head "ISO-8859-1") "\r?\n")))
+(defn- lines-of
+  "Returns the lines as text, without the byte order mark and the zeros that a scanner leaves out."
+  [^bytes head]
+  (remove empty? (map #(str/replace % #"^\x00*(?:\u00ef\u00bb\u00bf)?" "") (.split (String. head "ISO-8859-1") "\r?\n"))))
 
 (defn- most?
   "Whether `pattern` is found in more than half of `lines`."

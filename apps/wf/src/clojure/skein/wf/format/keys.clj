@@ -18,10 +18,12 @@
   {"time" :time, "request" :request, "status" :status, "bytes" :size, "duration" :duration})
 
 (defn- field
-  "Returns the field that a key means. A key of a duration may end in a colon and its unit; else it is in seconds."
+  "Returns the field that a key means. A key of a duration may end in a colon and its unit; else it is in seconds. A duration with a point
+  is none if it is a whole number without a unit: programs write those in any unit, and Go's in nanoseconds."
   [field kind key]
   (let [[_ path unit] (when (= kind :duration) (re-matches #"(.+):(s|ms|us|ns)" key))]
-    (cond-> {:field field, :kind kind, :path (or path key)}
+    (cond-> {:field field, :kind (if (= kind :duration-with-point) :duration kind), :path (or path key)}
+      (= kind :duration-with-point) (assoc :nanos (- (long (unit->nanos "s"))))
       (= kind :duration) (assoc :nanos (unit->nanos (or unit "s"))))))
 
 (defn- fields
@@ -35,7 +37,7 @@
     ["client" :text "remote_addr remote_ip client_ip clientip client ClientHost request.remote_ip request.client_ip
                      httpRequest.remoteIp source.ip client.ip remoteIp remote_host c-ip ip remoteAddr req.remoteAddress
                      ClientIP clientIP properties.clientIP properties.clientIp callerIpAddress"]
-    ["client" :address-port "downstream_remote_address"]
+    ["client" :address-port "downstream_remote_address request.remote_addr"]
     ["client" :address "x_forwarded_for"]
     ["user" :text "remote_user user ClientUsername user_id username cs-username auth"]
     ["time" :time "time_iso8601 @timestamp timestamp time_local time ts StartUTC StartLocal datetime date msec EdgeStartTimestamp
@@ -54,8 +56,8 @@
     ["bytes" :size "body_bytes_sent bytes_sent bytes size DownstreamContentSize response_size bytes_out responseSize
                     httpRequest.responseSize http.response.bytes content_length body_bytes sc-bytes length EdgeResponseBytes
                     properties.sentBytes properties.responseBytes properties.responseSize res.headers.content-length"]
-    ["duration" :duration "request_time duration latency elapsed response_time httpRequest.latency properties.timeTaken
-                           duration_ms:ms latency_ms:ms elapsed_ms:ms response_time_ms:ms responseTime:ms time_ms:ms took_ms:ms
+    ["duration" :duration-with-point "request_time duration latency elapsed response_time httpRequest.latency properties.timeTaken"]
+    ["duration" :duration "duration_ms:ms latency_ms:ms elapsed_ms:ms response_time_ms:ms responseTime:ms time_ms:ms took_ms:ms
                            OriginResponseDurationMs:ms EdgeTimeToFirstByteMs:ms DurationMs:ms durationMs:ms
                            duration_us:us latency_us:us request_time_us:us Duration:ns duration_ns:ns latency_ns:ns
                            event.duration:ns"]
@@ -98,7 +100,8 @@
     ["time" :time "timestamp datetime date-time"]
     ["request" :request "cs-request r"]
     ["method" :text "cs-method"]
-    ["url" :text "cs-uri-stem cs-uri"]
+    ["url" :text "cs-uri-stem"]
+    ["url" :absolute-url "cs-uri"]
     ["protocol" :text "cs-version cs-protocol-version"]
     ["status" :status "sc-status"]
     ["bytes" :size "sc-bytes bytes"]
@@ -113,12 +116,12 @@
   duration=took:ms.
 
       (first (:fields (parse \"json:client=peer.ip\")))
-      ;=> {:field \"client\", :kind :text, :path \"peer.ip\"}"
+      ;=> {:field \"client\", :kind :text, :path \"peer.ip\", :own? true}"
   [text]
   (when-let [[_ layout places] (re-matches #"(json|ltsv):((?:[^=,]+=[^=,]+)(?:,[^=,]+=[^=,]+)*)" text)]
     (let [own (mapv (fn own [place]
                       (let [[name key] (str/split place #"=")]
-                        (field name (field->kind name :text) key)))
+                        (assoc (field name (field->kind name :text) key) :own? true)))
                     (str/split places #","))
           taken (into #{} (map :field) own)]
       {:name text, :layout (keyword layout), :fields (into own (remove #(taken (:field %))) (if (= layout "json") json ltsv))})))
