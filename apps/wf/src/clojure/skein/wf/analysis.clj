@@ -250,7 +250,7 @@
 (defn finished
   "Returns what `analysis` has counted, as `analyse` does; `counted` holds :bytes-read and :failures."
   [^Analysis analysis {:keys [prepared formats query plan options]} counted start]
-  (cond-> (assoc (result analysis plan query options)
+  (cond-> (assoc (driver/explained #(result analysis plan query options))
                  :preset (when (:site? query) "site")
                  :formats (format-report prepared formats)
                  :bytes-read (:bytes-read counted)

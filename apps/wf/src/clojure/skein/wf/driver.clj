@@ -5,6 +5,7 @@
   - `prepare`       path -> its first bytes, unpacked, and how to read it
   - `prepare-all`   paths -> prepared inputs and failures
   - `run`           prepared inputs -> one accumulator
+  - `explained`     calls a function, whose trouble with memory it explains
 
   This is the one place where threads come in: a fold over slices, whose step counts the lines of one, and whose combine
   merges what two workers have counted."
@@ -135,6 +136,22 @@
                     "or give Java more memory, as in JAVA_OPTS=-Xmx8g" (when bytes (str " (now the tables may take " (quot (long bytes) 1000000) " MB)")))
                (if bytes {:limit-bytes bytes} {})))
 
+(defn explained
+  "Calls f, and returns its value. What is too much for tables, memory, stack or a number becomes an error that says what to do:
+  :skein/too-many-keys, :skein/bad-filter or :skein/count-overflow."
+  [f]
+  (try
+    (f)
+    (catch TooManyKeys e (too-many-keys! (.-limitBytes e)))
+    (catch OutOfMemoryError _ (too-many-keys! nil))
+    (catch StackOverflowError _
+      (error/fail! :skein/bad-filter
+                   (str "a regular expression needs more stack on one of the lines than there is; write it without a repeated choice"
+                        " such as (a|b)*, or give Java more with JAVA_OPTS=-Xss64m")
+                   {:filter :match}))
+    (catch ArithmeticException _
+      (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
+
 (defn- step [^Accumulator acc slice]
   (.add acc slice)
   acc)
@@ -171,19 +188,12 @@
   "Returns `{:result accumulator, :bytes-read n}`, or a failure when an input can't be read to its end."
   [prepared new-accumulator {:keys [counter add-earlier] :or {counter count-slices} :as options}]
   (try
-    (let [^Accumulator counted (counter prepared new-accumulator options)
-          bytes-read (.inputBytes counted)]
-      {:result (with-earlier counted new-accumulator add-earlier), :bytes-read bytes-read})
-    (catch ExceptionInfo e (failure e))
-    (catch TooManyKeys e (too-many-keys! (.-limitBytes e)))
-    (catch OutOfMemoryError _ (too-many-keys! nil))
-    (catch StackOverflowError _
-      (error/fail! :skein/bad-filter
-                   (str "a regular expression needs more stack on one of the lines than there is; write it without a repeated choice"
-                        " such as (a|b)*, or give Java more with JAVA_OPTS=-Xss64m")
-                   {:filter :match}))
-    (catch ArithmeticException _
-      (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
+    (explained
+      (fn count-them []
+        (let [^Accumulator counted (counter prepared new-accumulator options)
+              bytes-read (.inputBytes counted)]
+          {:result (with-earlier counted new-accumulator add-earlier), :bytes-read bytes-read})))
+    (catch ExceptionInfo e (failure e))))
 
 (defn- rests
   "Returns a failure for each input of which something was left out, because it is not compressed as the rest is."

@@ -142,6 +142,6 @@
           (let [{analysis :result :as counted} (catch-up prepared tails planned options)
                 planned (assoc planned :failures (into failures (:failures counted)))
                 named (keep (fn named [[{:keys [name]} tail]] (when tail [name tail])) (map vector prepared tails))]
-            (try (run-loop named analysis planned start options)
+            (try (driver/explained #(run-loop named analysis planned start options))
                  (finally (show! analysis planned start on-last identity))))
           (finally (run! (fn close [^Tail tail] (when tail (.close tail))) tails)))))))

@@ -176,3 +176,17 @@
     (is (= :skein/bad-option
            (try (follow/follow ["/dev/null"] {:tallies []} {:stopped? (constantly false)})
                 (catch ExceptionInfo e (:skein/error (ex-data e))))))))
+
+(deftest too-many-keys-are-an-error-while-following-too
+  (within-deadline
+    (let [file (doto (temp-log) (append! (line 1)))
+          result (promise)
+          error (try (follow/follow [(str file)] {:tallies [{:name "u", :title "", :by ["url"]}]}
+                                    {:stopped? (constantly false)
+                                     :memory-bytes 4000000
+                                     :on-event (constantly nil)
+                                     :on-last #(deliver result %)
+                                     :on-result (fn more [_] (append! file (apply str (map line (range 60000)))))})
+                     (catch ExceptionInfo e e))]
+      (is (= :skein/too-many-keys (:skein/error (ex-data error))))
+      (is (< 1 (long (:lines @result))) "what was counted is shown"))))
