@@ -24,7 +24,8 @@ final class Distributions {
 
     private final TallyPlan plan;
     private final Budget budget;
-    private final KeyTable values; // without a limit: those of the column, each with a bit for each early key that has it
+    private final KeyTable
+            values; // without a limit: those of the column, each with a bit for each early key that has it
     private int early; // without a limit: how many keys have a bit
     private final int[] earlyEntries = new int[EARLY]; // which those are
     private final LongTable pairs; // without a limit: entry of another key, entry of the value
