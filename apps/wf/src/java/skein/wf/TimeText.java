@@ -83,7 +83,7 @@ final class TimeText {
         while (digits < to && isDigit(bytes[digits])) digits++;
         if (digits == to || bytes[digits] == '.' || (bytes[digits] | 0x20) == 'e') return parseEpoch();
         return switch (bytes[digits]) {
-            case '/' -> digits - start == 4 ? parse("%Y/%m/%d %H:%M:%S") : parseCommonLog();
+            case '/' -> digits - start == 4 ? parseWallClock() : parseCommonLog();
             case '-' -> parseIso();
             default -> false;
         };
@@ -95,6 +95,14 @@ final class TimeText {
         if (!directives("%d/%b/%Y:%H:%M:%S")) return false;
         skipFraction();
         if (at < to && (bytes[at++] != ' ' || !parseZone(false))) return false;
+        return finish();
+    }
+
+    /** {@code 2006/03/30 10:00:00}, perhaps with a fraction, as Caddy's wall clock writes it. */
+    private boolean parseWallClock() {
+        begin();
+        if (!directives("%Y/%m/%d %H:%M:%S")) return false;
+        skipFraction();
         return finish();
     }
 

@@ -206,6 +206,11 @@
   (testing "unless the user says what it is about"
     (is (= [["a" 1]] (counts "{\"time\":1728568500000,\"who\":\"a\"}\n" "client" "--log-format" "json:client=who")))))
 
+(deftest caddys-times-are-read-in-all-its-formats
+  (doseq [time ["1728568500.123" "1728568500123" "\"2024/10/10 13:55:00\"" "\"2024/10/10 13:55:00.123\"" "\"2024/10/10 13:55:00.123456789\""
+                "\"10/Oct/2024:13:55:00 +0000\"" "\"2024-10-10T13:55:00.000Z\"" "\"2024-10-10T13:55:00.000+0000\"" "\"2024-10-10T13:55:00+00:00\""]]
+    (is (= [["13" 1]] (filterv (comp pos? second) (counts (str "{\"ts\":" time ",\"request\":{\"uri\":\"/\"},\"status\":200}\n") "hour"))) time)))
+
 (deftest clients-in-json-have-no-port
   (doseq [[text client] {"203.0.113.7:5000" "203.0.113.7", "[2001:db8::1]:5000" "2001:db8::1", "2001:db8::1" "2001:db8::1", "web:" "web:"
                          "203.0.113.7, 10.0.0.1" "203.0.113.7"}]
