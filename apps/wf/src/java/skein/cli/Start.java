@@ -20,8 +20,8 @@ import java.util.Arrays;
 public final class Start {
     private Start() {}
 
-    /** Replaces {@code clojure.core/load}. */
-    @SuppressWarnings("serial") // as every RestFn is; nobody writes this one
+    /** Replaces {@code clojure.core/load}. No RestFn says how it is written, and nobody writes this one. */
+    @SuppressWarnings("serial")
     private static final class Loading extends RestFn {
         private final IFn original;
         private final Var[] settings = {core("*ns*"), core("*warn-on-reflection*"), core("*unchecked-math*")};
