@@ -106,7 +106,7 @@
                    "  cp $module/target/classpath/runtime $module/target/classpath/test"
                    "done"
                    "mkdir -p apps/wf/target/classes/skein/cli"
-                   (str "cp " (.getAbsolutePath (io/file "apps/wf/target/classes/skein/cli")) "/Start*.class apps/wf/target/classes/skein/cli"))
+                   (str "cp " (.getAbsolutePath (io/file "apps/wf/target/classes/skein/cli")) "/Launch*.class apps/wf/target/classes/skein/cli"))
     project))
 
 (defn- project!

@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.cli.start-test
+(ns skein.cli.launch-test
   "A program starts by its classes, in a process of its own."
   (:require
    [clojure.java.io :as io]
@@ -15,10 +15,10 @@
 (set! *warn-on-reflection* true)
 
 (defn- run
-  "Returns what Start prints when the class path begins with `folder`."
+  "Returns what Launch prints when the class path begins with `folder`."
   [^File folder & arguments]
   (let [command (into [(str (System/getProperty "java.home") "/bin/java") "-cp" (str folder File/pathSeparator (System/getProperty "java.class.path"))
-                       "skein.cli.Start"]
+                       "skein.cli.Launch"]
                       arguments)
         process (.start (doto (ProcessBuilder. ^java.util.List command) (.redirectErrorStream true)))
         printed (slurp (.getInputStream process))]

@@ -10,15 +10,15 @@ import clojure.lang.Var;
 import java.util.Arrays;
 
 /**
- * Starts a program that was compiled ahead of time: {@code java ... skein.cli.Start NAMESPACE ARGUMENT...} calls the
+ * Starts a program that was compiled ahead of time: {@code java ... skein.cli.Launch NAMESPACE ARGUMENT...} calls the
  * {@code -main} of a namespace.
  *
  * <p>Clojure looks for the class and the source of each namespace in all jars of the class path, and compares their times.
  * That opens every jar, which takes longer than most commands. Here, a namespace that has a class is loaded by it at once;
  * {@code load} itself sees only the others.
  */
-public final class Start {
-    private Start() {}
+public final class Launch {
+    private Launch() {}
 
     /** Replaces {@code clojure.core/load}. No RestFn says how it is written, and nobody writes this one. */
     @SuppressWarnings("serial")
@@ -54,7 +54,7 @@ public final class Start {
             }
             Var.pushThreadBindings(RT.mapUniqueKeys(bindings));
             try {
-                Class.forName(path.substring(1).replace('/', '.') + "__init", true, Start.class.getClassLoader());
+                Class.forName(path.substring(1).replace('/', '.') + "__init", true, Launch.class.getClassLoader());
                 return true;
             } catch (ClassNotFoundException e) {
                 return false;
