@@ -250,18 +250,28 @@
   (for [^Failures$Uncaught u (Failures/last), :let [thrown (.thrown u)]]
     {:at-ms (.at u) :thread (.thread u) :exception (.getName (class thrown)) :site (place (.getStackTrace thrown))}))
 
+(defn- waits-without-limit? [^ThreadInfo i]
+  (#{Thread$State/BLOCKED Thread$State/WAITING} (.getThreadState i)))
+
+(defn- certain
+  "Those of the JVM's findings that wait without a limit, and for one another: the JVM also finds threads that try a lock
+  for a time, and they may have gone on meanwhile."
+  [infos]
+  (let [ids (into #{} (map (fn id [^ThreadInfo i] (.getThreadId i))) infos)
+        left (filterv (fn stays? [^ThreadInfo i] (and (waits-without-limit? i) (ids (.getLockOwnerId i)))) infos)]
+    (if (= (count left) (count infos)) left (recur left))))
+
+(def ^:const ^:private lock-frames "How deep a thread's stack is read for its place." 64)
+
 (defn- locks
   "The platform threads that hold each other's locks, as the JVM finds them."
   []
-  (let [bean (ManagementFactory/getThreadMXBean)]
-    (into []
-          (comp (keep identity)
-                (map (fn thread [^ThreadInfo i]
-                       {:name (.getThreadName i) :tid (.getThreadId i)
-                        :lock (.getLockName i) :held-by (.getLockOwnerName i)
-                        :site (when-some [^StackTraceElement e (first (.getStackTrace i))]
-                                {:file (.getFileName e) :line (.getLineNumber e)})})))
-          (when-some [ids (.findDeadlockedThreads bean)] (.getThreadInfo bean ids 1)))))
+  (let [bean (ManagementFactory/getThreadMXBean)
+        found (when-some [ids (.findDeadlockedThreads bean)] (.getThreadInfo bean ids (int lock-frames)))]
+    (mapv (fn thread [^ThreadInfo i]
+            {:name (.getThreadName i) :tid (.getThreadId i) :lock (.getLockName i) :held-by (.getLockOwnerName i)
+             :site (place (.getStackTrace i))})
+          (certain (filterv some? found)))))
 
 ;;;; The whole
 

@@ -13,7 +13,7 @@
   (:import
    (java.lang.ref Cleaner)
    (java.util WeakHashMap)
-   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent CountDownLatch TimeUnit)
    (java.util.concurrent.locks ReentrantLock)))
 
 (set! *warn-on-reflection* true)
@@ -121,9 +121,25 @@
         threads [(cross a b) (cross b a)]
         {:keys [says] :as report} (watched/eventually #(first (filter (comp #{:certain} :verdict) (inspect/deadlocks))))]
     (is (= [:locks 2] [(:kind report) (count (:threads report))]))
-    (is (re-find #"waits for .*ReentrantLock.* holds" (str says)))
+    (is (re-find #"programs_test\.clj:\d+ .*, waits for .*ReentrantLock.* holds" (str says)))
     (run! (fn [^Thread t] (.interrupt t) (.join t)) threads)
     (is (= [] (filter (comp #{:certain} :verdict) (inspect/deadlocks))))))
+
+(deftest threads-that-give-up-on-each-others-locks
+  (let [a (ReentrantLock.) b (ReentrantLock.) both (CountDownLatch. 2)
+        cross (fn [^ReentrantLock mine ^ReentrantLock other]
+                (doto (Thread. (fn cross []
+                                 (.lock mine)
+                                 (.countDown both)
+                                 (.await both)
+                                 (try (.tryLock other 10 TimeUnit/MINUTES) (catch InterruptedException _))))
+                  (.setDaemon true)
+                  .start))
+        threads [(cross a b) (cross b a)]]
+    (watched/eventually #(and (.hasQueuedThreads a) (.hasQueuedThreads b)
+                              (every? (fn [^Thread t] (= Thread$State/TIMED_WAITING (.getState t))) threads)))
+    (is (= [] (inspect/deadlocks)))
+    (run! (fn [^Thread t] (.interrupt t) (.join t)) threads)))
 
 (def ^:private held "Channels of a program that a person at the REPL could still use." (atom nil))
 
