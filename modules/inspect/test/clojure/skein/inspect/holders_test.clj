@@ -190,3 +190,18 @@
         proven (fn [] (set (for [[name [port]] let-go :when (= Entry$Fate/COLLECTED (fate port))] name)))]
     (watched/eventually #(do (inspect/deadlocks {:prove true}) (= (set (keys gone)) (proven))))
     (is (= (set (keys gone)) (proven)))))
+
+(deftype ^:private Finalized [^CountDownLatch release serve]
+  Object
+  (finalize [_] (.await release) (serve)))
+
+(deftest a-block-that-a-finalizer-brings-back-is-no-longer-reported
+  (let [release (CountDownLatch. 1)
+        [port kept] (waiting (fn [serve] (volatile! (Finalized. release serve))))]
+    (watched/eventually #(seq (inspect/blocks {:state :parked})))
+    (vreset! kept nil)
+    (watched/eventually #(do (inspect/deadlocks {:prove true}) (seq (inspect/leaks))))
+    (.countDown release)
+    (is (= :served (await-port port)))
+    (is (= [[] 0] [(inspect/leaks) (:count (:collected (inspect/snapshot)))]))
+    (is (= [] (inspect/blocks)))))

@@ -36,7 +36,8 @@ import skein.rt.watch.Note;
  *   <li>RG2 An entry is in the list of its stripe exactly while its fate is LIVES.
  *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it while it was in its list. The end of a block takes
  *       the entry out of the list while the frame is in use: a frame that ends reads its port and what can be cancelled of it
- *       after it has told {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED.
+ *       after it has told {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED. One that a
+ *       finalizer has brought back gets another entry when it goes on, and the first is forgotten.
  *   <li>RG4 After {@link #collect} every block is COLLECTED that its collection has found. The queue does not say so: it has no
  *       order, so a mark may come out of it before the entries. But the collector has cleared them all when it hands over one.
  * </ul>
@@ -114,7 +115,7 @@ public final class Registry implements Inspector, Runnable {
 
         @Override
         public void resumed(Frame frame) {
-            if (entry.fate != Entry.Fate.LIVES) entry = THE_ONE.enter(frame); // the inspector was off meanwhile
+            if (entry.fate != Entry.Fate.LIVES) entry = THE_ONE.again(entry, frame);
             entry.runs++;
             int now = THE_ONE.tick;
             if (port != null && now - entry.since >= Flight.PARK_TICKS) Flight.parked(entry, now - entry.since);
@@ -256,6 +257,16 @@ public final class Registry implements Inspector, Runnable {
         return e;
     }
 
+    /** A block goes on: the inspector was off meanwhile; or a finalizer has brought back what the collector had taken. */
+    private Entry again(Entry e, Frame frame) {
+        if (e.fate == Entry.Fate.COLLECTED) {
+            synchronized (collected) {
+                if (collected.remove(e)) collectedCount--;
+            }
+        }
+        return enter(frame);
+    }
+
     private void leave(Entry e) {
         if (end(e, Entry.Fate.GONE)) e.clear();
     }
@@ -297,8 +308,8 @@ public final class Registry implements Inspector, Runnable {
     }
 
     private void collected(Entry e) {
-        if (!end(e, Entry.Fate.COLLECTED)) return;
         synchronized (collected) {
+            if (!end(e, Entry.Fate.COLLECTED)) return;
             if (collected.size() == KEPT) collected.removeFirst();
             collected.addLast(e);
             collectedCount++;
