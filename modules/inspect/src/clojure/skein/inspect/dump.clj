@@ -3,14 +3,16 @@
   "A snapshot as text for people, as JSON and as EDN. All three are written as they are made."
   {:no-doc true}
   (:require
+   [clojure.java.io :as io]
    [clojure.string :as str]
+   [skein.impl.error :as error]
    [skein.inspect.lints :as lints]
    [skein.inspect.shape :as shape]
    [skein.inspect.verdict :as verdict]
    [skein.inspect.words :as words])
   (:import
    (clojure.lang Keyword)
-   (java.io Writer)
+   (java.io IOException Writer)
    (java.time Instant)))
 
 (set! *warn-on-reflection* true)
@@ -95,7 +97,8 @@
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
 
 (defn- write-text [out {:keys [at-ms blocks threads folds collected heap unproven] :as snapshot}]
-  (let [ix (shape/index snapshot)
+  (let [snapshot (shape/indexed snapshot)
+        ix (shape/index snapshot)
         groups (group-by (fn key-of [b] (select-keys b [:state :site])) blocks)]
     (line! out (count blocks) " blocks, " (count threads) " threads wait, " (:count collected) " blocks collected, at "
            (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
@@ -131,3 +134,11 @@
     :text (write-text out snapshot)
     :json (do (write-json out snapshot) (.write out "\n"))
     :edn (write-edn out snapshot)))
+
+(defn to-file
+  "Calls `write` with a writer to the file `path`. Returns the path. Throws :skein/file-unwritable."
+  [path write]
+  (try (with-open [out (io/writer path)] (write out))
+       (catch IOException e
+         (error/fail! :skein/file-unwritable (str "can't write " path ": " (ex-message e)) {:output (str path)})))
+  path)

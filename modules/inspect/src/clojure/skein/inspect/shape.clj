@@ -13,13 +13,16 @@
 
 (set! *warn-on-reflection* true)
 
+(defn- by-id [xs]
+  (persistent! (reduce (fn add [m x] (assoc! m (:id x) x)) (transient {}) xs)))
+
 (defn index
   "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :holders {channel-id #{block-id}}}."
   [{:keys [blocks channels] :as snapshot}]
   (or (let [{of ::of, index ::index} (meta snapshot)]
         (when (and of (identical? blocks (of 0)) (identical? channels (of 1))) index))
-      {:blocks (into {} (map (juxt :id identity)) blocks)
-       :channels (into {} (map (juxt :id identity)) channels)
+      {:blocks (by-id blocks)
+       :channels (by-id channels)
        :holders (reduce (fn hold [m {:keys [id holds]}]
                           (reduce (fn one [m c] (update m c (fnil conj #{}) id)) m holds))
                         {} blocks)}))

@@ -15,7 +15,7 @@
    [skein.inspect.scopes :as scopes])
   (:import
    (java.lang.management ManagementFactory ThreadInfo)
-   (java.util IdentityHashMap List Map)
+   (java.util ArrayList Comparator IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
    (skein.rt Callback Channel Frame Port SourceChannel Waiter World)
    (skein.rt.schedule Scheduler Timeout)
@@ -33,7 +33,7 @@
 
 ;;;; What waits in a channel
 
-(deftype ^:private View [^Channel channel id ^List takes ^List puts ^Map places])
+(deftype ^:private View [^Channel channel ^Long id ^List takes ^List puts ^Map places])
 
 (def ^:const ^:private few
   "Up to how many waiters are looked through one by one."
@@ -106,13 +106,21 @@
     SourceChannel :future
     :chan))
 
+(defn- parties
+  "A `party` for each of the waiters, of which there are mostly none or one."
+  [^List waiters]
+  (case (.size waiters)
+    0 []
+    1 [(party (.get waiters 0))]
+    (mapv party waiters)))
+
 (defn- channel [^View view]
   (let [^Channel c (.channel view)
         ^Entry block (when (instance? Port c) (.block ^Port c))
         label (ChannelNames/label c)
         buffer (.buffer c)]
     (cond-> {:id (.id view) :kind (kind c) :closed? (.isClosed c)
-             :takes (mapv party (.takes view)) :puts (mapv party (.puts view))}
+             :takes (parties (.takes view)) :puts (parties (.puts view))}
       label (assoc :label label)
       buffer (assoc :buffer (describe/buffer buffer))
       block (assoc :block (.id block))
@@ -125,12 +133,11 @@
 (defn- waits
   "In which channels the frame waits, as [{:op :channel :place}]; a port of another library is {:op :foreign class}."
   [^Map views ^Frame frame arms]
-  (into []
-        (keep (fn wait [[op port]]
-                (if-some [^View view (.get views port)]
-                  (when-some [place (place-of view op frame)] {:op op :channel (.id view) :place place})
-                  (when-not (instance? Channel port) {:op op :foreign (some-> port class .getName)}))))
-        arms))
+  (reduce (fn wait [found [op port]]
+            (if-some [^View view (.get views port)]
+              (if-some [place (place-of view op frame)] (conj found {:op op :channel (.id view) :place place}) found)
+              (if (instance? Channel port) found (conj found {:op op :foreign (some-> port class .getName)}))))
+          [] arms))
 
 (defn- holds
   "The channels in which somebody waits and which locals of the frame hold, or vectors in those."
@@ -156,20 +163,14 @@
           (.put seen key place)
           place))))
 
-(defn- known
-  "What an entry alone tells."
-  [now seen ^Entry e]
-  {:id (.id e)
-   :site (site-of seen e)
-   :since-ms (elapsed-ms now (.since e))
-   :age-ms (elapsed-ms now (.born e))
-   :runs (.runs e)
-   :parent (when (pos? (.parent e)) (.parent e))})
+(defn- parent [^Entry e]
+  (when (pos? (.parent e)) (.parent e)))
 
 (defn- gone
   "A block that was collected, and the operation that it will never do."
   [now seen ^Entry e]
-  (assoc (known now seen e) :op (condp = (.op e) World/TAKE :take, World/PUT :put, World/ALTS :alts, nil)))
+  {:id (.id e) :site (site-of seen e) :since-ms (elapsed-ms now (.since e)) :age-ms (elapsed-ms now (.born e))
+   :runs (.runs e) :parent (parent e) :op (condp = (.op e) World/TAKE :take, World/PUT :put, World/ALTS :alts, nil)})
 
 (def ^:const ^:private long-step-ms
   "From how long a step on is read where its thread is."
@@ -196,12 +197,17 @@
         refused (Registry/refusals frame)
         cancellable (.cancellable frame)
         thread (when (and running? (<= (long long-step-ms) (long (elapsed-ms now (.since e))))) (on-thread frame))]
-    (cond-> (assoc (known now seen e)
-                   :state (cond running? :running
-                                parked? :parked
-                                (zero? (.runs e)) :new
-                                :else :ready)
-                   :waits (if parked? in []))
+    (cond-> {:id (.id e) ; one map from the start: there may be a hundred thousand
+             :site (site-of seen e)
+             :since-ms (elapsed-ms now (.since e))
+             :age-ms (elapsed-ms now (.born e))
+             :runs (.runs e)
+             :parent (parent e)
+             :state (cond running? :running
+                          parked? :parked
+                          (zero? (.runs e)) :new
+                          :else :ready)
+             :waits (if parked? in [])}
       (seq held) (assoc :holds held)
       cancellable (assoc :cancellable? true, :scope (scopes/innermost cancellable))
       (pos? refused) (assoc :refused refused)
@@ -283,14 +289,18 @@
       [e frame port (when port (try (arms (.op e) port) (catch RuntimeException _ nil)))])))
 
 (defn- views-of
-  "A map from channel to View of all that blocks and threads ask for, and that have labels."
-  ^Map [asked threads]
-  (let [views (IdentityHashMap.)
-        look (fn look [c] (when (and (instance? Channel c) (not (.containsKey views c))) (.put views c (view-of c))))]
-    (doseq [[_ _ _ arms] asked, [_ port] arms] (look port))
-    (doseq [^Registry$Waiting w threads, port (ports-of (.port w))] (look port))
+  "A map from channel to View of all that blocks and threads ask for, and that have labels; and the views in the order of the
+  channels' numbers. These are first given in the order of looking, so there is little to sort."
+  [asked threads]
+  (let [views (IdentityHashMap. (+ 32 (count asked))), ordered (ArrayList. (count asked))
+        look (fn look [c]
+               (when (and (instance? Channel c) (not (.containsKey views c)))
+                 (let [view (view-of c)] (.put views c view) (.add ordered view))))]
+    (run! (fn block [[_ _ _ arms]] (run! (fn arm [[_ port]] (look port)) arms)) asked)
+    (run! (fn thread [^Registry$Waiting w] (run! look (ports-of (.port w)))) threads)
     (run! look (ChannelNames/labelled))
-    views))
+    (.sort ordered (reify Comparator (compare [_ a b] (Long/compare (.id ^View a) (.id ^View b)))))
+    [views ordered]))
 
 (defn take-snapshot
   "Returns a snapshot as `skein.inspect/snapshot` describes it, all data: it holds no object of the program."
@@ -301,14 +311,15 @@
         collected (.collected registry) ; first, so that what is collected meanwhile is in neither, rather than both
         asked (into [] (keep asked) (.live registry))
         threads (.waiting registry)
-        views (views-of asked threads)
-        cancellables (concat (keep (fn of [[_ ^Frame f]] (.cancellable f)) asked)
-                             (keep (fn of [^Registry$Waiting w] (.cancellable w)) threads))]
+        [views ordered] (views-of asked threads)
+        cancellables (-> #{}
+                         (into (keep (fn of [[_ ^Frame f]] (.cancellable f))) asked)
+                         (into (keep (fn of [^Registry$Waiting w] (.cancellable w))) threads))]
     {:skein/snapshot version
      :at-ms (System/currentTimeMillis)
      :blocks (mapv (partial block now seen views) asked)
      :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
-     :channels (into [] (map channel) (sort-by (fn id [^View v] (.id v)) (.values views)))
+     :channels (mapv channel ordered)
      :scopes (scopes/scopes party-of cancellables)
      :folds (vec (folds))
      :failures (failures)

@@ -22,7 +22,7 @@ public final class ChannelNames {
 
     /** The label of the channel, or null. */
     public static synchronized String label(Channel channel) {
-        return LABELS.get(channel);
+        return LABELS.isEmpty() ? null : LABELS.get(channel); // most programs have none
     }
 
     /** Gives the channel a label, or with null takes it back. */
