@@ -38,7 +38,7 @@
    [skein.inspect.verdict :as verdict]
    [skein.inspect.why :as why])
   (:import
-   (java.io File IOException PushbackReader Writer)
+   (java.io File PushbackReader Writer)
    (skein.inspect.rt ChannelNames Entry Registry)
    (skein.rt Channel)))
 
@@ -354,14 +354,6 @@
    (dump/write snapshot out format)
    (.flush ^Writer out)))
 
-(defn- to-file
-  "Calls `write` with a writer to the file `path`. Returns the path."
-  [path write]
-  (try (with-open [out (io/writer path)] (write out))
-       (catch IOException e
-         (error/fail! :skein/file-unwritable (str "can't write " path ": " (ex-message e)) {:output (str path)})))
-  path)
-
 (defn dump!
   "Writes a snapshot to the file `path`: as JSON if its name ends in .json, as EDN if it ends in .edn, else as text. Returns the path.
   Throws :skein/file-unwritable."
@@ -370,7 +362,7 @@
    (check-snapshot snapshot)
    (check-path "path of dump!" path)
    (let [format (condp #(str/ends-with? %2 %1) (str path) ".json" :json, ".edn" :edn, :text)]
-     (to-file path (fn write [out] (dump snapshot out format))))))
+     (dump/to-file path (fn write [out] (dump snapshot out format))))))
 
 (def ^:private timeline-options
   {:last-ms check/time-option
@@ -412,7 +404,7 @@
   ([options path]
    (check-path "path of timeline!" path)
    (let [slices (timeline options)]
-     (to-file path (fn write [out] (timeline/write-chrome out slices))))))
+     (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))
 
 (defn metrics
   "Returns a snapshot as metrics, a string in the text format of OpenMetrics 1.0, for a scraper such as Prometheus: blocks by

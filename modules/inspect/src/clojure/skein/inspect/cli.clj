@@ -1,12 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.cli
-  "The commands that look at another process, or at a file of one: `./skein ps`, `./skein why` and `./skein dump`."
+  "The commands that look at another process, or at a file of one: `./skein ps`, `top`, `why`, `dump` and `timeline`."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
    [skein.inspect :as inspect]
-   [skein.inspect.remote :as remote]))
+   [skein.inspect.dump :as dump]
+   [skein.inspect.remote :as remote]
+   [skein.inspect.timeline :as timeline]))
 
 (set! *warn-on-reflection* true)
 
@@ -16,8 +18,10 @@
        ./skein top PID                      the same as ps, again each two seconds, with what grows
        ./skein why PID BLOCK [--heap]       why a block of it waits, such as 42 or go-42
        ./skein dump PID FILE [--heap]       all of it, as .edn, .json or text
-In place of PID a heap file, such as x.hprof, or a dump, such as x.edn. --prove runs the garbage collector of the process
-first. --heap has it write its heap to a temporary file: it need not have skein.inspect.")
+       ./skein timeline PID FILE [SECONDS]  when each of its blocks ran and waited in 5 s, as JSON for ui.perfetto.dev
+In place of PID, except for top and timeline, a heap file, such as x.hprof, or a dump, such as x.edn.
+--prove runs the garbage collector of the process first. --heap has it write its heap to a temporary file: it need not
+have skein.inspect.")
 
 (defn- stop
   "Ends the command with a message."
@@ -81,10 +85,30 @@ first. --heap has it write its heap to a temporary file: it need not have skein.
      (when-not id (stop 2 (str "a block is a number such as 42 or go-42, not '" block "'.")))
      (println (:says (inspect/why (snapshot-of source option) id))))))
 
-(defn- dump
-  ([source path] (dump source path nil))
+(defn- dump!
+  ([source path] (dump! source path nil))
   ([source path option]
    (println (inspect/dump! (snapshot-of source option) path))))
+
+(defn- recorded
+  "The timeline of a process. If it does not record its steps, it does so for `ms`, and then no longer."
+  [pid ms]
+  (let [{:keys [record! timeline close!]} (remote/connect pid)]
+    (try
+      (or (try (timeline ms) (catch clojure.lang.ExceptionInfo _))
+          (do (record! true)
+              (warn "recording for " (quot (long ms) 1000) " s ...")
+              (try (Thread/sleep (long ms)) (timeline ms) (finally (record! false)))))
+      (finally (close!)))))
+
+(defn- timeline!
+  ([pid path] (timeline! pid path "5"))
+  ([pid path seconds]
+   (let [s (parse-long seconds)]
+     (when-not (and s (<= 1 (long s) 3600)) (stop 2 (str "the seconds are a number from 1 to 3600, not '" seconds "'.")))
+     (live pid false) ; tells why it can't be looked at, and that the inspector was off
+     (let [slices (recorded pid (* 1000 (long s)))]
+       (println (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))))
 
 (defn run
   "Runs a command with its arguments; returns the exit code."
@@ -94,7 +118,8 @@ first. --heap has it write its heap to a temporary file: it need not have skein.
       (["ps" 0] ["ps" 1] ["ps" 2]) (apply ps args)
       (["top" 1] ["top" 2]) (apply top args)
       (["why" 2] ["why" 3]) (apply why args)
-      (["dump" 2] ["dump" 3]) (apply dump args)
+      (["dump" 2] ["dump" 3]) (apply dump! args)
+      (["timeline" 2] ["timeline" 3]) (apply timeline! args)
       (stop 2 usage))
     (flush)
     0

@@ -243,7 +243,10 @@
   "Calls `write` with the path of a file, which it makes, in a folder that only this user may enter; then `read` with that path.
   Returns what that returns. Nothing is left of the file, which holds all values of the program."
   [write read]
-  (let [folder (Files/createTempDirectory "skein-heap" (make-array FileAttribute 0))
+  (let [^Path folder (try (Files/createTempDirectory "skein-heap" (make-array FileAttribute 0))
+                       (catch IOException e
+                         (error/fail! :skein/not-a-heap-file
+                                      (str "No heap file can be written: the temporary folder can't be used (" (ex-message e) ").") {})))
         file (.resolve folder "heap.hprof")]
     (try
       (write (str file))

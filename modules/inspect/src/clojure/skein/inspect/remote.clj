@@ -40,12 +40,17 @@
 (defn- fail! [pid why]
   (error/fail! :skein/not-inspectable (str "Process " pid " can't be looked at: " why) {:pid pid}))
 
+(defn- detail
+  "The first line of an exception's message; Java's remote calls add more."
+  [^Throwable e]
+  (first (str/split-lines (or (ex-message e) (.getName (class e))))))
+
 (defn- address
   "Attaches to the process and returns the address of its own management agent."
   [^String pid]
   (try (let [vm (VirtualMachine/attach pid)]
          (try (.startLocalManagementAgent vm) (finally (.detach vm))))
-       (catch AttachNotSupportedException e (fail! pid (str "it is no JVM that can be attached to (" (ex-message e) ").")))
+       (catch AttachNotSupportedException _ (fail! pid "it is no JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism)."))
        (catch AttachOperationFailedException e (fail! pid (str "its JVM refuses (" (ex-message e) ").")))
        (catch IOException e (fail! pid (str "there is no such process, or it is another user's (" (ex-message e) ").")))))
 
@@ -75,7 +80,7 @@
     (catch MBeanException e (fail! pid (ex-message (ex-cause e))))
     (catch ReflectionException _ (fail! pid "its inspector is older than this one, and can't do that."))
     (catch SecurityException e (fail! pid (str "its management agent refuses (" (ex-message e) ").")))
-    (catch IOException e (fail! pid (str "it ended meanwhile (" (ex-message e) ").")))))
+    (catch IOException e (fail! pid (str "it ended meanwhile, or nothing answers there (" (detail e) ").")))))
 
 (defn- with-server
   "Calls `f` with a connection to the process, and returns what it returns."
@@ -189,6 +194,8 @@
         (told (.get usage "used")))
       (heap/in-temporary-file
         (fn write [path]
-          (.invoke server diagnostics "dumpHeap" (object-array [path false]) (into-array String ["java.lang.String" "boolean"])))
+          (try (.invoke server diagnostics "dumpHeap" (object-array [path false]) (into-array String ["java.lang.String" "boolean"]))
+               (catch MBeanException e
+                 (fail! pid (str "it can't write its heap to " path ": " (detail (ex-cause e)) ". -Djava.io.tmpdir names another folder.")))))
         (fn read-it [path]
           (assoc (heap/read-heap path (partial places-of server)) :heap (str "a heap file of process " pid)))))))

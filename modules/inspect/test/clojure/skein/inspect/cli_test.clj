@@ -78,7 +78,7 @@
 (deftest bad-arguments-are-refused-in-a-sentence
   (is (= [2 "" "skein: a process is a number, not 'x'; ./skein ps lists them. Nor is there a file of that name.\n"] (run "ps" "x")))
   (is (= [2 "" "skein: a block is a number such as 42 or go-42, not 'x'.\n"] (run "why" "1" "x")))
-  (doseq [args [[] ["ps" "1" "--all"] ["why" "1"] ["dump" "1"] ["top"] ["bottom"]]]
+  (doseq [args [[] ["ps" "1" "--all"] ["why" "1"] ["dump" "1"] ["top"] ["timeline" "1"] ["bottom"]]]
     (let [[code _ err] (apply run args)]
       (is (= [2 true] [code (str/starts-with? err "skein: usage: ")]) args))))
 
@@ -88,6 +88,69 @@
     (try
       (is (= "up" (.readLine (lines-of process))))
       (is (= [1 "" (str "skein: Process " pid " can't be looked at: it does not have skein.inspect on its class path.\n")]
+             (run "ps" pid)))
+      (finally (.destroy process)))))
+
+(deftest a-timeline-of-a-process-is-written-to-a-file
+  (let [process (start class-path program [])
+        pid (str (.pid process))
+        file (File/createTempFile "timeline" ".json"), path (.getPath file)]
+    (try
+      (is (= "up" (.readLine (lines-of process))))
+      (is (= [2 "" "skein: the seconds are a number from 1 to 3600, not 'x'.\n"] (run "timeline" pid path "x")))
+      (let [[code out err] (run "timeline" pid path "1")]
+        (is (= [0 (str path "\n")] [code out]))
+        (is (str/ends-with? err "skein: recording for 1 s ...\n"))
+        (is (vector? (get (json/read-str (slurp path)) "traceEvents"))))
+      (is (thrown-with-msg? clojure.lang.ExceptionInfo #"are not recorded" (remote/timeline-of pid 1000)) "it records no longer")
+      (testing "if it records anyway, what it has is taken, and it goes on"
+        (remote/record! pid true)
+        (is (= [0 (str path "\n") ""] (run "timeline" pid path "3600")))
+        (is (map? (remote/timeline-of pid 1000)))
+        (remote/record! pid false))
+      (testing "it dies meanwhile"
+        (let [ended (future (run "timeline" pid path "3"))]
+          (eventually #(try (remote/timeline-of pid 0) (catch clojure.lang.ExceptionInfo _)))
+          (.destroy process)
+          (let [[code _ err] @ended]
+            (is (= 1 code))
+            (is (re-find #"skein: Process \d+ can't be looked at: it ended meanwhile, or nothing answers there \(.*\)\.\n$" err)))))
+      (finally (.destroy process) (.delete file)))))
+
+(deftest what-is-no-jvm-is-told-so
+  (let [process (.start (ProcessBuilder. ^java.util.List (list "cat")))
+        pid (str (.pid process))]
+    (try
+      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it is no JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism).\n")]
+             (run "ps" pid)))
+      (is (.isAlive process) "it is left alone")
+      (finally (.destroy process)))))
+
+(def ^:private older
+  "A process with the bean of an older version, which lacks most operations; it gives version 1 when a line comes in."
+  '(let [version (atom 0), name (javax.management.ObjectName. "skein.inspect:type=Inspector")]
+     (.registerMBean (java.lang.management.ManagementFactory/getPlatformMBeanServer)
+                     (reify javax.management.DynamicMBean
+                       (getAttribute [_ _] (int @version))
+                       (getMBeanInfo [_] (javax.management.MBeanInfo. "Old" "" nil nil nil nil))
+                       (invoke [_ operation _ _] (throw (javax.management.ReflectionException. (NoSuchMethodException. operation)))))
+                     name)
+     (println "up")
+     (read-line)
+     (reset! version 1)
+     (println "1")
+     (read-line)))
+
+(deftest an-older-inspector-is-told-so
+  (let [process (start class-path older [])
+        in (lines-of process)
+        pid (str (.pid process))]
+    (try
+      (is (= "up" (.readLine in)))
+      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it has version 0 of the inspector, this is 1.\n")] (run "ps" pid)))
+      (doto (.getOutputStream process) (.write (.getBytes "\n")) .flush)
+      (is (= "1" (.readLine in)))
+      (is (= [1 "" (str "skein: Process " pid " can't be looked at: its inspector is older than this one, and can't do that.\n")]
              (run "ps" pid)))
       (finally (.destroy process)))))
 

@@ -6,6 +6,7 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.inspect :as inspect]
+   [skein.inspect.heap :as heap]
    [skein.inspect.process :refer [class-path lines-of run start without-inspect]])
   (:import
    (java.io File RandomAccessFile)
@@ -121,6 +122,16 @@
           (do (is (re-find #"lacks the stacks of virtual threads, .* nothing is proven" text))
               (is (= [{} #{}] [(proven text) (threads text)])))))
       (finally (.destroy process) (.delete edn)))))
+
+(deftest a-heap-file-that-can-not-be-written
+  (let [written (fn written [path] (spit path "x") (throw (ex-info "The disk is full." {})))]
+    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"disk is full" (heap/in-temporary-file written identity))))
+  (let [program '(println (try (skein.inspect.heap/in-temporary-file identity identity)
+                               (catch clojure.lang.ExceptionInfo e (ex-message e))))
+        process (start class-path (list 'do '(require 'skein.inspect.heap) program) ["-Djava.io.tmpdir=/no/such/folder"])]
+    (try
+      (is (re-find #"^No heap file can be written: the temporary folder can't be used \(/no/such/folder" (.readLine (lines-of process))))
+      (finally (.destroy process)))))
 
 (deftest a-process-without-the-module-and-a-file-cut-short
   (let [process (start without-inspect program roomy), pid (str (.pid process)), file (temporary ".hprof"), path (str file)]
