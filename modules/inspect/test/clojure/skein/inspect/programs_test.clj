@@ -4,7 +4,7 @@
   (:require
    [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! <!! >! >!! alts! chan go go-loop timeout]]
-   [skein.deadline :refer [await-port]]
+   [skein.deadline :refer [await-port deadline-ms]]
    [skein.fold :as fold]
    [skein.impl.protocols :as p]
    [skein.inspect :as inspect]
@@ -162,53 +162,34 @@
 
 ;;;; Of what nothing may be said
 
-(def ^:dynamic *minutes*
-  "For how long each program is looked at, with a proof each minute; nil: three times, as soon as may be."
-  nil)
-
-(defn- silent
-  "Proves now and again while the program `state` lives; nothing may be said, not even suspected."
-  [state]
-  (dotimes [i (or (some-> *minutes* long inc) 3)]
-    (when (and *minutes* (pos? i)) (Thread/sleep 60000))
-    (is (= [] (inspect/deadlocks {:prove true})))
-    (is (= [] (inspect/leaks)))
-    (is (= [] (filter (fn error? [{:keys [lint severity]}] (and (= :error severity) (not= :dropped-error lint))) (inspect/lints)))))
-  (is (some? state)))
-
-(defn- silent-ms
-  "For how long `silent` looks, and then some."
-  [ms]
-  (+ (long ms) (* 60000 (long (or *minutes* 0)))))
-
 (deftest ^:silent idle-connections
   (let [connections (vec (repeatedly 1000 chan)), replies (chan 1000)
         servers (mapv (fn [c] (go-loop [] (when-some [v (<! c)] (>! replies v) (recur)))) connections)]
-    (silent connections)
+    (watched/silent connections)
     (run! #(>!! % :echo) connections)
     (dotimes [_ 1000] (<!! replies))
-    (silent connections)
+    (watched/silent connections)
     (run! a/close! connections)
     (run! await-port servers)))
 
 (deftest ^:silent a-loop-that-waits-in-a-var
   (reset! held (chan))
   (let [served (go-loop [n 0] (if (<! @held) (recur (inc n)) n))]
-    (silent @held)
+    (watched/silent @held)
     (>!! @held 1)
     (a/close! @held)
     (is (= 1 (await-port served)))))
 
 (deftest ^:silent a-choice-with-a-timer
-  (let [port ((fn program [] (let [work (chan)] (go (alts! [work (timeout (silent-ms 600000))])))))]
-    (silent port)))
+  (let [port ((fn program [] (let [work (chan)] (go (alts! [work (timeout (watched/silent-ms 600000))])))))]
+    (watched/silent port)))
 
 (deftest ^:silent a-pipeline-at-full-speed
   (let [in (chan 1) out (chan 1) stop (atom false)]
     (a/pipeline 4 out (map inc) in)
     (let [fed (go-loop [n 0] (if @stop (do (a/close! in) n) (do (>! in n) (recur (inc n)))))
           taken (go-loop [n 0] (if (<! out) (recur (inc n)) n))]
-      (silent [in out])
+      (watched/silent [in out])
       (reset! stop true)
       (is (= (await-port fed) (await-port taken))))))
 
@@ -217,7 +198,7 @@
         readers (mapv (fn [tap] (go-loop [n 0] (if (<! tap) (do (<! (timeout 5)) (recur (inc n))) n))) taps)
         stop (atom false)
         fed (go-loop [n 0] (if @stop (do (a/close! in) n) (do (>! in :v) (recur (inc n)))))]
-    (silent taps)
+    (watched/silent taps)
     (reset! stop true)
     (is (= (repeat 3 (await-port fed)) (map await-port readers)))))
 
@@ -226,7 +207,7 @@
         foreign (fn foreign [] (reify p/ReadPort (take! [_ handler] (swap! handlers conj handler) nil)))
         ports (mapv (fn [port] (go (first (alts! [port (chan)])))) (repeatedly 20 foreign))]
     (watched/eventually #(= 20 (count @handlers)))
-    (silent ports)
+    (watched/silent ports)
     (doseq [^java.util.concurrent.locks.Lock h @handlers]
       (.lock h)
       (let [call (try (p/commit h) (finally (.unlock h)))] (call :served)))
@@ -236,19 +217,23 @@
 (deftest ^:silent blocks-that-come-and-go
   (let [stop (atom false)
         churn (a/thread (loop [n 0] (if @stop n (do (run! <!! (mapv (fn [i] (go (<! (go i)))) (range 100))) (recur (+ n 100))))))]
-    (silent churn)
+    (watched/silent churn)
     (reset! stop true)
     (is (pos? (long (await-port churn))))
     (is (= [] (filter (partial watched/here? "programs_test.clj") (inspect/blocks))))))
 
-(deftest ^:silent many-timers-and-blocked-workers
-  (let [waiting (mapv (fn [_] (go (<! (timeout (silent-ms 1500))) :fired)) (range 10000))
-        release (CountDownLatch. 1)
-        blocked (mapv (fn [_] (go (.await release) :freed)) (range 32))]
-    (silent waiting)
-    (.countDown release)
-    (is (= (repeat 32 :freed) (map await-port blocked)))
-    (is (= #{:fired} (set (map await-port waiting))))))
+(deftest ^:silent many-timers
+  (let [fired (CountDownLatch. 100000)]
+    (dotimes [i 100000] (go (<! (timeout (+ (watched/silent-ms 1500) (rem i 1000)))) (.countDown fired)))
+    (watched/silent fired)
+    (is (.await fired deadline-ms TimeUnit/MILLISECONDS))))
+
+(deftest ^:silent blocked-workers
+  (let [stop (atom false)
+        blocked (mapv (fn [_] (go (while (not @stop) (Thread/sleep 50)) :freed)) (range 32))]
+    (watched/silent blocked)
+    (reset! stop true)
+    (is (= (repeat 32 :freed) (map await-port blocked)))))
 
 (deftest ^:silent scopes-that-are-cancelled
   (let [stop (atom false)
@@ -258,7 +243,7 @@
                              (do (try (scope/scope [sc {:deadline-ms 1}] (scope/fork sc (<!! (chan))))
                                       (catch Exception _))
                                  (recur (inc n))))))]
-    (silent opened)
+    (watched/silent opened)
     (reset! stop true)
     (is (pos? (long (await-port opened))))))
 
@@ -268,7 +253,7 @@
     (let [c (chan)] (.register (Cleaner/create) @trigger (fn [] (a/put! c :cleaned))) (go (deliver cleaned (<! c))))
     (let [c (chan)] (.put weak key c) (go (<! c)))
     (let [c (chan)] (.set local c) (go (<! c)))
-    (silent [trigger key])
+    (watched/silent [trigger key])
     (a/close! (.get weak key))
     (a/close! (.get local))
     (vreset! trigger nil)
@@ -279,7 +264,7 @@
         told (go-loop [n 0] (if (<! progress) (recur (inc n)) n))
         folded (a/thread (fold/fold {:on-progress (fn [p] (a/put! progress p))} fold/count
                                     (take-while (fn [_] (not @stop)) (iterate inc 0))))]
-    (silent progress)
+    (watched/silent progress)
     (watched/eventually #(seq (inspect/folds)))
     (reset! stop true)
     (is (pos? (long (await-port folded))))

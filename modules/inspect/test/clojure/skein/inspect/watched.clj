@@ -35,3 +35,22 @@
   "Whether the block is of the source file that ends so."
   [file block]
   (str/ends-with? (str (:file (:site block))) file))
+
+(def ^:dynamic *minutes*
+  "For how long each program that lives is looked at, with a proof each minute; nil: three times, as soon as may be."
+  nil)
+
+(defn silent
+  "Proves now and again while the program `state` lives; nothing may be said, not even suspected."
+  [state]
+  (dotimes [i (or (some-> *minutes* long inc) 3)]
+    (when (and *minutes* (pos? i)) (Thread/sleep 60000))
+    (is (= [] (inspect/deadlocks {:prove true})))
+    (is (= [] (inspect/leaks)))
+    (is (= [] (filter (fn error? [{:keys [lint severity]}] (and (= :error severity) (not= :dropped-error lint))) (inspect/lints)))))
+  (is (some? state)))
+
+(defn silent-ms
+  "For how long `silent` looks, and then some."
+  [ms]
+  (+ (long ms) (* 60000 (long (or *minutes* 0)))))
