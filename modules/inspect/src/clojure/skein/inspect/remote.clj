@@ -11,6 +11,7 @@
   {:no-doc true}
   (:require
    [clojure.edn :as edn]
+   [clojure.java.io :as io]
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.inspect.heap :as heap]
@@ -19,7 +20,8 @@
   (:import
    (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine VirtualMachineDescriptor)
    (java.io ByteArrayInputStream IOException InputStreamReader PushbackReader)
-   (java.nio.file Path)
+   (java.nio.charset StandardCharsets)
+   (java.nio.file Files Path)
    (java.util.regex Pattern)
    (java.util.zip GZIPInputStream)
    (javax.management InstanceAlreadyExistsException JMException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
@@ -45,12 +47,25 @@
   [^Throwable e]
   (first (str/split-lines (or (ex-message e) (.getName (class e))))))
 
+(defn- ends-when-attached?
+  "Returns whether the process does not catch the signal (3, QUIT) by which a JVM is asked to let somebody attach, and so would end by it. A
+  JDK before 24 sends it to any process. Where the system does not tell, false."
+  [pid]
+  (let [status (io/file "/proc" pid "status")
+        lines (when (.canRead status) (Files/readAllLines (.toPath status) StandardCharsets/ISO_8859_1)) ; slurp asks for its length
+        caught (some (fn caught [line] (second (re-matches #"SigCgt:\s*([0-9a-f]+)" line))) lines)]
+    (and (some? caught) (not (bit-test (Long/parseUnsignedLong caught 16) 2)))))
+
+(defn- no-jvm! [pid]
+  (fail! pid "it is no JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism)."))
+
 (defn- address
   "Attaches to the process and returns the address of its own management agent."
   [^String pid]
+  (when (ends-when-attached? pid) (no-jvm! pid))
   (try (let [vm (VirtualMachine/attach pid)]
          (try (.startLocalManagementAgent vm) (finally (.detach vm))))
-       (catch AttachNotSupportedException _ (fail! pid "it is no JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism)."))
+       (catch AttachNotSupportedException _ (no-jvm! pid))
        (catch AttachOperationFailedException e (fail! pid (str "its JVM refuses (" (ex-message e) ").")))
        (catch IOException e (fail! pid (str "there is no such process, or it is another user's (" (ex-message e) ").")))))
 
