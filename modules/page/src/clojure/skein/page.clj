@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.page
-  "Serves a page to the user of this machine, and to nobody else, by the JDK's own HTTP server on virtual threads.
+  "Serves a page to the user of this machine, and to nobody else, by the JDK's own HTTP server, on virtual threads from Java 24 on.
 
   * `serve!` starts a server
   * `resource` is a file of the class path, to serve; `client` are those with which every page talks to its server

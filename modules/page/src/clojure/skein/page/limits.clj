@@ -112,15 +112,23 @@
         (.remove running thread)
         (.release requests)))))
 
+(defn- thread-builder
+  "Before Java 24 the JDK's server keeps the carrier of a virtual thread while it waits for a request: some halves of requests would keep
+  them all."
+  ^java.lang.Thread$Builder []
+  (if (< (.feature (Runtime/version)) 24)
+    (.daemon (Thread/ofPlatform))
+    (Thread/ofVirtual)))
+
 (defn executor
-  "Returns an executor that runs each request on a virtual thread and interrupts those that are late. It refuses one too many: the
+  "Returns an executor that runs each request on a thread of its own, a virtual one where it can, and interrupts those that are late. It refuses one too many: the
   server then closes the connection."
   ^Executor [{:keys [sweeper] :as limits}]
-  (reset! sweeper (.start (Thread/ofVirtual) (fn sweep [] (sweep! limits))))
+  (reset! sweeper (.start (thread-builder) (fn sweep [] (sweep! limits))))
   (reify Executor
     (execute [_ task]
       (when-not (begin? limits) (throw (RejectedExecutionException. "There are too many requests at once.")))
-      (.start (Thread/ofVirtual) (fn request [] (run-request! limits task))))))
+      (.start (thread-builder) (fn request [] (run-request! limits task))))))
 
 (defn stop!
   "Ends all requests that run."
