@@ -17,7 +17,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:const ^:private event-ms "How long there is between two events of the stream." 500)
+(def ^:const ^:private event-ms "The time between two events of the stream." 500)
 
 (defn- event
   "What the page is told, in one line of JSON."
@@ -55,7 +55,7 @@
                  (assoc state :rev (inc (long rev)), :at (System/currentTimeMillis), :state kind, :result result, :reading nil))))
 
 (defn- print-url!
-  "The address is what the command puts out; whoever reads it sees the report."
+  "Writes the address to standard output, and what to do with it to standard error. Who has the address sees the report."
   [^OutputStream out ^PrintStream notes url]
   (.write out (.getBytes (str url "\n") "UTF-8"))
   (.flush out)

@@ -52,7 +52,7 @@
   JDK before 24 sends it to any process. Where the system does not tell, false."
   [pid]
   (let [status (io/file "/proc" pid "status")
-        lines (when (.canRead status) (Files/readAllLines (.toPath status) StandardCharsets/ISO_8859_1)) ; slurp asks for its length
+        lines (when (.canRead status) (Files/readAllLines (.toPath status) StandardCharsets/ISO_8859_1)) ; slurp asks how much there is, which fails in /proc
         caught (some (fn caught [line] (second (re-matches #"SigCgt:\s*([0-9a-f]+)" line))) lines)]
     (and (some? caught) (not (bit-test (Long/parseUnsignedLong caught 16) 2)))))
 
