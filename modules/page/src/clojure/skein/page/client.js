@@ -60,3 +60,22 @@ export function stream(heard, lost) {
     if (!on) { current?.abort(); current = null; }
   };
 }
+
+/** A function that runs `f`, once at a time: of the calls that come meanwhile the last counts. If `f` returns true, it is run again. */
+export function oneAtATime(f) {
+  let running = false;
+  let again = false;
+  return async () => {
+    again = true;
+    if (running) return;
+    running = true;
+    try {
+      while (again) {
+        again = false;
+        if (await f()) again = true;
+      }
+    } finally {
+      running = false;
+    }
+  };
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of --serve: it asks for the report whenever the server says that there is a newer one, and shows how far the reading is.
 
-import { authorization, refusal, stream } from './client.js';
+import { authorization, oneAtATime, refusal, stream } from './client.js';
 import { morph } from './morph.js';
 
 const now = document.getElementById('now');
@@ -45,29 +45,17 @@ function lost(e) {
   say(e instanceof TypeError ? 'The command has ended, or can\'t be reached. This is the last report.' : e.message, true);
 }
 
-// One question at a time; of those that come meanwhile the last.
-let asking = false;
-let again = false;
-
-async function refresh() {
-  if (asking) { again = true; return; }
-  asking = true;
+const refresh = oneAtATime(async () => {
   try {
-    do {
-      again = false;
-      const fresh = await request(report.wanted);
-      if (fresh) {
-        morph(shown, fresh.body);
-        report.showAll();
-        shown.dataset.rev = state.rev;
-      }
-    } while (again);
+    const fresh = await request(report.wanted);
+    if (!fresh) return;
+    morph(shown, fresh.body);
+    report.showAll();
+    shown.dataset.rev = state.rev;
   } catch (e) {
     lost(e);
-  } finally {
-    asking = false;
   }
-}
+});
 
 report.ask(refresh);
 

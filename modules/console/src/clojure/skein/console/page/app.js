@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: one state, one stream of counts, and of the open view the data of the last look.
 
-import { ask, stream } from './client.js';
+import { ask, oneAtATime, stream } from './client.js';
 import { morph } from './morph.js';
 import { h, number, plural, time } from './dom.js';
 import { overview, problems } from './overview.js';
@@ -115,31 +115,20 @@ function render() {
   }
 }
 
-// One question at a time; of those that come meanwhile the last.
-let asking = false;
-let again = false;
-
-async function refresh() {
-  if (asking) { again = true; return; }
-  asking = true;
+const refresh = oneAtATime(async () => {
+  const r = route();
+  const hash = location.hash;
+  state.question = new AbortController();
   try {
-    do {
-      again = false;
-      const r = route();
-      const hash = location.hash;
-      state.question = new AbortController();
-      try {
-        const data = await views[r.view].data(get, r, state);
-        if (hash === location.hash) { state.data = data; state.failed = null; }
-      } catch (e) {
-        if (e instanceof TypeError) state.gone = true; else if (e.name !== 'AbortError') state.failed = e.message;
-      }
-      if (hash !== location.hash) again = true; else render();
-    } while (again);
-  } finally {
-    asking = false;
+    const data = await views[r.view].data(get, r, state);
+    if (hash === location.hash) { state.data = data; state.failed = null; }
+  } catch (e) {
+    if (e instanceof TypeError) state.gone = true; else if (e.name !== 'AbortError') state.failed = e.message;
   }
-}
+  if (hash !== location.hash) return true;
+  render();
+  return false;
+});
 
 // --- The stream ------------------------------------------------------------------
 
