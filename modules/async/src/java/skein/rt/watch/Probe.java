@@ -28,6 +28,6 @@ public interface Probe {
     /** The block ended by an exception. */
     default void failed(Frame frame, Throwable thrown) {}
 
-    /** The block blocks or hogs its thread, so the rest of its worker's queue went to another thread. */
+    /** The block blocks its thread while work waits behind it, so another thread is to serve its worker. */
     default void handedOff(Frame frame, Thread thread) {}
 }
