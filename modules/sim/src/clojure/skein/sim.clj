@@ -379,7 +379,7 @@
       (not= fingerprint now)
       (error/fail! :skein/bad-token
                    (str "The schedule " token " is of another program, or this one has changed since: its run differs, and "
-                        "does not fail. It has " (.choices (.-trace simulation)) " choices"
+                        "does not fail. Choices of the run: " (.choices (.-trace simulation))
                         (when-some [[choice] (peek (:deviations strategy))] (str "; the schedule needs " (inc (long choice))))
                         ".")
                    {:token token})

@@ -7,10 +7,12 @@
    [skein.fresh-jvm :as fresh-jvm]
    [skein.scope :as scope]
    [skein.sim :as sim]
+   [skein.sim.options :as options]
    [skein.test]
    [skein.virtual :as virtual])
   (:import
-   (java.util.concurrent CompletableFuture CountDownLatch LinkedBlockingQueue)))
+   (java.util.concurrent CompletableFuture CountDownLatch LinkedBlockingQueue)
+   (java.util.concurrent.atomic AtomicBoolean AtomicInteger)))
 
 (set! *warn-on-reflection* true)
 
@@ -132,8 +134,28 @@
   (is (= :skein/sim-livelock (first (failure {:max-steps 500} (let [c (chan 1)] (go-loop [] (a/poll! c) (recur)))))))
   (let [runs (atom 0)]
     (is (= :skein/sim-not-deterministic (first (failure (when (even? (long (swap! runs inc))) (<!! (go 1))))))))
-  (is (= :skein/sim-real-time (first (failure (Thread/sleep 5)))))
-  (is (= :skein/sim-stuck (first (failure {:watchdog-ms 100} (loop [] (when-not (Thread/interrupted) (recur))))))))
+  (is (= :skein/sim-real-time (first (failure (Thread/sleep 5))))))
+
+(deftest a-step-that-does-not-end-is-told-with-its-line
+  (let [stop (AtomicBoolean.)
+        compute (fn [] (when-not (.get stop) (recur)))]
+    (try
+      (doseq [[task threads [error message]]
+              [["main" :auto (failure {:watchdog-ms 100} (compute))]
+               ["main" :none (failure {:watchdog-ms 100 :threads :none} (compute))]
+               ["go-1" :auto (failure {:watchdog-ms 100} (<!! (go (compute))))]
+               ["go-1" :none (failure {:watchdog-ms 100 :threads :none} (<!! (go (compute))))]
+               ["thread-1" :auto (failure {:watchdog-ms 100} @(virtual/future (compute)))]]]
+        (testing [task threads]
+          (is (= :skein/sim-stuck error))
+          (is (re-find (re-pattern (str "^A step of " task " has taken 100 ms of real time, at \\S+\\(sim_test.clj:\\d+\\)")) message))))
+      (finally (.set stop true)))))
+
+(deftest a-difference-that-is-not-seen-again-is-told
+  (let [runs (AtomicInteger.)
+        [error message] (failure (when (= 3 (.incrementAndGet runs)) (<!! (go 1))))]
+    (is (= :skein/sim-not-deterministic error))
+    (is (str/starts-with? message "The same schedule gave two runs that differed; two more of them, to see where, were equal.\n"))))
 
 (deftest a-rethrown-exception-has-reached-somebody
   (let [fails (fn [] (throw (ex-info "x" {})))]
@@ -153,17 +175,17 @@
     (is (re-find #"main +waits in <! chan-1 +sim_test.clj:\d+ +nobody has put on it" deadlock))
     (is (re-find #"at sim_test.clj:\d+" sleeps))))
 
-(deftest threads-from-outside-are-refused-or-awaited
-  (let [other (fn [c] (doto (Thread. (fn [] (Thread/sleep 20) (a/>!! c 1))) (.setDaemon true) (.start)))]
-    (is (contains? #{:skein/sim-outside :skein/sim-deadlock}
-                   (first (failure (let [c (chan)] (other c) (<!! c))))))
-    (is (= 1 (:value (sim/run {:outside :wait} (let [c (chan)] (other c) (<!! c))))))))
-
 (defn- outside
   "The message of the first :skein/sim-outside that `told` returns, in at most 50 calls. On a busy machine the thread that
   is not simulated may come too late for a run: then that is told as a deadlock."
   [told]
   (some (fn [[error message]] (when (= :skein/sim-outside error) message)) (repeatedly 50 told)))
+
+(deftest threads-from-outside-are-refused-or-awaited
+  (let [other (fn [c] (doto (Thread. (fn [] (Thread/sleep 20) (a/>!! c 1))) (.setDaemon true) (.start)))]
+    (is (re-find #"^The thread Thread-\d+, which is not simulated, woke main"
+                 (str (outside #(failure (let [c (chan)] (other c) (<!! c)))))))
+    (is (= 1 (:value (sim/run {:outside :wait} (let [c (chan)] (other c) (<!! c))))))))
 
 (deftest waits-for-platform-threads-are-refused-with-their-line
   (let [pool (java.util.concurrent.ForkJoinPool/commonPool)
@@ -186,6 +208,7 @@
   (let [accepts (fn [] (with-open [s (java.net.ServerSocket. 0)] (.accept s)))]
     (doseq [[error message] [(failure (accepts))
                              (failure (<!! (go (accepts))))
+                             (failure (java.net.Socket. "127.0.0.1" 1))
                              (failure (.waitFor (doto (.start (ProcessBuilder. ["sleep" "60"])) .onExit)))]]
       (is (= :skein/sim-outside error))
       (is (re-find #"^(main|go-1) waits for input or output at sim_test.clj:\d+, which is not simulated" (str message))))))
@@ -255,6 +278,12 @@
     (is (re-find #"go-1 +waits in <! chan-1 +sim_test.clj:\d+ " (str message)))))
 
 ;;;; Bad input
+
+(deftest the-environment-sets-options
+  (is (= [7 0.5] ((juxt :seed :seconds) (options/checked {} {"SKEIN_SIM_SEED" "7", "SKEIN_SIM_SECONDS" "0.5"}))))
+  (is (= [3 0.5] ((juxt :seed :seconds) (options/checked {:seed 3 :seconds 9} {"SKEIN_SIM_SEED" "7", "SKEIN_SIM_SECONDS" "0.5"}))))
+  (doseq [[name text] {"SKEIN_SIM_SEED" "-1", "SKEIN_SIM_SECONDS" "soon"}]
+    (is (= :skein/bad-option (error-of #(options/checked {} {name text}))))))
 
 (deftest bad-input-is-refused
   (is (= :skein/bad-option (error-of #(sim/check {:schedulez 1} 1))))

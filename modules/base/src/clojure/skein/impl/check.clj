@@ -92,7 +92,7 @@
   known  {option [fits? wanted]} or {option [fits? wanted error]}: a predicate, what it means in
          words, and what is thrown instead"
   [what given known]
-  (let [names (vec (keys known))]
+  (let [names (vec (sort (keys known)))]
     (that :skein/bad-option (str "The options of " what) given (or (nil? given) (map? given))
           (str "a map with some of the keys " names))
     (reduce-kv (fn each [m k v]

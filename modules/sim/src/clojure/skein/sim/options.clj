@@ -32,17 +32,22 @@
    :threads     [:auto #{:auto :none} "one of :auto :none"]
    :watchdog-ms (into [10000] check/time-option)})
 
-(defn- from-environment [options]
-  (let [env (fn [name] (System/getenv name))]
-    (cond-> options
-      (and (env "SKEIN_SIM_SEED") (nil? (:seed options))) (assoc :seed (parse-long (env "SKEIN_SIM_SEED")))
-      (env "SKEIN_SIM_SECONDS") (assoc :seconds (parse-double (env "SKEIN_SIM_SECONDS"))))))
+(defn- from
+  "Returns {k number}, the number that the variable `name` of the environment `env` says, or nil if it is not set.
+  Throws :skein/bad-option."
+  [env name parse k]
+  (when-some [text (get env name)]
+    (let [n (parse text), [_ fits? wanted] (known k)]
+      (check/that :skein/bad-option (str "The environment's " name) text (and n (fits? n)) wanted)
+      {k n})))
 
 (defn checked
-  "Returns `options` with defaults for what is missing. Throws :skein/bad-option."
-  [options]
-  (-> (update-vals known first)
-      (merge (check/options "A simulation" options (update-vals known rest)))
-      from-environment
-      (update :watchdog-ms (fn [ms] (check/milliseconds :watchdog-ms ms)))
-      (update :threads (fn [mode] (and (= :auto mode) (Carriers/available))))))
+  "Returns `options` with defaults for what is missing. `env` has the environment's variables. Throws :skein/bad-option."
+  ([options] (checked options (System/getenv)))
+  ([options env]
+   (-> (merge (update-vals known first)
+              (from env "SKEIN_SIM_SEED" parse-long :seed)
+              (check/options "skein.sim" options (update-vals known rest))
+              (from env "SKEIN_SIM_SECONDS" parse-double :seconds))
+       (update :watchdog-ms (fn [ms] (check/milliseconds :watchdog-ms ms)))
+       (update :threads (fn [mode] (and (= :auto mode) (Carriers/available)))))))

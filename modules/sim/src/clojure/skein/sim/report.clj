@@ -62,12 +62,17 @@
       (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", which is lost"))))
 
 (defn- outsider-words [name-of ^Outsider outsider]
-  (let [name (.getName (.by outsider))
+  (let [name (some-> (.by outsider) .getName)
         task (some-> (.task outsider) name-of)
         at (if-some [place (story/place (.task outsider) (.waited outsider))] (str " at " place) "")]
-    (if (= "VirtualThread-unblocker" name)
+    (cond
+      (= "VirtualThread-unblocker" name)
       (str task " waits in Object.wait" at ", which can't be simulated. Use a condition of a lock of java.util.concurrent,"
            " a promise or a channel.")
+      (.atDevice outsider)
+      (str task " waits for input or output" at ", which is not simulated. Put a channel in its place, or allow it by"
+           " {:outside :wait}.")
+      :else
       (str "The thread " name ", which is not simulated, woke " (or task "a member of the simulation")
            (if (= "" at) (user-place (.where outsider)) (str ", which waits" at))
            ". Start a virtual thread in its place, or allow it by {:outside :wait}."))))
@@ -94,9 +99,6 @@
                               (busy sim name-of) ".")}
       "outside" {:skein/error :skein/sim-outside
                  :words (cond
-                          (instance? Task cause)
-                          (str (name-of cause) " waits for input or output" (thread-place sim cause) ", which is not simulated. "
-                               "Put a channel in its place, or allow it by {:outside :wait}.")
                           (instance? Outsider cause) (outsider-words name-of cause)
                           :else
                           (str "A block that is not simulated was woken in the simulation"
@@ -151,11 +153,14 @@
         [^Simulation b names-b] (named options schedule body)
         as (vec (.events (.-trace a))), bs (vec (.events (.-trace b)))
         n (count (take-while true? (map same? as bs)))
-        e ^Trace$Event (get as n)]
+        e ^Trace$Event (get as n), f ^Trace$Event (get bs n)]
     {:skein/error :skein/sim-not-deterministic
      :token (token/write (runs/schedule-of schedule a) (.hash (.-trace a)))
-     :text (str "The same schedule gave two runs. They agree for " n " events; then, at " (if e (ms (.at e)) 0) " ms: first "
-                (event-text names-a e) ", then " (event-text names-b (get bs n))
+     :text (str "The same schedule gave two runs"
+                (if (or e f)
+                  (str ". Number of events in which they agree: " n ". Then, at " (ms (.at (or e f))) " ms: first "
+                       (event-text names-a e) ", then " (event-text names-b f))
+                  " that differed; two more of them, to see where, were equal")
                 ".\nUsual causes: the clock or random numbers of the JVM; state from an earlier run; the order of a set of"
                 " functions or channels; a thread that is not simulated.")
      :simulation a}))

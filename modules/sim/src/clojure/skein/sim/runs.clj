@@ -120,7 +120,7 @@
   "The carrier has been in one step for too long."
   [^Thread carrier ^Simulation sim watchdog-ms]
   (let [^Task task (.running sim)
-        ^Thread thread (or (some-> task .thread) carrier)
+        thread (.threadOf sim task)
         pinned? (= Thread$State/BLOCKED (.getState carrier))
         frames (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) (stack thread))]
     (error/fail! (if pinned? :skein/sim-pinned :skein/sim-stuck)

@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.sim.rt;
 
+import java.util.List;
 import skein.rt.Frame;
 
 /**
- * A thread or a block of a simulation that was woken from outside.
+ * A thread or a block of a simulation that was woken from outside, or that only the outside can wake.
  *
  * @param continuation of the thread, or null
  * @param frame of the block, or null
- * @param by who did it
- * @param where its stack
+ * @param by who did it, or null
+ * @param where its stack, or null
  * @param task what was woken, and {@code waited} the stack of its thread; both null until the simulation has seen to it
  */
 public record Outsider(
-        Runnable continuation, Frame frame, Thread by, Throwable where, Task task, StackTraceElement[] waited) {}
+        Runnable continuation, Frame frame, Thread by, Throwable where, Task task, StackTraceElement[] waited) {
+
+    /** The JDK's classes in which a thread waits for what is outside of the JVM. */
+    private static final List<String> DEVICES =
+            List.of("sun.nio.ch.", "sun.nio.fs.", "java.net.", "java.lang.Process", "jdk.internal.net.http.");
+
+    /** Returns whether what was woken, or is to be, waited for input or output. */
+    public boolean atDevice() {
+        if (waited == null) return false;
+        for (StackTraceElement e : waited) {
+            for (String prefix : DEVICES) if (e.getClassName().startsWith(prefix)) return true;
+        }
+        return false;
+    }
+}

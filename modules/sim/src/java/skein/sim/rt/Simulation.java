@@ -313,6 +313,11 @@ public final class Simulation extends Engine {
         return current;
     }
 
+    /** The thread on which {@code task} runs. Any thread may ask. */
+    public Thread threadOf(Task task) {
+        return threads.of(task);
+    }
+
     /** The tasks that have not ended, in no order that means anything. */
     public List<Task> live() {
         return tasks.live();
@@ -364,8 +369,8 @@ public final class Simulation extends Engine {
         Throwable first = firstUncaught();
         if (first != null) verdict = new Verdict("uncaught", first);
         if (!mainEnded && verdict == null) {
-            Task waiting = threads.waitsForDevice();
-            if (settings.describe() != null && threads.mayBeWoken() && threads.awaitOutsiders(LATE_NANOS))
+            Outsider waiting = threads.waitsForDevice();
+            if (settings.describe() != null && threads.awaitOutsiders(LATE_NANOS))
                 threads.admitOutsiders(); // it says who it is
             fail(waiting == null ? "deadlock" : "outside", waiting);
         }

@@ -19,10 +19,6 @@ final class Threads {
     /** How long the JDK may take to wake a thread whose monitor has been released: its thread for that needs a processor. */
     private static final long UNBLOCKER_NANOS = 5_000_000_000L;
 
-    /** The JDK's classes in which a thread waits for what is outside of the JVM. */
-    private static final List<String> DEVICES =
-            List.of("sun.nio.ch.", "sun.nio.fs.", "java.net.", "java.lang.Process", "jdk.internal.net.http.");
-
     private final Engine sim;
     private final Thread carrier = Thread.currentThread();
     private final Map<Runnable, Task> byContinuation = new IdentityHashMap<>();
@@ -171,20 +167,23 @@ final class Threads {
         return t;
     }
 
+    /** The thread on which {@code t} runs. */
+    Thread of(Task t) {
+        if (t != null && t.thread != null) return t.thread;
+        Server s = server;
+        return t == null || s == null || s.serving != t ? carrier : s.thread;
+    }
+
     // The outside
 
     /** The task that waits for input or output, for another process or for a reply by HTTP, or null. */
-    Task waitsForDevice() {
+    Outsider waitsForDevice() {
         for (Task t : sim.tasks.live()) {
             if (t.thread == null) continue;
-            for (StackTraceElement e : t.thread.getStackTrace()) if (isDevice(e.getClassName())) return t;
+            Outsider o = new Outsider(null, null, null, null, t, t.thread.getStackTrace());
+            if (o.atDevice()) return o;
         }
         return null;
-    }
-
-    private static boolean isDevice(String className) {
-        for (String prefix : DEVICES) if (className.startsWith(prefix)) return true;
-        return false;
     }
 
     /** A thread or block has been woken by another thread than those of the simulation. */
@@ -238,12 +237,6 @@ final class Threads {
         Task t = o.frame() != null ? (Task) World.member(o.frame()) : byContinuation.get(o.continuation());
         StackTraceElement[] waited = t == null || t.thread == null ? null : t.thread.getStackTrace();
         return new Outsider(o.continuation(), o.frame(), o.by(), o.where(), t, waited);
-    }
-
-    /** Whether a thread waits in java.util.concurrent, where somebody outside may wake it. */
-    boolean mayBeWoken() {
-        for (Task t : sim.tasks.live()) if (t.thread != null && !t.ready && t.doing() == World.NONE) return true;
-        return false;
     }
 
     /** Waits for somebody outside, for a time. Returns whether there was one. */
