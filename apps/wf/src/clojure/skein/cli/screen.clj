@@ -115,8 +115,16 @@
     open? (str "↑ ↓ PgUp PgDn scroll  s sort  / filter  Esc back  q quit" shown)
     :else (str "↑ ↓ move  Enter open  s sort  / filter  q quit" shown)))
 
-(defn- foot [{:keys [filter typing? said] :as view} shown]
-  (str (when said (str said "  ")) (when (or typing? (seq filter)) (str "/" (units/printable filter) (when typing? "_") "  ")) (help view shown)))
+(defn- searched
+  "Says which rows the filter does not see, or nil if it sees all of each tally."
+  [{:keys [tallies]}]
+  (when (some (fn cut? [{:keys [rows distinct]}] (< (count rows) (long (or distinct 0)))) tallies)
+    (str "in the first " (units/grouped rows-to-scroll) " rows  ")))
+
+(defn- foot [{:keys [filter typing? said] :as view} result shown]
+  (str (when said (str said "  "))
+       (when (or typing? (seq filter)) (str "/" (units/printable filter) (when typing? "_") "  " (searched result)))
+       (help view shown)))
 
 (defn- marked
   "Returns the lines of a tally, with a mark at its title if it is selected."
@@ -153,4 +161,4 @@
       (take rows (concat head (repeat "")))
       (concat (take head-lines (concat head (repeat "")))
               (take room (concat body (repeat "")))
-              [(foot view shown)]))))
+              [(foot view result shown)]))))

@@ -63,7 +63,10 @@
     (is (= (:filter typed) (:filter (screen/pressed typed :enter result))))
     (is (= "L-" (:filter (screen/pressed typed :backspace result))))
     (is (= "" (:filter (screen/pressed typed :escape result))))
-    (is (not (:quit? (view \/ \q))) "q is a letter then")))
+    (is (not (:quit? (view \/ \q))) "q is a letter then")
+    (testing "and says when there are rows that it does not see"
+      (is (str/starts-with? (last (screen/lines typed (assoc-in result [:tallies 0 :distinct] 1041) [24 80] false))
+                            "/L-1_  in the first 1,000 rows  Enter keeps")))))
 
 (deftest q-quits
   (is (:quit? (view \q)))
