@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.schedule;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
@@ -12,11 +12,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
-import skein.rt.schedule.RunQueue;
-import skein.rt.schedule.Worker;
-import skein.rt.schedule.WorkerRunner;
 
-/** The run queue, the lock, and the step in which a thread leaves its worker while work comes. */
+/** The run queue, and the step in which a thread leaves its worker while work comes. */
 public final class SchedulingStress {
     private SchedulingStress() {}
 
@@ -82,43 +79,6 @@ public final class SchedulingStress {
             inbox.push(WORK);
             VarHandle.fullFence();
             r.r2 = worker.vacant() ? 1 : 0;
-        }
-    }
-
-    /** The lock keeps plain data together. */
-    @JCStressTest
-    @Outcome(id = "4", expect = ACCEPTABLE)
-    @Outcome(expect = FORBIDDEN)
-    @State
-    public static class Exclusion {
-        /** A lock with what it guards. */
-        static final class Counter extends Lock {
-            int count;
-        }
-
-        final Counter counter = new Counter();
-
-        private void twice() {
-            for (int i = 0; i < 2; i++) {
-                counter.lock();
-                counter.count++;
-                counter.unlock();
-            }
-        }
-
-        @Actor
-        public void one() {
-            twice();
-        }
-
-        @Actor
-        public void other() {
-            twice();
-        }
-
-        @Arbiter
-        public void look(I_Result r) {
-            r.r1 = counter.count;
         }
     }
 }
