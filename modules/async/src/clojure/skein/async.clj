@@ -15,11 +15,11 @@
       (<!! (go (+ 1 (<! (go 2)))))
       ;=> 3
 
-  Where a docstring says \"As core.async's\", behaviour is that of clojure.core.async
-  1.9.865, and what differs follows; doc/migrating.md has it all in one table.
+  \"As core.async's\" in a docstring means that the behaviour is that of clojure.core.async
+  1.9.865, except for the differences that follow. doc/migrating.md lists all differences.
 
-  The go compiler, and the protocols for ports of other kinds, are loaded when they are first
-  needed; see skein.impl.late."
+  The go compiler and the protocols for ports of other kinds are loaded at their first use;
+  see skein.impl.late."
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
   (:require
    [clojure.core.protocols :as core-protocols]
@@ -44,19 +44,19 @@
 ;;;; Channels
 
 (defn buffer
-  "Returns a first-in first-out buffer for `n` values, n > 0; puts wait while it is full.
+  "Returns a first-in first-out buffer for `n` values, n > 0. Puts wait while it is full.
 
   As core.async's."
   [n]
   (port/buffer n))
 
 (defn dropping-buffer
-  "Returns a buffer for `n` values that drops the newest while it is full. As core.async's."
+  "Returns a buffer for `n` values that drops new values while it is full. As core.async's."
   [n]
   (.dropping ChannelFactory/INSTANCE (check/number "n of dropping-buffer" n "a number" number?)))
 
 (defn sliding-buffer
-  "Returns a buffer for `n` values that drops the oldest while it is full. As core.async's."
+  "Returns a buffer for `n` values. When it is full, it drops the oldest. As core.async's."
   [n]
   (.sliding ChannelFactory/INSTANCE (check/number "n of sliding-buffer" n "a number" number?)))
 
@@ -68,14 +68,15 @@
 (defn chan
   "Returns a channel.
 
-  buf-or-n    how many values it buffers, or a buffer; nil: every put meets its take
-  xform       a transducer for the values on their way in; needs a buffer
-  ex-handler  function of what the transducer throws; a result other than nil is put
-              into the buffer
+  buf-or-n    how many values it buffers, a positive number, or a buffer; nil: no buffer, so
+              that a put waits for its take
+  xform       a transducer that values pass before the buffer; needs a buffer
+  ex-handler  function of an exception that the transducer throws; its result, if not nil, is
+              put into the buffer
 
-  As core.async's: the transducer runs under the channel's lock, on the thread of the
-  put or the take; a number must be positive; without a handler what the transducer
-  throws goes to the thread's uncaught-exception handler and the value is dropped.
+  As core.async's: the transducer runs under the channel's lock, on the thread of the put or
+  the take. Without a handler, an exception of the transducer goes to the thread's
+  uncaught-exception handler, and the value is dropped.
 
       (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
       ;=> 2"
@@ -85,8 +86,8 @@
   ([buf-or-n xform ex-handler] (port/chan buf-or-n xform ex-handler)))
 
 (defn promise-chan
-  "Returns a channel that takes one value and gives it to every taker for ever; closed
-  without one it gives nil. As core.async's.
+  "Returns a channel that accepts one value and gives it to every taker. If it is closed
+  without a value, takers get nil. As core.async's.
 
       (let [p (promise-chan)] (>!! p 1) (>!! p 2) [(<!! p) (<!! p)])
       ;=> [1 1]"
@@ -95,15 +96,15 @@
   ([xform ex-handler] (chan (.promise ChannelFactory/INSTANCE) xform ex-handler)))
 
 (defn timeout
-  "Returns a channel that closes after `msecs` milliseconds, at once if that is below 1.
+  "Returns a channel that closes after `msecs` milliseconds, or at once if `msecs` is below 1.
 
-  As core.async's. Differs: the channel is private, so that closing it cancels its timer
-  and touches nobody else; the clock is monotonic."
+  As core.async's. Differs: each call returns a channel of its own, and closing that cancels
+  no other timeout. The clock is monotonic."
   [msecs]
   (Timeout/after (check/milliseconds "msecs of timeout" msecs)))
 
 (defn close!
-  "Closes a channel: no more puts are accepted, takes get what is there and then nil.
+  "Closes a channel. It accepts no more puts; takes get the values that it holds, and then nil.
   Returns nil. As core.async's."
   [chan]
   (if (instance? Channel chan)
@@ -114,22 +115,21 @@
 ;;;; Operations that never wait
 
 (defn fn-handler
-  "Returns a handler, always active, whose commit gives `f`; for use with the port
-  protocols. As core.async's."
+  "Returns a handler for the port protocols. It is always active, and its commit returns `f`.
+  As core.async's."
   ([f] (fn-handler f true))
   ([f blockable] (late/fn-handler f blockable)))
 
 (defn take!
-  "Takes a value and passes it to `fn1`, nil if the port is closed. Returns nil.
+  "Takes a value and calls `fn1` with it, or with nil if the port is closed. Returns nil.
 
-  As core.async's: a value that is there is passed at once, on this thread unless
-  `on-caller?` is false; later ones on the thread of the put or, if `on-caller?` is
-  false, on a worker."
+  As core.async's. If a value is there, `fn1` is called at once on this thread, otherwise
+  later on the thread of the put. If `on-caller?` is false, it is called on a worker."
   ([port fn1] (port/take! port fn1 true))
   ([port fn1 on-caller?] (port/take! port fn1 on-caller?)))
 
 (defn put!
-  "Puts `val` and passes true to `fn1`, or false if the port is closed. Returns true
+  "Puts `val` and calls `fn1` with true, or with false if the port is closed. Returns true
   unless the port is closed. As core.async's; for `on-caller?` see `take!`."
   ([port val]
    (if (instance? Channel port)
@@ -139,7 +139,7 @@
   ([port val fn1 on-caller?] (port/put! port val fn1 on-caller?)))
 
 (defn offer!
-  "Puts `val` if that needs no waiting. Returns true, false if the port is closed, or nil
+  "Puts `val` if it can do so without waiting. Returns true, false if the port is closed, or nil
   if it would have to wait. As core.async's."
   [port val]
   (if (instance? Channel port)
@@ -148,7 +148,7 @@
     (port/offer! port val)))
 
 (defn poll!
-  "Returns a value if one is there, else nil. As core.async's."
+  "Takes a value if it can do so without waiting. Returns it, or nil. As core.async's."
   [port]
   (if (instance? Channel port)
     (let [v (.take ^Channel port nil nil)]
@@ -158,19 +158,19 @@
 ;;;; Operations that block the thread
 
 (defn- checked
-  "The function in the var `v`, refusing to be called in a block."
+  "Returns the function `f` of the var `v`, made to throw when it is called in a block."
   [f v]
   (fn checked [& args]
     (when (Runner/inBlock)
       (throw (IllegalStateException.
                (str (:name (meta v)) " was called in a block, which clojure.core.async.go-checking forbids."
-                    " Park instead, or unset the property: here blocks may block."))))
+                    " Park instead, or unset the property: Skein's blocks may block."))))
     (apply f args)))
 
 (defmacro defblockingop
   "Defines a function that blocks its thread. As core.async's: if the system property
-  clojure.core.async.go-checking is true now, it throws in a block. Differs: always so, and
-  not only up to a block's first park."
+  clojure.core.async.go-checking is true now, the function throws in a block. Differs: it
+  throws everywhere in a block, not only up to the first park."
   {:style/indent :defn}
   [op doc arglist & body]
   `(do (defn ~op ~doc ~arglist ~@body)
@@ -179,33 +179,33 @@
        (var ~op)))
 
 (defblockingop <!!
-  "Takes a value, blocking this thread until there is one; nil if the port is closed.
+  "Takes a value, and blocks this thread until there is one. Returns nil if the port is closed.
 
-  As core.async's. Differs: may be called in a go block; an interrupted thread withdraws
+  As core.async's. Differs: it may be called in a go block. An interrupted thread withdraws
   its take, so that no value is lost."
   [port]
   (if (instance? Channel port) (.takeBlocking ^Channel port) (port/<!! port)))
 
 (defblockingop >!!
-  "Puts `val`, blocking this thread until it is accepted. Returns true, or false if the
+  "Puts `val`, and blocks this thread until it is accepted. Returns true, or false if the
   port is closed. As core.async's; differs as `<!!` does."
   [port val]
   (if (instance? Channel port) (.putBlocking ^Channel port val) (port/>!! port val)))
 
 (defblockingop alts!!
-  "Does one of several operations, blocking this thread until one is done; see `alts!`.
+  "Does one of several operations, and blocks this thread until one is done; see `alts!`.
   As core.async's; differs as `<!!` does."
   [ports & opts]
   (Alts/chooseBlocking ports opts))
 
-;;;; Parking operations, where they are reached through a function
+;;;; Parking operations, as functions: the go compiler replaces direct calls of them
 
 (defn <!
-  "Takes a value, parking the block until there is one; nil if the port is closed.
+  "Takes a value, and parks the block until there is one. Returns nil if the port is closed.
 
   As core.async's. Differs: it may also be called in a function that a block calls, at any
-  depth; there it blocks the thread, and the block's worker goes on without it. On a
-  thread that runs no block it throws AssertionError.
+  depth. There it blocks the thread, and another thread runs the worker's other blocks. On
+  a thread that runs no block it throws AssertionError.
 
       (<!! (go (mapv <! [(go 1) (go 2)])))
       ;=> [1 2]"
@@ -214,51 +214,53 @@
   (port/<! port))
 
 (defn >!
-  "Puts `val`, parking the block until it is accepted. Returns true, or false if the port
+  "Puts `val`, and parks the block until it is accepted. Returns true, or false if the port
   is closed. As core.async's; differs as `<!` does."
   {:skein.impl.go/op '{:method put, :arity [2 2]}}
   [port val]
   (port/>! port val))
 
 (defn alts!
-  "Does one of several operations, parking the block until one is done. Returns
-  [value port]; for a put the value is true, or false if the port is closed.
+  "Does one of several operations, and parks the block until one is done. Returns
+  [value port]. For a put the value is true, or false if the port is closed.
 
   ports  channels to take from and [channel value] pairs to put, at least one
 
   options, keys and values or a map:
-    :default   returned as [default :default] when nothing is ready
-    :priority  true: try in the given order; otherwise the choice is uniform
+    :default   returned as [default :default] when no operation is ready
+    :priority  true: try in the given order; otherwise the choice is random
 
-  As core.async's; differs as `<!` does, and other options are refused: :skein/bad-option."
+  As core.async's; differs as `<!` does, and throws :skein/bad-option for other options."
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}
    :arglists '([ports & {:as opts}])}
   [ports & opts]
   (apply port/alts! ports opts))
 
 (defn do-alts
-  "Does one of several operations without waiting: a derefable [value port], or nil, and
-  then `fret` is called with that later. As core.async's; for `opts` see `alts!`."
+  "Does one of several operations without waiting. Returns a derefable [value port] if one is
+  ready. Otherwise returns nil, and calls `fret` with [value port] later. As core.async's; for
+  `opts` see `alts!`."
   [fret ports opts]
   (check/function "fret of do-alts" fret)
   (when-some [chosen (Alts/choose ports opts (Callback. fret (boolean (:on-caller? (meta fret)))) nil)]
     (Box. chosen)))
 
 (defn do-alt
-  "Returns the form of an `alt!` by `alts`, a symbol. As core.async's."
+  "Returns the form that an `alt!` expands to; `alts` is the symbol of the function that
+  chooses. As core.async's."
   [alts clauses]
   (alt/alt-form alts clauses))
 
 (defmacro ^{:style/indent 0} alt!!
-  "As `alt!`, blocking this thread until an operation is done. As core.async's."
+  "As `alt!`, but blocks this thread until an operation is done. As core.async's."
   [& clauses]
   (do-alt `alts!! clauses))
 
 (defmacro ^{:style/indent 0} alt!
-  "Does one of several operations, as `alts!`, and evaluates the result of its clause.
+  "Does one of several operations, as `alts!`, and evaluates the result form of its clause.
 
-  Each clause is a port or a vector of ports and [port value]s, and a result; the result
-  may begin with a binding for [value port]. :default and :priority are options.
+  A clause has a port, or a vector of ports and [port value]s, and a result form, which may
+  begin with a binding vector for [value port]. :default and :priority are options.
 
   As core.async's; differs as `<!` does.
 
@@ -270,13 +272,14 @@
 ;;;; Blocks and threads
 
 (defmacro go
-  "Runs the body as a block of its own, started soon on a worker. Returns a channel that
-  gets the body's value, if not nil, and closes.
+  "Runs the body as a block, which starts soon on a worker. Returns a channel that gets the
+  body's value, if not nil, and closes.
 
-  As core.async's, exceptions included: the channel closes and the thread's uncaught-
-  exception handler gets the exception. Differs: `<?` and `<??` rethrow it, too; the body may block, and park in any
-  function that it calls; any Clojure form compiles. What is too large for a method of the JVM, or
-  nested too deep, is refused: :skein/block-too-large, :skein/nested-too-deep."
+  As core.async's. If the body throws, the channel closes, and the thread's uncaught-exception
+  handler gets the exception. Differs: `<?` and `<??` rethrow that exception too. The body may
+  block, and may park in any function that it calls. Any Clojure form compiles, except that
+  :skein/block-too-large refuses a body that is too large for a method of the JVM, and
+  :skein/nested-too-deep one that is nested too deep."
   {:style/indent 0, :skein.impl.go/block true}
   [& body]
   (late/compile-go &env body &form))
@@ -288,11 +291,11 @@
   `(go (loop ~bindings ~@body)))
 
 (defmacro async
-  "Runs the body as a block that starts at once, on this thread, and stays on it up to its
-  first real park. Returns a port like that of `go`.
+  "Runs the body as a block that starts at once on this thread, and stays on it until the first
+  park that has to wait. Returns a port like that of `go`.
 
-  If the body throws, the port closes, and `<?` and `<??` rethrow the exception; one that
-  nobody asks for is reported to the uncaught-exception handler when the port is garbage.
+  If the body throws, the port closes, and `<?` and `<??` rethrow the exception. If nobody
+  takes it, the uncaught-exception handler gets it when the port is garbage.
 
       (<!! (async (* 6 7)))
       ;=> 42"
@@ -312,13 +315,13 @@
   value)
 
 (defmacro ^{:style/indent 0} <?
-  "As `<!`, and throws the exception, the same object, that ended `port`: that of a block, `go`
-  or `async`, or the cause with which a channel was closed."
+  "As `<!`, but throws the exception that ended `port`, the same object. That is the exception
+  of a `go` or `async` block, or the cause with which a channel was closed."
   [port]
   `(let [port# ~port] (rethrow port# (<! port#))))
 
 (defn <??
-  "As `<!!`, and throws the exception, the same object, that ended `port`; see `<?`.
+  "As `<!!`, but throws the exception that ended `port`, the same object; see `<?`.
 
       (try (<?? (async (throw (ex-info \"no\" {})))) (catch Exception e (ex-message e)))
       ;=> \"no\""
@@ -326,9 +329,8 @@
   (rethrow port (<!! port)))
 
 (defn thread-call
-  "Calls `f` on a thread for `workload`, :mixed by default, :io or :compute, with the
-  caller's bindings. Returns a channel that gets the value, if not nil, and closes. As
-  core.async's."
+  "Calls `f` on a thread with the caller's bindings. `workload` is :mixed, the default, :io or
+  :compute. Returns a channel that gets the value, if not nil, and closes. As core.async's."
   ([f] (threads/call f :mixed))
   ([f workload] (threads/call f workload)))
 
@@ -353,27 +355,26 @@
 (defmethod print-method Channel [ch writer]
   (describe/print-channel ch writer))
 
-(Failures/addMachinery "skein.async$") ; says nothing about the user's code in a stack trace
+(Failures/addMachinery "skein.async$") ; its frames are left out of stack traces
 
 ;;;; From channel to channel
 
 (defn pipe
-  "Moves values from the channel `from` to `to`, which it closes in the end unless `close?`
-  is false; stops when `to` closes. Returns `to`. As core.async's."
+  "Moves values from the channel `from` to `to`. Closes `to` after `from`, unless `close?` is
+  false. Stops when `to` closes. Returns `to`. As core.async's."
   ([from to] (pipe from to true))
   ([from to close?] (ops/pipe from to close?)))
 
 (defn pipeline
   "Moves values from the channel `from` to `to` through the transducer `xf`, up to `n` at a
-  time; results come in the order of the values. Returns a channel that closes when it ends.
+  time. Results are in the order of the values. Returns a channel that closes at the end.
 
-  xf          applied to each value by itself; gives any number of results
+  xf          applied to each value separately; may return any number of results
   close?      whether `to` is closed after `from`; by default true
   ex-handler  as for `chan`
 
-  As core.async's. Differs: stops taking when `to` closes. Work is done in blocks, and goes
-  on on :compute threads once a value has taken more than 1 ms. doc/in-parallel.md has other
-  ways, and says when to take which.
+  As core.async's. Differs: stops taking when `to` closes. Blocks do the work. Once a value
+  has taken more than 1 ms, :compute threads do it. doc/in-parallel.md compares other ways.
 
       (<!! (into [] (let [out (chan)] (pipeline 2 out (filter odd?) (to-chan! [1 2 3])) out)))
       ;=> [1 3]"
@@ -391,36 +392,36 @@
    (pipelines/pipeline n to xf from close? ex-handler :mixed)))
 
 (defn pipeline-async
-  "As `pipeline`, with the work started by `af`, a function of a value and a channel on
-  which the results are put by and by, and which must be closed then.
+  "As `pipeline`, for work that `af` starts. `af` is a function of a value and a channel. The
+  results must be put on that channel, at any time, and the channel must then be closed.
 
-  As core.async's. Differs: stops taking when `to` closes; at most `n` values are under way;
-  what `af` throws goes to the uncaught-exception handler and ends that value only."
+  As core.async's. Differs: stops taking when `to` closes. At most `n` values are under way. If
+  `af` throws, the uncaught-exception handler gets the exception, and the value has no result."
   ([n to af from] (pipeline-async n to af from true))
   ([n to af from close?]
    (pipelines/pipeline-async n to af from close?)))
 
 (defn split
-  "Moves values from `ch` to one of two channels, by the predicate `p`. Returns them as
-  [true-channel false-channel]; they close with `ch`.
+  "Moves each value of `ch` to one of two channels, chosen by the predicate `p`. Returns the
+  channels as [true-channel false-channel]. They close when `ch` does.
 
-  As core.async's. Differs: when one of the two closes, so does the other, as nothing is
-  taken from `ch` any more."
+  As core.async's. Differs: when one of the two closes, the other closes too, and `split`
+  takes nothing more from `ch`."
   ([p ch] (split p ch nil nil))
   ([p ch t-buf-or-n f-buf-or-n] (ops/split p ch t-buf-or-n f-buf-or-n)))
 
 (defn take
   "Returns a channel that gets the first `n` values of `ch` and closes. As core.async's.
-  Differs: nothing is taken any more once the channel is closed."
+  Differs: takes nothing more once the returned channel is closed."
   ([n ch] (take n ch nil))
   ([n ch buf-or-n] (ops/take n ch buf-or-n)))
 
 (defn map
-  "Returns a channel of the results of `f` on one value from each of the channels `chs`; it
-  closes with the first of them.
+  "Returns a channel of the results of `f` on one value from each of the channels `chs`. It
+  closes when the first of them closes.
 
-  As core.async's. Differs: a result of nil is reported to the uncaught-exception handler
-  as :skein/nil-value, and the channel closes; nothing is taken once it is closed.
+  As core.async's. Differs: takes nothing once the returned channel is closed. If `f` returns
+  nil, the uncaught-exception handler gets :skein/nil-value, and the channel closes.
 
       (<!! (into [] (map + [(to-chan! [1 2]) (to-chan! [10 20])])))
       ;=> [11 22]"
@@ -428,25 +429,25 @@
   ([f chs buf-or-n] (ops/map f chs buf-or-n)))
 
 (defn merge
-  "Returns a channel of the values of all channels `chs`; closes when all have. As
-  core.async's. Differs: nothing is taken any more once it is closed."
+  "Returns a channel of the values of all channels `chs`. It closes when all of them have
+  closed. As core.async's. Differs: takes nothing once the returned channel is closed."
   ([chs] (merge chs nil))
   ([chs buf-or-n] (ops/merge chs buf-or-n)))
 
 ;;;; From a collection
 
 (defn onto-chan!
-  "Puts the values of `coll` on `ch` and then closes it, unless `close?` is false. Returns a
-  channel that closes when that is done, or when `ch` has been closed.
+  "Puts the values of `coll` on `ch` and then closes `ch`, unless `close?` is false. Returns a
+  channel that closes after the last put, or when `ch` has been closed.
 
-  As core.async's. Differs: nil in `coll` is reported to the uncaught-exception handler as
-  :skein/nil-value and ends it, as does an exception from a lazy `coll`."
+  As core.async's. Differs: if `coll` contains nil, the uncaught-exception handler gets
+  :skein/nil-value, and the puts end. The same holds for an exception from a lazy `coll`."
   ([ch coll] (onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
 (defn onto-chan!!
-  "As `onto-chan!`, on a thread, for a `coll` whose reading blocks long. As core.async's;
-  differs as `onto-chan!` does."
+  "As `onto-chan!`, but on a thread, for a `coll` that blocks long when it is read. As
+  core.async's; differs as `onto-chan!` does."
   ([ch coll] (onto-chan!! ch coll true))
   ([ch coll close?] (ops/onto-chan!! ch coll close?)))
 
@@ -460,15 +461,15 @@
   (ops/to-chan onto-chan! coll))
 
 (defn to-chan!!
-  "As `to-chan!`, on a thread, for a `coll` whose reading blocks long. As core.async's;
-  differs as `onto-chan!` does."
+  "As `to-chan!`, but on a thread, for a `coll` that blocks long when it is read. As
+  core.async's; differs as `onto-chan!` does."
   [coll]
   (ops/to-chan onto-chan!! coll))
 
 ;;;; Into a value
 
 (defn reduce
-  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`.
+  "Returns a channel of one value: the values of `ch`, reduced by `f` from `init`.
   As core.async's.
 
       (<!! (reduce + 0 (to-chan! [1 2 3])))
@@ -477,8 +478,8 @@
   (ops/reduce f init ch))
 
 (defn transduce
-  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`,
-  through the transducer `xform`. As core.async's."
+  "Returns a channel of one value: the values of `ch`, reduced by `f` from `init` through the
+  transducer `xform`. As core.async's."
   [xform f init ch]
   (ops/transduce xform f init ch))
 

@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.scope
-  "Children that can't outlive their parent: threads and blocks in a tree.
+  "Structured concurrency: child threads and blocks that can't outlive their parent.
 
-  * `scope` - runs its body, waits for the children, throws what failed
-  * children: `fork` on a virtual thread, `go` and `async` as blocks, and by `in-scope`
-    whatever skein.async starts
+  * `scope` - runs its body, waits for the children, throws the first failure
+  * children: `fork` on a virtual thread, `go` and `async` as blocks, and with `in-scope`
+    everything that skein.async starts
   * `cancel!` `cancelled?` `shield` `remaining-ms` `outcomes`
 
       (scope [s]
@@ -12,9 +12,9 @@
           (+ @a @b)))
       ;=> 15
 
-  A cancelled child is told once, where it parks or blocks, by a CancellationException or
-  an InterruptedException; its finally clauses run, and may park or block. `locking`, a
-  class initializer and code that computes can't be told: ask `cancelled?` there."
+  A cancelled child gets one CancellationException or InterruptedException where it parks or
+  blocks. Its finally clauses run, and may park or block. `locking`, a class initializer and
+  code that computes get no exception: call `cancelled?` there."
   (:require
    [skein.async :as a]
    [skein.impl.check :as check]
@@ -31,30 +31,31 @@
 (set! *warn-on-reflection* true)
 
 (doseq [prefix ["skein.scope$" "skein.scope.Scope"]]
-  (Failures/addMachinery prefix)) ; say nothing about the user's code in a stack trace
+  (Failures/addMachinery prefix)) ; their frames are left out of stack traces
 
 ;;;; The state of a scope
 ;;
 ;; {:live       #{Region}      the children that have not ended
-;;  :cancelled? boolean        children begin no more
-;;  :body?      boolean        the body goes on
-;;  :closed?    boolean        neither body nor child goes on; nothing can be forked
+;;  :cancelled? boolean        no child begins any more
+;;  :body?      boolean        the body still runs
+;;  :closed?    boolean        neither the body nor a child runs; nothing can be forked
 ;;  :reason     keyword        why the body is cancelled: :failure :deadline :outside, or nil
-;;  :failures   [Throwable]    in the order in which they came
-;;  :outcomes   {Region promise} or nil, when nobody collects them; :order [Region]
+;;  :failures   [Throwable]    in the order in which they happened
+;;  :outcomes   {Region promise}, or nil if outcomes are not collected; :order [Region]
 ;;  :threads    [Thread]       of forks, some of them ended}
 
 (def ^:private fresh
   {:live #{} :cancelled? false :body? true :closed? false :reason nil :failures [] :threads []})
 
 (defn- settled
-  "Closed, if nothing goes on."
+  "Returns `state`, closed if neither the body nor a child runs."
   [{:keys [body? live] :as state}]
   (cond-> state
     (not (or body? (seq live))) (assoc :closed? true)))
 
 (defn- told-before?
-  "Whether `thrown` is one of `failures`, or comes from one, as that of a deref does."
+  "Returns whether `thrown` or one of its causes is among `failures`. An exception of a deref
+  has the original as its cause."
   [failures thrown]
   (let [causes (take 20 (take-while some? (iterate ex-cause thrown)))]
     (boolean (some (fn known? [f] (some #(identical? f %) causes)) failures))))
@@ -65,7 +66,7 @@
     (not collect?) (-> (assoc :cancelled? true) (update :reason #(or % :failure)))))
 
 (defn- with-thread
-  "Remembers a thread; forgets those that have ended when there are many."
+  "Adds a thread. When there are many, removes those that have ended."
   [{:keys [threads] :as state} thread]
   (let [n (count threads)]
     (assoc state :threads
@@ -75,19 +76,21 @@
                  thread))))
 
 (defn- genuine?
-  "Whether `thrown` is a failure, and not how the cancelled `region` ends."
+  "Returns whether `thrown` is a failure, and not the cancellation of `region`."
   [^Region region thrown]
   (not (and (.isCancelled region) (Region/isInterruption thrown))))
 
 (defn- child-failure?
-  "Whether the child that `region` is has failed by `thrown`, in a scope of this state. It has not if
-  it heard of the cancellation from a sibling for which it waited, before it was told itself."
+  "Returns whether `thrown` is a failure of the child `region`, in a scope of this state. It is
+  not if the scope is cancelled and `thrown` is the cancellation of a sibling for which the
+  child waited."
   [{:keys [cancelled?]} region thrown]
   (and (genuine? region thrown)
        (not (and cancelled? (Region/isInterruption thrown)))))
 
 (defn- in-order
-  "The regions of children in the order in which they were made, in which they are cancelled."
+  "Returns the regions of children in the order in which they were made. They are cancelled in
+  this order."
   [live]
   (sort-by (fn number [^Region region] (.number region)) live))
 
@@ -113,7 +116,7 @@
       (.close done))))
 
 (defn- innermost-scope
-  "The scope of the body or child that runs here, or nil."
+  "Returns the scope of the body or child that runs on this thread or block, or nil."
   ^Scope []
   (when-some [region (Cancellable/innermost)]
     (let [owner (.owner region)]
@@ -127,26 +130,26 @@
    :on-error [#{:cancel :collect} ":cancel or :collect"]})
 
 (defn- nearer
-  "The earlier of two times on the clock of nanoTime, of which `outer` may be nil."
+  "Returns the earlier of two times on the clock of nanoTime; `outer` may be nil."
   [outer ^long ns]
   (if (and outer (neg? (- (long outer) ns))) outer ns))
 
 (defn- deadline-of
-  "When the scope must end, on the clock of nanoTime: by its own deadline or by that of the
-  scope around it, or nil."
+  "Returns when the scope must end, on the clock of nanoTime, or nil. The deadline of the scope
+  around it counts if it is earlier."
   [deadline-ms]
   (let [outer (some-> (innermost-scope) .-deadline-ns)]
     (if deadline-ms
       (nearer outer (+ (Scheduler/nanoTime) (* 1000000 (long deadline-ms))))
       outer)))
 
-;;;; The life of a scope, as `scope` lays it out
+;;;; The life of a scope: the functions that the expansion of `scope` calls, in this order
 
 (defn- expire [^Scope s]
   (.cancel ^Region (:region (swap! (.-state s) update :reason #(or % :deadline)))))
 
 (defn ^:no-doc open
-  "Begins a scope on this thread or block; see `scope`, whose expansion calls this."
+  "Begins a scope on this thread or block. Returns it. For the expansion of `scope`."
   [options]
   (let [{:keys [deadline-ms on-error]} (check/options "scope" options known)
         deadline-ms (when (some? deadline-ms) (check/milliseconds :deadline-ms deadline-ms))
@@ -163,7 +166,7 @@
     s))
 
 (defn ^:no-doc body-failed
-  "Notes that the body of the scope threw; see `scope`."
+  "Records that the body of the scope threw, and cancels the scope; see `scope`."
   [^Scope s thrown]
   (let [{:keys [^Region region]} @(.-state s)]
     (when (genuine? region thrown)
@@ -172,7 +175,7 @@
     nil))
 
 (defn ^:no-doc closing
-  "Notes that the body has ended. Returns a channel that closes when the children have."
+  "Records that the body has ended. Returns a channel that closes when all children have ended."
   [^Scope s]
   (.shield (Cancellable/current))
   (when (:closed? (swap! (.-state s) (fn ends [state] (settled (assoc state :body? false)))))
@@ -180,8 +183,8 @@
   (.-done s))
 
 (defn ^:no-doc join
-  "Waits until `done` closes, parking in a block. A thread that is interrupted meanwhile
-  cancels the scope, waits on, and stays interrupted."
+  "Waits until `done` closes; a block parks. If the thread is interrupted, cancels the scope,
+  continues to wait, and leaves the thread interrupted."
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
   [^Channel done]
   (loop [interrupted? false]
@@ -191,20 +194,20 @@
       (when interrupted? (.interrupt (Thread/currentThread))))))
 
 (defn- outcome
-  "Returns what the scope throws, or nil."
+  "Returns the exception that the scope throws, or nil."
   [{:keys [reason failures]}]
   (if-some [thrown (or (first failures)
                        (case reason
                          :deadline (ex-info (str "The deadline passed before the scope had ended. Give it more time, or "
                                                  "its children less to do.")
                                             {:skein/error :skein/deadline-passed})
-                         :outside (CancellationException. "The scope was cancelled by what it is in.")
+                         :outside (CancellationException. "The scope was cancelled from outside: its parent was cancelled, or this thread interrupted.")
                          nil))]
     (do (doseq [^Throwable t (rest failures)] (.addSuppressed ^Throwable thrown t))
         thrown)))
 
 (defn ^:no-doc conclude
-  "Ends the scope, whose children have ended: its value, or what it throws; see `scope`."
+  "Ends the scope after its children have ended. Returns `result` or throws; see `scope`."
   [^Scope s result]
   (let [{:keys [^Region region ^Channel timer threads reason] :as state} @(.-state s)
         thrown (outcome state)]
@@ -219,18 +222,18 @@
   the value of the body.
 
   options, a map:
-    :deadline-ms  after so long, at once if that is below 1, the scope is cancelled and throws
-                  :skein/deadline-passed, even if its body had a value; nil: none of its own.
-                  An enclosing scope's deadline counts too, if it is nearer
+    :deadline-ms  after so many milliseconds, or at once if that is below 1, the scope is
+                  cancelled and throws :skein/deadline-passed, even if its body had a value;
+                  nil: no deadline. An enclosing scope's earlier deadline counts too
     :on-error     :cancel, the default: the first exception, of a child or of the body,
-                  cancels the other children and the body, and is thrown, the same
-                  object, with further ones as its suppressed exceptions
-                  :collect: children fail alone; see `outcomes`
+                  cancels the other children and the body. It is thrown, the same object,
+                  with later exceptions as its suppressed ones
+                  :collect: the failure of a child cancels nothing; see `outcomes`
 
-  Nothing of the scope is alive when it returns or throws. In a block the body may park,
-  and so does the wait. If what is around the scope is cancelled, the scope is too, and
-  throws a CancellationException. A thread that is interrupted while it waits cancels the
-  scope, waits on, and stays interrupted.
+  When the scope returns or throws, the body and all children have ended. In a block the body
+  may park, and the wait for children parks. If the surrounding scope or block is cancelled,
+  the scope is cancelled too, and throws a CancellationException. A thread that is interrupted
+  while it waits cancels the scope, continues to wait, and stays interrupted.
 
       (try (scope [s {:deadline-ms 5}] (go s (a/<! (a/chan))))
            (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
@@ -252,7 +255,7 @@
 
 (defn- refuse! []
   (error/fail! :skein/scope-closed
-               "The scope has ended, so that it can have no more children. Fork inside its body, or in its children."
+               "The scope has ended, so it can have no more children. Fork inside its body, or in its children."
                {}))
 
 (defn- check-scope [x]
@@ -262,7 +265,7 @@
 
 (defn ^:no-doc child
   "Returns the region of a new child of the scope. Throws :skein/scope-closed when the scope
-  has ended. For those who make another kind of child; see skein.rt.scope.Region."
+  has ended. For other kinds of children; see skein.rt.scope.Region."
   ^Region [scope]
   (let [^Scope s (check-scope scope)
         region (Region/child s)
@@ -272,7 +275,7 @@
                  (when closed? (refuse!))
                  (cond-> (update state :live conj region)
                    (.-collect? s) (-> (update :outcomes assoc region (promise)) (update :order conj region)))))]
-    (when cancelled? (.cancel region)) ; it is then not begun
+    (when cancelled? (.cancel region)) ; so that the child does not begin
     region))
 
 (defn ^:no-doc fork*
@@ -289,8 +292,8 @@
         (throw t)))))
 
 (defmacro fork
-  "Runs the body on a virtual thread as a child of scope `s`, with the bindings of now.
-  Returns a future of its value; `future-cancel` cancels the child alone.
+  "Runs the body on a virtual thread as a child of scope `s`, with the caller's bindings.
+  Returns a future of its value; `future-cancel` cancels only this child.
 
       (scope [s] @(fork s (+ 1 2)))
       ;=> 3"
@@ -311,8 +314,8 @@
   (block 'goIn s &env body &form))
 
 (defmacro async
-  "As `go`, but the block starts at once on this thread and stays there up to its first real
-  park: what blocks before that blocks the caller.
+  "As `go`, but the block starts at once on this thread, and stays there until the first park
+  that has to wait. If it blocks before that, it blocks the caller.
 
       (scope [s] (a/<?? (async s (+ 1 2))))
       ;=> 3"
@@ -327,13 +330,14 @@
   (fn make-child [] (child s)))
 
 (defmacro in-scope
-  "Evaluates the body. Whatever skein.async starts in it is a child of scope `s`: blocks of `go`
-  and `async`, threads, and what pipelines, mults, `into`, `parallel-map` and so on are made of.
-  So is what those start in turn. Threads of a flow, and those that wait for a future, are not.
+  "Evaluates the body. Everything that skein.async starts in it becomes a child of scope `s`:
+  blocks of `go` and `async`, threads, and the blocks of pipelines, mults, `into`,
+  `parallel-map` and so on. So does everything that these start in turn. Threads of a flow, and
+  threads that wait for a future, do not.
 
-  The scope waits for them as for all children, and cancels them when it is cancelled. What
-  never ends by itself, such as a mult of an open channel, is ended by `cancel!`. Outside of
-  this, blocks belong to nobody. Throws :skein/scope-closed where the scope has ended.
+  The scope waits for these children as for all others, and cancels them when it is cancelled. A
+  child that never ends by itself, such as a mult of an open channel, ends by `cancel!`. Without
+  `in-scope`, blocks belong to no scope. Throws :skein/scope-closed if the scope has ended.
 
       (scope [s {:deadline-ms 60000}]
         (in-scope s
@@ -349,8 +353,8 @@
 ;;;; Cancelling
 
 (defn cancel!
-  "Cancels the children of the scope, and lets none begin any more. The body goes on, and
-  the scope returns its value. Returns nil.
+  "Cancels the children of the scope; no child begins any more. The body continues, and the
+  scope returns its value. Returns nil.
 
       (scope [s]
         (fork s (Thread/sleep 60000))
@@ -362,15 +366,15 @@
         (in-order (:live (swap! (.-state ^Scope (check-scope scope)) assoc :cancelled? true)))))
 
 (defn cancelled?
-  "Returns whether what runs here is in a scope's body or child that has been cancelled."
+  "Returns whether the calling code is in a scope's body or child that has been cancelled."
   []
   (if-some [region (Cancellable/innermost)]
     (.isCancelled region)
     false))
 
 (defmacro shield
-  "Evaluates the body, during which a cancellation waits: it is told at the next park or
-  blocking call after the body."
+  "Evaluates the body and holds back a cancellation during it. The next park or blocking call
+  after the body throws it."
   {:style/indent 0}
   [& body]
   `(let [^Cancellable cancellable# (Cancellable/current)]
@@ -378,16 +382,16 @@
      (try ~@body (finally (.unshield cancellable#)))))
 
 (defn remaining-ms
-  "Returns how long there is until the nearest deadline of the scopes around here, 0 when
-  it has passed, or nil when there is none."
+  "Returns how many milliseconds are left until the earliest deadline of the surrounding scopes:
+  0 if it has passed, nil if there is none."
   []
   (when-some [deadline-ns (some-> (innermost-scope) .-deadline-ns)]
     (max 0 (quot (- (long deadline-ns) (Scheduler/nanoTime)) 1000000))))
 
 (defn outcomes
-  "Returns a vector of how the children of the scope so far have ended, in the order in
-  which they were made, waiting for those that have not: {:value x}, {:error exception}
-  or {:cancelled true}. Throws :skein/no-outcomes unless the scope has :on-error :collect.
+  "Waits for the children that the scope has so far. Returns a vector of their outcomes, in the
+  order in which they were made: {:value x}, {:error exception} or {:cancelled true}. Throws
+  :skein/no-outcomes unless the scope has :on-error :collect.
 
       (scope [s {:on-error :collect}]
         (fork s 1)

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual
-  "Functions on virtual threads: virtuoso.v3's API, and what it lacks.
+  "Functions on virtual threads: virtuoso.v3's API, and more.
 
   * virtuoso's: `future` `thread` `map` `pmap` `fmap` `pvalues` `for` `with-executor`
     `future-via`
@@ -11,8 +11,8 @@
       (wmap 2 inc [1 2 3])
       ;=> (2 3 4)
 
-  All see the bindings of where they are called. Where a docstring says \"As
-  virtuoso's\", behaviour is that of virtuoso.v3 0.1.2, and what differs follows.
+  All of them convey the caller's bindings. \"As virtuoso's\" in a docstring means that the
+  behaviour is that of virtuoso.v3 0.1.2, except for the differences that follow.
   For children that can't outlive their parent see skein.scope."
   (:refer-clojure :exclude [for future map pmap pvalues])
   (:require
@@ -30,16 +30,16 @@
 (set! *warn-on-reflection* true)
 
 (doseq [place ["virtual" "virtual.contest" "virtual.descriptors" "virtual.timing" "virtual.window"]]
-  (Failures/addMachinery (str "skein." place "$"))) ; say nothing about the user's code in a stack trace
+  (Failures/addMachinery (str "skein." place "$"))) ; their frames are left out of stack traces
 
 ;;;; Futures and threads
 
 (defmacro future
   "Runs the body on a virtual thread. Returns a CompletableFuture of its value.
 
-  As virtuoso's: deref throws an ExecutionException with the exception as its cause.
-  Differs: `future-cancel` interrupts the thread; an exception that nobody asks for goes
-  to the uncaught-exception handler, once, when the future is garbage.
+  As virtuoso's: if the body throws, deref throws an ExecutionException with that exception as
+  its cause. Differs: `future-cancel` interrupts the thread. If nobody derefs a future that
+  failed, the uncaught-exception handler gets the exception when the future is garbage.
 
       @(future (+ 1 2))
       ;=> 3"
@@ -48,21 +48,21 @@
   `(VirtualFuture/start (^:once fn* [] ~@body)))
 
 (defn ^:no-doc thread*
-  "Calls `f` on a virtual thread, which is returned. See `thread`."
+  "Calls `f` on a virtual thread. Returns the thread. See `thread`."
   ^Thread [f]
   (doto (VirtualFuture/thread (check/function "f of thread*" f)) .start))
 
 (defmacro thread
-  "Runs the body on a virtual thread, which is returned. Its value is discarded, and an
+  "Runs the body on a virtual thread. Returns the thread. The body's value is discarded, and its
   exception goes to the uncaught-exception handler. As virtuoso's."
   {:style/indent 0}
   [& body]
   `(thread* (^:once fn* [] ~@body)))
 
 (defmacro with-executor
-  "Runs the body with `bind` bound to an executor that gives each of its tasks a virtual
-  thread, and waits for all of them. As virtuoso's: a thread that is interrupted while it
-  waits interrupts the tasks, waits on, and stays interrupted.
+  "Runs the body with `bind` bound to an executor that runs each task on a virtual thread, and
+  waits for all tasks. As virtuoso's: a thread that is interrupted while it waits interrupts
+  the tasks, continues to wait, and stays interrupted.
 
       (with-executor [exe] @(future-via [exe] (+ 1 2)))
       ;=> 3"
@@ -82,7 +82,7 @@
       (.execute ^Executor (check/instance :skein/bad-executor "executor of submit" executor Executor "an executor") submitted)
       (catch RejectedExecutionException e
         (throw (doto (RejectedExecutionException.
-                       "The executor is closed and takes no more: use it inside its with-executor.")
+                       "The executor is closed and accepts no more tasks. Use it inside its with-executor.")
                  (.initCause e)))))
     submitted))
 
@@ -99,16 +99,16 @@
 ;;;; Maps of virtuoso
 
 (def ^:const max-eager
-  "How many items `map` and its kin run at once; the rest waits until it is read."
+  "How many items `map`, `for` and `pvalues` run at once; the rest wait until they are read."
   32768)
 
 (def ^{:arglists '([f])} binding-conveyor-fn
-  "Returns `f` with the bindings of this call. Clojure's own, as virtuoso's."
+  "Returns a function that calls `f` with the bindings of now. Clojure's own, as virtuoso's."
   @#'clojure.core/binding-conveyor-fn)
 
 (defn process-by-one
-  "Returns a lazy seq of `f` of the items of `coll` up to the first that is nil or false,
-  realized one at a time. As virtuoso's. Differs: an item is not read before its turn."
+  "Returns a lazy seq of `f` of the items of `coll`, up to the first item that is nil or false.
+  It is realized one at a time. As virtuoso's. Differs: an item is not read before its turn."
   [f coll]
   (lazy-seq
     (when-let [x (first coll)]
@@ -120,54 +120,54 @@
   (process-by-one deref futures))
 
 (defn- call-all
-  "Calls `calls`, functions, on a virtual thread each; returns their futures when all are done."
+  "Calls each of the functions `calls` on a virtual thread. Returns their futures when all are
+  done."
   [calls]
   (with-executor [exe]
     (mapv (fn start [call] (submit exe call)) calls)))
 
 (defn- batches
-  "A lazy seq of the futures of `calls`, run `n` at a time."
+  "Returns a lazy seq of the futures of `calls`, which run `n` at a time."
   [n calls]
   (lazy-seq
     (when (seq calls)
       (concat (call-all (take n calls)) (batches n (drop n calls))))))
 
 (defn- calls-of
-  "A lazy seq of functions: `f` of the items at each place of `colls`, up to the shortest,
-  with the bindings of now."
+  "Returns a lazy seq of functions, each of which calls `f` with the items at one place of
+  `colls`, up to the shortest, with the bindings of now."
   [f colls]
   (run! (fn check [coll] (check/collection "coll" coll)) colls)
   (let [f (binding-conveyor-fn (descriptors/explaining (check/function "f of map" f)))]
     (apply clojure.core/map (fn call [& args] (fn [] (apply f args))) colls)))
 
 (defn- eagerly
-  "The values of `calls`, of which the first `max-eager` are done."
+  "Returns a lazy seq of the values of `calls`, of which the first `max-eager` are done."
   [calls]
   (let [done (call-all (take max-eager calls))]
     (deref-by-one (concat done (batches max-eager (drop max-eager calls))))))
 
 (defn map
-  "Returns a lazy seq of `f` of the items at each place of `colls`, up to the shortest,
-  each called on a virtual thread. Returns when all calls have ended; an exception comes
-  where its item is read, as the cause of an ExecutionException.
+  "Returns a lazy seq of `f` of the items at each place of `colls`, up to the shortest. Each
+  call runs on a virtual thread. Returns when all calls have ended. Reading the item of a call
+  that threw throws an ExecutionException with the exception as its cause.
 
-  As virtuoso's. Differs: of a longer or infinite input `max-eager` items are called
-  at once, and so many again whenever those have been read. Each may hold a socket: see
-  `wmap` for a bound."
+  As virtuoso's. Differs: at most `max-eager` calls run at once; the next `max-eager` start when
+  those have been read. Each may hold a socket: see `wmap` for a limit."
   [f coll & colls]
   (eagerly (calls-of f (cons coll colls))))
 
 (defn fmap
-  "Returns a lazy seq of finished futures of `f` of the items at each place of `colls`,
-  `n` at a time: the first of them that is read runs them all. As virtuoso's. Differs: the
-  last of them may be read without running the next; bindings are those of the call."
+  "Returns a lazy seq of finished futures of `f` of the items at each place of `colls`. Calls
+  run `n` at a time: reading the first of `n` futures runs all `n`. As virtuoso's. Differs:
+  reading the last of `n` does not run the next `n`. The bindings are those of this call."
   [n f coll & colls]
   (batches (check/whole "n of fmap" n 1 Integer/MAX_VALUE) (calls-of f (cons coll colls))))
 
 (defn pmap
-  "Returns a lazy seq of `f` of the items at each place of `colls`, called on virtual
-  threads `n` at a time, and the next `n` when one of those is read. As virtuoso's;
-  differs as `fmap` does. See `wmap` for one that waits for no slowest item.
+  "Returns a lazy seq of `f` of the items at each place of `colls`. Calls run on virtual
+  threads, `n` at a time; the next `n` run when one of them is read. As virtuoso's; differs as
+  `fmap` does. `wmap` does not wait for the slowest of `n` calls.
 
       (pmap 2 + [1 2 3] [10 20 30])
       ;=> (11 22 33)"
@@ -180,15 +180,15 @@
   (eagerly (clojure.core/map (fn call [f] (binding-conveyor-fn (descriptors/explaining f))) calls)))
 
 (defmacro pvalues
-  "Returns a lazy seq of the values of `forms`, evaluated on a virtual thread each; all have
-  ended when it returns. As virtuoso's."
+  "Returns a lazy seq of the values of `forms`, each evaluated on a virtual thread. Returns when
+  all have ended. As virtuoso's."
   {:style/indent 0}
   [& forms]
   `(call-each [~@(clojure.core/map (fn call [form] `(^:once fn* [] ~form)) forms)]))
 
 (defmacro for
-  "As clojure.core/for, with each body on a virtual thread; all have ended when it returns.
-  As virtuoso's; differs as `map` does.
+  "As clojure.core/for, but each body runs on a virtual thread. Returns when all have ended. As
+  virtuoso's; differs as `map` does.
 
       (for [x [1 2] y [10 20]] (+ x y))
       ;=> (11 21 12 22)"
@@ -200,25 +200,26 @@
 ;;;; The sliding window
 
 (defn wmap
-  "Returns a lazy seq of `f` of the items at each place of `colls`, up to the shortest,
-  called on virtual threads: `n` at a time while input remains and results are wanted,
-  and never more. Without `colls`, a transducer that does so.
+  "Returns a lazy seq of `f` of the items at each place of `colls`, up to the shortest. Calls
+  run on virtual threads, `n` at a time while input remains and results are read, and never
+  more. Without `colls`, returns a transducer that does the same.
 
   n    a number from 1, or a map of options:
-    :n         the number; by default half of the files that the process may still open,
-               1024 at most
-    :ordered?  true: results come in the order of the input; false: as they are done
-    :on-error  :throw: the first exception ends all: no item is begun after it, the other
-               calls are interrupted, and it is thrown, the same object, when they have
-               ended and what precedes it has been read
+    :n         the number; by default half of the files that the process may still open, at
+               most 1024
+    :ordered?  true, the default: results are in the order of the input; false: as they are
+               done
+    :on-error  :throw, the default: the first exception ends all calls. No call starts after
+               it, and the other calls are interrupted. The exception, the same object, is
+               thrown when they have ended and the results before it have been read
                :collect: each result is {:value x} or {:error exception}
-    :ahead     how many items may be begun and not read while the reader waits for a slow
-               one, by default 4n; while the reader does not wait, n may
+    :ahead     how many calls may be started and not read while the reader waits for a slow
+               one, by default 4n; while the reader does not wait, it is n
 
-  Nothing is called before the seq is read, and no item is read before its turn, so that
-  the input may be infinite or block; a thread pulls it, one item at a time. A seq that
-  nobody reads on holds no thread. Throws :skein/too-many-open-files when the system
-  refuses a socket. For channels, and for what computes, see doc/in-parallel.md.
+  No call starts before the seq is read, and no item is read before its turn, so the input may
+  be infinite or may block. One thread at a time reads it. A seq that nobody reads any more
+  holds no thread. Throws :skein/too-many-open-files when the system refuses a socket. For
+  channels, and for computations, see doc/in-parallel.md.
 
       (wmap 4 inc (range 5))
       ;=> (1 2 3 4 5)
@@ -233,11 +234,11 @@
 
 (defn wrun!
   "Calls `f` on the items of `coll` on virtual threads, `n` at a time, for effect. Returns nil
-  when all have ended; with :on-error :collect, a vector of the exceptions. For `n` see
+  when all have ended; with :on-error :collect, returns a vector of the exceptions. For `n` see
   `wmap`.
 
-  The first exception ends all and is thrown when they have ended, with other failures
-  suppressed. An interrupted caller interrupts the calls and waits for them.
+  The first exception ends all calls and is thrown when they have ended. Further exceptions are
+  its suppressed ones. An interrupted caller interrupts the calls and waits for them.
 
       (let [sum (atom 0)] (wrun! 4 #(swap! sum + %) (range 5)) @sum)
       ;=> 10"
@@ -247,8 +248,8 @@
 ;;;; Several functions at once
 
 (defn race
-  "Returns the value of the first of the functions to end, or throws its exception. Each runs on
-  a virtual thread; the others are interrupted, and have ended when it returns.
+  "Returns the value of the first of the functions to end, or throws its exception. Each
+  function runs on a virtual thread. The others are interrupted, and `race` waits for their end.
 
       (race (fn [] (Thread/sleep 60000) :slow) (fn [] :fast))
       ;=> :fast"
@@ -256,7 +257,7 @@
   (contest/race (cons f fs)))
 
 (defn any
-  "Returns the value of the first of the functions that succeeds; if none does, throws the
+  "Returns the value of the first of the functions that succeeds. If none does, throws the
   first exception, with the others suppressed. Otherwise as `race`.
 
       (any (fn [] (/ 1 0)) (fn [] :good))
@@ -265,8 +266,8 @@
   (contest/any (cons f fs)))
 
 (defn all
-  "Returns a vector of the values of the functions, or throws the first exception, whose
-  others are then interrupted. Otherwise as `race`.
+  "Returns a vector of the values of the functions, or throws the first exception. The other
+  functions are then interrupted. Otherwise as `race`.
 
       (all (fn [] 1) (fn [] 2))
       ;=> [1 2]"
@@ -276,9 +277,9 @@
 ;;;; Time and limits
 
 (defmacro sleep
-  "Waits for `delay-ms` milliseconds, a whole number from 0: a block parks, a thread blocks. Returns
-  nil. It can be cancelled and interrupted, and takes no time in a simulation, where Thread/sleep
-  is refused. Throws :skein/bad-number.
+  "Waits for `delay-ms` milliseconds, a whole number from 0. A block parks, a thread blocks.
+  Returns nil. The wait can be cancelled and interrupted. It takes no time in a simulation,
+  which refuses Thread/sleep. Throws :skein/bad-number.
 
       (sleep 1)
       ;=> nil"
@@ -288,11 +289,12 @@
      (try (timing/await-timer timer#) (finally (.close timer#)))))
 
 (defmacro with-timeout
-  "Returns the value of the body, or throws :skein/timeout if it has not ended after
-  `delay-ms`: the body is interrupted where it blocks, or in a block where it is parked.
+  "Returns the value of the body. If the body has not ended after `delay-ms` milliseconds,
+  interrupts it where it blocks or parks, and throws :skein/timeout.
 
-  It runs on this thread, so that it sees all bindings and locks, and is waited for. A
-  body that ends in spite of the interrupt returns its value. Throws :skein/bad-number.
+  The body runs on this thread, with its bindings and locks, and `with-timeout` waits for its
+  end. If the body returns a value in spite of the interrupt, returns that. Throws
+  :skein/bad-number.
 
       (try (with-timeout 1 (Thread/sleep 60000))
            (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
@@ -303,21 +305,21 @@
      (timing/end limit# (try (do ~@body) (catch Throwable t# (timing/failed limit# t#))))))
 
 (defn retry
-  "Returns the value of `(f)`, called again after a pause when it throws.
+  "Returns the value of `(f)`. If the call throws, calls it again after a pause.
 
   options, a map:
     :attempts        how many calls at most, by default 3
     :backoff-ms      the pause after the first failure, by default 100
-    :factor          by which each pause is longer than the one before, by default 2
+    :factor          each pause is this factor times the pause before, by default 2
     :max-backoff-ms  the longest pause, by default 10000
     :jitter          the part of a pause that is random, from 0 to 1, by default 0.5
-    :deadline-ms     how long all may take: a call is interrupted then, and no pause is
-                     begun that would not end before
-    :retry?          function of the exception, whether to try again; by default it is
-                     true of every Exception. An interrupt is never tried again.
+    :deadline-ms     how long all calls and pauses may take together: then a call is
+                     interrupted; a pause that would end later does not start
+    :retry?          function of the exception that returns whether to try again; by default
+                     it returns true for every Exception. An interrupt is never tried again
 
-  Throws the last exception, with the 32 before it suppressed, or :skein/timeout with it
-  as the cause.
+  Throws the last exception, with up to 32 earlier ones suppressed. When the deadline passes,
+  throws :skein/timeout with the last exception as its cause.
 
       (let [calls (atom 0)]
         (retry {:attempts 5 :backoff-ms 1} #(if (< (swap! calls inc) 3) (throw (ex-info \"no\" {})) @calls)))
@@ -328,8 +330,7 @@
   (timing/retry options f))
 
 (defn semaphore
-  "Returns a java.util.concurrent.Semaphore of `n` permits, given in the order of asking, for
-  `with-permit`."
+  "Returns a fair java.util.concurrent.Semaphore of `n` permits, for `with-permit`."
   ^Semaphore [n]
   (Semaphore. (int (check/whole "n of semaphore" n 1 Integer/MAX_VALUE)) true))
 
@@ -337,18 +338,18 @@
   (check/instance :skein/bad-semaphore "semaphore" x Semaphore "a semaphore"))
 
 (defn acquire
-  "Takes a permit of the semaphore, blocking until there is one; see `with-permit`."
+  "Takes a permit of the semaphore, and blocks until there is one; see `with-permit`."
   [semaphore]
   (.acquire (check-semaphore semaphore)))
 
 (defn release
-  "Gives a permit of the semaphore back; see `with-permit`."
+  "Gives a permit back to the semaphore; see `with-permit`."
   [semaphore]
   (.release (check-semaphore semaphore)))
 
 (defmacro with-permit
-  "Evaluates the body while it holds a permit of `semaphore`, which is given back however
-  the body ends. Blocks until there is one.
+  "Takes a permit of `semaphore`, evaluates the body, and gives the permit back, also if the
+  body throws. Blocks until there is a permit. Returns the body's value.
 
       (let [s (semaphore 2)]
         (wrun! 4 (fn [_] (with-permit s :used)) (range 10))

@@ -1,11 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.channels
-  "What users of channels ask for, beyond core.async's operations.
+  "Operations on channels that core.async lacks.
 
-  * `closed?`, `close-with!` - the end of a channel, and why
+  * `closed?`, `close-with!` - whether a channel is closed, and a cause for its close
   * `<!within`, `<!!within` - a take with a time limit and a default
   * `batch` - values in vectors, by number and by time
-  * `gate` - what a slow taker does to those that put: block, drop, slide, disconnect
+  * `gate` - a policy for a slow taker: block, drop, slide or disconnect
 
       (let [in (a/to-chan! [1 2 3])]
         (a/<!! (a/into [] (batch 2 in))))
@@ -28,24 +28,24 @@
 ;;;; The end of a channel
 
 (defn closed?
-  "Returns whether `ch` has been closed: it accepts no put any more. What was put before
-  can still be taken. Throws :skein/not-a-channel.
+  "Returns whether `ch` has been closed. A closed channel accepts no puts, but values put
+  before can still be taken. Throws :skein/not-a-channel.
 
       (let [c (a/chan)] [(closed? c) (do (a/close! c) (closed? c))])
       ;=> [false true]"
   [ch]
   (when-not (or (instance? Channel ch) (satisfies? impl/Channel ch))
     (error/fail! :skein/not-a-channel
-                 (str "Only a channel is open or closed, but this is " (error/preview ch) ".")
+                 (str "closed? needs a channel, but got " (error/preview ch) ".")
                  {:value (error/preview ch)}))
   (boolean (impl/closed? ch)))
 
 (defn close-with!
-  "Closes the channel `ch` because of `cause`, a Throwable; nothing happens if it is closed.
+  "Closes the channel `ch` because of `cause`, a Throwable. Does nothing if `ch` is closed.
   Returns nil.
 
-  Takes give what is there and then nil, as after `close!`; `<?` and `<??` rethrow the
-  cause, the same object, where they would give nil. Throws :skein/bad-cause, and
+  Takes return the values that are there and then nil, as after `close!`. Instead of returning
+  nil, `<?` and `<??` rethrow the cause, the same object. Throws :skein/bad-cause, and
   :skein/not-a-channel if `ch` is a port of another kind, which can't keep a cause.
 
       (let [c (a/chan)]
@@ -55,8 +55,8 @@
   [ch cause]
   (when-not (instance? Throwable cause)
     (error/fail! :skein/bad-cause
-                 (str "The cause of a close is an exception, to be thrown by takes, but this is "
-                      (error/preview cause) ". Without one, use close!.")
+                 (str "The cause of close-with! must be an exception, which takes throw, but is "
+                      (error/preview cause) ". Without a cause, use close!.")
                  {:cause (error/preview cause)}))
   (when-not (instance? Channel ch)
     (error/fail! :skein/not-a-channel
@@ -72,9 +72,8 @@
   (a/timeout (check/milliseconds :ms ms)))
 
 (defmacro <!within
-  "Takes a value from `port`, parking the block for at most `ms` milliseconds; gives
-  `default` when the time is up, and then nothing has been taken. For blocks. Throws
-  :skein/bad-number.
+  "Takes a value from `port` in a block, and parks for at most `ms` milliseconds. When the time
+  is over, takes nothing and returns `default`. Throws :skein/bad-number.
 
       (a/<!! (a/go (<!within 5 (a/chan) :late)))
       ;=> :late"
@@ -87,7 +86,7 @@
        (do (a/close! limit#) v#))))
 
 (defn <!!within
-  "As `<!within`, blocking this thread.
+  "As `<!within`, but blocks this thread.
 
       (<!!within 60000 (a/go 1) :late)
       ;=> 1"
@@ -116,13 +115,12 @@
 
   size  the most values in a vector, 1 or more, or a map of options:
     :size    the number
-    :within  the longest time in milliseconds from the first value of a vector to when it
-             is put; by default a vector waits until it is full or `in` closes
+    :within  the longest time in milliseconds between taking the first value of a vector and
+             putting the vector; by default a vector waits until it is full or `in` closes
 
-  No vector is empty, and none waits behind another's time. What is left when `in` closes
-  comes last; the returned channel then closes, with the cause that `in` closed with. If it
-  is closed first, nothing is taken once a put has shown that. Throws :skein/bad-number,
-  :skein/not-a-port.
+  No vector is empty. When `in` closes, the values that are left come in a last vector, and
+  the returned channel closes with the same cause. If the returned channel is closed first,
+  its next put fails, and nothing more is taken. Throws :skein/bad-number, :skein/not-a-port.
 
       (a/<!! (batch {:size 100 :within 5} (doto (a/chan 1) (a/put! :only))))
       ;=> [:only]"
@@ -159,7 +157,7 @@
   false)
 
 (defn- slide
-  "Drops the oldest value of `ch` for `value`; the value itself where the channel keeps none."
+  "Drops the oldest value of `ch` and puts `value`; drops `value` if `ch` still can't accept it."
   [ch value dropped]
   (when-some [oldest (a/poll! ch)] (dropped oldest))
   (let [accepted (a/offer! ch value)]
@@ -167,7 +165,7 @@
     (if (nil? accepted) true accepted)))
 
 (defn- accept
-  "Puts without waiting: true, or false when the channel is closed, or is now."
+  "Puts without waiting. Returns true, or false if the channel was closed before or by this call."
   [ch policy value dropped]
   (let [accepted (a/offer! ch value)]
     (cond
@@ -177,7 +175,7 @@
       :else (do (dropped value) (disconnect ch)))))
 
 (defn- commit
-  "Ends the operation of `handler`; false when it can't complete any more."
+  "Ends the operation of `handler`. Returns false if it can't complete any more."
   [handler]
   (let [^Lock lock (when (instance? Lock handler) handler)]
     (when lock (.lock lock))
@@ -186,8 +184,8 @@
       (finally (when lock (.unlock lock))))))
 
 (defn- guarded
-  "`on-drop`, but what it throws goes to the uncaught-exception handler: what puts, a
-  mult for one, must go on."
+  "Returns `on-drop` with its exceptions sent to the uncaught-exception handler, because the
+  mult or block that puts must continue."
   [on-drop]
   (fn dropped [value]
     (try (on-drop value) (catch Throwable t (Scheduler/uncaught t)))))
@@ -197,24 +195,24 @@
   {:policy [any? "a keyword"], :on-drop [ifn? "a function" :skein/not-a-function]})
 
 (defn gate
-  "Returns a port to put on in place of `ch`. The policy says what becomes of a value that
+  "Returns a port to put on in place of `ch`. The policy says what happens to a value that
   `ch` can't accept at once:
 
   :block       the put waits, as on `ch` itself
   :drop        the value is dropped
-  :slide       the oldest value in the buffer of `ch` is dropped for it
+  :slide       the oldest value in the buffer of `ch` is dropped to make room
   :disconnect  `ch` is closed with an exception of :skein/slow-taker, so that its taker
                knows that something is missing
 
   policy  one of these, or a map of options:
     :policy   one of these
-    :on-drop  called with each value that is dropped; must not block. What it throws goes
-              to the uncaught-exception handler
+    :on-drop  called with each value that is dropped; must not block. Its exceptions go to
+              the uncaught-exception handler
 
-  With any but :block a put never waits; it is false once `ch` is closed. Made for `tap`
-  and `sub`, where one slow taker would hold up all: each tap or subscription has a gate
-  of its own, and a disconnected one is removed. Closing the gate closes `ch`. Throws
-  :skein/bad-policy, :skein/not-a-function, :skein/not-a-port.
+  With any policy but :block a put never waits; it returns false once `ch` is closed. Use it
+  with `tap` and `sub`, where one slow taker would delay all: give each tap or subscription a
+  gate. A disconnected one is removed. Closing the gate closes `ch`. Throws :skein/bad-policy,
+  :skein/not-a-function, :skein/not-a-port.
 
       (let [source (a/chan), slow (a/chan 1), quick (a/chan 3)
             m (a/mult source)]

@@ -1,14 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.coexist
-  "Lets Skein and core.async use each other's channels in one program. Load it to have that;
-  it needs core.async on the class path, of a release whose protocols are those of 1.9.
+  "Lets Skein and core.async use each other's channels in one program. Loading the namespace
+  does that; there is nothing to call. core.async must be on the class path, in a release with
+  the protocols of 1.9.
 
-  The operations of both then work on the channels of both, `alts!` on a mixture too, and
-  so do ports, handlers and buffers that somebody made for either. There is nothing to call.
+  The operations of both then work on the channels of both, and `alts!` on a mixture. Ports,
+  handlers and buffers that were made for one work with the other.
 
-  A value, a close and a wait mean the same on both sides; what core.async's operations do
-  not know of Skein's channels is the cause of a close. Where core.async is only wanted by a
-  library, the bridge in its place is faster: see doc/interop.md."
+  Values, closes and waits mean the same on both sides. core.async's operations ignore the
+  cause with which a channel of Skein was closed. If only a library needs core.async, use the
+  bridge instead, which is faster: see doc/interop.md."
   (:require
    [clojure.core.async.impl.buffers]
    [clojure.core.async.impl.protocols :as theirs]
@@ -19,7 +20,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- extend-ours!
-  "Extends Skein's protocols to what implements core.async's."
+  "Extends Skein's protocols to implementations of core.async's."
   []
   (extend clojure.core.async.impl.protocols.ReadPort
     ours/ReadPort {:take! (fn [port handler] (theirs/take! port handler))})
@@ -49,7 +50,8 @@
     (extend c ours/UnblockingBuffer {})))
 
 (defn- extend-theirs!
-  "Extends core.async's protocols to the runtime's channels and buffers, and to what implements Skein's."
+  "Extends core.async's protocols to the runtime's channels and buffers, and to implementations
+  of Skein's protocols."
   []
   (doseq [c [skein.rt.Channel skein.impl.protocols.ReadPort]]
     (extend c theirs/ReadPort {:take! (fn [port handler] (ours/take! port handler))}))
@@ -76,7 +78,7 @@
   (doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise skein.impl.protocols.UnblockingBuffer]]
     (extend c theirs/UnblockingBuffer {})))
 
-;; On the bridge theirs are ours.
+;; On the bridge, core.async's protocols are Skein's.
 (when-not (identical? theirs/take! ours/take!)
   (extend-ours!)
   (extend-theirs!))

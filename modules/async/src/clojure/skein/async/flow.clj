@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.flow
   "Processes made of plain functions, joined by channels, and controlled from one place. As
-  clojure.core.async.flow, of core.async 1.10.870-alpha2, an alpha; what differs is said.
+  clojure.core.async.flow of core.async 1.10.870-alpha2, which is an alpha. Docstrings name the
+  differences.
 
   * steps: `process`, from a function, `map->step`, `lift*->step`, `lift1->step`
   * a flow: `create-flow`, `start`, `stop`, `pause`, `resume`, `pause-proc`, `resume-proc`
-  * in and out: `inject`, `ping`, `ping-proc`, and the channels that `start` returns
+  * messages and state: `inject`, `ping`, `ping-proc`, and the channels that `start` returns
 
       (let [double (process (lift1->step (fn [x] (* 2 x))))
             tell (process (map->step {:describe (fn [] {:ins {:in \"a number\"}})
@@ -18,7 +19,7 @@
         (try (skein.async/<!! report-chan) (finally (stop g))))
       ;=> 42
 
-  Keys of the library are in this namespace: ::flow/stop is :skein.async.flow/stop."
+  The library's keys are in this namespace: ::flow/stop is :skein.async.flow/stop."
   (:require
    [skein.async.flow.graph :as graph]
    [skein.async.flow.process :as process]
@@ -32,10 +33,10 @@
 
   :procs  {pid {:proc      a process
                 :args      {param value}, for its step
-                :chan-opts {id {:buf-or-n, :xform}}, as for `chan`; the default holds 10}}
+                :chan-opts {id {:buf-or-n, :xform}}, as for `chan`; by default a buffer of 10}}
   :conns  [[[pid out] [pid in]]...]; an output that is connected several times gives each
-          message to all, an input gets those of all its outputs
-  :mixed-exec, :io-exec, :compute-exec  java.util.concurrent.Executors, in place of those
+          message to all its inputs, and an input gets the messages of all its outputs
+  :mixed-exec, :io-exec, :compute-exec  java.util.concurrent.Executors, instead of those
           of `thread` and `io-thread`
 
   Throws :skein/bad-flow."
@@ -45,34 +46,33 @@
 (defn- flow
   "Returns `g`, or throws :skein/bad-flow unless it is a flow."
   [what g]
-  (check/that :skein/bad-flow (str "g of " what) g (satisfies? graph/Graph g) "a flow, as create-flow makes it"))
+  (check/that :skein/bad-flow (str "g of " what) g (satisfies? graph/Graph g) "a flow, as create-flow returns it"))
 
 (def ^:private ping-options
   "Option -> what its value must be; see skein.impl.check/options."
   {:timeout-ms check/time-option})
 
 (defn start
-  "Starts the flow, all processes paused. Returns {:report-chan, :error-chan}, channels that
-  keep the last 100 messages, with :already-running true if it runs. What a step throws
-  while it is initialized is thrown here, and nothing runs."
+  "Starts the flow with all processes paused. Returns {:report-chan, :error-chan}, channels that
+  keep the last 100 messages. If the flow runs already, the map has :already-running true. If a
+  step throws while it is initialized, throws that exception, and nothing runs."
   [g]
   (graph/start (flow "start" g)))
 
 (defn stop
-  "Ends all processes once they are done with the message in hand, and closes the report and
-  error channels. The flow can be started again, from the beginning. Returns true, or nil if
-  it did not run."
+  "Ends each process after its current message, and closes the report and error channels. The
+  flow can be started again, from the beginning. Returns true, or nil if it did not run."
   [g]
   (graph/stop (flow "stop" g)))
 
 (defn pause
-  "Pauses all processes: they take no message and put none. Throws :skein/flow-not-running,
-  as all that follow do."
+  "Pauses all processes: they take no message and put none. Throws :skein/flow-not-running, as
+  do `resume`, `pause-proc`, `resume-proc`, `ping`, `ping-proc` and `inject`."
   [g]
   (graph/command (flow "pause" g) ::all ::pause))
 
 (defn resume
-  "Lets all processes go on."
+  "Resumes all processes."
   [g]
   (graph/command (flow "resume" g) ::all ::resume))
 
@@ -82,35 +82,35 @@
   (graph/command (flow "pause-proc" g) pid ::pause))
 
 (defn resume-proc
-  "Lets one process go on. Throws :skein/no-such-process."
+  "Resumes one process. Throws :skein/no-such-process."
   [g pid]
   (graph/command (flow "resume-proc" g) pid ::resume))
 
 (defn ping
-  "Asks all processes how they are. Returns {pid answer} of those that answered, each a map,
-  see below. options, a map or keys and values as core.async has them:
+  "Asks all processes for their status. Returns {pid answer} of the processes that answered.
+  options, a map or keys and values as in core.async:
 
   :timeout-ms  how long to wait for answers, by default 1000
 
-  The keys of an answer:
+  An answer is a map:
 
   ::pid, ::status  the process's id; :paused or :running
-  ::state          the step's state, through the step's :ping-map-fn if it has one
-  ::count          how many messages it has had
+  ::state          the step's state, passed through the step's :ping-map-fn if it has one
+  ::count          how many messages the process has handled
   ::ins, ::outs    {id channel-as-data}"
   [g & {:as options}]
   (graph/ping (flow "ping" g) ::all (:timeout-ms (check/options "ping" options ping-options) 1000)))
 
 (defn ping-proc
-  "Asks one process how it is; see `ping`. Returns the answer, or nil if there is none in
+  "Asks one process for its status; see `ping`. Returns the answer, or nil if none came in
   time. Throws :skein/no-such-process."
   [g pid & {:as options}]
   (get (graph/ping (flow "ping-proc" g) pid (:timeout-ms (check/options "ping-proc" options ping-options) 1000)) pid))
 
 (defn inject
-  "Puts messages on an input or output of a process, or, with [::cast signal-id], gives them
-  to all processes that select the signal. Returns a future that is done when all were
-  accepted, and fails with :skein/flow-not-running if the flow is stopped before. Throws
+  "Puts messages on an input or output of a process. With [::cast signal-id], gives them to all
+  processes that select the signal. Returns a future that is done when all messages are
+  accepted. It fails with :skein/flow-not-running if the flow is stopped before. Throws
   :skein/no-such-port."
   {:arglists '([g [pid io-id :as coord] msgs])}
   [g coord msgs]
@@ -119,34 +119,35 @@
   (graph/inject (flow "inject" g) coord msgs))
 
 (defn process
-  "Returns a process for `create-flow`, from a step: a function of four arities that knows
-  no channels.
+  "Returns a process for `create-flow`, from a step. A step is a function of four arities that
+  uses no channels:
 
-  ()              describes it: {:params {name doc}, :ins {id doc}, :outs {id doc}}; also
-                  :workload as below, :signal-select, a set or predicate of signal ids, and
-                  :ping-map-fn, which makes of the state what `ping` shows
-  (args)          the first state; args are the :args of the definition, with ::pid
-  (state change)  the state after a change, ::resume, ::pause or ::stop
-  (state id msg)  [state outputs], for a message on an input or of a signal; outputs is
-                  {id messages}, where id is an output, [pid input], ::report, or
-                  [::cast signal-id]. No message is nil
+  ()              returns its description {:params {name doc}, :ins {id doc}, :outs {id doc}};
+                  may have :workload as below, :signal-select, a set or predicate of signal
+                  ids, and :ping-map-fn, a function of the state for `ping` to show
+  (args)          returns the first state; args are the :args of the definition, with ::pid
+  (state change)  returns the state after a change: ::resume, ::pause or ::stop
+  (state id msg)  returns [state outputs], for a message on an input or of a signal; outputs
+                  is {id messages}, where id is an output, [pid input], ::report, or
+                  [::cast signal-id]. Messages must not be nil
 
-  A state that is a map may have ::in-ports and ::out-ports, {id channel}, which are added
-  to the process's when it begins, and ::input-filter, a predicate of ids: only those inputs
-  are read. When an in-port has closed, the step gets nil for it, once.
+  If the state is a map, it may have ::in-ports and ::out-ports, {id channel}, which are added
+  to the process's ports when it begins. It may have ::input-filter, a predicate of ids: only
+  those inputs are read. When an in-port has closed, the step gets nil for it, once.
 
   options, a map:
 
-  :workload            :mixed (the default) and :io steps run on the process's own thread, a
-                       platform thread or a virtual one; :compute steps run on the executor
-                       for computing, each message by itself, and must not block
-  :compute-timeout-ms  the longest that one may take, by default 5000
+  :workload            :mixed (the default) or :io: the step runs on the process's own thread,
+                       a platform thread or a virtual one. :compute: each message is handled by
+                       a task of its own on the executor for computing, and must not block
+  :compute-timeout-ms  the longest that such a task may take, by default 5000
 
-  What a step throws goes to the error channel, in a map with ::ex, ::pid, ::cid, ::msg and
-  ::state, and the process goes on in the state that it had; what a lazy output throws, in
-  the new one. A process whose thread is interrupted is told ::stop and ends. Differs from
-  core.async's: inputs are read in turn; a paused process finishes no output. Throws
-  :skein/not-a-function, :skein/bad-workload, :skein/bad-number."
+  An exception of a step goes to the error channel, in a map with ::ex, ::pid, ::cid, ::msg and
+  ::state, and the process continues with its old state. After an exception of a lazy output
+  it continues with the new state. If the process's thread is interrupted, the step gets
+  ::stop, and the process ends. Differs from core.async's: inputs are read in turn, and a
+  paused process puts none of its outputs. Throws :skein/not-a-function, :skein/bad-workload,
+  :skein/bad-number."
   ([step-fn] (process step-fn nil))
   ([step-fn options] (process/launcher step-fn options)))
 
@@ -156,7 +157,7 @@
     {:describe function, :init function, :transition function, :transform function}))
 
 (defn map->step
-  "Returns a step from a map of its parts: :describe and :transform, and if wanted :init and
+  "Returns a step from a map of its parts: :describe and :transform, optionally :init and
   :transition; see `process`. Throws :skein/bad-step."
   [{:keys [describe init transition transform] :as parts}]
   (check/options "map->step" parts step-parts)
@@ -169,8 +170,8 @@
     ([state id msg] (transform state id msg))))
 
 (defn lift*->step
-  "Returns a step that calls `f` with each message of its input :in, and gives the values in
-  the collection that `f` returns to its output :out.
+  "Returns a step that calls `f` with each message of its input :in. `f` returns a collection,
+  whose values go to the output :out.
 
       ((lift*->step range) nil :in 2)
       ;=> [nil {:out (0 1)}]"
@@ -194,8 +195,8 @@
 
   :exec  :mixed (the default), :io, :compute, or an Executor
 
-  The future throws what `f` throws, as futures do, in an ExecutionException. Throws
-  :skein/bad-workload.
+  If `f` throws, the future throws an ExecutionException with that exception as its cause.
+  Throws :skein/bad-workload.
 
       @((futurize + :exec :io) 1 2)
       ;=> 3"

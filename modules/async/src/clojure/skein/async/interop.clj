@@ -1,24 +1,24 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.interop
-  "Ports out of futures; futures, sequences and reductions out of ports.
+  "Futures as ports, and ports as futures, sequences and reductions.
 
-  Once this namespace is loaded, whatever takes in skein.async, `alts!` too, also takes
-  from a java.util.concurrent.CompletionStage or Future, and from a Clojure future,
-  promise or delay. Each take gives the result, nil if that is nil or an exception;
+  After this namespace is loaded, every operation of skein.async that takes, `alts!` included,
+  also takes from a java.util.concurrent.CompletionStage or Future, and from a Clojure future,
+  promise or delay. Each take returns the result, or nil if the result is nil or an exception.
   `<?` and `<??` rethrow the exception itself, without a wrapper.
 
-  * `port` - the same for anything else that can be dereferenced
+  * `port` - a port for anything else that can be dereferenced
   * `stage` - one take as a CompletableFuture
-  * `values` - a channel's values, to reduce, iterate or make a seq of
+  * `values` - a channel's values, for `reduce`, `seq` and iterators
 
       (let [p (promise), f (future 2)]
         (deliver p 1)
         (a/<!! (a/go [(a/<! p) (a/<! f)])))
       ;=> [1 2]
 
-  A stage calls back. The others are waited for by one virtual thread each, from the
-  first take that must wait until the result is there; a delay runs on it, with the
-  bindings of that take. For java.util.concurrent.Flow see skein.async.reactive."
+  A stage calls back. For any other kind, the first take that has to wait starts a virtual
+  thread, which waits for the result. A delay runs on that thread, with the bindings of that
+  take. For java.util.concurrent.Flow see skein.async.reactive."
   (:require
    [skein.async :as a]
    [skein.impl.argument :as argument]
@@ -36,7 +36,7 @@
 ;;;; Futures as ports
 
 (defn- unwrapped
-  "The exception that a future's own exception wraps, or itself."
+  "Returns the exception that `thrown` wraps if it is a future's wrapper, otherwise `thrown`."
   [^Throwable thrown]
   (if (or (instance? CompletionException thrown) (instance? ExecutionException thrown))
     (or (.getCause thrown) thrown)
@@ -60,7 +60,7 @@
                            (accept [_ value thrown] (.settle ch value (some-> thrown unwrapped)))))))
 
 (defn- future-outcome
-  "The outcome of a future that is done; nil before that."
+  "Returns the outcome of a future, or nil if it is not done."
   [^Future f]
   (condp identical? (.state f)
     Future$State/SUCCESS [(.resultNow f) nil]
@@ -69,7 +69,7 @@
     nil))
 
 (defn- stage-outcome
-  "The outcome of a stage that is done; nil before that."
+  "Returns the outcome of a stage, or nil if it is not done."
   [^CompletionStage stage]
   (let [seen (volatile! nil)]
     (.whenComplete stage (reify BiConsumer
@@ -77,8 +77,8 @@
     @seen))
 
 (defn- completable-outcome
-  "As `stage-outcome`, without a callback while the future is not done. A subclass may refuse
-  to tell its state: then nil, and those that wait are called back."
+  "As `stage-outcome`, but adds no callback while the future is not done. Returns nil for a
+  subclass, which may refuse to return its state; takes then wait for its callback."
   [^CompletableFuture f]
   (when (and (identical? CompletableFuture (class f)) (.isDone f))
     (if (identical? Future$State/SUCCESS (.state f))
@@ -86,7 +86,7 @@
       (stage-outcome f))))
 
 (defn- pending-outcome
-  "The outcome of a promise or delay that has one; nil before that."
+  "Returns the outcome of a promise or delay, or nil if it has none yet."
   [source]
   (when (.isRealized ^IPending source) (outcome (fn [] (deref source)))))
 
@@ -108,7 +108,7 @@
                 (fn [f] (channel-for f (future-outcome f) (by-thread (fn [] (.get ^Future f)))))
                 future-outcome)
 
-;; A stage need not tell its state, so even one that is done is asked by a callback.
+;; A stage has no method that returns its state, so even one that is done gets a callback.
 (extend-source! CompletionStage
                 (fn [stage] (SourceChannel/pending stage (by-callback stage)))
                 stage-outcome)
@@ -123,19 +123,19 @@
                   pending-outcome))
 
 (defn port
-  "Returns a port for what `ref`, anything that can be dereferenced, holds or will hold.
+  "Returns a port for the value of `ref`, which can be anything that can be dereferenced.
 
-  A virtual thread dereferences it, once and at once, with the caller's bindings. Every
-  take gives the value; if dereferencing gave nil or threw, the port is closed, and then
-  `<?` and `<??` rethrow the exception. Throws :skein/not-derefable.
+  A virtual thread dereferences it at once, with the caller's bindings. Every take returns the
+  value. If the value is nil or `deref` throws, the port closes, and `<?` and `<??` rethrow
+  the exception. Throws :skein/not-derefable.
 
       (a/<!! (port (atom 1)))
       ;=> 1"
   [ref]
   (when-not (instance? IDeref ref)
     (error/fail! :skein/not-derefable
-                 (str "Only what can be dereferenced has a port of this kind, but this is "
-                      (error/preview ref) ". A future or a stage needs none: take from it.")
+                 (str "port needs something that can be dereferenced, but got "
+                      (error/preview ref) ". A future or a stage needs no port: take from it.")
                  {:value (error/preview ref)}))
   (let [^Channel result (a/promise-chan)]
     (Thread/startVirtualThread
@@ -148,12 +148,12 @@
 ;;;; Ports as something else
 
 (defn stage
-  "Takes once from `port`; returns a java.util.concurrent.CompletableFuture of the value.
+  "Takes once from `port`. Returns a java.util.concurrent.CompletableFuture of the value.
 
-  The future gives nil when the port is closed; if that has a cause, or belongs to an
-  `async` block that threw, it fails with the exception. Cancelling it, or letting it
-  time out, withdraws the take; false from `cancel` means that the value had come before.
-  What depends on the future runs on a worker. Throws :skein/not-a-port.
+  The value is nil if the port is closed. If the port was closed with a cause, or belongs to a
+  block that threw, the future fails with the exception. Cancelling the future, or letting it
+  time out, withdraws the take. `cancel` returns false if the value came first. Dependent
+  stages run on a worker. Throws :skein/not-a-port.
 
       (.join (.thenApply (stage (a/go 1)) inc))
       ;=> 2"
@@ -185,12 +185,13 @@
       acc)))
 
 (defn values
-  "Returns the values of `port` up to its close, as something to `reduce`, to `seq`, to
-  iterate, or to make an `eduction` of.
+  "Returns the values of `port` up to its close, for `reduce`, `seq`, an iterator or
+  `eduction`.
 
-  They are taken when they are asked for, one at a time, and each is taken once: the next
-  to ask gets the next one. A port that never ends, as a future, never ends here. Asking blocks the thread (in a block that is fine), and
-  rethrows the cause with which the port was closed. Throws :skein/not-a-port.
+  A value is taken only when it is read. Each value is taken once, so two readers share the
+  values. If the port never closes, as that of a future, the values never end. Reading blocks
+  the thread, which is allowed in a block, and rethrows the cause with which the port was
+  closed. Throws :skein/not-a-port.
 
       (let [c (a/chan 3)]
         (run! (fn [n] (a/>!! c n)) [1 2 3])
@@ -204,7 +205,7 @@
     (iterator [_] (take-iterator port))
     Seqable
     (seq [_] (seq (take-seq port)))
-    ;; IReduceInit alone would not do: which of its types `reduce` without init goes by is luck.
+    ;; Not only IReduceInit: `reduce` without init would then choose one of the types at random.
     IReduce
     (reduce [_ f] (if-some [v (a/<?? port)] (reduce-port f v port) (f)))
     (reduce [_ f init] (reduce-port f init port))))

@@ -1,15 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.limit
-  "Limits on how often, and on how many at once.
+  "Limits on how often something runs, and on how many run at once.
 
-  A limiter is a channel of permits: take one, then go on. Takes are served in
-  order, any number may wait, and all that works on a channel works on a limiter: `<!` in a
-  block, `<!!` on a thread, `alts!` with a timeout, `poll!` to go on only if that is
-  possible now. After `close!` the permits that are there can be taken, and then none.
+  A limiter is a channel of permits: take a permit, then do the work. Takes are served in
+  order, and any number may wait. All operations of channels work: `<!` in a block, `<!!` on a
+  thread, `alts!` with a timeout, `poll!` to take a permit only if one is there. After `close!`
+  the permits that are there can be taken, and then none.
 
-  * `rate-limiter` - so many permits a second
-  * `concurrency-limiter` - so many permits at once, to be given back by `release!`
-  * `with-permit` - evaluates its body with a permit, and gives that back whatever happens
+  * `rate-limiter` - a number of permits a second
+  * `concurrency-limiter` - a number of permits at once, given back by `release!`
+  * `with-permit` - evaluates its body with a permit, and always gives it back
   * `status` - a limiter's counts
 
       (let [two (concurrency-limiter 2)]
@@ -35,12 +35,12 @@
 ;;;; Rate
 
 (def ^:private ^:const catch-up-nanos
-  "By how much a permit that was late may be made up for; more than timers are late."
+  "How far the schedule of permits may fall behind the clock; more than timers are late."
   10000000)
 
 (defn- produce
-  "Puts permits on `out` at the times of a schedule that falls behind the clock by
-  `tolerance` nanoseconds at most. The block is garbage when `out` is."
+  "Puts permits on `out` at the times of a schedule, which falls behind the clock by at most
+  `tolerance` nanoseconds. When `out` is garbage, the block is too."
   [^Channel out ^double interval ^long tolerance]
   (a/go-loop [due (Scheduler/nanoTime)
               rest 0.0]
@@ -56,7 +56,7 @@
             (recur (+ due whole) (- step whole))))))))
 
 (def ^:private ^:const slowest
-  "A permit in 31 years; the clock does not count much farther."
+  "One permit in 31 years; the clock does not count much farther."
   1e-9)
 
 (defn- rate? [n]
@@ -74,13 +74,12 @@
 
   rate  the number, or a map of options:
     :rate   the number
-    :burst  how many permits gather while nobody takes any; by default as many as fall into
-            10 ms, one at least, which makes up for timers and takers that are late
+    :burst  how many permits collect while nobody takes any; by default those of 10 ms, at
+            least one, which makes up for late timers and takers
     :name   for `status`
 
-  Permits are due on the clock of System/nanoTime (on the simulated one in a simulation), so
-  the rate is exact on average. Nothing is ever dropped: takers wait. Throws
-  :skein/bad-number.
+  Permits are due on the clock of System/nanoTime (in a simulation, on the simulated clock), so
+  the rate is exact on average. No taker is refused: takers wait. Throws :skein/bad-number.
 
       (let [limiter (rate-limiter 1000)]
         (dotimes [_ 5] (a/<!! limiter))
@@ -101,8 +100,8 @@
 
 (deftype ^:private Permit [^Channel limiter ^AtomicBoolean released])
 
-;; Counts the permits that are free; one is an object from when it is taken. `limiter` is a
-;; cell with the channel that owns this buffer.
+;; A buffer that counts the free permits. A permit becomes an object when it is taken. `limiter`
+;; is a cell with the channel that owns this buffer.
 (deftype ^:private Permits [^objects limiter ^long n ^:unsynchronized-mutable ^long free]
   Buffer
   (full [_] (>= free n))
@@ -115,8 +114,8 @@
   {:n [any? "a whole number"], :name [some? "a name"]})
 
 (defn concurrency-limiter
-  "Returns a limiter with `n` permits, each to be given back by `release!`; `with-permit`
-  sees to that.
+  "Returns a limiter with `n` permits. Each must be given back by `release!`, which
+  `with-permit` does.
 
   n  a number from 1 to 2147483647, or a map of options:
     :n     the number
@@ -138,13 +137,13 @@
     out))
 
 (defn release!
-  "Gives `permit` back to its limiter; nothing happens with the permit of a rate limiter,
-  which is used up. Throws :skein/released when it was given back before."
+  "Gives `permit` back to its limiter. A permit of a rate limiter is used up, so for it nothing
+  happens. Throws :skein/released if it was given back before."
   [permit]
   (when (instance? Permit permit)
     (when-not (.compareAndSet ^AtomicBoolean (.-released ^Permit permit) false true)
       (error/fail! :skein/released
-                   "This permit was given back before; to let more than one pass, take more than one."
+                   "This permit was given back before. Release each permit once; for more work at once, take more permits."
                    {:limiter (description (.-limiter ^Permit permit))}))
     (.put ^Channel (.-limiter ^Permit permit) permit nil nil))
   nil)
@@ -159,7 +158,7 @@
   `with-permit`."
   [permit limiter]
   (if (nil? permit)
-    (error/fail! :skein/limiter-closed "The limiter has been closed, so nobody may pass any more."
+    (error/fail! :skein/limiter-closed "The limiter has been closed and has no permit left."
                  {:limiter (description limiter)})
     permit))
 
@@ -169,9 +168,9 @@
   (Runner/inBlock))
 
 (defmacro with-permit
-  "Takes a permit from `limiter`, parking a block or blocking a thread until there is one,
-  and evaluates the body; then gives the permit back, also when the body throws. Returns
-  the body's value. Throws :skein/limiter-closed.
+  "Takes a permit from `limiter`, and parks a block or blocks a thread until there is one.
+  Evaluates the body, and gives the permit back, also if the body throws. Returns the body's
+  value. Throws :skein/limiter-closed.
 
       (with-permit (rate-limiter 100) :passed)
       ;=> :passed"
@@ -184,9 +183,9 @@
        (finally (release! permit#)))))
 
 (defn status
-  "Returns a limiter's description and counts, exact when nothing runs: {:name :rate
-  :waiting} or {:name :limit :in-use :waiting}. `:waiting` is the number of takes. Throws
-  :skein/not-a-limiter.
+  "Returns a limiter's description and counts: {:name :rate :waiting} or {:name :limit :in-use
+  :waiting}. `:waiting` is the number of takes that wait. The counts are exact only while
+  nobody takes or releases. Throws :skein/not-a-limiter.
 
       (status (concurrency-limiter {:n 3 :name \"database\"}))
       ;=> {:name \"database\", :limit 3, :in-use 0, :waiting 0}"
@@ -194,7 +193,7 @@
   (let [{:keys [limit rate] :as known} (description limiter)]
     (when-not (or limit rate)
       (error/fail! :skein/not-a-limiter
-                   (str "A limiter is wanted here, but this is " (error/preview limiter) ".")
+                   (str "status needs a limiter, but got " (error/preview limiter) ".")
                    {:value (error/preview limiter)}))
     (cond-> (assoc known :waiting (.takerCount ^Channel limiter))
       limit (assoc :in-use (- (long limit) (count (.buffer ^Channel limiter)))))))

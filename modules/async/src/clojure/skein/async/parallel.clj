@@ -1,12 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.parallel
-  "A function over the values of a channel, several at a time: `parallel-map`.
+  "Calls a function with the values of a channel, several at a time: `parallel-map`.
 
       (a/<!! (a/into [] (parallel-map 4 inc (a/to-chan! [1 2 3]))))
       ;=> [2 3 4]
 
-  Unlike skein.async's `pipeline` it calls a function, which may block or park, knows an
-  unordered form and a policy for exceptions, and never has more than n values under way."
+  It differs from skein.async's `pipeline`: it calls a function, which may block or park. It can
+  return results as they are done, has a policy for exceptions, and never has more than n
+  values under way."
   (:require
    [skein.async :as a]
    [skein.impl.argument :as argument]
@@ -18,13 +19,13 @@
 
 (set! *warn-on-reflection* true)
 
-(Failures/addMachinery "skein.async.parallel$") ; says nothing about the user's code in a stack trace
+(Failures/addMachinery "skein.async.parallel$") ; its frames are left out of stack traces
 
-;; A job is what becomes of one value: [result nil], [nil nil] if it has none, [nil exception] if
-;; that ends the whole.
+;; A job is the outcome of one value: [result nil], [nil nil] if there is no result, or
+;; [nil exception] if the exception ends everything.
 
 (defn- handled
-  "The job of a value whose call threw."
+  "Returns the job of a value whose call threw `thrown`."
   [on-error thrown value]
   (cond
     (= :stop on-error) [nil thrown]
@@ -40,12 +41,12 @@
     (.close out ^Throwable cause)
     (a/close! out)))
 
-;; Of the n permits, those that were never used are a number; the rest are in `permits`, or
-;; with a value that is under way.
+;; There are n permits. Those that were never used are only a number. Each of the others is in
+;; `permits` or belongs to a value that is under way.
 
 (defn- take-while-permitted
-  "Takes a value whenever there is a permit, and calls `launch` with it and the number of
-  permits that were never used, or with nil and that when there are no more."
+  "Takes a value whenever there is a permit, and calls `launch` with the value and the number of
+  permits that were never used. When there are no more values, the value is nil."
   [{:keys [n in permits stop]} launch]
   (a/go-loop [unused n]
     (let [unused (cond
@@ -79,13 +80,13 @@
   (a/go
     (let [[result thrown] (run-job f on-error value)]
       (when (or (some? thrown) (and (some? result) (not (a/>! out result))))
-        (finish work thrown) ; first, since the first reason counts, and what sees stop ends the work without one
+        (finish work thrown) ; before closing stop, because a block that sees stop ends the work without a cause
         (a/close! stop))
       (a/>! permits true))))
 
 (defn- await-all
-  "Ends the work when all calls are done: when every permit that was used is back but the
-  taker's."
+  "Ends the work when all calls are done. Then all permits that were used are back, except for
+  the one that the taker holds."
   [{:keys [n permits] :as work} unused]
   (a/go
     (dotimes [_ (- (long n) (long unused) 1)] (a/<! permits))
@@ -112,17 +113,17 @@
     :n         the number
     :ordered?  true, the default: results come in the order of the values; false: as they
                are done
-    :on-error  what an exception does: :stop, the default, closes the returned channel with
-               it, and nothing more is taken; :skip gives no result; a function of the
-               exception and the value gives a result instead
+    :on-error  what to do with an exception. :stop, the default, closes the returned channel
+               with it and takes no more values. :skip leaves the value out. A function of the
+               exception and the value returns a result instead
 
-  doc/in-parallel.md says when to take this, and when `pipeline` or a window.
+  doc/in-parallel.md compares this with `pipeline` and windows.
 
-  From when it is taken to when its result has been accepted a value is under way; at most
-  `n` are, and none is taken that can't start at once. A nil result is no result. When `in`
-  closes, the returned channel does after the last result, and with the same cause. When
-  the returned channel is closed, nothing is taken once a result has shown that. Calls under
-  way go on to their end.
+  A value is under way from its take until its result has been accepted. At most `n` values
+  are under way, and a value is taken only if its call can start at once. A nil result is left
+  out. When `in` closes, the returned channel closes after the last result, with the same
+  cause. If the returned channel is closed first, the next put of a result fails, and nothing
+  more is taken. Calls under way run to their end.
 
   Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port, :skein/bad-policy,
   :skein/bad-option.

@@ -27,25 +27,26 @@
 ;;;; From a channel
 
 (def ^:private add-demand
-  "Demand of Long/MAX_VALUE stands for all there is."
+  "Adds demands. Long/MAX_VALUE means unlimited demand."
   (reify LongBinaryOperator
     (applyAsLong [_ demand n]
       (let [sum (unchecked-add demand n)] (if (neg? sum) Long/MAX_VALUE sum)))))
 
 (defn- subscription
-  "Its requests add to `demand` or, if they are none, leave an exception in `refused`."
+  "Returns a subscription. Its requests add to `demand`; a request of 0 or less sets an
+  exception in `refused`."
   [^AtomicLong demand ^AtomicReference refused wake cancelled]
   (reify Flow$Subscription
     (request [_ n]
       (if (pos? n)
         (.accumulateAndGet demand n add-demand)
         (.set refused (IllegalArgumentException.
-                        (str "A subscriber must request more than nothing (rule 3.9), but requested " n "."))))
+                        (str "A subscriber must request at least one (rule 3.9), but requested " n "."))))
       (a/offer! wake true))
     (cancel [_] (a/close! cancelled))))
 
 (defn- exhausted?
-  "Whether nothing can come from `port` any more; false where that can't be known."
+  "Returns whether `port` can give no more values; false if that can't be known."
   [port]
   (and (instance? Channel port)
        (let [^Channel ch port]
@@ -58,7 +59,7 @@
     (.onComplete subscriber)))
 
 (defn- publish
-  "Starts the block that serves one subscriber. It takes a value only when one is wanted."
+  "Starts the block that serves one subscriber. It takes a value only when one is requested."
   [port ^Flow$Subscriber subscriber ^AtomicLong demand ^AtomicReference refused wake cancelled]
   (a/go-loop []
     (let [wanted? (pos? (.get demand))]
@@ -84,11 +85,12 @@
   "Returns a Flow.Publisher of the values of `port`.
 
   Subscribers share the port as takers do: each value goes to one of them, and is taken
-  only when that one has requested it. Cancelling leaves what was not delivered in the
-  port. After the last value a subscriber gets onComplete, or onError with the cause of
-  the close; one that has nothing on request learns of a later close at its next request.
-  Signals come from a block, one at a time, so a subscriber may block. What it throws
-  against the rules ends its subscription, and goes to the uncaught-exception handler.
+  only when that one has requested it. Values that were not delivered before a cancellation
+  stay in the port. After the last value a subscriber gets onComplete, or onError with the
+  cause of the close. If it has requested nothing when the port closes, it gets that signal
+  at its next request. A block sends the signals one at a time, so a subscriber may block. If
+  the subscriber throws, against the rules, its subscription ends, and the exception goes to
+  the uncaught-exception handler.
 
   Throws :skein/not-a-port."
   ^java.util.concurrent.Flow$Publisher [port]
@@ -106,7 +108,7 @@
 ;;;; To a channel
 
 (def ^:const default-window
-  "How many values `subscriber` lets be under way when it is not told."
+  "The default of :window, the number of values that `subscriber` lets be under way."
   16)
 
 (def ^:private known
@@ -121,7 +123,7 @@
   (when (nil? x) (throw (NullPointerException. (str "The " what " is null (rule 2.13).")))))
 
 (defn- receive
-  "Puts `value`; asks for more when half a window has been accepted."
+  "Puts `value`. Requests more when half a window has been accepted."
   [port value ^Flow$Subscription upstream ^AtomicLong accepted batch]
   (try
     (a/put! port value
@@ -129,20 +131,20 @@
               (if accepted?
                 (when (zero? (rem (.incrementAndGet accepted) (long batch))) (.request upstream (long batch)))
                 (.cancel upstream))))
-    (catch Throwable t ; too many others wait in the channel; onNext must not throw (rule 2.13)
+    (catch Throwable t ; too many puts wait in the channel; onNext must not throw (rule 2.13)
       (.cancel upstream)
       (close-with! port t))))
 
 (defn subscriber
-  "Returns a Flow.Subscriber, to be subscribed once, that puts what it receives on `port`.
+  "Returns a Flow.Subscriber that puts the values that it receives on `port`. Subscribe it once.
 
   options, a map:
     :window  how many values may be requested and not yet accepted by the port, from 1 to
-             1024; default `default-window`
+             1024; by default `default-window`
 
-  onComplete closes the port; onError closes it with the exception, which `<?` rethrows.
-  When the port has been closed, the next value is dropped and the subscription cancelled.
-  Throws :skein/bad-number, :skein/not-a-port."
+  onComplete closes the port. onError closes it with the exception, which `<?` rethrows. If the
+  port has been closed, the next value is dropped and the subscription is cancelled. Throws
+  :skein/bad-number, :skein/not-a-port."
   (^java.util.concurrent.Flow$Subscriber [port] (subscriber nil port))
   (^java.util.concurrent.Flow$Subscriber [options port]
    (argument/target "port of subscriber" port)

@@ -1,16 +1,16 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.window
-  "A sliding window of blocking calls between two channels: `wmap`, which is what
-  skein.virtual's `wmap` is for collections.
+  "A sliding window of blocking calls between two channels: `wmap`. skein.virtual has a `wmap`
+  for collections.
 
       (let [to (a/chan)]
         (wmap 2 inc (a/to-chan! [1 2 3]) to)
         (a/<!! (a/into [] to)))
       ;=> [2 3 4]
 
-  Unlike skein.async's `pipeline` and skein.async.parallel's `parallel-map` it begins further
+  Unlike skein.async's `pipeline` and skein.async.parallel's `parallel-map` it starts further
   calls while it waits for a slow one, and interrupts calls whose results nobody will take.
-  doc/in-parallel.md says when to take which."
+  doc/in-parallel.md compares them."
   (:require
    [skein.async :as a]
    [skein.impl.argument :as argument]
@@ -25,7 +25,7 @@
 
 (set! *warn-on-reflection* true)
 
-(Failures/addMachinery "skein.async.window$") ; says nothing about the user's code in a stack trace
+(Failures/addMachinery "skein.async.window$") ; its frames are left out of stack traces
 
 (def ^:private defaults {:ordered? true :on-error :throw :close? true})
 
@@ -37,7 +37,7 @@
    :on-error [#{:throw :collect} ":throw or :collect"]})
 
 (defn- values-of
-  "An Iterator of what is taken from `from`, by whatever thread asks; one asks at a time."
+  "Returns an Iterator of the values taken from `from`. Any thread may use it, one at a time."
   ^Iterator [from]
   (let [taken (volatile! nil)]
     (reify Iterator
@@ -51,7 +51,7 @@
   (fn collected [x] (try {:value (f x)} (catch Throwable t {:error t}))))
 
 (defn- transfer
-  "Puts the results of the window on `to` until either ends. Returns how many."
+  "Puts the results of the window on `to` until either ends. Returns how many were put."
   [^Window window to]
   (loop [n 0]
     (let [x (.read window)]
@@ -62,7 +62,7 @@
         :else n))))
 
 (defn- carry
-  "Carries everything over; {:count n} or {:error throwable}."
+  "Moves all results to `to`. Returns {:count n} or {:error throwable}."
   [^Window window to]
   (try
     {:count (transfer window to)}
@@ -75,26 +75,25 @@
     (a/close! to)))
 
 (defn wmap
-  "Takes values from the channel `from` and puts `f` of them on the channel `to`. `f` is
-  called on virtual threads and may block: `n` calls at a time while values are there and
-  results are taken, and never more. Returns a port of how many results were put, for
-  `<?` and `<??`, which throw what ended it too soon.
+  "Takes values from the channel `from`, calls `f` with each, and puts the results on the channel
+  `to`. `f` is called on virtual threads and may block. `n` calls run at a time while values
+  are there and results are taken, and never more. Returns a port of the number of results
+  that were put. If an exception ended the window early, `<?` and `<??` throw it there.
 
   n  a number from 1 to 2147483647, or a map of options:
     :n         the number
     :ordered?  true, the default: results come in the order of their values; false: as
                they are done
-    :on-error  :throw, the default: the first exception ends all, as with skein.virtual's
+    :on-error  :throw, the default: the first exception ends all calls, as in skein.virtual's
                `wmap`; :collect: each result is {:value x} or {:error exception}
-    :close?    true, the default: `to` is closed when all is done, and with the exception
-               that ended it too soon
+    :close?    true, the default: `to` is closed at the end, with the exception if there was
+               one
 
-  A result nil is left out. When `from` was closed with a cause, that ends it, after the
-  results. When `to` is closed, no value is taken once a result has shown that, and calls
-  are interrupted. At most n values are taken and not yet put, or 4n while a slow one is
-  waited for. While it waits for a value, a thread is blocked, which is not collected with
-  its channel. Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port,
-  :skein/bad-option.
+  A nil result is left out. If `from` was closed with a cause, the window ends with that cause
+  after the results. If `to` is closed, the next put fails; then no value is taken, and calls
+  are interrupted. At most n values are taken and not yet put, or 4n while the window waits for
+  a slow one. A thread waits for the next value; it is not garbage when the channel is. Throws
+  :skein/bad-number, :skein/not-a-function, :skein/not-a-port, :skein/bad-option.
 
       (let [to (a/chan 3)
             n (wmap {:n 2 :on-error :collect} (fn [x] (/ 6 x)) (a/to-chan! [1 0 3]) to)]

@@ -1,7 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.contest
-  "Several functions at once, each on a virtual thread, of which the first that matters
-  decides.
+  "Runs several functions at once, each on a virtual thread, until the result is decided.
 
   * `race` `any` `all` - of seqs of functions; see skein.virtual"
   {:no-doc true}
@@ -18,11 +17,11 @@
 ;; An outcome is {:index i :value x} or {:index i :error throwable}.
 
 (defn- contestant
-  "A thread that adds the outcome of `f` to `outcomes`."
+  "Returns a thread that adds the outcome of `f` to `outcomes`."
   ^Thread [^LinkedBlockingQueue outcomes index f]
   (VirtualFuture/thread
     (fn contest []
-      ;; Not put, which an interrupted thread may not do.
+      ;; Not put, which throws on an interrupted thread.
       (.add outcomes (try {:index index :value (f)} (catch Throwable t {:index index :error t}))))))
 
 (defn- stop
@@ -36,8 +35,8 @@
       :else (recur left true))))
 
 (defn- contest
-  "Starts `fs` and returns what `decide` makes of `next-outcome`, a function that waits for one
-  outcome more. None is alive then."
+  "Starts `fs` and returns the result of `decide`, a function of `next-outcome`, which waits for
+  the next outcome. All threads have ended when this returns."
   [fs decide]
   (let [outcomes (LinkedBlockingQueue.)
         fs (mapv (fn check [f] (descriptors/explaining (check/function "each of the fs" f))) fs)
@@ -48,20 +47,20 @@
       (finally (stop (filter (fn begun? [^Thread t] (not= Thread$State/NEW (.getState t))) threads))))))
 
 (defn race
-  "The value, or the exception, of the first of `fs` to end."
+  "Returns the value of the first of `fs` to end, or throws its exception."
   [fs]
   (contest fs (fn first-of-all [next-outcome]
                 (let [{:keys [value error]} (next-outcome)]
                   (if error (throw (Failures/reached error)) value)))))
 
 (defn- with-suppressed
-  "The first of `errors`, which has the others as suppressed."
+  "Returns the first of `errors`, with the others as its suppressed exceptions."
   [[^Throwable error & others]]
   (doseq [^Throwable t others :when (not (identical? t error))] (.addSuppressed error t))
   error)
 
 (defn any
-  "The value of the first of `fs` that succeeds."
+  "Returns the value of the first of `fs` that succeeds."
   [fs]
   (contest fs (fn first-success [next-outcome]
                 (loop [errors []]
@@ -71,7 +70,7 @@
                       (if error (recur (conj errors error)) value)))))))
 
 (defn all
-  "A vector of the values of `fs`, unless one fails."
+  "Returns a vector of the values of `fs`, or throws the first exception."
   [fs]
   (contest fs (fn every-value [next-outcome]
                 (loop [values (vec (repeat (count fs) nil)), missing (count fs)]

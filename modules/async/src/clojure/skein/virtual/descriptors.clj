@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.descriptors
-  "The process's limit of open files, which sockets count towards.
+  "The process's limit of open files, which includes sockets.
 
-  * `usage` - how many there are and how many may be
-  * `explaining` - a function whose failure for want of them says what to do"
+  * `usage` - how many are open, and the limit
+  * `explaining` - a function whose exception says what to do if too many files are open"
   {:no-doc true}
   (:require
    [clojure.string :as str])
@@ -22,14 +22,14 @@
        :limit (.getMaxFileDescriptorCount ^UnixOperatingSystemMXBean system)})))
 
 (defn- exhausted?
-  "Whether `thrown` or what caused it is the system's refusal to open one more file."
+  "Returns whether `thrown` or one of its causes is the system's refusal to open another file."
   [thrown]
   (some (fn refusal? [^Throwable t]
           (some-> (.getMessage t) (str/includes? "Too many open files")))
         (take 20 (take-while some? (iterate ex-cause thrown)))))
 
 (defn- failure
-  "The exception that says which knob to turn."
+  "Returns the exception that says what to change."
   [error thrown]
   (let [{:keys [open limit] :as counts} (usage)]
     (ex-info (str "The process ran out of file descriptors"
@@ -39,8 +39,8 @@
              thrown)))
 
 (defn explain
-  "Returns `thrown`, or if it says that too many files are open, an exception
-  :skein/too-many-open-files with it as the cause."
+  "Returns `thrown`. If it says that too many files are open, returns an exception
+  :skein/too-many-open-files with `thrown` as its cause."
   [thrown]
   (if (exhausted? thrown)
     (failure :skein/too-many-open-files thrown)

@@ -2,9 +2,9 @@
 (ns skein.virtual.timing
   "Limits on how long something runs.
 
-  * `begin` `end` `failed` - behind skein.virtual's with-timeout
-  * `timer` `await-timer` `pause-for` - behind its sleep
-  * `retry` - again and again, within a deadline"
+  * `begin` `end` `failed` - for skein.virtual's with-timeout
+  * `timer` `await-timer` `pause-for` - for its sleep
+  * `retry` - for its retry"
   {:no-doc true}
   (:require
    [skein.impl.check :as check]
@@ -22,14 +22,14 @@
 (deftype-once ^:private Limit [^Region region ^Timeout timer fired? delay-ms])
 
 (defn begin
-  "Begins a stretch of this thread or block that is interrupted after `delay-ms`."
+  "Returns a limit: after `delay-ms` it interrupts this thread or block, until `end` or `failed`."
   [delay-ms]
   (let [delay-ms (check/milliseconds :delay-ms delay-ms)
         region (Region/enter nil)
         fired? (volatile! false)
         fire (fn fire [_] (vreset! fired? true) (.cancel region))
         timer (Timeout/calling delay-ms fire)]
-    (when (zero? delay-ms) (fire nil)) ; the body must not begin before the timer has
+    (when (zero? delay-ms) (fire nil)) ; the body must not begin before the limit has fired
     (Limit. region timer fired? delay-ms)))
 
 (defn- stop-timer
@@ -38,19 +38,19 @@
   (.close ^Timeout (.-timer limit)))
 
 (defn end
-  "Ends what `begin` began, in time or not; returns `value`."
+  "Ends `limit` after its body has returned `value`. Returns `value`."
   [limit value]
   (stop-timer limit)
   value)
 
 (defn- failure [error delay-ms cause]
-  (ex-info (str "The time of " delay-ms " ms was over. Give it more, or do less in it.")
+  (ex-info (str "The time of " delay-ms " ms was over. Give it more time, or less to do.")
            {:skein/error error :delay-ms delay-ms}
            cause))
 
 (defn failed
-  "Ends what `begin` began and `thrown` ended: throws :skein/timeout if that is how the time was
-  up, else `thrown`."
+  "Ends `limit` after its body has thrown `thrown`. Throws :skein/timeout if the limit
+  interrupted the body, else `thrown`."
   [^Limit limit thrown]
   (throw
     (cond
@@ -60,7 +60,7 @@
       @(.-fired? limit)
       (do (stop-timer limit) (failure :skein/timeout (.-delay_ms limit) thrown))
 
-      :else ; cancelled from outside, which has been told by that
+      :else ; cancelled from outside; `thrown` has delivered that
       (do (.leaveCancelled ^Region (.-region limit))
           (.close ^Timeout (.-timer limit))
           thrown))))
@@ -73,7 +73,7 @@
   (Timeout/after (check/milliseconds :delay-ms delay-ms)))
 
 (defn await-timer
-  "Waits until the timeout `t` closes; a block parks."
+  "Waits until the timeout `t` closes. A block parks."
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
   [^Timeout t]
   (.takeBlocking t))
@@ -101,19 +101,19 @@
    :retry? [ifn? "a function" :skein/not-a-function]})
 
 (defn- pause-ms
-  "How long to wait after the failure of attempt `n`, from 1."
+  "Returns how long to wait after attempt `n`, counted from 1, has failed."
   ^long [{:keys [backoff-ms factor max-backoff-ms jitter]} n]
   (let [full (min (double max-backoff-ms) (* (double (max 0 backoff-ms)) (Math/pow (double factor) (dec (long n)))))]
     (Math/round (* full (- 1.0 (* (double jitter) (World/drawDouble)))))))
 
 (defn- remaining-ms
-  "Until the time `deadline-ns`, rounded up; nil when there is none."
+  "Returns the milliseconds until `deadline-ns`, rounded up, or nil if there is no deadline."
   [deadline-ns]
   (when deadline-ns
     (max 0 (quot (+ 999999 (- (long deadline-ns) (Scheduler/nanoTime))) 1000000))))
 
 (defn- attempt
-  "Calls `f`, for as long as there is time: {:value x} or {:error throwable}."
+  "Calls `f` for at most `left-ms`, if not nil. Returns {:value x} or {:error throwable}."
   [f left-ms]
   (try
     {:value (if left-ms
@@ -128,18 +128,18 @@
            thrown))
 
 (defn- again?
-  "Whether another attempt is due after `thrown`."
+  "Returns whether to try again after attempt `n` threw `thrown`."
   [{:keys [attempts retry?]} n thrown]
   (and (< (long n) (long attempts))
        (not (Region/isInterruption thrown))
        (retry? thrown)))
 
 (def ^:const ^:private max-earlier
-  "How many earlier exceptions are kept, so that one may try again for ever."
+  "How many earlier exceptions are kept; a limit, because `retry` may try for ever."
   32)
 
 (defn- remember
-  "The exceptions before the next attempt, the latest last."
+  "Returns `earlier` with `thrown` added, the latest last, and at most `max-earlier`."
   [earlier thrown]
   (conj (if (= max-earlier (count earlier)) (vec (rest earlier)) earlier) thrown))
 
@@ -148,7 +148,7 @@
   thrown)
 
 (defn- late?
-  "Whether a pause of `pause` ms would take up the time that is left."
+  "Returns whether a pause of `pause` ms would use up the time that is left."
   [deadline-ns ^long pause]
   (when-some [left (remaining-ms deadline-ns)]
     (<= (long left) pause)))

@@ -2,7 +2,7 @@
 (ns skein.virtual.window
   "The sliding window of skein.virtual in its three forms, on skein.rt.scope.Window.
 
-  * `options` - what wmap's first argument means
+  * `options` - reads wmap's first argument
   * `lazily` `transducer` `run-all` - over a collection, in a transduction, for effect"
   {:no-doc true}
   (:require
@@ -20,8 +20,8 @@
   1024)
 
 (defn default-n
-  "Returns how many calls run at once when nobody says: half of the files that the process
-  may still open, `max-default-n` at most."
+  "Returns the default number of calls at once: half of the files that the process may still
+  open, at most `max-default-n`."
   ^long []
   (let [{:keys [open limit]} (descriptors/usage)]
     (if limit
@@ -50,7 +50,7 @@
   (fn collected [x] (try {:value (f x)} (catch Throwable t {:error (descriptors/explain t)}))))
 
 (defn- open-window
-  "A window of the calls of `f` on the items of `iterator`, or of those offered."
+  "Returns a window that calls `f` on the items of `iterator`, or on offered items if it is nil."
   ^Window [{:keys [n ahead ordered? on-error]} f iterator]
   (Window. (if (= :collect on-error) (collecting f) (descriptors/explaining f))
            iterator (int n) (int (max (long n) (long ahead))) ordered?))
@@ -72,21 +72,22 @@
   `(try ~@body (catch Throwable t# (.cancel ~w) (throw t#))))
 
 (defn- read-one
-  "One result into `acc`; blocks until there is one."
+  "Adds one result to `acc` by `rf`, and blocks until there is one."
   [^Window w rf acc]
   (let [acc (rf acc (.read w))]
     (when (reduced? acc) (.cancel w))
     acc))
 
 (defn- read-ready
-  "What can be read without waiting, into `acc`."
+  "Adds to `acc` all results that can be read without waiting."
   [^Window w rf acc]
   (if (and (.ready w) (not (reduced? acc)))
     (recur w rf (read-one w rf acc))
     acc))
 
 (defn- offer
-  "Brings `x` into the window, and into `acc` what must be read before and may be after."
+  "Offers `x` to the window. While the window is full, adds results to `acc`; adds the ready ones
+  afterwards."
   [^Window w rf acc x]
   (cond
     (reduced? acc) acc
@@ -115,8 +116,8 @@
         ([acc x] (or-cancel w (offer w rf acc x)))))))
 
 (defn run-all
-  "Calls `f` on the items of `coll`, and returns the exceptions of those that failed if
-  they are collected, else nil."
+  "Calls `f` on the items of `coll`. Returns a vector of the exceptions if they are collected,
+  else nil."
   [{:keys [n on-error]} f coll]
   (let [^ConcurrentLinkedQueue errors (when (= :collect on-error) (ConcurrentLinkedQueue.))
         f (if errors
