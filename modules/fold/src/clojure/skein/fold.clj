@@ -1,17 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold
-  "Parallel folds with transducers over everything that has elements. doc/folds.md explains.
+  "Parallel folds with transducers, over collections, files and your own sources. The guide is doc/folds.md.
 
-  * `fold` runs one, `explain` tells what it did
-  * `through`, `fuse`, `group-by`, `then` make folds of folds
-  * `count sum mean variance min max frequencies distinct` are folds; `top into histogram quantiles` make them
+  * `fold` runs a fold, `explain` runs it and returns how it ran
+  * `through`, `fuse`, `group-by`, `then` make folds from folds
+  * `count sum mean variance min max frequencies distinct` are folds; `top into histogram quantiles` return folds
 
-  A fold is a map {:identity :xform :step :combine :complete} and knows nothing of threads.
+  A fold is a map {:identity :xform :step :combine :complete}. It does not depend on threads.
 
       (fold (group-by odd? (fuse {:n count, :sum sum})) (range 10))
       ;=> {false {:n 5, :sum 20}, true {:n 5, :sum 25}}
 
-  It takes one pass in the order of the source, and only ever combines neighbours. For files see skein.fold.lines."
+  A fold makes one pass over the source, and combines only neighbouring parts, in order. For files see skein.fold.lines."
   (:refer-clojure :exclude [count distinct frequencies group-by into max min])
   (:require
    [clojure.core :as clj]
@@ -29,7 +29,7 @@
 (defn- check-part [k part wanted fits?]
   (when-not (or (nil? part) (fits? part))
     (error/fail! :skein/bad-fold
-                 (str "The " k " of a fold is a function of " wanted ", unlike " (error/preview part) ". Leave it out, or give one.")
+                 (str "The " k " of a fold must be a function of " wanted ", but is " (error/preview part) ". Leave it out, or pass a function.")
                  {:key k, :value part})))
 
 (defn- check-numbers [what xs wanted ok?]
@@ -43,7 +43,7 @@
         f)
     (arity/function? f) {:combine f, :step f}
     :else (error/fail! :skein/bad-fold
-                       (str "A fold is a map with :step, :combine and :identity, or a function that is both step and combine, not "
+                       (str "A fold must be a map with :step, :combine and :identity, or a function that is both step and combine, but is "
                             (error/preview f) ".")
                        {:fold f})))
 
@@ -52,27 +52,26 @@
     (parts/completed f (run/run opts f coll))))
 
 (defn fold
-  "Returns the fold of `coll`, made on as many threads as it is worth.
+  "Returns the fold of `coll`. Uses more threads than the caller's if the work is large enough.
 
   f        a fold: {:identity (fn [] value), :step (fn [value x]), :combine (fn [left right]), :xform transducer,
-           :complete (fn [value])}; all but :step and :combine may be left out; without :identity, (combine) gives it
-  combine  function of no argument, the identity, and of two, the values of two neighbouring parts
-  step     reducing function; called with one argument at the end of each part if it has that arity
+           :complete (fn [value])}; only :step and :combine are required; without :identity, (combine) returns it
+  combine  function: with no argument it returns the identity, with two it combines the values of neighbouring parts
+  step     reducing function; if it has an arity of one, it is called with the value of each part at its end
   xform    transducer
-  coll     whatever skein.fold.source knows, or nil
-  opts     :parallelism  threads at most, the caller's included; default one per processor
-           :grain        elements (bytes, of a file) that a thread takes at a time; by default measured
-           :unordered    true lets any two parts be combined; needs a commutative combine
-           :pool         Executor to run helpers on, instead of threads of its own
-           :on-progress  function of {:done n, :total n-or-nil, :unit :elements-or-:bytes}, called now and then by
-                         one thread at a time, and in the end unless the fold throws
+  coll     any source that skein.fold.source knows, or nil
+  opts     :parallelism  the most threads, the caller's included; by default one per processor
+           :grain        elements (for a file, bytes) that a thread takes at a time; by default measured
+           :unordered    true: any two parts may be combined; needs a commutative combine
+           :pool         Executor that runs the helpers, instead of the fold's own threads
+           :on-progress  function of {:done n, :total n-or-nil, :unit :elements-or-:bytes}, called from time to time by
+                         one thread at a time, and at the end unless the fold throws
 
-  The value is what `transduce` gives if combine is associative and agrees with step; sums of doubles are so but for their
-  last digits. A transducer that keeps state (take,
-  distinct, partition-by and so on) gets its elements in order; what stands before it still runs in parallel. A reduced
-  value from step ends the fold there. So does an exception, which is thrown as it is unless something before it ends
-  the fold; interrupting the caller ends it at once. When fold returns or throws, no step is running any more. Steps see
-  the caller's dynamic bindings.
+  If combine is associative and agrees with step, the value is that of `transduce`, except for the last digits of sums of
+  doubles. A transducer that keeps state (take, distinct, partition-by and so on) gets its elements in order; the
+  transducers before it still run in parallel. A reduced value from step ends the fold there. So does an exception; it is
+  thrown unchanged, unless an earlier element ends the fold. Interrupting the caller ends the fold at once. When fold
+  returns or throws, no step is running. Steps see the caller's dynamic bindings.
 
   Throws :skein/bad-combine, :skein/bad-step, :skein/bad-xform, :skein/bad-fold, :skein/bad-grain, :skein/bad-option,
   :skein/not-foldable, and :skein/stateful-unordered.
@@ -95,17 +94,17 @@
    (run/run opts {:xform xform, :combine combine, :step step} coll)))
 
 (defn explain
-  "Folds as `(fold opts f coll)` does, and returns what happened: a map of
+  "Folds as `(fold opts f coll)` does. Returns a map that says how the fold ran:
 
-  :value       what fold returns
+  :value       the value that fold returns
   :path        :serial, :parallel, or :in-order, which is parallel up to a transducer that needs order
   :reason      why it was serial or in order, a string, or nil
-  :grain       elements (bytes, of a file) in a block, on average
-  :pieces      a map for each part with a value of its own: where it began in units (:from), how many it did (:units), in
-               how many blocks (:blocks), in what time (:ns), on which thread (:thread); if it was in order, there is one
-               part, its time is that of all threads together, and it has the name of one
-  :threads     how many threads took part
-  :elapsed-ns  time in all
+  :grain       elements (for a file, bytes) in a block, on average
+  :pieces      a map for each part that has a value: its first unit (:from), how many units (:units) and blocks (:blocks) it
+               had, how long it took (:ns), and its thread (:thread). If the path is :in-order, there is one part, with the
+               time of all threads together and the name of one of them
+  :threads     how many threads worked on the fold
+  :elapsed-ns  the time of the whole fold
 
       (select-keys (explain {:parallelism 1} sum (range 10)) [:value :path])
       ;=> {:value 45, :path :serial}"
@@ -117,14 +116,14 @@
 ;;;; Folds of folds
 
 (defn- made-by
-  "Returns the fold `f` with the call [symbol & arguments] that makes it as metadata, so that another process can make it again.
-  The fold is there too: a map that was changed since is another fold."
+  "Returns the fold `f` with metadata from which another process can make it again: the call [symbol & arguments], and the fold
+  itself, because a map that was changed later is another fold."
   [call f]
   (vary-meta f assoc ::made {:call call, :fold f}))
 
 (defn through
-  "Returns the fold `f` of what the transducer `xform`, if it is not nil, lets through: a map over, a filter of, the elements.
-  Throws :skein/bad-xform and :skein/bad-fold.
+  "Returns the fold `f` of the elements that come out of the transducer `xform`, which may be nil. Throws :skein/bad-xform and
+  :skein/bad-fold.
 
       (fold (through (comp (map inc) (filter even?)) count) [1 2 3])
       ;=> 2"
@@ -133,7 +132,7 @@
   (made-by [`through xform f] (run/fed-through xform (fold-value f))))
 
 (defn then
-  "Returns the fold `f` with its value post-processed by `g`. Throws :skein/not-a-function and :skein/bad-fold.
+  "Returns the fold whose value is `g` of the value of the fold `f`. Throws :skein/not-a-function and :skein/bad-fold.
 
       (fold (then sum str) [1 2 3])
       ;=> \"6\""
@@ -147,13 +146,13 @@
                  ;; The map that is a fold has functions where a map of folds would have folds.
                  (not (and (map? folds) (every? #(arity/function? (% folds)) [:step :combine]))))
     (error/fail! :skein/bad-fold
-                 (str "Folds to fuse stand in a map from name to fold, or in a vector, but this is " (error/preview folds) ".")
+                 (str "fuse takes a map from name to fold, or a vector of folds, but got " (error/preview folds) ".")
                  {:folds (error/preview folds)})))
 
 (defn fuse
   "Returns the fold that does several folds in one pass.
 
-  folds  map from name to fold, or vector of folds; its value is a map or vector likewise
+  folds  map from name to fold, or vector of folds; the value is a map or vector accordingly
 
   Throws :skein/bad-fold.
 
@@ -177,7 +176,7 @@
 ;;;; Folds
 
 (def count
-  "The fold whose value is how many elements there are."
+  "The fold whose value is the number of elements."
   {:identity (fn fresh [] 0)
    :step (fn step [n _] (inc (long n)))
    :combine +})
@@ -201,7 +200,7 @@
   (summary/moments (fn complete [[n _ squares]] (when (< 1 (long n)) (/ (double squares) (dec (long n)))))))
 
 (defn- better-of
-  "Returns the fold of the element that `better` (clj/min or clj/max) prefers, or nil."
+  "Returns the fold whose value is the element that `better` (clj/min or clj/max) prefers, or nil."
   [better]
   (let [pick (fn pick ([] nil) ([a b] (cond (nil? a) b (nil? b) a :else (better a b))))]
     {:combine pick, :step pick}))
@@ -236,8 +235,7 @@
      :complete second}))
 
 (defn into
-  "Returns the fold whose value is `to`, a collection or nil, with the elements conjoined, in order. Throws
-  :skein/bad-collection.
+  "Returns the fold whose value is `to`, a collection or nil, with the elements added in order. Throws :skein/bad-collection.
 
       (fold (into {}) [[:a 1] [:b 2] [:a 3]])
       ;=> {:a 3, :b 2}"
@@ -257,7 +255,7 @@
   "Returns the fold whose value is a vector of the `n` greatest elements, greatest first.
 
   n       int >= 0
-  key-fn  function to compare elements by; default identity. Of equal ones the first come first
+  key-fn  function whose values are compared; by default identity. Equal elements stay in their order
 
   Throws :skein/bad-number and :skein/not-a-function.
 
@@ -270,10 +268,10 @@
    (made-by [`top n key-fn] (summary/top n (fn order [a b] (compare (key-fn b) (key-fn a)))))))
 
 (defn histogram
-  "Returns the fold whose value counts numbers between `edges`: a vector, one longer.
+  "Returns the fold whose value is a vector of counts of the numbers between `edges`; it has one count more than there are edges.
 
-  edges  ascending numbers, no two equal; the counts are of x below the first, of x from the first up to the second, and
-         so on; NaN counts in the last
+  edges  ascending numbers, no two equal. The first count is of numbers below the first edge, the second of numbers from the
+         first edge up to, but not including, the second, and so on. NaN is counted in the last
 
   Throws :skein/bad-number.
 
@@ -281,7 +279,7 @@
       ;=> [1 2 2]"
   [edges]
   (check-numbers "edges of histogram" edges "a collection of ascending numbers" #(or (empty? %) (apply < %)))
-  ;; binarySearch has -0.0 before 0.0, to which adding 0.0 turns it.
+  ;; binarySearch orders -0.0 before 0.0; adding 0.0 turns -0.0 into 0.0.
   (let [edges (double-array (map #(+ 0.0 (double %)) edges))
         place (fn place [x]
                 (let [i (java.util.Arrays/binarySearch edges (+ 0.0 (double x)))]
@@ -293,10 +291,11 @@
               :combine (fn combine [left right] (mapv + left right))})))
 
 (defn quantiles
-  "Returns the fold of numbers whose value is a map from each of `ps` to the number of that rank, to within 1 %.
+  "Returns the fold of numbers whose value is a map from each of `ps` to that quantile, with an error of at most 1 %.
 
-  ps  numbers from 0 to 1; 0.5 is the median. Its space grows with the logarithm of the numbers' range. If one of the numbers
-      is NaN, so are all quantiles
+  ps  numbers from 0 to 1; 0.5 is the median
+
+  The memory grows with the logarithm of the numbers' range. If one of the numbers is NaN, all quantiles are NaN.
 
   Throws :skein/bad-number.
 

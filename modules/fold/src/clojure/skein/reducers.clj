@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.reducers
-  "As clojure.core.reducers, on the engine of `skein.fold`: parallel over every source that it knows.
+  "As clojure.core.reducers, on the engine of `skein.fold`. Folds run in parallel over every source that the engine knows, such as
+  files. A fold over the result of `reducer`, `take`, `take-while` or `drop` is serial, as in clojure.core.reducers.
 
-  Differs: a `reduced` value ends the whole fold; n is the grain, but 512, the default, has it measured; a fold over what
-  `reducer`, `take`, `take-while` or `drop` returns is serial, as there; a combine that can't be called with two arguments is
-  refused even where there is nothing to combine. What upstream can't fold, such as files, works too.
+  Differs: a `reduced` value ends the whole fold. n is the grain, except that the default, 512, lets the engine choose by
+  measurement. A combine that can't be called with two arguments is refused even if there is nothing to combine.
 
       (fold + (filter even? (map inc [1 2 3])))
       ;=> 6"
@@ -23,12 +23,12 @@
 (set! *warn-on-reflection* true)
 
 (defprotocol CollFold
-  "What `fold` calls; extend it to fold a type in a way of its own."
+  "The protocol that `fold` calls; extend it to a type that has its own way to fold."
   (coll-fold [coll n combinef reducef]
-    "Returns the fold of `coll` in groups of about `n` elements, 512 unless the caller of `fold` wants another."))
+    "Returns the fold of `coll` in groups of about `n` elements; n is 512 unless the caller of `fold` passes another."))
 
 (def pool
-  "A delay of a ForkJoinPool, for programs that use it themselves; folds run on threads of skein.fold."
+  "A delay of a ForkJoinPool, for programs that use it themselves. Folds run on the threads of skein.fold."
   (delay (ForkJoinPool.)))
 
 (defn fjtask
@@ -37,13 +37,13 @@
   (ForkJoinTask/adapt f))
 
 (defn- pairs?
-  "Whether `coll` is a map, and not a record that is a source of other elements."
+  "Returns whether `coll` is a map, and not a record that is a source of other elements."
   [coll]
   (and (instance? Map coll)
        (or (instance? APersistentMap coll) (not (source/extended? coll)))))
 
 (defn- reducible?
-  "Whether `coll` can be reduced without the engine."
+  "Returns whether `coll` can be reduced without the engine."
   [coll]
   (if (instance? Map coll)
     (pairs? coll)
@@ -52,14 +52,14 @@
         (source/extended? protocols/CollReduce coll))))
 
 (defn- reduce-elements
-  "Reduces whatever can be folded, on this thread; a map's elements are its entries."
+  "Reduces a source on this thread; a map's elements are its entries."
   [f init coll]
   (if (reducible? coll)
     (protocols/coll-reduce coll f init)
     (run/run {:parallelism 1} {:identity (fn fresh [] init), :combine f, :step f, :completes? false} coll)))
 
 (defn reduce
-  "As clojure.core.reducers/reduce: a map's elements reach `f` as key and value, two arguments."
+  "As clojure.core.reducers/reduce: for a map, `f` gets key and value as two arguments."
   ([f coll] (reduce f (f) coll))
   ([f init coll]
    (if (pairs? coll)
@@ -69,11 +69,10 @@
 (def ^:private ^:const default-n 512)
 
 (defn- grain
-  "Returns the options that make blocks of about `n` elements, any number; the default, and what is not above 0, leave it
-  to the engine."
+  "Returns the options for blocks of about `n` elements. If `n` is the default or not above 0, the engine chooses."
   [n]
   (when-not (number? n)
-    (error/fail! :skein/bad-grain (str "The size of a group is a number of elements, not " (error/preview n) ".") {:value n}))
+    (error/fail! :skein/bad-grain (str "The size of a group must be a number of elements, but is " (error/preview n) ".") {:value n}))
   (when-not (or (== n default-n) (not (pos? n)))
     {:grain (max 1 (long (min n Long/MAX_VALUE)))}))
 
@@ -101,10 +100,10 @@
   (coll-fold [coll n combinef reducef]
     (run coll n combinef reducef)))
 
-;;;; Collections with a reducing function's transformation
+;;;; Collections that transform the reducing function
 
 (defn- transformed
-  "Returns `coll` with reducing functions put through `xf`; `fold` folds it, as `coll-fold` without the collection."
+  "Returns `coll` with reducing functions transformed by `xf`. `fold`, a function of n, combinef and reducef, folds it."
   [coll xf fold]
   (reify
     protocols/CollReduce
@@ -126,7 +125,7 @@
   (transformed coll xf (fn in-parallel [n combinef reducef] (coll-fold coll n combinef (xf reducef)))))
 
 (defn- nested
-  "Returns `f` for a reduction within one: a reduced value passes through both."
+  "Returns `f` for an inner reduction: a reduced value ends the inner and the outer one."
   [f]
   (fn step
     ([acc x] (let [acc (f acc x)] (if (reduced? acc) (reduced acc) acc)))
@@ -189,7 +188,8 @@
                      ([acc k v] (if (pred k v) (f1 acc k v) (reduced acc))))))))
 
 (defn- counted
-  "Returns a transformation whose step asks (choose i f1 acc args) for the element that is the i-th, from 0, of one reduction."
+  "Returns a transformation whose step calls (choose i acc step) for the i-th element, from 0, of a reduction; (step) passes
+  the element on."
   [choose]
   (fn xf [f1]
     (let [seen (volatile! -1)
@@ -227,7 +227,7 @@
   (-source [this]
     (object-array (seq this))))
 
-;; As upstream, a map in a cat gives key and value to a fold, and its entries to a reduction.
+;; As in clojure.core.reducers, a map in a cat passes key and value to a fold, and its entries to a reduction.
 (defn- holds-pairs? [coll]
   (if (instance? Cat coll)
     (or (holds-pairs? (.left ^Cat coll)) (holds-pairs? (.right ^Cat coll)))

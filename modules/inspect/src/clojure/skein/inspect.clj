@@ -1,28 +1,29 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect
-  "Who waits for whom in this process, and who waits for ever.
+  "Shows which blocks and threads of this process wait, for whom, and which wait for ever.
 
   * `start!` `stop!` `on?` `level`
-  * `snapshot` `blocks` `block` `channels` `threads` `scopes` `folds`: what is there now
+  * `snapshot` `blocks` `block` `channels` `threads` `scopes` `folds`: what exists now
   * `why`, `graph`: who waits for whom
-  * `deadlocks`, `leaks`: who can never go on
+  * `deadlocks`, `leaks`: blocks and threads that can never continue
   * `lints`, `growth`: what looks wrong
   * `dump`, `dump!`, `read-dump`: a snapshot as text, JSON or EDN
-  * `timeline`, `timeline!`: when each block ran and waited, and the same as a file for Perfetto
-  * `metrics` for a scraper
+  * `timeline`, `timeline!`: when each block ran and waited, as data or as a file for Perfetto
+  * `metrics`: numbers for a scraper
   * `read-heap`: a heap file as a snapshot
-  * `mark`, `survivors`: blocks made since then that have not ended
+  * `mark`, `survivors`: blocks made since a mark that have not ended
   * `label!` names a channel
 
       (start!)
       (on?)
       ;=> true
 
-  While it is on, a block costs a hundred bytes and a few nanoseconds more; off, nothing. It keeps no block alive. It keeps the
-  ports of a block's last operation, of an alts! with the values to put, until the block's next operation, step or end.
+  While the inspector is on, a block costs about a hundred bytes and a few nanoseconds more. Off, it costs nothing. The inspector
+  keeps no block alive. It holds the ports of a block's last operation, and for an alts! the values to put, until the block's next
+  operation, step or end.
 
-  What it shows is the source of the operation, the names of files, functions, threads, locks and classes, your labels, and
-  numbers. It prints no value of the program; but a literal in the source is shown as it stands there."
+  It shows the source of operations, the names of files, functions, threads, locks and classes, your labels, and numbers. It
+  shows no value of the program, except for literals in the source of an operation."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -52,17 +53,17 @@
   (.isOn (Registry/get)))
 
 (defn level
-  "Returns how much the inspector records: :off, nothing; :registry, who waits where; or :events, also when each step began and ended."
+  "Returns how much the inspector records. :off: nothing. :registry: who waits where. :events: also when each step began and ended."
   []
   (let [registry (Registry/get)]
     (cond (.recorder registry) :events, (.isOn registry) :registry, :else :off)))
 
 (defn start!
-  "Switches the inspector on. It sees blocks that are made from now on, and older ones from their next step on.
-  Returns true.
+  "Switches the inspector on. It sees blocks that are made from now on, and older blocks after their next step. Returns true.
 
-  options  :level  :events also records steps, for `timeline`. Each step then takes some 100 ns more, and the last steps take up
-                   to 30 MB. :registry stops recording. The default leaves the level as it is; at first it is :registry"
+  options  :level  :events also records steps, for `timeline`. Each step then takes about 100 ns more, and the recorded steps take
+                   up to 30 MB. :registry stops the recording. Without this option the level stays as it is; at first it is
+                   :registry"
   ([] (start! nil))
   ([options]
    (let [{:keys [level]} (check/options "start!" options {:level [#{:registry :events} ":registry or :events"]})
@@ -72,7 +73,7 @@
      true)))
 
 (defn stop!
-  "Switches the inspector off; what it knew is forgotten. Returns false."
+  "Switches the inspector off, and deletes what it has recorded. Returns false."
   []
   (.stop (Registry/get))
   false)
@@ -81,25 +82,26 @@
   (when-not (on?)
     (error/fail! :skein/inspect-off "The inspector is off, and knows no blocks. Call (skein.inspect/start!) first." {})))
 
-;;;; What is there
+;;;; What exists
 
 (defn snapshot
   "Returns the blocks, threads and channels of this process as one map, all data:
 
-  :at-ms      when, since 1970
-  :blocks     those that have not ended, see `blocks`
-  :threads    those that wait in a channel, see `threads`
+  :at-ms      when the snapshot was taken, in ms since 1970
+  :blocks     the blocks that have not ended, see `blocks`
+  :threads    the threads that wait in a channel, see `threads`
   :channels   see `channels`
   :scopes     see `scopes`
   :folds      see `folds`
-  :failures   the last exceptions that reached nobody: {:at-ms :thread :exception class-name :site}
+  :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
   :timers     how many timeouts have neither fired nor been closed
-  :locks      threads that hold each other's locks: {:name :tid :lock :held-by :site}; virtual ones in heap files only
-  :starved    nil; or, if no virtual thread has got a carrier for 5 s or more, {:ms :threads}: the threads that hold one, as in :locks
-  :collected  blocks that the collector took before they had ended: {:count n, :blocks the last 1024}
+  :locks      threads that wait for each other's locks: {:name :tid :lock :held-by :site}; virtual threads only from heap files
+  :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
+              carrier threads, as in :locks
+  :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024}
 
-  Of a heap file, see `read-heap`, there are :heap its path, and :unproven why nothing is proven, if so.
-  Functions below that take a snapshot make one if they are given none. Throws :skein/inspect-off."
+  The snapshot of a heap file, see `read-heap`, also has :heap, the path, and, if nothing can be proven, :unproven, the reason.
+  The functions below take a snapshot if they are called without one. Throws :skein/inspect-off."
   []
   (check-on)
   (snapshot/take-snapshot))
@@ -138,25 +140,25 @@
 (defn blocks
   "Returns the blocks that have not ended, as maps:
 
-  :id        a number; the block is called go-ID in words
-  :state     :new, it has not run; :ready, it stands in a run queue, or has started another that runs on its stack;
-             :running; :parked
+  :id        a number; texts call the block go-ID
+  :state     :new: it has not run. :ready: it is in a run queue, or has started another block that runs on its stack. :running
+             or :parked
   :site      where it parks, or parked last: {:file :line :column :form :op :in-try}
-  :waits     if it is parked, [{:op :take or :put, :channel id, :place from 1}], of an alts several; {:op :foreign class}
+  :waits     if it is parked, [{:op :take or :put, :channel id, :place from 1}], several for an alts!; {:op :foreign class}
              for a port of another kind
-  :since-ms  how long ago it began its last operation, or its last step if that was later, to 10 ms
+  :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
   :age-ms    how long ago it was made, or first seen
   :runs      how many steps it has run
   :parent    the block that made it, or nil
-  :holds     the channels in its locals in which somebody waits
-  :result    the channel of its result, if somebody waits there
-  :cancellable? true if it is in a scope or the like, which could cancel it
+  :holds     the channels in its locals in which a block or thread waits
+  :result    the channel of its result, if a block or thread waits there
+  :cancellable? true if it is in a scope or a similar construct that could cancel it
   :scope     the number of its innermost scope
-  :on        the thread of a step that has taken 500 ms or more: {:name :tid :state :site}, :state as the JVM's
-  :refused   how many operations on one port have found it closed, one after the other, up to now
+  :on        the thread of a step that has taken 500 ms or more: {:name :tid :state :site}; :state as in the JVM
+  :refused   how many times in a row an operation has found one and the same port closed, until now
 
-  options  :state, :op and :site \"orders.clj\" or \"orders.clj:31\" choose; :older-ms: those that have waited so long;
-           :sort by :age, :since or :runs, the greatest first; :limit"
+  options  :state, :op and :site \"orders.clj\" or \"orders.clj:31\": only matching blocks; :older-ms: blocks that have waited at
+           least so long; :sort by :age, :since or :runs, greatest first; :limit: at most so many"
   ([] (blocks nil (snapshot)))
   ([x] (if (snapshot? x) (blocks nil x) (blocks x (snapshot))))
   ([options snapshot]
@@ -165,11 +167,11 @@
    (selected (check/options "blocks" options filters) (:blocks (check-snapshot snapshot)))))
 
 (defn block
-  "Returns the block of the number `id` as `blocks` does. Throws :skein/no-such-block."
+  "Returns the block with the number `id`, as in `blocks`. Throws :skein/no-such-block."
   ([id] (block (snapshot) id))
   ([snapshot id]
    (or (some (fn it [b] (when (= id (:id b)) b)) (:blocks (check-snapshot snapshot)))
-       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never was.")
+       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never existed.")
                     {:block (error/preview id)}))))
 
 (defn channels
@@ -179,30 +181,30 @@
   :kind          :chan, :timeout, :result of a block, or :future
   :label         see `label!`
   :buffer        {:type :count :capacity}
-  :takes :puts   who waits, first come first: {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}
-                 of a block that was parked before the inspector was on
+  :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}
+                 for a block that was parked before the inspector was switched on
   :closed?       whether it is closed
-  :block         of a result, whose; :collected? if that block can never end
-  :remaining-ms  of a timeout"
+  :block         for a result, the block; :collected? is true if that block can never end
+  :remaining-ms  for a timeout"
   ([] (channels (snapshot)))
   ([snapshot] (:channels (check-snapshot snapshot))))
 
 (defn threads
-  "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}, and
-  :cancellable? true of one that is in a scope or the like, which could cancel it."
+  "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}. :cancellable? is
+  true if the thread is in a scope or a similar construct that could cancel it."
   ([] (threads (snapshot)))
   ([snapshot] (:threads (check-snapshot snapshot))))
 
 (defn scopes
-  "Returns the open scopes in which a block is or a thread that waits in a channel, as maps:
+  "Returns the open scopes that contain a block, or a thread that waits in a channel, as maps:
 
   :id            a number
-  :parent        the scope around it, if one is seen
+  :parent        the scope around it, if the inspector sees one
   :body          who runs the body: {:block id} or {:thread name :tid n}
-  :children      those that have not ended, oldest first, as :body; {:begun? false} of one that has not begun
-  :remaining-ms  until its deadline, if it has one
-  :cancelled?    whether children begin no more; :reason :failure, :deadline or :outside, if it was not by cancel!
-  :cancelled-ms  how long ago it was cancelled as a whole
+  :children      the children that have not ended, oldest first, as in :body; {:begun? false} for one that has not begun
+  :remaining-ms  the time until its deadline, if it has one
+  :cancelled?    true if no child begins any more; :reason is :failure, :deadline or :outside unless cancel! did it
+  :cancelled-ms  how long ago the whole scope was cancelled
   :failures      how many of its children and its body have failed"
   ([] (scopes (snapshot)))
   ([snapshot] (:scopes (check-snapshot snapshot))))
@@ -210,16 +212,16 @@
 (defn folds
   "Returns the running folds of skein.fold that have taken more than a millisecond, as maps:
 
-  :thread :tid  the name and number of the thread that called the fold; :site where that thread is now
+  :thread :tid  the name and number of the thread that called the fold; :site: where that thread is now
   :since-ms     how long ago the fold began
-  :done :total  how many units of the source are done, and how many there are; :total is nil if the source does not know it
+  :done :total  how many units of the source are done, and how many there are; :total is nil if it is unknown
   :unit         :elements or :bytes"
   ([] (folds (snapshot)))
   ([snapshot] (:folds (check-snapshot snapshot))))
 
 (defn label!
-  "Calls the channel `c` by the string `label` from now on, in all that the inspector says; nil takes the label back.
-  Returns `c`. Throws :skein/not-a-port."
+  "Gives the channel `c` a label, a string that the inspector shows from now on; nil removes it. Returns `c`. Throws
+  :skein/not-a-port."
   [c label]
   (check/instance :skein/not-a-port "c of label!" c Channel "a channel of skein.async")
   (check/that :skein/bad-option "label of label!" label (or (nil? label) (string? label)) "a string or nil")
@@ -229,40 +231,41 @@
 ;;;; Who waits for whom
 
 (defn why
-  "Returns why `x` waits, down to the end of the chain, as {:says string, :chain [block or thread], :ends why}.
+  "Returns why `x` waits, following the chain of waits to its end: {:says string, :chain [block or thread], :ends reason}.
 
   x  the number of a block, its result port, any channel, or a Thread
 
-  :ends is :nobody if no block is seen that could end the last wait, :timer if a timer will, :cycle if the chain comes back to where it has been,
-  :several if many could, :moves if one moves, or :collected."
+  :ends is :nobody if the inspector sees no block that could end the last wait, :timer if a timer will end it, :cycle if the chain
+  returns to an earlier member, :several if several blocks could end the wait, :moves if such a block runs or is ready, or
+  :collected if the block that should end it was garbage."
   ([x] (why (snapshot) x))
   ([snapshot x] (why/why (check-snapshot snapshot) x)))
 
 (defn graph
-  "Returns {:nodes #{node} :edges #{[from to what]}}: a node is [:block id], [:thread tid] or [:channel id]; `what` is
-  :take or :put from a party to the channel in which it waits, :makes from a channel to the block whose result it is,
-  and :holds from a block to a channel in its locals."
+  "Returns {:nodes #{node} :edges #{[from to what]}}. A node is [:block id], [:thread tid] or [:channel id]. `what` is :take or :put
+  from a block or thread to the channel in which it waits, :makes from a channel to the block whose result it is, and :holds from
+  a block to a channel in its locals."
   ([] (graph (snapshot)))
   ([snapshot] (why/graph (check-snapshot snapshot))))
 
-;;;; Who can never go on
+;;;; Who can never continue
 
 (defn deadlocks
-  "Returns reports on blocks and threads that can't go on, the surest first: {:verdict :kind :says} and whom it is about.
+  "Returns reports on blocks and threads that can't continue, the surest first: {:verdict :kind :says}, and the blocks or threads.
 
-  :verdict  :proven     the garbage collector has taken the block before it had ended
-            :certain    threads hold each other's locks
-            :suspected  blocks wait for one another, as far as their locals tell
-  :kind     :deadlock; :lost-value and :no-clean-up of a collected block; :locks
-  :says     the report in words
+  :verdict  :proven     the block was garbage before it had ended, or a heap file proves it
+            :certain    threads wait for each other's locks
+            :suspected  blocks wait for one another, according to their locals
+  :kind     :deadlock; for a collected block also :lost-value or :no-clean-up; :locks
+  :says     the report as a sentence
 
   options, or a snapshot
-    :prove  true runs the garbage collector first, which proves it for blocks that nothing outside of the deadlock can
-            reach. It can't where a var, a thread or a timer holds one of the channels: somebody could still use it.
-            :heap writes a heap file to the temporary folder, reads it and deletes it. That proves it for threads too, and
-            needs no inspector; the process stands still for a second or more while the file is written
+    :prove  true: runs the garbage collector first. That proves a deadlock of blocks that nothing outside of it can reach. If a
+            var, a thread or a timer holds one of the channels, some code could still use it, and nothing is proven.
+            :heap: writes a heap file to the temporary folder, reads it and deletes it. That proves deadlocks of threads too, and
+            needs no inspector. The process stops for a second or more while the file is written
 
-  Only the last 1024 collected blocks are kept: but for :heap, it says nothing of earlier ones. Throws :skein/inspect-off,
+  Only the last 1024 collected blocks are kept. Without :heap there is no report on earlier ones. Throws :skein/inspect-off,
   :skein/no-collector, :skein/not-a-heap-file."
   ([] (deadlocks nil))
   ([x]
@@ -275,9 +278,9 @@
        (verdict/deadlocks (if (= :heap prove) (heap/of-this-process) (snapshot)))))))
 
 (defn leaks
-  "Returns what was collected before it had ended, by place: [{:site :kind :count :last-ms}], the most frequent first.
-  :kind is as in `deadlocks`, or :abandoned, which programs may do; :last-ms is how long ago the last began to wait.
-  Only the last 1024 collected blocks are kept and counted."
+  "Returns the places of blocks that were garbage before they had ended: [{:site :kind :count :last-ms}], the most frequent first.
+  :kind is as in `deadlocks`, or :abandoned, which is allowed. :last-ms is how long ago the last of them began to wait. Only the
+  last 1024 collected blocks are kept and counted."
   ([] (leaks (snapshot)))
   ([snapshot]
    (->> (verdict/collected (check-snapshot snapshot))
@@ -289,29 +292,32 @@
         vec)))
 
 (defn lints
-  "Returns what looks wrong though nothing is proven, the gravest first: [{:lint :severity :count :says}], with the :site,
-  :channel or :scope that it is about.
+  "Returns what looks wrong but is not proven, the most severe first: [{:lint :severity :count :says}], with the :site, :channel or
+  :scope that it is about.
 
-  :error  :pending           768 or more of the 1024 takes or puts wait that may wait in a channel
+  :error  :pending           768 or more takes or puts wait in a channel, where at most 1024 may
           :nil-loop          a block has taken nil from one closed channel 1000 times in a row
           :never-started     a block was made more than 5 s ago and has not begun
-          :dropped-error     an exception has reached nobody
-          :starved           no virtual thread has got a carrier for 5 s, and no carrier computes: all of them are held
+          :dropped-error     no code has taken an exception
+          :starved           no virtual thread has got a carrier thread for 5 s, and none computes: blocked threads hold them all
   :warn   :full              a buffer is full, and nobody has taken from it for 5 s
           :retained-by-timer a timeout of more than a minute holds more than 100 blocks, or one site waits for more than 1000 such
-          :ignores-cancel    what a scope has cancelled more than 5 s ago has not ended
-          :hog               a step has computed for 1 s or more while other blocks want to run
+                             timeouts
+          :ignores-cancel    a scope was cancelled more than 5 s ago, and a child or its body has not ended
+          :hog               a step has computed for 1 s or more while other blocks are ready to run
           :put-after-close   100 puts or more in a row have found one channel closed
-  :info   :blocked           a step has blocked its thread for 1 s or more; :warn where more than 64 do
-          :abandoned         more than 100 blocks were collected while they waited for a value at one place"
+  :info   :blocked           a step has blocked its thread for 1 s or more; :warn if there are more than 64
+          :abandoned         more than 100 blocks were garbage while they waited for a value at one place"
   ([] (lints (snapshot)))
   ([snapshot] (lints/lints (check-snapshot snapshot))))
 
 (defn growth
-  "Returns the sites at which there are more and more blocks, as [{:site :from :to :says}]: more in each look than in the one
-  before, by 100 and by a fifth in all. Takes the looks, or snapshots that were taken before, the oldest first.
+  "Returns the sites whose number of blocks grows, as [{:site :from :to :says}]. It grows if each snapshot has more blocks than the
+  one before, and the last has at least 100 blocks and 20 % more than the first. Takes snapshots now, or uses the given ones, the
+  oldest first.
 
-  options  :looks 6, at least 2; :every-ms 10000"
+  options  :looks     how many snapshots, at least 2; by default 6
+           :every-ms  the time between them; by default 10000"
   ([] (growth nil))
   ([x]
    (if (and (sequential? x) (seq x))
@@ -322,14 +328,14 @@
                            (range looks)))))))
 
 (defn mark
-  "Returns the present moment, for `survivors`."
+  "Returns a mark for the present moment, for `survivors`. Throws :skein/inspect-off."
   []
   (check-on)
   (.mark (Registry/get)))
 
 (defn survivors
-  "Returns the blocks made since `mark` that have not ended, as `blocks` does, after the collector has run: what waits for
-  what only it knows is garbage, and does not count."
+  "Runs the garbage collector, and returns the blocks made since `mark` that have not ended, as `blocks` does. A block that waits
+  for something that only it can reach is garbage, and is left out. Throws :skein/inspect-off."
   [mark]
   (check/that :skein/bad-option "mark of survivors" mark (Registry/isMark mark) "what (mark) has returned")
   (check-on)
@@ -343,8 +349,8 @@
 ;;;; Dumps
 
 (defn dump
-  "Writes a snapshot to `out`, *out* by default, as :text, :json or :edn, and flushes it. The text has blocks of one
-  place together, the oldest first."
+  "Writes a snapshot to `out`, *out* by default, as :text, :json or :edn, and flushes it. The text groups blocks by place, the
+  oldest first."
   ([] (dump *out* :text))
   ([out format] (dump (snapshot) out format))
   ([snapshot out format]
@@ -374,19 +380,19 @@
 
   :kind    :run for a step, :wait for the time between two steps
   :block   the number of the block
-  :site    for a wait, where the block waited; for a step, the operation after which it began, nil for the first; as in `blocks`
+  :site    as in `blocks`: for a wait, where the block waited; for a step, the operation after which it began, nil for the first
   :at-us   when the slice began, in µs after :from-ms
   :us      how long it took, in µs
   :thread  the name of the thread that ran the step, and :tid its number; a worker's next thread has the same name
   :ended   :done or :failed, for the last step of the block
   :open?   true if the slice has not ended
 
-  Slices of one block don't overlap. Steps on one thread overlap only if one is inside the other, as when an `async` begins
-  another. Only the last 65,536 beginnings and ends in each of 16 groups of threads are kept. A step whose beginning is no longer
-  kept is left out. Throws :skein/inspect-off unless `level` is :events.
+  Slices of one block don't overlap. Steps on one thread overlap only if one contains the other, as when `async` starts a block.
+  Only the last 65,536 starts and ends in each of 16 groups of threads are kept. A step whose start is no longer kept is left
+  out. Throws :skein/inspect-off unless `level` is :events.
 
   options  :last-ms  how far back to look, 5000 by default
-           :block    the number of a block; the others are left out"
+           :block    the number of a block; other blocks are left out"
   ([] (timeline nil))
   ([options]
    (let [{:keys [last-ms block] :or {last-ms 5000}} (check/options "timeline" options timeline-options)
@@ -414,10 +420,10 @@
   ([snapshot] (metrics/text (check-snapshot snapshot))))
 
 (defn read-heap
-  "Returns the snapshot that a heap file holds, such as `jcmd PID GC.heap_dump -all FILE` writes. The program that it is of needs
-  no preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take it. It has no times, and of the blocks only
-  those that are parked; their places are known if this process has their classes. :stuck? marks the threads of which the
-  file shows that nothing that goes on can reach what they wait for. Throws :skein/not-a-heap-file."
+  "Returns the snapshot in a heap file, such as `jcmd PID GC.heap_dump -all FILE` writes. The process that wrote the file needs no
+  preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take the snapshot. It has no times, and only the
+  blocks that are parked. Their places are known if this process has their classes. :stuck? is true for a thread if the file
+  shows that no running code can reach what it waits for. Throws :skein/not-a-heap-file."
   [path]
   (heap/read-heap (str (check-path "path of read-heap" path))))
 
@@ -426,7 +432,7 @@
   [path]
   (check-path "path of read-dump" path)
   (let [fail (fn fail [why]
-               (error/fail! :skein/not-a-dump (str path " is no dump of the inspector: " why) {:path (str path)}))
+               (error/fail! :skein/not-a-dump (str path " is not a dump of the inspector: " why) {:path (str path)}))
         x (try (with-open [in (PushbackReader. (io/reader path))] (edn/read in))
                (catch Exception e (fail (ex-message e))))]
     (cond

@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace
-  "Tracing that leaves the program as it is: calls, forms, exceptions, verbosity.
+  "Tracing without changes to the program: calls, forms, exceptions, verbosity.
 
-  * calls: `trace-vars` `trace-ns` `deftrace` `with-traced`, and to end it `untrace-vars`
+  * calls: `trace-vars` `trace-ns` `deftrace` `with-traced`; to end tracing `untrace-vars`
     `untrace-ns` `untrace-all`; `traced` `traceable`
   * forms: `trace-forms` names the form that failed; `p` shows a form's value
   * exceptions, those of go blocks too: `pst` `exceptions` `async-trace`
@@ -14,8 +14,8 @@
       (select-keys (last (records)) [:args :value])
       ;=> {:args [\"8\"], :value \"4\"}
 
-  It does what org.clojure/tools.trace does, under the same names, and prints as that
-  does after (set-format! :tools.trace). doc/trace.md is the guide."
+  It has the functions of org.clojure/tools.trace under the same names. After
+  (set-format! :tools.trace) it prints in the same format. doc/trace.md is the guide."
   (:require
    [skein.impl.check :as check]
    [skein.impl.error :as error]
@@ -35,52 +35,52 @@
 (set! *warn-on-reflection* true)
 
 (doseq [place ["trace" "trace.form" "trace.call" "trace.wrap" "trace.vars"]]
-  (Failures/addMachinery (str "skein." place "$"))) ; say nothing about the user's code in a stack trace
+  (Failures/addMachinery (str "skein." place "$"))) ; their frames are left out of stack traces
 
 ;;;; Output
 
 (defn add-sink!
-  "Adds a sink under the key `k`: events go there where no other sink is named. Returns `k`.
+  "Adds a default sink, for events for which no option names a sink, under the key `k`. Returns `k`.
 
   x   :out, :err, :ring, :tap, {:file path}, a function of an event, or a vector of these
 
-  At first there is :out, a line of text for each event. An event is a map, see
+  At first the only one is :out, which prints a line for each event. For events see
   `skein.trace.event`. Throws :skein/bad-sink."
   ([k] (add-sink! k k))
   ([k x] (sink/add! k x)))
 
 (defn remove-sink!
-  "Takes out the sink with the key `k`. Returns whether there was one."
+  "Removes the default sink with the key `k`. Returns whether there was one."
   [k]
   (sink/remove! k))
 
 (defn sinks
-  "Returns the keys of the sinks in use where no other is named."
+  "Returns the keys of the default sinks."
   []
   (sink/standard-keys))
 
 (defn set-format!
-  "Sets the format of text where none is named: :skein or :tools.trace. Returns it."
+  "Sets the default text format, :skein or :tools.trace. Returns it. Throws :skein/bad-format."
   [format]
   (sink/check-format! format)
   (reset! sink/standard-format format))
 
 (defmacro with-limits
-  "Evaluates the body with limits on what is traced in it, and in blocks begun in it.
+  "Evaluates the body with limits on what is traced in it and in blocks that it starts.
 
-  :depth    calls inside one another that are shown, default 64
-  :calls    calls that are shown in all
-  :rate     [n ms]: calls that are shown in ms milliseconds
-  :length :level :chars   of a value: elements, nesting, characters; default 20, 5, 400
+  :depth    how deep nested calls are shown, by default 64
+  :calls    how many calls are shown in total
+  :rate     [n ms]: at most n calls are shown in ms milliseconds
+  :length :level :chars   limits of a value: elements, nesting, characters; default 20, 5, 400
 
-  Calls beyond a limit are made, but not shown; `dropped` counts them. Throws :skein/bad-option
+  Calls beyond a limit run, but are not shown; `dropped` counts them. Throws :skein/bad-option
   and :skein/bad-number."
   {:style/indent 1}
   [limits & body]
   `(binding [call/*limits* (call/limits ~limits)] ~@body))
 
 (defn dropped
-  "Returns {:calls n, :sink-failures n}: how many calls limits have kept from the sinks, and
+  "Returns {:calls n, :sink-failures n}: how many calls were not shown because of a limit, and
   how many times a sink has thrown."
   []
   {:calls (.get call/n-dropped), :sink-failures (.get event/sink-failures)})
@@ -91,26 +91,25 @@
   (sink/events))
 
 (defn clear!
-  "Forgets the events that the :ring sink has kept. Returns nil."
+  "Removes the events that the :ring sink has kept. Returns nil."
   []
   (sink/clear!))
 
 (defn records
-  "Returns a map for each call of which the :ring sink knows, in the order of their beginnings:
-  {:id :parent :depth :name :file :line :args :thread :block :t}, :outcome of :returned,
-  :threw or :running, with that :value or :error and :elapsed-ns, and :async for what
-  became of a block whose port was returned."
+  "Returns a map for each call in the :ring sink, in the order in which the calls began:
+  {:id :parent :depth :name :file :line :args :thread :block :t}. :outcome is :returned,
+  :threw or :running; an ended call has :elapsed-ns, and :value or :error. If the call returned
+  the port of a block, :async is the outcome of that block."
   []
   (records/records (events)))
 
 (defn tree
-  "Returns the `records` of calls that were made outside of any other, each with the calls in it
-  under :children."
+  "Returns the `records` of the outermost calls, each with the calls inside it under :children."
   []
   (records/tree (records)))
 
 (defn print-tree
-  "Prints the last `n` trees of `tree`, a line a call. Returns nil. `n` is 20 by default."
+  "Prints the last `n` trees of `tree`, one line for each call. `n` is 20 by default. Returns nil."
   ([] (print-tree 20))
   ([n]
    (check/whole "n of print-tree" n 0)
@@ -122,7 +121,7 @@
 ;;;; Values
 
 (defn trace
-  "Gives `value` to the sinks, under the name `tag` if there is one, and returns it.
+  "Sends `value` to the sinks, under the name `tag` if there is one. Returns `value`.
 
       (trace :sum (+ 1 2))
       ;=> 3"
@@ -134,8 +133,8 @@
    value))
 
 (defmacro ^{:style/indent 0} p
-  "Gives a line with file, line, form and value to the sinks, and returns the value. Before a
-  form, #skein/p does the same.
+  "Sends the file, line and text of the form and its value to the sinks. Returns the value.
+  #skein/p before a form does the same.
 
       (p (+ 1 2))
       ;=> 3"
@@ -143,7 +142,7 @@
   `(verbose/fired! '~(verbose/site-of (if (meta form) form &form)) ~(error/preview form) ~form))
 
 (defn read-p
-  "Returns the form that #skein/p makes of the form after it."
+  "Returns the form that #skein/p puts in place of the form after it."
   [form]
   (with-meta (list `p form) (meta form)))
 
@@ -153,14 +152,15 @@
   (if (map? (first args)) [(first args) (rest args)] [nil args]))
 
 (defn- name-form
-  "A form for what stands for a var in a macro: a symbol, #'a-symbol, or an expression."
+  "Returns a form for the argument of a macro that names a var: a symbol, #'a-symbol, or an
+  expression."
   [x]
   (cond
     (symbol? x) (list 'quote x)
     (and (seq? x) (#{'var 'quote} (first x))) (list 'quote (second x))
     :else x))
 
-(def ^:private ^:const max-notes "Told when vars are traced together." 8)
+(def ^:private ^:const max-notes "How many notes are sent when vars are traced together." 8)
 
 (defn- tell-notes! [vs sinks-fn]
   (let [notes (for [v vs, :let [note (vars/note v)], :when note]
@@ -168,7 +168,7 @@
         n-left (- (count notes) (long max-notes))]
     (run! (fn tell [note] (event/emit! (sinks-fn) (call/told :note {:value note})))
           (cond-> (vec (take max-notes notes))
-            (pos? n-left) (conj (str "of " n-left " more of these vars, too, some calls are not seen"))))))
+            (pos? n-left) (conj (str "some calls of " n-left " more of these vars are not seen either"))))))
 
 (defn- trace-all! [vs token options]
   (event/unobserved
@@ -198,24 +198,24 @@
   (untrace-each! (event/unobserved (fn resolve-all [] (vars-of n names))) :always))
 
 (defmacro ^{:style/indent 0} trace-vars
-  "Tells the sinks of each call of the functions in these vars. Returns the vars.
+  "Sends each call of the functions in these vars to the sinks. Returns the vars.
 
-  vars   symbols, of private vars too, or vars; before them perhaps a map:
+  vars   vars, or symbols, which may name private vars; before them optionally a map:
 
   :sink     see `add-sink!`; :format: :skein or :tools.trace
-  :group?   true: a line waits until the outermost call around it ends, at most 5 s, and then the
-            calls of a thread or block are printed as one
+  :group?   true: the lines of a thread or block are printed together when its outermost call
+            ends, or after 5 s
 
-  Functions, primitive ones too, multimethods and protocol functions; they stay traced when
-  they are defined anew, get another method or are extended. What calls do not go through
-  the var is not seen; a :note tells of it. Throws :skein/not-traceable, :skein/bad-sink,
+  Traces functions, also primitive ones, multimethods and protocol functions. They stay traced
+  when they are redefined, get another method or are extended. Calls that do not go through the
+  var are not seen; then a :note says so. Throws :skein/not-traceable, :skein/bad-sink,
   :skein/bad-format, :skein/bad-option."
   [& vars]
   (let [[options names] (options-and-names vars)]
     `(trace-vars* ~options '~(ns-name *ns*) [~@(map name-form names)])))
 
 (defmacro ^{:style/indent 0} untrace-vars
-  "Puts back into these vars what they would hold without `trace-vars`. Returns nil."
+  "Ends `trace-vars` for these vars, and restores the values that they would have. Returns nil."
   [& vars]
   `(untrace-vars* '~(ns-name *ns*) [~@(map name-form vars)]))
 
@@ -233,13 +233,13 @@
   (vars/resolve-var *ns* x))
 
 (defn traced?
-  "Returns whether a var, or what a symbol means in *ns*, is traced."
+  "Returns whether a var, or the var of a symbol in *ns*, is traced."
   [v]
   (contains? (set (traced)) (as-var v)))
 
 (defn traceable
-  "Returns what a var, or what a symbol means in *ns*, holds: :fn, :prim-fn, :multimethod or
-  :protocol-fn; or [:no reason].
+  "Returns what a var, or the var of a symbol in *ns*, holds: :fn, :prim-fn, :multimethod or
+  :protocol-fn; or [:no reason] if it can't be traced.
 
       (traceable #'clojure.core/when)
       ;=> [:no \"it is a macro, whose calls are over when the program runs\"]"
@@ -247,7 +247,7 @@
   (vars/traceable (as-var v)))
 
 (defn traceable?
-  "Returns whether a var, or what a symbol means in *ns*, can be traced."
+  "Returns whether a var, or the var of a symbol in *ns*, can be traced."
   [v]
   (keyword? (traceable v)))
 
@@ -260,14 +260,14 @@
     {:match names, :except names}))
 
 (defn trace-ns*
-  "Traces what can be traced in the namespace `n`, a namespace or its name; see `trace-ns`."
+  "Traces all traceable vars of the namespace `n`, a namespace or its name; see `trace-ns`."
   [options n]
   (let [{:keys [match except] :as options} (check/options "trace-ns" options (merge sink/options name-options))
         n (vars/find-namespace n)
         hit? (fn hit? [x sym] (if (set? x) (contains? x sym) (re-find x (name sym))))]
     (when (own-namespace? n)
       (error/fail! :skein/not-traceable
-                   (str "Can't trace " (ns-name n) ", because the tracer itself stands on it."
+                   (str "Can't trace " (ns-name n) ", because the tracer itself uses it."
                         " Trace single vars of it with trace-vars.")
                    {:ns (ns-name n)}))
     (let [vs (vars/namespace-vars n (fn wanted? [sym] (and (or (nil? match) (hit? match sym))
@@ -281,7 +281,7 @@
   (untrace-each! (vals (ns-interns (vars/find-namespace n))) :always))
 
 (defn- ns-form
-  "A form for the namespace that `n` names where it is written, whatever *ns* is when the form runs."
+  "Returns a form for the namespace that `n` names in the namespace where it is written."
   [n]
   (if (symbol? n) `(trace-ns-of '~n '~(ns-name *ns*)) n))
 
@@ -294,10 +294,11 @@
       (vars/find-namespace sym)))
 
 (defmacro trace-ns
-  "Traces the functions of a namespace, a symbol or an expression that gives one. Returns the vars.
-  Before the namespace perhaps a map:
+  "Traces the functions of a namespace. Returns the vars.
 
-  :match :except   a pattern for names, or a set of symbols: which vars
+  n   a symbol, or an expression for a namespace or its name; before it optionally a map:
+
+  :match :except   which vars: a pattern for names, or a set of symbols
   :sink :format :group?   see `trace-vars`
 
   Refuses clojure.core and the tracer's own namespaces with :skein/not-traceable."
@@ -307,7 +308,7 @@
   ([options n] `(trace-ns* ~options ~(ns-form n))))
 
 (defmacro ^{:style/indent 0} untrace-ns
-  "Ends what `trace-ns` has begun. Returns nil."
+  "Ends `trace-ns` for a namespace. Returns nil."
   [n]
   `(untrace-ns* ~(ns-form n)))
 
@@ -320,8 +321,8 @@
        (first (trace-vars* nil '~(ns-name *ns*) ['~fn-name]))))
 
 (defn ^:no-doc with-traced*
-  "Calls `f` with calls of the vars that `names` mean in the namespace `n` traced, as far as they
-  are made by `f` and by blocks and threads that carry its bindings, until it ends."
+  "Calls `f`. Until it ends, traces the calls of vars that `f`, and blocks and threads with its
+  bindings, make. `names` are the vars, seen from the namespace `n`."
   [n options names f]
   (let [token (Object.)
         vs (vars-of n names)]
@@ -332,8 +333,8 @@
       (finally (untrace-each! vs token)))))
 
 (defmacro with-traced
-  "Evaluates the body with these vars traced for the calls made in it, and in go blocks and
-  futures begun in it, until it ends. Before the vector perhaps a map of options, see `trace-vars`."
+  "Evaluates the body. Until it ends, traces these vars for calls made in the body, and in go
+  blocks and futures that it starts. Before the vector optionally a map, see `trace-vars`."
   {:style/indent 1}
   [& args]
   (let [[options [names & body]] (options-and-names args)]
@@ -342,7 +343,7 @@
     `(with-traced* '~(ns-name *ns*) ~options [~@(map name-form names)] (fn ~'traced-body [] ~@body))))
 
 (defmacro ^{:style/indent 1} dotrace
-  "Evaluates the body with these vars traced for the calls made in it. As tools.trace's; differs: the
+  "Evaluates the body, and traces these vars for calls made in it. As tools.trace's. Differs: the
   vars need not be dynamic."
   [names & body]
   `(with-traced [~@names] ~@body))
@@ -358,7 +359,7 @@
   ([n sym] (untrace-vars* (ns-name n) [sym])))
 
 (defn trace-fn-call
-  "Calls `f` with `args` and tells the sinks, as of a call of `fn-name`. As tools.trace's."
+  "Calls `f` with `args`, and sends this to the sinks as a call of `fn-name`. As tools.trace's."
   [fn-name f args]
   (when (some? args) (check/collection "args of trace-fn-call" args))
   (vars/call-as fn-name (check/function "f of trace-fn-call" f) args))
@@ -369,18 +370,17 @@
   (assoc (select-keys sink/options [:sink :format]) :args? [any? "true or false"]))
 
 (defmacro trace-forms
-  "Evaluates the body as it is, and when it throws, names the innermost form that failed, with its
-  place: to the sinks, in the stack trace, and in `pst`. Value and exception, the same object,
-  are those of the body; laziness, primitives and recur stay.
+  "Evaluates the body. If the body throws, names the innermost form that failed, with its file and
+  line: to the sinks, in the stack trace, and in `pst`. Otherwise nothing changes: the value and
+  the exception are the same objects; laziness, primitives and recur stay.
 
-  An options map may come first; alone it is the body:
+  An options map may come first. A map without other forms is the body:
 
-  :args?    true: tells the values of the failed call's arguments; this boxes primitives
+  :args?    true: shows the arguments of the failed call, which boxes primitives
   :sink :format   see `trace-vars`
 
-  Functions in the body are covered when they are called later; so are go blocks, across their
-  parks. Throws when it is compiled :skein/bad-recur for a recur to something outside, and
-  :skein/nested-too-deep."
+  Functions in the body are covered when they are called later, and go blocks across their parks.
+  When it is compiled, throws :skein/nested-too-deep, or :skein/bad-recur for a loop outside of it."
   {:style/indent 0}
   [& body]
   (let [[options body] (if (and (map? (first body)) (next body)) [(first body) (rest body)] [nil body])
@@ -395,14 +395,15 @@
 ;;;; Exceptions
 
 (defn exceptions
-  "Returns the last exceptions that ended a go block or that nobody took from an async block, newest
-  last, at most 16: {:error :at :site :trace}, see `async-trace`, and :form if `trace-forms` knows
-  the form that failed, and :because if the block was given nil by one that had failed."
+  "Returns the last exceptions that ended a go block, or that nobody took from an async block, at
+  most 16, newest last: {:error :at :site :trace}; for :trace see `async-trace`. :form is the form
+  that failed, if `trace-forms` knows it. :because is there if the block got nil from another
+  block that had failed."
   []
   (exceptions/recent))
 
 (defn last-exception
-  "Returns the newest exception: that of *e, or one of `exceptions` if that is later; or nil."
+  "Returns the newer one of *e and the last of `exceptions`, or nil."
   []
   (exceptions/newest))
 
@@ -413,16 +414,17 @@
   (exceptions/async-trace (check/instance :skein/not-an-exception "error of async-trace" error Throwable "an exception")))
 
 (defn set-spawn-traces!
-  "Has each block note who spawned it, for the stack trace if it fails, or no longer. Returns `on?`.
-  That costs a microsecond or two for each block; who awaits a block is known without it."
+  "Sets whether each block records where it was spawned, for the stack trace if it fails. Returns
+  `on?`. Recording costs one or two microseconds for each block. The blocks that await a block
+  are known without it."
   [on?]
   (async/set-spawn-traces! on?))
 
 (defn pst
   "Prints exceptions to *err*, with their causes, blocks that waited, and failed forms. Returns nil.
 
-  error   the exception, by default `last-exception`; :all: each of `exceptions`
-  depth   how many frames of each, default 12
+  error   the exception, by default `last-exception`; :all: all of `exceptions`
+  depth   how many frames of each, by default 12
 
   Throws :skein/not-an-exception and :skein/bad-number."
   ([] (pst nil 12))
@@ -432,22 +434,22 @@
 ;;;; Verbosity
 
 (def ^:dynamic *verbose*
-  "Whether `printfv` and the like speak: false, true, or a set of the tags that do. Go blocks
-  and Skein's threads see the binding of the code that began them."
+  "Which of `printfv`, `printlnv`, `condv` and `ifv` print: false, none; true, all; or a set of the
+  tags that print. Go blocks and Skein's threads have the binding of the code that started them."
   false)
 
 (defn set-verbose!
-  "Sets the root of *verbose*, which every thread sees that has no binding of it. Returns `level`."
+  "Sets the root value of *verbose*, for all threads that have no binding of it. Returns `level`."
   [level]
   (alter-var-root #'*verbose* (constantly level)))
 
 (defn verbose?
-  "Returns whether code speaks that has `tag`, or that has none."
+  "Returns whether code with the tag `tag`, or without a tag, prints."
   ([] (verbose? nil))
   ([tag] (verbose/verbose? *verbose* tag)))
 
 (defmacro with-verbose
-  "Evaluates the body with *verbose* true, or if a vector of tags comes first, with these alone.
+  "Evaluates the body with *verbose* true. If a vector of tags comes first, only these print.
 
       (with-verbose [:db] [(verbose? :db) (verbose? :net) (verbose?)])
       ;=> [true false false]"
@@ -458,29 +460,27 @@
     `(binding [*verbose* true] ~@body)))
 
 (defmacro ^{:style/indent 0} printfv
-  "Prints a line, formatted as by `format`, with file and line of the call, if verbose. A keyword before
-  the format is its tag. The arguments are evaluated only then. Returns nil."
+  "If verbose, prints a line, formatted as by `format`, with file and line of the call. A keyword
+  before the format is its tag. Evaluates the arguments only if verbose. Returns nil."
   [& args]
   (let [[tag args] (if (keyword? (first args)) [(first args) (rest args)] [nil args])]
     `(when (verbose? ~tag)
        (verbose/say! '~(verbose/site-of &form) (format ~@args)))))
 
 (defmacro ^{:style/indent 0} printlnv
-  "Prints a line of the arguments, as `println` does, with file and line of the call, if verbose. Returns
-  nil."
+  "If verbose, prints the arguments as `println` does, with file and line of the call. Returns nil."
   [& args]
   `(when (verbose?)
      (verbose/say! '~(verbose/site-of &form) (apply str (interpose " " [~@args])))))
 
 (defmacro ^{:style/indent 0} condv
-  "As `cond`, and if verbose, says which clause has fired, or that none has.
+  "As `cond`, but if verbose, prints which clause was chosen, or that none was.
 
       (condv (neg? 1) :negative, :else :positive)
       ;=> :positive
 
-  While quiet, values are in tail position. Verbose, the value is told too, unless the clause
-  recurs or holds a condv, and then it stays in tail position. Throws :skein/bad-condv when it
-  is compiled."
+  If verbose, prints the value too, unless the clause contains recur or condv. A value that is not
+  printed is in tail position. Throws :skein/bad-condv when it is compiled."
   [& clauses]
   (verbose/check-clauses! &form clauses)
   (let [site (list 'quote (verbose/site-of &form))]
@@ -491,7 +491,7 @@
             (reverse (partition 2 clauses)))))
 
 (defmacro ^{:style/indent 1} ifv
-  "As `if`, and if verbose, says which way it went; see `condv`."
+  "As `if`, but if verbose, prints whether the test was true; see `condv`."
   ([test then] `(ifv ~test ~then nil))
   ([test then else]
    (let [site (list 'quote (verbose/site-of &form))

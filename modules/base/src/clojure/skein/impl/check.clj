@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.check
-  "Checks of what callers pass. Each returns its argument, or throws an exception whose message
-  says which argument it was, what it must be and what it is.
+  "Checks of arguments. Each returns its argument, or throws an exception. The message says which
+  argument is wrong, what it must be and what it is.
 
   * `function` `collection` `number` `whole` `milliseconds` `instance` `policy`
-  * `bindings` for the vector of a macro, `options` for a map of them, `leading` for a map or its main value alone
-  * `that` is the one that the others are made of
+  * `bindings` for the vector of a macro, `options` for a map of options, `leading` for a map of options or one value
+  * `that`, which the others use
 
-  `what` names the argument: a keyword for an option, else words such as \"f of wmap\".
+  `what` names the argument: a keyword for an option, otherwise a text such as \"f of wmap\".
 
       (try (whole :n 0 1) (catch clojure.lang.ExceptionInfo e (ex-message e)))
       ;=> \":n must be a whole number from 1, but is 0.\""
@@ -17,8 +17,8 @@
 (set! *warn-on-reflection* true)
 
 (defn that
-  "Returns `value`, or throws `error`, a keyword of doc/errors.md, unless `ok?`: then `wanted` says
-  what it must be."
+  "Returns `value` if `ok?`. Otherwise throws `error`, a keyword of doc/errors.md; `wanted`, a text,
+  says what the value must be."
   [error what value ok? wanted]
   (when-not ok?
     (error/fail! error (str what " must be " wanted ", but is " (error/preview value) ".")
@@ -31,12 +31,12 @@
   (if (ifn? f) f (that :skein/not-a-function what f false "a function")))
 
 (defn collection
-  "Returns `coll`, or throws :skein/bad-collection if it is nil or nothing to go through."
+  "Returns `coll`, or throws :skein/bad-collection if it is nil or not seqable."
   [what coll]
-  (that :skein/bad-collection what coll (and (some? coll) (seqable? coll)) "a collection, if need be an empty one"))
+  (that :skein/bad-collection what coll (and (some? coll) (seqable? coll)) "a collection, which may be empty"))
 
 (defn number
-  "Returns `n`, or throws :skein/bad-number unless `ok?` of it; `wanted` says that in words.
+  "Returns `n`, or throws :skein/bad-number unless `ok?`, a predicate, is true of it. `wanted` says what it must be.
 
       (number :size 3 \"a whole number above 0\" pos-int?)
       ;=> 3"
@@ -44,7 +44,7 @@
   (that :skein/bad-number what n (ok? n) wanted))
 
 (defn whole
-  "Returns `n`, or throws :skein/bad-number if it is no whole number from `least` to `most`."
+  "Returns `n`, or throws :skein/bad-number if it is not a whole number from `least` to `most`."
   ([what n least] (whole what n least Long/MAX_VALUE))
   ([what n least most]
    (that :skein/bad-number what n
@@ -55,30 +55,32 @@
   (and (number? x) (not (NaN? (double x)))))
 
 (defn milliseconds
-  "Returns `ms` as a long of 0 or more, or throws :skein/bad-number if it is no number. A time
-  that is over already, below 0, is 0."
+  "Returns `ms` as a long of 0 or more, or throws :skein/bad-number if it is not a number. Returns
+  0 for a number below 0."
   ^long [what ms]
   (number what ms "a number of milliseconds" time?)
   (long (max 0.0 (min 1e12 (double ms)))))
 
 (def time-option
-  "What `options` knows of an option for which `milliseconds` says how long it is."
+  "The entry of an option in milliseconds, for the `known` of `options`."
   [time? "a number of milliseconds" :skein/bad-number])
 
 (defn instance
-  "Returns `x`, or throws `error` unless it is of class `c`, which is `wanted` in words."
+  "Returns `x`, or throws `error` unless it is an instance of `c`. `wanted` says what it must be."
   [error what x ^Class c wanted]
   (that error what x (instance? c x) wanted))
 
 (defn bindings
-  "Returns `form`, the vector of a macro, or throws :skein/bad-binding unless it is one and `ok?` of it.
+  "Returns `form`, the vector of a macro, or throws :skein/bad-binding unless it is a vector and `ok?`, a
+  predicate, is true of it.
 
   shape  what it must be, such as \"[name]\""
   [what form shape ok?]
   (that :skein/bad-binding (str "The vector of " what) form (and (vector? form) (ok? form)) shape))
 
 (defn policy
-  "Returns `value`, or throws :skein/bad-policy unless `ok?` of it; `wanted` says that in words."
+  "Returns `value`, or throws :skein/bad-policy unless `ok?`, a predicate, is true of it. `wanted` says what
+  it must be."
   [what value wanted ok?]
   (that :skein/bad-policy what value (ok? value) wanted))
 
@@ -86,11 +88,11 @@
   (that (or error :skein/bad-option) k v (fits? v) wanted))
 
 (defn options
-  "Returns `given`, a map or nil, as a map without the options that are nil: nil is as good as not
-  given. Throws :skein/bad-option unless it is a map, each of its keys is known and each value fits.
+  "Returns `given`, a map or nil, as a map without the options that are nil: nil means not given.
+  Throws :skein/bad-option unless it is a map, each of its keys is known and each value fits.
 
-  known  {option [fits? wanted]} or {option [fits? wanted error]}: a predicate, what it means in
-         words, and what is thrown instead"
+  known  {option [fits? wanted]} or {option [fits? wanted error]}: a predicate, a text that says
+         what the value must be, and the error to throw instead"
   [what given known]
   (let [names (vec (sort (keys known)))]
     (that :skein/bad-option (str "The options of " what) given (or (nil? given) (map? given))
@@ -106,7 +108,7 @@
                (or given {}) given)))
 
 (defn leading
-  "As `options`, for a first argument that is a map, or the value of the option `k` alone.
+  "As `options`, for a first argument that is a map of options, or only the value of the option `k`.
 
       (leading \"wmap\" :n 4 {:n [pos-int? \"a whole number from 1\"]})
       ;=> {:n 4}"

@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.error
-  "How Skein reports what a caller did wrong: exceptions that are data.
+  "The exceptions that Skein throws when a call is wrong.
 
   * `fail!` throws one
-  * `preview` shows a value in its message, briefly
+  * `preview` returns a short text for a value, for a message
   * `check-java` refuses an old Java
 
-  Every exception is an ex-info whose data has a keyword of namespace `skein`
-  under :skein/error; doc/errors.md says what each means and what to do."
+  Every exception is an ex-info whose data has a keyword of the namespace `skein`
+  under :skein/error. doc/errors.md says what each means and what to do."
   (:require
    [clojure.string :as str]
    [skein.impl.internals :as internals]))
@@ -26,19 +26,19 @@
     (str (subs text 0 (dec (long max-preview-chars))) \…)))
 
 (defn- fn-name
-  "The name of the var, or the function, in which the function `f` is written."
+  "Returns the name of the var or function in which the function `f` is written."
   [f]
   (-> (internals/demunged (.getName (class f)))
       (str/replace #"(/(fn|eval\d+))?--\d+.*$" "")
       (str/replace #"/eval\d+.*$" "")))
 
 (defn preview
-  "Returns `value` as `pr-str` would print it, in `max-preview-chars` at most.
+  "Returns `value` as `pr-str` would print it, in at most `max-preview-chars`.
 
-  An infinite sequence and a deep or long collection are safe: what lies beyond
-  a few elements is neither realized nor printed. A value that can't be printed,
-  because printing it throws, shows as its class. The caller's print settings
-  have no influence. A function shows by where it is written.
+  Infinite sequences and deep or long collections are safe: only a few elements are
+  realized and printed. If printing throws, the text is the value's class. The caller's
+  print settings are ignored. For a function, the text is the name of the place where it
+  is written.
 
       (preview {:put nil})
       ;=> \"{:put nil}\"
@@ -52,7 +52,7 @@
             *print-namespace-maps* false
             *print-dup* false
             *print-readably* true]
-    ;; A long string is cut before it is escaped, so that a huge one costs nothing.
+    ;; A string is cut before it is escaped, so that a huge one is cheap.
     (let [value (if (string? value)
                   (subs value 0 (min (count value) (long max-preview-chars)))
                   value)]
@@ -64,7 +64,7 @@
 (defn fail!
   "Throws an ex-info with `message` and `data`, and `error` under :skein/error.
 
-  error    a keyword of namespace skein, an entry of doc/errors.md
+  error    a keyword of the namespace skein, an entry of doc/errors.md
   message  what happened, why it matters, what to do, in a sentence or two
   data     map of the offending values, as data
 
@@ -75,13 +75,13 @@
   (throw (ex-info message (assoc data :skein/error error))))
 
 (defn check-java
-  "Throws :skein/java-too-old unless the version `feature` of the Java in the folder `home` will do."
+  "Throws :skein/java-too-old if `feature`, the version of the Java in the folder `home`, is below 21."
   [feature home]
   (when (< (long feature) 21)
     (fail! :skein/java-too-old
            (str "Skein needs Java 21 or newer, but this is Java " feature " in " home
-                ". Start the program by a newer one: put its bin folder first on the PATH.")
+                ". Start the program with a newer Java: put its bin folder first on the PATH.")
            {:java feature})))
 
-;; This is loaded before any class of Skein's, of which an older Java says less.
+;; This runs before a class of Skein is loaded; an older Java's own error would say less.
 (check-java (.feature (Runtime/version)) (System/getProperty "java.home"))

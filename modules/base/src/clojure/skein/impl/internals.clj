@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.internals
-  "What Skein uses of Clojure without Clojure's promise to keep it: all of it is here, and in
-  the Java class skein.base.Internals. internals_test says of each what breaks without it, and
+  "The internals of Clojure that Skein uses. Clojure does not promise to keep them. All of them are
+  here and in the Java class skein.base.Internals. internals_test says what breaks without each, and
   runs with each supported version, see `./skein clojures`.
 
   * the compiler: `compiling` `set-locals!` `macroexpand-once` `class-named` `analyze`
-    `type-being-defined` `in-function?` `compile-with-loader`
-  * what the compiler knows of a local: `local` `primitive-expression` and their readers
+    `type-being-defined` `in-function?` `eval-with-loader`
+  * the compiler's records of locals: `local` `primitive-expression` and their readers
   * names: `demunged` `multimethod-name`"
   (:import
    (clojure.lang Compiler Compiler$C Compiler$HostExpr Compiler$LocalBinding Compiler$MethodParamExpr MultiFn Reflector)
@@ -17,8 +17,8 @@
 ;;;; The compiler at work
 
 (defn compiling
-  "Returns what `f` returns, called as if Clojure were compiling a form outside of any function,
-  with `locals`, {symbol LocalBinding}, around it."
+  "Calls `f` as if Clojure were compiling a form outside of any function, in the scope of `locals`,
+  {symbol LocalBinding}. Returns the result of `f`."
   [locals f]
   (push-thread-bindings {Compiler/LOCAL_ENV locals, Compiler/METHOD nil, Compiler/LOOP_LOCALS nil
                          Compiler/LINE @Compiler/LINE, Compiler/COLUMN @Compiler/COLUMN})
@@ -30,7 +30,7 @@
   (.set Compiler/LOCAL_ENV locals))
 
 (defn macroexpand-once
-  "Returns what Clojure's compiler makes of `form` in one step, or `form` itself if it is no macro
+  "Returns `form` expanded by one step of Clojure's compiler, or `form` itself if it is not a macro
   call. Macros see `locals` as &env. Errors name `line` and `column`, if there is a line."
   [form locals line column]
   (set-locals! locals)
@@ -40,7 +40,7 @@
   (Compiler/macroexpand1 form))
 
 (defn class-named
-  "Returns the class that `sym` names where the compiler asks for a class, or nil."
+  "Returns the class that the compiler takes `sym` for, or nil."
   ^Class [sym]
   (Compiler$HostExpr/maybeClass sym false))
 
@@ -50,7 +50,7 @@
   @Compiler/COMPILE_STUB_CLASS)
 
 (defn in-function?
-  "Returns whether the form that is being compiled stands in a function."
+  "Returns whether the form that is being compiled is in a function."
   []
   (some? @Compiler/METHOD))
 
@@ -69,8 +69,8 @@
    #'*unchecked-math* (boolean *unchecked-math*)})
 
 (defn analyze
-  "Returns the compiler's expression for `form` among `locals`, or nil where it has none: the real
-  compilation will tell the user why."
+  "Returns the compiler's expression for `form` in the scope of `locals`, or nil if the compiler
+  throws: the real compilation will show the user why."
   [form locals]
   (push-thread-bindings (analysis-bindings locals))
   (try
@@ -79,22 +79,22 @@
     (finally (pop-thread-bindings))))
 
 (defn eval-with-loader
-  "Returns the value of `form`, whose classes `loader`, a DynamicClassLoader, loads."
+  "Evaluates `form` with `loader`, a DynamicClassLoader, as the loader of its classes. Returns the value."
   [form loader]
   (with-bindings {Compiler/LOADER loader} (eval form)))
 
-;;;; What the compiler knows of a local
+;;;; The compiler's records of locals
 
 (defn local
-  "Returns the compiler's record of the local `sym`: `tag` is its type hint, a symbol or nil, and
-  `expression` what `analyze` made of its initial value, or nil."
+  "Returns the compiler's record of the local `sym`. `tag` is its type hint, a symbol or nil.
+  `expression` is the result of `analyze` for its initial value, or nil."
   ^Compiler$LocalBinding [sym tag expression]
-  ;; By reflection, since the type of `expression` is private to the compiler. The index is that of a deftype's
-  ;; field: of a local that is neither `this` nor cleared after its last use.
+  ;; By reflection, since the type of `expression` is private to the compiler. The index -1 is that of a deftype's
+  ;; field. The compiler takes such a local neither for `this` nor clears it after its last use.
   (Reflector/invokeConstructor Compiler$LocalBinding (object-array [(int -1) sym tag expression false nil])))
 
 (defn local?
-  "Returns whether `x` is the compiler's record of a local. Other compilers put something else into &env."
+  "Returns whether `x` is the compiler's record of a local. Other compilers put other values into &env."
   [x]
   (instance? Compiler$LocalBinding x))
 
@@ -113,14 +113,14 @@
   (.getPrimitiveType lb))
 
 (defn object-class
-  "Returns the class that the compiler takes a local's value to be of, or nil when it knows none."
+  "Returns the class that the compiler has inferred for a local's value, or nil."
   ^Class [^Compiler$LocalBinding lb]
   (when (.hasJavaClass lb) (.getJavaClass lb)))
 
 ;;;; Names
 
 (defn demunged
-  "Returns the name that Clojure code has for the class so called: demo/f for demo$f."
+  "Returns the Clojure name for the name of a class: demo/f for demo$f."
   [class-name]
   (Compiler/demunge class-name))
 

@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.once
-  "Types and protocols that stay the same when their namespace is loaded again. Their instances
-  outlive a reload, as by `(require 'my.app :reload-all)`: a new type of the same name would be
-  another class, and the code would not know the old instances.")
+  "Types and protocols that stay the same when their namespace is loaded again, for example by
+  `(require 'my.app :reload-all)`. Their instances outlive a reload. A new type of the same name
+  would be another class, and the code would not recognise the old instances.")
 
 (set! *warn-on-reflection* true)
 

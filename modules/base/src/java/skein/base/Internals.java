@@ -12,8 +12,8 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /**
- * What Java code of Skein uses of Clojure without Clojure's promise to keep it, by reflection. What Clojure code uses is
- * in the namespace skein.impl.internals; its test holds both to each supported version of Clojure.
+ * The internals of Clojure that Skein's Java code uses by reflection. Clojure does not promise to keep them. Those that
+ * Clojure code uses are in the namespace skein.impl.internals. Its test covers both, with each supported version.
  */
 public final class Internals {
     private Internals() {}
@@ -21,8 +21,8 @@ public final class Internals {
     // Thread bindings
 
     /*
-     * A thread's bindings are a chain of levels (Var.Frame), one for each push, each with a map of all vars to their
-     * boxes (Var.TBox), those of the levels below included. Nothing public tells whose a box is.
+     * A thread's bindings are a chain of levels (Var.Frame), one for each push. Each level has a map from all bound vars
+     * to their boxes (Var.TBox), including those of the levels below. No public method returns the thread that owns a box.
      */
     private static final Class<?> LEVEL = Var.getThreadBindingFrame().getClass();
     private static final Field MAP = required(LEVEL, "bindings");
@@ -35,8 +35,8 @@ public final class Internals {
 
     /**
      * Makes this thread the owner of all of its bindings above the level {@code base}, an earlier result of
-     * {@code Var.getThreadBindingFrame}. Clojure lets only the thread that made a binding {@code set!} it; a go block
-     * that resumes on another thread may so set those that it made itself.
+     * {@code Var.getThreadBindingFrame}. Clojure lets only the thread that made a binding {@code set!} it. After this
+     * call, a go block that resumes on another thread can set the bindings that it made itself.
      */
     public static void adoptBindings(Object base) {
         Object top = Var.getThreadBindingFrame();
@@ -76,11 +76,11 @@ public final class Internals {
         return NEW_LEVEL.newInstance(mine, below);
     }
 
-    // What a function closes over
+    // The values that a function closes over
 
     /*
-     * Clojure's compiler keeps what a function closes over in fields that have the locals' names. The two of what comp
-     * returns are constants here, so that reading them costs no more than in the function itself.
+     * Clojure's compiler keeps the values that a function closes over in fields with the locals' names. The two fields of
+     * a function returned by comp are constants here, so that reading them is as fast as in the function itself.
      */
     private static final Class<?> COMPOSITION = ((IFn)
                     RT.var("clojure.core", "comp").deref())
@@ -94,7 +94,7 @@ public final class Internals {
         return get(field(holder.getClass(), name), holder);
     }
 
-    /** Returns whether {@code f} was made by {@code comp}, so that {@link #outer} and {@link #inner} tell of what. */
+    /** Returns whether {@code f} was made by {@code comp}, so that {@link #outer} and {@link #inner} return its parts. */
     public static boolean isComposition(Object f) {
         return f.getClass() == COMPOSITION && FIRST != null && SECOND != null;
     }
@@ -104,14 +104,14 @@ public final class Internals {
         return get(FIRST, composition);
     }
 
-    /** Returns {@code g} of {@code (comp f g)}, a composition again where comp was given more. */
+    /** Returns {@code g} of {@code (comp f g)}, which is a composition too if comp got more functions. */
     public static Object inner(Object composition) {
         return get(SECOND, composition);
     }
 
     // Names of classes
 
-    /** Returns the name of the class of the function in which the class so called stands: {@code demo$f} of {@code demo$f$reify__12}. */
+    /** Returns the class name of the function that contains the named class: {@code demo$f} for {@code demo$f$reify__12}. */
     public static String function(String className) {
         int end = className.length();
         for (String part : new String[] {"$fn__", "$reify__"}) {
@@ -121,7 +121,7 @@ public final class Internals {
         return className.substring(0, end);
     }
 
-    /** Returns whether the class is that of a {@code reify} form. */
+    /** Returns whether a {@code reify} form made the class. */
     public static boolean isReify(Class<?> c) {
         return c.getName().contains("$reify__");
     }

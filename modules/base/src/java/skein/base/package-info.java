@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What the Java of the other modules shares: {@link skein.base.Internals}, by which it reaches into Clojure. */
+/** The Java code that all modules share: {@link skein.base.Internals}, which reads internals of Clojure. */
 package skein.base;

@@ -26,7 +26,7 @@
 (deftest a-refusal-names-the-argument-what-it-must-be-and-what-it-is
   (are [expected form] (= expected (refusal form))
     [:skein/not-a-function "f of map must be a function, but is 1."] (check/function "f of map" 1)
-    [:skein/bad-collection "coll must be a collection, if need be an empty one, but is nil."] (check/collection "coll" nil)
+    [:skein/bad-collection "coll must be a collection, which may be empty, but is nil."] (check/collection "coll" nil)
     [:skein/bad-number ":n must be a whole number from 1, but is 1.5."] (check/whole :n 1.5 1)
     [:skein/bad-number ":n must be a whole number from 1 to 9, but is 10."] (check/whole :n 10 1 9)
     [:skein/bad-number ":ms must be a number of milliseconds, but is \"1\"."] (check/milliseconds :ms "1")

@@ -14,7 +14,7 @@
   (is (nil? (error/check-java 21 "/jdk")))
   (is (= [:skein/java-too-old
           (str "Skein needs Java 21 or newer, but this is Java 17 in /jdk."
-               " Start the program by a newer one: put its bin folder first on the PATH.")]
+               " Start the program with a newer Java: put its bin folder first on the PATH.")]
          (try (error/check-java 17 "/jdk")
               (catch clojure.lang.ExceptionInfo e [(:skein/error (ex-data e)) (ex-message e)])))))
 

@@ -22,7 +22,7 @@
   `(go (loop ~bindings ~@body)))
 
 (defn do-alt
-  "Returns the form of an `alt!` by `alts`, a symbol."
+  "Returns the form that an `alt!` expands to; `alts` is the symbol of the function that chooses."
   [alts clauses]
   (alt/alt-form alts clauses))
 

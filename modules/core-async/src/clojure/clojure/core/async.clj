@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async
-  "core.async's public vars: those of skein.async. Its other namespaces are loaded with it, as they
-  are with core.async: what core.async has compiled names them without requiring them."
+  "core.async's public vars, which are those of skein.async. core.async's other namespaces are loaded
+  with it, as in core.async: code that core.async's macros produce names them without requiring them."
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
   (:require
    [clojure.core.async.impl.buffers]
@@ -16,24 +16,24 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private own
-  "What core.async does not have: a library that refers all of it may define these."
+  "Vars that core.async does not have: a library that refers all of core.async may define these names."
   '#{async rethrow <? <??})
 
 (def ^:private primitive
-  "What takes a primitive in core.async, and is defined below."
+  "Functions that take a primitive in core.async, and are defined below."
   '#{timeout})
 
 (doseq [[sym v] (ns-publics 'skein.async) :when (not (or (own sym) (primitive sym)))]
   (mirror/mirror! *ns* v))
 
 (defn timeout
-  "See skein.async/timeout. This one takes a primitive: what core.async has compiled calls it so."
+  "See skein.async/timeout. It takes a primitive, because code compiled with core.async calls it so."
   [^long msecs]
   (skein.async/timeout msecs))
 
 (defn ioc-alts!
-  "The step that core.async's compiler makes of an `alts!`: for `state`, a state machine of
-  clojure.core.async.impl.ioc-macros, goes on at the block `cont-block` when an operation is done.
-  Returns :recur if one is done at once. Skein's own blocks never call it."
+  "The step to which core.async's compiler turns an `alts!`. `state` is a state machine of
+  clojure.core.async.impl.ioc-macros. When an operation is done, the machine continues at the block
+  `cont-block`. Returns :recur if one is done at once. Skein's own blocks never call it."
   [state cont-block ports & {:as opts}]
   (ioc/alts state cont-block ports opts))

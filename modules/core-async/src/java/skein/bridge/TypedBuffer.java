@@ -3,7 +3,7 @@ package skein.bridge;
 
 import skein.rt.Buffer;
 
-/** The methods of core.async's types for a buffer of the runtime, which has a method {@code remove} of its own. */
+/** The methods of core.async's types for a buffer of the runtime. */
 interface TypedBuffer extends Buffer, clojure.core.async.impl.protocols.Buffer {
     @Override
     default Object full_QMARK_() {

@@ -16,8 +16,8 @@ import skein.rt.UnlimitedChannel;
 import skein.rt.schedule.Timeout;
 
 /**
- * Makes Skein's channels and buffers with core.async's types. Each class here is one of the runtime's, and has a type
- * more. The fields called {@code buf} are for code that reads the field of core.async's class.
+ * Makes Skein's channels and buffers with core.async's types. Each class here extends a class of the runtime, and
+ * implements one of core.async's types. The fields {@code buf} are for code that reads that field of core.async's class.
  */
 public final class TypedFactory extends ChannelFactory {
     /** Called by {@link ChannelFactory}, once. */
@@ -58,13 +58,13 @@ public final class TypedFactory extends ChannelFactory {
 
     /** As {@link Port}. */
     public static final class Result extends Port implements TypedPort {
-        /** None: a result needs no buffer while somebody waits for it. */
+        /** Always null: a result needs no buffer while a take waits for it. */
         public final Buffer buf = null;
     }
 
     /** As {@link Timeout}. */
     public static final class Delay extends Timeout implements TypedPort {
-        /** None. */
+        /** Always null. */
         public final Buffer buf = null;
 
         Delay(long deadlineNanos) {

@@ -7,7 +7,7 @@ import clojure.lang.Symbol;
 import skein.rt.Channel;
 import skein.rt.Late;
 
-/** The methods of core.async's types for a channel of the runtime. Its own operations never come this way. */
+/** The methods of core.async's types for a channel of the runtime. Skein's own operations do not use them. */
 interface TypedPort extends ManyToManyChannel {
     private static IFn protocol(String method) {
         return Late.var(Symbol.intern("skein.impl.protocols", method));

@@ -6,17 +6,18 @@
   * `records`  strings or byte arrays that end with a delimiter of your own
   * `slices`   many lines at a time in a byte buffer, for speed
 
-  Each takes one path or several, and returns a value that can be folded any number of times; the files are looked at
-  when a fold begins. A part of a file owns the records whose first byte lies in it, so each is seen exactly once, and in
-  order. A compressed file is unpacked; its first bytes tell, not its name. gzip needs nothing else, Zstandard
-  com.github.luben/zstd-jni on the class path, bzip2 and lz4 org.apache.commons/commons-compress, xz org.tukaani/xz. Several
-  compressed files are read in parallel. One alone is unpacked by one thread while others take its lines, and so are pipes,
-  devices and the files of /proc, which have no size. A pipe can be folded once; the whole records that it has are stepped
-  on before it makes the fold wait.
+  Each takes one path or several, and returns a source that can be folded any number of times. A fold opens the files when it
+  begins, and reads them up to the size that they have then. A part of a file owns the records whose first byte lies in it, so
+  each record is read exactly once, in order.
 
-  The size of a file is taken when the fold begins. Throws :skein/file-missing, :skein/file-is-directory,
-  :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long and :skein/no-unpacker, and for arguments
-  :skein/bad-path, :skein/bad-charset, :skein/bad-delimiter and :skein/bad-option.
+  A compressed file is unpacked. Its first bytes say how it is compressed, not its name. gzip needs no library. Zstandard needs
+  com.github.luben/zstd-jni on the class path, bzip2 and lz4 org.apache.commons/commons-compress, xz org.tukaani/xz. Several
+  compressed files are read in parallel. A single one is unpacked by one thread while others step on its lines. Pipes, devices
+  and the files of /proc, which have no size, are read in the same way. A pipe can be folded once. Before the fold waits for
+  more from a pipe, it steps on all complete records that it has read.
+
+  Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long
+  and :skein/no-unpacker, and for arguments :skein/bad-path, :skein/bad-charset, :skein/bad-delimiter and :skein/bad-option.
 
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
       ;=> 202"
@@ -35,7 +36,7 @@
 
 (defn- bad-path! [x why]
   (error/fail! :skein/bad-path
-               (str "A file is named by a string, a java.io.File or a java.nio.file.Path, not by " (error/preview x) why ".")
+               (str "A path must be a string, a java.io.File or a java.nio.file.Path, but is " (error/preview x) why ".")
                {:path (error/preview x)}))
 
 (defn- ->path [x]
@@ -57,7 +58,7 @@
 (def ^:private record-options (assoc charset-option :as [#{:string :bytes} ":string or :bytes"]))
 (def ^:private slice-options {:delimiter [some? "a character, a string or a byte array"]})
 
-(def ^:private probe-chars "Characters whose bytes must be theirs in ASCII, for a file to be cut at bytes." "\n\r aZ0")
+(def ^:private probe-chars "Characters that the charset must encode as ASCII does, so that a file can be divided at bytes." "\n\r aZ0")
 
 (defn- ->charset ^Charset [x]
   (let [charset (cond
@@ -73,14 +74,15 @@
                    {:charset (str x)}))))
 
 (defn- overlaps-itself?
-  "Whether the bytes end as they begin, so that two delimiters could share bytes."
+  "Returns whether the end of the bytes equals their beginning, so that two delimiters could overlap."
   [^bytes bytes]
   (let [n (alength bytes)]
     (boolean (some (fn same? [k] (Arrays/equals (Arrays/copyOfRange bytes 0 (int k)) (Arrays/copyOfRange bytes (- n (int k)) n)))
                    (range 1 n)))))
 
 (defn- within-characters?
-  "Whether the byte `b` also occurs in the bytes of some character behind the first, so that not each `b` begins one."
+  "Returns whether the byte `b` occurs in the encoding of some character after its first byte. Then not every `b` is the first
+  byte of a character."
   [b ^Charset charset]
   (cond
     (= StandardCharsets/UTF_8 charset) (<= -128 (long b) -65)
@@ -94,7 +96,7 @@
                          (range 0x10000)))))
 
 (defn- delimiter-bytes
-  "Returns the bytes of a delimiter that is one and has them in `charset`, or nil."
+  "Returns the bytes of the delimiter `x`, or nil if it is not a delimiter or `charset` can't encode it."
   ^bytes [x ^Charset charset]
   (if (bytes? x)
     x
@@ -103,13 +105,13 @@
         (when (= text (String. bytes charset)) bytes)))))
 
 (defn- ->delimiter
-  "Returns the bytes of the delimiter `x`; charset is nil if they need not fit any."
+  "Returns the bytes of the delimiter `x`. If `charset` is nil, the bytes need not fit a charset."
   ^bytes [x ^Charset charset]
   (let [bytes (delimiter-bytes x (or charset StandardCharsets/UTF_8))]
     (when (or (nil? bytes) (zero? (alength bytes)) (overlaps-itself? bytes))
       (error/fail! :skein/bad-delimiter
-                   (str "A delimiter is a character, a string or a byte array that isn't empty, does not end as it begins, and "
-                        "can be written in the file's charset, unlike " (error/preview x) ".")
+                   (str "A delimiter must be a character, a string or a byte array that is not empty, whose end does not equal its "
+                        "beginning, and that the file's charset can encode, but is " (error/preview x) ".")
                    {:delimiter (error/preview x)}))
     (when (and charset (within-characters? (aget bytes 0) charset))
       (error/fail! :skein/bad-delimiter
@@ -121,7 +123,7 @@
 (defn- ->input [path]
   (if (instance? InputFile path) path (InputFile/of ^Path path)))
 
-;; Not a defrecord: that would be a map, and some functions look for maps first.
+;; Not a defrecord, which would be a map: some functions test for maps first.
 (deftype ^:private Files [paths format]
   source/Source
   (-source [_]
@@ -132,11 +134,11 @@
         (FilesSpan. files format)))))
 
 (defn lines
-  "Returns a source of the lines of files, as strings without their ends, as `line-seq` gives them: what ends one is line feed,
-  carriage return or both, and a byte order mark stays in the first.
+  "Returns a source of the lines of files, as strings, like `line-seq`. A line ends with line feed, carriage return or both, which
+  are not part of the string. A byte order mark stays in the first line.
 
-  paths    string, File, Path or skein.fold.files.InputFile, or a collection of such
-  options  :charset  name or java.nio.charset.Charset, an extension of ASCII; default UTF-8
+  paths    string, File, Path or skein.fold.files.InputFile, or a collection of these
+  options  :charset  name or java.nio.charset.Charset, an extension of ASCII; by default UTF-8
 
       (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
@@ -146,11 +148,11 @@
      (Files. (->paths paths) (RecordFormat/lines (->charset charset))))))
 
 (defn records
-  "Returns a source of the records of files that end with `delimiter`, which they are given without.
+  "Returns a source of the records of files. Each record ends with `delimiter`, which is left out.
 
   paths      as for `lines`
-  delimiter  character, string or byte array; it must not end as it begins, as \"aba\" does, nor begin with a byte that
-             occurs within the charset's other characters, as | does in Shift_JIS
+  delimiter  character, string or byte array. Its end must not equal its beginning, as in \"aba\". Its first byte must not
+             occur inside other characters of the charset, as | does in Shift_JIS
   options    :charset  as for `lines`
              :as       :string, the default, or :bytes for byte arrays"
   ([paths delimiter] (records nil paths delimiter))
@@ -163,13 +165,14 @@
                (when-not raw? charset))))))
 
 (defn slices
-  "Returns a source of parts of files, each some whole lines in a buffer: a skein.fold.spi.Slice.
+  "Returns a source of parts of files. Each element is a skein.fold.spi.Slice: some complete lines in a buffer.
 
   paths    as for `lines`
-  options  :delimiter  what ends a line, as for `records`; default line feed
+  options  :delimiter  the end of a line, as for `records`; by default line feed
 
-  A slice has fields bytes, from, to, position and file, the number of its file in `paths`; `.copy` and `.text` copy it. Its buffer is used again when the step that
-  got it has returned. How long a slice is depends on what the step costs, and on the option :grain of the fold."
+  A slice has fields bytes, from, to, position and file, the number of its file in `paths`. `.copy` and `.text` copy it. Its
+  buffer is reused when the step that got it has returned. The length of a slice depends on how long the step takes, and on
+  the option :grain of the fold."
   ([paths] (slices nil paths))
   ([options paths]
    (let [{:keys [delimiter] :or {delimiter \newline}} (check/options "slices" options slice-options)]

@@ -1,14 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.source
-  "What can be folded, and how it is divided.
+  "Sources: what can be folded, and how it is divided.
 
   * `Source` is the protocol to extend to a type of your own
-  * `source` finds the source in any of the types known here
-  * `reading` makes a source of a function that reads one element after the other
+  * `source` returns the source for a value of any known type
+  * `reading` returns a source for a function that reads one element at a time
 
-  There are three kinds of source: a Span can be reduced from any position to any other; a Feed hands out blocks of
-  elements in order; an IReduceInit pushes its elements. The first kind needs nobody to produce elements, so it
-  is the fastest; the last is folded on one thread. `indexed` makes a Span of a function."
+  There are three kinds of source. A Span can be reduced from any position to any other; it is the fastest, because several
+  threads can read it at once. A Feed returns blocks of elements in order. An IReduceInit pushes its elements, and is folded
+  on one thread. `indexed` returns a Span for a function of an index."
   (:require
    [clojure.core.protocols :as protocols]
    [skein.impl.check :as check]
@@ -24,24 +24,24 @@
 (set! *warn-on-reflection* true)
 
 (defprotocol Source
-  "Extend it to make your own type foldable."
+  "Extend this protocol to make your own type foldable."
   (-source [coll]
     "Returns how to fold `coll`: a skein.fold.spi.Span, a skein.fold.spi.Feed, a clojure.lang.IReduceInit, or
     another value that is a source."))
 
 (defprotocol Remote
-  "A source whose elements are elsewhere, such as on a cluster: the fold is taken to them."
+  "A source whose elements are elsewhere, such as on a cluster. The fold is sent to them."
   (-fold [source opts f]
-    "Returns the fold `f`, a map, of the source, not yet post-processed. opts are those of skein.fold/fold, or nil."))
+    "Returns the value of the fold `f`, a map, on the source, before :complete. opts are those of skein.fold/fold, or nil."))
 
 (defn remote?
-  "Returns whether `source` is folded by itself, elsewhere."
+  "Returns whether `source` is a Remote, which runs folds itself."
   [source]
   (instance? skein.fold.source.Remote source))
 
 (defn extended?
-  "Whether a protocol was extended to the type of `coll`, rather than to all objects; the protocol is `Source` if none is given.
-  A type that `Source` was extended to is to be folded in that way and no other."
+  "Returns whether a protocol, by default `Source`, was extended to the type of `coll`, and not only to Object. A type that
+  extends `Source` must be folded by that and in no other way."
   ([coll] (extended? Source coll))
   ([protocol coll]
    (not (identical? (find-protocol-impl protocol coll) (get-in protocol [:impls Object])))))
@@ -49,14 +49,15 @@
 (defn- not-foldable! [coll]
   (error/fail! :skein/not-foldable
                (str "Can't fold a " (.getName (class coll)) ". Sources are vectors, maps, sets, ranges, sequences, arrays, "
-                    "strings, every Iterable, Iterator, Spliterator and Stream, whatever reduces itself (IReduceInit, CollReduce), "
-                    "files by way of skein.fold.lines, and types that extend skein.fold.source/Source.")
+                    "strings, every Iterable, Iterator, Spliterator and Stream, types that reduce themselves (IReduceInit, CollReduce), "
+                    "files (see skein.fold.lines), and types that extend skein.fold.source/Source.")
                {:class (.getName (class coll)), :value (error/preview coll)}))
 
 (defn indexed
-  "Returns a source of `size` elements, of which (element-at i) gives the one at i.
+  "Returns a source of `size` elements. (element-at i) returns the element at i. Throws :skein/bad-number and
+  :skein/not-a-function.
 
-  size        int >= 0, else :skein/bad-number is thrown
+  size        int >= 0
   element-at  function of an int from 0 to size - 1; called by several threads
 
       (skein.fold/fold + (indexed 4 #(* 10 %)))
@@ -80,13 +81,13 @@
       x)))
 
 (defn reading
-  "Returns a source of what `read-next!` returns, call by call, until it returns nil.
+  "Returns a source whose elements are the results of calls of `read-next!`, until it returns nil. Throws :skein/not-a-function.
 
   read-next!  function of no argument; called by one thread at a time, not always the same
 
-  For a java.sql.ResultSet, a Reader's lines, a queue. The elements are produced serially, up to 4096 ahead for each thread;
-  the steps on them run in parallel. While read-next! waits, what it has returned before is stepped on; when the fold has
-  ended, its thread is interrupted.
+  Use it for a java.sql.ResultSet, a Reader's lines or a queue. The elements are read serially, up to 4096 ahead for each thread.
+  The steps on them run in parallel, also while read-next! waits. When the fold has ended, a thread that is still in read-next!
+  is interrupted.
 
       (with-open [in (clojure.java.io/reader (java.io.StringReader. \"a\\nbc\"))]
         (skein.fold/fold + (eduction (map count) (reading #(.readLine ^java.io.BufferedReader in)))))
@@ -112,7 +113,7 @@
     (reduce [_ f init] (protocols/coll-reduce coll f init))))
 
 (defn- open-source
-  "Returns the source of a `coll` whose type has no entry of its own in the protocol."
+  "Returns the source for a `coll` whose type does not extend `Source`."
   [coll]
   (condp instance? coll
     LongRange (range-span coll)
@@ -143,12 +144,12 @@
   (-source [coll] (open-source coll)))
 
 (defn source
-  "Returns the Span, Feed, IReduceInit or Remote of `coll`. Throws :skein/not-foldable.
+  "Returns the Span, Feed, IReduceInit or Remote for `coll`. Throws :skein/not-foldable.
 
-  An eduction is unwrapped by `skein.fold/fold`, so that its transducers run in parallel too; here it is
-  a collection that reduces itself."
+  `skein.fold/fold` unwraps an eduction, so that its transducers run in parallel too. For this function an eduction is a
+  collection that reduces itself."
   [coll]
-  ;; Small folds are mostly of vectors, and would feel the protocol.
+  ;; Small folds are mostly of vectors, and calling the protocol would cost a noticeable part of their time.
   (if (instance? PersistentVector coll)
     (Spans/ofVector coll 0 (count coll))
     (let [found (-source coll)]

@@ -26,7 +26,7 @@
 (def ^:private escapes {\" "\\\"", \\ "\\\\", \newline "\\n", \return "\\r", \tab "\\t"})
 
 (defn- plain?
-  "Whether JSON has the character as it is."
+  "Returns whether JSON has the character as it is."
   [c]
   (let [c (int c)]
     (not (or (< c 32) (= c 34) (= c 92) (<= 0x7f c 0x9f) (<= 0xd800 c 0xdfff)))))

@@ -87,7 +87,7 @@
   4)
 
 (defn- without-limit?
-  "Whether the thread, which waits, does so without a limit of time; false when that is not known."
+  "Returns whether the thread, which waits, does so without a limit of time; false when that is not known."
   [^HeapFile h ^long t]
   (if (virtual? h t)
     (and (.hasField h t "timeout") (zero? (.field h t "timeout")) (= (long parked) (.field h t "state")))
@@ -108,7 +108,7 @@
           [t blocker])))
 
 (defn- unseen-stacks?
-  "Whether the file lacks stacks of virtual threads that have begun and not ended, as a JDK 21 leaves them out: nothing can be
+  "Returns whether the file lacks stacks of virtual threads that have begun and not ended, as a JDK 21 leaves them out: nothing can be
   proven then."
   [^HeapFile h threads]
   (some (fn unseen? [t]
@@ -129,7 +129,7 @@
    :cancellable? (.isReached reach t)})
 
 (defn- cycle?
-  "Whether `t` comes back to itself by `next-one`."
+  "Returns whether `t` comes back to itself by `next-one`."
   [next-one t]
   (loop [u (next-one t), seen #{}]
     (cond (= u t) true

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.lints
-  "What looks wrong in a snapshot though nothing is proven: a list of rules, each a function from a snapshot to what it has
-  found, and what grows from snapshot to snapshot."
+  "What looks wrong in a snapshot but is not proven: a list of rules, each a function from a snapshot to its findings. Also the
+  sites whose number of blocks grows from snapshot to snapshot."
   {:no-doc true}
   (:require
    [clojure.string :as str]
@@ -12,7 +12,7 @@
 
 ;;;; Limits
 
-(def ^:const ^:private many-waiting "Of 1024 that may wait in a channel." 768)
+(def ^:const ^:private many-waiting "How many waits in a channel are reported; 1024 is the most." 768)
 (def ^:const ^:private full-ms 5000)
 (def ^:const ^:private long-timer-ms 60000)
 (def ^:const ^:private many-at-a-timer 100)
@@ -28,7 +28,7 @@
 ;;;; Parts of sentences
 
 (defn- by-site
-  "{site [block]}, the most frequent first."
+  "Returns [site [block]] pairs, the most frequent site first."
   [blocks]
   (sort-by (comp - count val) (group-by :site blocks)))
 

@@ -57,7 +57,7 @@
   (into #{} (mapcat (partial wait-helpers ix)) (:waits block)))
 
 (defn- wakes-itself?
-  "Whether time, or something that no snapshot shows, ends one of the waits of `block`."
+  "Returns whether time, or something that no snapshot shows, ends one of the waits of `block`."
   [{:keys [channels]} block]
   (some (fn one [{:keys [channel foreign]}]
           (or foreign (not= :chan (:kind (channels channel) :chan)) (:closed? (channels channel))))

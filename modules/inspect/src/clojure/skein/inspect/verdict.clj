@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.verdict
-  "Who can never go on, and how sure that is.
+  "Which blocks and threads can never continue, and how sure that is.
 
-  * :proven     nothing that goes on can reach the block or thread: the garbage collector has taken it, or a heap file shows it
-  * :certain    the JVM has found that threads hold each other's locks
-  * :suspected  blocks wait for one another, as far as their locals tell; a var or a closure may know more
+  * :proven     no running code can reach the block or thread: the garbage collector has taken it, or a heap file shows it
+  * :certain    the JVM has found that threads wait for each other's locks
+  * :suspected  blocks wait for one another according to their locals; a var or a closure may hold more channels
 
   A report is {:verdict :kind :says} with the blocks or threads that it is about."
   {:no-doc true}
@@ -18,14 +18,14 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const suspicion-ms
-  "How long blocks must have waited to be suspected."
+  "How long blocks must have waited before they are reported as :suspected."
   2000)
 
 ;;;; Proven
 
 (defn- bound
-  "The blocks and threads that wait for results of collected blocks only, and that nothing around them could cancel, as
-  the parties {:block id} and {:thread tid}. A timer, another port or a deadline could end any other wait."
+  "Returns the blocks and threads that wait only for results of collected blocks, and that no scope could cancel, as the
+  parties {:block id} and {:thread tid}. A timer, another port or a deadline could end any other wait."
   [{:keys [blocks threads channels]}]
   (let [stuck (into #{} (comp (filter :collected?) (map :id)) channels)
         bound? (fn bound? [{:keys [waits cancellable?]}]
@@ -36,7 +36,7 @@
         (into (comp (filter bound?) (map (fn party [t] {:thread (:tid t)}))) threads))))
 
 (defn- awaiting
-  "The parties that wait for the results of collected blocks, and for nothing else: {block-id [party]}."
+  "Returns the parties that wait only for the results of collected blocks: {block-id [party]}."
   [{:keys [channels] :as snapshot}]
   (let [bound (bound snapshot)
         bound? (fn bound? [{:keys [block tid]}] (bound (if block {:block block} {:thread tid})))]
@@ -45,8 +45,12 @@
           channels)))
 
 (defn- fate
-  "What the collection of a block means, given who waits for its result and for nothing else: those wait on; the value
-  of its put is lost; its catch or finally clause has not run; or nobody minds."
+  "Returns what the collection of a block means. `awaited-by` are the parties that wait only for its result.
+
+  :deadlock     they wait for ever
+  :no-clean-up  its catch or finally clause has not run
+  :lost-value   the value of its put is lost
+  :abandoned    it harms nobody"
   [{{:keys [in-try]} :site op :op} awaited-by]
   (cond
     (seq awaited-by) :deadlock
@@ -74,21 +78,19 @@
       awaited-by (assoc :awaited-by awaited-by))))
 
 (defn collected
-  "Returns a report for each block of the snapshot that was collected before it had ended, oldest first. Its :kind is
-  :deadlock if somebody waits for its result and nothing else, outside of any scope, :no-clean-up if a catch or finally
-  clause was to run, :lost-value if it was to put one, else :abandoned."
+  "Returns a report for each block of the snapshot that was collected before it had ended, oldest first. For :kind see `fate`."
   [snapshot]
   (let [stuck (into #{} (comp (filter :stuck?) (map :tid)) (:threads snapshot))]
     (mapv (partial proven (shape/index snapshot) (awaiting snapshot) stuck) (:blocks (:collected snapshot)))))
 
 (defn- idles?
-  "Whether this is the main thread and waits for no result: programs end their main function so, to stay alive."
+  "Returns whether this is the main thread and waits for no result. Programs let their main function wait so, to stay alive."
   [{:keys [channels]} {:keys [name waits]}]
   (and (= "main" name) (not-any? (fn result? [{:keys [channel]}] (= :result (:kind (channels channel)))) waits)))
 
 (defn- stuck-threads
-  "Returns a report for each thread of which a heap file shows that nothing that goes on can reach what it waits for. One that
-  waits for a block that can never go on is reported with that."
+  "Returns a report for each thread that waits for something that no running code can reach, as a heap file shows. A thread that
+  waits for a block in `told` is left out: the report on that block names it."
   [snapshot told]
   (let [ix (shape/index snapshot), told (into #{} (comp (mapcat :awaited-by) (map :tid)) told)]
     (for [{:keys [tid stuck?] :as thread} (:threads snapshot)
@@ -99,7 +101,7 @@
 ;;;; Certain
 
 (defn lock-cycles
-  "Returns a report if the snapshot has platform threads that hold each other's locks."
+  "Returns a report if the snapshot has platform threads that wait for each other's locks."
   [{:keys [locks]}]
   (when (seq locks)
     [{:verdict :certain :kind :locks :threads locks
@@ -110,8 +112,8 @@
 ;;;; Suspected
 
 (defn suspected
-  "Returns a report for each set of blocks of the snapshot that wait for one another only, as far as their locals tell,
-  for `suspicion-ms` or longer."
+  "Returns a report for each set of blocks of the snapshot that have waited for one another, and for nobody else, for
+  `suspicion-ms` or longer, according to their locals."
   [snapshot]
   (let [ix (shape/index snapshot)]
     (for [ids (shape/groups (shape/closed-set ix suspicion-ms))
@@ -123,15 +125,15 @@
 ;;;; All
 
 (defn deadlocks
-  "Returns the reports on what can't go on, the surest first; blocks that were abandoned while they waited for a value, as
-  programs may do, are left out."
+  "Returns the reports on blocks and threads that can't continue, the surest first. Abandoned blocks, which are allowed, are
+  left out."
   [snapshot]
   (let [collected (collected snapshot)]
     (into [] cat [(remove (comp #{:abandoned} :kind) collected) (stuck-threads snapshot collected)
                   (lock-cycles snapshot) (suspected snapshot)])))
 
 (defn collect!
-  "Runs the garbage collector until it finds no more of what has not ended. Returns whether it ran."
+  "Runs the garbage collector until it collects no more blocks that have not ended. Returns whether it ran."
   []
   (let [registry (Registry/get)]
     (loop [i 0]

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.why
-  "Why somebody waits: the chain from a block or thread to the one that should end its wait, and so on. `graph` is all of
-  it at once."
+  "Why a block or thread waits: the chain from it to the one that should end its wait, and so on. `graph` returns all waits at
+  once."
   {:no-doc true}
   (:require
    [clojure.string :as str]
@@ -16,7 +16,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- follow
-  "The chain from `party` on, and how it ends."
+  "Returns the chain that begins with `party`, and how it ends."
   [ix party]
   (loop [chain [party], seen #{(:id party)}]
     (let [party (peek chain)
@@ -47,7 +47,7 @@
   (if (seq ps) (str/join ", " (map words/waiting-party ps)) "nobody"))
 
 (defn of-channel
-  "Returns who waits in the channel `id` and who holds it, in words, as `why` does. `ix` is of `skein.inspect.shape/index`."
+  "Returns a sentence on who waits in the channel `id` and who holds it, as `why` does. `ix` is from `skein.inspect.shape/index`."
   [ix id]
   (let [{:keys [takes puts closed?] :as c} ((:channels ix) id)
         holders (map words/block-name (sort (get-in ix [:holders id])))]
@@ -60,7 +60,7 @@
      :ends :channel}))
 
 (defn- of-collected
-  "What is said of the block `id` if it was collected, or nil."
+  "Returns the report on the block `id` if it was collected, or nil."
   [snapshot id]
   (some (fn its [{:keys [says block]}] (when (= id (:id block)) {:says says :chain [block] :ends :collected}))
         (verdict/collected snapshot)))
@@ -68,7 +68,7 @@
 (defn- of-block [snapshot ix id]
   (or (some->> ((:blocks ix) id) (of-party ix))
       (of-collected snapshot id)
-      (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never was.")
+      (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never existed.")
                    {:block (error/preview id)})))
 
 (defn why
@@ -83,7 +83,7 @@
       (instance? Thread x) (of-party ix (or (some (fn it [t] (when (= (.threadId ^Thread x) (:tid t)) t)) (:threads snapshot))
                                             {:name (.getName ^Thread x) :tid (.threadId ^Thread x) :waits [] :state :outside}))
       :else (error/fail! :skein/no-such-block
-                         (str "why takes the number of a block, a channel or a thread, not " (error/preview x) ".")
+                         (str "why takes the number of a block, a channel or a thread, but got " (error/preview x) ".")
                          {:block (error/preview x)}))))
 
 (defn graph

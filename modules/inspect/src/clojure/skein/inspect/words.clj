@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.words
-  "Blocks, channels and waits of a snapshot in words. Every function takes an index as `skein.inspect.shape/index`
-  makes it, or parts of a snapshot."
+  "Sentences on the blocks, channels and waits of a snapshot. Every function takes an index, as `skein.inspect.shape/index`
+  returns it, or parts of a snapshot."
   {:no-doc true}
   (:require
    [clojure.string :as str]
@@ -18,7 +18,7 @@
   (str "go-" id))
 
 (defn duration
-  "Returns milliseconds in words.
+  "Returns a time in milliseconds as text.
 
       (map duration [120 12400 754000])
       ;=> (\"0.1 s\" \"12.4 s\" \"12 min 34 s\")"
@@ -34,7 +34,7 @@
   (str (some-> file (str/replace #".*[/\\]" "")) (when (and line (pos? (long line))) (str ":" line)) (when form (str " " form))))
 
 (defn channel-name
-  "Returns how a channel is called: by its label, as the result of its block, or by its number, with what is in its buffer."
+  "Returns the name of a channel, which is its label, its block or its number, and how full its buffer is."
   [{:keys [label kind id block buffer]}]
   (str (or label (when block (str "the result of " (block-name block)))
            (str (name (or kind :chan)) "-" id))
@@ -42,7 +42,7 @@
          (str " (" count (when capacity (str "/" capacity)) (when (= count capacity) " full") ")"))))
 
 (defn wait
-  "Returns one wait in words, as \"to put on orders (1/1 full)\"."
+  "Returns one wait as text, such as \"to put on orders (1/1 full)\"."
   [{:keys [channels]} {:keys [op channel foreign latch]}]
   (str (if (= :put op) "to put on " "for ")
        (cond
@@ -51,14 +51,14 @@
          :else (str "a port of another kind, " foreign))))
 
 (defn waits
-  "Returns all that a block or thread waits for, in words."
+  "Returns all waits of a block or thread as text."
   [ix party]
   (if-some [ws (seq (:waits party))]
     (str/join " or " (map (partial wait ix) ws))
     (name (:state party :running))))
 
 (defn thread-name
-  "Returns the name of a thread; few virtual ones have one of their own.
+  "Returns the name of a thread, or its number if it has no name, as most virtual threads.
 
       (thread-name \"\" 31)
       ;=> \"thread 31\""
@@ -74,7 +74,7 @@
       (str who ", " (place site) ", is " (clojure.core/name (or state :waiting)) "."))))
 
 (defn waiting-party
-  "Returns the name of what waits in a channel."
+  "Returns the name of the block, thread or callback that waits in a channel."
   [{:keys [block thread tid callback older]}]
   (cond
     block (block-name block)
@@ -87,7 +87,7 @@
     (when (seq hs) (str/join ", " (map block-name (take 5 hs))))))
 
 (defn- hopeless
-  "A sentence on each block of whose result `block` waits in vain, or nil."
+  "Returns a sentence on each block that was collected before it had ended and for whose result `block` waits, or nil."
   [ix block]
   (when-some [waits (seq (filter (partial shape/hopeless? ix) (:waits block)))]
     (str/join " " (map (fn says [{:keys [channel]}]
@@ -96,7 +96,7 @@
                        waits))))
 
 (defn- hope
-  "A sentence on who could end one of `waits`, those that are not in vain."
+  "Returns a sentence on who could end one of `waits`."
   [{:keys [channels] :as ix} {:keys [waits] :as block}]
   (let [timers (sort (keep (comp :remaining-ms channels :channel) waits))]
     (cond
@@ -106,7 +106,7 @@
       :else "No block is seen that could end that: somebody else must.")))
 
 (defn outlook
-  "Returns sentences on who could end the waits of `block`, and on those of which nobody can."
+  "Returns sentences on who could end the waits of `block`, and on waits that nobody can end."
   [ix block]
   (let [waits (remove (partial shape/hopeless? ix) (:waits block))]
     (str/join " " (keep identity [(hopeless ix block) (when (seq waits) (hope ix (assoc block :waits waits)))]))))

@@ -39,7 +39,7 @@
                "demo/async.clj" "async.clj")
 
 (defn- blocked?
-  "Whether `thread` waits, which the main program does once its block is parked."
+  "Returns whether `thread` waits, which the main program does once its block is parked."
   [^Thread thread]
   (contains? #{Thread$State/WAITING Thread$State/TIMED_WAITING} (.getState thread)))
 

@@ -111,7 +111,7 @@
   (is (= "(.length s)" (failed '(let [^String s nil] (.length s))))))
 
 (defn- same-exception?
-  "Whether `t`, thrown in trace-forms, comes out as it is, and is reported."
+  "Returns whether `t`, thrown in trace-forms, comes out as it is, and is reported."
   [^Throwable t]
   (let [cause (.getCause t), suppressed (vec (.getSuppressed t)), message (.getMessage t)
         reports (atom [])

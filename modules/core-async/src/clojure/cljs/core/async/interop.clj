@@ -5,8 +5,8 @@
 (set! *warn-on-reflection* true)
 
 (defmacro <p!
-  "Takes the value of the promise `exp`, in a block; a rejection is thrown in an ExceptionInfo whose
-  data is {:error :promise-error} and whose cause it is."
+  "Takes the value of the promise `exp`, in a block. If the promise is rejected, throws an
+  ExceptionInfo with the data {:error :promise-error} and the rejection as its cause."
   {:style/indent 0}
   [exp]
   `(let [v# (cljs.core.async/<! (p->c ~exp))]

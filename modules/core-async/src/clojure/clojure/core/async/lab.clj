@@ -1,18 +1,18 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.lab
-  "Two ports made of several: core.async's experiments, kept for programs that use them.
+  "Ports made of several ports: core.async's experiments, for programs that use them.
 
-  * `multiplex`  a port to take from: a value of any of several ports
-  * `broadcast`  a port to put on: the value goes to all of several ports
+  * `multiplex`  a port to take from, which gives the values of several ports
+  * `broadcast`  a port to put on, which puts each value on several ports
 
       (let [c (a/chan 1) d (a/chan 1)]
         (a/>!! (broadcast c d) :news)
         [(a/<!! c) (a/<!! d)])
       ;=> [:news :news]
 
-  As clojure.core.async.lab. Differs: a value that was taken for an operation which then
-  lost an alts is kept for the next take; `poll!` does not wait. `mult` and `merge` are the
-  better choice for what runs long."
+  As clojure.core.async.lab. Differs: if a value was taken for an alts that another port wins,
+  the value is kept for the next take. `poll!` does not wait. Prefer `mult` and `merge` in new
+  code."
   (:require
    [skein.async :as a]
    [skein.impl.protocols :as impl])
@@ -36,12 +36,12 @@
      (try ~@body (finally (.unlock lock#)))))
 
 (defn- commit
-  "Commits the handler `h`: its function, or nil if it has completed otherwise."
+  "Commits the handler `h`. Returns its function, or nil if it has completed otherwise."
   [h]
   (with-lock h (when (impl/active? h) (impl/commit h))))
 
-;; Among the ports of a multiplexing port: holds values that were taken for an operation which
-;; had completed otherwise by then. Every take waits here too, so that none is left lying.
+;; One of the ports of a multiplexing port. It holds values that were taken for an operation that
+;; has completed otherwise. Every take waits here too, so that these values are taken.
 (deftype ^:private Kept [ch]
   impl/ReadPort
   (take! [_ h] (impl/take! ch h)))
@@ -51,8 +51,8 @@
 (defn- kept? [port] (instance? Kept port))
 
 (defn- give
-  "Ends the take of `h` with `v`: [function v]. The function is nil if `h` has completed
-  otherwise, and then the value is kept."
+  "Ends the take of `h` with `v`. Returns [function v]. If `h` has completed otherwise, the function
+  is nil and the value is kept."
   [ports h v]
   (let [f (commit h)]
     (when (and (nil? f) (some? v))
@@ -60,8 +60,8 @@
     [f v]))
 
 (defn- take-one
-  "Takes for `h` from one of `ports`, which loses those that are closed: [function value], or
-  nil if it waits."
+  "Takes for `h` from one of `ports`, and removes closed ports from it. Returns [function value], or
+  nil if the take waits."
   [mutex ^Set ports h]
   (let [forget (fn forget [port] (with-lock mutex (.remove ports port)))
         late (fn late [[v port]]
@@ -88,13 +88,14 @@
       (when f (impl/box v)))))
 
 (defn multiplex
-  "Returns a port that gives a value of one of `ports`, whichever has one; nil when all are
-  closed. As clojure.core.async.lab's."
+  "Returns a port whose takes return a value of any of `ports`, or nil when all are closed. As
+  clojure.core.async.lab's."
   [& ports]
   (->MultiplexingReadPort (ReentrantLock.) (HashSet. ^Collection (cons (Kept. (a/chan 8)) ports))))
 
 (defn- put-on-all
-  "Puts `v` on all ports and calls `done` with whether one accepted it, when all have ended."
+  "Puts `v` on all ports. When all puts have ended, calls `done` with true if one was accepted, else
+  false."
   [ports v done]
   (let [pending (AtomicInteger. (inc (count ports)))
         accepted (AtomicBoolean.)
@@ -123,8 +124,8 @@
           (impl/box @at-once))))))
 
 (defn broadcast
-  "Returns a port whose puts go to all of `ports` and are done when all have accepted; false
-  if all are closed. As clojure.core.async.lab's. Differs: an alts that tries the put is
-  decided by that."
+  "Returns a port whose puts go to all of `ports`. A put ends when all have accepted it, and returns
+  false if all are closed. As clojure.core.async.lab's. Differs: in an alts, such a put is chosen
+  as soon as it is tried."
   [& ports]
   (->BroadcastingWritePort (set ports)))

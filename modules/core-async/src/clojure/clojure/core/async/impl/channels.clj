@@ -1,7 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.channels
-  "Channels for code that knows those
-  and makes ports of its own."
+  "Channels, for code that uses this namespace of core.async to make ports of its own."
   (:require
    [skein.async :as a]
    [skein.impl.protocols :as impl])
@@ -11,13 +10,13 @@
 
 (set! *warn-on-reflection* true)
 
-;; A program prints channels by a method of its own for one of core.async's types. A channel is also
-;; a skein.rt.Channel, for which skein.async has a method.
+;; A program may define print-method for one of core.async's types. A channel is also a
+;; skein.rt.Channel, for which skein.async defines print-method; the program's method is preferred.
 (doseq [type [ManyToManyChannel ReadPort WritePort clojure.core.async.impl.protocols.Channel]]
   (prefer-method print-method type skein.rt.Channel))
 
 (defn box
-  "Returns a derefable `value`, as a port returns for an operation that is done at once."
+  "Returns a box that derefs to `value`, as a port returns for an operation that is done at once."
   [value]
   (impl/box value))
 

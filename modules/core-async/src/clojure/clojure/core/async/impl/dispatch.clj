@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.dispatch
-  "Where work runs, for code that knows
-  those: `executor-for` and `exec` for threads, `run` for callbacks."
+  "Executors, for code that uses this namespace of core.async: `executor-for` and `exec` for threads,
+  `run` for callbacks."
   (:require
    [skein.impl.threads :as threads])
   (:import
@@ -12,14 +12,14 @@
 (set! *warn-on-reflection* true)
 
 (defn counted-thread-factory
-  "Returns a ThreadFactory of threads named by `name-format`, in which %d is a counter from
-  1. `:init-fn` runs first on each thread."
+  "Returns a ThreadFactory. `name-format` is the format of the threads' names, in which %d is a
+  counter from 1. `:init-fn` runs first on each thread."
   ([name-format daemon] (counted-thread-factory name-format daemon nil))
   ([name-format daemon opts] (threads/counted-thread-factory name-format daemon opts)))
 
 (defn executor-for
-  "Returns the Executor for :io, :compute or :mixed work; :core-async-dispatch is that of
-  callbacks, the workers of the blocks."
+  "Returns the Executor for :io, :compute or :mixed work. :core-async-dispatch is the one for
+  callbacks, which is the workers of the blocks."
   [workload]
   (if (= :core-async-dispatch workload)
     threads/dispatch
@@ -43,7 +43,7 @@
     (exec r :core-async-dispatch)))
 
 (defn in-dispatch-thread?
-  "Whether this thread runs a block."
+  "Returns whether this thread runs a block."
   []
   (Runner/inBlock))
 
@@ -52,7 +52,7 @@
   [])
 
 (defmacro with-dispatch-thread-marking
-  "Evaluates the body: workers need no mark."
+  "Evaluates the body. Skein's workers need no mark."
   {:style/indent 0}
   [& body]
   `(do ~@body))

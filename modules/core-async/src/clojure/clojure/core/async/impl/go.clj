@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.go
-  "The compiler under the names of clojure.core.async.impl.go, for macros that call it.
+  "The go compiler under core.async's names, for macros that call it.
 
   * `go-impl`        the expansion of `go`
-  * `state-machine`  a machine for clojure.core.async.impl.ioc-macros, with operations of one's own
+  * `state-machine`  a machine for clojure.core.async.impl.ioc-macros, with custom operations
 
-  Such a machine runs its body on a virtual thread, which waits where the machine waits; it
-  is not collected before it ends. A library that is written for Skein needs none: a
-  function that blocks, or that calls `<!`, is operation enough."
+  Such a machine runs its body on a virtual thread, which waits when the machine waits. The
+  thread is not garbage before it ends. A library that is written for Skein needs no such
+  machine: its operations can be functions that block or call `<!`."
   (:require
    [clojure.core.async.impl.ioc-macros :as ioc]
    [skein.impl.go :as compiler])
@@ -23,15 +23,16 @@
   [env body]
   (compiler/compile-go env body nil))
 
-;; A machine's thread and the thread that runs the machine take turns: the one puts what has become
-;; of the turn on `turns`, the other takes it; a machine that waits takes from `wakes`.
+;; A machine's thread and the thread that runs the machine take turns. At the end of a turn the
+;; machine's thread puts the outcome on `turns`, and the other takes it. A machine that waits takes
+;; from `wakes`.
 (deftype ^:private Turns [^SynchronousQueue turns ^SynchronousQueue wakes])
 
 (alter-meta! #'->Turns assoc :private true)
 
 (defn transition
-  "Called by the body of a machine: does the operation `run`, a function of the machine, a
-  block number and `args`, and returns its value, perhaps after a wait."
+  "For the body of a machine: does the operation `run`, a function of the machine, a block number and
+  `args`. Waits for its value and returns it."
   [state ^Turns turns run args]
   (when-not (identical? :recur (apply run state 1 args))
     (.put ^SynchronousQueue (.-turns turns) [:waits])
@@ -52,8 +53,8 @@
     state))
 
 (defn machine
-  "Returns a machine with `n-user-places` that runs `body`, a function of the machine and of
-  what `transition` needs."
+  "Returns a machine with `n-user-places` that runs `body`, a function of the machine and of its
+  Turns."
   [n-user-places body]
   (let [turns (Turns. (SynchronousQueue.) (SynchronousQueue.))
         go-on (fn go-on [state]
@@ -67,10 +68,10 @@
                    ioc/FN-IDX begin)))
 
 (defn state-machine
-  "Returns a form of a function that makes a machine running `body`. In the body, calls of
-  the symbols that are keys of `user-transitions`, by their names without a namespace, are
-  operations: a value names the function that does one; see `transition`. The one of :Return
-  is called with the machine and the body's value, and gives the machine's."
+  "Returns the form of a function that makes a machine for `body`. `user-transitions` maps the
+  symbol of an operation to the symbol of the function that does it, see `transition`. The body
+  calls an operation by its name without a namespace. The function of :Return is called with
+  the machine and the body's value, and returns the machine's value."
   [body num-user-params [_crossing-env _env] user-transitions]
   (let [state (gensym "state")
         turns (gensym "turns")

@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.ioc-macros
-  "State machines for code that drives
-  some of its own, and for go blocks that core.async compiled ahead of time. A machine is an
-  array: its function, which takes the array, its state, the value of the last operation,
-  its bindings. Skein's own blocks are not made like this."
+  "State machines, for code that makes machines of its own, and for go blocks that core.async
+  compiled ahead of time. A machine is an array that holds its function, which takes the array,
+  its state, the value of the last operation, and its bindings. Skein's own blocks do not use
+  them."
   (:require
    [skein.async :as a]
    [skein.impl.protocols :as impl])
@@ -12,12 +12,12 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^{:const true :tag 'long} FN-IDX "Where the machine's function is." 0)
-(def ^{:const true :tag 'long} STATE-IDX "Where the number of its next block is." 1)
-(def ^{:const true :tag 'long} VALUE-IDX "Where the value of the last operation is." 2)
-(def ^{:const true :tag 'long} BINDINGS-IDX "Where the thread bindings are." 3)
-(def ^{:const true :tag 'long} EXCEPTION-FRAMES "Where handlers are." 4)
-(def ^{:const true :tag 'long} USER-START-IDX "Where the user's own places begin." 5)
+(def ^{:const true :tag 'long} FN-IDX "The index of the machine's function." 0)
+(def ^{:const true :tag 'long} STATE-IDX "The index of the number of its next block." 1)
+(def ^{:const true :tag 'long} VALUE-IDX "The index of the value of the last operation." 2)
+(def ^{:const true :tag 'long} BINDINGS-IDX "The index of the thread bindings." 3)
+(def ^{:const true :tag 'long} EXCEPTION-FRAMES "The index of the exception handlers." 4)
+(def ^{:const true :tag 'long} USER-START-IDX "The index of the first of the user's own places." 5)
 
 (defn aset-object
   "Sets place `idx` of the machine to `o`."
@@ -25,12 +25,12 @@
   (.set arr (int idx) o))
 
 (defn aget-object
-  "What is in place `idx` of the machine."
+  "Returns the value in place `idx` of the machine."
   [^AtomicReferenceArray arr ^long idx]
   (.get arr (int idx)))
 
 (defmacro aset-all!
-  "Sets places of the machine `arr` to values, given in turn. Returns the machine."
+  "Sets places of the machine `arr`; `more` is alternating indices and values. Returns the machine."
   {:style/indent 0}
   [arr & more]
   (assert (even? (count more)) "Must give an even number of args to aset-all!")
@@ -40,12 +40,12 @@
        ~machine)))
 
 (defn run-state-machine
-  "Runs the machine to its end or to where it waits."
+  "Runs the machine until it ends or waits."
   [state]
   ((aget-object state FN-IDX) state))
 
 (defn run-state-machine-wrapped
-  "As `run-state-machine`; if it throws, the channel in place USER-START-IDX closes."
+  "As `run-state-machine`. If it throws, closes the channel in place USER-START-IDX."
   [state]
   (try
     (run-state-machine state)
@@ -58,8 +58,8 @@
   (run-state-machine-wrapped state))
 
 (defn- step
-  "Goes on at `blk` after an operation: :recur if `start`, given the function for later, has
-  returned a box of its value."
+  "Does an operation after which the machine continues at `blk`. `start` is called with a function
+  for a later value. Returns :recur if `start` returns a box with the value."
   [state blk start]
   (aset-object state STATE-IDX blk)
   (when-some [box (start (fn later [value] (go-on state value)))]

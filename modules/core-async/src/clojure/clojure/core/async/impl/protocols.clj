@@ -1,11 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.protocols
-  "The protocols of ports, handlers and buffers under the names of
-  clojure.core.async.impl.protocols, for code that knows those. They are those of
-  skein.impl.protocols: to extend or satisfy one is the same as the other.
+  "The protocols of skein.impl.protocols under core.async's names, for code that uses these names.
+  Extending a protocol here extends the one there, and the reverse.
 
-  What implements one of them in a deftype or reify has the interface of core.async's name, as it
-  has with core.async. Skein's channels and buffers have it too: see skein.rt.ChannelFactory."
+  A deftype or reify that implements one of them has the interface with core.async's name, as with
+  core.async. Skein's channels and buffers have it too: see skein.rt.ChannelFactory."
   (:require
    [skein.impl.mirror :as mirror]
    [skein.impl.protocols :as impl]))
@@ -19,8 +18,8 @@
    full? remove! add!* close-buf! Capacity capacity])
 
 (defmacro ^:private import-protocol
-  "Interns here the protocol of skein.impl.protocols called `protocol-name`, on core.async's interface of
-  that name. Methods, each written as (name this args...), reach what has that interface."
+  "Interns here the protocol `protocol-name` of skein.impl.protocols, with core.async's interface of that
+  name, and extends it to that interface. Each method is written as (name this args...)."
   [protocol-name & methods]
   (let [protocol (symbol "skein.impl.protocols" (name protocol-name))
         interface (symbol (str "clojure.core.async.impl.protocols." protocol-name))]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.timers
-  "Timeouts for code that knows that."
+  "Timeouts, for code that uses this namespace of core.async."
   (:require
    [skein.async :as a]))
 
