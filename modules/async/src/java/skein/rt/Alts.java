@@ -13,12 +13,12 @@ import java.util.Arrays;
 import java.util.Comparator;
 
 /**
- * Does one of several channel operations, in three steps: try each in turn; if none is ready, lock all the
- * channels, see whether that is still so, and queue one arm in each; the first arm that is claimed wins.
+ * Does one of several channel operations, in three steps. First it tries each operation in turn. If none is ready, it
+ * locks all the channels, checks that still none is ready, and queues one arm in each. The first arm that is claimed wins.
  *
- * <p>The steps are those of Go's select (runtime/select.go). Differs: the first step takes one lock at a time
- * and mostly succeeds; the locks have no order that all keep, since transducers run under them, so all but one are
- * only tried; and the winner, not the owner, takes the other arms out again.
+ * <p>The steps are those of Go's select (runtime/select.go). Differs: the first step takes one lock at a time, and
+ * mostly succeeds. There is no global order of locks, since transducers run under them, so all locks but one are taken by
+ * tryLock. The winner, not the owner, withdraws the other arms.
  */
 public final class Alts {
     private static final Keyword PRIORITY = Keyword.intern(null, "priority");
@@ -31,7 +31,7 @@ public final class Alts {
     /**
      * Does one of {@code ports}, each a channel to take from or a vector of a channel and a value to put.
      *
-     * @param given the options :priority and :default: a map, or a seq of what follows the ports; nil: none
+     * @param given the options :priority and :default: a map, or a seq of the arguments after the ports; nil: none
      * @param owner gets {@code [value port]} by {@link Waiter#complete} when null is returned
      * @return {@code [value port]}, or null when {@code owner} waits
      */
@@ -70,7 +70,7 @@ public final class Alts {
                 "a vector of channels to take from and [channel value] pairs to put");
     }
 
-    /** Whether all ports are channels of ours. Nothing happens before everything has been checked. */
+    /** Returns whether all ports are Skein's channels. All operations are checked before any is tried. */
     private static boolean check(IPersistentVector ops) {
         int n = ops.count();
         if (n == 0) {
@@ -106,14 +106,14 @@ public final class Alts {
         }
     }
 
-    /** Returns the map that {@code args} are, keys and values or a map; what is no map when that stands alone. */
+    /** Returns the options in {@code args}: keys and values, or a map. A single argument is returned unchecked. */
     private static Object asMap(ISeq args) {
         if (args.next() == null) return args.first();
         Object[] array = RT.toArray(args);
         int n = array.length / 2 * 2;
         IPersistentMap options = PersistentArrayMap.createAsIfByAssoc(Arrays.copyOf(array, n));
         if (n == array.length) return options;
-        if (!(array[n] instanceof IPersistentMap more)) // Clojure lets a map stand behind keys and values
+        if (!(array[n] instanceof IPersistentMap more)) // as in Clojure, a map may follow keys and values
         throw refused("skein/bad-option", "The options of alts", args, "a map, or keys and values");
         return options.cons(more);
     }
@@ -168,7 +168,7 @@ public final class Alts {
     }
 
     /**
-     * Whether an operation tried before is the other side of this one, on the same channel without a buffer.
+     * Returns whether an operation tried before is the other side of this one, on the same unbuffered channel.
      * As in core.async, {@code (alts! [c [c 1]])} then completes with itself.
      */
     private static boolean meetsItself(IPersistentVector ops, int[] order, int i, Channel ch, boolean takes) {
@@ -187,7 +187,7 @@ public final class Alts {
         throw new IllegalStateException("no put on " + ch);
     }
 
-    /** The second step: false when something has become ready, so that it must be tried again. */
+    /** The second step. Returns false if an operation has become ready, so that all must be tried again. */
     private static boolean queue(IPersistentVector ops, Waiter owner) {
         int n = ops.count();
         Channel[] ordered = new Channel[n];
@@ -204,8 +204,8 @@ public final class Alts {
     }
 
     /**
-     * Waits for one lock only while it holds none, since a transducer under another channel's lock may want one of
-     * these: if the rest can't be had at once, it lets all go and waits for the one that was taken.
+     * Waits for a lock only while it holds none, because a transducer under another channel's lock may wait for one of
+     * these. If a lock is taken, it releases all, and waits for that lock first.
      */
     private static void lockAll(Channel[] channels) {
         int waitFor = 0;
@@ -215,7 +215,7 @@ public final class Alts {
         }
     }
 
-    /** Returns -1 when it holds all, or the index of one that was taken, and then it holds none. */
+    /** Returns -1 if it holds all locks. Otherwise returns the index of a lock that was taken, and holds none. */
     private static int lockOthers(Channel[] channels, int held) {
         for (int i = 0; i < channels.length; i++) {
             if (!isFirst(channels, i) || channels[i] == channels[held] || channels[i].tryLock()) continue;
@@ -234,7 +234,7 @@ public final class Alts {
         }
     }
 
-    /** Whether this is the first place of a channel that may stand there more than once. */
+    /** Returns whether this is the first index of a channel, which may occur more than once. */
     private static boolean isFirst(Channel[] ordered, int i) {
         int hash = System.identityHashCode(ordered[i]);
         for (int j = i - 1; j >= 0 && System.identityHashCode(ordered[j]) == hash; j--) {
@@ -252,7 +252,7 @@ public final class Alts {
         return false;
     }
 
-    /** Withdraws the take, put or alts by which {@code frame} waits in {@code ports}, which may be one port. */
+    /** Withdraws the take, put or alts of {@code frame}, which waits in {@code ports}, one port or several. */
     static boolean withdraw(Frame frame, Object ports) {
         if (ports instanceof Channel channel) return channel.withdraw(frame);
         IPersistentVector ops = asVector(ports);
@@ -276,11 +276,10 @@ public final class Alts {
                 if (v == null) arm.channel.addTaker(arm);
                 else arm.channel.addPutter(arm, v);
             }
-            // Last, since who cancels the block from then on looks at all arms, as soon as it gets their locks.
+            // Last, because after this a cancelling thread may withdraw all arms, as soon as it gets their locks.
             if (owner instanceof Frame frame && frame.cancellable() != null)
                 frame.cancellable().parks(choice::withdraw);
-        } catch (
-                Throwable t) { // too many wait, no memory, or cancelled: the owner must not be left with arms that live
+        } catch (Throwable t) { // too many wait, no memory, or cancelled: no arm may stay active
             choice.claim();
             for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);
             throw t;

@@ -6,14 +6,14 @@ public interface Body {
     /**
      * Runs the blocks of code from {@code frame.state} on.
      *
-     * @return {@link Frame#PARKED} when a parking operation has to wait, in which case the frame must not be
-     *     touched any more; else the go block's value
+     * @return {@link Frame#PARKED} if a parking operation has to wait; then the caller must not use the frame any
+     *     more. Otherwise the go block's value
      */
     Object run(Frame frame);
 
-    /** The block at which to go on when an exception is thrown in {@code state}, or -1. */
+    /** Returns the basic block that handles an exception thrown in {@code state}, or -1. */
     int handler(int state);
 
-    /** Where the block parks: {@code {:file string, :sites {state [op line column form-string]}}}. */
+    /** Returns where the block parks: {@code {:file string, :sites {state [op line column form-string]}}}. */
     Object sites();
 }

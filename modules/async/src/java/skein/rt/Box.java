@@ -3,7 +3,7 @@ package skein.rt;
 
 import clojure.lang.IDeref;
 
-/** A value that is there: what a port returns for an operation that is done at once. */
+/** The value that a port returns for an operation that is done at once. */
 public record Box(Object value) implements IDeref {
     @Override
     public Object deref() {

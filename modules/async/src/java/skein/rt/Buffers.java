@@ -66,7 +66,7 @@ public final class Buffers {
         }
     }
 
-    /** Never full: when it holds {@code capacity} values, the newest is dropped. */
+    /** Is never full: when it holds {@code capacity} values, it drops new ones. */
     public static class Dropping extends Fixed {
         public Dropping(int capacity) {
             super(capacity);
@@ -83,7 +83,7 @@ public final class Buffers {
         }
     }
 
-    /** Never full: when it holds {@code capacity} values, the oldest is dropped. */
+    /** Is never full: when it holds {@code capacity} values, it drops the oldest. */
     public static class Sliding extends Fixed {
         public Sliding(int capacity) {
             super(capacity);
@@ -101,7 +101,7 @@ public final class Buffers {
         }
     }
 
-    /** Keeps its first value for ever and gives it to every taker; closed without one, it gives nil. */
+    /** Keeps its first value for ever and gives it to every take. If it is closed without a value, takes get nil. */
     public static class Promise implements Buffer {
         private static final Object UNDELIVERED = new Object();
 
@@ -161,7 +161,7 @@ public final class Buffers {
             return 1;
         }
 
-        /** The value, which stays. */
+        /** Returns the value without removing it. */
         Object peek() {
             return value;
         }

@@ -10,7 +10,7 @@ import skein.rt.scope.Region;
 
 /** The waiter behind {@code put!}, {@code take!} and {@code do-alts}: a function of the result. */
 public final class Callback extends Waiter implements Runnable {
-    private final IFn function; // null: nobody wants to know
+    private final IFn function; // null: the result is ignored
     private final boolean onCaller;
 
     /**
@@ -22,12 +22,12 @@ public final class Callback extends Waiter implements Runnable {
         this.onCaller = onCaller;
     }
 
-    /** The function, or null: for inspection. */
+    /** Returns the function, or null. For inspection. */
     public IFn function() {
         return function;
     }
 
-    /** A task for {@link Scheduler#submit} whose exceptions go to the uncaught-exception handler. */
+    /** Returns a task for {@link Scheduler#submit} whose exceptions go to the uncaught-exception handler. */
     public static Runnable task(Runnable task) {
         return () -> {
             try {
@@ -44,12 +44,12 @@ public final class Callback extends Waiter implements Runnable {
         if (function == null) return;
         value = result;
         if (!onCaller) Scheduler.submit(this);
-        else if (Child.here()) runAsNobodys();
+        else if (Child.here()) runOutsideOfScope();
         else run();
     }
 
-    /** Runs it where another party's scope is bound: what the function starts is not that scope's. */
-    private void runAsNobodys() {
+    /** Runs it on a thread on which a scope is bound; blocks that the function starts must not join that scope. */
+    private void runOutsideOfScope() {
         Var.pushThreadBindings(RT.map(Region.CHILD, null));
         try {
             run();
@@ -58,7 +58,7 @@ public final class Callback extends Waiter implements Runnable {
         }
     }
 
-    /** Calls the function. An exception is the function's own affair and must not hit the other party. */
+    /** Calls the function. Its exception must not reach the other side of the operation. */
     @Override
     public void run() {
         try {

@@ -7,8 +7,8 @@ import skein.rt.schedule.Scheduler;
 import skein.rt.watch.Failure;
 
 /**
- * Moves values from puts to takes, in order, with or without a buffer between them. What waits here is a
- * {@link Waiter}; frames, threads, callbacks and alts all come through the same two methods.
+ * Moves values from puts to takes, in order, with or without a buffer between them. An operation that waits is a
+ * {@link Waiter}. Frames, threads, callbacks and alts all use the same two methods.
  */
 public class Channel extends Lock {
     /*
@@ -31,7 +31,7 @@ public class Channel extends Lock {
      *
      * The two queues are circular lists through Waiter.next and .prev, so that a waiter can be withdrawn
      * from the middle at once. Differs from core.async's ManyToManyChannel, which leaves finished handlers
-     * in its lists and sweeps them out later.
+     * in its lists and removes them later.
      */
 
     /** How many takes, and how many puts, may wait in one channel. */
@@ -40,14 +40,14 @@ public class Channel extends Lock {
     /** What {@link #take} and {@link #put} return when the operation could not be done at once. */
     public static final Object NONE = new Object();
 
-    /** Why most channels are closed: no reason was given. */
+    /** The reason of a close without a cause. */
     private static final Object CLOSED = new Object();
 
-    Buffer buffer; // guarded by lock; null: every put meets its take
+    Buffer buffer; // guarded by lock; null: no buffer, so that a put waits for its take
     private Waiter takers; // guarded by lock; the first of a circular list, or null
     private Waiter putters; // guarded by lock; the first of a circular list, or null
     private int waiting; // guarded by lock; how many takers and putters, together
-    private Runnable putWaits; // guarded by lock; told once that a put waits, or null
+    private Runnable putWaits; // guarded by lock; run once when a put waits, or null
     private volatile Object end; // null while open, then CLOSED, a Throwable or a Failure; read by anyone
 
     /** @param buffer where values wait, or null for none */
@@ -59,7 +59,7 @@ public class Channel extends Lock {
      * Takes a value.
      *
      * @param waiter queued if there is no value now; null never waits
-     * @param runner what the calling thread runs on, or null when that is none or not known
+     * @param runner the calling thread's runner, or null if it has none or it is not known
      * @return the value; null when closed and empty; {@link #NONE} when {@code waiter} waits, or would have
      * @throws AssertionError when {@link #MAX_WAITING} takes wait already
      */
@@ -85,7 +85,7 @@ public class Channel extends Lock {
         return NONE;
     }
 
-    /** Nothing waits in a closed channel; a transducer may still have something. */
+    /** Takes from a closed channel in which no put waits; its transducer may still have values. */
     private Object takeLast(Buffer b, Runner runner) {
         if (b != null) {
             finish(b);
@@ -108,7 +108,7 @@ public class Channel extends Lock {
         return v;
     }
 
-    /** Lets waiting puts into the buffer while there is room; returns those whose puts are done. */
+    /** Moves the values of waiting puts to the buffer while there is room. Returns those puts. */
     private Waiter refill(Buffer b) {
         Waiter completed = null;
         while (putters != null && !b.full()) {
@@ -127,7 +127,7 @@ public class Channel extends Lock {
      * Puts a value.
      *
      * @param waiter queued if there is no room now; null never waits
-     * @param runner what the calling thread runs on, or null when that is none or not known
+     * @param runner the calling thread's runner, or null if it has none or it is not known
      * @return true; false when closed; {@link #NONE} when {@code waiter} waits, or would have
      * @throws IllegalArgumentException when {@code value} is null
      * @throws AssertionError when {@link #MAX_WAITING} puts wait already
@@ -172,7 +172,7 @@ public class Channel extends Lock {
         return Boolean.TRUE;
     }
 
-    /** Gives buffered values to waiting takes; returns those takes. */
+    /** Gives buffered values to waiting takes. Returns those takes. */
     private Waiter serveTakers(Buffer b) {
         Waiter completed = null;
         while (takers != null && b.count() > 0) {
@@ -183,12 +183,12 @@ public class Channel extends Lock {
         return completed;
     }
 
-    /** Closes the channel: takes that wait get what is buffered, then nil; no put is accepted any more. */
+    /** Closes the channel. Waiting takes get the buffered values, then nil; no more puts are accepted. */
     public void close() {
         close(CLOSED, null);
     }
 
-    /** As {@link #close()}; {@link #thrown} then tells why. The first reason counts. */
+    /** As {@link #close()}; {@link #thrown} then returns the cause. The first close counts. */
     public void close(Throwable cause) {
         close(Objects.requireNonNull(cause), null);
     }
@@ -208,13 +208,13 @@ public class Channel extends Lock {
         if (completed != null) Ring.completeAll(completed, runner);
     }
 
-    /** Closes a channel that may be closed already: {@code why} counts, whatever was said before. */
+    /** Closes a channel that may be closed already: {@code why} replaces the reason of an earlier close. */
     final void closeFor(Failure why) {
         close(why, null);
         end = why;
     }
 
-    /** Closes under the lock; returns the takes that this ends. */
+    /** Closes under the lock. Returns the takes that this ends. */
     private Waiter closeLocked(Object why) {
         if (isClosed()) return null;
         end = why;
@@ -233,12 +233,12 @@ public class Channel extends Lock {
     private static void closeBuffer(Buffer b) {
         try {
             b.close();
-        } catch (Throwable t) { // a custom buffer's: the takes must still be told
+        } catch (Throwable t) { // a custom buffer's: the takes must still be completed
             Scheduler.uncaught(t);
         }
     }
 
-    /** The transducer wants no more: every waiting put is done, and the channel closes. */
+    /** The transducer has ended: every waiting put is accepted and dropped, and the channel closes. */
     private Waiter abort() {
         Waiter completed = null;
         for (Waiter putter; (putter = putters) != null; ) {
@@ -248,49 +248,49 @@ public class Channel extends Lock {
         return Ring.appendAll(completed, closeLocked(CLOSED));
     }
 
-    /** Whether the channel has been closed. Values may still be there to be taken. */
+    /** Returns whether the channel has been closed. It may still hold values. */
     public final boolean isClosed() {
         return end != null;
     }
 
-    /** The exception with which the channel was closed, or null; asking observes it. Values may still be there to be taken. */
+    /** Returns the exception with which the channel was closed, or null, and marks it as observed. */
     public Throwable thrown() {
         Object why = end;
         if (why instanceof Failure failure) return failure.observe();
         return why instanceof Throwable cause ? cause : null;
     }
 
-    /** What an alts names as the port that was chosen. */
+    /** Returns the port that an alts returns if it chooses this channel. */
     Object asPort() {
         return this;
     }
 
-    /** Whether any number of takes and puts may wait. */
+    /** Returns whether any number of takes and puts may wait. */
     boolean unlimited() {
         return false;
     }
 
-    /** The buffer, for a put. Under the lock, like all that subclasses do differently. */
+    /** Returns the buffer for a put. Called under the lock, as are all methods that subclasses override. */
     Buffer bufferForPut() {
         return buffer;
     }
 
-    /** Whether a put may go straight to a waiting take, past a buffer that is empty then and keeps order. */
+    /** Returns whether a put may go straight to a waiting take, past an empty buffer that keeps order. */
     boolean handsOver(Buffer b) {
         return b instanceof Buffers.Fixed && b.capacity() > 0;
     }
 
-    /** Adds to the buffer; returns whether the channel must close because no more values are wanted. */
+    /** Adds to the buffer. Returns whether the channel must close because its transducer has ended. */
     boolean add(Buffer b, Object value) {
         try {
             b.add(value);
-        } catch (Throwable t) { // a custom buffer's: the value is lost, and neither party must pay for it
+        } catch (Throwable t) { // a custom buffer's: the value is lost, but neither operation may fail
             Scheduler.uncaught(t);
         }
         return false;
     }
 
-    /** Called once no value can come in any more. */
+    /** Called once, when no more values can come in. */
     void finish(Buffer b) {}
 
     /** Takes {@code waiter} out of this channel. False when it does not wait here any more. */
@@ -327,7 +327,7 @@ public class Channel extends Lock {
         return w;
     }
 
-    /** Lets {@code waiter} wait, to put {@code value} or, if null, to take. False when it need not or is not active. */
+    /** Queues {@code waiter}, to put {@code value} or, if null, to take. Returns false if it need not wait or is not active. */
     final boolean enlist(Waiter waiter, Object value) {
         lock();
         try {
@@ -340,25 +340,25 @@ public class Channel extends Lock {
         }
     }
 
-    /** Takes, under the lock, what is ready; releases the lock. */
+    /** Takes a value that is ready, under the lock, and releases the lock. */
     final Object takeLocked(Runner runner) {
         Buffer b = buffer;
         return b != null && b.count() > 0 ? takeBuffered(b, runner) : takeLast(b, runner);
     }
 
-    /** Puts, under the lock, into a buffer with room or on a closed channel; releases the lock. */
+    /** Puts into a buffer with room or on a closed channel, under the lock, and releases the lock. */
     final Object putLocked(Object value, Runner runner) {
         if (!isClosed()) return putBuffered(bufferForPut(), value, runner);
         unlock();
         return Boolean.FALSE;
     }
 
-    /** Whether the buffer holds something. Under the lock, like the next three. */
+    /** Returns whether the buffer holds a value. Called under the lock, like the next three. */
     final boolean hasBuffered() {
         return buffer != null && buffer.count() > 0;
     }
 
-    /** Whether a put goes to a waiting take rather than into the buffer. */
+    /** Returns whether a put goes to a waiting take rather than into the buffer. */
     final boolean meetsDirectly() {
         Buffer b = bufferForPut();
         return !isClosed() && (b == null || handsOver(b));
@@ -372,12 +372,12 @@ public class Channel extends Lock {
         return putters;
     }
 
-    /** Whether a take would be done at once. Under the lock. */
+    /** Returns whether a take would be done at once. Called under the lock. */
     final boolean readyToTake() {
         return isClosed() || buffer != null && buffer.count() > 0 || anyActive(putters);
     }
 
-    /** Whether a put would be done at once. Under the lock. */
+    /** Returns whether a put would be done at once. Called under the lock. */
     final boolean readyToPut() {
         if (isClosed()) return true;
         Buffer b = bufferForPut();
@@ -411,7 +411,7 @@ public class Channel extends Lock {
         if (putWaits != null) tellThatPutWaits();
     }
 
-    /** Runs {@code task} once, under the lock, when a put waits here: now or later. All that it may do is to submit work. */
+    /** Runs {@code task} once, under the lock, when a put waits here, now or later. It may only submit work. */
     public final void whenPutWaits(Runnable task) {
         lock();
         putWaits = task;
@@ -437,16 +437,16 @@ public class Channel extends Lock {
         waiting--;
     }
 
-    /** Whether I6 forbids another waiter. An unlimited channel is swept each time that its queue has doubled. */
+    /** Returns whether I6 forbids another waiter. An unlimited channel is cleaned up each time that its queue has doubled. */
     private boolean overfull(boolean ofTakers) {
         if (unlimited() && Integer.bitCount(waiting) != 1) return false;
-        // Arms that lost, and whose winner has not come round to withdraw them yet, don't count.
+        // Arms that lost, and that the winner has not withdrawn yet, don't count.
         for (Waiter lost : Ring.waiters(takers, false)) removeTaker(lost);
         for (Waiter lost : Ring.waiters(putters, false)) removePutter(lost);
         return !unlimited() && Ring.count(ofTakers ? takers : putters) >= MAX_WAITING;
     }
 
-    /** Blocks the thread until a value is there: nil when the channel is closed and empty. */
+    /** Blocks the thread until a value is there. Returns it, or nil when the channel is closed and empty. */
     public final Object takeBlocking() throws InterruptedException {
         Runner runner = Runner.current();
         Object v = take(null, runner);
@@ -456,7 +456,7 @@ public class Channel extends Lock {
         return v == NONE ? waiter.await(() -> withdraw(waiter), this) : v;
     }
 
-    /** Blocks the thread until the value is accepted: true, or false when the channel is closed. */
+    /** Blocks the thread until the value is accepted. Returns true, or false when the channel is closed. */
     public final Object putBlocking(Object value) throws InterruptedException {
         Runner runner = Runner.current();
         Object accepted = put(value, null, runner);
@@ -466,17 +466,17 @@ public class Channel extends Lock {
         return accepted == NONE ? waiter.await(() -> withdraw(waiter), this) : accepted;
     }
 
-    /** The buffer, or null. For inspection only: its owner changes it under this channel's lock. */
+    /** Returns the buffer, or null. For inspection only: this channel changes it under its lock. */
     public final Buffer buffer() {
         return buffer;
     }
 
-    /** How many takes wait. Counts them one by one. */
+    /** Returns how many takes wait. Counts them one by one. */
     public final int takerCount() {
         return count(true);
     }
 
-    /** How many puts wait. Counts them one by one. */
+    /** Returns how many puts wait. Counts them one by one. */
     public final int putterCount() {
         return count(false);
     }
@@ -488,7 +488,7 @@ public class Channel extends Lock {
         return n;
     }
 
-    /** What waits here for a value ({@code takes}) or to put one, first come first. */
+    /** Returns the waiters that wait to take ({@code takes}) or to put, the longest-waiting first. */
     public final List<Waiter> waiters(boolean takes) {
         lock();
         try {

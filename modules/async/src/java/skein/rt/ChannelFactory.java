@@ -5,9 +5,9 @@ import clojure.lang.IFn;
 import skein.rt.schedule.Timeout;
 
 /**
- * Makes the channels and buffers that users get. The bridge to core.async brings a subclass, whose channels and buffers
- * are of core.async's types as well. It is found by its name when the first channel is made, so each channel of a
- * process has these types, or none has.
+ * Makes the channels and buffers that users get. The bridge to core.async has a subclass, whose channels and buffers also
+ * have core.async's types. It is found by its name when the first channel is made. So either all channels of a process
+ * have these types, or none has.
  */
 public class ChannelFactory {
     private static final String BRIDGE = "skein.bridge.TypedFactory";
@@ -15,7 +15,7 @@ public class ChannelFactory {
     /** The factory of this process: the bridge's if the bridge is on the class path. */
     public static final ChannelFactory INSTANCE = find();
 
-    /** For the factories themselves; all others use {@link #INSTANCE}. */
+    /** For subclasses; others use {@link #INSTANCE}. */
     protected ChannelFactory() {}
 
     private static ChannelFactory find() {
@@ -29,47 +29,47 @@ public class ChannelFactory {
         }
     }
 
-    /** A channel with this buffer; null means none. */
+    /** Returns a channel with this buffer; null means none. */
     public Channel channel(Buffer buffer) {
         return new Channel(buffer);
     }
 
-    /** A channel with a transducer; see {@link TransducedChannel}. */
+    /** Returns a channel with a transducer; see {@link TransducedChannel}. */
     public Channel transduced(Buffer buffer, IFn xform, IFn exceptionHandler) {
         return new TransducedChannel(buffer, xform, exceptionHandler);
     }
 
-    /** A channel in which any number of operations may wait; see {@link UnlimitedChannel}. */
+    /** Returns a channel in which any number of operations may wait; see {@link UnlimitedChannel}. */
     public UnlimitedChannel unlimited(Buffer buffer, Object label) {
         return new UnlimitedChannel(buffer, label);
     }
 
-    /** The port of a block's result. */
+    /** Returns a port for a block's result. */
     public Port port() {
         return new Port();
     }
 
-    /** A timeout that nobody has started yet; see {@link Timeout#at}. */
+    /** Returns a timeout that is not started yet; see {@link Timeout#at}. */
     public Timeout timeout(long deadlineNanos) {
         return new Timeout(deadlineNanos);
     }
 
-    /** A buffer that is full when it holds {@code n} values. */
+    /** Returns a buffer that is full when it holds {@code n} values. */
     public Buffer fixed(int n) {
         return new Buffers.Fixed(n);
     }
 
-    /** A buffer that drops the newest value. */
+    /** Returns a buffer that drops the newest value. */
     public Buffer dropping(int n) {
         return new Buffers.Dropping(n);
     }
 
-    /** A buffer that drops the oldest value. */
+    /** Returns a buffer that drops the oldest value. */
     public Buffer sliding(int n) {
         return new Buffers.Sliding(n);
     }
 
-    /** A buffer that keeps its first value for ever. */
+    /** Returns a buffer that keeps its first value for ever. */
     public Buffer promise() {
         return new Buffers.Promise();
     }

@@ -6,7 +6,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * One alts that waits in several channels, by one {@link Arm} in each: at most one arm wins.
+ * One alts that waits in several channels, with one {@link Arm} in each. At most one arm wins.
  *
  * <pre>
  *   OPEN -> CLAIMED        the first arm to be claimed, under its channel's lock; or a withdrawal
@@ -14,8 +14,8 @@ import java.lang.invoke.VarHandle;
  *
  * <ul>
  *   <li>C1 One arm is completed, or none if the alts is withdrawn.
- *   <li>C2 When its owner goes on, no arm is left in a channel: the winner takes the others out, so that nothing of a
- *       finished alts stays behind in a channel that nobody uses.
+ *   <li>C2 When its owner resumes, no arm is left in a channel: the winner withdraws the others, so that a finished alts
+ *       leaves nothing in a channel that nobody uses.
  * </ul>
  */
 final class Choice {
@@ -48,14 +48,14 @@ final class Choice {
         return state == OPEN && STATE.compareAndSet(this, OPEN, CLAIMED);
     }
 
-    /** Takes all arms but {@code winner} out of their channels. Holds one lock at a time. */
+    /** Withdraws all arms but {@code winner} from their channels. Holds one lock at a time. */
     void withdrawAllBut(Arm winner) {
         for (Arm arm : arms) {
             if (arm != winner && arm != null) arm.channel.withdraw(arm);
         }
     }
 
-    /** Ends an alts that was interrupted or cancelled. False when an arm has won before. */
+    /** Withdraws an alts that was interrupted or cancelled. Returns false if an arm has won before. */
     boolean withdraw() {
         if (!claim()) return false;
         withdrawAllBut(null);

@@ -6,11 +6,11 @@ import java.lang.reflect.Field;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The mutable fields of a deftype, for go blocks in its methods: their code is in another class than the method
- * around them, and the fields are private. Volatile fields are read and written as such.
+ * Access to the mutable fields of a deftype, for go blocks in its methods: the code of such a block is in another class
+ * than the method, and the fields are private. Volatile fields are read and written as such.
  */
 public final class Fields {
-    // One table per class, which goes when the class goes.
+    // One table per class, which is garbage when the class is.
     private static final ClassValue<ConcurrentHashMap<String, Field>> TABLES = new ClassValue<>() {
         @Override
         protected ConcurrentHashMap<String, Field> computeValue(Class<?> type) {
@@ -20,7 +20,7 @@ public final class Fields {
 
     private Fields() {}
 
-    /** The value of {@code owner}'s field {@code name}, a primitive as its box. */
+    /** Returns the value of {@code owner}'s field {@code name}; a primitive is boxed. */
     public static Object get(Object owner, String name) {
         try {
             return field(owner.getClass(), name).get(owner);
@@ -29,7 +29,7 @@ public final class Fields {
         }
     }
 
-    /** Sets {@code owner}'s field {@code name}, a primitive one by Clojure's casts; returns {@code v}. */
+    /** Sets {@code owner}'s field {@code name}; Clojure's casts convert to a primitive. Returns {@code v}. */
     public static Object set(Object owner, String name, Object v) {
         Field f = field(owner.getClass(), name);
         try {

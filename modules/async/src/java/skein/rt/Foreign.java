@@ -4,23 +4,23 @@ package skein.rt;
 import clojure.lang.IFn;
 
 /**
- * Ports that are not channels of ours: anything that satisfies the port protocols, which are Clojure's. Few programs
- * have any, so what reaches them is loaded by the first operation on one: the layer above says how, and installs it.
+ * Operations on ports that are not Skein's channels: values that satisfy the port protocols, which are in Clojure. Few
+ * programs have such ports, so the layer above installs these operations when the first one is used.
  */
 public final class Foreign {
     private Foreign() {}
 
-    private static volatile IFn loader; // (fn []): sees to it that install has been called
+    private static volatile IFn loader; // (fn []): calls install
     private static volatile IFn take; // (fn [port waiter]) -> value or Channel.NONE
     private static volatile IFn put; // (fn [port value waiter]) -> true, false or Channel.NONE
     private static volatile IFn alts; // (fn [ports options waiter]) -> [value port] or nil; set last
 
-    /** Has {@code load} called before the first operation on a foreign port; it calls {@link #install}. */
+    /** Sets {@code load}, which is called before the first operation on a foreign port and calls {@link #install}. */
     public static void loadBy(IFn load) {
         loader = load;
     }
 
-    /** Installs the functions that reach foreign ports. */
+    /** Installs the operations on foreign ports. */
     public static void install(IFn takeFn, IFn putFn, IFn altsFn) {
         take = takeFn;
         put = putFn;

@@ -11,26 +11,26 @@ import skein.rt.watch.Failures;
 import skein.rt.watch.Note;
 
 /**
- * One running go block: where it is, the locals that live across a park, and what it waits for. It is itself
- * the waiter that stands in a channel's queue, so parking allocates nothing.
+ * One running go block: its state, the locals that live across a park, and the operation that it waits for. It is itself
+ * the waiter in a channel's queue, so parking allocates nothing.
  */
 public final class Frame extends Waiter implements Runnable {
     /*
-     * States, seen from outside. Only its holder touches a frame: the thread that runs it, or the channel
-     * (or choice) in which it waits, or the run queue in which it stands. It is handed on by a lock, so its
-     * fields need no volatile.
+     * States, seen from outside. Only its owner uses a frame. The owner is the thread that runs it, the channel
+     * (or choice) in which it waits, or the run queue that contains it. Ownership passes under a lock, so the
+     * fields need not be volatile.
      *
      *   NEW      -> READY      go(): into a run queue           NEW -> RUNNING   async(): on the caller's thread
      *   READY    -> RUNNING    a runner takes it
      *   RUNNING  -> WAITING    take, put, alts return false     WAITING -> READY   complete()
      *   RUNNING  -> DONE       the body returned or threw; the port is closed
      *
-     *   F1  After take, put or alts has returned false nobody but the next holder touches the frame.
+     *   F1  After take, put or alts has returned false, only the next owner uses the frame.
      *   F2  A frame is in at most one run queue or channel at a time, or in one choice's channels.
      *   F3  The thread bindings of the frame are installed whenever its body runs.
      */
 
-    /** What a body returns when its frame waits. */
+    /** The value that a body returns when its frame waits. */
     public static final Object PARKED = new Object();
 
     /** How deep async blocks start inside one another on one stack before they are dispatched instead. */
@@ -51,17 +51,17 @@ public final class Frame extends Waiter implements Runnable {
     private final Body body;
     private Port port;
     private Object bindings; // a Var binding frame
-    private Runner runner; // what runs it, while it runs
-    private boolean movesBindings; // it may end a step with other bindings on its thread than it began with
-    private boolean carriesFailure; // an async block: the port tells the exception
-    private Object context; // what Hooks keeps with the block, or null
+    private Runner runner; // the runner that runs it, while it runs
+    private boolean movesBindings; // a step may end with other bindings on its thread than it began with
+    private boolean carriesFailure; // an async block: the port holds the exception
+    private Object context; // the context that Hooks keeps with the block, or null
     private Cancellable cancellable; // null unless the block can be cancelled; changed only while it runs
 
     public Frame(Body body) {
         this.body = body;
     }
 
-    /** Schedules the block with the caller's bindings; returns its result port. */
+    /** Schedules the block with the caller's bindings. Returns its result port. */
     public Object go() {
         Runner r = prepare();
         if (r == null) Scheduler.submit(this);
@@ -69,7 +69,7 @@ public final class Frame extends Waiter implements Runnable {
         return port;
     }
 
-    /** Runs the block on this thread up to its first real park; returns its result port. */
+    /** Runs the block on this thread until the first park that has to wait. Returns its result port. */
     public Object async() {
         Runner r = prepare();
         carriesFailure = true;
@@ -82,7 +82,7 @@ public final class Frame extends Waiter implements Runnable {
         Object caller = bindings;
         Object installed = r.installed;
         Cancellable outer = cancellable == null ? null : Cancellable.of(r);
-        if (outer != null) outer.shield(); // an interrupt of this thread is now the child's
+        if (outer != null) outer.shield(); // an interrupt of this thread is now for the child
         r.depth++;
         try {
             runOn(r);
@@ -95,13 +95,13 @@ public final class Frame extends Waiter implements Runnable {
         return result;
     }
 
-    /** As {@link #go}, as the child that {@code region} is; its port tells the exception. */
+    /** As {@link #go}, for the child with this region; its port holds the exception. */
     public Object goIn(Region region) {
         become(region);
         return go();
     }
 
-    /** As {@link #async}, as the child that {@code region} is. */
+    /** As {@link #async}, for the child with this region. */
     public Object asyncIn(Region region) {
         become(region);
         return async();
@@ -141,7 +141,7 @@ public final class Frame extends Waiter implements Runnable {
         }
     }
 
-    /** Runs the block on {@code r} from where it is to its next park or its end. */
+    /** Runs the block on {@code r} from its current state to its next park or its end. */
     void resume(Runner r) {
         Object b = bindings;
         if (r.installed != b) Var.resetThreadBindingFrame(b);
@@ -162,7 +162,7 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     private void runCancellable(Runner r) {
-        Cancellable mine = cancellable; // when the step has parked, the frame is another's
+        Cancellable mine = cancellable; // when the step has parked, the frame belongs to another owner
         if (!mine.enter()) {
             fail(new CancellationException("Cancelled before it began."));
             return;
@@ -190,7 +190,7 @@ public final class Frame extends Waiter implements Runnable {
         }
     }
 
-    /** Does the operation that has been put off. Returns whether the block goes on. */
+    /** Does the deferred operation. Returns whether the block continues. */
     private boolean performs(World.Member member) {
         try {
             return member.perform();
@@ -212,7 +212,7 @@ public final class Frame extends Waiter implements Runnable {
                 Object result = body.run(this);
                 if (result != PARKED) finish(result, r);
                 return;
-            } catch (Throwable t) { // whatever the user's code throws: its handler's, or the end of the block
+            } catch (Throwable t) { // an exception of the user's code goes to its handler, or ends the block
                 int handler = body.handler(state);
                 if (handler < 0) {
                     fail(t);
@@ -241,13 +241,13 @@ public final class Frame extends Waiter implements Runnable {
             port.fail(thrown);
         } else {
             boolean told = World.told(thrown);
-            if (!told) Failures.uncaught(thrown); // before takers are given nil, who may ask why
+            if (!told) Failures.uncaught(thrown); // before takers get nil, because they may then call thrown()
             port.failTold(thrown);
             if (!told) Scheduler.tellHandler(thrown);
         }
         port.ended(null, thrown);
         if (cancellable != null) {
-            port.thrown(); // its scope tells
+            port.thrown(); // marks it as observed, because the scope throws it
             cancellable.ended(null, thrown);
         }
     }
@@ -271,20 +271,20 @@ public final class Frame extends Waiter implements Runnable {
         else r.ready(this);
     }
 
-    /** The value of the last parking operation, or the exception in a handler; cleared from the frame. */
+    /** Returns the value of the last parking operation, or the exception in a handler, and clears it. */
     public Object takeValue() {
         Object v = value;
         value = null;
         return v;
     }
 
-    /** Called first by a block that makes bindings of its own: they go with it from thread to thread. */
+    /** Called first by a block that makes bindings of its own, so that they move with it from thread to thread. */
     public void ownBindings() {
         movesBindings = true;
         runner.installed = null; // the thread may have other bindings when the step ends
     }
 
-    /** About to wait, perhaps. Returns whether a simulation is alive, which may put the operation off. */
+    /** Called before each operation, which may wait. Returns whether a simulation is alive, which may defer the operation. */
     private boolean parking(int op, Object port, int next) {
         state = next;
         if (movesBindings) bindings = Var.getThreadBindingFrame();
@@ -298,7 +298,7 @@ public final class Frame extends Waiter implements Runnable {
         return World.defers(this, runner.depth == 0, op, port, operand);
     }
 
-    /** Takes from {@code source}: true when {@link #takeValue} has the value, false when the frame waits. */
+    /** Takes from {@code source}. Returns true if {@link #takeValue} has the value, false if the frame waits. */
     public boolean take(Object source, int next) {
         if (parking(World.TAKE, source, next) && defers(World.TAKE, source, null)) return false;
         return takeNow(source);
@@ -317,7 +317,7 @@ public final class Frame extends Waiter implements Runnable {
         return true;
     }
 
-    /** Puts on {@code target}: true when {@link #takeValue} has the outcome, false when the frame waits. */
+    /** Puts on {@code target}. Returns true if {@link #takeValue} has the outcome, false if the frame waits. */
     public boolean put(Object target, Object v, int next) {
         if (parking(World.PUT, target, next) && defers(World.PUT, target, v)) return false;
         return putNow(target, v);
@@ -333,12 +333,12 @@ public final class Frame extends Waiter implements Runnable {
         return true;
     }
 
-    /** The channel was closed. */
+    /** Tells the inspector that the channel was closed. */
     private void refused() {
         if (context instanceof Note note) note.refused();
     }
 
-    /** Does one of several operations: true when {@link #takeValue} has {@code [value port]}. */
+    /** Does one of several operations. Returns true if {@link #takeValue} has {@code [value port]}, false if it waits. */
     public boolean alts(Object ports, Object options, int next) {
         if (parking(World.ALTS, ports, next) && defers(World.ALTS, ports, options)) return false;
         return altsNow(ports, options);
@@ -353,7 +353,7 @@ public final class Frame extends Waiter implements Runnable {
         return true;
     }
 
-    /** What is kept with the block: a simulation's member, an inspector's note, what a conveyor has captured, or null. */
+    /** Returns the block's context: a simulation's member, an inspector's note, a conveyor's captured value, or null. */
     Object context() {
         return context;
     }
@@ -362,39 +362,39 @@ public final class Frame extends Waiter implements Runnable {
         context = kept;
     }
 
-    /** What an inspector keeps with the block, or null. */
+    /** Returns the inspector's note on the block, or null. */
     public Note note() {
         return context instanceof Note note ? note : null;
     }
 
-    /** Whether a thread is in the block's code now, and not in another block that this one has started on its stack. */
+    /** Returns whether a thread runs the block's code now, and not that of another block started on its stack. */
     public boolean isRunning() {
         Runner r = runner;
         return r != null && r.frame == this;
     }
 
-    /** The thread that is in the block's code now, as {@link #isRunning} says, or null. */
+    /** Returns the thread that runs the block's code now, see {@link #isRunning}, or null. */
     public Thread thread() {
         Runner r = runner;
         return r != null && r.frame == this ? r.thread() : null;
     }
 
-    /** The block's result port. */
+    /** Returns the block's result port. */
     public Port port() {
         return port;
     }
 
-    /** The block's code, which tells where it parks. */
+    /** Returns the block's code, which also lists its parks. */
     public Body body() {
         return body;
     }
 
-    /** What can be cancelled of the block, or null. */
+    /** Returns the block's cancellable, or null if the block can't be cancelled. */
     public Cancellable cancellable() {
         return cancellable;
     }
 
-    /** Sets what can be cancelled of the block, on the thread that runs it; null means nothing. */
+    /** Sets the block's cancellable, or null if it can't be cancelled. Called on the thread that runs the block. */
     public void cancellable(Cancellable c) {
         cancellable = c;
     }

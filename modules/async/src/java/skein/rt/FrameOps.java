@@ -4,26 +4,27 @@ package skein.rt;
 import clojure.lang.IFn;
 
 /**
- * What the code of go blocks calls, beside the frame's own methods: to write primitive fields, of which Clojure's
- * {@code set!} makes objects on the way, and for what it would look up in classes with hundreds of methods.
+ * Methods for the code of go blocks, besides those of the frame. Some write primitive fields, because Clojure's
+ * {@code set!} would box the values. The others are here because the same methods of Clojure are in classes with
+ * hundreds of methods, in which a look-up takes long.
  */
 public final class FrameOps {
-    /** What a part of a large body returns to have the frame go on in another part, at {@code frame.state}. */
+    /** The value that a part of a large body returns if the frame continues in another part, at {@code frame.state}. */
     public static final Object JUMP = new Object();
 
     private FrameOps() {}
 
-    /** {@code f}, which must be a function: a call checks that before its arguments are evaluated. */
+    /** Returns {@code f}, which must be a function: a call checks that before its arguments are evaluated. */
     public static IFn function(Object f) {
         return (IFn) f;
     }
 
-    /** The state in a loop's local, which is a long, as the int that a {@code case} wants. */
+    /** Returns the state, which is a long in a loop's local, as the int that a {@code case} needs. */
     public static int number(long state) {
         return (int) state;
     }
 
-    /** Whether {@code state} is one of those before {@code limit}. */
+    /** Returns whether {@code state} is one of those before {@code limit}. */
     public static boolean below(int state, int limit) {
         return state < limit;
     }
@@ -44,7 +45,7 @@ public final class FrameOps {
         frame.more[index] = v;
     }
 
-    /** Empties the slots {@code from} to {@code to - 1} of those beyond the fields. */
+    /** Clears the slots {@code from} to {@code to - 1} of {@code more}. */
     public static void clear(Frame frame, int from, int to) {
         java.util.Arrays.fill(frame.more, from, to, null);
     }

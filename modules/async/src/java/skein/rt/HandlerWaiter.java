@@ -5,32 +5,31 @@ import clojure.lang.IFn;
 import skein.rt.schedule.Scheduler;
 
 /**
- * An operation that comes through the port protocols: somebody else's handler, which has a lock of its own and
- * may be active in several channels at once. Two such handlers meet by taking both locks, in the order of their
- * ids, as core.async does.
+ * An operation of the port protocols: a foreign handler, which has a lock of its own and may be active in several
+ * channels at once. When two such handlers meet, both locks are taken, in the order of their ids, as in core.async.
  */
 public final class HandlerWaiter extends Waiter {
-    /** A handler, as seen from here. */
+    /** The methods of a handler. */
     public interface Handle {
-        /** Held around {@link #active} and {@link #commit}. */
+        /** Takes the handler's lock, which is held around {@link #active} and {@link #commit}. */
         void lock();
 
-        /** Ends {@link #lock}. */
+        /** Releases the lock. */
         void unlock();
 
-        /** The place in the order of locking; 0: the handler has no lock. */
+        /** Returns the place in the order of locking, or 0 if the handler has no lock. */
         long lockId();
 
-        /** Whether the operation can still complete. */
+        /** Returns whether the operation can still complete. */
         boolean active();
 
-        /** Whether the operation may wait. */
+        /** Returns whether the operation may wait. */
         boolean blockable();
 
-        /** Completes the operation; returns the function of its result, or null. */
+        /** Completes the operation. Returns the function of its result, or null. */
         Object commit();
 
-        /** Whether {@code function} is to be run on the thread that completes the operation. */
+        /** Returns whether {@code function} must run on the thread that completes the operation. */
         boolean onCaller(Object function);
     }
 
@@ -42,13 +41,13 @@ public final class HandlerWaiter extends Waiter {
     }
 
     private final Handle handle;
-    private Object function; // what commit returned; written under the handler's lock by the thread that claims
+    private Object function; // the result of commit; written under the handler's lock by the thread that claims
 
     private HandlerWaiter(Handle handle) {
         this.handle = handle;
     }
 
-    /** Takes for {@code handle}: the value, or {@link Channel#NONE} when it waits or is not active. */
+    /** Takes for {@code handle}. Returns the value, or {@link Channel#NONE} if it waits or is not active. */
     public static Object take(Channel channel, Handle handle) {
         HandlerWaiter self = new HandlerWaiter(handle);
         channel.lock();
@@ -77,7 +76,7 @@ public final class HandlerWaiter extends Waiter {
         }
     }
 
-    /** Puts for {@code handle}: true, false, or {@link Channel#NONE} when it waits or is not active. */
+    /** Puts for {@code handle}. Returns true, false, or {@link Channel#NONE} if it waits or is not active. */
     public static Object put(Channel channel, Object value, Handle handle) {
         if (value == null) throw new IllegalArgumentException("Can't put nil on channel");
         HandlerWaiter self = new HandlerWaiter(handle);
@@ -140,7 +139,7 @@ public final class HandlerWaiter extends Waiter {
         }
     }
 
-    /** A handler that throws counts as inactive: the channel whose lock is held must not suffer. */
+    /** A handler that throws counts as inactive: its exception must not harm the channel whose lock is held. */
     @Override
     boolean claim() {
         handle.lock();

@@ -9,9 +9,8 @@ import skein.rt.watch.Note;
 import skein.rt.watch.Probe;
 
 /**
- * What the installed {@link Probe}s, an installed {@link Conveyor}, an installed {@link Inspector} and simulations add to
- * the life of a frame. While there is none of these there is no Hooks object, and a frame pays one null check for each
- * event.
+ * Calls the installed {@link Probe}s, {@link Conveyor}, {@link Inspector} and simulations at the events of a frame. While
+ * there is none of these there is no Hooks object, and an event of a frame costs one null check.
  */
 public final class Hooks {
     private static final Probe NO_PROBE = new Probe() {};
@@ -19,9 +18,9 @@ public final class Hooks {
     private static Conveyor carrier; // guarded by the class
     private static Inspector watching; // guarded by the class
 
-    private static int alive; // guarded by the class; how many simulations are
+    private static int alive; // guarded by the class; the number of simulations
 
-    static volatile Hooks installed; // null unless one of those is there; read by all threads
+    static volatile Hooks installed; // null unless one of these is installed; read by all threads
 
     private final Probe probe;
     private final Conveyor conveyor; // or null
@@ -41,25 +40,25 @@ public final class Hooks {
         renew();
     }
 
-    /** Takes out a probe. */
+    /** Removes a probe. */
     public static synchronized void removeProbe(Probe probe) {
         PROBES.remove(probe);
         renew();
     }
 
-    /** Installs what carries thread context along with blocks, or with null takes it out. */
+    /** Installs a conveyor, which carries thread context along with blocks; null removes it. */
     public static synchronized void conveyor(Conveyor c) {
         carrier = c;
         renew();
     }
 
-    /** Installs what keeps notes with blocks, or with null takes it out: blocks carry their notes until they end. */
+    /** Installs an inspector, which keeps notes with blocks; null removes it. Blocks keep their notes until they end. */
     public static synchronized void inspector(Inspector i) {
         watching = i;
         renew();
     }
 
-    /** So many more simulations are alive. */
+    /** Adds {@code n} to the number of simulations. */
     static synchronized void worlds(int n) {
         alive += n;
         renew();
@@ -71,7 +70,7 @@ public final class Hooks {
         installed = none ? null : new Hooks(probe, carrier, watching, alive > 0);
     }
 
-    /** Who is to be told that the current thread waits, or null. */
+    /** Returns the inspector to call when the current thread waits, or null. */
     static Inspector inspectorOfThreads() {
         Hooks hooks = installed;
         return hooks == null || hooks.worlds && World.current() != null ? null : hooks.inspector;
@@ -94,7 +93,7 @@ public final class Hooks {
         return member;
     }
 
-    /** Returns what {@link #suspended} must be given. */
+    /** Returns the argument for {@link #suspended}. */
     Object resumed(Frame frame) {
         Object captured = frame.context();
         if (captured instanceof World.Member m) captured = m.conveyed;
@@ -104,7 +103,7 @@ public final class Hooks {
         return outer;
     }
 
-    /** Tells the note of the frame, which has one from now on if there is an inspector. Returns what the note carries. */
+    /** Tells the frame's note, made now if an inspector has none yet. Returns the context that the note carries. */
     private Object noted(Frame frame, Object context) {
         Note note = context instanceof Note n ? n : inspector.note(frame, context);
         if (note != context) frame.context(note);

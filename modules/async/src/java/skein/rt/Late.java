@@ -8,13 +8,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-/** Vars of Skein's own namespaces, each of which is loaded when the first of its vars is asked for. */
+/** Vars of Skein's own namespaces. A namespace is loaded when the first of its vars is requested. */
 public final class Late {
     /*
-     * Blocks on several threads may be the first to ask, so a var is given out when all of its namespace is there.
-     * Differs from clojure.core/requiring-resolve, which gives out a var that has no value yet, and waits for a lock
-     * that a thread may hold which loads a program and waits for the block. Nothing that is loaded here waits for
-     * anybody, so this lock can't be part of a deadlock.
+     * Blocks on several threads may request a var first, so a var is returned only when its whole namespace is loaded.
+     * Differs from clojure.core/requiring-resolve, which may return a var that has no value yet. That function also
+     * waits for a lock, which may be held by a thread that loads the program and waits for the block. The namespaces
+     * that are loaded here wait for nobody, so this lock can't be part of a deadlock.
      */
     private static final ReentrantLock LOADING = new ReentrantLock();
     private static final ConcurrentHashMap<Symbol, Var> VARS = new ConcurrentHashMap<>();
@@ -22,15 +22,15 @@ public final class Late {
 
     private Late() {}
 
-    /** The var called {@code name}, a symbol with a namespace. */
+    /** Returns the var called {@code name}, a symbol with a namespace. */
     public static Var var(Symbol name) {
         Var v = VARS.get(name);
         return v != null ? v : load(name);
     }
 
     /**
-     * Returns what {@code load} returns, which loads or compiles code at its first use. A simulation sees nothing of that, so
-     * that a first run is no other than those after it.
+     * Calls {@code load}, which loads or compiles code at its first use, and returns its result. A simulation does not see
+     * this, so that its first run is like the others.
      */
     public static <T> T unseen(Supplier<T> load) {
         World.holds(1);

@@ -5,16 +5,16 @@ import skein.rt.watch.Failure;
 
 /**
  * The result of a block: a channel for one value that closes when the block ends. It makes its buffer only
- * when nobody waits for the value, and can carry the exception that ended the block.
+ * when no take waits for the value, and can hold the exception that ended the block.
  */
 public class Port extends Channel {
-    /** Sees how a block ends, on the thread on which that happens, after the port has closed. */
+    /** Is called when a block has ended, on the thread that ended it, after the port has closed. */
     public interface Watcher {
         /** The block ended with {@code value}, or by {@code thrown} if that is not null. Returns soon and does not throw. */
         void ended(Object value, Throwable thrown);
     }
 
-    private Object block; // what an inspector knows of the block, or null; read by inspection alone, without order
+    private Object block; // the inspector's entry for the block, or null; read only by inspection, without order
     private Watcher watcher; // written under lock while open; read by the block's runner when it has closed the port
 
     /** For {@link ChannelFactory}. */
@@ -22,7 +22,7 @@ public class Port extends Channel {
         super(null);
     }
 
-    /** Somebody puts on a result port: it behaves as a channel with a buffer of one. */
+    /** For a put by user code, a result port behaves as a channel with a buffer of one. */
     @Override
     Buffer bufferForPut() {
         if (buffer == null) buffer = new Buffers.Fixed(1);
@@ -44,7 +44,7 @@ public class Port extends Channel {
         close(runner);
     }
 
-    /** The take that has waited longest, or null. */
+    /** Returns the take that has waited longest, or null. */
     public Waiter firstWaiting() {
         lock();
         try {
@@ -57,7 +57,7 @@ public class Port extends Channel {
         }
     }
 
-    /** Has {@code w} told how the block ends, which takes nothing from the port. False if the port is closed already. */
+    /** Calls {@code w} when the block ends, without a take. Returns false, and does not call it, if the port is closed. */
     public boolean watch(Watcher w) {
         lock();
         try {
@@ -75,7 +75,7 @@ public class Port extends Channel {
         }
     }
 
-    /** The block has ended and has closed this port. */
+    /** Calls the watcher. The block has ended and has closed this port. */
     void ended(Object value, Throwable thrown) {
         Watcher w = watcher;
         if (w == null) return;
@@ -83,17 +83,17 @@ public class Port extends Channel {
         w.ended(value, thrown);
     }
 
-    /** What an inspector knows of the block whose result this is, or null. */
+    /** Returns the inspector's entry for the block whose result this is, or null. */
     public Object block() {
         return block;
     }
 
-    /** Sets what an inspector knows of the block. It must not hold the frame, or the frame would live as long as the port. */
+    /** Sets the inspector's entry for the block. It must not hold the frame, or the frame would live as long as the port. */
     public void block(Object known) {
         block = known;
     }
 
-    /** The value that nobody has taken yet, or null. For inspection: the block may still run. */
+    /** Returns the value that nobody has taken yet, or null. For inspection: the block may still run. */
     public Object kept() {
         lock();
         try {
@@ -103,12 +103,12 @@ public class Port extends Channel {
         }
     }
 
-    /** Closes; {@link #thrown} tells takers why. If nobody asks, the exception is reported by and by. */
+    /** Closes with an exception for {@link #thrown}. If no code takes it, it is reported when the port is garbage. */
     void fail(Throwable thrown) {
         closeFor(Failure.of(this, thrown));
     }
 
-    /** Closes after {@code thrown}, which the uncaught-exception handler is told by the caller. Takers may ask for it. */
+    /** Closes with an exception for {@link #thrown}. The caller gives it to the uncaught-exception handler. */
     void failTold(Throwable thrown) {
         closeFor(Failure.told(thrown));
     }

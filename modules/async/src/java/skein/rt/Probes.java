@@ -7,9 +7,9 @@ import java.util.function.Consumer;
 import skein.rt.watch.Failures;
 import skein.rt.watch.Probe;
 
-/** The installed probes as one, whose exceptions reach no block. */
+/** Calls all installed probes. Their exceptions do not reach a block. */
 final class Probes implements Probe {
-    /** So many exceptions of a probe are borne. */
+    /** A probe is removed after this number of exceptions. */
     private static final int MOST_THROWN = 100;
 
     private final Probe[] all;
@@ -25,7 +25,7 @@ final class Probes implements Probe {
         for (int i = 0; i < all.length; i++) {
             try {
                 tell.accept(all[i]);
-            } catch (Throwable t) { // whatever a probe throws: the block must not notice
+            } catch (Throwable t) { // an exception of a probe must not reach the block
                 if (thrown[i].incrementAndGet() == MOST_THROWN) {
                     Hooks.removeProbe(all[i]);
                     Failures.uncaught(t);

@@ -5,8 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Circular lists of waiters through {@link Waiter#next} and {@link Waiter#prev}, each known by its first, null when
- * empty. The owner of the list guards it: a channel by its lock, a thread that has claimed its waiters by that.
+ * Circular lists of waiters through {@link Waiter#next} and {@link Waiter#prev}. A list is represented by its first
+ * waiter, or null when empty. A channel guards its list by its lock. Only the thread that has claimed waiters uses the
+ * list of these.
  */
 final class Ring {
     private Ring() {}
@@ -43,14 +44,14 @@ final class Ring {
         return n;
     }
 
-    /** Those of the list that are active, or are not, in its order. */
+    /** Returns the waiters of the list that are active, or those that are not, in order. */
     static List<Waiter> waiters(Waiter first, boolean active) {
         List<Waiter> found = new ArrayList<>();
         for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (w.active() == active) found.add(w);
         return found;
     }
 
-    /** Appends a claimed waiter, with its result, to a list of those to be completed after the lock. */
+    /** Appends a claimed waiter, with its result, to a list of waiters to complete after the lock is released. */
     static Waiter append(Waiter completed, Waiter waiter, Object result) {
         waiter.value = result;
         return link(completed, waiter);

@@ -4,23 +4,23 @@ package skein.rt;
 import skein.rt.schedule.Scheduler;
 
 /**
- * What a thread runs blocks by: it knows the block it runs and where blocks go that are made ready meanwhile.
- * A thread has at most one.
+ * The object that a thread uses to run blocks. It has the current block, and puts blocks that become ready into a queue. A
+ * thread has at most one.
  */
 public abstract class Runner {
     private static final ThreadLocal<Runner> CURRENT = new ThreadLocal<>();
 
-    Frame frame; // the block that runs on this thread now, or null; touched by this thread only
+    Frame frame; // the block that runs on this thread now, or null; used only by this thread
     int depth; // how many async blocks run inside one another on this thread
     protected Object
             installed; // the Var binding frame that is on the thread between two steps, or null if that is not known
 
-    /** The runner of this thread, or null when it has never run a block. */
+    /** Returns the runner of this thread, or null if it has never run a block. */
     public static Runner current() {
         return CURRENT.get();
     }
 
-    /** Whether this thread runs a block, at any depth of calls. */
+    /** Returns whether this thread runs a block, at any depth of calls. */
     public static boolean inBlock() {
         Runner r = CURRENT.get();
         return r != null && r.frame != null;

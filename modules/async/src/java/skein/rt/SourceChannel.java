@@ -8,14 +8,14 @@ import java.lang.ref.WeakReference;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Stands for something that will have one result, such as a future: takes wait here, get the result, and can be
- * withdrawn. An alts names the thing itself as the port that it chose.
+ * The channel of a source of one result, such as a future. Takes wait here, get the result, and can be withdrawn. An
+ * alts returns the source itself as the port that it chose.
  *
- * <p>There is one for a thing at a time, for as long as somebody waits and the thing holds it. So the loser of an
- * alts leaves nothing behind in a future that stays pending, however often a loop waits for it.
+ * <p>A source has one such channel at a time, as long as a take waits and the source holds the channel. So a loop that
+ * waits in many alts for a pending future leaves nothing in the future that grows.
  */
 public final class SourceChannel extends UnlimitedChannel {
-    /** A thing, by identity. */
+    /** A source, by identity. */
     private static final class Key extends WeakReference<Object> {
         private final int hash;
 
@@ -37,7 +37,7 @@ public final class SourceChannel extends UnlimitedChannel {
         }
     }
 
-    /** Finds the key of a thing, without being one more reference for the garbage collector to look after. */
+    /** Finds the key of a source, without another weak reference for the garbage collector to process. */
     private record Lookup(Object source) {
         @Override
         public int hashCode() {
@@ -53,13 +53,13 @@ public final class SourceChannel extends UnlimitedChannel {
     private static final ConcurrentHashMap<Object, WeakReference<SourceChannel>> PENDING = new ConcurrentHashMap<>();
     private static final ReferenceQueue<Object> GONE = new ReferenceQueue<>();
 
-    private Key key; // of the entry with this channel; null when there never was one. Written before it is there
+    private Key key; // of the map entry with this channel, written before the entry is added; null if there was none
 
     private SourceChannel(Object source) {
         super(new Buffers.Promise(), source);
     }
 
-    /** A channel for a {@code source} whose result is there; see {@link #settle}. */
+    /** Returns a channel for a {@code source} whose result is there; see {@link #settle}. */
     public static SourceChannel settled(Object source, Object value, Throwable thrown) {
         SourceChannel channel = new SourceChannel(source);
         channel.settle(value, thrown);
@@ -67,10 +67,10 @@ public final class SourceChannel extends UnlimitedChannel {
     }
 
     /**
-     * The channel of a {@code source} whose result is not there yet.
+     * Returns the channel of a {@code source} whose result is not there yet.
      *
-     * @param start called with a new channel: sees to it that {@link #settle} is called, and that the channel is held
-     *     until then
+     * @param start called with a new channel; it must arrange that {@link #settle} is called, and that the channel is
+     *     held until then
      */
     public static SourceChannel pending(Object source, IFn start) {
         for (Reference<?> gone; (gone = GONE.poll()) != null; ) PENDING.remove(gone);
@@ -95,7 +95,7 @@ public final class SourceChannel extends UnlimitedChannel {
         return channel;
     }
 
-    /** Gives the result to the takes that wait now or come later: {@code value}, or nil and why. */
+    /** Gives the result to the takes that wait now or come later: {@code value}, or nil and the exception {@code thrown}. */
     public void settle(Object value, Throwable thrown) {
         if (value != null) put(value, null, null);
         if (thrown == null) close();

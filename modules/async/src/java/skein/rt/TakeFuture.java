@@ -13,11 +13,11 @@ import java.util.function.Supplier;
 import skein.rt.schedule.Scheduler;
 
 /**
- * One take from a port, as a future: its value, nil when the port is closed, or the exception with which it was
- * closed. The future completes on a worker, unless the value is there at once.
+ * One take from a port, as a future of its value. The value is nil if the port is closed; if it was closed with an
+ * exception, the future fails with that. The future completes on a worker, unless the value is there at once.
  *
- * <p>Nothing is lost: a future that is cancelled, timed out or completed from outside withdraws its take, and is
- * refused that when the take has happened.
+ * <p>No value is lost: cancelling the future, completing it from outside or letting it time out withdraws its take. Once
+ * the take has happened, these return false.
  */
 public final class TakeFuture extends CompletableFuture<Object> {
     /** The take. The thread that claims it decides how the future ends. */
@@ -69,7 +69,7 @@ public final class TakeFuture extends CompletableFuture<Object> {
         take = new Take(!(port instanceof Channel));
     }
 
-    /** Starts a take; {@code failure} tells why a port is closed: an exception or nil. */
+    /** Starts a take; {@code failure} is a function that returns the exception that closed a port, or nil. */
     public static TakeFuture start(Object port, IFn failure) {
         TakeFuture future = new TakeFuture(port, failure);
         Object result = port instanceof Channel channel

@@ -16,19 +16,19 @@ import skein.rt.watch.Inspector;
  * An interrupted thread withdraws its waiter under the channel's lock. If it is too late for that, the
  * operation has happened: the thread returns its result, with the interrupt flag set again.
  *
- * <p>While it spins, the thread hands over its stack itself when asked: the JVM reads the stack of a parked thread in a
- * few microseconds, but to stop one that runs takes it many times as long.
+ * <p>While it spins, the thread returns its own stack when another thread requests it. The JVM reads the stack of a parked
+ * thread in a few microseconds, but takes many times as long to stop a running one.
  */
 final class ThreadWaiter extends Waiter {
-    /** How long a platform thread looks for the result before it parks: less than a wake-up costs. */
+    /** How long a platform thread spins for the result before it parks: less than a wake-up costs. */
     private static final long SPIN_NANOS = 25_000;
 
     private final Thread thread = Thread.currentThread();
-    private BooleanSupplier withdrawal; // of an alts; set before it can be claimed
+    private BooleanSupplier withdrawal; // for an alts; set before it can be claimed
     private volatile boolean done; // volatile: publishes value to the waiting thread
-    private volatile boolean awake = !thread.isVirtual(); // volatile: read by who asks for the stack
-    private volatile boolean asked; // volatile: tells the spinning thread to hand over its stack
-    private volatile StackTraceElement[] stack; // volatile: publishes the stack to who asked
+    private volatile boolean awake = !thread.isVirtual(); // volatile: read by the thread that requests the stack
+    private volatile boolean asked; // volatile: requests the stack of the spinning thread
+    private volatile StackTraceElement[] stack; // volatile: publishes the stack to the thread that requested it
 
     @Override
     void complete(Object result, Runner runner) {
@@ -40,8 +40,8 @@ final class ThreadWaiter extends Waiter {
     /**
      * Waits for the result.
      *
-     * @param withdraw says whether an interrupted wait could still be undone
-     * @param port what it waits for, or several in a vector
+     * @param withdraw withdraws an interrupted wait; returns whether it could
+     * @param port the port that it waits for, or several in a vector
      */
     Object await(BooleanSupplier withdraw, Object port) throws InterruptedException {
         if (!thread.isVirtual() && !World.awaits(() -> done)) spin();
@@ -70,14 +70,14 @@ final class ThreadWaiter extends Waiter {
         }
     }
 
-    /** As long as it takes no processor from the workers. */
+    /** Spins, unless that would take a processor from the workers. */
     private void spin() {
         long start = System.nanoTime();
         while (!done && Scheduler.leavesProcessor() && System.nanoTime() - start < SPIN_NANOS) {
             for (int i = 0; i < 32 && !done; i++) Thread.onSpinWait();
             if (asked && stack == null) {
                 stack = ownStack();
-                start = System.nanoTime(); // who asks is about to end the wait
+                start = System.nanoTime(); // the requesting thread is about to end the wait
             }
         }
         awake = false;

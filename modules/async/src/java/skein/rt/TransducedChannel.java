@@ -7,12 +7,12 @@ import clojure.lang.RT;
 import skein.rt.schedule.Scheduler;
 
 /**
- * A channel whose values go through a transducer on their way into the buffer, or whose errors go to a handler
- * of its own. The transducer and the handler run under the channel's lock, as core.async's contract says, and
- * may use the channel: the lock lets the thread that holds it in again.
+ * A channel whose values pass a transducer before the buffer, or whose errors go to a handler of its own. The transducer
+ * and the handler run under the channel's lock, as core.async's contract says. They may use the channel: its lock is
+ * reentrant.
  */
 public class TransducedChannel extends Channel {
-    /** The step at the end of the transducer: adds to the buffer, which is the accumulator. */
+    /** The reducing function under the transducer: adds to the buffer, which is the accumulator. */
     private static final IFn ADD = new AFn() {
         @Override
         public Object invoke() {
@@ -40,7 +40,7 @@ public class TransducedChannel extends Channel {
 
     /**
      * @param xform the transducer, or null
-     * @param exceptionHandler given what the transducer throws; a value other than nil goes to the buffer
+     * @param exceptionHandler called with an exception of the transducer; its result, if not nil, goes to the buffer
      */
     public TransducedChannel(Buffer buffer, IFn xform, IFn exceptionHandler) {
         super(buffer);
@@ -93,7 +93,7 @@ public class TransducedChannel extends Channel {
         }
     }
 
-    /** Lets the transducer hand out what it has kept back, once. */
+    /** Completes the transducer, once, so that it adds the values that it has kept. */
     @Override
     void finish(Buffer b) {
         if (finished) return;
@@ -105,7 +105,7 @@ public class TransducedChannel extends Channel {
         }
     }
 
-    /** Lets nothing escape: those that wait here must not pay for a handler that throws. */
+    /** Catches everything: a handler that throws must not harm the operations that wait here. */
     private void handle(Buffer b, Throwable thrown) {
         if (exceptionHandler == null) {
             Scheduler.uncaught(thrown);

@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
 import skein.rt.scope.Cancellable;
 
 /**
- * One take or put of a block that can be cancelled. It stands in the channel in place of the frame, and is either
+ * One take or put of a block that can be cancelled. It waits in the channel in place of the frame, and is either
  * completed or withdrawn, whichever comes first. The static methods are the parking operations of such a block.
  */
 final class Wait extends Waiter implements BooleanSupplier {
@@ -71,7 +71,7 @@ final class Wait extends Waiter implements BooleanSupplier {
                 cancellable.unparks();
                 throw t;
             }
-            if (!wait.claim()) return Channel.NONE; // cancelled: the block goes on elsewhere
+            if (!wait.claim()) return Channel.NONE; // cancelled: another thread resumes the block
             cancellable.unparks();
         }
     }
@@ -88,7 +88,7 @@ final class Wait extends Waiter implements BooleanSupplier {
         return chosen;
     }
 
-    /** One operation on a port of another kind: as a choice of one, which can be withdrawn. */
+    /** One operation on a port of another kind, as an alts of one operation, which can be withdrawn. */
     private static Object foreign(IPersistentVector operation, Frame frame) {
         Object chosen = choose(operation, PersistentArrayMap.EMPTY, new ForeignWait(frame), frame.cancellable(), null);
         return chosen == null ? Channel.NONE : RT.nth(chosen, 0);
@@ -109,11 +109,11 @@ final class Wait extends Waiter implements BooleanSupplier {
         owner.complete(result, runner);
     }
 
-    /** Withdraws the operation. Returns false when it has happened, or is about to. */
+    /** Withdraws the operation. Returns false if it has happened, or is about to. */
     @Override
     public boolean getAsBoolean() {
         if (!claim()) return false;
-        channel.withdraw(this); // if it has not come there yet, the channel won't let it in
+        channel.withdraw(this); // if it is not queued yet, the channel will refuse it
         return true;
     }
 

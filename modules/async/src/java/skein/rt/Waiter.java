@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * A take or a put that waits in a channel: a parked frame, a blocked thread, a callback, one arm of an
- * alts. The channel moves values between waiters and does not know which kind it meets.
+ * alts. The channel moves values between waiters, whatever their kinds.
  *
  * <p>A thread that takes a waiter out of a channel's queue must {@link #claim} it under that channel's lock;
  * only if that succeeds may it {@link #complete} it, exactly once, after the lock is released.
@@ -20,43 +20,43 @@ public abstract class Waiter {
     byte waits; // guarded by the lock of the channel it waits in: NOWHERE, TO_TAKE or TO_PUT
     Object value; // a put: the value offered, until it is claimed; then the result of the operation
 
-    /** Takes the right to complete this waiter. False when it was withdrawn or has completed otherwise. */
+    /** Wins the right to complete this waiter. Returns false if it was withdrawn or has completed otherwise. */
     boolean claim() {
         return true;
     }
 
-    /** Whether {@link #claim} could still succeed. */
+    /** Returns whether {@link #claim} could still succeed. */
     boolean active() {
         return true;
     }
 
     /**
-     * Gives the operation its result and lets its owner go on. Runs no user code under a lock.
+     * Gives the operation its result and resumes its owner. Runs no user code under a lock.
      *
      * @param runner the runner of the block that completes it, or null when there is none or it is not known
      */
     abstract void complete(Object result, Runner runner);
 
-    /** Completes the operation from outside, where a port of another kind has done it. */
+    /** Completes the operation after a port of another kind has done it. */
     public final void deliver(Object result) {
         complete(result, null);
     }
 
-    /** How to undo the operation where it waits in several ports, or in one of another kind; tells success. */
+    /** Sets how to withdraw an operation that waits in several ports, or in a port of another kind; it returns success. */
     public void withdrawal(BooleanSupplier withdraw) {}
 
-    /** The thread that blocks here, or null when a frame or a callback waits. */
+    /** Returns the thread that blocks here, or null if a frame or a callback waits. */
     public Thread thread() {
         return null;
     }
 
-    /** The stack of the thread that blocks here, or null when a frame or a callback waits. */
+    /** Returns the stack of the thread that blocks here, or null if a frame or a callback waits. */
     public StackTraceElement[] stack() {
         Thread thread = thread();
         return thread == null ? null : thread.getStackTrace();
     }
 
-    /** The frame that waits here, or null when a thread or a callback does. */
+    /** Returns the frame that waits here, or null if a thread or a callback waits. */
     public Frame frame() {
         return null;
     }

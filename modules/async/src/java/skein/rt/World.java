@@ -10,8 +10,8 @@ import skein.rt.schedule.Timeout;
 
 /**
  * A simulation: it runs the blocks, callbacks and timers of its members in an order of its own, on a clock of its own.
- * Many may be alive at once, each on its own thread. While none is, the runtime pays one null check, of
- * {@link Hooks#installed}, where it would have to ask.
+ * Many may be alive at once, each on its own thread. While there is none, each of the runtime's calls costs one null
+ * check, of {@link Hooks#installed}.
  */
 public abstract class World {
     public static final int NONE = 0;
@@ -25,9 +25,9 @@ public abstract class World {
     public abstract static class Member implements BooleanSupplier {
         final World world;
         final Frame frame;
-        Object conveyed; // what the conveyor has captured, or null
-        int op; // the last one: what the frame does, waits in, or has put off
-        Object port; // of an alts the ports
+        Object conveyed; // the context that the conveyor has captured, or null
+        int op; // the last operation: the frame does it, waits in it, or has deferred it
+        Object port; // for an alts, the ports
         private Object operand; // the value to put, or the options of an alts
         private boolean deferred;
 
@@ -36,42 +36,42 @@ public abstract class World {
             this.frame = frame;
         }
 
-        /** The simulation. */
+        /** Returns the simulation. */
         public final World world() {
             return world;
         }
 
-        /** The block, or null where this is no block. */
+        /** Returns the block, or null if this is not a block. */
         public final Frame frame() {
             return frame;
         }
 
-        /** What the block does, waits in or has put off: {@link #TAKE}, {@link #PUT}, {@link #ALTS}, or at first NONE. */
+        /** Returns the block's last operation: {@link #TAKE}, {@link #PUT}, {@link #ALTS}, or NONE before the first. */
         public final int operation() {
             return op;
         }
 
-        /** The port of that, or the ports of an alts. */
+        /** Returns the port of that operation, or the ports of an alts. */
         public final Object port() {
             return port;
         }
 
-        /** The value of a put, while it is about to be done. */
+        /** Returns the value of a put that is not yet done. */
         public final Object operand() {
             return operand;
         }
 
-        /** Whether the operation is put off: not yet begun. */
+        /** Returns whether the operation is deferred: not yet begun. */
         public final boolean isDeferred() {
             return deferred;
         }
 
-        /** Whether the block is in a scope, or can be cancelled in another way. */
+        /** Returns whether the block is in a scope, or can be cancelled in another way. */
         public final boolean isCancellable() {
             return frame.cancellable() != null;
         }
 
-        /** Takes the operation back, for a cancellation. Returns false when it is not put off any more. */
+        /** Withdraws the operation, for a cancellation. Returns false if it is no longer deferred. */
         @Override
         public final boolean getAsBoolean() {
             if (!deferred) return false;
@@ -80,7 +80,7 @@ public abstract class World {
             return true;
         }
 
-        /** Does the operation now. Returns whether the block goes on, else it waits. */
+        /** Does the operation now. Returns true if the block continues, false if it waits. */
         boolean perform() {
             deferred = false;
             Object v = operand;
@@ -102,19 +102,19 @@ public abstract class World {
             this.world = world;
         }
 
-        /** Makes the current thread one of the world's. */
+        /** Makes the current thread a thread of the world. */
         public void begin() {
             noBindings = installed = Var.getThreadBindingFrame();
             enter();
         }
 
-        /** Ends what {@link #begin} began. */
+        /** Undoes {@link #begin}. */
         public void end() {
             Runner.leave();
             Var.resetThreadBindingFrame(noBindings);
         }
 
-        /** Runs a block to its next park or its end, or calls something else. */
+        /** Runs a block to its next park or its end, or runs other work. */
         public void step(Runnable work) {
             if (work instanceof Frame f) {
                 f.resume(this);
@@ -127,7 +127,7 @@ public abstract class World {
             work.run();
         }
 
-        /** Runs others by {@code loop} from within a step. */
+        /** Runs other members, by {@code loop}, from within a step. */
         public void nested(Runnable loop) {
             Object bindings = Var.getThreadBindingFrame();
             Object before = installed;
@@ -145,47 +145,47 @@ public abstract class World {
         }
     }
 
-    // What the runtime asks of a simulation. All is called by its members, on its thread.
+    // Methods that the runtime calls, for members and on the simulation's thread.
 
-    /** Sees to it that {@code work}, a frame or a callback, is run. A frame may be nobody's member. */
+    /** Schedules {@code work}, a frame or a callback. A frame need not be a member. */
     public abstract void ready(Runnable work);
 
-    /** The time, in nanoseconds from some origin. */
+    /** Returns the time, in nanoseconds from some origin. */
     public abstract long nanoTime();
 
-    /** Calls {@link Timeout#fire} when the time has come, unless the timeout is closed by then. */
+    /** Calls {@link Timeout#fire} at the timeout's deadline, unless the timeout is closed by then. */
     public abstract void at(Timeout timeout);
 
-    /** Returns a number below {@code bound}: which of so many comes first. */
+    /** Returns a number below {@code bound}: the choice between so many. */
     protected abstract int choose(int bound);
 
     /** Returns a random number from 0 to below 1. */
     protected abstract double random();
 
-    /** A block has been made. Returns what its frame is to carry. */
+    /** A block has been made. Returns the context for its frame. */
     protected abstract Member spawned(Frame frame);
 
     /**
-     * A block is about to do its operation. Returns whether the operation is put off: then the world has the member, and
-     * runs its frame later, which does the operation first.
+     * A block is about to do its operation. Returns whether the operation is deferred. Then the world runs the member's
+     * frame later, which does the operation first.
      *
-     * @param mayDefer false where the block runs on the stack of its spawner
+     * @param mayDefer false if the block runs on the stack of its spawner
      */
     protected abstract boolean point(Member member, boolean mayDefer);
 
-    /** A put-off operation has been taken back. */
+    /** A deferred operation has been withdrawn. */
     protected abstract void withdrawn(Member member);
 
     /** A block has ended, by {@code thrown} if that is not null. */
     protected abstract void ended(Member member, Throwable thrown);
 
-    /** An exception that nobody can catch, unless {@link #rethrown} is called with it. */
+    /** No code can catch {@code thrown}, unless {@link #rethrown} is called with it. */
     protected abstract void uncaught(Throwable thrown);
 
-    /** An exception that is thrown where somebody asked for a result, before or after {@link #uncaught}. */
+    /** {@code thrown} is rethrown to code that takes a result, before or after {@link #uncaught}. */
     protected abstract void rethrown(Throwable thrown);
 
-    /** An exception that is kept until somebody asks for it; {@code observed} tells whether somebody has. */
+    /** {@code thrown} is kept until code takes it; {@code observed} returns whether that has happened. */
     public abstract void kept(Throwable thrown, BooleanSupplier observed);
 
     /** Runs {@code task} on a thread of the simulation. */
@@ -194,45 +194,45 @@ public abstract class World {
     /** Throws if the simulation can't have threads. */
     protected abstract void checkThreads();
 
-    /** A platform thread of the simulation blocks: runs others on it until {@code done}, or until it is interrupted. */
+    /** A platform thread of the simulation blocks: runs other members on it until {@code done} or an interrupt. */
     protected abstract void await(BooleanSupplier done);
 
-    /** Code that must not be interrupted by others begins ({@code n} = 1) or ends (-1). */
+    /** Code during which no other member may run begins ({@code n} = 1) or ends (-1). */
     protected abstract void hold(int n);
 
-    /** A frame that belongs to this world has been woken on a thread that does not. */
+    /** A frame of this world has been woken on a thread outside of it. */
     protected abstract void strayed(Frame frame);
 
-    // What a simulation needs from the runtime
+    // Methods that simulations call
 
-    /** Installs how to find the world of a virtual thread. */
+    /** Installs the function that returns the world of a virtual thread. */
     public static void ofThreads(Function<Thread, World> finder) {
         ofThread = finder;
     }
 
-    /** A simulation is there (1), or has gone (-1). */
+    /** A simulation has begun (1), or has ended (-1). */
     public static void alive(int n) {
         Hooks.worlds(n);
     }
 
-    /** What {@code frame} carries, or null when it is no simulation's. */
+    /** Returns the member of {@code frame}, or null if it is not in a simulation. */
     public static Member member(Frame frame) {
         return frame.context() instanceof Member m ? m : null;
     }
 
-    /** The value with which the frame goes on, once it is ready. */
+    /** Returns the value with which the frame, which is ready, will continue. */
     public static Object incoming(Frame frame) {
         return frame.value;
     }
 
-    /** Has an outside frame run by the workers. */
+    /** Submits a frame that is in no simulation to the workers. */
     public static void outside(Runnable work) {
         Scheduler.submitToWorkers(work);
     }
 
     /**
      * Withdraws the operation in which the frame of {@code member} waits and throws {@code thrown} there. Returns false
-     * when it waits nowhere, or in a port of another kind.
+     * if it does not wait, or waits in a port of another kind.
      */
     public static boolean abort(Member member, Throwable thrown) {
         Frame frame = member.frame;
@@ -243,9 +243,9 @@ public abstract class World {
         return true;
     }
 
-    // What the runtime asks first
+    // Calls of the runtime, which do nothing outside of a simulation
 
-    /** The world that runs on this thread, or null. */
+    /** Returns the world that runs on this thread, or null. */
     public static World current() {
         Hooks hooks = Hooks.installed;
         return hooks == null || !hooks.worlds ? null : here();
@@ -257,7 +257,7 @@ public abstract class World {
         return thread.isVirtual() ? ofThread.apply(thread) : null;
     }
 
-    /** Whether {@code frame}, about to do an operation, has been put off. */
+    /** Returns whether the operation that {@code frame} is about to do has been deferred. */
     static boolean defers(Frame frame, boolean mayDefer, int op, Object port, Object operand) {
         if (!(frame.context() instanceof Member m)) return false;
         m.op = op;
@@ -275,7 +275,7 @@ public abstract class World {
         }
     }
 
-    /** Whether {@code frame} must not run on this thread, since it is in a simulation that runs elsewhere. */
+    /** Returns whether {@code frame} must not run on this thread, because its simulation runs on another. */
     static boolean strays(Frame frame) {
         if (!(frame.context() instanceof Member m) || m.world == here()) return false;
         m.world.strayed(frame);
@@ -288,13 +288,13 @@ public abstract class World {
         return w == null ? ThreadLocalRandom.current().nextInt(bound) : w.choose(bound);
     }
 
-    /** Returns a random number from 0 to below 1; in a simulation the seed tells which. */
+    /** Returns a random number from 0 to below 1; in a simulation the seed determines it. */
     public static double drawDouble() {
         World w = current();
         return w == null ? ThreadLocalRandom.current().nextDouble() : w.random();
     }
 
-    /** Starts {@code task} on a thread of this thread's simulation. Returns false when there is none. */
+    /** Starts {@code task} on a thread of this thread's simulation. Returns false if there is none. */
     public static boolean starts(Runnable task) {
         World w = current();
         if (w == null) return false;
@@ -308,7 +308,7 @@ public abstract class World {
         if (w != null) w.checkThreads();
     }
 
-    /** Waits in the simulation of this thread, which is no virtual one. Returns false when there is none. */
+    /** Waits in the simulation of this thread, a platform thread. Returns false if there is none. */
     static boolean awaits(BooleanSupplier done) {
         World w = current();
         if (w == null) return false;
@@ -316,7 +316,7 @@ public abstract class World {
         return true;
     }
 
-    /** Whether this thread's simulation, if there is one, has been told of {@code thrown}. */
+    /** Returns whether this thread's simulation, if there is one, has been told of {@code thrown}. */
     public static boolean told(Throwable thrown) {
         World w = current();
         if (w == null) return false;
@@ -324,7 +324,7 @@ public abstract class World {
         return true;
     }
 
-    /** Tells this thread's simulation, if there is one, that {@code thrown} has reached who asked for a result. */
+    /** Tells this thread's simulation, if there is one, that {@code thrown} is rethrown to code that takes a result. */
     public static void rethrows(Throwable thrown) {
         World w = current();
         if (w != null) w.rethrown(thrown);

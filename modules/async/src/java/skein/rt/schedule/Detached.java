@@ -9,8 +9,8 @@ import skein.rt.Frame;
 import skein.rt.Runner;
 
 /**
- * A virtual thread for one step of one frame, or one callback, that would otherwise wait behind blocked ones. If it
- * does not get a carrier, because virtual threads compute on all of them, its work goes back to the workers.
+ * A virtual thread for one step of one frame, or for one callback, that would otherwise wait behind blocked ones. If the
+ * thread does not get a carrier thread, because virtual threads compute on all of them, its work goes back to the workers.
  */
 final class Detached extends Runner implements Runnable {
     private static final VarHandle WORK;
@@ -35,7 +35,7 @@ final class Detached extends Runner implements Runnable {
         this.work = work;
     }
 
-    /** How many have been started and wait for a carrier. */
+    /** Returns how many have been started and wait for a carrier thread. */
     static int notBegun() {
         return NOT_BEGUN.get();
     }
@@ -47,7 +47,7 @@ final class Detached extends Runner implements Runnable {
         Scheduler.start(detached, true, "skein-spilled");
     }
 
-    /** Gives the work of those back to the workers that have waited for a carrier for {@code nanos}. */
+    /** Gives the work of threads that have waited {@code nanos} for a carrier thread back to the workers. */
     static void takeBack(long now, long nanos) {
         for (Detached oldest; (oldest = STARTED.peek()) != null; STARTED.remove(oldest)) {
             if (oldest.work == null) continue;
@@ -70,7 +70,7 @@ final class Detached extends Runner implements Runnable {
 
     @Override
     public void run() {
-        Runnable mine = take(); // a frame that parks still knows this runner, which must hold nothing then
+        Runnable mine = take(); // a parked frame still refers to this runner, which must hold nothing then
         if (mine == null) return;
         thread = Thread.currentThread();
         enter();

@@ -6,70 +6,71 @@ import java.util.concurrent.locks.LockSupport;
 import skein.rt.Hooks;
 
 /**
- * Watches the workers from a thread of its own, so that a block that blocks or computes for long delays no
- * other. It looks at each worker whose runner has been in one step since the last look:
+ * Watches the workers from a thread of its own, so that a block that blocks or computes for long delays no other block. It
+ * checks each worker whose runner has been in the same step since the last check:
  *
  * <ul>
- *   <li>its thread waits: the worker becomes vacant, and gets a fresh virtual thread if work waits;
- *   <li>many blocks in a row do so: the queue is spilled, one virtual thread for each, ever more each time;
- *   <li>its thread computes while others wait: another worker is hired for them, and after a slice, when all
- *       workers compute, a fresh virtual thread takes the worker over;
- *   <li>its thread gets no carrier, because virtual threads compute or are pinned on all of them, and the JDK does not
- *       preempt: a platform thread takes the worker over. While that is so, workers get platform threads at once.
+ *   <li>its thread waits: the worker becomes vacant, and gets a new virtual thread if work waits;
+ *   <li>many blocks in a row wait: frames of the queue get a virtual thread each, more each time;
+ *   <li>its thread computes while other blocks wait: another worker is hired for them. If all workers compute, a new
+ *       virtual thread takes the worker over after a slice;
+ *   <li>its thread gets no carrier thread, because virtual threads compute or are pinned on all of them, and the JDK does
+ *       not preempt: a platform thread takes the worker over. As long as this lasts, workers get platform threads at once.
  * </ul>
  *
- * <p>It looks often while it finds something to do, seldom while all goes well, and sleeps while nothing runs.
- * Go's sysmon (runtime/proc.go) is the model. Differs: the JVM tells no one that a thread is about to block, so
- * the thread's state is looked at.
+ * <p>It checks often while it finds something to do, seldom otherwise, and sleeps while no block runs. The design is that
+ * of Go's sysmon (runtime/proc.go). Differs: the JVM does not say when a thread is about to block, so the monitor reads
+ * the thread's state.
  */
 final class Monitor implements Runnable {
-    /** Between two looks while there is something to do: how long a ready block waits behind one that blocks. */
+    /** The time between two checks while there is something to do: how long a ready block waits behind a blocked one. */
     private static final long SHORTEST_NANOS = 20_000;
 
-    /** Between two looks while blocks run and nothing is to be done: a thousand wake-ups a second cost 1 % of a processor. */
+    /** The time between two checks while blocks run without problems: a thousand wake-ups a second cost 1 % of a processor. */
     private static final long LONGEST_NANOS = 1_000_000;
 
-    /** Between two looks while no worker has a thread: work that comes then hires its own. */
+    /** The time between two checks while no worker has a thread: new work then hires a thread itself. */
     private static final long IDLE_NANOS = 10_000_000;
 
-    /** How long a frame may stand in the next slot of a computing block: longer than most blocks take to park. */
+    /** How long a frame may stay in the next slot behind a computing block: longer than most blocks take to park. */
     private static final long EXPOSE_NANOS = 100_000;
 
     /** How long a block may compute while others wait: half of the slice of Go's scheduler. */
     private static final long SLICE_NANOS = 5_000_000;
 
-    /** How long a thread may wait for a carrier before a platform thread takes its place. */
+    /** How long a thread may wait for a carrier thread before a platform thread replaces it. */
     private static final long NO_CARRIER_NANOS = 10_000_000;
 
-    /** How long before those may become many: a loaded machine delays carriers by tens of milliseconds. */
+    /** How long before there may be many of these: a busy machine delays carrier threads by tens of milliseconds. */
     private static final long HELD_NANOS = 80_000_000;
 
-    /** How many frames get virtual threads of their own at once: more than that, and the carriers' queue delays the workers. */
+    /** How many frames may have virtual threads of their own: with more, the carrier threads' queue delays the workers. */
     private static final int MAX_SPILL = 32;
 
-    /** How many platform threads serve workers before each more must wait: they take the processors from all others. */
+    /** How many platform threads serve workers before each further one must wait: they take processors from other threads. */
     private static final int MAX_PLATFORM = 6;
 
     private static final Thread THREAD = Scheduler.daemon(new Monitor(), "skein-monitor");
     private static final AtomicInteger COMPUTING =
-            new AtomicInteger(); // platform threads of workers, but for blocked ones
+            new AtomicInteger(); // platform threads of workers that are not blocked
     private static final AtomicInteger ALIVE = new AtomicInteger(); // platform threads of workers
-    private static volatile WorkerRunner waiting; // a virtual runner that was found waiting for a carrier last, or null
+    private static volatile WorkerRunner
+            waiting; // the virtual runner that was last found waiting for a carrier thread, or null
     private static volatile boolean asleep = true; // no worker has a thread
-    private static volatile boolean leisurely; // it will not look again for a good while
+    private static volatile boolean leisurely; // the next check is far off
     private static boolean started; // guarded by Monitor.class
 
-    /** What it knew of a worker at its last look. */
+    /** The state of a worker at the last check. */
     private static final class View {
         WorkerRunner runner;
         long tick;
         long since; // when this runner was first seen with this tick
-        int spill; // how many to spill when it is found blocked again; 0 once it was seen to get on
+        int spill; // how many frames to detach when it is found blocked again; 0 once it was seen to continue
     }
 
     private final View[] views = new View[Scheduler.WORKERS.length];
     private long period = SHORTEST_NANOS;
-    private long heldSince; // when the carriers were first found held
+    private long heldSince; // when the carrier threads were first found held
 
     private Monitor() {
         for (int i = 0; i < views.length; i++) views[i] = new View();
@@ -83,7 +84,7 @@ final class Monitor implements Runnable {
         LockSupport.unpark(THREAD);
     }
 
-    /** Work has come while all workers are busy: look soon whether one of them blocks. */
+    /** Work has come while all workers are busy: check soon whether one of them blocks. */
     static void hurry() {
         if (!leisurely) return;
         leisurely = false;
@@ -103,7 +104,9 @@ final class Monitor implements Runnable {
             boolean trouble = false;
             try {
                 trouble = lookAtAll();
-            } catch (Throwable t) { // a probe's mistake, or no memory for a thread: the workers still need a monitor
+            } catch (
+                    Throwable
+                            t) { // an exception of a probe, or no memory for a thread: the workers still need a monitor
                 Scheduler.uncaught(t);
             }
             idleLooks = Scheduler.allVacant() ? idleLooks + 1 : 0;
@@ -136,7 +139,7 @@ final class Monitor implements Runnable {
         else if (!trouble && period > 4 * SHORTEST_NANOS) period = SHORTEST_NANOS; // hurried
     }
 
-    /** Returns whether there was something to do, so that it should look again soon. */
+    /** Checks all workers. Returns whether there was something to do, so that the next check should be soon. */
     private boolean look(Worker worker, View view, long now) {
         WorkerRunner runner = worker.runner;
         if (runner == null) {
@@ -157,7 +160,7 @@ final class Monitor implements Runnable {
         }
         Thread thread = runner.thread;
         boolean inStep = thread != null && (tick & 1) == 1;
-        if (inStep && waits(thread)) return blocked(worker, runner, view); // amid many that block, at first sight
+        if (inStep && waits(thread)) return blocked(worker, runner, view); // many in a row have blocked: at once
         if (!sameStep) return false;
         return inStep ? computing(worker, runner, now - view.since) : rescue(worker, runner, now, now - view.since);
     }
@@ -169,7 +172,7 @@ final class Monitor implements Runnable {
         };
     }
 
-    /** A runner that doesn't get on between steps: no carrier is free, because virtual threads compute or are pinned. */
+    /** A runner is stuck between steps: no carrier thread is free, because virtual threads compute or are pinned. */
     private boolean rescue(Worker worker, WorkerRunner runner, long now, long nanos) {
         if (!workWaits(worker)) return false;
         boolean held = carriersHeld();
@@ -182,18 +185,18 @@ final class Monitor implements Runnable {
         return may && Scheduler.hire(worker, runner, false) || held;
     }
 
-    /** Whether virtual threads wait for a carrier, since one that was found to do so still does. */
+    /** Returns whether virtual threads wait for a carrier thread: the one that was last found waiting still waits. */
     static boolean carriersHeld() {
         WorkerRunner runner = waiting;
         return runner != null && !runner.hasBegun();
     }
 
-    /** How many slices a worker waits for one more platform thread: the longer the more of them compute, never for ever. */
+    /** Returns how many slices a worker waits for one more platform thread. The more of them compute, the longer it waits. */
     private static int excess() {
         return Math.max(1, COMPUTING.get() - MAX_PLATFORM + 1);
     }
 
-    /** Whether a worker should get a platform thread rather than a virtual one, at once. */
+    /** Returns whether a worker should get a platform thread at once, instead of a virtual one. */
     static boolean prefersPlatform() {
         return carriersHeld() && ALIVE.get() < MAX_PLATFORM;
     }
@@ -201,7 +204,7 @@ final class Monitor implements Runnable {
     private static boolean blocked(Worker worker, WorkerRunner runner, View view) {
         runner.blocks();
         if (!workWaits(worker)) {
-            // Work may have come just before the change, when its bringer still saw a runner.
+            // Work may have come just before the change, when the submitting thread still saw a runner.
             if (worker.change(runner, null)) Scheduler.hireForLeftovers(worker);
             return false;
         }
@@ -213,7 +216,7 @@ final class Monitor implements Runnable {
         return true;
     }
 
-    /** Starts no more than the carriers keep up with, lest a hired runner wait behind them. */
+    /** Detaches frames, but no more than the carrier threads can run, so that a hired runner does not wait behind them. */
     private static void spill(Worker worker, int n) {
         if (carriersHeld()) return;
         for (int i = Detached.notBegun(); i < n; i++) {
@@ -235,7 +238,7 @@ final class Monitor implements Runnable {
         return true;
     }
 
-    /** So many more platform threads serve workers, and {@code computing} of them don't block. */
+    /** Adds to the counts of platform threads that serve workers; {@code computing} of them are not blocked. */
     static void count(int alive, int computing) {
         ALIVE.addAndGet(alive);
         COMPUTING.addAndGet(computing);

@@ -4,14 +4,14 @@ package skein.rt.schedule;
 import skein.rt.Lock;
 
 /**
- * What is ready to run on one worker: a first-in first-out queue, and in front of it the <em>next</em> slot,
- * in which the frame that was made ready last stands, so that a hand-over between two blocks stays on one
- * processor. Any thread may call any method.
+ * The frames and callbacks that are ready to run on one worker: a first-in first-out queue, and before it the
+ * <em>next</em> slot. That slot holds the frame that was made ready last, so that two blocks that talk to each other stay
+ * on one processor. Any thread may call any method.
  *
  * <p>Invariants:
  * <ul>
- *   <li>Q1 What was pushed is polled, or stolen, once.
- *   <li>Q2 Stealing leaves the next slot alone, until {@link #exposeNext} moves it to the queue.
+ *   <li>Q1 Each pushed item is polled or stolen once.
+ *   <li>Q2 Stealing does not take from the next slot; {@link #exposeNext} moves its frame to the queue.
  *   <li>Q3 The next slot passes the queue at most {@link #MAX_STREAK} times in a row, so nothing starves.
  * </ul>
  *
@@ -25,12 +25,12 @@ final class RunQueue extends Lock {
     private Runnable next; // guarded by lock
     private Runnable[] ring = new Runnable[64]; // guarded by lock; length is a power of two
     private int head; // guarded by lock
-    private int size; // of the ring; written under lock; read without it as a hint only
-    private boolean hasNext; // written under lock; read without it as a hint only
+    private int size; // of the ring; written under lock; read without it only as a hint
+    private boolean hasNext; // written under lock; read without it only as a hint
     private int streak; // guarded by lock; how often next has passed a queue that is not empty
     private int served; // how often its own worker has polled the ring; written under lock, read without it as a hint
 
-    /** Puts {@code work} into the next slot; returns whether what stood there had to go to the queue. */
+    /** Puts {@code work} into the next slot. Returns whether an earlier item had to move from there to the queue. */
     boolean pushNext(Runnable work) {
         lock();
         try {
@@ -69,7 +69,7 @@ final class RunQueue extends Lock {
         head = 0;
     }
 
-    /** What to run now, or null; may miss what another thread is just pushing or moving. */
+    /** Returns the item to run now, or null. May miss an item that another thread is pushing or moving. */
     Runnable poll() {
         return isEmpty() ? null : pollForSure();
     }
@@ -89,7 +89,7 @@ final class RunQueue extends Lock {
         return work;
     }
 
-    /** From the queue only. */
+    /** Polls the queue only, not the next slot. */
     Runnable pollQueued() {
         if (size == 0) return null;
         lock();
@@ -109,8 +109,8 @@ final class RunQueue extends Lock {
     }
 
     /**
-     * Moves the older half of {@code victim}'s queue here, at most {@code max}, and returns the first of it to
-     * be run at once; null if there is none. Takes one lock at a time.
+     * Moves the older half of {@code victim}'s queue here, at most {@code max}. Returns the first of these, to be run at
+     * once, or null if there is none. Takes one lock at a time.
      */
     Runnable stealHalf(RunQueue victim, int max) {
         if (victim.size == 0) return null;
@@ -139,7 +139,7 @@ final class RunQueue extends Lock {
         return stolen[0];
     }
 
-    /** Moves the next slot to the queue's end, where thieves find it. */
+    /** Moves the item of the next slot to the queue's end, where other workers can steal it. */
     void exposeNext() {
         if (!hasNext) return;
         lock();
@@ -153,7 +153,7 @@ final class RunQueue extends Lock {
         }
     }
 
-    /** Whether nothing is ready. */
+    /** Returns whether nothing is ready. */
     boolean isEmptyForSure() {
         lock();
         boolean empty = size == 0 && next == null;
@@ -161,34 +161,34 @@ final class RunQueue extends Lock {
         return empty;
     }
 
-    /** Whether nothing is ready, as far as can be told without the lock: next first, as it moves to the queue. */
+    /** Returns whether nothing seems ready, without the lock. Reads the next slot first, since its item moves to the queue. */
     boolean isEmpty() {
         return !hasNext && size == 0;
     }
 
-    /** How much is ready, as far as can be told without the lock. */
+    /** Returns about how many items are ready, without the lock. */
     int size() {
         return size + (hasNext ? 1 : 0);
     }
 
-    /** Whether something stands in the queue, the next slot aside. */
+    /** Returns whether the queue has an item, apart from the next slot. */
     boolean hasQueued() {
         return size != 0;
     }
 
-    /** Whether so much waits that another worker should help at once; see {@link #overdue}. */
+    /** Returns whether so many items wait that another worker should help at once; see {@link #overdue}. */
     boolean backlogged() {
         return size > BACKLOG;
     }
 
-    /** For {@link #overdue}: how much of the queue its worker has served so far. */
+    /** Returns how many items of the queue its worker has served so far, for {@link #overdue}. */
     int served() {
         return served;
     }
 
     /**
-     * Whether something waits that has waited since {@link #served} was {@code before}. A few blocks that talk to each
-     * other wait as well, but for an instant only, and would lose by being spread over processors.
+     * Returns whether an item has waited since {@link #served} was {@code before}. A few blocks that talk to each other also
+     * wait, but only briefly, and would be slower on several processors.
      */
     boolean overdue(int before) {
         return size > served - before;

@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import skein.rt.World;
 import skein.rt.watch.Failures;
 
-/** Runs frames and callbacks on the workers; hires threads for workers that have none. */
+/** Runs frames and callbacks on the workers, and hires threads for vacant workers. */
 public final class Scheduler {
     private Scheduler() {}
 
     /**
-     * With less than this in the inbox one worker's thread is left to it, so that blocks that talk to each other
-     * stay together; if that thread is in a long step, the monitor soon hires another.
+     * With fewer items than this in the inbox, one worker's thread serves it, so that blocks that talk to each other stay
+     * together. If that thread is in a long step, the monitor soon hires another.
      */
     private static final int BACKLOG = 32;
 
@@ -36,10 +36,10 @@ public final class Scheduler {
         else submitToWorkers(work);
     }
 
-    /** Runs {@code work} soon on a worker, for a simulation that must not run it. */
+    /** Runs {@code work} soon on a worker, for work that does not belong to the simulation of this thread. */
     public static void submitToWorkers(Runnable work) {
         INBOX.push(work);
-        VarHandle.fullFence(); // push before the look for vacant workers: they leave before they look for work
+        VarHandle.fullFence(); // push before looking for vacant workers, which leave before they look for work
         if (INBOX.size() > BACKLOG || allVacant()) hire();
         else Monitor.hurry();
     }
@@ -49,14 +49,14 @@ public final class Scheduler {
         return true;
     }
 
-    /** Whether the workers that have threads are fewer than the processors. */
+    /** Returns whether fewer workers than processors have threads. */
     public static boolean leavesProcessor() {
         int busy = 0;
         for (Worker worker : WORKERS) if (!worker.vacant()) busy++;
         return busy < PROCESSORS;
     }
 
-    /** Sees to it that a thread looks for work soon, unless one does already. */
+    /** Makes sure that a thread looks for work soon. */
     static void hire() {
         if (SEARCHING.get()) return;
         for (Worker worker : WORKERS) {
@@ -65,13 +65,13 @@ public final class Scheduler {
         Monitor.hurry();
     }
 
-    /** A worker has become vacant: a thread for it if it has work, else for one that has. */
+    /** Hires a thread for {@code worker}, which is vacant, if its queue has work, otherwise for a vacant worker that has. */
     static void hireForLeftovers(Worker worker) {
         if (!worker.queue.isEmptyForSure()) hire(worker, null, true);
         else if (anyWork()) hire();
     }
 
-    /** Gives {@code worker} a fresh thread in place of {@code current}: a virtual one, if those get carriers. */
+    /** Gives {@code worker} a new thread in place of {@code current}: a virtual one if these get carrier threads. */
     static boolean hire(Worker worker, WorkerRunner current, boolean virtual) {
         WorkerRunner runner = new WorkerRunner(worker, virtual && !Monitor.prefersPlatform());
         if (!worker.change(current, runner)) {
@@ -89,7 +89,7 @@ public final class Scheduler {
         return true;
     }
 
-    /** A daemon thread of the platform's that holds on to nothing of the thread that makes it. */
+    /** Returns a platform daemon thread that inherits nothing from the thread that makes it. */
     static Thread daemon(Runnable task, String name) {
         return daemon(Thread.ofPlatform()
                 .name(name)
@@ -103,7 +103,7 @@ public final class Scheduler {
         return thread;
     }
 
-    /** A platform thread that serves a worker. */
+    /** Returns a platform thread that serves a worker. */
     private static final class WorkerThread extends Thread {
         WorkerThread(Runnable task, String name) {
             super(null, task, name, 0, false);
@@ -127,11 +127,11 @@ public final class Scheduler {
         return SEARCHING.compareAndSet(false, true);
     }
 
-    /** Ends a search, and sees to what else is there, for which nobody was hired while it went on. */
+    /** Ends a search for work. Hires for other work, for which no thread was hired during the search. */
     static void endSearch(boolean found) {
         SEARCHING.set(false);
         if (!found) {
-            // A thread that brought work meanwhile relied on this search; and this thread may have lost its worker.
+            // A thread that submitted work during the search relied on it, and this thread may have lost its worker.
             if (anyWork()) hire();
             return;
         }
@@ -139,7 +139,7 @@ public final class Scheduler {
         for (Worker worker : WORKERS) if (worker.vacant() && !worker.queue.isEmpty()) hire(worker, null, true);
     }
 
-    /** Whether something is ready that a runner without work could take. */
+    /** Returns whether there is ready work that a runner without work could take. */
     static boolean anyWork() {
         if (!INBOX.isEmptyForSure()) return true;
         for (Worker worker : WORKERS) {
@@ -148,24 +148,25 @@ public final class Scheduler {
         return false;
     }
 
-    /** Gives an exception that nobody can catch to the thread's uncaught-exception handler. */
+    /** Keeps an exception that no code can catch, and gives it to the thread's uncaught-exception handler. */
     public static void uncaught(Throwable thrown) {
         if (World.told(thrown)) return;
         Failures.uncaught(thrown);
         tellHandler(thrown);
     }
 
-    /** Gives {@code thrown} to the handler, and does not keep it as {@link #uncaught} does. */
+    /** Gives {@code thrown} to the handler, without keeping it as {@link #uncaught} does. */
     public static void tellHandler(Throwable thrown) {
         Thread thread = Thread.currentThread();
         try {
             thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
         } catch (Throwable ignored) {
-            // What a handler throws is ignored, as by the JVM: it must not end the thread of a worker or of the timers.
+            // As in the JVM, an exception of a handler is ignored: it must not end the thread of a worker or of the
+            // timers.
         }
     }
 
-    /** The workers, their threads and queues, in words: for a person who looks for what is stuck. */
+    /** Returns the workers, their threads and queues as text, for a person who debugs. */
     public static String describe() {
         StringBuilder text = new StringBuilder();
         text.append("inbox ")
@@ -190,12 +191,12 @@ public final class Scheduler {
         return text.toString();
     }
 
-    /** How many workers there are: the system property skein.workers, by default one per processor. */
+    /** Returns the number of workers: the system property skein.workers, by default one per processor. */
     public static int workers() {
         return WORKERS.length;
     }
 
-    /** The time on the clock of timers, in nanoseconds from some origin: the simulation's, for what runs in one. */
+    /** Returns the time on the clock of timers, in nanoseconds from some origin; in a simulation, on its clock. */
     public static long nanoTime() {
         World world = World.current();
         return world == null ? System.nanoTime() : world.nanoTime();

@@ -8,12 +8,12 @@ import skein.rt.Channel;
 import skein.rt.ChannelFactory;
 import skein.rt.World;
 
-/** A channel that closes when its time has come. It is nobody else's: to close it sooner cancels it. */
+/** A channel that closes at its deadline. It belongs to one caller: closing it sooner cancels it. */
 public class Timeout extends Channel {
     final long deadline; // on the clock of Scheduler.nanoTime
-    int place = -1; // in Timers' heap, guarded by its lock; -1 when not there
+    int place = -1; // index in Timers' heap, guarded by its lock; -1 if it is not in the heap
 
-    /** For {@link ChannelFactory}: nobody has started it yet. */
+    /** For {@link ChannelFactory}; the timeout is not started. */
     public Timeout(long deadline) {
         super(null);
         this.deadline = deadline;
@@ -25,11 +25,10 @@ public class Timeout extends Channel {
                 + TimeUnit.MILLISECONDS.toNanos(Math.max(0, Math.min(millis, Long.MAX_VALUE / 4_000_000))));
     }
 
-    /** Starts a timeout that calls {@code action} with one argument when it has fired or is closed, whichever is first. */
+    /** Starts a timeout that calls {@code action}, with one argument, when it fires or is closed. */
     public static Timeout calling(long millis, IFn action) {
         Timeout timeout = after(millis);
-        boolean over =
-                timeout.take(new Callback(action, true), null) != NONE; // it may have fired before anybody waited
+        boolean over = timeout.take(new Callback(action, true), null) != NONE; // it may have fired before the take
         if (over) action.invoke(null);
         return timeout;
     }
@@ -43,7 +42,7 @@ public class Timeout extends Channel {
         return timeout;
     }
 
-    /** Closes the channel, since its time has come. */
+    /** Closes the channel at its deadline. */
     public void fire() {
         super.close();
     }
@@ -61,17 +60,17 @@ public class Timeout extends Channel {
         super.close(cause);
     }
 
-    /** A simulation forgets a timeout that is closed. */
+    /** A simulation drops a timeout that is closed. */
     private void cancel() {
         if (World.current() == null) Timers.remove(this);
     }
 
-    /** When it fires, on the clock of {@link Scheduler#nanoTime}. */
+    /** Returns when it fires, on the clock of {@link Scheduler#nanoTime}. */
     public long deadlineNanos() {
         return deadline;
     }
 
-    /** How many timeouts have neither fired nor been cancelled. */
+    /** Returns how many timeouts have neither fired nor been cancelled. */
     public static int outstanding() {
         return Timers.outstanding();
     }

@@ -6,11 +6,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Closes timeout channels at their deadlines, on the monotonic clock, from one daemon thread of the platform's,
- * which neither busy workers nor busy carriers can hold up.
+ * Closes timeout channels at their deadlines, on the monotonic clock. It uses one platform daemon thread, which neither
+ * busy workers nor busy carrier threads can delay.
  *
- * <p>The deadlines stand in a 4-ary heap, in which each timeout knows its place, so that a cancelled one leaves
- * at once. Invariants, under the lock:
+ * <p>The deadlines are in a 4-ary heap. Each timeout knows its index, so that a cancelled one is removed at once.
+ * Invariants, under the lock:
  *
  * <ul>
  *   <li>H1 A timeout's deadline is not before its parent's.
@@ -19,14 +19,14 @@ import java.util.concurrent.locks.ReentrantLock;
  * </ul>
  */
 final class Timers implements Runnable {
-    /** Longer than anything waits, and short enough that two times so far apart can still be compared. */
+    /** The longest wait, short enough that the times at its ends can still be compared. */
     private static final long FOR_EVER = Long.MAX_VALUE / 4;
 
     private static final ReentrantLock LOCK = new ReentrantLock();
     private static Timeout[] heap = new Timeout[64]; // guarded by LOCK
     private static int size; // guarded by LOCK
     private static Thread thread; // guarded by LOCK; null until the first timeout
-    private static long wakesAt; // guarded by LOCK; when the thread looks next
+    private static long wakesAt; // guarded by LOCK; when the thread wakes next
 
     private Timers() {}
 
@@ -43,7 +43,7 @@ final class Timers implements Runnable {
         }
     }
 
-    /** Forgets a timeout that has not fired. */
+    /** Removes a timeout that has not fired. */
     static void remove(Timeout timeout) {
         LOCK.lock();
         try {
@@ -83,7 +83,7 @@ final class Timers implements Runnable {
             } finally {
                 LOCK.unlock();
             }
-            Thread.interrupted(); // by a callback; it would keep the thread from parking
+            Thread.interrupted(); // a callback may have set it, which would keep the thread from parking
             if (due == null) LockSupport.parkNanos(this, wait);
             else fire(due);
         }
@@ -92,7 +92,7 @@ final class Timers implements Runnable {
     private static void fire(Timeout due) {
         try {
             due.fire();
-        } catch (Throwable t) { // no memory, or a stack that ran over: the other timers must still fire
+        } catch (Throwable t) { // no memory, or a stack overflow: the other timers must still fire
             Scheduler.uncaught(t);
         }
     }
@@ -143,7 +143,7 @@ final class Timers implements Runnable {
         t.place = i;
     }
 
-    /** How many timeouts are outstanding. */
+    /** Returns how many timeouts are outstanding. */
     static int outstanding() {
         LOCK.lock();
         try {

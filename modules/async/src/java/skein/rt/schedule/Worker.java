@@ -5,25 +5,25 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A place where blocks are run one at a time: a run queue, and the thread that serves it now. There are as
- * many workers as processors; threads come and go.
+ * A run queue and the thread that serves it now, which runs its blocks one at a time. There are as many workers as
+ * processors. A worker gets and loses threads.
  *
  * <pre>
  *   VACANT (runner == null)  -> SERVED by r     hire: work has arrived
  *   SERVED by r              -> VACANT          r found nothing to do, or blocks
- *   SERVED by r              -> SERVED by s     r hogs its processor while others wait
+ *   SERVED by r              -> SERVED by s     r computes for long while others wait
  * </pre>
  *
  * <ul>
- *   <li>W1 What is ready is run, however many blocks block: a vacant worker is hired when work arrives, and one whose
- *       thread is stuck is handed off.
- *   <li>W2 A thread that leaves a worker looks once more for work after it has left, and a thread that brings work looks for
- *       a vacant worker after it has been brought, so that one of them sees the other.
+ *   <li>W1 Ready work is run, however many blocks block: a vacant worker gets a thread when work arrives, and a worker
+ *       whose thread is stuck is handed off.
+ *   <li>W2 A thread that leaves a worker looks for work once more after it has left. A thread that submits work looks for a
+ *       vacant worker after it has pushed the work. So one of them sees the other.
  *   <li>W3 A frame runs on one thread at a time.
  * </ul>
  *
- * A runner that lost its worker finishes the step it is in, and then takes the worker back if it is vacant,
- * or ends. The design is that of Go's P and M (runtime/proc.go); here the M is a virtual thread.
+ * A runner that has lost its worker finishes its step. Then it takes the worker back if that is vacant, or ends. The design
+ * is that of Go's P and M (runtime/proc.go); here the M is a virtual thread.
  */
 final class Worker {
     private static final VarHandle RUNNER;
@@ -48,7 +48,7 @@ final class Worker {
         return runner == null;
     }
 
-    /** Replaces the runner, if it still is {@code from}; null means none. */
+    /** Replaces the runner if it still is {@code from}; null means none. Returns whether it did. */
     boolean change(WorkerRunner from, WorkerRunner to) {
         return RUNNER.compareAndSet(this, from, to);
     }

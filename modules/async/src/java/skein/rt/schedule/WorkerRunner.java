@@ -7,24 +7,24 @@ import java.lang.invoke.VarHandle;
 import skein.rt.Frame;
 import skein.rt.Runner;
 
-/** The thread that serves a worker: runs what is ready, looks for more elsewhere, and ends when there is none. */
+/** The thread that serves a worker. It runs ready work, looks for more in other queues, and ends when there is none. */
 final class WorkerRunner extends Runner implements Runnable {
-    /** Every so many steps the inbox comes first, so that it can't starve. */
+    /** After this number of steps the inbox is served first, so that it can't starve. */
     private static final int INBOX_EVERY = 61;
 
-    /** How much is moved at once from the inbox or from another worker. */
+    /** How many items are moved at once from the inbox or from another worker. */
     private static final int BATCH = 64;
 
-    /** How long it looks for work before it ends: somewhat longer than a thread takes to start. */
+    /** How long it looks for work before it ends: a little longer than a thread takes to start. */
     private static final long SEARCH_NANOS = 40_000;
 
-    /** How long what is ready may wait for its own worker before another, that has nothing to do, takes it. */
+    /** How long ready work may wait for its own worker before another worker without work steals it. */
     private static final long PATIENCE_NANOS = 15_000;
 
-    /** How long it runs before it lets the process's other virtual threads have its processor. */
+    /** How long it runs before it yields to the process's other virtual threads. */
     private static final long YIELD_NANOS = 150_000;
 
-    /** How long a platform thread serves before a virtual one is tried again. */
+    /** How long a platform thread serves a worker before a virtual one is tried again. */
     private static final long PLATFORM_NANOS = 100_000_000;
 
     private static final VarHandle TICK;
@@ -39,9 +39,9 @@ final class WorkerRunner extends Runner implements Runnable {
 
     private final Worker worker;
     final boolean virtual;
-    private boolean counted; // guarded by this; a platform thread that is not known to block
+    private boolean counted; // guarded by this; it is counted as a platform thread that does not block
     private long tick; // odd during a step; written by this thread, read by the monitor
-    private volatile boolean begun; // its thread has got a processor
+    private volatile boolean begun; // its thread has begun to run
     volatile Thread thread; // set when it has begun to run; null again when it has ended
     private Object noBindings; // the Var binding frame of a fresh thread
     private int untilCheck = 64;
@@ -62,7 +62,7 @@ final class WorkerRunner extends Runner implements Runnable {
         return thread;
     }
 
-    /** Odd while a step runs; does not move while the same step goes on. */
+    /** Returns a number that is odd during a step, and changes when a step begins or ends. */
     long tick() {
         return (long) TICK.getOpaque(this);
     }
@@ -85,7 +85,7 @@ final class WorkerRunner extends Runner implements Runnable {
         }
     }
 
-    /** A parked frame may still know this runner, which must hold nothing then. */
+    /** Clears the fields: a parked frame may still refer to this runner. */
     private void end() {
         ends();
         installed = null;
@@ -94,18 +94,18 @@ final class WorkerRunner extends Runner implements Runnable {
         if (worker.change(this, null)) Scheduler.hireForLeftovers(worker); // only after an Error of the JVM
     }
 
-    /** Whether its thread has run at all. */
+    /** Returns whether its thread has run at all. */
     boolean hasBegun() {
         return begun;
     }
 
-    /** It is blocked: a platform thread that takes no processor. Counted once. */
+    /** The runner is blocked: if it is a platform thread, it uses no processor. Counted once. */
     synchronized void blocks() {
         if (counted) Monitor.count(0, -1);
         counted = false;
     }
 
-    /** Its thread ends, or has not started. */
+    /** Removes it from the counts: its thread ends, or could not start. */
     void ends() {
         blocks();
         if (!virtual) Monitor.count(-1, 0);
@@ -117,10 +117,10 @@ final class WorkerRunner extends Runner implements Runnable {
         try {
             if (work instanceof Frame f) resume(f);
             else runTask(work);
-        } catch (Throwable e) { // nothing but an Error of the JVM can get here; the worker must go on
+        } catch (Throwable e) { // only an Error of the JVM can get here; the worker must continue
             Scheduler.uncaught(e);
         }
-        if (thread.isInterrupted()) Thread.interrupted(); // meant for the block that has run, not for the next
+        if (thread.isInterrupted()) Thread.interrupted(); // it was for the block that has run, not for the next
         TICK.setOpaque(this, t + 2);
         if (--untilCheck <= 0) checkTime();
     }
@@ -133,10 +133,10 @@ final class WorkerRunner extends Runner implements Runnable {
         work.run();
     }
 
-    /** Whether it goes on: it lost its worker and has got it back, or there is work after all. */
+    /** Returns whether it continues: it had lost its worker and has got it back, or there is new work. */
     private boolean staysOrReturns() {
         if (!worker.change(this, null)) return virtual && takesBack();
-        // Others push first and look for a vacant worker then; so look once more after leaving.
+        // Other threads push work, and then look for a vacant worker; so look once more after leaving.
         return Scheduler.anyWork() && takesBack();
     }
 
@@ -158,7 +158,7 @@ final class WorkerRunner extends Runner implements Runnable {
         Runnable work = worker.queue.stealHalf(Scheduler.INBOX, BATCH);
         for (int i = 1; work == null && i < Scheduler.WORKERS.length; i++) {
             Worker victim = other(i);
-            // Nobody serves a vacant worker's next slot, so there it is for everyone.
+            // Nobody serves the next slot of a vacant worker, so any worker may take from it.
             if (victim.vacant()) work = victim.queue.poll();
             else if (victim.queue.backlogged()) work = worker.queue.stealHalf(victim.queue, BATCH);
         }
@@ -169,7 +169,7 @@ final class WorkerRunner extends Runner implements Runnable {
         return Scheduler.WORKERS[(worker.index + i) % Scheduler.WORKERS.length];
     }
 
-    /** Looks about for a while; one runner at a time does. */
+    /** Looks for work for a while. Only one runner at a time does this. */
     private Runnable search() {
         if (!Scheduler.beginSearch()) return null;
         Runnable work = null;
@@ -197,7 +197,7 @@ final class WorkerRunner extends Runner implements Runnable {
         for (int i = 1; i < served.length; i++) served[i] = other(i).queue.served();
     }
 
-    /** Takes over from a worker that has not come to what was in its queue at the last glance. */
+    /** Steals from a worker that has not served the items that were in its queue at the last check. */
     private Runnable overdue(int[] served) {
         for (int i = 1; i < served.length; i++) {
             RunQueue queue = other(i).queue;
@@ -208,12 +208,12 @@ final class WorkerRunner extends Runner implements Runnable {
         return null;
     }
 
-    /** Makes it look at the time, and at what waits, after this step. A hint from the monitor. */
+    /** Makes it check the time and the waiting work after this step. A hint from the monitor. */
     void checkSoon() {
         untilCheck = 0;
     }
 
-    /** Every now and then, at intervals that follow the length of the steps. */
+    /** Checks the time and the waiting work, at intervals that depend on the length of steps. */
     private void checkTime() {
         long now = System.nanoTime();
         long elapsed = now - lastCheck;
@@ -234,11 +234,11 @@ final class WorkerRunner extends Runner implements Runnable {
             return;
         }
         worker.queue.pushNext(frame);
-        // Lost the worker meanwhile: its next runner may have looked into the queue before this push.
+        // This runner has lost the worker: the next runner may have looked into the queue before this push.
         if (worker.runner != this) Scheduler.hire(worker, null, true);
     }
 
-    /** The worker is free for another thread for as long as this one blocks. */
+    /** Makes the worker vacant, so that another thread can serve it while this one blocks. */
     @Override
     protected void blocking() {
         blocks();

@@ -10,8 +10,8 @@ import skein.rt.Frame;
 import skein.rt.Runner;
 
 /**
- * A thread or a block, as something that can be cancelled. It has a stack of {@link Region}s. A frame without regions
- * has no cancellable, and pays one null check a step and a park.
+ * The cancellable state of a thread or block: a stack of {@link Region}s. A frame without regions has no cancellable, and
+ * pays one null check for each step and each park.
  */
 public final class Cancellable {
     /*
@@ -19,32 +19,32 @@ public final class Cancellable {
      *
      *   FRESH     begun == false       the block or function is not run at all
      *   RUNNING   thread != null       the thread is interrupted
-     *   PARKED    wait != null         the wait is withdrawn; the exception is thrown where the block parked
-     *   BETWEEN   neither              its wait is claimed, so it is about to run: as RUNNING, when it does
+     *   PARKED    wait != null         the wait is withdrawn, and the exception is thrown where the block parked
+     *   BETWEEN   neither              its wait is claimed, so it is about to run; then as RUNNING
      *
-     *   S1  A cancelled wait is never completed, and a completed one never cancelled: claiming it decides. So a
-     *       value that has been taken reaches its block, and a put that was withdrawn is never delivered.
-     *   S2  A region's cancellation is delivered once, when it is the top and no shield is up inside it. The
-     *       regions inside are cancelled with it, but for those that such a shield keeps; and so is one that is entered
-     *       before the cancellation has been noticed.
-     *   S3  The thread is interrupted only while it runs the block or function, and an interrupt that nobody has noticed goes
+     *   S1  A cancelled wait is never completed, and a completed one is never cancelled: the claim decides. So a
+     *       taken value reaches its block, and a withdrawn put is never delivered.
+     *   S2  A region's cancellation is delivered once, when the region is the top and no shield is active inside it. The
+     *       regions inside are cancelled with it, except for those behind such a shield. So is a region that is entered
+     *       before the cancellation is delivered.
+     *   S3  The thread is interrupted only while it runs the block or function. An interrupt that was not noticed is cleared
      *       when the region is left or the step ends.
-     *   S4  What was cancelled before it began is not run.
+     *   S4  A block or function that was cancelled before it began is not run.
      *
-     * Lock order: channels, then this monitor. A wait is withdrawn, and owners are told, outside of both.
+     * Lock order: channels, then this monitor. Waits are withdrawn, and owners are called, outside of both.
      */
 
     private static final ThreadLocal<Cancellable> OF_THREAD = new ThreadLocal<>();
 
     // All of these are guarded by this.
     private Frame frame; // null: a thread
-    private Thread thread; // that runs it now
-    private BooleanSupplier wait; // by which the block is parked: withdraws it, unless it has happened
+    private Thread thread; // the thread that runs it now
+    private BooleanSupplier wait; // of a parked block: withdraws the operation, unless it has happened
     private Region top;
-    private Region interruptedFor; // its thread was interrupted, and has not been seen to notice
+    private Region interruptedFor; // its thread was interrupted for this region, and has not noticed yet
     private boolean begun;
     private int shields;
-    private Cancellable outside; // of a child on a thread: what the thread was before, as one of a pool may be
+    private Cancellable outside; // of a child on a thread: the thread's cancellable before, as in a pool
 
     private Cancellable(Frame frame, Thread thread) {
         this.frame = frame;
@@ -52,12 +52,12 @@ public final class Cancellable {
         this.begun = thread != null;
     }
 
-    /** One that has not begun. */
+    /** Makes the cancellable of a child that has not begun. */
     Cancellable() {
         this(null, null);
     }
 
-    /** That of the block that runs on this thread, or else of the thread. */
+    /** Returns the cancellable of the block that runs on this thread, otherwise that of the thread. */
     public static Cancellable current() {
         Runner runner = Runner.current();
         Frame frame = runner == null ? null : runner.frame();
@@ -70,14 +70,14 @@ public final class Cancellable {
         return mine;
     }
 
-    /** That of the block that {@code runner} runs on this thread, or else of the thread, or null. */
+    /** Returns the cancellable of the block that {@code runner} runs on this thread, otherwise that of the thread, or null. */
     public static Cancellable of(Runner runner) {
         return runner == null || runner.frame() == null
                 ? OF_THREAD.get()
                 : runner.frame().cancellable();
     }
 
-    /** The innermost region that this thread or its block is in, or null. */
+    /** Returns the innermost region that this thread or its block is in, or null. */
     public static Region innermost() {
         Cancellable mine = of(Runner.current());
         return mine == null ? null : mine.top();
@@ -89,7 +89,7 @@ public final class Cancellable {
 
     // Regions
 
-    /** A region entered while an interrupt for the one around it has not been noticed is itself cancelled. */
+    /** Enters {@code region}. It is cancelled too if an interrupt for the region around it has not been noticed. */
     synchronized void push(Region region) {
         Region outer = top;
         region.outer = outer;
@@ -105,7 +105,7 @@ public final class Cancellable {
         interruptedFor = region;
     }
 
-    /** Ends {@code region}, and those in it; what is left of its interrupt goes with it. */
+    /** Ends {@code region}, and those inside it, and clears its interrupt if that was not noticed. */
     synchronized void pop(Region region, boolean tellsOuter) {
         while (top != null && !region.left) {
             top.left = true;
@@ -117,7 +117,7 @@ public final class Cancellable {
         detach();
     }
 
-    /** A block that is in no region any more needs none. */
+    /** Removes the cancellable of a block that is in no region any more. */
     private void detach() {
         if (top == null && shields == 0 && frame != null) frame.cancellable(null);
     }
@@ -127,14 +127,14 @@ public final class Cancellable {
         return Thread.interrupted();
     }
 
-    /** From now on cancellations wait, until {@link #unshield} has been called as often. */
+    /** Delays cancellations until {@link #unshield} has been called as often. */
     public synchronized void shield() {
         Region region = interruptedFor;
         if (region != null && takeInterrupt()) region.delivered = false;
         shields++;
     }
 
-    /** Ends what {@link #shield} began. */
+    /** Undoes {@link #shield}. */
     public synchronized void unshield() {
         shields--;
         deliver();
@@ -142,8 +142,8 @@ public final class Cancellable {
     }
 
     /**
-     * Marks {@code region} cancelled, and adds to {@code inner} those inside it that are cancelled with it: all but those
-     * entered behind a shield. False when it has been already, or has ended.
+     * Marks {@code region} cancelled, and adds to {@code inner} the regions inside it that are cancelled with it: all but
+     * those entered behind a shield. Returns false if it is cancelled already, or has ended.
      */
     boolean cancel(Region region, Collection<Region> inner) {
         BooleanSupplier withdrawn;
@@ -160,7 +160,7 @@ public final class Cancellable {
         return true;
     }
 
-    /** Under the monitor. Returns a wait for the caller to withdraw outside of it, or null. */
+    /** Called under the monitor. Returns a wait for the caller to withdraw outside of the monitor, or null. */
     private BooleanSupplier deliver() {
         Region region = top;
         if (region == null || !region.requested || region.delivered || shields > region.shields) return null;
@@ -171,7 +171,7 @@ public final class Cancellable {
         return null;
     }
 
-    /** Takes back what the parked block waits in. Returns false when it waits for nothing. */
+    /** Withdraws the operation of the parked block. Returns false if it does not wait. */
     public boolean withdraw() {
         BooleanSupplier waits;
         synchronized (this) {
@@ -184,7 +184,7 @@ public final class Cancellable {
         return true;
     }
 
-    /** The parked block is now the caller's, who withdrew its wait. */
+    /** Throws in the parked block. The caller has withdrawn its wait, and therefore owns the block. */
     private void resumeCancelled() {
         synchronized (this) {
             wait = null;
@@ -199,12 +199,12 @@ public final class Cancellable {
 
     // The life of the block or thread
 
-    /** This is the block {@code child}, which has not begun. */
+    /** Makes this the cancellable of the block {@code child}, which has not begun. */
     public synchronized void bind(Frame child) {
         frame = child;
     }
 
-    /** A step begins on this thread. Returns false when it was cancelled before its first step. */
+    /** A step begins on this thread. Returns false if the block was cancelled before its first step. */
     public synchronized boolean enter() {
         wait = null;
         thread = Thread.currentThread();
@@ -220,7 +220,7 @@ public final class Cancellable {
         return true;
     }
 
-    /** The step that this thread ran has ended. The block may be running on another by now. */
+    /** The step on this thread has ended. The block may run on another thread by now. */
     public synchronized void exit() {
         if (thread != Thread.currentThread()) return;
         if (interruptedFor != null) takeInterrupt();
@@ -230,20 +230,20 @@ public final class Cancellable {
         else OF_THREAD.set(outside);
     }
 
-    /** The child throws. */
+    /** The child has thrown. */
     public void failed(Throwable thrown) {
         Region child = child();
         if (child != null && child.owner != null) child.owner.failed(child, thrown);
     }
 
-    /** The outermost region. */
+    /** Returns the outermost region. */
     private synchronized Region child() {
         Region child = top;
         while (child != null && child.outer != null) child = child.outer;
         return child;
     }
 
-    /** The child has ended, and its result is where it belongs. */
+    /** The child has ended, and its result is delivered. */
     public void ended(Object value, Throwable thrown) {
         Region child = child();
         synchronized (this) {
@@ -255,12 +255,12 @@ public final class Cancellable {
 
     // For inspection
 
-    /** The frame or the thread; null of a child that has not begun, or has ended. */
+    /** Returns the frame or the thread, or null for a child that has not begun, or has ended. */
     public synchronized Object party() {
         return frame == null ? thread : frame;
     }
 
-    /** The regions that it is in, the innermost first. */
+    /** Returns the regions that it is in, the innermost first. */
     public synchronized List<Region> regions() {
         List<Region> regions = new ArrayList<>();
         for (Region r = top; r != null; r = r.outer) regions.add(r);
@@ -269,19 +269,19 @@ public final class Cancellable {
 
     // Parking
 
-    /** Throws if the block has been cancelled and nothing has told it yet. */
+    /** Throws if the block has been cancelled and the cancellation has not been delivered yet. */
     public synchronized void check() {
         if (interruptedFor != null && takeInterrupt()) throw cancellation();
     }
 
-    /** The block is about to wait: from now on the thread for which {@code withdraw} returns true owns the block. */
+    /** The block is about to wait. A thread for which {@code withdraw} returns true then owns the block. */
     public synchronized void parks(BooleanSupplier withdraw) {
         check();
         wait = withdraw;
         thread = null;
     }
 
-    /** It need not wait after all. */
+    /** The block does not wait after all. */
     public synchronized void unparks() {
         wait = null;
         thread = Thread.currentThread();

@@ -4,45 +4,45 @@ package skein.rt.scope;
 import java.util.ArrayDeque;
 
 /**
- * The items of a {@link Window}, from their beginning to the reading of their results. It knows nothing of threads. All
- * is guarded by the window's lock, but the counts may be looked at without it.
+ * The items of a {@link Window}, from the start of their calls until their results are read. The window's lock guards
+ * everything here, but the counts may be read without it.
  *
  * <pre>
- *   offered -> begun -> done -> read        a call that throws ends the way: nothing is read of its item
+ *   offered -> begun -> done -> read        a call that throws has no result to read
  * </pre>
  */
 final class Cells {
     /** An item, and its result. */
     static final class Cell {
-        Object value; // the item, until it is begun; then the result
+        Object value; // the item until its call begins, then the result
         private boolean done;
         private Cell next;
     }
 
     private final boolean ordered;
-    private final boolean keeps; // results, for the reader
+    private final boolean keeps; // whether results are kept for the reader
     private final ArrayDeque<Cell> offered = new ArrayDeque<>();
-    private Cell first; // ordered: of all that are not read, in order; else of those that are done
+    private Cell first; // list of the cells that are not read, in order; if not ordered, only of those that are done
     private Cell last;
-    private volatile int unread; // begun or offered, and not read; volatile: looked at without the lock
-    private volatile int calls; // begun, and not done; volatile as above
+    private volatile int unread; // how many are begun or offered, and not read; volatile: read without the lock
+    private volatile int calls; // how many are begun, and not done; volatile as above
 
     Cells(boolean ordered, boolean keeps) {
         this.ordered = ordered;
         this.keeps = keeps;
     }
 
-    /** How many are offered or begun and have not been read. */
+    /** Returns how many are offered or begun and have not been read. */
     int unread() {
         return unread;
     }
 
-    /** How many calls go on. */
+    /** Returns how many calls are running. */
     int calls() {
         return calls;
     }
 
-    /** How many are offered and not begun. */
+    /** Returns how many are offered and not begun. */
     int offered() {
         return offered.size();
     }
@@ -62,7 +62,7 @@ final class Cells {
         calls++;
     }
 
-    /** The call of what was offered first begins. Returns null if nothing is offered. */
+    /** The call for the item that was offered first begins. Returns its cell, or null if no item is offered. */
     Cell beginOffered() {
         Cell cell = offered.poll();
         if (cell != null) calls++;
@@ -83,7 +83,7 @@ final class Cells {
         calls--;
     }
 
-    /** Whether there is something to read. */
+    /** Returns whether there is a result to read. */
     boolean ready() {
         return first != null && first.done;
     }
@@ -92,7 +92,7 @@ final class Cells {
     Object read() {
         Object result = first.value;
         first = first.next;
-        if (first == null) last = null; // which holds its result
+        if (first == null) last = null; // it would keep its result alive
         unread--;
         return result;
     }

@@ -6,7 +6,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import skein.rt.World;
 
-/** Work on a thread of an executor, as the child of a scope. */
+/** Runs work on a thread of an executor as the child of a scope. */
 public final class Child implements Runnable {
     private final IFn work;
     private final IFn unbegun;
@@ -19,10 +19,11 @@ public final class Child implements Runnable {
     }
 
     /**
-     * Runs work on {@code executor}, or in a simulation if this is one; as a child where {@link Region#CHILD} is bound.
+     * Runs work on {@code executor}, or on a thread of this thread's simulation. If {@link Region#CHILD} is bound, the work
+     * is a child of that scope.
      *
-     * @param work of no argument; its value is the child's
-     * @param unbegun called with an exception in place of {@code work} if the child was cancelled before it began
+     * @param work function of no argument; its value is the child's
+     * @param unbegun called with an exception instead of {@code work} if the child was cancelled before it began
      */
     public static void start(IFn work, IFn unbegun, Executor executor) {
         Region region = Region.childHere();
@@ -39,7 +40,7 @@ public final class Child implements Runnable {
         }
     }
 
-    /** Whether what is started here is a child. */
+    /** Returns whether work started on this thread is a child of a scope. */
     public static boolean here() {
         return Region.CHILD.deref() != null;
     }
@@ -56,7 +57,7 @@ public final class Child implements Runnable {
                 thrown = new CancellationException("Cancelled before it began.");
                 unbegun.invoke(thrown);
             }
-        } catch (Throwable t) { // whatever the work throws is for the scope
+        } catch (Throwable t) { // an exception of the work goes to the scope
             thrown = t;
             child.failed(t);
         }

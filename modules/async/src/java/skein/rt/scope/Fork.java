@@ -4,11 +4,11 @@ package skein.rt.scope;
 import clojure.lang.IFn;
 import java.util.concurrent.CancellationException;
 
-/** The future of a child of a scope, which a virtual thread runs. To cancel it cancels its region. */
+/** The future of a child of a scope, which a virtual thread runs. Cancelling it cancels its region. */
 public final class Fork extends VirtualFuture {
     private final Region region;
-    private Thread thread; // written before anybody has the fork
-    private Object value; // touched by the child's thread only
+    private Thread thread; // written before the fork is returned
+    private Object value; // used only by the child's thread
     private Throwable thrown; // likewise
 
     private Fork(IFn function, Region region) {
@@ -16,14 +16,14 @@ public final class Fork extends VirtualFuture {
         this.region = region;
     }
 
-    /** Starts a virtual thread that calls {@code function} as the child that {@code region} is. */
+    /** Starts a virtual thread that calls {@code function}, as the child with this region. */
     public static Fork start(IFn function, Region region) {
         Fork fork = new Fork(function, region);
         fork.thread = fork.start();
         return fork;
     }
 
-    /** The thread, which ends soon after the child has. */
+    /** Returns the thread, which ends soon after the child has ended. */
     public Thread thread() {
         return thread;
     }
@@ -50,7 +50,7 @@ public final class Fork extends VirtualFuture {
         region.cancellable().failed(t);
         if (region.isCancelled() && Region.isInterruption(t)) super.cancel(false);
         else super.fail(t);
-        observe(); // the scope tells
+        observe(); // the scope throws the exception
     }
 
     @Override

@@ -15,21 +15,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import skein.rt.Frame;
 
 /**
- * A stretch of a {@link Cancellable}'s life that can be cancelled: a child from its beginning to its end, the body of a
- * scope, what runs under a timeout. To cancel it cancels the regions inside it too.
+ * A period of a {@link Cancellable}'s execution that can be cancelled: a whole child, the body of a scope, or the body of a
+ * timeout. Cancelling a region cancels the regions inside it too.
  */
 public final class Region {
-    /** What a region belongs to. */
+    /** The owner of a region, such as a scope. */
     public interface Owner {
-        /** What an inspector is to know of it, as a map, or null. */
+        /** Returns its state for an inspector, as a map, or null. */
         default Object describe() {
             return null;
         }
 
-        /** The region was cancelled. Adds to {@code more} the regions that must be cancelled likewise. */
+        /** The region was cancelled. Adds to {@code more} the regions that must be cancelled too. */
         default void cancelled(Region region, Collection<Region> more) {}
 
-        /** The child that the region is throws; told before anybody can see its result. */
+        /** The child with this region has thrown. Called before its result can be seen. */
         default void failed(Region region, Throwable thrown) {}
 
         /** The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. */
@@ -37,8 +37,8 @@ public final class Region {
     }
 
     /**
-     * Where this is bound, blocks and threads of skein.async are children of a scope: a function that makes the region of one.
-     * The binding goes with blocks and threads as others do, so what they start are children too.
+     * A dynamic var. While it is bound, blocks and threads of skein.async are children of a scope. Its value is a function that
+     * makes the region of one. Blocks and threads inherit the binding, so blocks that they start are children too.
      */
     public static final Var CHILD = Var.create(null).setDynamic();
 
@@ -48,10 +48,10 @@ public final class Region {
 
     private final Cancellable cancellable;
     final Owner owner; // or null
-    private final long number; // of a child: those of one owner are ascending in the order of their making
+    private final long number; // of a child: ascends in the order in which the owner's children are made
     // All of these are guarded by the cancellable's monitor.
     Region outer;
-    int shields; // how many were up when this was entered: they do not keep it
+    int shields; // how many shields were active when it was entered; they do not protect it
     volatile boolean requested; // volatile: read without the monitor
     long requestedAt; // on the JVM's clock
     boolean delivered;
@@ -64,17 +64,17 @@ public final class Region {
         cancellable.push(this);
     }
 
-    /** A region of this thread, or of the block that it runs, from here to {@link #leave}. */
+    /** Enters a region of this thread, or of the block that it runs, until {@link #leave}. Returns it. */
     public static Region enter(Owner owner) {
         return new Region(Cancellable.current(), owner, 0);
     }
 
-    /** The region of a child that has not begun: a block by {@link Frame#goIn}, or a {@link Fork}. */
+    /** Returns the region of a child that has not begun: a block by {@link Frame#goIn}, or a {@link Fork}. */
     public static Region child(Owner owner) {
         return new Region(new Cancellable(), owner, CHILDREN.incrementAndGet());
     }
 
-    /** The region of one more child of the scope whose {@link #CHILD} is bound here, or null. */
+    /** Returns the region of a new child of the scope whose {@link #CHILD} is bound on this thread, or null. */
     public static Region childHere() {
         IFn make = (IFn) CHILD.deref();
         return make == null ? null : (Region) make.invoke();
@@ -85,29 +85,29 @@ public final class Region {
         cancellable.pop(this, false);
     }
 
-    /** As {@link #leave}, by an exception that tells the region outside, if it is cancelled too. */
+    /** As {@link #leave}, by an exception that also delivers a cancellation of the region around it. */
     public void leaveCancelled() {
         cancellable.pop(this, true);
     }
 
-    /** What the region is a stretch of. */
+    /** Returns the cancellable of the thread or block that the region belongs to. */
     public Cancellable cancellable() {
         return cancellable;
     }
 
-    /** Of a child, a number that is higher than those of the owner's children before it; else 0. */
+    /** Returns, for a child, a number that is higher than those of the owner's earlier children; otherwise 0. */
     public long number() {
         return number;
     }
 
-    /** What the region belongs to, or null. */
+    /** Returns the owner of the region, or null. */
     public Owner owner() {
         return owner;
     }
 
-    /** Cancels the region, all inside it, and what their owners add. Any thread may; again has no effect. */
+    /** Cancels the region, the regions inside it, and those that owners add. Any thread may call it. A second call does nothing. */
     public void cancel() {
-        // By a list, not by recursion: a tree of scopes may be deeper than the stack.
+        // With a list, not by recursion: a tree of scopes may be deeper than the stack.
         ArrayDeque<Region> todo = new ArrayDeque<>();
         todo.add(this);
         for (Region region; (region = todo.poll()) != null; ) {
@@ -115,19 +115,19 @@ public final class Region {
         }
     }
 
-    /** Whether it has been cancelled. */
+    /** Returns whether it has been cancelled. */
     public boolean isCancelled() {
         return requested;
     }
 
-    /** How long ago it was cancelled; only where {@link #isCancelled}. */
+    /** Returns how long ago it was cancelled; only valid if {@link #isCancelled}. */
     public long nanosSinceCancelled() {
         synchronized (cancellable) {
             return System.nanoTime() - requestedAt;
         }
     }
 
-    /** Whether {@code thrown} is how a cancelled thread or block ends. */
+    /** Returns whether {@code thrown} is an exception by which a cancelled thread or block ends. */
     public static boolean isInterruption(Throwable thrown) {
         Throwable t = thrown;
         for (int i = 0; t != null && i < MAX_CAUSES; i++) {

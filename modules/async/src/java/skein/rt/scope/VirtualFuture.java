@@ -13,11 +13,10 @@ import skein.rt.World;
 import skein.rt.watch.Failure;
 
 /**
- * The future of a function that a virtual thread calls, with the bindings of where it was made. To cancel it
- * interrupts that thread. If the function throws and nobody ever asks for the result, the exception is reported.
+ * The future of a function that a virtual thread calls, with the bindings of the code that made it. Cancelling it interrupts
+ * that thread. If the function throws and no code ever reads the result, the exception is reported.
  *
- * <p>Differs from a CompletableFuture only in that, and from a FutureTask in that stages can be hung on it. A stage
- * counts as somebody who asks.
+ * <p>Apart from this it is a CompletableFuture. Adding a stage counts as reading the result.
  */
 public class VirtualFuture extends CompletableFuture<Object> implements IPending, Runnable {
     private static final ThreadFactory THREADS =
@@ -28,7 +27,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
     private Thread runner; // guarded by this; the thread while it calls the function
     private volatile Failure failure; // written before the future completes
 
-    /** A future that is run by {@link #run}, on whatever thread, with this thread's bindings. */
+    /** Makes a future that {@link #run} completes, on any thread, with this thread's bindings. */
     public VirtualFuture(IFn function) {
         this.function = function;
         this.bindings = Var.cloneThreadBindingFrame();
@@ -48,7 +47,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         return thread;
     }
 
-    /** A virtual thread, not started, that calls {@code function} with this thread's bindings. */
+    /** Returns a virtual thread, not started, that calls {@code function} with this thread's bindings. */
     public static Thread thread(IFn function) {
         World.allowsThreads();
         Object bindings = Var.cloneThreadBindingFrame();
@@ -70,7 +69,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         Var.resetThreadBindingFrame(mine);
         try {
             finish(f.invoke());
-        } catch (Throwable t) { // whatever the function throws is the future's result
+        } catch (Throwable t) { // an exception of the function is the future's result
             fail(t);
         } finally {
             Var.resetThreadBindingFrame(outer);
@@ -78,7 +77,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         }
     }
 
-    /** Whether it has a result, an exception included, or has been cancelled. */
+    /** Returns whether it has a result or an exception, or has been cancelled. */
     @Override
     public boolean isRealized() {
         return isDone();
@@ -90,7 +89,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         return true;
     }
 
-    /** An interrupt that came late was meant for the function, not for what the thread does next. */
+    /** Clears a late interrupt, which was for the function and not for the thread's next work. */
     private synchronized void leave() {
         runner = null;
         if (isCancelled()) Thread.interrupted();
@@ -101,12 +100,12 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
     }
 
     void fail(Throwable thrown) {
-        if (isDone()) return; // cancelled: nobody waits for how the function took it
+        if (isDone()) return; // cancelled: nobody waits for the function's end
         if (getNumberOfDependents() == 0) failure = Failure.of(this, thrown);
-        if (!completeExceptionally(thrown)) observe(); // cancelled just now
+        if (!completeExceptionally(thrown)) observe(); // it has just been cancelled
     }
 
-    /** Cancels the future; interrupts the thread if {@code mayInterrupt}. */
+    /** Cancels the future, and interrupts the thread if {@code mayInterrupt}. */
     @Override
     public boolean cancel(boolean mayInterrupt) {
         boolean cancelled = super.cancel(mayInterrupt);
@@ -174,7 +173,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         return super.isCompletedExceptionally();
     }
 
-    /** Called by all that hang a stage on this one. */
+    /** Called by all methods that add a stage to this one. */
     @Override
     public <U> CompletableFuture<U> newIncompleteFuture() {
         observe();

@@ -15,37 +15,37 @@ import skein.rt.World;
 import skein.rt.watch.Failures;
 
 /**
- * Calls a function on the items of an input, several at a time on virtual threads, for one reader of the results.
- * The input is an iterator that the threads pull from, or is offered item by item by the reader.
+ * Calls a function on the items of an input, several at a time on virtual threads, for one reader of the results. The input
+ * is an iterator that the threads read, or the reader offers items one by one.
  */
 public final class Window extends Lock {
     /*
      * Invariants, whenever the lock is free:
      *
-     *   V1  At most n calls of the function go on.
+     *   V1  At most n calls of the function run.
      *   V2  At most n items are begun and not read; at most `ahead` while the reader waits for one that is not done.
-     *   V3  Each item is begun once and its result is read once, in the order of the input if that is wanted; of a
-     *       window for effect no result is read, and its reader waits for the end.
+     *   V3  Each item is begun once and its result is read once, in the order of the input if the window is ordered. In a
+     *       window for effect no result is read, and the reader waits for the end.
      *   V4  The first call that throws ends the window: no item is begun after it, the threads are interrupted, and
      *       the reader gets the exception when all of them have ended.
      *
      *   OPEN -> CLOSED         a call threw, or cancel()
      *
-     * A thread serves item after item, so that an item costs no thread of its own, and ends when the window is full or
-     * the input has ended; before that one thread at a time lingers, in case that the reader soon makes room. A thread that
-     * gets an item starts one more thread if there is room, and so does the reader when it has made room. So a window
-     * that nobody reads holds no thread, and is garbage when its reader is.
+     * A thread serves item after item, so that an item needs no thread of its own. It ends when the window is full or the
+     * input has ended. Before that, one thread at a time spins, in case the reader soon makes room. A thread that gets an
+     * item starts another thread if there is room, and so does the reader when it has made room. So a window that nobody
+     * reads holds no thread, and is garbage when its reader is.
      *
      * The input is read under a lock of its own, since it is the user's code and may block; that lock comes first.
      */
 
-    /** What {@link #read} returns when there is nothing more to come. */
+    /** The value that {@link #read} returns when no more results will come. */
     public static final Object END = new Object();
 
     private static final ThreadFactory THREADS =
             Thread.ofVirtual().name("skein-window").factory();
 
-    /** How long the reader and one thread look for each other before they give up: less than to wake one costs. */
+    /** How long the reader and one thread spin for each other: less than a wake-up costs. */
     private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 25_000 : 0;
 
     /** A thread of the window's. */
@@ -73,17 +73,17 @@ public final class Window extends Lock {
     private boolean closed;
     private Throwable inputFailure;
     private Throwable failure; // of the first call that threw
-    private volatile Thread reader; // waits for something to read; volatile as above
+    private volatile Thread reader; // the reader while it waits for a result; volatile as above
     private boolean offers; // the reader waits for room as well
-    private boolean lingers; // a thread does
+    private boolean lingers; // a thread spins for room
     private volatile boolean signalled; // volatile: read by the reader without the lock
 
     /**
      * @param function of one item
-     * @param input pulled from by the window's threads; null: items come by {@link #offer}
-     * @param n how many calls go on at once
+     * @param input read by the window's threads; null: items come by {@link #offer}
+     * @param n how many calls run at once
      * @param ahead how many items may be begun and not read while the reader waits for a slow one
-     * @param ordered whether results come in the order of the input, or else as they are done
+     * @param ordered whether results come in the order of the input; otherwise as they are done
      */
     public Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered) {
         this(function, input, n, ahead, ordered, true);
@@ -98,25 +98,25 @@ public final class Window extends Lock {
         this.cells = new Cells(ordered, keeps);
     }
 
-    /** A window whose results nobody wants: the first read returns {@link #END}, or throws, when all is done. */
+    /** Returns a window for effect, without results: the first read returns {@link #END}, or throws, when all calls are done. */
     public static Window forEffect(IFn function, Iterator<?> input, int n) {
         return new Window(function, input, n, n, false, false);
     }
 
-    /** What a thread does with an item. */
+    /** Calls the function with an item. */
     private void serve(Cells.Cell cell) {
         Object result = null;
         Throwable thrown = null;
         try {
             result = function.invoke(cell.value);
-        } catch (Throwable t) { // whatever the function throws is for the reader
+        } catch (Throwable t) { // an exception of the function goes to the reader
             thrown = t;
         }
-        Thread.interrupted(); // meant for this call, not for the next
+        Thread.interrupted(); // it was for this call, not for the next
         end(cell, result, thrown);
     }
 
-    /** The next item for {@code server}, or null when its thread is not needed any more. */
+    /** Returns the next item for {@code server}, or null if its thread is not needed any more. */
     private Cells.Cell begin(Server server) {
         if (input == null) return beginOffered(server);
         if (mayLinger()) linger();
@@ -170,7 +170,7 @@ public final class Window extends Lock {
         long start = System.nanoTime();
         do {
             for (int i = 0; i < 32 && full(); i++) Thread.onSpinWait();
-            Thread.yield(); // others may want the carrier
+            Thread.yield(); // other virtual threads may need the carrier thread
         } while (full() && System.nanoTime() - start < SPIN_NANOS);
         lock();
         try {
@@ -180,7 +180,7 @@ public final class Window extends Lock {
         }
     }
 
-    /** No room to speak of, as seen without the lock. */
+    /** Returns whether there seems to be too little room, without the lock. */
     private boolean full() {
         return cells.unread() >= (reader != null ? ahead : n) || !enoughRoom();
     }
@@ -249,7 +249,7 @@ public final class Window extends Lock {
         for (Server server : interrupted) server.thread.interrupt();
     }
 
-    // Under the lock, all down to start.
+    // The methods from here to start are called under the lock.
 
     private boolean hasRoom() {
         return !closed && !exhausted && cells.unread() < (reader != null ? ahead : n);
@@ -263,12 +263,12 @@ public final class Window extends Lock {
         return cells.ready() || ended() || offers && hasRoomForOffer();
     }
 
-    /** Nothing more will be done: a window for effect has nothing to read, either. */
+    /** Returns whether the window has ended: no call will begin, and no result is left to read. */
     private boolean ended() {
         return closed && servers.isEmpty() || exhausted && cells.unread() == 0;
     }
 
-    /** The reader, if it waits and need not. */
+    /** Returns the reader if it waits and no longer needs to, or null. */
     private Thread wakeable() {
         if (reader == null || !readable()) return null;
         Thread wake = reader;
@@ -282,7 +282,7 @@ public final class Window extends Lock {
         return wakeable();
     }
 
-    /** One more thread, if all that there are have an item and there is room for another. */
+    /** Returns one more thread if all existing ones have an item and there is room for another item, or null. */
     private Server moreServers() {
         if (servers.size() > cells.calls() || servers.size() >= n) return null;
         if (input == null ? closed || cells.offered() == 0 : !hasRoom()) return null;
@@ -301,12 +301,12 @@ public final class Window extends Lock {
     private void start(Server server) {
         try {
             server.thread.start();
-        } catch (Throwable t) { // no memory for a thread: the others go on without it, and nobody waits for it
+        } catch (Throwable t) { // no memory for a thread: the others continue without it, and nobody waits for it
             if (alone(server)) throw t;
         }
     }
 
-    /** Forgets a server that has not started. Returns whether there is no other. */
+    /** Removes a server that has not started. Returns whether there is no other. */
     private boolean alone(Server server) {
         lock();
         try {
@@ -318,9 +318,9 @@ public final class Window extends Lock {
     }
 
     /**
-     * The next result, or {@link #END}. Blocks until there is one; an interrupted read may be tried again.
+     * Returns the next result, or {@link #END}. Blocks until there is one; an interrupted read may be tried again.
      *
-     * @throws Exception what a call threw, or the input, where it is the reader's turn to know
+     * @throws Exception the exception of a call or of the input, after the results before it
      */
     public Object read() throws Exception {
         for (; ; ) {
@@ -349,7 +349,7 @@ public final class Window extends Lock {
         }
     }
 
-    /** While results lie ready, room is made use of for half a window at a time. */
+    /** While results are ready, room is used for half a window at a time. */
     private boolean enoughRoom() {
         return reader != null || 2 * (cells.unread() - cells.calls()) <= n;
     }
@@ -362,7 +362,7 @@ public final class Window extends Lock {
         return END;
     }
 
-    /** Offers an item. Blocks until it is taken: true; or until there is something to read first: false. */
+    /** Offers an item. Blocks until it is accepted, and returns true, or until a result must be read first, and returns false. */
     public boolean offer(Object item) throws InterruptedException {
         for (; ; ) {
             Server another = null;
@@ -389,7 +389,7 @@ public final class Window extends Lock {
         }
     }
 
-    /** Nothing more will be offered. */
+    /** No more items will be offered. */
     public void complete() {
         lock();
         try {
@@ -399,7 +399,7 @@ public final class Window extends Lock {
         }
     }
 
-    /** Whether {@link #read} would return at once. */
+    /** Returns whether {@link #read} would return at once. */
     public boolean ready() {
         lock();
         try {
@@ -409,7 +409,7 @@ public final class Window extends Lock {
         }
     }
 
-    /** Ends the window without a result: interrupts its threads and waits until they have ended, interrupted or not. */
+    /** Ends the window without a result: interrupts its threads, and waits until they have ended, even if it is interrupted. */
     public void cancel() {
         List<Server> interrupted;
         lock();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Who ends with whom: {@link skein.rt.scope.Region}s that can be cancelled, in the thread or block that is
- * {@link skein.rt.scope.Cancellable}; children on virtual threads; and windows, whose threads end with their reader.
+ * Cancellation. A thread or block is {@link skein.rt.scope.Cancellable}, and its {@link skein.rt.scope.Region}s can be
+ * cancelled. There are also children on virtual threads, and windows, whose threads end with their reader.
  *
- * <p>How a cancelled block leaves the channel that it waits in is a matter of waiters, and stands in {@link skein.rt}.
+ * <p>The waiter of a block withdraws a cancelled block from the channel in which it waits; see {@link skein.rt}.
  */
 package skein.rt.scope;

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What {@code -Dskein.async-trace=suppressed} adds to an exception that ended a block: its stack trace tells who waited
- * for the block, and who spawned it. It is never thrown.
+ * The suppressed exception that {@code -Dskein.async-trace=suppressed} adds to an exception that ended a block. Its stack
+ * trace has the code that waited for the block, and the code that spawned it. It is never thrown.
  */
 public final class AsyncStack extends Exception {
     private static final long serialVersionUID = 1;
@@ -18,7 +18,7 @@ public final class AsyncStack extends Exception {
 
     @Override
     public Throwable fillInStackTrace() {
-        return this; // the stack on which it is made says nothing
+        return this; // the stack on which it is made is of no interest
     }
 
     List<StackTraceElement> frames() {

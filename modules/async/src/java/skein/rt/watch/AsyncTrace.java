@@ -16,9 +16,9 @@ import skein.rt.Runner;
 import skein.rt.Waiter;
 
 /**
- * Makes the stack trace of an exception that ends a block tell what a person wants to know: the frames of the
- * user's code, then which blocks and threads waited for the block, then who spawned it if that was noted. The
- * exception stays the same object; one whose stack trace can't be written is left alone.
+ * Rewrites the stack trace of an exception that ends a block: first the frames of the user's code, then the blocks and
+ * threads that waited for the block, then the code that spawned it, if that was recorded. The exception stays the same
+ * object. An exception whose stack trace can't be written is not changed.
  *
  * <pre>
  *   demo.async$parse.invokeStatic(async.clj:2)        what was running
@@ -26,33 +26,33 @@ import skein.rt.Waiter;
  *   demo.async$handler.&lt;! (fetch in)(async.clj:4)     where a block waited for this one's value
  * </pre>
  *
- * <p>Nothing is stored beforehand: who waits stands in the result port's queue. Follows the zero-cost async stack
- * traces of JavaScript engines and the stack trace recovery of Kotlin's coroutines; differs from the latter in that no
- * exception is copied. {@code -Dskein.async-trace=suppressed} leaves the stack trace as it is, and adds the frames as one
+ * <p>Nothing is stored before a failure: the waiting blocks are in the result port's queue. Follows the zero-cost async
+ * stack traces of JavaScript engines and the stack trace recovery of Kotlin's coroutines. Unlike the latter it copies no
+ * exception. {@code -Dskein.async-trace=suppressed} leaves the stack trace as it is, and adds the frames as the stack trace
  * of a suppressed {@link AsyncStack}; {@code off} adds none.
  */
 final class AsyncTrace {
-    /** Where the frames go that are added: into the stack trace, into a suppressed exception, nowhere. */
+    /** Where the added frames go: into the stack trace, into a suppressed exception, or nowhere. */
     private enum Place {
         APPEND,
         SUPPRESSED,
         OFF
     }
 
-    /** The class that the marks between the parts of a trace seem to be of. */
+    /** The class name of the marks between the parts of a trace. */
     static final String MARK = "skein.ASYNC";
 
-    private static final int MAX_LOGICAL = 64; // frames that are added to one exception in all
-    private static final int MAX_ABOVE = 3; // machinery kept above the first frame of the user's code
+    private static final int MAX_LOGICAL = 64; // frames that are added to one exception in total
+    private static final int MAX_ABOVE = 3; // frames of the machinery kept above the first frame of the user's code
     private static final int MAX_OF_THREAD = 8; // frames of a waiting thread, or of a spawner
     private static final Place PLACE = place(System.getProperty("skein.async-trace", "append"));
-    // The methods of marks. That of a waiting thread has its own name: its stack takes longest to get and is added
+    // The method names of marks. A waiting thread has a mark of its own: its stack takes longest to get and is added
     // once.
     private static final String AWAITED = "awaited-by";
     private static final String AWAITED_BY_THREAD = "awaited-by-thread";
     private static final String SPAWNED = "spawned-by";
 
-    /** Beginnings of the names of classes that say nothing about the user's code. Layers above add theirs. */
+    /** Prefixes of the names of classes that are left out of stack traces. Layers above add theirs. */
     private static final Set<String> MACHINERY = new CopyOnWriteArraySet<>(
             List.of("java.", "javax.", "jdk.", "sun.", "clojure.", "skein.rt.", "skein.impl."));
 
@@ -60,9 +60,9 @@ final class AsyncTrace {
 
     private final Throwable thrown;
     private final AsyncStack suppressed; // of the exception, or null
-    private final List<StackTraceElement> trace; // to be written
-    private final Set<StackTraceElement> known; // what need not be added
-    private int logical; // how many frames have been added in all
+    private final List<StackTraceElement> trace; // the new trace
+    private final Set<StackTraceElement> known; // frames that need not be added
+    private int logical; // how many frames have been added in total
 
     private AsyncTrace(Throwable thrown, StackTraceElement[] physical) {
         this.thrown = thrown;
@@ -83,7 +83,7 @@ final class AsyncTrace {
         return Place.APPEND;
     }
 
-    /** A new trace to be extended; null if there is none, or if it must be left alone. */
+    /** Returns a new trace to be extended, or null if there is none, or if it must not be changed. */
     private static AsyncTrace of(Throwable thrown) {
         if (PLACE == Place.OFF) return null;
         StackTraceElement[] physical = thrown.getStackTrace();
@@ -102,7 +102,7 @@ final class AsyncTrace {
         else if (elements.length > 0) thrown.addSuppressed(new AsyncStack(elements));
     }
 
-    /** Extends the trace of {@code thrown}, which ends {@code frame}; {@code because} is words, or null. */
+    /** Extends the trace of {@code thrown}, which ends {@code frame}; {@code because} is a text, or null. */
     static void extend(Throwable thrown, Frame frame, String because) {
         AsyncTrace t = of(thrown);
         if (t == null) return;
@@ -125,7 +125,7 @@ final class AsyncTrace {
         t.write();
     }
 
-    /** Adds to {@code thrown} the stack of the thread that began what has failed. */
+    /** Adds to {@code thrown} the stack of the thread that started the work that has failed. */
     static void begunBy(Throwable thrown, StackTraceElement[] caller) {
         AsyncTrace t = of(thrown);
         if (t == null) return;
@@ -133,7 +133,7 @@ final class AsyncTrace {
         t.write();
     }
 
-    /** The frames of the user's code, and of who waited for it. */
+    /** Returns the frames of the user's code, and of the code that waited for it. */
     static List<StackTraceElement> userFrames(Throwable thrown) {
         List<StackTraceElement> frames = trimmed(thrown.getStackTrace());
         AsyncStack stack = suppressedOf(thrown);
@@ -155,7 +155,7 @@ final class AsyncTrace {
         return false;
     }
 
-    /** A mark that stands at {@code place}, since editors leave out frames that have no file and line. */
+    /** Returns a mark with the file and line of {@code place}, since editors leave out frames that have none. */
     private static StackTraceElement mark(String method, StackTraceElement place) {
         String file = place == null ? null : place.getFileName();
         return new StackTraceElement(
@@ -176,7 +176,7 @@ final class AsyncTrace {
         return n;
     }
 
-    /** Frames of the user's code, with a little of what they called last. */
+    /** Adds the frames of the user's code, with a few of the calls that they made last. */
     static List<StackTraceElement> trimmed(StackTraceElement[] physical) {
         int first = 0;
         while (first < physical.length && isMachinery(physical[first].getClassName())) first++;
@@ -190,7 +190,7 @@ final class AsyncTrace {
                 spawned = false;
                 trace.add(e);
             } else if (startsInline(e)) {
-                spawned = true; // what is below called the async block that is above
+                spawned = true; // the frames below called the async block above
             }
         }
         return trace;
@@ -200,7 +200,7 @@ final class AsyncTrace {
         return e.getMethodName().equals("async") && e.getClassName().equals("skein.rt.Frame");
     }
 
-    /** Follows who waits for whom. */
+    /** Adds the waiting blocks and threads, one after the other. */
     private void addAwaiting(Frame frame) {
         Set<Frame> seen = new HashSet<>();
         while (logical < MAX_LOGICAL && seen.add(frame)) {
@@ -245,7 +245,7 @@ final class AsyncTrace {
         if (spawners != null) addAll(SPAWNED, spawners);
     }
 
-    /** Where a parked frame waits, as an element of a stack trace. */
+    /** Returns the place where a parked frame waits, as an element of a stack trace. */
     private static StackTraceElement waitingAt(Frame frame) {
         Body body = frame.body();
         String className = Internals.function(body.getClass().getName());
@@ -260,7 +260,7 @@ final class AsyncTrace {
         return path == null ? null : path.substring(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
     }
 
-    /** An exception in a few words, with its place in the user's code. */
+    /** Returns a short text for an exception, with its place in the user's code. */
     static String words(Throwable thrown) {
         String message = String.valueOf(thrown.getMessage());
         if (message.length() > 160) message = message.substring(0, 159) + "…";
@@ -272,7 +272,7 @@ final class AsyncTrace {
         return words;
     }
 
-    /** Notes the calling code as that which spawns {@code frame}. It costs a walk over the stack. */
+    /** Records the calling code as the one that spawns {@code frame}. It walks the stack. */
     static void noteSpawner(Frame frame) {
         List<StackTraceElement> elements = StackWalker.getInstance()
                 .walk(frames -> frames.filter(f -> !isMachinery(f.getClassName()))

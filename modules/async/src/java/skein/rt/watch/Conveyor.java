@@ -8,12 +8,12 @@ import skein.rt.Hooks;
  * spawns. Installed by {@link Hooks#conveyor}.
  */
 public interface Conveyor {
-    /** The context of this thread, taken where a block is spawned. */
+    /** Returns the context of this thread. Called when a block is spawned. */
     Object capture();
 
-    /** Makes {@code context} this thread's, before a block runs; returns what was there. */
+    /** Makes {@code context} this thread's, before a block runs. Returns the thread's own context. */
     Object install(Object context);
 
-    /** Puts back what {@link #install} returned, after the block has parked or ended. */
+    /** Restores the context that {@link #install} returned, after the block has parked or ended. */
     void restore(Object outer);
 }

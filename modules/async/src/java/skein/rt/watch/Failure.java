@@ -6,7 +6,7 @@ import skein.rt.World;
 import skein.rt.schedule.Scheduler;
 
 /**
- * An exception that waits for somebody to ask for it. If nobody has when what carries it is garbage, it goes to the
+ * An exception that is kept until code reads it. If none has when the exception's carrier is garbage, it goes to the
  * uncaught-exception handler, once.
  */
 public final class Failure implements Runnable {
@@ -16,7 +16,7 @@ public final class Failure implements Runnable {
     }
 
     private final Throwable thrown;
-    private volatile boolean observed; // written by a thread that asks, read by the cleaner's thread
+    private volatile boolean observed; // written by a thread that reads it, read by the cleaner's thread
 
     private Failure(Throwable thrown) {
         this.thrown = thrown;
@@ -31,12 +31,12 @@ public final class Failure implements Runnable {
         return failure;
     }
 
-    /** {@code thrown}, of which the handler is told anyway. */
+    /** Keeps {@code thrown}, which the caller gives to the handler. */
     public static Failure told(Throwable thrown) {
         return new Failure(thrown);
     }
 
-    /** The exception, which is observed by that. */
+    /** Returns the exception, and marks it as observed. */
     public Throwable observe() {
         observed = true;
         return thrown;

@@ -14,8 +14,8 @@ import skein.rt.Waiter;
 import skein.rt.World;
 
 /**
- * What is remembered of blocks that failed: the last exceptions that reached nobody, and which blocks were
- * given nil because of one. Nothing is done for a block that does not fail.
+ * Records of blocks that failed: the last exceptions that no code has taken, and the blocks that got nil because of one. It
+ * does nothing for a block that does not fail.
  */
 public final class Failures {
     /** How many exceptions are kept. */
@@ -24,24 +24,25 @@ public final class Failures {
     /** An exception that nobody caught: when, in milliseconds since 1970, and on which thread it was reported. */
     public record Uncaught(Throwable thrown, long at, String thread) {}
 
-    /** A failure as told to others. It holds no exception, which might hold the key that it is kept under. */
+    /** A failure as text. It does not hold the exception, which might hold the key of the map in which this is kept. */
     private record Told(String words, WeakReference<Throwable> thrown) {}
 
     private static final ArrayDeque<Uncaught> LAST = new ArrayDeque<>(); // guarded by itself
     private static final Map<Port, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Frame, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Throwable, String> BECAUSE = Collections.synchronizedMap(new WeakHashMap<>());
-    private static boolean any; // a hint: set before the first port that a failure closes, read by takers of nil
+    private static boolean any; // a hint: set before a failure closes the first port, read by takers of nil
 
     private Failures() {}
 
-    /** A block is about to end by {@code thrown}; those that wait for its value will be given nil. */
+    /** A block is about to end by {@code thrown}; blocks that wait for its value will get nil. */
     public static void failed(Frame frame, Throwable thrown) {
         try {
             Told cause = GIVEN_NIL.get(frame);
             boolean another = cause != null && cause.thrown.get() != thrown;
             if (another) BECAUSE.put(thrown, cause.words);
-            else if (thrown.getStackTrace().length == 0) BECAUSE.remove(thrown); // one object, thrown for many reasons
+            else if (thrown.getStackTrace().length == 0)
+                BECAUSE.remove(thrown); // the JVM throws one object for many reasons
             AsyncTrace.extend(thrown, frame, another ? cause.words : null);
             Told told = new Told(AsyncTrace.words(thrown), new WeakReference<>(thrown));
             any = true;
@@ -60,7 +61,7 @@ public final class Failures {
         if (told != null) GIVEN_NIL.put(frame, told);
     }
 
-    /** The exception that ended the block of {@code port}, if it did and is still about. Nobody is said to have seen it. */
+    /** Returns the exception that ended the block of {@code port}, or null, without marking it as observed. */
     public static Throwable of(Port port) {
         Told told = FAILED.get(port);
         return told == null ? null : told.thrown.get();
@@ -76,7 +77,7 @@ public final class Failures {
         return thrown;
     }
 
-    /** {@code thrown} has ended work that was begun where {@code caller}, which is never thrown, was made. */
+    /** Adds the stack of {@code caller}, a Throwable made where the work began, to {@code thrown}, which has ended the work. */
     public static void begunBy(Throwable thrown, Throwable caller) {
         try {
             AsyncTrace.begunBy(thrown, caller.getStackTrace());
@@ -86,24 +87,24 @@ public final class Failures {
     }
 
     /**
-     * The stack trace of an exception without the machinery of Clojure, the JDK and this runtime, but for what the user's
-     * code called last; then who waited, and who spawned.
+     * Returns the stack trace of an exception without the frames of Clojure, the JDK and this runtime, except for the calls
+     * that the user's code made last. Then come the code that waited, and the code that spawned.
      */
     public static List<StackTraceElement> userFrames(Throwable thrown) {
         return AsyncTrace.userFrames(thrown);
     }
 
-    /** Whether the class of that name is of Clojure, the JDK or this runtime, and says nothing about the user's code. */
+    /** Returns whether the class of that name belongs to Clojure, the JDK or this runtime, and is left out of stack traces. */
     public static boolean isMachinery(String className) {
         return AsyncTrace.isMachinery(className);
     }
 
-    /** From now on classes whose names begin with {@code prefix} are machinery: a layer above calls this for its own. */
+    /** Leaves classes whose names begin with {@code prefix} out of stack traces. A layer above calls this for its classes. */
     public static void addMachinery(String prefix) {
         AsyncTrace.addMachinery(prefix);
     }
 
-    /** What failed and so gave nil to the block that {@code thrown} ended, in words, or null. */
+    /** Returns a text on the failure that gave nil to the block that {@code thrown} ended, or null. */
     public static String because(Throwable thrown) {
         return BECAUSE.get(thrown);
     }
@@ -111,14 +112,14 @@ public final class Failures {
     /** Keeps an exception that goes to an uncaught-exception handler. */
     public static void uncaught(Throwable thrown) {
         synchronized (LAST) {
-            LAST.removeIf(u -> u.thrown == thrown); // the JVM may throw one and the same object often
+            LAST.removeIf(u -> u.thrown == thrown); // the JVM may throw the same object often
             if (LAST.size() == KEPT) LAST.removeFirst();
             LAST.addLast(new Uncaught(
                     thrown, System.currentTimeMillis(), Thread.currentThread().getName()));
         }
     }
 
-    /** {@code thrown}, which ended a block or a thread, is about to be thrown where its result was asked for. Returns it. */
+    /** Returns {@code thrown}, which ended a block or a thread and is about to be rethrown to code that takes its result. */
     public static Throwable rethrown(Throwable thrown) {
         synchronized (LAST) {
             LAST.removeIf(u -> u.thrown == thrown);
@@ -127,7 +128,7 @@ public final class Failures {
         return thrown;
     }
 
-    /** The last exceptions that reached nobody, oldest first. */
+    /** Returns the last exceptions that no code has taken, oldest first. */
     public static List<Uncaught> last() {
         synchronized (LAST) {
             return new ArrayList<>(LAST);

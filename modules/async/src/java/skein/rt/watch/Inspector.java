@@ -6,17 +6,17 @@ import skein.rt.Hooks;
 import skein.rt.Waiter;
 
 /**
- * Keeps notes with blocks and knows which threads wait. There is none unless one is installed by {@link Hooks#inspector};
- * then it sees every block that is made, and older ones from their next step on. Blocks and threads of simulations are not
- * shown to it. Its methods must return soon and must not throw.
+ * Keeps notes with blocks and records which threads wait. {@link Hooks#inspector} installs one. It then sees every block
+ * that is made, and older ones after their next step. It does not see blocks and threads of simulations. Its methods must
+ * return soon and must not throw.
  */
 public interface Inspector {
-    /** Returns the note for {@code frame} to carry: it has just been made, or goes on and has none yet. */
+    /** Returns the note for {@code frame}, which has just been made, or resumes and has no note yet. */
     Note note(Frame frame, Object conveyed);
 
     /** The thread of {@code waiter} is about to wait for {@code port}, or for several when that is a vector. */
     void waits(Waiter waiter, Object port);
 
-    /** The thread of {@code waiter} goes on. */
+    /** The thread of {@code waiter} continues. */
     void goesOn(Waiter waiter);
 }

@@ -5,9 +5,9 @@ import skein.rt.Frame;
 import skein.rt.World;
 
 /**
- * What an {@link Inspector} keeps with a block: the frame carries it. Only the frame reaches it, so it may hold what the
- * frame holds, and is garbage with the frame. Its methods are called on the thread that runs the block, must return soon
- * and must not throw.
+ * The note that an {@link Inspector} keeps with a block. Only the frame refers to it, so it may hold the same objects as the
+ * frame, and is garbage with the frame. Its methods are called on the thread that runs the block. They must return soon and
+ * must not throw.
  */
 public abstract class Note {
     /** What the conveyor has captured for the block, or null. */
@@ -20,13 +20,13 @@ public abstract class Note {
     /**
      * The block is about to do an operation, which need not wait.
      *
-     * @param state where in its code
+     * @param state the place in its code
      * @param op one of {@link World}'s TAKE, PUT and ALTS
-     * @param port of an alts the ports
+     * @param port the port, or for an alts the ports
      */
     public abstract void parking(Frame frame, int state, int op, Object port);
 
-    /** The operation that {@link #parking} has told of was refused at once: the channel is closed. */
+    /** The operation of the last {@link #parking} was refused at once: the channel is closed. */
     public abstract void refused();
 
     /** The block runs, for the first time or again. */

@@ -5,9 +5,9 @@ import skein.rt.Frame;
 import skein.rt.Hooks;
 
 /**
- * Sees what happens to frames. There is none unless somebody installs one by {@link Hooks#addProbe},
- * and then it costs one field read per event. Its methods are called on the thread where the event happens, must
- * return soon. What they throw does not reach the block; a probe that has thrown a hundred times is taken out.
+ * Is called at the events of frames. {@link Hooks#addProbe} installs one; without a probe an event costs one field read. The
+ * methods are called on the thread on which the event happens, and must return soon. Their exceptions do not reach the
+ * block. A probe that has thrown a hundred times is removed.
  */
 public interface Probe {
     /** A block was made. */
@@ -19,7 +19,7 @@ public interface Probe {
     /** The block is about to wait at {@code state} for {@code port}, or for several when that is a vector. */
     default void parking(Frame frame, int state, Object port) {}
 
-    /** The thread leaves the block's code, since the block waits or has ended: another thread may run it already. */
+    /** The thread leaves the block's code, because the block waits or has ended. Another thread may run it already. */
     default void suspended(Frame frame) {}
 
     /** The block ended with {@code value}. */
@@ -28,6 +28,6 @@ public interface Probe {
     /** The block ended by an exception. */
     default void failed(Frame frame, Throwable thrown) {}
 
-    /** The block blocks its thread while work waits behind it, so another thread is to serve its worker. */
+    /** The block blocks its thread while other work waits, so another thread will serve its worker. */
     default void handedOff(Frame frame, Thread thread) {}
 }

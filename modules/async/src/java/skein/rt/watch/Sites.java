@@ -10,22 +10,22 @@ import java.util.HashMap;
 import java.util.Map;
 import skein.rt.Body;
 
-/** Where the blocks of one form park, read from their code once. */
+/** The places where the blocks of one form park, read from their code once. */
 public final class Sites {
     /**
      * One place where a block parks.
      *
      * @param operation as in the source, without namespace, such as {@code <!}
-     * @param line from 1, or -1 if it is not known; so is the column
+     * @param line from 1, or -1 if it is not known; the same for the column
      * @param form the source of the operation, perhaps shortened
-     * @param inTry whether a catch or finally clause around it is to run when it throws
+     * @param inTry whether a catch or finally clause around it runs when it throws
      */
     public record Site(String file, Symbol operation, int line, int column, String form, boolean inTry) {}
 
     private static final Keyword FILE = Keyword.intern(null, "file");
     private static final Keyword SITES = Keyword.intern(null, "sites");
 
-    // One cell per class of bodies, which goes when the class goes.
+    // One cell per class of bodies, which is garbage when the class is.
     private static final ClassValue<Sites[]> CELLS = new ClassValue<>() {
         @Override
         protected Sites[] computeValue(Class<?> type) {
@@ -59,20 +59,21 @@ public final class Sites {
         return n == null ? -1 : RT.intCast(n);
     }
 
-    /** The sites of {@code body}, and of all blocks of its form. */
+    /** Returns the sites of {@code body}, which are those of all blocks of its form. */
     public static Sites of(Body body) {
         Sites[] cell = CELLS.get(body.getClass());
-        Sites known = cell[0]; // two threads may read the sites at once, and then find the same; its fields are final
+        Sites known =
+                cell[0]; // two threads may read the sites at once, with the same result; the fields of Sites are final
         if (known == null) cell[0] = known = new Sites(body);
         return known;
     }
 
-    /** Where a block is whose state is {@code state}, or null before its first park. */
+    /** Returns the place of a block with the state {@code state}, or null before its first park. */
     public Site at(int state) {
         return sites.get(state);
     }
 
-    /** The file of the block's source, or null. */
+    /** Returns the file of the block's source, or null. */
     public String file() {
         return file;
     }

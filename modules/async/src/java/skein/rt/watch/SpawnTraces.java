@@ -3,7 +3,7 @@ package skein.rt.watch;
 
 import skein.rt.Frame;
 
-/** Notes for every block who spawned it, for its stack trace if it fails. A microsecond or two for each block. */
+/** Records for every block the code that spawned it, for its stack trace if it fails. Costs one or two microseconds. */
 public final class SpawnTraces implements Probe {
     @Override
     public void spawned(Frame frame) {

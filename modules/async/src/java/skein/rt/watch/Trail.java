@@ -4,11 +4,11 @@ package skein.rt.watch;
 import java.lang.ref.WeakReference;
 
 /**
- * Where a traced piece of code is: the number of the form that it began last, written just before every call,
- * so that one {@code try} around all of it can tell which form threw.
+ * The current place in traced code: the number of the form that began last. It is written just before every call, so that
+ * one {@code try} around all of the code can find the form that threw.
  *
- * <p>One thread at a time uses a trail, or one frame, so its fields are plain. The code that
- * {@code skein.trace.form} emits calls the static methods; the JIT makes a store of each.
+ * <p>Only one thread or frame at a time uses a trail, so its fields are plain. The code that {@code skein.trace.form} emits
+ * calls the static methods; the JIT compiles each to one store.
  */
 public final class Trail {
     /** A report of an exception without a stack trace; reports are numbered in the order in which they were made. */
@@ -19,8 +19,8 @@ public final class Trail {
 
     private final int born = bareReports;
     private int at = -1;
-    private Object args; // of that form, as a vector, where they are asked for
-    private Throwable caught; // by a catch of the traced code, in case that throws it on
+    private Object args; // the arguments of that form, as a vector, if they are recorded
+    private Throwable caught; // by a catch clause of the traced code, which may rethrow it
     private int caughtAt;
     private Object caughtArgs;
 
@@ -35,7 +35,7 @@ public final class Trail {
         trail.args = args;
     }
 
-    /** A catch clause begins: what it does must not hide where {@code thrown} came from. */
+    /** A catch clause begins. If it rethrows {@code thrown}, the form that threw it first is still known. */
     public static void caught(Trail trail, Throwable thrown) {
         if (thrown == trail.caught) return;
         trail.caught = thrown;
@@ -43,7 +43,7 @@ public final class Trail {
         trail.caughtArgs = trail.args;
     }
 
-    /** Returns what {@link #restore} needs at the end of a finally clause, which may run because of an exception. */
+    /** Returns the state for {@link #restore} at the end of a finally clause, which may run because of an exception. */
     public static Object[] save(Trail trail) {
         return new Object[] {trail.at, trail.args};
     }
@@ -55,9 +55,9 @@ public final class Trail {
     }
 
     /**
-     * Whether code further in has reported {@code thrown}, an exception without a stack trace, just now; if not, it counts as
-     * reported. The JVM throws one and the same such object again and again, so having seen it says nothing. But the
-     * trail of code around a report is older than the report, and the trail of code that fails later is younger.
+     * Returns whether inner code has just reported {@code thrown}, an exception without a stack trace. If not, marks it as
+     * reported. The JVM throws the same such object again and again, so that it was seen before proves nothing. But the trail
+     * of code around a report is older than the report, and the trail of code that fails later is newer.
      */
     public boolean bareReported(Throwable thrown) {
         Told last = LAST_BARE.get();
@@ -70,22 +70,22 @@ public final class Trail {
         return ++bareReports;
     }
 
-    /** The number of the form that began last. */
+    /** Returns the number of the form that began last. */
     public int last() {
         return at;
     }
 
-    /** What a catch clause has caught is not what is thrown now, although it may be the same object. */
+    /** Forgets the exception that a catch clause has caught: a later exception may be the same object. */
     public void forgetCaught() {
         caught = null;
     }
 
-    /** The number of the form that threw {@code thrown}, or -1. */
+    /** Returns the number of the form that threw {@code thrown}, or -1. */
     public int at(Throwable thrown) {
         return thrown == caught ? caughtAt : at;
     }
 
-    /** The arguments of the form that threw {@code thrown}, as a vector, or null. */
+    /** Returns the arguments of the form that threw {@code thrown}, as a vector, or null. */
     public Object args(Throwable thrown) {
         return thrown == caught ? caughtArgs : args;
     }
