@@ -55,7 +55,7 @@
     (run! compile (cons 'skein.cli late))))
 
 (defn- compiled?
-  "Whether the Clojure source at `path` has its class among `entries`. Such a source
+  "Returns whether the Clojure source at `path` has its class among `entries`. Such a source
   is left out: Clojure would otherwise compare the two files' times at every start."
   [entries path]
   (contains? entries (str/replace path #"\.cljc?$" "__init.class")))

@@ -217,7 +217,7 @@
        (catch Throwable t [:thrown (class t) (ex-message t) @log])))
 
 (defn alike?
-  "Whether outcomes are the same. From code that has thrown often the JVM throws an exception without its
+  "Returns whether outcomes are the same. From code that has thrown often the JVM throws an exception without its
   message: then messages don't count."
   [outcomes]
   (let [bare? (some (fn bare? [[kind _ message]] (and (= :thrown kind) (nil? message))) outcomes)]

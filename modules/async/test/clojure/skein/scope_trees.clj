@@ -93,7 +93,7 @@
   (when (seq (child-faults node)) (fault! faults node "returned though a child had failed")))
 
 (defn- right-error?
-  "Whether `thrown` is what the scope of `node` may throw, and holds what else went wrong in it."
+  "Returns whether `thrown` is what the scope of `node` may throw, and holds what else went wrong in it."
   [{:keys [own deadline-ms] :as node} ^Throwable thrown]
   (let [below (child-faults node)
         held (into #{thrown} (.getSuppressed thrown))]

@@ -34,7 +34,7 @@
   '#{skein.virtual/future-via})
 
 (defn- binds?
-  "Whether the arglists of a macro say that it binds names."
+  "Returns whether the arglists of a macro say that it binds names."
   [v]
   (some (fn [args] (some #(or (vector? %) (= 'bindings %)) args)) (:arglists (meta v))))
 

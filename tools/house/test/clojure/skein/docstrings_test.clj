@@ -30,7 +30,7 @@
     (if (= shorter text) text (recur shorter))))
 
 (defn- documented?
-  "Whether a Javadoc comment ends just above a line, given the lines above it, last first."
+  "Returns whether a Javadoc comment ends just above a line, given the lines above it, last first."
   [lines-above]
   (let [text (->> (take 300 lines-above) reverse (str/join "\n") without-annotations str/trimr)]
     (boolean (and (str/ends-with? text "*/")

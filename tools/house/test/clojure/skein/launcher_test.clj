@@ -175,7 +175,7 @@
   (apply launch! {} (io/file project "skein") args))
 
 (defn- refused?
-  "Whether a run ended with exit code `exit` and one line on stderr that holds all `texts`."
+  "Returns whether a run ended with exit code `exit` and one line on stderr that holds all `texts`."
   [exit texts result]
   (and (= exit (:exit result))
        (= "" (:out result))

@@ -84,7 +84,7 @@
       (and (symbol? arg) (re-find #"^(options\??|opts|config|limits|.*-or-options)$" (name arg)))))
 
 (defn- takes-options?
-  "Whether the names of the var's arguments say that it takes options."
+  "Returns whether the names of the var's arguments say that it takes options."
   [v]
   (some (fn in? [args] (some option-like? (tree-seq vector? seq args))) (:arglists (meta v))))
 

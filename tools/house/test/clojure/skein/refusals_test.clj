@@ -223,7 +223,7 @@
       thrown)))
 
 (defn- drop-in?
-  "Whether core.async's contract, or the function that was given, says what is thrown."
+  "Returns whether core.async's contract, or the function that was given, says what is thrown."
   [thrown]
   (or (instance? ArityException thrown)
       (re-find #"buffer must be supplied|Can't put nil|at least one channel operation|mode must be one of|workload must be"

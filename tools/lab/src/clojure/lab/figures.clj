@@ -59,7 +59,7 @@
       (str "s" (digits (/ (double serial) (double (:value m))))))))
 
 (defn- once?
-  "Whether all figures are of a single run."
+  "Returns whether all figures are of a single run."
   [measurements]
   (every? #{1} (keep :runs measurements)))
 

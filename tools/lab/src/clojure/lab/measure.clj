@@ -32,7 +32,7 @@
 (def ^:private ^:dynamic *budget-ms* 400)
 
 (defn on?
-  "Whether this process runs one of `libraries`."
+  "Returns whether this process runs one of `libraries`."
   [& libraries]
   (boolean (some #{library} libraries)))
 

@@ -27,7 +27,7 @@
 (def ^:private no-options (make-array LinkOption 0))
 
 (defn- same-file?
-  "Whether two paths name the same file, by whatever links. Devices such as /dev/null keep nothing that could be lost."
+  "Returns whether two paths name the same file, by whatever links. Devices such as /dev/null keep nothing that could be lost."
   [^String a ^String b]
   (let [a (path-of a)
         b (path-of b)]

@@ -30,12 +30,12 @@
              (catch IOException _ false))))))
 
 (defn output?
-  "Whether standard output is a terminal."
+  "Returns whether standard output is a terminal."
   []
   (terminal? "skein.stdout.terminal" 1))
 
 (defn error?
-  "Whether standard error is a terminal."
+  "Returns whether standard error is a terminal."
   []
   (terminal? "skein.stderr.terminal" 2))
 

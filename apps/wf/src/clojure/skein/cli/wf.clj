@@ -171,7 +171,7 @@ can't be read, 130 interrupted.
     option))
 
 (defn- wide-finder-log?
-  "Whether an input begins like the logs of Wide Finder, whose articles are below /ongoing/When/."
+  "Returns whether an input begins like the logs of Wide Finder, whose articles are below /ongoing/When/."
   [{:keys [^bytes head]}]
   (.contains (String. head "ISO-8859-1") "\"GET /ongoing/When/"))
 

@@ -94,7 +94,7 @@
       (bin-seconds (first by)))))
 
 (defn over-time?
-  "Whether a tally counts by time, so that its rows belong in the order of their keys."
+  "Returns whether a tally counts by time, so that its rows belong in the order of their keys."
   [{:keys [by]}]
   (and (= 1 (count by)) (= "time" (field-of (first by)))))
 
@@ -125,7 +125,7 @@
     [(parse-long percent) of]))
 
 (defn times?
-  "Whether a tally adds up durations."
+  "Returns whether a tally adds up durations."
   [{:keys [rank percentiles]}]
   (boolean (or (#{"time" "mean" "slowest"} rank) (contains? percentiles "time") (= "time" (second (percentile-of rank))))))
 

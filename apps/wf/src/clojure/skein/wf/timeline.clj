@@ -52,7 +52,7 @@
     0))
 
 (defn gaps?
-  "Whether `filled` leaves gaps in `rows`, because there would be more than `max-rows`."
+  "Returns whether `filled` leaves gaps in `rows`, because there would be more than `max-rows`."
   [rows step]
   (let [steps (steps rows step)]
     (and (> steps (long max-rows)) (< (count rows) steps))))

@@ -28,7 +28,7 @@ public final class Address {
         return address.parse(latin1, 0, latin1.length) ? address.bytes : null;
     }
 
-    /** Whether the bytes of an address are those of one of IPv4. */
+    /** Returns whether the bytes of an address are those of one of IPv4. */
     public static boolean isV4(byte[] address) {
         for (int i = 0; i < V4_INDEX; i++) if (address[i] != (i < 10 ? 0 : -1)) return false;
         return true;
@@ -168,7 +168,7 @@ public final class Address {
         return at;
     }
 
-    /** Whether the first {@code bits} bits are those of {@code network}. */
+    /** Returns whether the first {@code bits} bits are those of {@code network}. */
     boolean isIn(byte[] network, int bits) {
         int rest = bits & 7;
         if (rest != 0 && ((bytes[bits >> 3] ^ network[bits >> 3]) & 0xFF) >>> 8 - rest != 0) return false;

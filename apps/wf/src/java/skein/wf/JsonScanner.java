@@ -91,7 +91,7 @@ final class JsonScanner extends KeyedScanner {
         }
     }
 
-    /** Whether a value goes to a column of the format's own: there true and false are values, elsewhere they are no URL or number. */
+    /** Returns whether a value goes to a column of the format's own: there true and false are values, elsewhere they are no URL or number. */
     private boolean isOwn(int entry) {
         int field = paths.field(entry);
         return field >= 0 && fields[field].column() >= Rows.COLUMNS;

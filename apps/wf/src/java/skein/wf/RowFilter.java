@@ -10,7 +10,7 @@ import skein.fold.files.Bytes;
 
 /** Decides which rows of a batch pass. Each worker has its own, because a matcher has state. */
 public abstract class RowFilter {
-    /** Whether a row passes. */
+    /** Returns whether a row passes. */
     abstract boolean test(Rows batch, int row);
 
     /** Another one for another thread. */

@@ -262,7 +262,7 @@ public final class Tally {
         return seen != null && dropped > 0 ? seen.estimate() : table.size();
     }
 
-    /** Whether only some of the keys may be here, and the different values of a column are estimates. */
+    /** Returns whether only some of the keys may be here, and the different values of a column are estimates. */
     public boolean isApproximate() {
         return seen != null;
     }

@@ -73,7 +73,7 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
         if (literals.size() != fields.size() + 1) throw new IllegalArgumentException("one literal more than fields");
     }
 
-    /** Whether times can be read by a pattern of {@code strftime}; an empty one is for the usual forms. */
+    /** Returns whether times can be read by a pattern of {@code strftime}; an empty one is for the usual forms. */
     public static boolean isTimePattern(String pattern) {
         return TimeText.isKnown(pattern);
     }

@@ -179,7 +179,7 @@ final class TextScanner extends Scanner {
         return literalAt(i + 1, bytes, to, end) ? to : -1;
     }
 
-    /** Whether literal {@code i} is at {@code at}; the last one must also be where the line ends. */
+    /** Returns whether literal {@code i} is at {@code at}; the last one must also be where the line ends. */
     private boolean literalAt(int i, byte[] bytes, int at, int end) {
         byte[] literal = literals[i];
         int after = at + literal.length;

@@ -259,7 +259,7 @@ final class TimeText {
         return (year | month | day | secondOfDay) >= 0;
     }
 
-    /** Whether {@link #directive} knows every directive of a pattern. */
+    /** Returns whether {@link #directive} knows every directive of a pattern. */
     static boolean isKnown(String pattern) {
         for (int i = 0; i < pattern.length(); i++) {
             if (pattern.charAt(i) == '%'
@@ -290,7 +290,7 @@ final class TimeText {
         return -1;
     }
 
-    /** Whether {@code bytes[start, start + length)} are the first letters of {@code text}, large or small. */
+    /** Returns whether {@code bytes[start, start + length)} are the first letters of {@code text}, large or small. */
     private boolean isText(String text, int start, int length) {
         for (int i = 0; i < length; i++) if ((bytes[start + i] | 0x20) != text.charAt(i)) return false;
         return true;

@@ -92,7 +92,7 @@
 ;;;; Special forms
 
 (defn- class-name?
-  "Whether Clojure takes `target` of a dot form as a class, whatever local has that name."
+  "Returns whether Clojure takes `target` of a dot form as a class, whatever local has that name."
   [scope target]
   (and (symbol? target)
        (do (internals/set-locals! (:env scope))

@@ -105,7 +105,7 @@
     (frequencies (repeatedly 4000 #(index (nth (choose ports) 1))))))
 
 (defn- fair?
-  "Whether four shares of 4000 are about equal: one in 10^12 fair samples is not."
+  "Returns whether four shares of 4000 are about equal: one in 10^12 fair samples is not."
   [counts]
   (and (= #{0 1 2 3} (set (keys counts)))
        (every? (fn [n] (< 800 (long n) 1200)) (vals counts))))

@@ -22,7 +22,7 @@
   (is (nil? (await-port (a/timeout -5)))))
 
 (defn- fired-in-order?
-  "Whether those `timers` that are left after `cancel` have fired in order of deadlines."
+  "Returns whether those `timers` that are left after `cancel` have fired in order of deadlines."
   [timers cancelled]
   (let [fired (a/chan (count timers))
         kept (remove (set cancelled) timers)]

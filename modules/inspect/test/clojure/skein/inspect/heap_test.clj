@@ -82,7 +82,7 @@
   (doto (File/createTempFile "heap" ending) .delete))
 
 (def ^:private stacks?
-  "Whether a heap file has the stacks of virtual threads."
+  "Returns whether a heap file has the stacks of virtual threads."
   (< 21 (.feature (Runtime/version))))
 
 (defn- check-proofs

@@ -78,7 +78,7 @@
     (run! await-port (cons blocked computing))))
 
 (defn- awaited?
-  "Whether the latch is down, for which it waits until then or until it is interrupted."
+  "Returns whether the latch is down, for which it waits until then or until it is interrupted."
   [^CountDownLatch latch]
   (try (.await latch) true (catch InterruptedException _ false)))
 

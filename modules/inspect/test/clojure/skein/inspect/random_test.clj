@@ -54,7 +54,7 @@
   (into #{} (keep-indexed (fn [i ^Entry e] (when (= Entry$Fate/COLLECTED (.fate e)) i))) entries))
 
 (defn- settled?
-  "Whether every block waits, or has ended."
+  "Returns whether every block waits, or has ended."
   []
   (every? #(= :parked (:state %)) (inspect/blocks)))
 

@@ -25,12 +25,12 @@
   (watched/eventually #(some (fn [b] (when (= form (:form (:site b))) (:id b))) (inspect/blocks {:state :parked}))))
 
 (defn- apart?
-  "Whether no slice of a block begins before the one before it has ended."
+  "Returns whether no slice of a block begins before the one before it has ended."
   [slices]
   (every? (fn [[a b]] (<= (+ (double (:at-us a)) (double (:us a))) (+ 0.001 (double (:at-us b))))) (partition 2 1 slices)))
 
 (defn- nested?
-  "Whether of two slices of a thread one is inside the other, or they are apart."
+  "Returns whether of two slices of a thread one is inside the other, or they are apart."
   [slices]
   (not= :crossed
         (reduce (fn [open {:keys [at-us us]}]

@@ -32,7 +32,7 @@
   (sort (map (comp str :form :site) blocks)))
 
 (defn here?
-  "Whether the block is of the source file that ends so."
+  "Returns whether the block is of the source file that ends so."
   [file block]
   (str/ends-with? (str (:file (:site block))) file))
 

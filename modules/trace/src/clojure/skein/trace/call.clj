@@ -132,7 +132,7 @@
         (conj shown (subs text 1 (dec (count text))))))))
 
 (defn- limit-hit
-  "Whether a call inside `parent` is beyond a limit: nil, :first or :later, where :first is
+  "Returns whether a call inside `parent` is beyond a limit: nil, :first or :later, where :first is
   said of the one that is to be told."
   [^Call parent]
   (let [^Limits l *limits*
@@ -151,7 +151,7 @@
                              :value (str "calls of " (.name target) " beyond the limit are not shown")})))
 
 (defn- same-place?
-  "Whether `parent` was made in this block, or outside of any on this thread."
+  "Returns whether `parent` was made in this block, or outside of any on this thread."
   [^Call parent thread block]
   (and (= block (.block parent))
        (or block (identical? thread (.thread parent)))))

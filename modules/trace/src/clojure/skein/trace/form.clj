@@ -60,7 +60,7 @@
        vec))
 
 (defn- sugar?
-  "Whether a macro call is only another way to write a dot form or `new`."
+  "Returns whether a macro call is only another way to write a dot form or `new`."
   [call]
   (let [op (first call)]
     (and (symbol? op)
@@ -83,7 +83,7 @@
   (list '. trail-class (list* method args)))
 
 (defn- simple?
-  "Whether evaluating `form` can neither fail nor do anything."
+  "Returns whether evaluating `form` can neither fail nor do anything."
   [form]
   (cond
     (seq? form) (contains? '#{quote fn* var} (first form))
@@ -145,7 +145,7 @@
                                 (list 'throw t))])))))
 
 (defn- recurs?
-  "Whether a recur in `form` reaches what is around it."
+  "Returns whether a recur in `form` reaches what is around it."
   [form]
   (and (seq? form)
        (case (first form)
@@ -324,7 +324,7 @@
     (check form 0)))
 
 (defn- block-macro?
-  "Whether `op` names a macro whose body is compiled in a way of its own."
+  "Returns whether `op` names a macro whose body is compiled in a way of its own."
   [op]
   (let [v (try (resolve op) (catch ClassNotFoundException _ nil))]
     (and (var? v) (:skein.impl.go/block (meta v)))))

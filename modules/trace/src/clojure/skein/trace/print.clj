@@ -121,7 +121,7 @@
   (and (instance? IPending x) (not (.isRealized ^IPending x))))
 
 (defn- unread?
-  "Whether asking `s` for its first element would run code."
+  "Returns whether asking `s` for its first element would run code."
   [s]
   (or (pending? s) (instance? EnumerationSeq s) (instance? IteratorSeq s)))
 

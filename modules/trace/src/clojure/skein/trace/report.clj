@@ -69,7 +69,7 @@
   (zero? (alength (.getStackTrace error))))
 
 (defn- reported?
-  "Whether a function further in has reported `error`."
+  "Returns whether a function further in has reported `error`."
   [error ^Trail trail]
   (if (bare? error)
     (.bareReported trail error)

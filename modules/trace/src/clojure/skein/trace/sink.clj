@@ -88,7 +88,7 @@
     (reset! last-home home)))
 
 (defn- the-program's?
-  "Whether `writer` is one by which the program catches what it prints itself, as with-out-str does: lines of calls
+  "Returns whether `writer` is one by which the program catches what it prints itself, as with-out-str does: lines of calls
   don't belong there. tools.trace would write them there."
   [writer phase format]
   (and (instance? StringWriter writer)

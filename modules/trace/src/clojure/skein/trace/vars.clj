@@ -57,7 +57,7 @@
       :else :fn)))
 
 (defn- compiling-directly?
-  "Whether calls of the var `v` that are compiled now go past it."
+  "Returns whether calls of the var `v` that are compiled now go past it."
   [^Var v]
   (let [{:keys [redef dynamic declared]} (meta v)]
     (and (:direct-linking *compiler-options*) (fn? (.getRawRoot v)) (not (or redef dynamic declared)))))

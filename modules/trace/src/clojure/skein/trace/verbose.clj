@@ -41,7 +41,7 @@
 (def ^:private own-macros '#{condv ifv})
 
 (defn- leaves-tail?
-  "Whether `form` recurs to something around it, or holds a condv of its own, which must not
+  "Returns whether `form` recurs to something around it, or holds a condv of its own, which must not
   be compiled twice."
   [env form]
   (letfn [(recurs? [form]

@@ -42,7 +42,7 @@
   (remove empty? (map #(str/replace % #"^\x00*(?:\u00ef\u00bb\u00bf)?" "") (.split (String. head "ISO-8859-1") "\r?\n"))))
 
 (defn- most?
-  "Whether `pattern` is found in more than half of `lines`."
+  "Returns whether `pattern` is found in more than half of `lines`."
   [pattern lines]
   (< (count lines) (* 2 (count (filter #(re-find pattern %) lines)))))
 
@@ -90,7 +90,7 @@
   #" \d+\.\d+\r?(?:\n|$)")
 
 (defn- possible?
-  "Whether the log may be in the format of a row, by what the row says of its lines."
+  "Returns whether the log may be in the format of a row, by what the row says of its lines."
   [{:keys [line head layout name]} lines seconds?]
   (and (or (nil? line) (most? line lines))
        (or (nil? head) (boolean (some #(re-find head %) (take-while #(str/starts-with? % "#") lines))))

@@ -169,7 +169,7 @@
   (into #{} (mapcat (fn letters [[_ [letter]]] (short-for letter [letter]))) (re-seq #"%(.)" pattern)))
 
 (defn- parts-of-one-time?
-  "Whether two fields are times that say different things, as a date and a zone do."
+  "Returns whether two fields are times that say different things, as a date and a zone do."
   [{a :pattern} {b :pattern}]
   (boolean (and (seq a) (seq b) (not-any? (directives a) (directives b)))))
 

@@ -61,7 +61,7 @@ final class Line {
     int referrerFrom;
     /** Field 9, or 0 for {@code -}. */
     long size;
-    /** Whether the status is 404. */
+    /** True if the status is 404. */
     boolean missing;
 
     private final int[] from = new int[FIELDS + 1]; // parseOdd's fields: [from[i], from[i + 1] - 1)
@@ -98,7 +98,7 @@ final class Line {
         return COUNTED;
     }
 
-    /** Whether at {@code at} there are 20 bytes, a space, 5 bytes and {@code ] "GET }, the bytes being no spaces. */
+    /** Returns whether at {@code at} there are 20 bytes, a space, 5 bytes and {@code ] "GET }, the bytes being no spaces. */
     private static boolean isTimeAndGet(byte[] bytes, int at) {
         long third = Bytes.load(bytes, at + 16);
         long request = Bytes.load(bytes, at + 24);
@@ -154,7 +154,7 @@ final class Line {
         return false;
     }
 
-    /** Whether a field, not the last, is {@code text}. */
+    /** Returns whether a field, not the last, is {@code text}. */
     private boolean fieldIs(byte[] bytes, int field, String text) {
         int at = from[field];
         if (from[field + 1] - 1 - at != text.length()) return false;

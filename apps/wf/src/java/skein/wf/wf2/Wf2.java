@@ -157,7 +157,7 @@ public final class Wf2 extends Accumulator<Wf2> {
         return true;
     }
 
-    /** Whether the whole key matches {@code /ongoing/When/DDDx/DDDD/DD/DD/X}, X one or more bytes without a dot. */
+    /** Returns whether the whole key matches {@code /ongoing/When/DDDx/DDDD/DD/DD/X}, X one or more bytes without a dot. */
     private static boolean isArticle(byte[] bytes, int from, int to) {
         int date = from + ARTICLES.length;
         int name = date + DATE.length;

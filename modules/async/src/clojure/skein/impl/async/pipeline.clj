@@ -26,7 +26,7 @@
   1000000)
 
 (defn- open?
-  "Whether `to` may still accept something, as far as that is known."
+  "Returns whether `to` may still accept something, as far as that is known."
   [to]
   (not (and (instance? Channel to) (.isClosed ^Channel to))))
 

@@ -69,7 +69,7 @@
   (try (class? (resolve sym)) (catch ClassNotFoundException _ false)))
 
 (defn- constant?
-  "Whether evaluating `form` now or later makes no difference: a literal, a local, a class."
+  "Returns whether evaluating `form` now or later makes no difference: a literal, a local, a class."
   [b form]
   (cond
     (symbol? form) (or (contains? (:locals b) form) (class-symbol? form))
@@ -410,7 +410,7 @@
 ;;;; Thread bindings
 
 (defn- makes-bindings?
-  "Whether the code entry pushes bindings, by Clojure's function or by the method under it."
+  "Returns whether the code entry pushes bindings, by Clojure's function or by the method under it."
   [[_ form]]
   (let [op (head form)
         op (if (= '. op) (let [member (nth form 2)] (if (seq? member) (first member) member)) op)]

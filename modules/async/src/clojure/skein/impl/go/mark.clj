@@ -27,7 +27,7 @@
 (defn- recurs? [form] (::recurs (meta form)))
 
 (defn transformed?
-  "Whether the form has to become blocks, being on the way to a park or to a parking loop's recur."
+  "Returns whether the form has to become blocks, being on the way to a park or to a parking loop's recur."
   [form]
   (let [m (meta form)]
     (or (::parks m) (::recurs m))))
@@ -113,7 +113,7 @@
       :else (bad-arity! form n (:arity op)))))
 
 (defn- holds-monitor?
-  "Whether one of the form's own parts enters a monitor, so that the form is the region that holds it."
+  "Returns whether one of the form's own parts enters a monitor, so that the form is the region that holds it."
   [form]
   (some (fn enter? [part] (and (seq? part) (= 'monitor-enter (first part)))) form))
 

@@ -105,7 +105,7 @@
           t))))
 
 (defn- takes?
-  "Whether recur may pass a value of type `given` to a loop's primitive `local`."
+  "Returns whether recur may pass a value of type `given` to a loop's primitive `local`."
   [^Class local ^Class given]
   (condp = local
     Long/TYPE (contains? #{Long/TYPE Integer/TYPE Short/TYPE Byte/TYPE Character/TYPE} given)

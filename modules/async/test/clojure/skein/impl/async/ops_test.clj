@@ -22,7 +22,7 @@
     c))
 
 (defn- ended?
-  "Whether the channel is closed and empty, by now or soon."
+  "Returns whether the channel is closed and empty, by now or soon."
   [c]
   (nil? (await-port c)))
 

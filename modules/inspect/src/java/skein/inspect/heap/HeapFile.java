@@ -214,7 +214,7 @@ public final class HeapFile {
         return type == null ? null : type.name;
     }
 
-    /** Whether the instance is of the class of that name, or of one beneath it. */
+    /** Returns whether the instance is of the class of that name, or of one beneath it. */
     public boolean isA(long id, String name) {
         Type type = type(id);
         return type != null && type.isA(name);
@@ -251,7 +251,7 @@ public final class HeapFile {
         };
     }
 
-    /** Whether instances of the class of {@code id} have the field. */
+    /** Returns whether instances of the class of {@code id} have the field. */
     public boolean hasField(long id, String name) {
         Type type = type(id);
         return type != null && type.field(name) != null;

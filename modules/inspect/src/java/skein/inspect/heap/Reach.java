@@ -93,7 +93,7 @@ public final class Reach {
         return reach;
     }
 
-    /** Whether the program could still use the object. */
+    /** Returns whether the program could still use the object. */
     public boolean isReached(long id) {
         int slot = file.index.find(id);
         return slot >= 0 && reached.get(slot);

@@ -32,7 +32,7 @@ final class Type {
         this.loader = loader;
     }
 
-    /** Whether it is the class of that name, or beneath it. */
+    /** Returns whether it is the class of that name, or beneath it. */
     boolean isA(String ancestor) {
         for (Type t = this; t != null; t = t.parent) if (t.name.equals(ancestor)) return true;
         return false;

@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Whether virtual threads get carriers. Each second the registry's clock starts one that does nothing. If it has not run, the clock counts
+ * Checks that virtual threads get carrier threads. Each second the registry's clock starts one that does nothing. If it has not run, the clock counts
  * how often it has looked since: a time in which the whole process stood still does not count. If the carriers have used next to no
  * processor meanwhile, they don't compute, so all of them are held by threads that block.
  */

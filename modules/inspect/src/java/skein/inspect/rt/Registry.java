@@ -159,7 +159,7 @@ public final class Registry implements Inspector, Runnable {
         return THE_ONE;
     }
 
-    /** Whether it is on. */
+    /** Returns whether it is on. */
     public synchronized boolean isOn() {
         return clock != null;
     }
@@ -340,7 +340,7 @@ public final class Registry implements Inspector, Runnable {
         return true;
     }
 
-    /** Whether virtual threads get carriers. */
+    /** Returns whether virtual threads get carriers. */
     public CarrierWatch carriers() {
         return carriers;
     }
@@ -420,12 +420,12 @@ public final class Registry implements Inspector, Runnable {
         return last;
     }
 
-    /** Whether {@link #mark} can have returned {@code x}. */
+    /** Returns whether {@link #mark} can have returned {@code x}. */
     public static boolean isMark(Object x) {
         return x instanceof long[] mark && mark.length == STRIPES;
     }
 
-    /** Whether the block was made after {@code mark} was taken. */
+    /** Returns whether the block was made after {@code mark} was taken. */
     public static boolean isAfter(Entry e, long[] mark) {
         return e.id > mark[stripeOf(e)];
     }
