@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli
-  "The commands of `./skein` that count and make logs.
+  "The commands of `./skein` that count logs and write sample logs.
 
-  - `run`    arguments -> exit code, on streams of the caller's
+  - `run`    arguments and streams -> exit code
   - `-main`  the same on the process's streams, then exits
 
   Exit codes: 0 when all went well, 1 when Skein failed, 2 when the arguments or an input were wrong. Errors are one line each
@@ -43,13 +43,13 @@
    "--help" {:key :help?}})
 
 (def ^:private sample-log-help
-  "Writes a web-server log of any size to try things on; the same seed gives the same log.
+  "Writes a made-up web-server log of any size. The same seed gives the same log.
 
 usage: skein sample-log SIZE [OPTION...]
        SIZE is a number of bytes, or one with K, M, G or T: 500, 10M, 2.5G
 
   -o, --output FILE    write to FILE instead of standard output
-  --force              replace FILE if it exists and is not empty
+  --force              overwrite FILE if it exists and is not empty
   --seed N             any whole number, default 1
   --clean              no odd lines; otherwise about 1 in 250 is cut short, empty, too long ...
   --no-final-newline   leave out the last line feed
@@ -61,26 +61,26 @@ examples:
   skein sample-log 1G --seed 7 -o access.log
   skein sample-log 10M | skein wf -
 
-A log is whole lines up to the first that reaches SIZE, so a small log begins a large one.
-Without --force an existing FILE is left alone, unless it is empty or a device.
+A log has whole lines up to the first that reaches SIZE, so a small log is the beginning of a
+large one. Without --force the command refuses to overwrite a FILE that is not empty.
 ")
 
 (defn- output-file
-  "Returns the file to write to. An existing one is replaced only by wish."
+  "Returns the file to write to. Refuses to overwrite a file that is not empty unless `force?`."
   ^File [^String path {:keys [force?]}]
   (let [file (File. path)]
     (cond
       (.isDirectory file)
       (error/fail! :skein/file-is-directory (str path ": is a directory; name a file in it") {:input path})
       (and (.isFile file) (pos? (.length file)) (not force?))
-      (error/fail! :skein/file-exists (str path ": exists; give --force to replace it") {:output path})
+      (error/fail! :skein/file-exists (str path ": exists; give --force to overwrite it") {:output path})
       :else file)))
 
 (defn- write-failed! [path ^IOException e]
   (error/fail! :skein/file-unwritable (str path ": can't be written: " (.getMessage e)) {:output path}))
 
 (defn- write-file
-  "Writes the log to a file; a file that could not be finished is removed."
+  "Writes the log to a file. Deletes a file that could not be finished."
   [path options]
   (let [file (output-file path options)
         file? (or (not (.exists file)) (.isFile file))
@@ -99,8 +99,8 @@ Without --force an existing FILE is left alone, unless it is empty or a device.
 (defn- sample-log [{:keys [output clean? no-final-newline?] :as options} sizes {:keys [^OutputStream out] :as streams}]
   (when-not (= 1 (count sizes))
     (options/fail! (if (empty? sizes)
-                     "no SIZE given; say how large the log shall be, such as 10M"
-                     (str "one SIZE, please, not " (count sizes) ": " (error/preview (vec sizes))))))
+                     "no SIZE given; give the size of the log, such as 10M"
+                     (str "give one SIZE, not " (count sizes) ": " (error/preview (vec sizes))))))
   (let [options (assoc options
                        :size-bytes (sample-log/parse-size (first sizes))
                        :odd? (not clean?)
@@ -124,9 +124,9 @@ Without --force an existing FILE is left alone, unless it is empty or a device.
 usage: skein COMMAND [ARGUMENT...]
 
   wf FILE...        count web-server logs
-  sample-log SIZE   write a web-server log to try things on
-  help COMMAND      what a command does, with examples; likewise COMMAND --help
-  --version         the version
+  sample-log SIZE   write a made-up web-server log
+  help COMMAND      print what a command does, with examples; also COMMAND --help
+  --version         print the version
 
 example:
   skein wf examples/access.log
@@ -164,7 +164,7 @@ example:
        (boolean (some-> (.getMessage e) (.contains "pipe")))))
 
 (defn- explain
-  "Prints what went wrong, and returns the exit code."
+  "Prints the error, and returns the exit code."
   [command ^Throwable e {:keys [err]}]
   (let [{:skein/keys [error] :keys [failures]} (ex-data e)
         prefix (if (contains? commands command) (str "skein " command ": ") "skein: ")]
@@ -183,12 +183,12 @@ example:
   arguments  seq of strings, as on the command line
   streams    {:out OutputStream, :err PrintStream}; neither is closed
 
-  Throws nothing: whatever fails is printed to :err as one line."
+  Throws nothing: an error is printed to :err as one line."
   [[command & arguments] {:keys [^PrintStream err] :as streams}]
   (try
     (dispatch command arguments streams)
     (catch Throwable e
-      ;; The frame boundary of a command: its user shall read a line, not a stack trace.
+      ;; The user of a command gets a line, not a stack trace.
       (if (broken-pipe? e)
         0
         (let [code (explain command e streams)]

@@ -84,7 +84,7 @@
     (is (= (:out (run "wf" "--from" "2025-03-01 01:00" "--to" "2025-03-01 02:00" path))
            (:out (run "wf" "--since" "2025-03-01 01:00" "--until" "2025-03-01 02:00" path))))))
 
-(deftest what-is-asked-for-beside-the-general-report-must-be-there
+(deftest requested-fields-beside-the-general-report-must-exist
   (let [path (sample-file)
         {:keys [code out err]} (run "wf" "--preset" "site" "--by" "nosuch" path)]
     (is (= [2 ""] [code out]))
@@ -158,7 +158,7 @@
         before (slurp path :encoding "ISO-8859-1")
         refused (run "sample-log" "1K" "-o" path)]
     (is (= 2 (:code refused)))
-    (is (= (str "skein sample-log: " path ": exists; give --force to replace it") (failure-line refused)))
+    (is (= (str "skein sample-log: " path ": exists; give --force to overwrite it") (failure-line refused)))
     (is (= before (slurp path :encoding "ISO-8859-1")))
     (is (= 0 (:code (run "sample-log" "1K" "-o" path "--force"))))
     (is (< (.length (File. ^String path)) (count before)))))
@@ -209,8 +209,8 @@
            ["wf" "x" "--format-of" "nginx" "--log-format" "%h %s"]
            "skein wf: --log-format says what the lines look like, so it can't be combined with --format-of (see: skein wf --help)"
            ["wf" ""] "skein wf: There is no file \"\". Check the spelling, and the folder in which the program runs."
-           ["sample-log"] "skein sample-log: no SIZE given; say how large the log shall be, such as 10M (see: skein sample-log --help)"
-           ["sample-log" "1" "2"] "skein sample-log: one SIZE, please, not 2: [\"1\" \"2\"] (see: skein sample-log --help)"
+           ["sample-log"] "skein sample-log: no SIZE given; give the size of the log, such as 10M (see: skein sample-log --help)"
+           ["sample-log" "1" "2"] "skein sample-log: give one SIZE, not 2: [\"1\" \"2\"] (see: skein sample-log --help)"
            ["sample-log" "1" "--seed" "x"] "skein sample-log: --seed must be a whole number, not \"x\" (see: skein sample-log --help)"
            ["sample-log" "10Q"] (str "skein sample-log: \"10Q\" is no size; write a number of bytes, or one with K, M, G or T,"
                                      " such as 500, 10M or 2.5G, up to 1024T")

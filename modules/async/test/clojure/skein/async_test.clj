@@ -176,7 +176,7 @@
 
 ;;;; Callbacks, and the thread they run on
 
-(deftest a-callback-of-what-is-ready-runs-before-the-call-returns
+(deftest callback-of-a-ready-take-runs-before-the-call-returns
   (both= [[1 true] nil]
          (let [c (doto (a/chan 1) (a/put! 1)) me (Thread/currentThread) seen (atom nil)
                returned (a/take! c (fn [v] (reset! seen [v (identical? me (Thread/currentThread))])))]
@@ -220,7 +220,7 @@
                  [v t] @ran-on]
              [v (identical? closer t)]))))
 
-(deftest a-pending-callback-not-on-caller-runs-on-neither-partys-thread
+(deftest callback-not-on-caller-runs-on-a-worker
   (both= [1 false false]
          (let [c (a/chan) ran-on (promise) me (Thread/currentThread)]
            (a/take! c (fn [v] (deliver ran-on [v (Thread/currentThread)])) false)

@@ -20,7 +20,7 @@
 
 ;;;; future
 
-(deftest futures-and-forks-can-be-asked-whether-they-are-realized
+(deftest realized?-works-on-futures-and-forks
   (let [go-on (promise), f (v/future @go-on), cancelled (v/future @(promise))]
     (is (false? (realized? f)))
     (deliver go-on 1)

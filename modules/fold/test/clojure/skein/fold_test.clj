@@ -69,7 +69,7 @@
   (let [pool (doto (Executors/newFixedThreadPool 1) .shutdown)]
     (is (= 499500 (within-deadline (fold/fold {:pool pool, :grain 1, :parallelism 3} + + xs))))))
 
-(deftest a-pool-that-makes-a-helper-run-the-task-that-it-brings-is-no-more-help
+(deftest pool-that-runs-tasks-on-the-caller-adds-no-helper
   (doseq [[opts xform] [[{} nil] [{:grain 1} nil] [{:grain 1} (comp (map inc) (take 900))]]
           :let [busy (atom false)
                 pool (reify Executor
@@ -103,7 +103,7 @@
            (within-deadline
              (fold/fold {:grain 10, :parallelism 4} into (fn step [acc x] (if (= x 500) (reduced (conj acc x)) (conj acc x))) coll))))))
 
-(deftest what-lies-right-of-a-reduced-is-dropped-between-two-steps
+(deftest parts-right-of-a-reduced-are-dropped-between-steps
   ;; A transient accumulator shows any step that gets another thread's, or none.
   (let [fold-to (fn [stop] (fold/fold {:grain 1, :parallelism 4}
                                       {:identity (fn [] (transient []))
@@ -113,7 +113,7 @@
                                       xs))]
     (is (every? #(= (range %) (within-deadline (fold-to %))) (map #(+ 100 (mod (* 37 (long %)) 800)) (range 3000))))))
 
-(deftest a-fold-may-end-in-the-very-block-that-tells-whether-to-share
+(deftest fold-may-end-in-the-measured-block
   (let [slow-start (fn [x] (when (zero? (long x)) (Thread/sleep 2)) x)
         step (fn step [acc x] (if (= 1 (slow-start x)) (reduced (conj acc :end)) (conj acc x)))]
     (doseq [coll [(list 0 1 2 3) (vec (range 4)) (reducible (range 4))]]
@@ -146,7 +146,7 @@
           :let [go (leftmost-and-another (fn [] (throw (ex-info "left" {:left true}))) (fn [_] (throw (ex-info "right" {}))))]]
     (is (= {:left true} (data-of #(within-deadline (fold/fold {:grain 1, :parallelism 2} + (fn step [_ x] (go x)) coll)))))))
 
-(deftest a-step-that-waits-for-ever-right-of-a-reduced-does-not-hold-up-the-fold
+(deftest step-blocked-right-of-a-reduced-does-not-block-the-fold
   (let [stuck-right (fn [] (let [come (CountDownLatch. 1)]
                              (fn [x] (if (= 0 x)
                                        (do (await-latch come) 0)
@@ -158,7 +158,7 @@
       (is (= [0 false] (within-deadline [(fold/fold {:grain 1, :parallelism 2} (comp (map (stuck-right)) (take 1)) + + coll)
                                          (.isInterrupted (Thread/currentThread))]))))))
 
-(deftest what-the-source-throws-counts-only-if-the-fold-gets-so-far
+(deftest source-exception-counts-only-if-the-fold-reaches-it
   (doseq [grain [1 10]
           source [(fn [boom] (map boom (apply list xs)))
                   (fn [boom] (.iterator ^Iterable (map boom (apply list xs))))]
@@ -170,7 +170,7 @@
     (is (= [0 1 2] (within-deadline (fold/fold opts (comp (map identity) (take 3)) into conj (source boom)))))
     (is (= {:boom 5} (data-of #(within-deadline (fold/fold opts into conj (source boom))))))))
 
-(deftest a-producer-that-waits-for-ever-does-not-hold-up-a-fold-that-has-ended
+(deftest blocked-producer-does-not-block-an-ended-fold
   (let [never (CountDownLatch. 1)
         waiting (CountDownLatch. 1)
         source (cons 9 (lazy-seq (.countDown waiting) (.await never) nil))
@@ -255,7 +255,7 @@
     (.interrupt caller)
     (is (= :interrupted (deref outcome 20000 :late)))))
 
-(deftest a-step-that-interrupts-its-own-thread-harms-no-later-fold
+(deftest step-that-interrupts-itself-harms-no-later-fold
   (dotimes [_ 20]
     (try (within-deadline (fold/fold {:grain 1, :parallelism 3} + (fn step [acc x] (.interrupt (Thread/currentThread)) (+ acc x)) xs))
          (catch InterruptedException _)))
@@ -305,7 +305,7 @@
     (Thread/startVirtualThread (fn run [] (deliver result (try (f) (catch Throwable t t)))))
     (deref result 20000 :late)))
 
-(deftest virtual-threads-fold-even-when-they-are-what-the-crew-waits-for
+(deftest virtual-threads-fold-while-the-crew-waits-for-them
   (is (= (* 8 499500)
          (within-deadline
            (fold/fold {:grain 1, :parallelism 4} +
@@ -345,7 +345,7 @@
     (is (= {:done 1000, :total 1000, :unit :elements} (peek @reports)))
     (is (apply <= (map :done @reports)))))
 
-(deftest progress-of-a-source-of-unknown-size-ends-with-what-there-was
+(deftest progress-of-unknown-size-ends-with-the-actual-size
   (doseq [opts [{} {:grain 7, :parallelism 3}]
           coll [(map identity xs) (set xs) (reducible xs) (source/reading (let [left (atom xs)] #(let [x (first @left)] (swap! left next) x)))]
           :let [last-report (atom nil)]]
@@ -366,7 +366,7 @@
     (is (= [499500 1000] [value (reduce + (map :units pieces))]))
     (is (<= 1 grain 10))))
 
-(deftest explain-counts-those-who-work-in-front-of-what-needs-order
+(deftest explain-counts-threads-before-the-ordered-stage
   (let [meet (meeting 3)
         explained (within-deadline (fold/explain {:grain 10, :parallelism 3} (fold/through (comp (map #(do (meet [] %) %)) (drop 3)) fold/count) xs))]
     (is (= [997 :in-order 3 1] ((juxt :value :path :threads (comp count :pieces)) explained)))))

@@ -130,7 +130,7 @@
   (try (call options) nil
        (catch Exception e (first (filter (comp :skein/error ex-data) (take-while some? (iterate ex-cause e)))))))
 
-(deftest an-unknown-option-is-refused-and-the-known-ones-are-listed
+(deftest unknown-option-is-refused-and-known-ones-listed
   (doseq [[v call] known
           :let [e (refusal call {:no-such-option 1})]]
     (testing (str v)

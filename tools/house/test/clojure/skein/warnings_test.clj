@@ -68,7 +68,7 @@
     (is (str/includes? output "loaded all") output)
     (is (= [] (warnings-about paths output)))))
 
-(deftest sources-load-with-what-their-manifest-names-and-without-warnings
+(deftest sources-load-with-declared-modules-and-no-warnings
   (doseq [module project/modules
           ;; Some are for programs that have core.async as well, or ClojureScript; their modules' tests load them.
           :let [paths (remove #(re-find #"async/coexist\.clj$|/modules/cljs/|/src/clojure/cljs/" %)

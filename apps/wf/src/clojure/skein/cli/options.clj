@@ -4,7 +4,7 @@
 
   - `parse`                            specs and arguments -> options and the other arguments
   - `text`, `one-of`, `whole-number`   parsers for an option's value
-  - `with-file`                        options -> with those of a file
+  - `with-file`                        options -> options with those of a file
   - `fail!`                            throws :skein/bad-option"
   (:require
    [clojure.string :as str]
@@ -21,12 +21,12 @@
   (error/fail! :skein/bad-option message {}))
 
 (defn text
-  "Lets any value pass."
+  "A parser that accepts any value."
   [text _option]
   text)
 
 (defn one-of
-  "Returns a parser that lets only `choices` pass, a seq of strings."
+  "Returns a parser that accepts only `choices`, a seq of strings."
   [choices]
   (fn parse-choice [text option]
     (if (some #{text} choices)
@@ -65,7 +65,7 @@
       :else [option spec (parse (first more) option) (rest more)])))
 
 (defn- add-option
-  "Returns the options with another one, of `spec`. Throws when an option that can have but one value has got two."
+  "Returns the options with another one, of `spec`. Throws if an option that takes one value has got two."
   [options {:keys [key parse many? list?]} option value]
   (let [before (options key)]
     (assoc options key (cond
@@ -83,7 +83,7 @@
              texts are joined with commas
   arguments  seq of strings; options and others in any order, `--top 5` or `--top=5`; `--` ends the options
 
-  A lone `-` is no option. Throws :skein/bad-option.
+  A single `-` is not an option. Throws :skein/bad-option.
 
       (parse {\"--top\" {:key :top, :parse (whole-number 1 99)}} [\"a.log\" \"--top=5\"])
       ;=> [{:top 5} [\"a.log\"]]"
@@ -98,12 +98,12 @@
       :else (recur options (conj others argument) more))))
 
 (defn- line-arguments
-  "Returns the arguments in a line of a file of options. Throws when they are no option."
+  "Returns the arguments in a line of a file of options. Throws if they are not an option."
   [specs place line]
   (when-not (re-matches #"\s*(?:#.*)?" line)
     (let [[_ option value] (re-matches #"\s*(--?[^\s=]+)(?:(?:\s*=\s*|\s+)(.*?))?\s*" line)
           arguments (cond-> [option] (not (str/blank? value)) (conj value))]
-      (when-not option (fail! (str place ": there must be an option, such as --top 20, not " (error/preview line))))
+      (when-not option (fail! (str place ": expected an option, such as --top 20, not " (error/preview line))))
       (try (parse specs arguments)
            (catch ExceptionInfo e (fail! (str place ": " (ex-message e)))))
       arguments)))
@@ -118,6 +118,6 @@
     (first (parse specs (into [] cat arguments)))))
 
 (defn with-file
-  "Returns `options` with those of the file that its :config names, where it has none itself."
+  "Returns `options`, completed by the options of the file that its :config names."
   [specs {:keys [config] :as options}]
   (if config (merge (from-file specs config) options) options))

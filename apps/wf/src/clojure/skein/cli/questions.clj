@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.questions
-  "What `skein wf` does beyond the report of Wide Finder 2: from its options to a query, and from the result to text.
+  "All of `skein wf` except the report of Wide Finder 2: from its options to a query, and from the result to text.
 
-  - `query`                answer's options -> query
-  - `answer`               reads, and writes the result
+  - `query`                options -> query
+  - `answer`               reads the logs, and writes the result
   - `follow`               the same, live"
   (:require
    [clojure.string :as str]
@@ -29,7 +29,8 @@
   200)
 
 (def ^:private rows-served
-  "How many rows of a tally the page of --serve has, unless --top asks for more: of a log that grows they are made anew all the time."
+  "How many rows of a tally the page of --serve has, unless --top asks for more. With --follow it has fewer, because the page is
+  made again and again."
   {:follow 1000, :once 10000})
 
 (def ^:const approx-keys
@@ -56,7 +57,7 @@
     (disj names "")))
 
 (defn- with-databases
-  "Returns the options with what the files of --geo know."
+  "Returns the options with the databases of the files of --geo."
   [{:keys [geo] :as options}]
   (cond-> options geo (assoc :databases ((requiring-resolve 'skein.wf.geo/open) geo))))
 
@@ -74,7 +75,7 @@
               [(merge {:name "all", :title "All lines", :by []} common)]))))
 
 (defn query
-  "Returns the query that the options of `skein wf` ask: the general report where no tally is asked for."
+  "Returns the query of the options of `skein wf`: the general report if they contain no tally."
   [{:keys [top form tallies preset databases html save with serve? follow?] :as options}]
   (let [own (own-tallies options)
         rows (cond html rows-of-page, (and serve? follow?) (:follow rows-served), serve? (:once rows-served))
@@ -83,7 +84,7 @@
      :site? site?
      :tallies (cond->> (into (if site? (mapv #(cond-> % top (assoc :top top)) (into query/site (vals (select-keys query/located (keys databases))))) []) own)
                 rows (mapv #(update % :top (fnil max 0) rows))
-                ;; What is saved may be wanted as a page later.
+                ;; Saved counts may be shown as a page later.
                 (and site? (or html serve? save with)) (into [query/plot]))}))
 
 ;;;; Output
@@ -100,7 +101,7 @@
     (update result :tallies (fn others [tallies] (into [] (comp (remove plot?) (map cut)) tallies)))))
 
 (defn write-result
-  "Writes a result to `out` in the format that the options ask for."
+  "Writes a result to `out` in the format of the options."
   [result {:keys [format] :or {format "text"} :as options} ^OutputStream out]
   (let [result (for-others result options)
         [^String text ^String encoding] (case format
@@ -119,15 +120,15 @@
 ;;;; The command
 
 (defn- own
-  "Returns what the user's own tallies need: {:sinks, :extra, :result}, or nil."
+  "Returns the parts of the user's own tallies, {:sinks, :add-to, :own}, or nil."
   [{:keys [form tallies top]}]
   (when (or form tallies)
     ((requiring-resolve 'skein.wf.own/tallies) {:form form, :file tallies, :top top})))
 
 (defn with-plan-options
   "Calls `f` with the options that `skein.wf.analysis/analyse` takes, and with a function that puts the user's own
-  tallies into a result. The file for malformed lines is begun each time that reading begins, when the question is known to be
-  a good one."
+  tallies into a result. The file for malformed lines is begun each time that reading begins, after the query has been
+  checked."
   [{:keys [approx? malformed on-start] :as options} {:keys [notes]} f]
   (let [{:keys [sinks add-to own]} (own options)]
     (when (and approx? sinks) (print-line notes "--approx does not apply to -e and --tallies, which keep all keys"))
@@ -143,8 +144,8 @@
            (or add-to identity))))))
 
 (defn write-all!
-  "Writes a result to standard output and, if asked for, as a page, and what is to be said about it to standard error. A page that is
-  served gets it instead of standard output."
+  "Writes a result to standard output and, with --html, as a page, and notes about it to standard error. With --serve the page gets
+  the result instead of standard output."
   [result {:keys [html show] :as options} {:keys [out err notes]}]
   (if show (show result) (write-result result options out))
   (when html (write-html! html result))
@@ -154,7 +155,7 @@
   (print-line notes (text/summary result)))
 
 (defn exit-code
-  "Returns the exit code of a result, after saying why if it is no success."
+  "Returns the exit code of a result. Prints the reason if most lines are malformed."
   [result {:keys [err]}]
   (let [mostly-malformed (text/mostly-malformed result)]
     (when mostly-malformed (print-line err "skein wf: " mostly-malformed))
@@ -165,7 +166,7 @@
   [{:keys [with save] :as options} notes]
   (cond
     (nil? with) options
-    (and (= with save) (not (.exists (File. ^String with)))) (do (print-line notes with " is not there yet; this run begins it") options)
+    (and (= with save) (not (.exists (File. ^String with)))) (do (print-line notes with " does not exist yet; this run creates it") options)
     :else (assoc options :saved (saved/opened with))))
 
 (defn- unread
@@ -180,7 +181,7 @@
       unread)))
 
 (defn answer
-  "Answers the question that `options` ask about prepared inputs; returns the exit code."
+  "Runs the query of `options` on prepared inputs and writes the result. Returns the exit code."
   [prepared failures start options {:keys [notes] :as streams} bar]
   (let [options (with-saved (with-databases options) notes)
         prepared (unread prepared options notes)
@@ -194,7 +195,7 @@
     (exit-code result streams)))
 
 (defn follow
-  "Keeps the answer to the question that `options` ask on the terminal, until the process is told to stop."
+  "Shows the result of the query of `options` on the terminal and keeps it up to date, until the process is interrupted."
   [paths options streams]
   (let [options (with-databases options)]
     ((requiring-resolve 'skein.cli.follow/run) paths (query options) options streams)))

@@ -6,8 +6,8 @@
   - `option-specs`   the options, as `skein.cli.options/parse` takes them
   - `help`           the text of --help
 
-  The Wide Finder report needs nothing but what this namespace loads, because it is over in half a second; all else is
-  loaded when it is asked for, see `skein.cli.questions`."
+  The Wide Finder report takes half a second, so this namespace loads only what that report needs. Everything else is
+  loaded at its first use, see `skein.cli.questions`."
   (:require
    [skein.cli.options :as options]
    [skein.cli.paths :as paths]
@@ -25,12 +25,12 @@
 (def ^:private text-option {:parse options/text})
 
 (defn- question
-  "An option that asks something of its own, which the Wide Finder report can't answer."
+  "Returns the entry of an option that the Wide Finder report does not have."
   [key parse]
   {:key key, :parse parse, :question? true})
 
 (defn- several
-  "A question whose value is a list with commas; given again, the lists are one."
+  "As `question`, for a value that is a list with commas. If the option is given again, the lists are joined."
   [key]
   (assoc (question key options/text) :list? true))
 
@@ -83,61 +83,62 @@
    "--version" {:key :version?}})
 
 (def help
-  "What --help prints."
-  "Reports on web-server logs: what is asked for, bytes, clients, referrers, times.
+  "The text of --help."
+  "Reports on web-server logs: URLs, bytes, clients, referrers, times.
 
 usage: skein wf [OPTION...] FILE...
        FILE may be compressed (gzip, bzip2, Zstandard, xz, lz4), a pattern such as 'logs/*.gz', or -
        for standard input
 
   --preset NAME        site: the general report; wf2: Wide Finder 2's, the default for its logs
-  --format-of NAME     whose log it is, else it is found out, for each file: alb apache azure caddy
-                       cloudflare cloudfront elb envoy google haproxy iis ingress-nginx istio json
+  --format-of NAME     the server that wrote the log; detected for each file if not given: alb apache
+                       azure caddy cloudflare cloudfront elb envoy google haproxy iis ingress-nginx istio json
                        lighttpd ltsv nginx pino s3 squid tomcat traefik varnish w3c
   --log-format FORMAT  the string of Apache's LogFormat or nginx's log_format, or for JSON,
                        json:client=ip,url=req.path,duration=took:ms
 
-what to count:
+tallies:
   --by NAME,...        url path client country network referrer site (the referrer's host) agent
                        browser os crawler status class method host user protocol hour weekday day
                        month minute, any field of the format, several at once: host+day
-  --every DURATION     over time, in steps of 10s, 5m, 1h, 1d ...
+  --every DURATION     hits over time, in steps of 10s, 5m, 1h, 1d ...
   --top N              rows of each tally, default 10
   --sum bytes|time     order by that sum
   --rank NAME          order by hits bytes time mean slowest distinct p95-time p50-bytes ...
-  --distinct FIELD     how many different ones each row has, as in --by day --distinct client
+  --distinct FIELD     the number of different values in each row: --by day --distinct client
   --percentiles bytes,time
-  -e FORM              a Clojure function from a line's fields to a key, as in
+  -e FORM              a Clojure function from a line's fields to a key, such as
                        -e '(fn [{:keys [url]}] (count url))'; about four times as slow as --by
   --tallies FILE       the same from a Clojure file
 
-which lines (all of these together):
+conditions (all must hold):
   --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
   --not-client 10.9.8.7,...   --no-bots (agents that say that they are crawlers)
-  --path REGEX         of the URL
-  --where CONDITION    FIELD=REGEX or FIELD!=REGEX, of any field, as often as needed
+  --path REGEX         for the URL
+  --where CONDITION    FIELD=REGEX or FIELD!=REGEX, for any field; may be given several times
   --from, --to TIME    2025-03-30 or '2025-03-30 12:00' on the log's clock, 2025-03-30T12:00:00Z, or
-                       7d, 24h, 90m ago; what --to names is still in (--since, --until: the same)
+                       7d, 24h, 90m ago; --to is inclusive (--since, --until: the same)
 
-what comes out:
+output:
   --format FORMAT      text (default), json, edn or csv
-  --html FILE          one page with plots, as well
-  --serve              the report as a page for you on this machine, until Ctrl-C; with --follow
-                       it keeps up with the log. --port N: not just any free port
+  --html FILE          also writes one page with plots
+  --serve              serves the report as a page to your browser on this machine, until Ctrl-C;
+                       with --follow the page is kept up to date
+  --port N             the port of --serve; any free one if not given
   --color WHEN         auto (default), always or never
-  --malformed FILE     writes the lines that are in no format
+  --malformed FILE     writes the lines that do not fit the format
   --follow             keeps the report on the terminal up to date as the log grows
-  --geo FILE           countries or networks (ASN) of addresses, a database in MaxMind's format
-  --save FILE          keep what was counted, for the next run
-  --with FILE          add what an earlier run has saved; logs that it has read go on from there
-  --anonymize          clients by their networks alone: 192.0.2.0 for 192.0.2.66
-  --approx             bounded memory for any number of keys; says how far off a number can be
+  --geo FILE           a database of countries or networks (ASN) of addresses, in MaxMind's format
+  --save FILE          saves the counts for a later run
+  --with FILE          adds the counts of an earlier run, and reads only the new lines of its logs
+  --anonymize          counts clients by network: 192.0.2.0 for 192.0.2.66
+  --approx             limits memory for any number of keys, and prints the largest possible error
   --workers N          threads, default one per core
-  --spark MASTER       count on a Spark cluster, as spark://host:7077, files that it can read
-  --keep-going         report the other files when one can't be read (the exit code is still 2)
-  --config FILE        options from a file, one on a line; those given here replace them
-  --quiet              nothing on standard error but errors
-  --trace              show the stack trace of an error
+  --spark MASTER       counts on a Spark cluster, such as spark://host:7077, files that it can read
+  --keep-going         reports the other files if one can't be read (the exit code is still 2)
+  --config FILE        reads options from a file, one on a line; the command line replaces them
+  --quiet              prints only errors on standard error
+  --trace              shows the stack trace of an error
   --help, -h           this text
   --version            the version
 
@@ -148,10 +149,10 @@ examples:
   skein wf --by host+day --sum bytes --format csv logs/*.log
   zcat access.log.1.gz | skein wf -
 
-The report goes to standard output; the preset, the formats, and a line about lines, bytes and speed
-to standard error. Lines are counted, filtered or malformed. doc/wf.md is the guide.
-Exit codes: 0 done, 1 Skein failed or most lines are malformed, 2 wrong arguments or a file that
-can't be read, 130 interrupted.
+The report goes to standard output. The preset, the formats, and a summary with lines, bytes and
+speed go to standard error. A line is counted, filtered or malformed. doc/wf.md is the guide.
+Exit codes: 0 success, 1 Skein failed or most lines are malformed, 2 wrong arguments or a file
+that can't be read, 130 interrupted.
 ")
 
 (defn- print-line [^PrintStream err & texts]
@@ -164,7 +165,7 @@ can't be read, 130 interrupted.
 ;;;; Which report
 
 (defn- question-options
-  "Returns the options given that the Wide Finder report can't answer."
+  "Returns those of the given options that the Wide Finder report does not have."
   [options]
   (for [[option {:keys [key question?]}] option-specs
         :when (and question? (contains? options key))]
@@ -185,7 +186,7 @@ can't be read, 130 interrupted.
 ;;;; Wide Finder 2
 
 (defn- load-questions
-  "Returns a public function of the namespace that answers everything else, which takes a while to load."
+  "Returns a public function of skein.cli.questions, which takes a while to load."
   [function]
   (requiring-resolve (symbol "skein.cli.questions" function)))
 
@@ -211,14 +212,14 @@ can't be read, 130 interrupted.
 ;;;; The command
 
 (defn- say-repeated!
-  "Says which files count more than once, because that may be an oversight: a pattern and a name, say."
+  "Prints a note on files that count more than once, which may be a mistake, such as a pattern and a name."
   [paths notes]
   (doseq [path (paths/repeated paths)]
     (when (= path "-") (options/fail! "standard input can be read only once, so there can be only one -"))
     (print-line notes "skein wf: " path " is given more than once, and counts each time")))
 
 (defn- report
-  "Reads the files at `paths` and reports on them; returns the exit code."
+  "Reads the files at `paths` and reports on them. Returns the exit code."
   [paths {:keys [on-reading] :as options} start {:keys [notes] :as streams}]
   (let [[prepared failures] (driver/prepare-all paths options)
         bar (progress/bar notes)
@@ -234,13 +235,13 @@ can't be read, 130 interrupted.
   [{:keys [save with follow? spark form tallies]}]
   (when (or save with)
     (when follow? (options/fail! "--follow ends when it is interrupted, so it can't be combined with --save or --with"))
-    (when spark (options/fail! "--save and --with know logs on this machine alone, so they can't be combined with --spark"))
-    (when (or form tallies) (options/fail! "-e and --tallies may hold anything, so they can't be combined with --save or --with"))))
+    (when spark (options/fail! "--save and --with work only with logs on this machine, so they can't be combined with --spark"))
+    (when (or form tallies) (options/fail! "the values of -e and --tallies can't be saved, so they can't be combined with --save or --with"))))
 
 (defn- check-serve!
   "Throws :skein/bad-option for options that can't be combined with --serve."
   [{:keys [serve? port preset format html spark]}]
-  (when (and port (not serve?)) (options/fail! "--port says where the page of --serve is; give --serve, too"))
+  (when (and port (not serve?)) (options/fail! "--port is the port of --serve; give --serve, too"))
   (when serve?
     (when format (options/fail! "--serve shows the report as a page, so it can't be combined with --format; run the command again for a file"))
     (when html (options/fail! "--serve shows the report as a page, so it can't be combined with --html; run the command again for a file"))
@@ -248,7 +249,7 @@ can't be read, 130 interrupted.
     (when spark (options/fail! "--serve counts on this machine, so it can't be combined with --spark"))))
 
 (defn- check-spark!
-  "Refuses what a cluster can't do."
+  "Throws :skein/bad-option for options that can't be combined with --spark."
   [{:keys [follow? malformed workers]} paths]
   (when follow? (options/fail! "--follow watches files of this machine, so it can't be combined with --spark"))
   (when malformed (options/fail! "--malformed writes lines in their order, which no executor knows, so it can't be combined with --spark"))

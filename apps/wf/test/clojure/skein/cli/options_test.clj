@@ -50,6 +50,6 @@
     (is (= {:top 4, :by "z"} (dissoc (with-file "--top 3\n--by x" "--top" "4" "--by" "z") :config)) "the command line replaces")
     (is (= "FILE, line 2: unknown option --tpo" (with-file "--all\n--tpo 3")))
     (is (= "FILE, line 1: --top needs a value" (with-file "--top")))
-    (is (= "FILE, line 1: there must be an option, such as --top 20, not \"top 3\"" (with-file "top 3")))
+    (is (= "FILE, line 1: expected an option, such as --top 20, not \"top 3\"" (with-file "top 3")))
     (.delete file)
     (is (re-find #"^FILE can't be read: " (try (options/from-file specs (str file)) (catch ExceptionInfo e (str/replace (ex-message e) (str file) "FILE")))))))

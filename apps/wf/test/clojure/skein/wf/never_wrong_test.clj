@@ -233,7 +233,7 @@
   (let [line (fn line [host] (str host " 203.0.113.7 - - [10/Oct/2024:13:55:00 +0200] \"GET / HTTP/1.1\" 200 5 \"-\" \"UA\""))]
     (is (= [["203.0.113.7" 2]] (counts (str/join "\n" (map line ["e.org:443" "[2001:db8::1]:443" "a.org:80"])) "client")))))
 
-(deftest absolute-urls-are-split-even-if-the-host-stands-elsewhere-too
+(deftest absolute-urls-are-split-even-with-a-host-field
   (let [log "{\"properties\":{\"requestUri\":\"https://www.e.org:443/a?b\",\"hostName\":\"shop.e.org\",\"httpStatusCode\":\"200\"}}\n"]
     (is (= [["/a?b" 1]] (counts log "url")))
     (is (= [["shop.e.org" 1]] (counts log "host")))))

@@ -50,7 +50,7 @@
       (.delete state)
       (let [reports (mapv #(ask "--with" state "--save" state %) logs)]
         (is (every? zero? (map :code reports)) (:err (first reports)))
-        (is (str/includes? (:err (first reports)) "is not there yet; this run begins it"))
+        (is (str/includes? (:err (first reports)) "does not exist yet; this run creates it"))
         (is (= (answers (apply ask logs)) (answers (peek reports))) question)
         (testing "and can be asked for again without a log"
           (is (= (answers (peek reports)) (answers (ask "--with" state)))))

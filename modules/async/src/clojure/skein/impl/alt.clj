@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.alt
-  "The syntax of `alt!` and `alt!!`: clauses to one alts and a choice among the results.")
+  "The expansion of `alt!` and `alt!!`: one alts for all clauses, and a `cond` that chooses the result.")
 
 (set! *warn-on-reflection* true)
 
@@ -21,7 +21,7 @@
           (update :names conj port-name)))))
 
 (defn- result-form
-  "The clause's result: a list that begins with a vector binds [value port] first."
+  "Returns the result form of a clause. If it is a list that begins with a vector, that binds [value port]."
   [expr chosen]
   (if (and (seq? expr) (vector? (first expr)))
     `(let [~(first expr) ~chosen] ~@(rest expr))

@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.channel
-  "Joins the runtime's channels and waiters to ports, buffers and handlers that somebody else
-  made. skein.rt.Foreign loads it when the first of those turns up.
+  "Connects the runtime's channels and waiters with foreign ports, buffers and handlers.
+  skein.rt.Foreign loads it when the first of those is used.
 
-  * our frames, threads and callbacks on foreign ports: `foreign-take`, `foreign-put`
+  * Skein's frames, threads and callbacks on foreign ports: `foreign-take`, `foreign-put`
     and `foreign-alts`, installed in skein.rt.Foreign
-  * foreign buffers in our channels: `foreign-buffer`
+  * foreign buffers in Skein's channels: `foreign-buffer`
 
-  The other direction, foreign handlers on our channels, is in skein.impl.protocols."
+  The other direction, foreign handlers on Skein's channels, is in skein.impl.protocols."
   (:require
    [skein.impl.check :as check]
    [skein.impl.protocols :as impl])
@@ -24,8 +24,8 @@
 ;;;; Buffers
 
 (defn foreign-buffer
-  "Returns one of our buffers that stands for `b`, which satisfies the protocol only. Throws
-  :skein/not-a-buffer if it does not."
+  "Returns a buffer of the runtime for `b`, which satisfies the protocol. Throws :skein/not-a-buffer
+  if it does not."
   [b]
   (check/that :skein/not-a-buffer "buf-or-n of chan" b (satisfies? impl/Buffer b) "a number, a buffer or nil")
   (reify Buffer
@@ -36,7 +36,7 @@
     (capacity [_] (int (or (when (satisfies? impl/Capacity b) (impl/capacity b)) -1)))
     (count [_] (count b))))
 
-;;;; Our waiters on foreign ports
+;;;; Skein's waiters on foreign ports
 
 (defn fn-handler
   "Returns a handler that is always active and completes by calling `f`."
@@ -52,7 +52,7 @@
     (commit [_] f)))
 
 (defn- delivering
-  "A function that completes `waiter` on the thread that calls it."
+  "Returns a function that completes `waiter` on the thread that calls it."
   [^Waiter waiter]
   (with-meta (fn deliver [result] (.deliver waiter result)) {:on-caller? true}))
 
@@ -60,7 +60,7 @@
   (if (nil? box) Channel/NONE @box))
 
 (defn- taking
-  "Starts a take with `handler`. What is no port is refused: only a call that fails pays for it."
+  "Starts a take with `handler`. Throws :skein/not-a-port; only a call that fails has the cost of the check."
   [port handler]
   (try
     (impl/take! port handler)
@@ -69,7 +69,7 @@
       (throw e))))
 
 (defn- putting
-  "Starts a put with `handler`, as `taking` a take."
+  "Starts a put with `handler`; see `taking`."
   [port value handler]
   (try
     (impl/put! port value handler)
@@ -78,16 +78,16 @@
       (throw e))))
 
 (defn foreign-take
-  "Takes from a port that is not a skein.rt.Channel for `waiter`: the value, or
-  Channel/NONE when it waits."
+  "Takes from a port that is not a skein.rt.Channel for `waiter`. Returns the value, or
+  Channel/NONE if it waits."
   [port ^Waiter waiter]
   (if-some [^Channel ch (impl/source-channel port)]
     (.take ch waiter nil)
     (unboxed (taking port (fn-handler (delivering waiter) true)))))
 
 (defn foreign-put
-  "Puts on a port that is not a skein.rt.Channel for `waiter`: true, false, or
-  Channel/NONE when it waits."
+  "Puts on a port that is not a skein.rt.Channel for `waiter`. Returns true, false, or
+  Channel/NONE if it waits."
   [port value waiter]
   (unboxed (putting port value (fn-handler (delivering waiter) true))))
 
@@ -106,7 +106,7 @@
   (close [_ closer] (set! by closer)))
 
 (defn- arm
-  "The handler of one operation of an alts: all share a flag, and the first to commit wins."
+  "Returns the handler of one operation of an alts. All share a flag, and the first to commit wins."
   [^OneShot flag f]
   (reify
     Lock
@@ -119,7 +119,7 @@
     (commit [this] (.close flag this) f)))
 
 (defn- claim-flag
-  "Ends the alts of `flag`; false when an operation has won before."
+  "Ends the alts of `flag`. Returns false if an operation has won before."
   [^OneShot flag]
   (let [^ReentrantLock lock (.-lock flag)]
     (.lock lock)
@@ -128,7 +128,7 @@
       (finally (.unlock lock)))))
 
 (defn- order
-  "The indices below n, shuffled unless `priority?`."
+  "Returns the indices below n, shuffled unless `priority?`."
   ^ints [^long n priority?]
   (let [a (int-array (range n))]
     (when-not priority?
@@ -141,8 +141,8 @@
     a))
 
 (defn- try-arm
-  "Starts one operation; a box of [value port] if that ends the alts. Throws what the port
-  throws, unless another operation is done by then: its result counts."
+  "Starts one operation. Returns a box of [value port] if that ends the alts. Throws an exception
+  of the port, unless another operation is done by then: then that one's result counts."
   [op ^OneShot flag deliver]
   (let [put? (vector? op)
         port (if put? (op 0) op)
@@ -156,10 +156,10 @@
           (Scheduler/uncaught t))))))
 
 (defn- try-arms
-  "Starts the operations in order; the [value port] of one that is done at once, or nil.
+  "Starts the operations in order. Returns the [value port] of one that is done at once, or nil.
 
-  `settle` returns true once: its caller then gives the waiter its result. An alts
-  that meets itself is done here and called back as well, like core.async's."
+  `settle` returns true once: its caller then gives the waiter its result. An alts whose take
+  meets its own put is done here and also called back, as in core.async."
   [ops ^ints idx flag settle ^Waiter waiter]
   (let [deliver (fn [chosen] (when (settle) (.deliver waiter chosen)))
         n (alength idx)]
@@ -170,7 +170,7 @@
           (recur (inc i)))))))
 
 (defn- foreign-alts-by-handlers
-  "As `foreign-alts`, by one handler an operation."
+  "As `foreign-alts`, with one handler for each operation."
   [ops options ^Waiter waiter]
   (let [flag (OneShot. (ReentrantLock.) nil (.incrementAndGet next-lock-id))
         settled (AtomicBoolean.)
@@ -182,7 +182,7 @@
           [(:default options) :default]))))
 
 (defn- on-channel
-  "`op` on the channel that stands for its port; nil when it has none."
+  "Returns `op` on the channel that stands for its port, or nil if there is none."
   [op]
   (if (vector? op)
     (when (instance? Channel (op 0)) op)

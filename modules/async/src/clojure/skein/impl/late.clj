@@ -1,11 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.late
-  "What is loaded at its first use, all of it: the go compiler, and the protocols by which ports
-  of other kinds are reached. They take longer to load than the rest of skein.async, and many
-  programs start without them.
+  "All code that is loaded at its first use: the go compiler, and the protocols for ports of other
+  kinds. They take longer to load than the rest of skein.async, and many programs start without
+  them.
 
-  Everything that is not named here is reached by :require. Ahead-of-time compilation includes
-  what is named here."
+  All other namespaces are loaded by :require. Ahead-of-time compilation includes the namespaces
+  that are named here."
   (:require
    [skein.impl.async.ports :as-alias ports]
    [skein.impl.channel :as-alias channel]
@@ -104,7 +104,7 @@
   [p ch]
   ((Late/var `ports/filter>) p ch))
 
-;; The runtime asks for this at the first operation on a port of another kind.
+;; The runtime calls this at the first operation on a port of another kind.
 (Foreign/loadBy (fn load-ports [] (Late/var `channel/foreign-alts)))
 
 (when *compile-files*

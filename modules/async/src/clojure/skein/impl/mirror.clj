@@ -1,17 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.mirror
-  "Vars of one namespace that stand in another as well, with their values, now and later, and
-  their metadata: so documentation, and an editor that goes to a definition, work on either.")
+  "Copies of vars in other namespaces, with their values, now and later, and their metadata. So
+  documentation, and an editor's jump to a definition, work on either.")
 
 (set! *warn-on-reflection* true)
 
 (defn mirror!
-  "Interns in the namespace `target` a var that shows the var `v`, whose value is that of `v` or,
-  if `change` is given, what this function makes of it."
+  "Interns a copy of the var `v` in the namespace `target`. Its value is always that of `v` or, if
+  `change` is given, (change value)."
   ([target v] (mirror! target v identity))
   ([target v change]
    (let [mirror (intern target (with-meta (:name (meta v)) (dissoc (meta v) :ns)) (change @v))]
-     ;; To extend a protocol is to give its var a new value.
+     ;; Extending a protocol gives its var a new value.
      (add-watch v [::mirror (ns-name target)]
                 (fn follow [_ _ _ value] (alter-var-root mirror (constantly (change value))))))))
 

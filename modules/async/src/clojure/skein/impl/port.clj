@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.port
-  "Operations on a port of any kind, below skein.async, which documents them, and what Skein's
-  own blocks are made of: `go` and `defblock`.
+  "Operations on a port of any kind, which skein.async documents, and the macros of Skein's own
+  blocks: `go` and `defblock`.
 
-  A channel of the runtime is reached by its class. Anything else is reached by the protocols of
-  skein.impl.protocols, which load late. What satisfies none of them is refused."
+  Operations on a channel of the runtime are method calls. Those on other ports use the protocols
+  of skein.impl.protocols, which are loaded late. A value that satisfies none of them is refused."
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
@@ -36,7 +36,7 @@
   ([] (.channel ChannelFactory/INSTANCE nil))
   ([buf-or-n]
    (cond
-     ;; Classes that are known here let the JVM compile a channel into its user.
+     ;; With known classes the JIT compiler can inline the channel's methods.
      (number? buf-or-n) (.channel ChannelFactory/INSTANCE (buffer buf-or-n))
      (or (nil? buf-or-n) (instance? Buffer buf-or-n)) (.channel ChannelFactory/INSTANCE buf-or-n)
      ;; A buffer of another kind may use the channel, as a transducer may.
@@ -53,8 +53,8 @@
 ;;;; Ports of other kinds
 
 (defmacro ^:private on-foreign
-  "Evaluates `call`, a call of a protocol on `port`. If that fails because `port` is no port,
-  which `check` finds out, throws what `check` throws: only calls that fail pay for it."
+  "Evaluates `call`, a call of a protocol's function on `port`. If it fails, calls `check`, which
+  throws if `port` is not a port. So only calls that fail have this cost."
   [check operation port call]
   `(try
      ~call
@@ -71,13 +71,14 @@
   nil)
 
 (defn cause
-  "Returns the exception with which the channel `ch` was closed, or nil. That of a block is none: it is told as the block ends."
+  "Returns the exception with which the channel `ch` was closed, or nil. Returns nil for a block's port, whose exception
+  is reported when the block ends."
   ^Throwable [ch]
   (when (and (instance? Channel ch) (not (instance? Port ch)))
     (.thrown ^Channel ch)))
 
 (defn close-as!
-  "Closes `to` as `from` was closed: with its cause, if it has one."
+  "Closes `to`, with the cause of `from`, if it has one."
   [to from]
   (let [cause (cause from)]
     (if (and cause (instance? Channel to))
@@ -97,8 +98,7 @@
 
 (def ^:private nop (on-caller (fn nop [_])))
 
-;; What is not the fast path stands in functions of its own, so that the JVM compiles the fast path
-;; into its callers.
+;; The slow path is in functions of its own, so that the JIT compiler can inline the fast path.
 
 (defn- take-foreign! [port f on-caller?]
   (on-foreign argument/source "port of take!" port
@@ -207,7 +207,7 @@
   (late/compile-go &env body &form))
 
 (defn- compiled
-  "The value of `form`, evaluated as if it stood in the namespace and file of those names."
+  "Evaluates `form` as if it were in the given namespace and file. Returns its value."
   [form namespace-name path file]
   (Late/unseen
     (fn compile []
@@ -219,7 +219,7 @@
 
 (defmacro defblock
   "Defines a function that runs its body as a go block, and returns the block's port. The body
-  is compiled when the function is first called, so that to load it needs no go compiler."
+  is compiled when the function is first called, so that loading it needs no go compiler."
   {:style/indent :defn}
   [fn-name doc args & body]
   (let [block `(go ~@body)]

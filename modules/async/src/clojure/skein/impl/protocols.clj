@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.protocols
-  "What a port, a handler and a buffer are, open to users.
+  "The protocols of ports, handlers and buffers, which users may extend.
 
-  The protocols are core.async's, method for method, so that ports, handlers and
-  buffers written for it work here. Skein's own channels implement them too, but
-  its operations reach those directly."
+  They have the methods of core.async's protocols, so that ports, handlers and buffers written
+  for core.async work here. Skein's own channels implement them too, but Skein's operations
+  call those directly."
   (:require
    [skein.impl.once :refer [defprotocol-once]])
   (:import
@@ -20,28 +20,28 @@
 (defprotocol-once ReadPort
   "Something that values can be taken from."
   (take! [port handler]
-    "Takes for `handler`: a derefable value if there is one, a derefable nil if the
-    port is closed, nil if the handler now waits or is no longer active."))
+    "Takes for `handler`. Returns a derefable value if there is one, a derefable nil if the
+    port is closed, or nil if the handler now waits or is no longer active."))
 
 (defprotocol-once WritePort
   "Something that values can be put on."
   (put! [port value handler]
-    "Puts for `handler`: a derefable boolean, false if the port is closed; nil if the
+    "Puts for `handler`. Returns a derefable boolean, false if the port is closed, or nil if the
     handler now waits or is no longer active. Throws when `value` is nil."))
 
 (defprotocol-once Channel
   "Something that can be closed."
-  (close! [port] "Closes the port; nothing happens the second time.")
-  (closed? [port] "Whether the port has been closed."))
+  (close! [port] "Closes the port. Does nothing if it is closed.")
+  (closed? [port] "Returns whether the port has been closed."))
 
 (defprotocol-once Failing
   "Something that may end with an exception."
-  (failure [port] "The exception with which the port was closed, or nil. Anything else: nil."))
+  (failure [port] "Returns the exception with which the port was closed, or nil, also for other values."))
 
 (defprotocol-once Source
-  "Something that has one result, sooner or later, and can be taken from like a port."
+  "Something that will have one result and can be taken from like a port."
   (source-channel [source]
-    "The skein.rt.Channel that stands for it, in which takes wait. Anything else: nil."))
+    "Returns the skein.rt.Channel that stands for it, in which takes wait, or nil for other values."))
 
 (extend-protocol Failing
   Object
@@ -58,27 +58,27 @@
 (defprotocol-once Handler
   "One pending operation. A handler that may lose to another is also a
   java.util.concurrent.locks.Lock, which is held around active? and commit."
-  (active? [handler] "Whether the operation can still complete; needs no lock.")
-  (blockable? [handler] "Whether the operation may wait.")
-  (lock-id [handler] "Where the handler's lock stands in the order of locking; 0: it has none.")
-  (commit [handler] "Completes the operation: returns the function of its result. Under the lock."))
+  (active? [handler] "Returns whether the operation can still complete. Needs no lock.")
+  (blockable? [handler] "Returns whether the operation may wait.")
+  (lock-id [handler] "Returns the place of the handler's lock in the order of locking, or 0 if it has no lock.")
+  (commit [handler] "Completes the operation. Returns the function of its result. Called under the lock."))
 
 (defprotocol-once Buffer
-  "Where a channel keeps values. Called under the channel's lock."
-  (full? [buffer] "Whether a put has to wait.")
+  "Holds the values of a channel. Called under the channel's lock."
+  (full? [buffer] "Returns whether a put has to wait.")
   (remove! [buffer] "Removes and returns the next value.")
-  (add!* [buffer value] "Keeps `value`, or not; returns the buffer.")
-  (close-buf! [buffer] "Told that the channel has closed; what it returns is ignored."))
+  (add!* [buffer value] "Adds `value`, or drops it. Returns the buffer.")
+  (close-buf! [buffer] "Called when the channel has closed. Its result is ignored."))
 
 (defprotocol-once Capacity
   "A buffer that has a size."
-  (capacity [buffer] "The number of values it is meant to hold, or nil."))
+  (capacity [buffer] "Returns the number of values at which it is full, or nil."))
 
 (defprotocol-once UnblockingBuffer
   "Marks a buffer that is never full.")
 
 (defn add!
-  "Adds to a buffer: the reducing function that a channel's transducer ends in.
+  "Adds to a buffer. This is the reducing function under a channel's transducer.
 
   With a value, returns the buffer; with none, the buffer as it is. Throws
   AssertionError when `value` is nil."
@@ -88,11 +88,11 @@
    (add!* buffer value)))
 
 (defn box
-  "Returns a derefable `value`, as ports do for an operation that is done at once."
+  "Returns a box that derefs to `value`, as ports return for an operation that is done at once."
   [value]
   (Box. value))
 
-;;;; What the runtime has: its buffers, and its channels for everybody's handlers
+;;;; The runtime's buffers, and its channels for any handler
 
 (extend-protocol Buffer
   skein.rt.Buffer

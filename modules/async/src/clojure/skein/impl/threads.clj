@@ -1,11 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.threads
-  "The executors behind `thread` and `io-thread`, one for each workload.
+  "The executors of `thread` and `io-thread`, one for each workload.
 
   :mixed and :compute are cached pools of daemon platform threads, :io starts a
   virtual thread for each task. As in core.async, the system property
   clojure.core.async.executor-factory may name a function of the workload that
-  returns an executor of one's own, or nil for the default."
+  returns another executor, or nil for the default."
   (:require
    [skein.impl.check :as check]
    [skein.impl.error :as error]
@@ -21,8 +21,8 @@
 (set! *warn-on-reflection* true)
 
 (defn counted-thread-factory
-  "Returns a ThreadFactory of threads named by `name-format`, in which %d is a counter
-  from 1. `init-fn`, if given, runs first on each thread."
+  "Returns a ThreadFactory. `name-format` is the format of the threads' names, in which %d is a
+  counter from 1. `init-fn`, if given, runs first on each thread."
   (^ThreadFactory [name-format daemon?] (counted-thread-factory name-format daemon? nil))
   (^ThreadFactory [name-format daemon? {:keys [init-fn]}]
    (let [counter (AtomicLong.)]
@@ -50,9 +50,9 @@
   (memoize (fn executor-for [workload] (or (own-executor workload) (default-executor workload)))))
 
 (defn exec
-  "Runs `task` on a thread for `workload`, or on one of the simulation that the caller is in. It is
-  a child of the scope whose children are made here, see skein.scope/in-scope; if that cancels it
-  before it begins, `unbegun` is called with an exception in its place."
+  "Runs `task` on a thread for `workload`, or on a thread of the caller's simulation. In
+  skein.scope/in-scope it is a child of the scope. If the scope cancels it before it begins,
+  `unbegun` is called with an exception instead."
   [task unbegun workload]
   (Child/start task unbegun ^Executor (executor-for workload)))
 
@@ -68,8 +68,8 @@
                    (when (some? v) (port/>!! c v))
                    v)
                  (catch Throwable t
-                   (when-not child? ; else its scope tells
-                     (Failures/uncaught t)) ; before its taker is given nil, and may ask why
+                  (when-not child? ; otherwise its scope throws it
+                    (Failures/uncaught t)) ; before its taker gets nil, and may read the exception
                    (.close c t)
                    (throw t))
                  (finally (port/close! c))))

@@ -246,7 +246,7 @@
          (vec (repeatedly 5 #(a/alt!! (filled 1) :c (filled 2) :d :priority true))))
   (both= :late (a/alt!! (a/chan) :c (a/timeout 1) :late)))
 
-(deftest alt-evaluates-ports-and-values-once-and-results-not-at-all-unless-chosen
+(deftest alt-evaluates-ports-once-and-only-the-chosen-result
   (both= [:c [:port-c :port-d :value-d :result-c]]
          (let [order (atom []) note (fn [k v] (swap! order conj k) v)
                c (filled 1) d (a/chan)]

@@ -106,7 +106,7 @@
                 (prn (frequencies (mapv deref (mapv (fn [i] (future (work i))) (range 300)))))
                 (shutdown-agents)))))))
 
-(deftest what-loads-late-loads-on-a-worker-while-a-thread-loads-a-program
+(deftest late-namespaces-load-while-a-thread-loads-a-program
   (is (= "[1 2]"
          (fresh-jvm
            '(do

@@ -48,7 +48,7 @@
              @(flow/inject g [:inc :in] (range 10))
              (is (= (map (fn [x] [:in x]) [1 3 5 7 9]) (next-n 5 report))))))
 
-(deftest an-output-feeds-all-its-connections-and-an-input-hears-all
+(deftest output-feeds-all-connections-and-input-gets-all
   (running {:procs {:a {:proc (mapping identity)} :b {:proc (mapping -)} :tell {:proc tell}}
             :conns [[[:a :out] [:tell :in]] [[:a :out] [:b :in]] [[:b :out] [:tell :in]]]}
            (fn [g report _]

@@ -96,7 +96,7 @@
             (caught #(a/alts!! [(a/chan) p] :priority true))
             (a/<!! (a/go (try (a/<! p) (catch Exception _ :caught))))])))
 
-(deftest an-exception-of-a-port-that-has-committed-hits-who-uses-it-too
+(deftest exception-of-a-committed-port-reaches-its-user
   (both= (repeat 6 "too late")
          (let [fail (fn [h] (impl/commit h) (throw (ex-info "too late" {})))
                p (reify
@@ -166,7 +166,7 @@
     (is (< 800 (counts 1 0) 1200))
     (is (= {1 100} (frequencies (repeatedly 100 #(first (a/alts!! [c p] :priority true))))))))
 
-(deftest losing-to-a-foreign-port-does-not-count-towards-the-limit
+(deftest arm-that-lost-to-a-foreign-port-does-not-count
   (is (= 1500 (within-deadline
                 (let [c (a/chan)]
                   (dotimes [_ 1500]
@@ -324,7 +324,7 @@
     (is (= [true boom] (await-uncaught #(identical? boom %) #(a/put! c 1))))
     (is (nil? (within-deadline (a/poll! c))) "the channel still works")))
 
-(deftest a-buffer-that-fails-otherwise-leaves-the-channel-unlocked
+(deftest failing-buffer-leaves-the-channel-unlocked
   (let [fails? (atom true)
         c (a/chan (reify
                     impl/Buffer

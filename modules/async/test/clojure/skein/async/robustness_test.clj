@@ -43,7 +43,7 @@
     (on-timers-thread (fn [] (deliver flag (.isInterrupted (Thread/currentThread)))))
     (is (false? (deref flag 10000 :late)))))
 
-(deftest a-transducer-may-use-another-channel-that-an-alts-waits-in
+(deftest transducer-may-use-another-channel-of-an-alts
   (let [n 20000
         log (a/chan 8)
         data (a/chan 8 (map (fn [x] (a/offer! log x) x)))
@@ -66,7 +66,7 @@
     impl/WritePort (put! [_ v handler] (impl/put! c v handler))
     impl/Channel (close! [_] (impl/close! c)) (closed? [_] (impl/closed? c))))
 
-(deftest an-alts-that-meets-itself-beside-a-foreign-port-goes-on-once
+(deftest alts-that-meets-itself-beside-a-foreign-port-completes-once
   (dotimes [_ 200]
     (let [c (a/chan) foreign (own-port (a/chan)) times (atom 0)
           [v port] (await-port (go (let [r (alts! [c [c 1] foreign])] (swap! times inc) (<! (a/timeout 0)) r)))]
@@ -74,7 +74,7 @@
       (is (identical? c port))
       (is (= 1 @times)))))
 
-(deftest a-port-that-throws-does-not-leave-the-other-operations-behind
+(deftest throwing-port-leaves-no-other-operation-queued
   (let [c (a/chan)
         throwing (reify impl/ReadPort (take! [_ _] (throw (ex-info "no port" {}))))]
     (is (= "no port" (await-port (go (try (alts! [c throwing] :priority true)

@@ -123,7 +123,7 @@
     (dotimes [_ 3] (is (nil? (a/<!! c))))
     (is (= 1 @ends) "core.async repeats it with each take of a closed channel")))
 
-(deftest it-runs-on-the-thread-of-the-put-or-of-the-take-that-makes-room
+(deftest transducer-runs-on-the-thread-of-the-put-or-take
   (both= [[true true] [true false]]
          (let [seen (atom [])
                c (a/chan 1 (map (fn [x] (swap! seen conj (Thread/currentThread)) x)))

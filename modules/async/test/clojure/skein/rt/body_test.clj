@@ -25,7 +25,7 @@
 
 (def ^:private here (:line (meta #'site)))
 
-(deftest a-parked-block-tells-operation-file-line-column-and-form
+(deftest parked-block-has-operation-file-line-column-and-form
   (let [c (a/chan) d (a/chan)
         taking (parked-at #(go (<! c)))
         putting (parked-at #(go (>! d 1)))

@@ -48,7 +48,7 @@
     (is (= (map #(vector 50 %) (range 200)) (map await-port blocks)))
     (is (nil? *mine*))))
 
-(deftest a-binding-in-an-argument-of-a-park-has-ended-when-the-block-goes-on
+(deftest binding-in-an-argument-ends-before-the-park
   (dotimes [i 500]
     (let [c (if (even? i) (a/chan 2) (a/chan))]
       (when (odd? i) (a/take! c identity) (a/io-thread (a/<!! c)))

@@ -23,7 +23,7 @@
   (is (= {:n 1} (check/options "f" {:n 1 :m nil} {:n [pos-int? ""] :m [pos-int? ""]})) "nil is as good as not given")
   (is (= {:n 1} (check/leading "f" :n 1 {:n [pos-int? ""]}) (check/leading "f" :n {:n 1} {:n [pos-int? ""]}))))
 
-(deftest a-refusal-names-the-argument-what-it-must-be-and-what-it-is
+(deftest refusal-names-argument-expectation-and-value
   (are [expected form] (= expected (refusal form))
     [:skein/not-a-function "f of map must be a function, but is 1."] (check/function "f of map" 1)
     [:skein/bad-collection "coll must be a collection, which may be empty, but is nil."] (check/collection "coll" nil)

@@ -424,7 +424,7 @@
     (let [named (fn [^Slice s] [(.file s) (.text s StandardCharsets/UTF_8)])]
       (is (= [[0 "1\n2\n"] [1 "3\n"] [2 "4"]] (all {} (eduction (map named) (lines/slices [a b c]))))))))
 
-(deftest several-compressed-files-are-shared-from-the-first-one-on
+(deftest several-compressed-files-are-shared-from-the-start
   (with-files [a ".gz" b ".gz"]
     (run! #(gzip! % "line\n") [a b])
     (let [both (CountDownLatch. 2)

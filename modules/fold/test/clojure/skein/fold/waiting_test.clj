@@ -62,7 +62,7 @@
    :take (fn [micros n] [(comp (map #(spend micros %)) (take n)) conj])
    :in-order-after-take-while (fn [micros _] [(comp (map #(spend micros %)) (take-while #(not= :end %)) (map-indexed (fn [_ x] x))) conj])})
 
-(deftest a-source-that-falls-silent-is-folded-as-far-as-transduce-goes
+(deftest silent-source-is-folded-as-far-as-transduce-goes
   (doseq [[kind fold-of] folds
           n [0 1 100 5000]
           micros (if (= 5000 n) [0 1 10] [0 1 100])
@@ -104,7 +104,7 @@
     (is (= (range 30)
            (take 30 (within-deadline (fold/fold {:parallelism parallelism, :grain 1000} (comp (map meet) xform) into step source)))))))
 
-(deftest what-a-waiting-reader-throws-at-last-counts-in-its-place
+(deftest late-exception-of-a-waiting-reader-counts-in-order
   (doseq [xform [(map identity) (comp (map identity) (map-indexed (fn [_ x] x)))]
           [last-one wanted] {29 (range 30), 99 {:boom true}}
           :let [next! (silent-after (concat (range 30) [:boom]))
@@ -119,7 +119,7 @@
                                                                          into step source))))]]
     (is (= wanted (or data @value)))))
 
-(deftest a-seq-s-rest-is-not-asked-for-before-its-first-is-stepped-on
+(deftest rest-of-a-seq-is-not-realized-before-its-first-is-used
   (doseq [opts [{:parallelism 1} {:parallelism 2} {:parallelism 2, :grain 3}]
           :let [next! (silent-after [1 2 :end])
                 eager (fn eager [x] (reify ISeq (seq [this] this) (first [_] x) (more [_] (eager (next!))) (next [this] (.more this))))]]

@@ -35,7 +35,7 @@
              [name (if (= "skein.Stats" name) (.getLong e "blocks") (.getString e "place"))]))
       (finally (.delete file)))))
 
-(deftest the-recorder-is-told-of-waits-and-of-what-can-never-go-on
+(deftest recorder-gets-waits-and-collected-blocks
   (let [c (chan), quick (chan 1)
         events (recorded
                  (fn [_]

@@ -195,7 +195,7 @@
   Object
   (finalize [_] (.await release) (serve)))
 
-(deftest a-block-that-a-finalizer-brings-back-is-no-longer-reported
+(deftest block-revived-by-a-finalizer-is-not-reported
   (let [release (CountDownLatch. 1)
         [port kept] (waiting (fn [serve] (volatile! (Finalized. release serve))))]
     (watched/eventually #(seq (inspect/blocks {:state :parked})))

@@ -88,7 +88,7 @@
     (let [never (chan)]
       (go (try (<! never) (finally (println "never")))))))
 
-(deftest takes-that-nobody-can-serve-are-proven-and-only-counted
+(deftest takes-that-nobody-can-serve-are-only-counted
   ((fn program []
      (let [x (chan) y (chan) own (promise)]
        (go (alts! [x y]))

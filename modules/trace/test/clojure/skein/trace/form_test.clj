@@ -173,7 +173,7 @@
     '{:a (/ 1 0)}
     '(mapv (fn [x] (/ x 0)) [(/ 1 0)])))
 
-(deftest methods-of-a-deftype-report-to-the-sinks-that-everybody-has
+(deftest deftype-methods-report-to-the-default-sinks
   (let [reports (atom [])]
     (trace/add-sink! ::kept (fn keep [e] (swap! reports conj e)))
     (try

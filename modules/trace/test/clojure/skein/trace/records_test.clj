@@ -44,7 +44,7 @@
   (is (= [false false false false true true] (map (comp some? :block) (trace/records)))
       "calls in a block have its number"))
 
-(deftest what-runs-still-and-what-begins-before-the-ring-are-told-apart
+(deftest running-calls-and-calls-before-the-ring-differ
   (let [call (fn call [id parent] {:phase :call, :id id, :parent parent, :depth 0, :name 'f, :args []})
         rs (records/records [{:phase :return, :id 1, :value "x", :elapsed-ns 1} (call 2 1) (call 3 2)
                              {:phase :return, :id 3, :value "3", :elapsed-ns 2500}

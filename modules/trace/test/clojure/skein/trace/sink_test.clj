@@ -121,7 +121,7 @@
     (lines-of (fn [] (trace/trace 2)))
     (is (= ["1"] @seen))))
 
-(deftest a-writer-of-its-own-is-a-thread's-or-that-of-the-switching-on
+(deftest out-is-the-thread's-writer-or-the-one-at-start
   (let [first-out (StringWriter.), own (StringWriter.)]
     (binding [*out* first-out] (trace/trace-vars {:sink :out} leaf))
     (doto (Thread. (fn bare [] (leaf 1))) (.start) (.join))
@@ -130,7 +130,7 @@
     (is (str/includes? (str own) "(skein.trace.sink-test/leaf 2)"))
     (is (= 2 (count (str/split-lines (str first-out)))))))
 
-(deftest what-the-program-catches-of-its-own-output-stays-as-it-is
+(deftest captured-program-output-stays-unchanged
   (let [home (StringWriter.)]
     (binding [*out* home]
       (trace/trace-vars leaf)

@@ -127,7 +127,7 @@
 
 (defn swapped [x] [:old x])
 
-(deftest a-wrapper-that-was-put-away-and-comes-back-is-wrapped-anew
+(deftest removed-wrapper-that-returns-is-wrapped-again
   (let [before swapped]
     (trace/trace-vars {:sink keep!} swapped)
     (with-redefs [swapped (fn [x] [:redef x])] (trace/untrace-vars swapped))

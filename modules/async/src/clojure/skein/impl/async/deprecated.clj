@@ -12,46 +12,46 @@
 (set! *warn-on-reflection* true)
 
 (defn onto-chan
-  "As `onto-chan!`, which see."
+  "As `onto-chan!`."
   {:deprecated "1.2"}
   ([ch coll] (ops/onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
 (defn to-chan
-  "As `to-chan!`, which see."
+  "As `to-chan!`."
   {:deprecated "1.2"}
   [coll]
   (ops/to-chan (fn onto [ch coll close?] (ops/onto-chan! ch coll close?)) coll))
 
-;; The rest gave way to channels with transducers.
+;; Channels with transducers have replaced the rest.
 
 (defn map<
-  "Returns a port: takes give (f value) of the values of `ch`. As core.async's."
+  "Returns a port whose takes return (f value) for the values of `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
   (late/map< f ch))
 
 (defn map>
-  "Returns a port: puts give (f value) to `ch`. As core.async's."
+  "Returns a port whose puts put (f value) on `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
   (late/map> f ch))
 
 (defn filter>
-  "Returns a port: of the values put, those with (p value) go to `ch`. As core.async's."
+  "Returns a port whose puts put only values with (p value) on `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [p ch]
   (late/filter> p ch))
 
 (defn remove>
-  "Returns a port: of the values put, those without (p value) go to `ch`. As core.async's."
+  "Returns a port whose puts put only values without (p value) on `ch`. As core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [p ch]
   (filter> (complement p) ch))
 
 (defn filter<
-  "Returns a channel of the values of `ch` with (p value). As core.async's. Differs: nothing
-  is taken any more once it is closed; it closes if `p` throws. So do the next six."
+  "Returns a channel of the values of `ch` with (p value). As core.async's. Differs: takes
+  nothing once the returned channel is closed, and closes it if `p` throws."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([p ch] (filter< p ch nil))
   ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
@@ -71,8 +71,8 @@
   ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
 
 (defn mapcat>
-  "Returns a channel; the values in the collections (f value) of the values put there go to
-  `out`, which closes with it. As core.async's."
+  "Returns a channel. For each value put on it, the values of the collection (f value) go to
+  `out`, which closes with it. As core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f out] (mapcat> f out nil))
   ([f out buf-or-n]
@@ -81,14 +81,14 @@
      in)))
 
 (defn unique
-  "Returns a channel of the values of `ch` without those that are like the one before. As
+  "Returns a channel of the values of `ch` without those that equal the one before. As
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([ch] (unique ch nil))
   ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))
 
 (defn partition
-  "Returns a channel of vectors of `n` values of `ch`, the last with what is left. As
+  "Returns a channel of vectors of `n` values of `ch`; the last may have fewer. As
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([n ch] (partition n ch nil))

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.describe
-  "Channels, buffers and blocks as data, for `clojure.datafy`, and in print. Nothing here takes
-  a value or waits; figures are exact only if nothing runs."
+  "Channels, buffers and blocks as data, for `clojure.datafy`, and in print. These functions take
+  no values and do not wait. Counts are exact only while nothing runs."
   (:require
    [clojure.datafy :as datafy])
   (:import
@@ -21,14 +21,14 @@
     (symbol (.getSimpleName (class b)))))
 
 (defn buffer
-  "Returns a buffer as {:type :count :capacity}; the type is called as in core.async."
+  "Returns a buffer as {:type :count :capacity}; the type has core.async's name."
   [^Buffer b]
   {:type (buffer-type b)
    :count (.count b)
    :capacity (let [n (.capacity b)] (when-not (neg? n) n))})
 
 (defn frame
-  "Returns a parked block as where it parks: {:file :line :column :operation :form}."
+  "Returns the place where a block is parked: {:file :line :column :operation :form}."
   [^Frame f]
   (let [sites (Sites/of (.body f))
         site (.at sites (.state f))]
@@ -42,9 +42,9 @@
         (.waiters c takes?)))
 
 (defn channel
-  "Returns a channel as core.async shows it, {:put-count :take-count :closed? :buffer}, with
-  what Skein adds: the blocks that wait there, :takers and :putters, each as `frame` shows it;
-  of a timeout :remaining-ms."
+  "Returns a channel as core.async does, {:put-count :take-count :closed? :buffer}. Skein adds the
+  blocks that wait there, :takers and :putters, each as `frame` returns it, and for a timeout
+  :remaining-ms."
   [^Channel c]
   (let [b (.buffer c)]
     (cond-> {:put-count (.putterCount c)
@@ -63,8 +63,8 @@
     "chan"))
 
 (defn print-channel
-  "Writes a channel as #<chan 2/10 puts 1 takes 0 closed 1a2b3c>: what is in its buffer and
-  fits, what waits, and whether it is closed, as far as there is something to say."
+  "Writes a channel as #<chan 2/10 puts 1 takes 3 closed 1a2b3c>: how full its buffer is, how many
+  puts and takes wait if any do, and whether it is closed."
   [^Channel c ^Writer w]
   (let [b (.buffer c)
         {:keys [count capacity]} (when b (buffer b))

@@ -12,7 +12,7 @@
 (set! *warn-on-reflection* true)
 
 (defblock ^:private through-block
-  "The block of `through`: `results-of` gives the values for one value, or in the end for nil."
+  "The block of `through`. `results-of` returns the results for a value, and at the end for nil."
   [results-of ch out]
   (try
     (loop []

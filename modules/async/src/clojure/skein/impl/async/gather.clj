@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.gather
-  "Several operations started together by a block, which then waits until all are done.
+  "Lets a block start several operations together and wait until all are done.
 
-      (start g)               ; the block holds a share itself, so that nobody ends early
+      (start g)               ; the block holds a share itself, so that the round does not end early
       (expect g)              ; before each operation; its callback calls `arrive`
       (when (pending? g)      ; gives up the block's own share
         (<! (signal g)))
 
-  A gather is used again and again, by one block."
+  One block uses a gather for many rounds."
   (:require
    [skein.impl.once :refer [deftype-once]]
    [skein.impl.port :as port])
@@ -20,12 +20,12 @@
 (deftype-once Gather [^AtomicInteger shares signal])
 
 (defn gather
-  "Returns a gather for which nothing has been started."
+  "Returns a gather without operations."
   []
   (Gather. (AtomicInteger.) (port/chan 1)))
 
 (defn signal
-  "The channel that gets a value when all are done, if there was something to wait for."
+  "Returns the channel that gets a value when all operations are done, if `pending?` returned true."
   [^Gather g]
   (.-signal g))
 
@@ -35,7 +35,7 @@
   (.set ^AtomicInteger (.-shares g) 1))
 
 (defn expect
-  "One more operation is going to call `arrive`."
+  "Adds an operation, which will call `arrive`."
   [^Gather g]
   (.incrementAndGet ^AtomicInteger (.-shares g)))
 
@@ -46,13 +46,13 @@
     (port/put! (.-signal g) true)))
 
 (defn pending?
-  "Ends the round: whether operations are still under way, so that the signal will come."
+  "Ends the round. Returns whether operations are still under way, so that the signal will come."
   [^Gather g]
   (pos? (.decrementAndGet ^AtomicInteger (.-shares g))))
 
 (defn put
-  "Starts a put that is part of the round. Only if it can't be done at once is it expected,
-  and later calls `arrived` with its outcome, true or false. Returns false if the port is
+  "Starts a put that is part of the round. If it can't be done at once, it is expected, and
+  `arrived` is called later with its outcome, true or false. Returns false if the port is
   known to be closed."
   [g port value arrived]
   (let [accepted (if (instance? Channel port) (.put ^Channel port value nil nil) Channel/NONE)]

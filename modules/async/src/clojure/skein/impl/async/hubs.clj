@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.hubs
-  "Hubs, through which many channels have to do with one: the part of skein.async about `mult`,
-  `mix` and `pub`, and their protocols."
+  "Hubs connect one channel to many: the part of skein.async about `mult`, `mix` and `pub`, and
+  their protocols."
   (:require
    [skein.impl.async.mix :as mixes]
    [skein.impl.async.mult :as mults]
@@ -18,26 +18,26 @@
 
 (defprotocol-once Mux
   "A hub around one channel. As core.async's."
-  (muxch* [_] "The channel: a mult's or pub's source, a mix's output."))
+  (muxch* [_] "Returns the channel: the source of a mult or pub, the output of a mix."))
 
-;;;; mult: one channel's values for many
+;;;; mult: the values of one channel for many
 
 (defprotocol-once Mult
-  "Behind `tap` and its kin. As core.async's."
+  "The operations of a mult. As core.async's."
   (tap* [m ch close?] "Adds a tap, or changes its `close?`.")
   (untap* [m ch] "Removes a tap.")
   (untap-all* [m] "Removes all taps."))
 
 (defn mult
-  "Returns a mult of the channel `ch`, whose every value goes to all taps. The next one is
-  taken when all have accepted, so the slowest tap sets the pace; a buffer, perhaps a
-  dropping one, helps it. Without taps values are dropped. A closed tap is removed.
+  "Returns a mult of the channel `ch`. Each value of `ch` goes to all taps. The mult takes the
+  next value when all taps have accepted the last one, so the slowest tap limits the others;
+  give it a buffer. Without taps values are dropped. A closed tap is removed.
 
   As core.async's. Differs: it begins at its first tap, and its first value goes to all taps
-  that are made before one has accepted it. Until then values stay in the source's buffer,
-  and the oldest is dropped where a put would have to wait. A tap that throws, as one with
-  too many pending puts does, is reported to the uncaught-exception handler, and the others
-  go on.
+  that are made before one of them has accepted it. Until then values stay in the source's
+  buffer; if a put has to wait, the oldest value is dropped. If a tap throws, because it has
+  too many pending puts, the uncaught-exception handler gets the exception, and the other
+  taps continue.
 
       (let [source (skein.async/chan) m (mult source) c (tap m (skein.async/chan 2)) d (tap m (skein.async/chan 2))]
         (skein.async/>!! source 1) (skein.async/>!! source 2)
@@ -54,38 +54,38 @@
       (untap-all* [_] (mults/untap-all hub)))))
 
 (defn tap
-  "Gives the values of `mult` to the channel `ch`, which closes with the source unless
+  "Adds the channel `ch` to the taps of `mult`. It closes when the source closes, unless
   `close?` is false. Returns `ch`. As core.async's."
   ([mult ch] (tap mult ch true))
   ([mult ch close?] (tap* (hub "mult of tap" mult Mult "a mult") ch close?) ch))
 
 (defn untap
-  "Ends what `tap` began. The channel stays open. As core.async's."
+  "Removes the tap `ch` of `mult`. The channel stays open. As core.async's."
   [mult ch]
   (untap* (hub "mult of untap" mult Mult "a mult") ch))
 
 (defn untap-all
-  "Removes all taps of `mult`. They stay open. As core.async's."
+  "Removes all taps of `mult`. The channels stay open. As core.async's."
   [mult]
   (untap-all* (hub "mult of untap-all" mult Mult "a mult")))
 
-;;;; mix: many channels' values on one
+;;;; mix: the values of many channels on one
 
 (defprotocol-once Mix
-  "Behind `admix` and its kin. As core.async's."
+  "The operations of a mix. As core.async's."
   (admix* [m ch] "Adds an input, with no attributes.")
   (unmix* [m ch] "Removes an input.")
   (unmix-all* [m] "Removes all inputs.")
   (toggle* [m state-map] "Changes the attributes of inputs, {channel {attribute boolean}}.")
-  (solo-mode* [m mode] "What solo does to the other inputs, :mute or :pause."))
+  (solo-mode* [m mode] "Sets what solo does to the other inputs, :mute or :pause."))
 
 (defn mix
-  "Returns a mix onto the channel `out`. Its inputs come by `admix` or `toggle`; a closed one
-  is removed. It ends when `out` is closed, and never closes it.
+  "Returns a mix, which puts the values of its inputs on the channel `out`. `admix` and `toggle`
+  add inputs; a closed input is removed. The mix ends when `out` is closed, and never closes it.
 
-  An input may have attributes: :pause, it is not read; :mute, it is read and its values are
-  dropped; :solo, it is read and passed on in any case, and inputs without :solo are muted
-  or, in `solo-mode` :pause, paused.
+  An input may have attributes. With :pause it is not read. With :mute it is read, and its values
+  are dropped. With :solo it is read, and its values are always put; inputs without :solo are
+  then muted or, in `solo-mode` :pause, paused.
 
   As core.async's. Differs: an input that is both :solo and :pause is read in either mode."
   [out]
@@ -116,32 +116,32 @@
   (unmix-all* (hub "mix of unmix-all" mix Mix "a mix")))
 
 (defn toggle
-  "Changes attributes of several inputs of `mix` at once: `state-map` is
-  {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given
-  stay; channels that are not inputs become such. As core.async's."
+  "Changes attributes of several inputs of `mix` at once. `state-map` is
+  {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given stay
+  the same; channels that are not inputs become inputs. As core.async's."
   [mix state-map]
   (toggle* (hub "mix of toggle" mix Mix "a mix") state-map))
 
 (defn solo-mode
-  "Says what becomes of the inputs without :solo while others have it: `mode` is :mute, as at
-  first, or :pause. As core.async's."
+  "Sets what happens to inputs without :solo while another input has it. `mode` is :mute, the
+  default, or :pause. As core.async's."
   [mix mode]
   (solo-mode* (hub "mix of solo-mode" mix Mix "a mix") mode))
 
-;;;; pub: one channel's values by topic
+;;;; pub: the values of one channel by topic
 
 (defprotocol-once Pub
-  "Behind `sub` and its kin. As core.async's."
+  "The operations of a pub. As core.async's."
   (sub* [p v ch close?] "Adds a subscription to topic `v`.")
   (unsub* [p v ch] "Removes a subscription to topic `v`.")
   (unsub-all* [p] [p v] "Removes all subscriptions, or those to topic `v`."))
 
 (defn pub
-  "Returns a pub of the channel `ch`, whose values go to the channels that subscribe to
-  their topic, (topic-fn value); each topic is a mult, on a channel with the buffer
-  (buf-fn topic), by default none. Values of a topic that nobody wants are dropped.
+  "Returns a pub of the channel `ch`. Each value goes to the channels that subscribe to its
+  topic, (topic-fn value). Each topic is a mult, on a channel with the buffer (buf-fn topic),
+  by default none. Values of a topic without subscriptions are dropped.
 
-  As core.async's. Differs: if `topic-fn` throws, subscribed channels close as with `ch`.
+  As core.async's. Differs: if `topic-fn` throws, subscribed channels close as if `ch` had closed.
 
       (let [source (skein.async/chan) odds (skein.async/chan 2)]
         (sub (pub source odd?) true odds)
@@ -162,18 +162,18 @@
        (unsub-all* [_ topic] (pubs/unsub-all hub topic))))))
 
 (defn sub
-  "Subscribes the channel `ch` to a topic of the pub `p`; it closes with the source unless
-  `close?` is false. As core.async's."
+  "Subscribes the channel `ch` to a topic of the pub `p`. It closes when the source closes,
+  unless `close?` is false. As core.async's."
   ([p topic ch] (sub p topic ch true))
   ([p topic ch close?] (sub* (hub "p of sub" p Pub "a pub") topic ch close?)))
 
 (defn unsub
-  "Ends what `sub` began. The channel stays open. As core.async's."
+  "Ends the subscription of `ch` to `topic`. The channel stays open. As core.async's."
   [p topic ch]
   (unsub* (hub "p of unsub" p Pub "a pub") topic ch))
 
 (defn unsub-all
-  "Ends all subscriptions, or those to `topic`. The channels stay open, for ever: the pub
-  forgets them. As core.async's."
+  "Ends all subscriptions, or those to `topic`. The channels stay open, also when the source
+  closes. As core.async's."
   ([p] (unsub-all* (hub "p of unsub-all" p Pub "a pub")))
   ([p topic] (unsub-all* (hub "p of unsub-all" p Pub "a pub") topic)))

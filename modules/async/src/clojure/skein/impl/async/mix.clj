@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.mix
-  "Many channels' values on one, under control: see skein.async/mix."
+  "The values of many channels on one: see skein.async/mix."
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
@@ -14,8 +14,9 @@
   (into #{} (keep (fn [[ch attributes]] (when (attribute attributes) ch))) inputs))
 
 (defn- plan
-  "What to read and what of it to pass on, given `inputs`, [[channel attributes]], and the mode of
-  soloing: {:ports vector, :passes? predicate}. `change` is always read, first of all."
+  "Returns which ports to read, and a predicate for the channels whose values are put:
+  {:ports vector, :passes? predicate}. `inputs` is [[channel attributes]]. `change` is always
+  read, first of all."
   [inputs solo-mode change]
   (let [solos (having :solo inputs)
         mutes (having :mute inputs)
@@ -40,7 +41,7 @@
   (filterv (fn other [[c]] (not (identical? c ch))) inputs))
 
 (defn- changed
-  "Changes the attributes of `ch` by `f`; adds it if it is no input."
+  "Changes the attributes of `ch` by `f`. Adds `ch` if it is not an input."
   [inputs ch f]
   (if (some (fn same? [[c]] (identical? c ch)) inputs)
     (mapv (fn [[c attributes :as input]] (if (identical? c ch) [c (f attributes)] input)) inputs)

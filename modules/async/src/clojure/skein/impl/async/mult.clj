@@ -1,11 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.mult
-  "One channel's values for many: see skein.async/mult.
+  "The values of one channel for many: see skein.async/mult.
 
-  A mult begins at its first tap. Before that it takes only what somebody waits to put, and drops
-  it. Its first value is on offer until a tap accepts it, and then goes to all the others that
-  there are by then: so taps that are made one after the other miss nothing, whatever the
-  scheduler does between them."
+  A mult begins at its first tap. Before that, when a put has to wait, the mult takes one value
+  and drops it. The first value is offered to all taps until one accepts it, and then goes to
+  all other taps that exist by then. So taps that are made one after the other miss nothing,
+  whatever the scheduler does between them."
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.async.gather :as gather]
@@ -18,7 +18,7 @@
 
 ;; A hub is a map:
 ;;
-;; source  the channel whose values it gives
+;; source  the channel whose values go to the taps
 ;; taps    atom of a vector of [channel close?], in the order in which they were made; nil before
 ;;         the first
 ;; change  channel that gets a value after each change of the taps
@@ -41,7 +41,7 @@
   nil)
 
 (defn- give
-  "Offers `v` to the tap `ch`, as part of the round; a closed one is removed."
+  "Offers `v` to the tap `ch`, as part of the round. Removes the tap if it is closed."
   [h ch v]
   (let [g (:gather h)
         arrived (fn arrived [open?]
@@ -50,25 +50,25 @@
     (try
       (when-not (gather/put g ch v arrived)
         (untap h ch))
-      ;; The tap's own trouble, such as too many puts: the other taps must not pay for it.
+      ;; An error of this tap, such as too many puts, must not reach the other taps.
       (catch Throwable t (Scheduler/uncaught t)))))
 
 (defn- give-all
-  "Gives `v` to all taps but `except`. Returns whether some have yet to accept it."
+  "Gives `v` to all taps but `except`. Returns whether some have not accepted it yet."
   [h v except]
   (gather/start (:gather h))
   (run! (fn each [[ch]] (when-not (identical? ch except) (give h ch v))) @(:taps h))
   (gather/pending? (:gather h)))
 
 (defn- offers
-  "The operations that offer `v` to the taps: those that are channels, since a port of another kind
-  may throw. Nil if there are none."
+  "Returns the operations that offer `v` to the taps, or nil if there are none. Only taps that are
+  channels count, since a port of another kind may throw."
   [h v]
   (when-some [puts (seq (for [[ch] @(:taps h) :when (instance? Channel ch)] [ch v]))]
     (into [(:change h)] puts)))
 
 (defblock ^:private run
-  "Moves values from the source to the taps, and closes those in the end."
+  "Moves values from the source to the taps, and closes the taps at the end."
   [h]
   (let [source (:source h)
         first-value (<! source)
@@ -88,7 +88,7 @@
     (doseq [[tap close?] @(:taps h) :when close?] (port/close-as! tap source))))
 
 (defn- drop-waiting
-  "Until the first tap: lets those go on who wait to put on `source`."
+  "Until the first tap: takes a value from `source` whenever a put waits there, and drops it."
   [h]
   (let [^Channel source (:source h)
         drop-one (fn drop-one []
@@ -118,5 +118,5 @@
   (let [h {:source source :taps (atom nil) :change (Channel. (Buffers$Sliding. 1)) :gather (gather/gather)}]
     (if (instance? Channel source)
       (drop-waiting h)
-      (do (reset! (:taps h) []) (run h))) ; whether somebody waits to put can't be known
+      (do (reset! (:taps h) []) (run h))) ; whether a put waits can't be known
     h))

@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.ops
   "Blocks that move values from channel to channel, or between a channel and a collection.
-  Each is documented where it is public, in skein.async.
+  Each is documented in skein.async.
 
-  A block that ends, whatever the reason, closes what it was to close: hence the
-  `finally`s. What it throws reaches the uncaught-exception handler, as that of any go block."
+  A block closes its output in a `finally`, so that it does so for whatever reason it ends. Its
+  exceptions go to the uncaught-exception handler, as those of any go block."
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require
    [skein.impl.argument :as argument]
@@ -17,12 +17,12 @@
 (set! *warn-on-reflection* true)
 
 (defn- some-value
-  "Returns `value`, unless it is nil: then throws for the operation called `op`."
+  "Returns `value`, or throws :skein/nil-value for the operation `op` if it is nil."
   [value op where]
   (when (nil? value)
     (error/fail! :skein/nil-value
-                 (str op " met nil " where ", which can't be put on a channel, because nil means"
-                      " closed. Values end there; put a marker such as ::none instead.")
+                 (str op " found nil " where ", which can't be put on a channel, because nil means"
+                      " closed. The channel closes there; use a marker such as ::none instead of nil.")
                  {:operation op}))
   value)
 
@@ -109,7 +109,7 @@
     out))
 
 (defn- takers
-  "One callback for each place of `values`, which puts what it is called with there."
+  "Returns one callback for each index of `values`, which stores its argument there."
   [^objects values g]
   (mapv (fn [i] (fn taken [v] (aset values (int i) v) (gather/arrive g)))
         (range (alength values))))
@@ -184,7 +184,7 @@
     :mixed))
 
 (defn to-chan
-  "A channel of the values of `coll`, put there by `onto`. See skein.async/to-chan!."
+  "Returns a channel of the values of `coll`, which `onto` puts. See skein.async/to-chan!."
   [onto coll]
   (collection "to-chan!" coll)
   (let [n (bounded-count 100 coll)]
@@ -195,7 +195,7 @@
 ;;;; Into a value
 
 (defblock ^:private reduce-block
-  "The block of `reduce` and `transduce`. What is there of a channel that was closed with a cause is no result."
+  "The block of `reduce` and `transduce`. If `ch` was closed with a cause, throws it: some values may be missing."
   [f complete init ch]
   (loop [acc init]
     (let [v (<! ch)]

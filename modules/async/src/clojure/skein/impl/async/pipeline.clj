@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.pipeline
-  "Works on several values at once and hands the results on in order.
+  "Works on several values at once, and puts the results in order.
 
       from -> feeder -+-> items, in order -------------------> drainer -> to
                       +-> jobs -> n workers, each fills its item
 
-  An item is the channel of one value's results. It stands in `items` before work on it
-  begins, and that channel's size bounds how many there are at a time."
+  An item is the channel of one value's results. It is put on `items` before the work on it
+  begins, so the size of `items` limits how many items there are at a time."
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
@@ -21,12 +21,12 @@
 (set! *unchecked-math* :warn-on-boxed)
 
 (def ^:const slow-ns
-  "A worker whose step took this long, 1 ms, goes on on a thread of its own: beside that, a
-  thread costs nothing, and blocks that compute must not keep the workers from others."
+  "A worker whose step took this long, 1 ms, continues on a thread of its own. Compared with 1 ms
+  a thread is cheap, and blocks that compute must not keep the workers busy."
   1000000)
 
 (defn- open?
-  "Returns whether `to` may still accept something, as far as that is known."
+  "Returns whether `to` may still accept a value; true if that can't be known."
   [to]
   (not (and (instance? Channel to) (.isClosed ^Channel to))))
 
@@ -44,14 +44,14 @@
     (finally (close! items))))
 
 (defn- discard
-  "Closes `ch` and drops what is there, so that nobody waits to put on it."
+  "Closes `ch` and drops its values, so that no put waits."
   [ch]
   (close! ch)
   (loop []
     (when (some? (port/poll! ch)) (recur))))
 
 (defn- abandon
-  "Nobody wants the items any more."
+  "Drops all items and their results: `to` has closed."
   [items]
   (close! items)
   (loop []
@@ -113,17 +113,17 @@
                 workload))
 
 (defblock ^:private work
-  "Does jobs until one has been slow, and has the others done on a thread."
+  "Does jobs until one has been slow. A thread does the jobs after that."
   [jobs do-job workload]
   (loop []
     (when-some [job (<! jobs)]
       (cond
         (not (do-job job)) (work-on-thread jobs do-job workload)
-        (not (cancelled?)) (recur))))) ; a step may have swallowed what it was told
+        (not (cancelled?)) (recur))))) ; a step may have swallowed the cancellation
 
 (defn- begin-work
-  "A program that wants no block to block, see skein.async/defblockingop, may well want the
-  transducer of a pipeline to: it never runs in a block then."
+  "Starts a worker. If go-checking is on, see skein.async/defblockingop, the worker is a thread,
+  because a pipeline's transducer may block even in such a program."
   [jobs do-job workload]
   (if (Boolean/getBoolean "clojure.core.async.go-checking")
     (work-on-thread jobs do-job workload)
@@ -136,14 +136,14 @@
   (argument/source (str "from of " what) from))
 
 (defn pipeline
-  "See skein.async/pipeline; `workload` says what threads slow work goes to."
+  "See skein.async/pipeline; `workload` says which threads do slow work."
   [n to xf from close? ex-handler workload]
   (check-arguments "pipeline" n to from)
   (check/function "xf of pipeline" xf)
   (when ex-handler (check/function "ex-handler of pipeline" ex-handler))
   (let [n (long n)
         items (chan n)
-        jobs (UnlimitedChannel. (port/buffer (+ n 2)) nil) ; n may be more than may wait elsewhere
+        jobs (UnlimitedChannel. (port/buffer (+ n 2)) nil) ; n may be above the limit of waits in a channel
         do-job (fn do-job [job] (quick? xf ex-handler job))
         begin (fn begin [v item] (port/put! jobs [v item]))]
     (dotimes [_ n] (begin-work jobs do-job workload))
@@ -156,7 +156,7 @@
   [n to af from close?]
   (check-arguments "pipeline-async" n to from)
   (check/function "af of pipeline-async" af)
-  ;; One item more than `items` holds is being drained.
+  ;; The drainer holds one item more than `items`.
   (let [items (if (= 1 (long n)) (chan) (chan (dec (long n))))
         begin (fn begin [v item] (try (af v item) (catch Throwable t (fails item t))))]
     (feed from to items begin)

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.ports
   "The ports behind the filters that core.async has deprecated, such as `map<`. Each is
-  documented in skein.async. They load late, with the protocols by which they are ports."
+  documented in skein.async. They are loaded late, with the protocols of ports."
   (:require
    [skein.impl.protocols :as impl])
   (:import
@@ -10,7 +10,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- mapping-handler
-  "The handler `h`, whose function gets (f value), or nil for nil."
+  "Returns the handler `h` with a function that gets (f value), or nil for nil."
   [^Lock h f]
   (reify
     Lock
@@ -26,7 +26,7 @@
           (meta complete))))))
 
 (defn- port
-  "A port in front of `ch` that takes by `take` and puts by `put`."
+  "Returns a port in front of `ch` that takes by `take` and puts by `put`."
   [ch take put]
   (reify
     impl/Channel

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.pub
-  "One channel's values for those who want their topic: see skein.async/pub."
+  "The values of one channel by topic: see skein.async/pub."
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.async.mult :as mult]
@@ -17,7 +17,7 @@
   (get @(:topics h) topic))
 
 (defn- topic!
-  "The [channel hub] of `topic`, made if there is none."
+  "Returns the [channel hub] of `topic`, made if there is none."
   [h topic]
   (or (topic-of h topic)
       (let [ch (chan ((:buf-fn h) topic))
@@ -43,7 +43,7 @@
   ([h topic] (swap! (:topics h) dissoc topic)))
 
 (defblock ^:private run
-  "Moves values from the source to the channels of their topics, and closes those in the end."
+  "Moves values from the source to the channels of their topics, and closes these at the end."
   [h]
   (let [source (:source h)
         topic-fn (:topic-fn h)]

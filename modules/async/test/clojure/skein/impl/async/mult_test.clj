@@ -57,7 +57,7 @@
           [c d e] (vec (repeatedly 3 #(a/tap m (a/chan))))]
       (is (= [1 1 1 2] (within-deadline (mapv a/<!! [e c d d])))))))
 
-(deftest before-the-first-tap-puts-go-on-and-values-stay-in-the-buffer
+(deftest before-the-first-tap-puts-continue-and-values-stay
   (within-deadline
     (let [source (a/chan 2) m (a/mult source)]
       (run! #(a/>!! source %) (range 6))

@@ -54,7 +54,7 @@
     (is (= [2 4 6] (repeatedly 3 #(await-port stuck))))
     (is (= 3 (await-port odds)))))
 
-(deftest a-subscription-closes-with-the-source-unless-told-otherwise
+(deftest subscription-closes-with-the-source-by-default
   (both= [nil nil true]
          (let [source (a/chan) p (a/pub source identity) c (a/chan 1) d (a/chan 1) e (a/chan 1)]
            (a/sub p 1 c)

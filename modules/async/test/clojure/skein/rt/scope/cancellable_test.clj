@@ -100,7 +100,7 @@
                             (.shield c)
                             (let [behind (interrupted?)] (.unshield c) [before behind (interrupted?)])))))))))
 
-(deftest a-region-entered-before-the-cancellation-was-noticed-is-cancelled
+(deftest region-entered-before-delivery-is-cancelled-too
   (is (= [true true]
          (on-thread (fn [] (let [outer (enter)] (.cancel outer) (let [inner (enter)] [(.isCancelled inner) (interrupted?)]))))))
   (is (= [false false]
