@@ -68,8 +68,8 @@
                    (when (some? v) (port/>!! c v))
                    v)
                  (catch Throwable t
-                  (when-not child? ; otherwise its scope throws it
-                    (Failures/uncaught t)) ; before its taker gets nil, and may read the exception
+                   (when-not child? ; otherwise its scope throws it
+                     (Failures/uncaught t)) ; before its taker gets nil, and may read the exception
                    (.close c t)
                    (throw t))
                  (finally (port/close! c))))

@@ -3,11 +3,11 @@ package skein.fold.engine;
 
 /**
  * A thread's right to run the user's functions for some work, as long as the work is wanted. Dropping the claim interrupts that thread,
- * since it may wait for something that never comes; {@link #leave} takes the interrupt back.
+ * since it may wait for something that never comes; {@link #leave} clears the interrupt.
  */
 class Claim {
-    private volatile boolean dropped; // written under this; the owner looks between blocks
-    private Thread owner; // guarded by this; the thread that is in the user's functions, or null
+    private volatile boolean dropped; // written under this; the owner reads it between blocks
+    private Thread owner; // guarded by this; the thread that runs the user's functions, or null
     private boolean interrupted; // guarded by this; drop() has interrupted the owner
 
     final boolean isDropped() {
@@ -21,17 +21,17 @@ class Claim {
         return true;
     }
 
-    /** Ends what {@link #enter} began. */
+    /** Ends the run that {@link #enter} began. */
     final synchronized void leave() {
         owner = null;
         if (interrupted) Thread.interrupted();
         interrupted = false;
     }
 
-    /** Says that nobody wants the work any more. */
+    /** Drops the claim: the work is not wanted any more. */
     final synchronized void drop() {
         dropped = true;
-        // An interrupt that is somebody else's must not be taken back.
+        // An interrupt by another thread must not be cleared.
         if (owner == null || owner == Thread.currentThread() || interrupted || owner.isInterrupted()) return;
         interrupted = true;
         owner.interrupt();

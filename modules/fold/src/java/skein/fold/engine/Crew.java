@@ -9,10 +9,10 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The engine's own threads, on which helpers run unless the caller gives a pool. There are as many as the machine has processors, or
- * as the most demanding fold has asked for. They start when they are wanted and end after a while without work.
+ * as the most demanding fold has asked for. They start when they are needed and end after some time without work.
  */
 final class Crew extends ThreadPoolExecutor {
-    /** How many processors there were when the engine was loaded; to ask costs more than a small fold. */
+    /** The number of processors when the engine was loaded; reading it costs more than a small fold. */
     static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
     /** How long a thread stays without work. */
     static final long KEEP_MILLIS = 20_000;
@@ -20,7 +20,7 @@ final class Crew extends ThreadPoolExecutor {
     private static final int MAX_THREADS = 256;
     static final Crew OWN = new Crew(PROCESSORS, KEEP_MILLIS);
 
-    /** The newest task first, since a nested fold holds up the one around it. */
+    /** The newest task first, since the outer fold waits for a nested one. */
     private static final class Stack extends LinkedBlockingDeque<Runnable> {
         private static final long serialVersionUID = 1;
 
@@ -49,7 +49,7 @@ final class Crew extends ThreadPoolExecutor {
                 .factory();
         return work -> {
             Thread thread = factory.newThread(work);
-            // Not the class loader of whichever thread happened to fold first.
+            // Not the class loader of the thread that folded first.
             thread.setContextClassLoader(RT.class.getClassLoader());
             return thread;
         };

@@ -11,30 +11,30 @@ import skein.fold.spi.Feed;
 import skein.fold.spi.Span;
 
 /**
- * A run over a feed: a free thread takes its turn at the feed, reads a block, and works on it. It goes on with its part as long as no
+ * A run over a feed: a free thread takes its turn at the feed, reads a block, and works on it. It continues its part as long as no
  * other thread has read in between.
  *
- * <p>If a stage needs its elements in order, the run is <em>in order</em>: each block becomes a part, whose accumulator is a list of what
- * the stages in front let through. The first part alone has the fold's accumulator. To combine it with its neighbour
- * is to feed it the neighbour's list through the rest of the chain.
+ * <p>If a stage needs its elements in order, the run is <em>in order</em>: each block becomes a part. Its accumulator is a list of the
+ * elements that come out of the stages before that one. Only the first part has the fold's accumulator. Combining it with its neighbour
+ * means passing the neighbour's list through the rest of the chain.
  *
  * <p>Invariants, besides those of {@link Run}:
  * <ul>
  * <li>FR1: a block's part is in the list before the next block is read, so the list is in the feed's order.
  * <li>FR2: each thread has at most one block that is read and not reduced; in order there are at most {@link #window} parts.
- * <li>FR3: no element lies unused while the reader waits for another one. A thread that has waited for its turn takes the elements read
+ * <li>FR3: no element stays unused while the reader waits for another one. A thread that has waited for its turn takes the elements read
  *     so far. As long as there is no helper, the caller steps on each element before it reads the next.
  * </ul>
  */
 final class FeedRun extends Run {
-    /** How many times as long as a combination a block should take. */
+    /** A block should take this many times as long as a combination. */
     private static final int COMBINE_SHARE = 16;
-    /** Most turns take a few microseconds, in which a thread can't even fall asleep. */
+    /** How long to spin for a turn: most turns take a few microseconds, less than a thread takes to park. */
     private static final int SPINS = 200;
     /** How long to wait for a turn before taking what the reader has read. */
     private static final long PATIENCE_NANOS = 4_000_000;
 
-    /** Collects what the stages in front let through. */
+    /** Collects the elements that come out of the stages in front. */
     private static final IFn COLLECT = new AFn() {
         @Override
         @SuppressWarnings("unchecked")
@@ -44,12 +44,12 @@ final class FeedRun extends Run {
         }
     };
 
-    private final Start alone; // what the caller was before
+    private final Start alone; // the caller's fold before it became a run
     private final Feed feed;
     private final int front; // how many stages are in front of the one that needs order; -1: none does
     private final int window;
     private final Pace measured;
-    private final Claim source = new Claim(); // of the thread that reads; dropped when nobody wants more
+    private final Claim source = new Claim(); // of the thread that reads; dropped when no more elements are wanted
     private final ReentrantLock turn = new ReentrantLock(); // held by the thread that reads
 
     /** @param front how many stages are in front of the first one that needs order, or -1 if none does */
@@ -71,7 +71,7 @@ final class FeedRun extends Run {
         source.drop();
     }
 
-    /** Returns whether nobody wants more of the source. */
+    /** Returns whether no more elements of the source are wanted. */
     private boolean isShut() {
         return source.isDropped();
     }
@@ -93,8 +93,8 @@ final class FeedRun extends Run {
     }
 
     /**
-     * Steps on element after element until there is a helper. Dear elements are left to the worker, which does not hold its turn
-     * while it steps. Returns whether {@code root} goes on.
+     * Steps on element after element until there is a helper. Expensive elements are left to the worker, which does not hold its
+     * turn while it steps. Returns whether {@code root} continues.
      */
     private boolean stepAlone(Part root) {
         if (!turn.tryLock()) return true;
@@ -113,7 +113,7 @@ final class FeedRun extends Run {
         }
     }
 
-    /** What one thread does. */
+    /** The work of one thread. */
     private final class Worker {
         private Part part; // null: none yet
         private final Pace pace;
@@ -142,7 +142,7 @@ final class FeedRun extends Run {
             if (block.size() > 0) pace.took(block.size(), note(part, block.size(), before) - before);
             if (isInOrder()) complete(part);
             else endIfReduced(part);
-            return true; // as far as this thread knows
+            return true; // this thread can't know that there are no more
         }
 
         private Span takeBlock() throws InterruptedException {
@@ -182,7 +182,7 @@ final class FeedRun extends Run {
             Throwable thrown = null;
             try {
                 block = feed.next(isHelped() ? blockSize() : 1);
-            } catch (Throwable t) { // it counts if what comes before does not end the fold
+            } catch (Throwable t) { // it counts if no earlier element ends the fold
                 thrown = t;
             } finally {
                 source.leave();
@@ -203,7 +203,7 @@ final class FeedRun extends Run {
             return n < window;
         }
 
-        /** Sees to it that what was read just now belongs to this thread's part. Under the lock. */
+        /** Makes the elements just read belong to this thread's part. Called under the lock. */
         private void place() {
             if (part != null && (fold.options.unordered() || part == tail())) return;
             part = new Part(pace);
@@ -227,11 +227,11 @@ final class FeedRun extends Run {
             else part.acc = block.reduce(part.step, part.acc, 0, block.size());
         }
 
-        /** Feeds {@code block} to the stages in front, which put what they let through into the part's list. */
+        /** Feeds {@code block} to the stages in front. Their results go to the part's list. */
         private void collect(Part part, Span block) {
             try {
                 if (block.reduce(part.step, part.acc, 0, block.size()) instanceof Reduced) endAfter(part);
-            } catch (Throwable t) { // it counts when the elements before have had their turn
+            } catch (Throwable t) { // it counts after the elements before
                 if (isCancellation(part, t)) throw t;
                 throwAfter(part, t);
             }

@@ -15,28 +15,28 @@ import skein.fold.spi.Span;
 /**
  * One fold: its functions, its options, and the three ways in which it begins, one for each kind of source.
  *
- * <p>The transducer in front of the step is taken apart into stages. Applied one to the other, the last one to the step, they make a
- * chain: an array of reducing functions, of which the first takes the source's elements and the last is the step. Stages may keep
- * state, so each part of the source has a chain of its own.
+ * <p>The transducer in front of the step is divided into stages. Applied one to the other, the last one to the step, they make a
+ * chain. It is an array of reducing functions: the first takes the source's elements, and the last is the step. Stages may keep state,
+ * so each part of the source has a chain of its own.
  */
 public final class Fold {
     /**
      * How to run a fold.
      *
-     * @param parallelism threads at most, the caller's included
-     * @param grain units in a block, and no serial start; 0: measured
+     * @param parallelism the most threads, the caller's included
+     * @param grain units in a block, without a serial start; 0: measured
      * @param unordered whether accumulators may be combined in any order
-     * @param pool where helpers run; null: on the engine's crew
-     * @param watch where to note what happens, or null
+     * @param pool runs the helpers; null: the engine's crew
+     * @param watch records how the fold runs, or null
      */
     public record Options(int parallelism, long grain, boolean unordered, Executor pool, Watch watch) {}
 
     /** As many threads as there are processors, blocks as measured, in order, on the crew, unwatched. */
     public static final Options DEFAULTS = new Options(Crew.PROCESSORS, 0, false, null, null);
 
-    /** How long a virtual thread may keep its carrier; to come back to it takes some 20 us. */
+    /** How long a virtual thread may keep its carrier thread; getting it back takes some 20 us. */
     private static final long SLICE_NANOS = 1_000_000;
-    /** The longest slice to make up for, so that a fold of dear elements does not park for ever. */
+    /** The longest slice to compensate for, so that a fold of expensive elements does not park for ever. */
     private static final long MAX_SLICE_NANOS = 20 * SLICE_NANOS;
     /** How many folds are on virtual threads and have parked. */
     private static final AtomicInteger PARKING = new AtomicInteger();
@@ -50,19 +50,20 @@ public final class Fold {
     Watch watch; // written by the caller before it has helpers; null until the fold has taken a while
     private final IFn[] stages;
     private final IFn rawStep;
-    private final IFn step; // with an arity of one if anybody calls that
-    private final boolean completes; // whether a part's accumulator is to be completed
+    private final IFn step; // with an arity of one if that is called
+    private final boolean completes; // whether a part's accumulator must be completed
     private final int inOrderFrom; // when no stage needs order
-    private long carried; // the caller's; when a virtual thread got its carrier, 0 before the first block has ended
+    private long
+            carried; // the caller's; when a virtual thread got its carrier thread, 0 before the first block has ended
     private boolean parks; // the caller's; whether it is in PARKING
 
     /**
-     * @param identity of no argument: an accumulator to begin with
+     * @param identity function of no argument; returns the first accumulator
      * @param stages transducers, the first one first
      * @param step a reducing function
      * @param completes whether the step's arity of one, if it has one, completes an accumulator
      * @param stepInOrder whether the step has to see all elements in order
-     * @param combine of two accumulators, neighbours
+     * @param combine function of two neighbouring accumulators
      */
     public Fold(
             IFn identity,
@@ -98,7 +99,7 @@ public final class Fold {
                             : Start.fold(this, (IReduceInit) source);
             if (watch != null) watch.report();
             return result;
-        } catch (Exception e) { // what close might throw is not declared elsewhere
+        } catch (Exception e) { // close may throw a checked exception
             throw Util.sneakyThrow(e);
         } finally {
             if (parks) PARKING.decrementAndGet();
@@ -106,12 +107,12 @@ public final class Fold {
         }
     }
 
-    // What the caller does between two blocks.
+    // The caller's work between two blocks.
 
     /**
-     * Throws an InterruptedException if somebody has interrupted the caller. A virtual thread that computes keeps its carrier until it parks; to
-     * yield is not enough, since a carrier looks for other work only when it finds none where it found the last. So the caller parks now and
-     * then, if it is one. If there are more such folds than carriers, they park so long that carriers run out of work.
+     * Throws an InterruptedException if the caller has been interrupted. A virtual thread that computes keeps its carrier thread until it
+     * parks. Yielding is not enough, since a carrier thread looks for other work only when its own queue is empty. So a caller on a virtual
+     * thread parks from time to time. If there are more such folds than carrier threads, they park so long that carrier threads become idle.
      */
     void pause() {
         if (Thread.interrupted()) throw Util.sneakyThrow(interruption());
@@ -121,9 +122,9 @@ public final class Fold {
         if (now - carried < SLICE_NANOS) return;
         int folds = parks ? PARKING.get() : PARKING.incrementAndGet();
         parks = true;
-        // Of more folds than carriers, so long that they leave half of the carriers' time. A slice takes longer when
-        // elements
-        // are dear, or when other processes keep the carriers from their processors.
+        // With more folds than carrier threads, they park so long that half of the carrier threads' time is free. A
+        // slice
+        // takes longer when elements are expensive, or when other processes use the processors.
         long slice = Math.min(now - carried, MAX_SLICE_NANOS);
         long turns = 2 * slice * folds / Crew.PROCESSORS;
         LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : turns - slice);
@@ -149,7 +150,7 @@ public final class Fold {
         return chain;
     }
 
-    /** Returns what {@code chain} does with the elements of {@code span}, which may be null: as one loop if that is worthwhile. */
+    /** Returns the step for {@code chain} on the elements of {@code span}, which may be null: one loop if that is worthwhile. */
     IFn stepOf(IFn[] chain, Span span) {
         return span == null ? chain[0] : Fused.stepOf(span, stages, rawStep, chain);
     }
@@ -160,8 +161,8 @@ public final class Fold {
     }
 
     /**
-     * Returns the first stage that has to see its elements in order or, if {@code ends} is set, that stops early, for which there is no
-     * unordered answer either: stageCount() for the step, more for none.
+     * Returns the first stage that needs its elements in order. If {@code ends} is set, also counts a stage that stops early, which has no
+     * unordered answer either. Returns stageCount() for the step, and more if there is none.
      */
     int firstInOrder(IFn[] chain, boolean ends) {
         for (int i = 0; i < stages.length; i++) {
@@ -171,7 +172,7 @@ public final class Fold {
         return inOrderFrom;
     }
 
-    /** Returns the first stage that can't be without order, as above. */
+    /** Returns the first stage that has no unordered answer, as above. */
     public int firstThatNeedsOrder() {
         return firstInOrder(chain(), true);
     }
@@ -180,15 +181,15 @@ public final class Fold {
         return stages.length;
     }
 
-    // What happens.
+    // Watching.
 
-    /** From now on others see the fold, which has done {@code done} of {@code size} units; -1 if nobody knows. */
+    /** Makes the fold visible to watchers. It has done {@code done} of {@code size} units; -1 if unknown. */
     void show(String unit, long size, long start, long done) {
         if (watch == null) watch = new Watch(unit, size, start, done, null, false);
         watch.show();
     }
 
-    /** Notes how the fold runs, and why. */
+    /** Records how the fold runs, and why. */
     void path(String path, String reason) {
         if (watch != null) watch.path(path, reason);
     }

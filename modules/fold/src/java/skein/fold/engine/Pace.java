@@ -2,8 +2,8 @@
 package skein.fold.engine;
 
 /**
- * How many units one thread takes at a time: as many as should take as long as all blocks before together, between {@link
- * #FIRST_BLOCK_NANOS} and {@link #BLOCK_NANOS}, at the cost measured last. One thread uses it; others may read the cost.
+ * Chooses how many units one thread takes at a time. A block should take as long as all blocks before together, between {@link
+ * #FIRST_BLOCK_NANOS} and {@link #BLOCK_NANOS}, at the last measured cost. One thread uses a pace; others may read the cost.
  *
  * <p>The first block has one unit, since its cost is unknown. The second has at most {@link #SECOND}, since the first unit may be
  * cheaper than most. Later blocks grow {@link #GROWTH}-fold at most. Towards the end they shrink, so that the rest can be shared.
@@ -59,12 +59,12 @@ final class Pace {
         return restIsSmall ? remaining : n;
     }
 
-    /** Returns how many units to take until a helper comes, which waits meanwhile. */
+    /** Returns how many units to take while a helper waits for a part. */
     int nextAlone() {
         return isFixed() || last == 0 ? 1 : (int) Math.max(1, MIN_BLOCK_NANOS / Math.max(nanosPerUnit, 1));
     }
 
-    /** Says that the last block of {@code units} units has taken {@code nanos}. */
+    /** Records that the last block of {@code units} units has taken {@code nanos}. */
     void took(long units, long nanos) {
         last = units;
         spent += nanos;

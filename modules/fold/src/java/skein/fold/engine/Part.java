@@ -4,8 +4,8 @@ package skein.fold.engine;
 import clojure.lang.IFn;
 
 /**
- * A part of the source with an accumulator of its own, and the thread that works on it, its owner. Of a part of a span nobody has
- * taken the units [at, end) yet; the owner takes them block by block, and a helper splits off their later half.
+ * A part of the source with an accumulator of its own, and the thread that works on it, its owner. In a part of a span the units
+ * [at, end) are not taken yet. The owner takes them block by block, and a helper steals their later half.
  *
  * <pre>
  *   running -> done        the units are used up; the accumulator waits for a neighbour's
@@ -19,7 +19,7 @@ final class Part extends Claim {
     IFn step; // the owner's
     Object acc; // the owner's; guarded by the run when done
     long from; // the owner's; where its present block begins, or -1
-    Watch.Piece piece; // the owner's; null when nobody watches
+    Watch.Piece piece; // the owner's; null if nothing watches
     Part left; // guarded by the run
     Part right; // guarded by the run
     boolean done; // guarded by the run
@@ -30,7 +30,7 @@ final class Part extends Claim {
     private long blockUnits; // guarded by this
     private long blockStart; // guarded by this; when the owner took its present block
 
-    /** A part without units of its own, such as one whose units come from a feed. */
+    /** Makes a part without units of its own, such as one whose units come from a feed. */
     Part(Pace pace) {
         this.pace = pace;
         from = -1;
@@ -59,7 +59,7 @@ final class Part extends Claim {
         return end - at;
     }
 
-    /** Returns how long those units should take, going by the present block if that is slower than expected. */
+    /** Returns how long those units should take, by the cost of the present block if that is slower than expected. */
     synchronized double remainingNanos(long now) {
         if (pace.isFixed()) return Double.MAX_VALUE;
         double perUnit = pace.nanosPerUnit();
@@ -76,7 +76,7 @@ final class Part extends Claim {
         return later;
     }
 
-    /** Leaves out the units that nobody has taken. */
+    /** Drops the units that nobody has taken. */
     synchronized void close() {
         end = at;
     }

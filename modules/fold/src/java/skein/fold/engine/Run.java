@@ -25,9 +25,9 @@ import java.util.concurrent.locks.LockSupport;
  * <li>RN4: a thread waits only for helpers that run, never for one that may come; so nested folds can't deadlock.
  * </ul>
  *
- * <p>A {@code Reduced} and an exception of a part end what is to the right of it: that is dropped, and interrupted. What is to the
- * left goes on, so that the value or the exception is the sequential one. What belongs to no part, such as an interrupt of the
- * caller, drops everything, as does any exception of an unordered fold; the caller gets that exception.
+ * <p>A {@code Reduced} or an exception of a part ends the parts to its right: they are dropped, and interrupted. The parts to its left
+ * continue, so that the value or the exception is the sequential one. An interrupt of the caller, which belongs to no part, drops all
+ * parts. So does any exception of an unordered fold; the caller gets that exception.
  */
 abstract class Run {
     private static final int SPINS = 2000;
@@ -36,10 +36,11 @@ abstract class Run {
     final Object lock = new Object();
     private final Object bindings = Var.cloneThreadBindingFrame();
     private final Thread caller = Thread.currentThread();
-    /** What a pool gets: the run, as long as it wants help. A pool that keeps it for longer keeps nothing else. */
+    /** The task for a pool. It refers to the run only as long as the run wants help, so that a pool that keeps the task keeps nothing else. */
     private final AtomicReference<Run> wanted = new AtomicReference<>(this);
 
-    private final AtomicBoolean invited = new AtomicBoolean(); // whether a helper has been asked for and has not come
+    private final AtomicBoolean invited =
+            new AtomicBoolean(); // whether a helper has been asked for and has not started
     private final List<Thread> helpers = new ArrayList<>(); // guarded by lock; those at work
 
     private Part head; // guarded by lock

@@ -6,12 +6,12 @@ import skein.fold.spi.Span;
 
 /** A run over a span: a thread without work splits off the later half of the part with the most units left. */
 final class SpanRun extends Run {
-    /** Work that takes less than this stays with its owner: a part of its own would cost as much. */
+    /** Work that takes less than this stays with its owner: splitting it off would cost as much. */
     private static final double WORTH_SPLITTING_NANOS = 10_000;
 
     private static final int SPINS = 200;
     private static final long NAP_NANOS = 20_000;
-    /** What {@link #split} returns when there may be something to split in a moment. */
+    /** The value that {@link #split} returns if there may be something to split soon. */
     private static final Part LATER = new Part(null);
 
     private final Span span;

@@ -25,12 +25,12 @@ import java.util.stream.Stream;
 import skein.base.Internals;
 
 /**
- * What can be known about transducers, which are opaque functions.
+ * Inspects transducers, which are opaque functions.
  *
- * <p>A composition made by {@code comp} is taken apart by its fields. Whether a transducer keeps state is seen by applying
- * it to a step twice: what one reducing function closes over and the other does not, down through the functions that it
- * closes over, is state of its own; so is a field that can be set. State that both share, such as an atom for statistics, was
- * there before; its owner makes it safe for several threads.
+ * <p>The parts of a composition made by {@code comp} are read from its fields. To find out whether a transducer keeps state, it is
+ * applied to a step twice. Objects that one of the two reducing functions closes over and the other does not, also through other
+ * functions, are its state; so is a mutable field. State that both share, such as an atom for statistics, existed before; it must be
+ * safe for several threads.
  */
 public final class Stages {
     private static final IFn IDENTITY = new AFn() {};
@@ -39,7 +39,7 @@ public final class Stages {
     private static final Class<?> HALT_WHEN = core("halt-when").invoke(IDENTITY).getClass();
     private static final int MAX_DEPTH = 8;
 
-    /** The fields of a class that hold an instance's state; null for one that can't be looked into. */
+    /** The fields of a class that hold an instance's state; null for a class that can't be inspected. */
     private static final ClassValue<Field[]> FIELDS = new ClassValue<>() {
         @Override
         protected Field[] computeValue(Class<?> type) {
@@ -53,7 +53,7 @@ public final class Stages {
         }
     };
 
-    /** How many arguments, up to two, an instance of a class takes besides those of a RestFn: bit n says whether n. */
+    /** The arities, up to two, of a class's instances besides those of a RestFn: bit n is set if it takes n arguments. */
     private static final ClassValue<Integer> ARITIES = new ClassValue<>() {
         @Override
         protected Integer computeValue(Class<?> type) {
@@ -79,7 +79,7 @@ public final class Stages {
         return c != null && c != AFunction.class && c != AFn.class && c != RestFn.class;
     }
 
-    /** Returns whether a class's arity of one looks something up rather than completes. */
+    /** Returns whether a class's arity of one looks something up instead of completing. */
     private static boolean isLookup(Class<?> type) {
         return Stream.of(Keyword.class, Symbol.class, Collection.class, Map.class, MultiFn.class)
                 .anyMatch(c -> c.isAssignableFrom(type));
@@ -90,7 +90,7 @@ public final class Stages {
             field.setAccessible(true);
             return field;
         } catch (InaccessibleObjectException e) {
-            return null; // of a class of the JDK
+            return null; // a class of the JDK
         }
     }
 
@@ -102,7 +102,7 @@ public final class Stages {
         }
     }
 
-    /** Returns the transducers that {@code xform} is composed of, in the order in which elements meet them. */
+    /** Returns the transducers that {@code xform} is composed of, in the order in which elements pass them. */
     public static IFn[] of(IFn xform) {
         if (!Internals.isComposition(xform)) return new IFn[] {xform};
         List<IFn> all = new ArrayList<>();
@@ -124,29 +124,29 @@ public final class Stages {
         return (arities(f) & 1 << 1) != 0;
     }
 
-    /** Returns how many arguments {@code f}, a function, takes: bit 0 says whether none, bit 2 whether two. */
+    /** Returns the arities of {@code f}, a function: bit 0 is set if it takes no argument, bit 2 if it takes two. */
     public static int arities(Object f) {
         if (f instanceof Var var) return arities(var.deref());
         int arities = ARITIES.get(f.getClass());
         return f instanceof RestFn rest ? arities | -1 << rest.getRequiredArity() : arities;
     }
 
-    /** Returns whether {@code xform} ends the fold by what one element is, as {@code take-while} does. */
+    /** Returns whether {@code xform} may end the fold because of an element, as {@code take-while} does. */
     static boolean stopsEarly(Object xform) {
         return xform.getClass() == TAKE_WHILE;
     }
 
     /**
-     * Returns whether {@code xform} has to see its elements one after the other.
+     * Returns whether {@code xform} needs its elements in order.
      *
-     * @param made what {@code xform} made of {@code next}
+     * @param made the result of {@code xform} for {@code next}
      */
     static boolean isOrderDependent(IFn xform, Object made, Object next) {
-        // halt-when keeps no state, but what it returns takes the place of the whole fold's value.
+        // halt-when keeps no state, but its result replaces the value of the whole fold.
         return xform.getClass() == HALT_WHEN || differs(made, xform.invoke(next), next, 0);
     }
 
-    /** Returns whether two functions made alike hold something that is each one's own. */
+    /** Returns whether two functions made in the same way hold objects that they do not share. */
     private static boolean differs(Object one, Object two, Object next, int depth) {
         if (one == two || one == next && two == next) return false;
         if (one == null || two == null || one.getClass() != two.getClass()) return true;
@@ -154,7 +154,7 @@ public final class Stages {
             return one instanceof AtomicLong || one instanceof AtomicInteger || !one.equals(two);
         }
         if (!(one instanceof IFn) || one instanceof IPersistentCollection || depth == MAX_DEPTH) return true;
-        // A closure's fields are not final either, but nobody can set them.
+        // A closure's fields are not final either, but no code can set them.
         boolean closure = one instanceof Fn || Internals.isReify(one.getClass());
         for (Field field : FIELDS.get(one.getClass())) {
             if (field == null || !closure && !Modifier.isFinal(field.getModifiers())) return true;

@@ -9,39 +9,39 @@ import skein.fold.spi.Feed;
 import skein.fold.spi.Span;
 
 /**
- * How a fold begins: on the caller's thread, alone, since most folds are over before a helper could come. It becomes a run only when it
- * has taken {@link #ALONE_NANOS} and the rest should take longer than calling for help.
+ * The beginning of a fold, on the caller's thread only, since most folds end before a helper could start. It becomes a run only when it
+ * has taken {@link #ALONE_NANOS} and the rest should take longer than it takes to get helpers.
  */
 final class Start {
     /** How long a fold runs on the caller's thread before it asks for helpers. */
     static final long ALONE_NANOS = 60_000;
-    /** How long the rest must take for that; a helper needs half of it to come. */
+    /** How long the rest must take for that; a helper needs half of this time to start. */
     private static final long WORTH_HELP_NANOS = 100_000;
     /** How many times as long as so far to wait before asking again whether helpers are worth their cost. */
     private static final int PATIENCE = 16;
-    /** How long a fold that nobody shares runs before others see it. */
+    /** How long a fold without helpers runs before watchers see it. */
     private static final long SEEN_NANOS = 1_000_000;
-    /** So few units are not worth a look at the clock: after the first one there is but one left. */
+    /** With so few units the clock is not read: after the first one there is only one left. */
     private static final int FEW = 2;
-    /** With so few units, the first look at the clock is compared with the last one of a fold before: two would cost more than the units. */
+    /** With so few units, the first clock reading is compared with the last one of an earlier fold: two readings would cost too much. */
     private static final int UNMEASURED = 64;
     /** So few units are not worth a plan, if they take little time. More may be worth a loop of their own. */
     private static final int SMALL = 9999;
-    /** How many times as many units as before to reduce before the next look at the clock. */
+    /** The factor by which the number of units grows from one clock reading to the next. */
     private static final int GROWTH = 32;
-    /** When the thread looked at the clock last for a fold that ended without a plan; longer ago if it never did. */
+    /** When the thread read the clock last for a fold that ended without a plan; long ago if it never did. */
     private static final ThreadLocal<long[]> LOOKED =
             ThreadLocal.withInitial(() -> new long[] {System.nanoTime() - WORTH_HELP_NANOS});
 
-    /** How many units to look at to see where their time goes. */
+    /** How many units are timed to find out where their time goes. */
     private static final int PROBED = 128;
-    /** Which share of the time must be in what can run in parallel, for helpers to be worth their cost. */
+    /** The share of the time that must be in parallel stages for helpers to be worth their cost. */
     private static final double WORTH_SHARE = 0.35;
-    /** How long the parallel part of an element must take: to hand an element over costs a cache miss or two. */
+    /** How long the parallel part of an element must take: passing an element to another thread costs one or two cache misses. */
     private static final double WORTH_ELEMENT_NANOS = 15;
 
     private static final int MAX_BLOCK = 1 << 20;
-    /** How many pushed elements may be stepped on between two looks at the clock. */
+    /** How many pushed elements may be stepped on between two clock readings. */
     private static final int MAX_UNLOOKED = 1024;
 
     /** A span as a feed: blocks from its beginning to its end, each of {@code least} units or more. */
@@ -67,7 +67,7 @@ final class Start {
             return span.reduce(step, acc, at, take(n));
         }
 
-        /** Takes {@code n} units, or as many as are worthwhile. Returns where they end. */
+        /** Takes {@code n} units, or the smallest worthwhile number. Returns where they end. */
         private long take(int n) {
             return at += Math.min(Math.max(n, least), span.size() - at);
         }
@@ -96,7 +96,7 @@ final class Start {
         }
     }
 
-    /** A step that measures what it takes, and what it takes to measure that. */
+    /** A step that measures its time, and the time of the measurement. */
     private static final class Timed extends AFn {
         private final IFn step;
         private long calls;
@@ -126,7 +126,7 @@ final class Start {
 
         @Override
         public Object invoke(Object acc) {
-            return acc; // some sources complete what they reduce
+            return acc; // some sources call the completing arity
         }
 
         @Override
@@ -176,8 +176,8 @@ final class Start {
     }
 
     /**
-     * Folds {@code span}. A fold that should take less than {@link #ALONE_NANOS} ends here, with a chain and some looks at the clock: after the
-     * first unit, after {@link Pace#SECOND} more, since the first may be cheaper than most, and then after ever more.
+     * Folds {@code span}. A fold that should take less than {@link #ALONE_NANOS} ends here, with a chain and some clock readings: after the
+     * first unit, after {@link Pace#SECOND} more, since the first may be cheaper than most, and then after growing numbers of units.
      */
     static Object fold(Fold fold, Span span) {
         long size = span.size();
@@ -221,7 +221,7 @@ final class Start {
         return acc instanceof Reduced reduced ? reduced.deref() : acc;
     }
 
-    /** Folds what {@code pusher} pushes: on this thread, since it does that on this thread's stack. */
+    /** Folds the elements that {@code pusher} pushes, on this thread, since they are pushed on this thread's stack. */
     static Object fold(Fold fold, IReduceInit pusher) {
         Start start = new Start(fold, null, null);
         if (start.sharable) fold.path("serial", "the source reduces itself, on one thread");
@@ -246,16 +246,16 @@ final class Start {
     /** Feeds a block, of {@code most} units at most, to {@code step}. Returns how many units it had, or -1 if the fold is over. */
     long step(IFn step, int most) {
         if (root.acc instanceof Reduced || feed.exhausted()) return -1;
-        if (run != null) ended = System.nanoTime(); // what was before it is not the block's
+        if (run != null) ended = System.nanoTime(); // the time before is not the block's
         int n = (int) Math.min(root.pace.next(remaining()), most);
         long taken = feed.taken();
         if (span != null) root.from = taken;
         root.acc = feed.reduce(step, root.acc, n);
         long units = taken < 0 ? n : feed.taken() - taken;
         boolean watched = fold.watch != null;
-        if (watched) note(units); // before the next element is waited for
+        if (watched) note(units); // before waiting for the next element
         boolean more = !(root.acc instanceof Reduced) && !feed.exhausted();
-        // No last look at the clock, unless somebody watches.
+        // No last clock reading, unless the fold is watched.
         if (more && !watched) note(units);
         return more ? units : -1;
     }
@@ -291,7 +291,7 @@ final class Start {
 
     // Whether to share.
 
-    /** Makes the rest a run, in which others help, if that is worthwhile. */
+    /** Makes the rest a run with helpers, if that is worthwhile. */
     private void share() {
         int front = fold.firstInOrder(chain, false);
         boolean inOrder = front <= fold.stageCount();
@@ -311,7 +311,7 @@ final class Start {
         }
     }
 
-    /** Goes on for a block whose steps are timed. Returns whether others should help with the rest. */
+    /** Reduces a block and times its steps. Returns whether helpers should share the rest. */
     private boolean isWorthwhile(int front, boolean inOrder) {
         Timed rest = new Timed(chain[inOrder ? front : 0]);
         Timed all = inOrder ? new Timed(fold.chain(front, rest)[0]) : rest;

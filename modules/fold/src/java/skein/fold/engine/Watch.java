@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What others see of a fold: how far it is while it runs, and what it did. A fold has one from its beginning if somebody has asked for that, else
- * when it has taken a while: a small fold is over before. Any number of threads may use it.
+ * The progress of a fold while it runs, and a record of how it ran. A fold has a watch from its beginning if that was requested. Otherwise it
+ * gets one when it has taken some time, so that small folds have none. Any number of threads may use it.
  */
 public final class Watch {
     /** The shortest time between two reports. */
@@ -20,7 +20,7 @@ public final class Watch {
 
     private static final Set<Watch> UNDER_WAY = ConcurrentHashMap.newKeySet();
 
-    /** What was done for one part of the source. Guarded by the watch until the fold is over. */
+    /** A record of the work on one part of the source. Guarded by the watch until the fold is over. */
     public static final class Piece {
         /** Where its first block began, in units, or -1 if the source has no positions. */
         public final long from;
@@ -42,13 +42,13 @@ public final class Watch {
     public final Thread caller = Thread.currentThread();
     /** When it began, as System.nanoTime. */
     public final long start;
-    /** What its units are: elements, bytes. */
+    /** The name of its units: elements, bytes. */
     public final String unit;
-    /** How many units there are, or -1 if nobody knows. */
+    /** How many units there are, or -1 if unknown. */
     public final long size;
 
-    private final IFn progress; // null: nobody wants reports
-    private final List<Piece> pieces; // guarded by this; null: nobody wants them
+    private final IFn progress; // null: no reports
+    private final List<Piece> pieces; // guarded by this; null: not recorded
     private final Set<Thread> threads = new HashSet<>(); // guarded by this; of the pieces
     private final LongAdder done = new LongAdder(); // units
     private final ReentrantLock reporting = new ReentrantLock();
@@ -57,9 +57,9 @@ public final class Watch {
     private String reason = ""; // guarded by this
 
     /**
-     * @param done units done before, or -1 if nobody knows
-     * @param progress called with the units done, at most every 50 ms, by one thread at a time, and once at the end; or null. What it
-     *     throws ends the fold
+     * @param done units done before, or -1 if unknown
+     * @param progress called with the units done, at most every 50 ms, by one thread at a time, and once at the end; or null. Its
+     *     exception ends the fold
      * @param detailed whether to keep the pieces
      */
     public Watch(String unit, long size, long start, long done, IFn progress, boolean detailed) {
@@ -72,22 +72,22 @@ public final class Watch {
         this.done.add(Math.max(0, done));
     }
 
-    /** Returns the folds that have taken a while and have not ended. */
+    /** Returns the folds that have a watch and have not ended. */
     public static Set<Watch> underWay() {
         return Set.copyOf(UNDER_WAY);
     }
 
-    /** Adds the fold to those that are under way. */
+    /** Adds the fold to the running ones. */
     void show() {
         UNDER_WAY.add(this);
     }
 
-    /** The fold has ended, in one way or another. */
+    /** The fold has ended, with a value or an exception. */
     void end() {
         UNDER_WAY.remove(this);
     }
 
-    /** Notes that the calling thread has done a block of {@code part}. */
+    /** Records that the calling thread has done a block of {@code part}. */
     void note(Part part, long units, long before, long now) {
         done.add(units);
         if (pieces != null) write(part, units, now - before);
@@ -102,7 +102,7 @@ public final class Watch {
 
     private synchronized void write(Part part, long units, long nanos) {
         if (part.piece == null) {
-            // In order the parts are but blocks of one.
+            // In an in-order run the parts are blocks of one part.
             boolean isFirst = pieces.isEmpty() || !path.equals("in-order");
             part.piece = isFirst ? new Piece(part.from) : pieces.get(0);
             if (isFirst) pieces.add(part.piece);

@@ -10,7 +10,7 @@ import java.util.Arrays;
  * Loads and searches within a {@code byte[]}, eight bytes at a time (SWAR, "SIMD within a register").
  *
  * <p>The first byte of a word is its lowest. {@link #PAD} bytes that can be read must follow the bytes that are searched. A search
- * without an end also needs a match: the caller puts one behind the last byte if need be.
+ * without an end also needs a match: the caller puts one after the last byte if necessary.
  *
  * <p>Source: Warren, Hacker's Delight, section 6-1, for the test for a zero byte.
  */
@@ -56,8 +56,8 @@ public final class Bytes {
     }
 
     /**
-     * Returns which byte the lowest set bit is in, of bits that are each the highest of their byte; not zero. It multiplies because
-     * the quick compiler, under which a command runs, knows no instruction that counts trailing zeros.
+     * Returns the index of the byte with the lowest set bit. Only the highest bits of bytes may be set, and at least one. It multiplies
+     * because the first tier of the JIT compiler, under which a short command runs, does not use the instruction for trailing zeros.
      */
     private static int first(long found) {
         return (int) (((found & -found) >>> 7) * 0x0001020304050607L >>> 56);
@@ -72,8 +72,8 @@ public final class Bytes {
     }
 
     /**
-     * Returns where the first line feed is, from {@code at} on. Most of what it looks through is text without control characters,
-     * so it rules them out 32 bytes at a time.
+     * Returns where the first line feed is, from {@code at} on. Most bytes are text without control characters, so it skips 32 bytes at
+     * a time that have none.
      */
     public static int indexOfLineFeed(byte[] bytes, int at) {
         for (; ; at += 32) {

@@ -14,11 +14,11 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.zip.ZipException;
 
-/** What can go wrong with a file, as exceptions that are data. */
+/** The exceptions for errors of files. */
 final class FileFault {
     private FileFault() {}
 
-    /** Returns an error whose data are {@code path} and {@code more}, keys and values by turns. */
+    /** Returns an error whose data are {@code path} and {@code more}, alternating keys and values. */
     private static RuntimeException fault(Throwable cause, Keyword error, String message, String path, Object... more) {
         IPersistentMap data = PersistentArrayMap.EMPTY
                 .assoc(Keyword.intern("skein", "error"), error)
@@ -49,7 +49,7 @@ final class FileFault {
         return fault(null, Keyword.intern("skein", "file-truncated"), message, path, "position", position);
     }
 
-    /** A compressed file ended too early, when it had given {@code unpacked} bytes. */
+    /** A compressed file ended too early, after {@code unpacked} unpacked bytes. */
     private static RuntimeException cutOff(String path, long unpacked) {
         String message = path + " is cut off: what is compressed in it ends early, after " + unpacked
                 + " unpacked bytes. Was it written and copied to its end?";
@@ -67,7 +67,7 @@ final class FileFault {
         return fault(null, Keyword.intern("skein", "no-unpacker"), message, path, "library", library);
     }
 
-    /** The error for {@code e}; of an interrupt an InterruptedException, and the thread is then not interrupted any more. */
+    /** Returns the error for {@code e}. For an interrupt it is an InterruptedException, and the thread's interrupt is cleared. */
     static RuntimeException of(Exception e, String path, long position) {
         if (e instanceof ExceptionInfo known) return known;
         if (e instanceof ClosedByInterruptException || e instanceof InterruptedIOException) throw interrupted(path);

@@ -16,12 +16,12 @@ import skein.fold.spi.Span;
 
 /**
  * Files as records, one file after the other, each divided on its own. A part of a file owns the records whose first byte lies
- * in it: it looks at the bytes just before it to know where the first one begins, and reads past its end to finish the last one.
- * A file that can only be read on belongs as a whole to the part with its first byte; several of those are read in parallel.
+ * in it: it reads the bytes just before it to find where the first one begins, and reads past its end to finish the last one. A
+ * file that can only be read in order belongs as a whole to the part with its first byte; several of those are read in parallel.
  *
- * <p>A file that becomes shorter is an error, and what is appended is not seen. Reads go into a {@code byte[]} rather than
- * through a mapping, so that this error is an exception and not a fault of the process. A file is opened when it is first read,
- * and closed when all of it has been.
+ * <p>A file that becomes shorter is an error; appended bytes are not read. Reads go into a {@code byte[]} and not through a mapping, so
+ * that this error is an exception and not a crash of the process. A file is opened when it is first read, and closed when all of it
+ * has been read.
  */
 public final class FilesSpan implements Span {
     private static final int MIN_BLOCK = 4096;
@@ -63,7 +63,7 @@ public final class FilesSpan implements Span {
 
     @Override
     public long minBlock() {
-        // Of a file that can only be read on the first byte stands for all.
+        // For a file that can only be read in order, the first byte stands for all.
         return isCoarse() ? 1 : MIN_BLOCK;
     }
 
@@ -190,11 +190,11 @@ public final class FilesSpan implements Span {
             return (int) index;
         }
 
-        /** Returns where the first record begins at {@code at} or behind, if that is before {@code owned}; else another number. */
+        /** Returns where the first record begins at {@code at} or after it, if that is before {@code owned}; otherwise another number. */
         private int firstStart(int at, int owned) {
             // Near the start of the file there may be fewer bytes before it than a delimiter has.
             int from = Math.max(at, format.lookBehind());
-            // A byte more, since a carriage return in the last place may belong to a line feed behind it.
+            // One more byte, since a carriage return in the last place may belong to a line feed after it.
             int known = Math.min(have, owned + 1);
             return format.nextStart(bytes, from, known, base + known == size);
         }

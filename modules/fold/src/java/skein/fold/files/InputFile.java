@@ -17,8 +17,8 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 
 /**
- * A file, a pipe or an open stream: its size when this object was made, whether it can be read by position, and what it
- * unpacks to. Its first bytes tell whether it is compressed, not its name.
+ * A file, a pipe or an open stream: its size when this object was made, whether it can be read by position, and its unpacked
+ * contents. Its first bytes say whether it is compressed, not its name.
  */
 public final class InputFile {
     private static final int BUFFER_BYTES = 1 << 17;
@@ -88,7 +88,7 @@ public final class InputFile {
         return file;
     }
 
-    /** Returns how a file that begins with {@code head} is compressed, such as "gzip", or null. Six bytes are enough to tell. */
+    /** Returns how a file that begins with {@code head} is compressed, such as "gzip", or null. Six bytes are enough. */
     public static String packingOf(byte[] head) {
         return Unpacking.packing(head);
     }
@@ -119,8 +119,8 @@ public final class InputFile {
     }
 
     /**
-     * Lets the file have something else behind its last gzip member, which is an error otherwise. It is left out, and {@link #leftOut} says
-     * so. Returns this file.
+     * Allows other bytes after the file's last gzip member, which are an error otherwise. They are left out, and {@link #leftOut} returns
+     * their number. Returns this file.
      */
     public synchronized InputFile leavingOutRests() {
         leavesOutRests = true;
@@ -183,7 +183,7 @@ public final class InputFile {
         }
     }
 
-    /** Opens what the file unpacks to. The caller closes it. May wait for the first bytes of a pipe. */
+    /** Opens the unpacked contents. The caller closes the stream. May wait for the first bytes of a pipe. */
     synchronized InputStream open() throws IOException {
         if (path != null && stream == null) return openAnew();
         if (stream == null) throw new IOException("a stream can't be read twice");
@@ -214,7 +214,7 @@ public final class InputFile {
         return FileChannel.open(path);
     }
 
-    /** Opens what may make its reader wait for ever, so that an interrupt ends that. */
+    /** Opens a file that may make its reader wait for ever, so that an interrupt ends the wait. */
     private InputStream openPipe() throws IOException {
         return new FilterInputStream(Channels.newInputStream(FileChannel.open(path))) {
             // On JDK 21 a channel's stream would look for its position, which a pipe has not.

@@ -9,10 +9,10 @@ import skein.fold.spi.Slice;
 import skein.fold.spi.Span;
 
 /**
- * How bytes are divided into records, and what a step gets of them. A record ends with its delimiter, or with the input.
+ * How bytes are divided into records, and what a step gets. A record ends with its delimiter, or with the input.
  *
- * <p>Where a record begins is defined for each position by the bytes just before it: so a file can be cut anywhere, and each
- * part owns the records that begin in it.
+ * <p>The bytes just before a position say whether a record begins there. So a file can be divided anywhere, and each part owns the
+ * records that begin in it.
  */
 public abstract class RecordFormat {
     /** How many bytes before a position say whether a record begins there. */
@@ -23,7 +23,7 @@ public abstract class RecordFormat {
      *
      * @param at {@link #lookBehind()} or more
      * @param last whether the input ends at {@code end}
-     * @return the place, {@code end} if it is the input's end, or -1 if more bytes are needed to know
+     * @return the place, {@code end} if it is the input's end, or -1 if more bytes are needed to decide
      */
     abstract int nextStart(byte[] bytes, int at, int end, boolean last);
 
@@ -78,7 +78,7 @@ public abstract class RecordFormat {
         }
     }
 
-    /** What both kinds with a delimiter have in common. */
+    /** The base of both formats with a delimiter. */
     private abstract static class Delimited extends RecordFormat {
         final byte[] delimiter;
 
@@ -104,7 +104,7 @@ public abstract class RecordFormat {
         }
     }
 
-    /** What stands between delimiters, as strings or, without a charset, byte arrays. */
+    /** Records between delimiters, as strings or, without a charset, byte arrays. */
     private static final class Records extends Delimited {
         private final Charset charset;
 
@@ -127,7 +127,7 @@ public abstract class RecordFormat {
         }
     }
 
-    /** All that a part has, whole records only, in one piece. */
+    /** All complete records of a part, as one slice. */
     private static final class Slices extends Delimited {
         Slices(byte[] delimiter) {
             super(delimiter);

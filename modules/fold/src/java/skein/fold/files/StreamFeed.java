@@ -9,8 +9,8 @@ import skein.fold.spi.Feed;
 import skein.fold.spi.Span;
 
 /**
- * A stream of bytes as records, in blocks of whole ones: unpacking is serial, what is done with the records is not. When the
- * stream would make it wait, it hands out the whole ones that are there.
+ * A stream of bytes as records, in blocks of complete ones. Unpacking is serial; the steps on the records run in parallel. When the
+ * stream would make it wait, it returns the complete records that are there.
  */
 public final class StreamFeed implements Feed {
     private static final int MIN_BLOCK = 1 << 12;
@@ -23,7 +23,7 @@ public final class StreamFeed implements Feed {
     private InputStream stream; // null: not open yet
     private byte[] bytes = {};
     private int have; // bytes read and not handed out
-    private int searched; // before this one no record begins but at the first
+    private int searched; // before this index no record begins, except at the first byte
     private long position; // of the first of them in the stream
     private boolean ended;
 
@@ -75,7 +75,7 @@ public final class StreamFeed implements Feed {
         return block;
     }
 
-    /** Reads about {@code n} bytes, fewer if it would have to wait, but one whole record; returns where the last one ends. */
+    /** Reads about {@code n} bytes, fewer if it would have to wait, but at least one record. Returns where the last one ends. */
     private int read(int n) {
         reserve(n);
         while (!ended) {
@@ -124,7 +124,7 @@ public final class StreamFeed implements Feed {
         return 0;
     }
 
-    /** Takes the first {@code n} bytes out of the buffer; returns an array that begins with them. */
+    /** Removes the first {@code n} bytes from the buffer. Returns an array that begins with them. */
     private byte[] cutOff(int n) {
         byte[] cut;
         if (n < bytes.length / 4 && bytes.length <= MAX_BLOCK + Bytes.PAD) {
@@ -137,7 +137,7 @@ public final class StreamFeed implements Feed {
         return cut;
     }
 
-    /** Reads what there is until there are {@code n} bytes. */
+    /** Reads available bytes until there are {@code n}. */
     private void fill(int n) {
         try {
             if (stream == null) stream = file.open();

@@ -20,18 +20,18 @@ import java.util.zip.ZipException;
  * class path, which is looked up by name.
  */
 final class Unpacking {
-    /** How many bytes tell how data are compressed. */
+    /** How many bytes are needed to recognise the compression. */
     static final int MAGIC_BYTES = 6;
 
     private static final int BUFFER_BYTES = 1 << 16;
     private static final String COMMONS = "org.apache.commons/commons-compress";
 
-    /** A frame of Zstandard that is to be skipped, and has no contents. Behind the magic number of another frame its first byte is an error. */
+    /** A skippable Zstandard frame without contents. After the magic number of another frame its first byte is an error. */
     private static final byte[] NO_FRAME = {0x58, 0x2A, 0x4D, 0x18, 0, 0, 0, 0};
 
     /**
-     * The members of a gzip file. {@link GZIPInputStream} takes for the end whatever is no member behind one; here the rest may be zeros, with
-     * which tapes are filled up, and anything else is told to who wants to know, or else an error.
+     * The members of a gzip file. {@link GZIPInputStream} ignores bytes after a member that are not another member. Here the rest may be
+     * zeros, as tapes are padded. Other bytes are passed to {@code onRest}, or are an error if that is null.
      */
     private static final class Gzip extends GZIPInputStream {
         private static final int HEADER = 10;
@@ -47,7 +47,7 @@ final class Unpacking {
             this.onRest = onRest;
         }
 
-        /** Up to JDK 22 there is no other member for it if the stream says that there is nothing to be read at once. */
+        /** Up to JDK 22 a gzip stream looks for another member only if the stream says that bytes can be read at once. */
         private static InputStream neverEmpty(InputStream in) {
             return new FilterInputStream(in) {
                 @Override
@@ -67,7 +67,7 @@ final class Unpacking {
             return n;
         }
 
-        /** Looks at what follows the last whole member, which begins at {@code from} in the buffer. */
+        /** Checks the bytes after the last complete member, which begin at {@code from} in the buffer. */
         private void checkRest(int from) throws IOException {
             if (from < len && len - from < HEADER && buf[from] == 0x1F) throw new EOFException("a member is cut off");
             long rest = Math.max(0, len - from);
@@ -79,7 +79,7 @@ final class Unpacking {
             onRest.accept(rest);
         }
 
-        /** More than 0 if there is something to unpack, or to read without waiting. */
+        /** Returns more than 0 if there are bytes to unpack, or to read without waiting. */
         @Override
         public int available() throws IOException {
             boolean unpackable = inf.finished() ? inf.getRemaining() > TRAILER : !inf.needsInput();
@@ -132,9 +132,9 @@ final class Unpacking {
     }
 
     /**
-     * Returns what {@code in} unpacks to, or {@code in} itself. Waits for no more bytes than it takes to tell them apart.
+     * Returns the unpacked contents of {@code in}, or {@code in} itself. Waits for no more bytes than it needs to recognise the format.
      *
-     * @param onRest gets the number of bytes behind the last member of a gzip file that are no member; null: they are an error
+     * @param onRest gets the number of other bytes after the last member of a gzip file; null: they are an error
      */
     static InputStream unpacked(String name, BufferedInputStream in, LongConsumer onRest) throws IOException {
         byte[] head = new byte[MAGIC_BYTES];

@@ -6,11 +6,11 @@ import clojure.lang.IFn;
 import skein.fold.spi.Span;
 
 /**
- * A chain as one loop, made for its functions by {@code skein.fold.primitive}: their calls are its own, so the JIT compiler
- * sees in each the one function that it calls, whatever else the program folds. Numbers pass it without boxes.
+ * A chain as one loop, made for its functions by {@code skein.fold.primitive}. Each call site of the loop calls one function only, so
+ * the JIT compiler can inline it, whatever else the program folds. Numbers pass the loop unboxed.
  */
 public final class Fused extends AFn {
-    /** What the elements that a loop goes over are in. */
+    /** The kind of array that holds the elements of a loop. */
     public enum Kind {
         /** An {@code Object[]}. */
         OBJECTS,
@@ -35,7 +35,7 @@ public final class Fused extends AFn {
         Kind kind();
     }
 
-    /** Fewer elements cost less than looking for a loop. */
+    /** With fewer elements, looking for a loop costs more than it saves. */
     private static final int MIN_SIZE = 10_000;
 
     private static volatile IFn maker;
@@ -46,7 +46,7 @@ public final class Fused extends AFn {
 
     /**
      * @param chained the chain as a function of one element
-     * @param accType what the loop's accumulators must be instances of, or null
+     * @param accType the class of the loop's accumulators, or null
      */
     public Fused(IFn chained, Loop loop, Class<?> accType) {
         this.chained = chained;
@@ -76,7 +76,7 @@ public final class Fused extends AFn {
         return chained.invoke(acc, x);
     }
 
-    /** Returns whether the loop takes {@code acc}: a sum of doubles begins with a long, until the first is added. */
+    /** Returns whether the loop accepts {@code acc}. A sum of doubles, for example, begins with a long. */
     boolean takes(Object acc) {
         return accType == null || accType.isInstance(acc);
     }

@@ -19,7 +19,7 @@ public final class Items implements Feed {
     private final Iterator<?> iterator;
     private final AutoCloseable owner; // closed at the end; null: nothing to close
     private long taken; // elements handed out or stepped on
-    private Throwable broken; // what ended the reading of a block that has been handed out
+    private Throwable broken; // the exception that ended the reading of a block that was returned
     private volatile Batch reading; // the block that is being read, or null
 
     /** The elements of {@code iterator}; {@code owner}, which may be null, is closed when the fold is over. */
@@ -28,7 +28,7 @@ public final class Items implements Feed {
         this.owner = owner;
     }
 
-    /** Returns the elements of anything that {@code seq} takes. It is realized as they are wanted, and not held on to. */
+    /** Returns the elements of anything that {@code seq} takes. Elements are realized when they are needed; the head is not held. */
     public static Items ofSeq(Object seq) {
         return new Items(new SeqIterator(seq), null);
     }
@@ -51,7 +51,7 @@ public final class Items implements Feed {
         return rest;
     }
 
-    /** Reads up to {@code n} elements, where others find them; returns what these have left, or null. */
+    /** Reads up to {@code n} elements into a batch from which others may take. Returns those that are left, or null. */
     private Span read(int n) {
         Batch batch = new Batch(n);
         reading = batch;
@@ -59,7 +59,7 @@ public final class Items implements Feed {
             do batch.add(iterator.next());
             while (batch.room() > 0 && iterator.hasNext());
         } catch (Throwable t) {
-            // The elements before are handed out first; but an interrupt can't wait.
+            // The elements before are returned first; but an interrupt can't wait.
             if (batch.room() == n || t instanceof InterruptedException) throw t;
             broken = t;
         } finally {
@@ -130,7 +130,8 @@ public final class Items implements Feed {
 
     /** The elements of a sequence. Unlike clojure.lang.SeqIterator it makes no cell for an element of a chunk. */
     private static final class SeqIterator implements Iterator<Object> {
-        private Object rest; // what comes next or, while used, that of which the present element or chunk is the first
+        private Object
+                rest; // the seq that comes next or, while it is used, that begins with the present element or chunk
         private boolean used;
         private IChunk chunk; // null: none
         private int at; // within the chunk
@@ -139,12 +140,11 @@ public final class Items implements Feed {
             rest = seq;
         }
 
-        /** Sees to it that there is a chunk with an element, or that {@code rest} is a seq without chunks; or returns false. */
+        /** Finds a chunk with an element, or makes {@code rest} a seq without chunks. Returns false at the end. */
         @Override
         public boolean hasNext() {
             while (chunk == null) {
-                // Not before its first has been handed out: there are seqs for which this means to wait for the next
-                // element.
+                // Not before its first element has been returned: for some seqs this waits for the next element.
                 if (used) rest = rest instanceof IChunkedSeq chunked ? chunked.chunkedMore() : ((ISeq) rest).more();
                 used = false;
                 ISeq seq = RT.seq(rest);

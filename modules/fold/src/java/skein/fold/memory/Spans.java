@@ -10,11 +10,11 @@ import java.util.function.LongFunction;
 import skein.base.Internals;
 import skein.fold.spi.Span;
 
-/** Sources that give their elements by index: vectors, arrays, ranges, lists, text. */
+/** Sources with access by index: vectors, arrays, ranges, lists, text. */
 public final class Spans {
     private Spans() {}
 
-    /** Returns a source of {@code size} elements, of which {@code elementAt} gives the one at an index. */
+    /** Returns a source of {@code size} elements; {@code elementAt} returns the element at an index. */
     public static Span ofIndexed(long size, LongFunction<?> elementAt) {
         return new Indexed(size, elementAt);
     }
@@ -51,8 +51,8 @@ public final class Spans {
     }
 
     /**
-     * Returns the longs of a range that has more of them than {@code clojure.lang.LongRange} takes. Returns null if they are numbers of
-     * other kinds, or more than a long can tell.
+     * Returns the longs of a range that is too long for {@code clojure.lang.LongRange}. Returns null if it has numbers of other kinds, or
+     * more than a long can count.
      */
     public static Span ofRange(Range range) {
         if (!(Internals.closedOver(range, "start") instanceof Long start)
@@ -76,7 +76,7 @@ public final class Spans {
         return ofIndexed(text.length(), i -> text.charAt((int) i));
     }
 
-    /** What {@code elementAt} gives for each position. */
+    /** The elements that {@code elementAt} returns. */
     private record Indexed(long size, LongFunction<?> elementAt) implements Span {
         @Override
         public Object reduce(IFn step, Object acc, long from, long to) {
@@ -88,7 +88,7 @@ public final class Spans {
         }
     }
 
-    /** Numbers, boxed for a step that wants that, unboxed for one that can. */
+    /** Numbers, unboxed for a step that accepts that, otherwise boxed. */
     private record Numbers(Fused.Kind kind, Object elements, long size, LongFunction<?> boxed)
             implements Fused.Fusible {
         @Override

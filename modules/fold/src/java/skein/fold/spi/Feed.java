@@ -4,7 +4,7 @@ package skein.fold.spi;
 import clojure.lang.IFn;
 
 /**
- * A source that can only be read on: a lazy sequence, an iterator, a stream. One thread at a time reads it, so its elements are
+ * A source that can only be read in order: a lazy sequence, an iterator, a stream. One thread at a time reads it, so its elements are
  * produced serially while the steps on them run in parallel. Only {@link #ready} is called while another thread reads.
  */
 public interface Feed extends AutoCloseable {
@@ -28,7 +28,7 @@ public interface Feed extends AutoCloseable {
         return block == null ? acc : block.reduce(step, acc, 0, block.size());
     }
 
-    /** Returns whether there are no more elements. May read one to know, which {@link #next} will return. */
+    /** Returns whether there are no more elements. May read one to find out, which {@link #next} will return. */
     boolean exhausted();
 
     /** Returns how many units {@link #next} and {@link #reduce} have read so far, or -1 if the feed does not count. */
@@ -36,12 +36,12 @@ public interface Feed extends AutoCloseable {
         return -1;
     }
 
-    /** Returns the most units to read at a time. It bounds how far the source is read ahead. */
+    /** Returns the most units to read at a time. It limits how far the source is read ahead. */
     default int maxBlock() {
         return 4096;
     }
 
-    /** Returns what the units are, in a word for people: elements, bytes. */
+    /** Returns the name of the units: elements, bytes. */
     default String unit() {
         return "elements";
     }

@@ -5,11 +5,11 @@ import java.nio.charset.Charset;
 import java.util.Arrays;
 
 /**
- * Some whole records of a file in a buffer: {@code bytes[from, to)}. At least {@link #PAD} more bytes can be read behind them.
- * The buffer is used again when the step that got the slice has returned, so copy what is wanted for longer.
+ * Some complete records of a file in a buffer: {@code bytes[from, to)}. At least {@link #PAD} more bytes can be read after them. The
+ * buffer is reused when the step that got the slice has returned, so copy bytes that are needed later.
  */
 public final class Slice {
-    /** How many bytes can be read behind {@link #to}; what they contain is undefined, and a step may write there. */
+    /** How many bytes can be read after {@link #to}; their contents are undefined, and a step may write there. */
     public static final int PAD = 64;
 
     /** The buffer. */

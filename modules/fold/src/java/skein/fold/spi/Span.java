@@ -14,12 +14,12 @@ public interface Span extends AutoCloseable {
     /**
      * Feeds the elements that begin at positions {@code from} (inclusive) to {@code to} (exclusive), in order, to {@code step}.
      *
-     * @return what the last step returned, or {@code acc} if there was no element. A {@code Reduced} ends the reduction and is
-     *     returned as it is
+     * @return the result of the last step, or {@code acc} if there was no element. A {@code Reduced} ends the reduction and is
+     *     returned unchanged
      */
     Object reduce(IFn step, Object acc, long from, long to);
 
-    /** Returns what the units are, in a word for people: elements, bytes. */
+    /** Returns the name of the units: elements, bytes. */
     default String unit() {
         return "elements";
     }
