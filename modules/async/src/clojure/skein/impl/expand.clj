@@ -2,7 +2,7 @@
 (ns skein.impl.expand
   "Full macroexpansion, as Clojure's compiler would do it: `expand` returns a
   form in which only special forms and calls remain and no two locals have the
-  same name. Macros see a true &env, and each is expanded once.
+  same name. Macros get a correct &env, and each is expanded once.
 
   A scope is a map:
 
@@ -14,9 +14,9 @@
       :written  the macro call by which the forms at hand have come about, or nil: as the user wrote them
       :leave  function, see `expand`
 
-  The metadata of an expanded form tells where it comes from: ::source is the form
-  as it was, ::macros the macro calls that became it, the outermost last, and ::written what
-  stands in the user's file in its place, if a macro has put it there."
+  The metadata of an expanded form says where it comes from: ::source is the form
+  before, ::macros the macro calls that expanded to it, the outermost last, and ::written the
+  form in the user's file in its place, if a macro has put it there."
   (:require
    [skein.impl.error :as error]
    [skein.impl.forms :as forms]
@@ -28,7 +28,7 @@
 (set! *warn-on-reflection* true)
 
 (defn location
-  "Returns where `form` stands in its source: {:file :line :column :form}."
+  "Returns the place of `form` in its source: {:file :line :column :form}."
   [form]
   (let [{:keys [line column]} (meta form)]
     {:file *file*, :line line, :column column, :form form}))
@@ -55,7 +55,7 @@
   (add-local scope sym (fn bind-parameter [s] (infer/parameter s))))
 
 (defn- keep-name
-  "A local whose name must stay: that of a function inside itself, a field of a deftype."
+  "Binds a local whose name must not change: that of a function inside itself, a field of a deftype."
   [scope sym]
   (let [bare (with-meta sym nil)]
     (assoc scope :env (assoc (:env scope) bare (infer/parameter sym)) :names (assoc (:names scope) bare bare))))
@@ -92,7 +92,7 @@
 ;;;; Special forms
 
 (defn- class-name?
-  "Returns whether Clojure takes `target` of a dot form as a class, whatever local has that name."
+  "Returns whether Clojure takes `target` of a dot form for a class, even if a local has that name."
   [scope target]
   (and (symbol? target)
        (do (internals/set-locals! (:env scope))
@@ -101,7 +101,7 @@
 (declare expand-parts expand-method)
 
 (defn- expand-part
-  "Adds a part of `form`, expanded in the scope that the parts before it have left, to `out`."
+  "Adds a part of `form` to `out`, expanded in the scope that results from the parts before it."
   [form [scope out] [role x]]
   (let [bound (fn bound [[scope sym]] [scope (conj out sym)])]
     (case role
@@ -142,19 +142,19 @@
 ;;;; Forms
 
 (defn- macroexpand-once
-  "Clojure's own step of macroexpansion, with our locals as &env."
+  "Expands by one step of Clojure's own macroexpansion, with the scope's locals as &env."
   [{:keys [env line]} form]
   (internals/macroexpand-once form env (:line line) (:column line)))
 
 (defn- with-source
-  "`expanded` with the metadata of `form`, and a line even if a macro made it."
+  "Returns `expanded` with the metadata of `form`, and a line even if a macro made it."
   [scope form expanded]
   (let [m (meta form)]
     (with-meta expanded (cond-> (merge (:line scope) m {::source (::source m form)})
                           (:written scope) (assoc ::written (:written scope))))))
 
 (defn- expand-core
-  "A form that is no macro call."
+  "Expands a form that is not a macro call."
   [scope [op :as form]]
   (let [expanded (case op
                    set! (expand-set scope form)
@@ -166,14 +166,14 @@
       (with-source scope form expanded))))
 
 (defn- from-macro
-  "`expanded` with a note of the macro call `form` that it comes from."
+  "Returns `expanded` with the macro call `form`, from which it comes, in its metadata."
   [expanded form]
   (if (seq? expanded)
     (vary-meta expanded assoc ::macros (conj (or (::macros (meta form)) ()) form))
     expanded))
 
 (defn- left-form
-  "`form`, not to be expanded, under the names that its locals have outside of it."
+  "Returns `form`, which must not be expanded, with the names that its locals have outside of it."
   [{:keys [names]} form]
   (let [used (into #{} (filter symbol?) (tree-seq coll? seq form))
         bindings (for [[sym renamed] names :when (and (used sym) (symbol? renamed) (not= sym renamed))]
@@ -183,7 +183,7 @@
 
 (defn- expand-seq [scope form]
   (let [m (meta form)
-        ;; The reader gives a line to what it reads, and nothing to what a macro makes.
+        ;; The reader adds a line to the forms that it reads. A form that a macro made has none.
         scope (if (:line m) (assoc scope :line (select-keys m [:line :column]) :written nil) scope)
         op (first form)
         instead (when (and (symbol? op) (not (contains? (:names scope) op))) ((:leave scope) form))
@@ -201,8 +201,8 @@
       :else (with-meta entry (meta sym)))))
 
 (defn- ordered-set
-  "A form for the set of `parts` that evaluates them in their order: the set would have another one, since
-  renamed locals have other hashes."
+  "Returns a form for the set of `parts` that evaluates them in their order. A set literal would have another
+  order, since renamed locals have other hashes."
   [scope m parts]
   (if (next (filter coll? parts))
     (let [step (fn bind [[scope bindings syms] part]
@@ -233,8 +233,8 @@
     :else form))
 
 (defn- outer-local
-  "What the block knows of a local of the code around it. Compilers other than Clojure's own,
-  such as that of core.async, put something else into &env."
+  "Returns the LocalBinding of a local of the code around the block. Other compilers, such as core.async's, put other
+  values into &env."
   [[sym lb]]
   (let [lb (if (internals/local? lb) lb (infer/tagged sym nil))]
     (if (mutable-field? lb)
@@ -242,7 +242,7 @@
       {:sym sym, :renamed (gensym (str (name sym) "__")), :binding (infer/renamed lb sym)})))
 
 (defn- outer-scope
-  "The scope of a form that stands in `env`."
+  "Returns the scope of a form in the local environment `env`."
   [env leave]
   (let [this (this-symbol env)
         locals (map outer-local env)

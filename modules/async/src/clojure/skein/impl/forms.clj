@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.forms
-  "What Clojure's special forms are made of, for all that walk over expanded forms.
+  "The parts of Clojure's special forms, for all passes that walk over expanded forms.
 
-  `parts` lists what stands in a form as [role part] pairs, in the order in which Clojure
+  `parts` lists the parts of a form as [role part] pairs, in the order in which Clojure
   evaluates them; `rebuild` puts other parts into their places:
 
       (parts '(if a b c))
@@ -27,14 +27,14 @@
     :self      the name of a function inside itself
     :field     of a deftype
 
-  What is left has one of
+  The other parts have one of
 
     :var       the symbol that def defines
     :clause    catch or finally in a try: has parts as a form has
     :method    of fn*, reify* or deftype*: see `method-parts`
     :fixed     the & among parameters
 
-  All else in a form, such as the class of `new` or the constants of case*, is no part.")
+  Everything else in a form, such as the class of `new` or the constants of case*, is not a part.")
 
 (set! *warn-on-reflection* true)
 
@@ -49,7 +49,7 @@
 ;;;; Layouts: {:parts (fn [form]), :rebuild (fn [form xs])}
 
 (defn- after
-  "The layout of a form whose parts are all that stands behind its first `n` elements; `roles` makes pairs of them."
+  "Returns the layout of a form whose parts are all its elements after the first `n`; `roles` makes pairs of them."
   [n roles]
   {:parts (fn parts-after [form] (roles (drop n form)))
    :rebuild (fn rebuild-after [form xs] (concat (take n form) xs))})

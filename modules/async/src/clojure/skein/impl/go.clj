@@ -13,12 +13,12 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private ^:const max-depth
-  "Forms inside one another, before and after compilation. Clojure's compiler needs up to 2 kB of the stack
-  for each; a thread has 1 MB."
+  "How deep forms may be nested, before and after compilation. Clojure's compiler needs up to 2 kB of the
+  stack for each level; a thread has 1 MB."
   450)
 
 (defn- deeper?
-  "Returns whether `form` has a form `limit` levels down. Without recursion, since it may have no end."
+  "Returns whether `form` is nested `limit` levels deep. Without recursion, since it may be infinite."
   [form ^long limit]
   (loop [todo (list [form 0])]
     (if-let [[x ^long depth] (peek todo)]
@@ -38,8 +38,8 @@
   (when (deeper? part max-depth) (too-deep! form)))
 
 (defn- overflow?
-  "Returns whether `t` is, or comes from, a StackOverflowError: macros may nest deeper than what they are given. Clojure hides
-  it in an exception of its own when it comes while a macro runs."
+  "Returns whether `t` is a StackOverflowError or has one as a cause. A macro may expand to deeply nested forms. If the error
+  is thrown while a macro runs, Clojure wraps it in an exception of its own."
   [t]
   (boolean (some #(instance? StackOverflowError %) (take-while some? (iterate ex-cause t)))))
 
@@ -58,10 +58,10 @@
 
 (defn compile-go
   "Returns a form that creates a frame running `body`, a seq of forms, and
-  schedules it; its value is the block's result port.
+  schedules it. The form's value is the block's result port.
 
   env   the value of &env at the call of `go`
-  form  the value of &form there; tells the line
+  form  the value of &form there, which has the line
 
   Throws at compile time :skein/bad-arity, :skein/bad-recur, :skein/block-too-large,
   :skein/immutable-local, :skein/nested-too-deep, :skein/shadowed-this, and what macros in the

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.infer
-  "The Java type that Clojure's own compiler gives to a local, found by asking
+  "The Java type that Clojure's own compiler infers for a local, found by calling
   it: `local` analyses the local's initial form and returns the compiler's
   record of the local, a LocalBinding, see `skein.impl.internals/local`.
 
@@ -67,7 +67,7 @@
     (forms/rebuild form (map (fn part [[_ x]] (skeleton x)) (forms/parts form)))))
 
 (defn- skeleton
-  "`form` without what has no bearing on its type."
+  "Returns `form` without the parts that don't affect its type."
   [form]
   (cond
     (seq? form) (if (seq form) (skeleton-seq form) form)

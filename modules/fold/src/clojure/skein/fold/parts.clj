@@ -17,7 +17,7 @@
 (defrecord Stopped [value])
 
 (defn identity-of
-  "Returns the function of no argument that gives a fold's first value."
+  "Returns the function of no argument that returns a fold's first value."
   [f]
   (or (:identity f) (:combine f)))
 
@@ -29,19 +29,19 @@
     (if-let [xform (:xform f)] (xform step) step)))
 
 (defn completed
-  "Returns a fold's value, post-processed."
+  "Returns a fold's value after :complete."
   [f value]
   ((or (:complete f) identity) (if (instance? Stopped value) (:value value) value)))
 
 (defn- ended
-  "Returns the value of one part at the end of a stretch, as data."
+  "Returns the value of one part at the end of a range, as data."
   [rf acc]
   (if (reduced? acc)
     (Stopped. (rf (unreduced acc)))
     (rf acc)))
 
 (defn- combined
-  "Returns the value of one part, of two neighbouring stretches."
+  "Returns the combined value of one part of two neighbouring ranges."
   [f left right]
   (if (instance? Stopped left)
     left
@@ -57,13 +57,13 @@
 
 ;;;; Several in one pass
 
-;; The array of a stretch: at 2i the reducing function of part i, at 2i + 1 its value.
+;; The array of a range: at 2i the reducing function of part i, at 2i + 1 its value.
 
 (defn- fresh-array ^objects [fs]
   (object-array (mapcat (fn part [f] [(rf-of f) ((identity-of f))]) fs)))
 
 (defn- step-on-all
-  "Steps each part that has not had enough; reduced when none is left."
+  "Steps each part that has not ended. Returns a reduced value when all have ended."
   [^objects parts x]
   (let [n (alength parts)]
     (loop [i 0, live? false]
@@ -97,7 +97,7 @@
 
 ;;;; One for each key
 
-;; A stretch has a transient map from key to the two-element array of its part.
+;; A range has a transient map from key to the two-element array of its part.
 
 (defn- step-on-key [f key-fn groups x]
   (let [k (key-fn x)

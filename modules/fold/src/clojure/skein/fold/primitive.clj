@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.primitive
-  "Compiles a fold's chain into one loop of its own, in which hinted functions get numbers without boxes.
+  "Compiles a fold's chain into one loop, in which hinted functions get unboxed numbers.
 
   A chain that begins with `map`, `filter` or `remove` is known by the classes of these transducers; a Clojure that makes them in
   another way gets no loops, and folds more slowly. What follows the known stages is called by the loop, element by element. A loop is
@@ -18,10 +18,10 @@
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* false)
 
-;;;; What clojure.core's functions do to numbers without boxes
+;;;; clojure.core's functions on unboxed numbers
 
 (def ^:private known
-  "From a function of clojure.core to hinted ones that give what it gives, or throw what it throws, for longs or doubles."
+  "Maps a function of clojure.core to hinted ones that return or throw the same for longs or doubles."
   {inc [(fn ^long [^long x] (inc x)) (fn ^double [^double x] (inc x))]
    dec [(fn ^long [^long x] (dec x)) (fn ^double [^double x] (dec x))]
    - [(fn ^long [^long x] (- x)) (fn ^double [^double x] (- x))]
@@ -44,7 +44,7 @@
    bit-xor [(fn ^long [^long a ^long b] (bit-xor a b))]})
 
 (def ^:private hinted
-  "For what is done with elements of a type: the interfaces that take them unboxed, and the type of what they return."
+  "For each operation on elements of a type: the interfaces that take them unboxed, and the type of their results."
   {[:map :long] [[IFn$LL :long] [IFn$LD :double]]
    [:map :double] [[IFn$DD :double] [IFn$DL :long]]
    [:filter :long] [[IFn$LO]], [:filter :double] [[IFn$DO]]
@@ -55,7 +55,7 @@
 ;;;; From a chain to operations
 
 (defn- part-of
-  "Returns the class of what `make` makes of a function, and the name of the field that holds this; nil if there is none."
+  "Returns the class of the result of `make` for a function, and the name of the field that holds that function; nil if there is none."
   [make field]
   (let [probe (fn probe [_])
         made (make probe)]
@@ -66,12 +66,12 @@
 (def ^:private complements (part-of complement "f"))
 
 (defn- within
-  "Returns the function that `f` was made of in the way that `part` tells, or nil."
+  "Returns the function from which `f` was made, which `part` describes, or nil."
   [[made field] f]
   (when (and made (identical? made (class f))) (Internals/closedOver f field)))
 
 (defn- operation
-  "Returns what is done to an element of type `t`: {:op :f :interface :out}; without :interface the element is boxed for that."
+  "Returns the operation on an element of type `t`: {:op :f :interface :out}. Without :interface the element is boxed for it."
   [op f t]
   (or (some (fn fit [[^Class interface out]]
               (when-let [f (if (instance? interface f) f (some #(when (instance? interface %) %) (when (fn? f) (known f))))]
@@ -88,7 +88,7 @@
         (operation :filter test t)))))
 
 (defn- operations
-  "Returns the operations of a chain; the last one is its step, or the first stage that isn't known."
+  "Returns the operations of a chain. The last one is its step, or the first unknown stage."
   [stages step ^objects chain t]
   (loop [i 0, t t, ops []]
     (if (= i (count stages))

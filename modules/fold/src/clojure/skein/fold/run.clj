@@ -21,7 +21,7 @@
 
 (set! *warn-on-reflection* true)
 
-;;;; What the caller did wrong
+;;;; Checks of arguments
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
@@ -32,7 +32,7 @@
    :on-progress [ifn? "a function of one argument"]})
 
 (defn- not-taken
-  "Returns in words what is wrong with `f`, which should be a function that takes `arguments`, also in words."
+  "Returns a text on what is wrong with `f`, which should be a function that takes `arguments`, a text too."
   [f arguments]
   (str (error/preview f) (if (arity/function? f) (str ", which can't be called with " arguments) ", not a function")))
 
@@ -43,12 +43,12 @@
   (when-not (arity/combines? combine identity)
     (error/fail! :skein/bad-combine
                  (str "The fold's combine is " (not-taken combine (if (arity/takes? combine 2) "no argument" "two arguments"))
-                      ". It gives the identity when called with no argument, unless the fold has an :identity, and combines "
-                      "the values of two neighbouring parts.")
+                   ". With no argument it returns the identity, unless the fold has an :identity. With two it combines the "
+                   "values of neighbouring parts.")
                  {:combine combine}))
   (when-not (arity/takes? step 2)
     (error/fail! :skein/bad-step
-                 (str "The fold's step is " (not-taken step "two arguments") ". It takes a value so far and an element.")
+                 (str "The fold's step is " (not-taken step "two arguments") ". It takes the value so far and an element.")
                  {:step step})))
 
 (defn check-xform
@@ -56,7 +56,7 @@
   [xform]
   (when-not (arity/function? xform)
     (error/fail! :skein/bad-xform
-                 (str "A fold's xform is a transducer, such as (map inc), not " (error/preview xform) ".")
+                 (str "A fold's xform must be a transducer, such as (map inc), but is " (error/preview xform) ".")
                  {:xform xform})))
 
 (defn- stage-name
@@ -98,13 +98,13 @@
   (Fold. (or identity combine) stages step (boolean completes?) (boolean in-order?) combine options))
 
 (defn needs-order?
-  "Returns whether the fold `f` gives a value only if it sees all its elements in order, from the first one on."
+  "Returns whether the fold `f` needs all its elements in order, from the first one on."
   [f]
   (let [stages (stages-of (:xform f))]
     (<= (.firstThatNeedsOrder (->fold f stages Fold/DEFAULTS)) (count stages))))
 
 (defn- watch
-  "Returns what notes what happens with `source`, and tells `on-progress`, which may be nil."
+  "Returns a Watch for a fold of `source`, which calls `on-progress`, if not nil."
   [on-progress detailed? source]
   (let [[unit size] (cond
                       (instance? Span source) [(.unit ^Span source) (.size ^Span source)]
@@ -118,7 +118,7 @@
   (Fold$Options. (or parallelism (.parallelism Fold/DEFAULTS)) (or grain 0) (boolean unordered) pool watch))
 
 (defn- run-watched
-  "As `run`; gives `watched` what notes what happens, if somebody wants that."
+  "As `run`; calls `watched` with the Watch, if there is one."
   [watched opts f coll]
   (if (instance? Eduction coll)
     (recur watched opts (fed-by coll f) (.coll ^Eduction coll))
@@ -127,7 +127,7 @@
       (let [opts (when opts (check/options "fold" opts known))
             stages (stages-of (:xform f))]
         (when (:unordered opts) (check-unordered (->fold f stages Fold/DEFAULTS) stages))
-        ;; A source may be an open file from here on; what is refused has been refused.
+        ;; The source may be an open file after this line, so all arguments have been checked before.
         (let [source (source/source coll)
               tell (:on-progress opts)
               watch (when (or tell watched) (watch tell watched source))]
@@ -137,7 +137,7 @@
             (.over (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source)))))))
 
 (defn run
-  "Returns the fold of `coll`, not yet post-processed.
+  "Returns the fold of `coll`, before :complete.
 
   opts  see `skein.fold/fold`, or nil
   f     {:identity :xform :step :combine :in-order? :completes?}; without :identity, combine's value for no argument;
@@ -146,7 +146,7 @@
   (run-watched nil opts f coll))
 
 (defn run-plain
-  "As `run`, of a fold that is no more than these functions; they need no map, which a small fold would feel."
+  "As `run`, for a fold of these functions only. They need no map, which would cost a small fold too much."
   [xform combine step coll]
   (if (instance? Eduction coll)
     (run nil {:xform xform, :combine combine, :step step} coll)
@@ -157,8 +157,8 @@
             (.over (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) source))))))
 
 (defn under-way
-  "Returns the folds of this process that have taken a while and have not ended: {:caller Thread :start System/nanoTime :unit
-  keyword :done units :total units, or nil if nobody knows}. Those on a cluster are not among them."
+  "Returns the folds of this process that have run for more than a millisecond and have not ended: {:caller Thread :start
+  System/nanoTime :unit keyword :done units :total units, or nil if unknown}. Folds on a cluster are not among them."
   []
   (mapv (fn data [^Watch w]
           {:caller (.caller w), :start (.start w), :unit (keyword (.unit w)), :done (.done w)
@@ -171,7 +171,7 @@
    :thread (or (not-empty (.getName (.thread piece))) (str (.thread piece)))})
 
 (defn explain
-  "Returns what `run` did, and its value under :value; see `skein.fold/explain`."
+  "Runs a fold, and returns how it ran, with its value under :value; see `skein.fold/explain`."
   [opts f coll]
   (let [watch (volatile! nil)
         start (System/nanoTime)

@@ -20,7 +20,7 @@
   ^double [^long n-1 ^double mean-1 ^long n-2 ^double mean-2]
   (let [n (+ n-1 n-2)
         apart (- mean-2 mean-1)]
-    ;; Of infinite numbers, and of such as are too far apart for a double, the difference is of no use.
+    ;; The difference is useless for infinite numbers, and for numbers too far apart for a double.
     (if (Double/isInfinite apart)
       (+ (* mean-1 (/ (double n-1) n)) (* mean-2 (/ (double n-2) n)))
       (+ mean-1 (/ (* apart n-2) n)))))
@@ -45,7 +45,7 @@
   [complete]
   {:identity (fn fresh [] [0 0.0 0.0]), :step add-moment, :combine combine-moments, :complete complete})
 
-;;;; The greatest: a list, cut to n whenever it has grown to twice that
+;;;; The greatest elements: a list, cut to n whenever it has grown to 2n
 
 (defn- cut! [^ArrayList items ^long n ^Comparator order]
   (Collections/sort items order)
@@ -74,7 +74,7 @@
       (aset cell 0 (inc (aget cell 0))))
     counts))
 
-;; Keys that Java tells apart and Clojure does not, such as 1 and 1N, meet here.
+;; Keys that differ in Java and are equal in Clojure, such as 1 and 1N, are joined here.
 (defn- counts->data [^HashMap counts]
   (persistent!
     (reduce (fn add [m ^Map$Entry e]

@@ -119,7 +119,7 @@
 ;;;; Parks
 
 (defn- option-form
-  "The options of alts!: a map where the keys can be seen here, else a list of what is given."
+  "Returns the form of alts!'s options: a map if the keys are literals, otherwise a list of the arguments."
   [args]
   (cond
     (empty? args) nil
@@ -154,7 +154,7 @@
     [(-> b (emit [:function [sym f]]) (local sym)) sym]))
 
 (defn- rebuild-call
-  "A var is looked up when the call happens, which keeps the call inlined, static or
+  "A var is looked up when it is called, so that the call stays inlined, static or
   primitive. Any other operator must be a function before its arguments are evaluated."
   [b [op & args :as form]]
   (if (or (global-operator? b op) (keyword? op))
@@ -185,7 +185,7 @@
 (defn- unmarked [m] (not-empty (apply dissoc m mark/flags)))
 
 (defn- rebuild-collection
-  "Every part is held: a rebuilt map or set may iterate in another order."
+  "Holds every part in a local: a rebuilt map or set may iterate in another order."
   [b form]
   (let [m (unmarked (meta form))
         [b parts] (holds b (if (map? form) (mapcat identity form) form))
@@ -240,7 +240,7 @@
           b (partition 2 bindings)))
 
 (defn- prefix
-  "Everything of a do, let* or letfn* but its last form: [b last]."
+  "Writes a do, let* or letfn* without its last form. Returns [b last]."
   [b [op & more]]
   (let [b (case op
             do b
@@ -285,7 +285,7 @@
   (leave b [:return (list 'throw (with-meta sym {:tag 'java.lang.Throwable}))]))
 
 (defn- catch-class
-  "The class that the catch clause `form` names. If there is none, fails as Clojure does, at the clause."
+  "Returns the class that the catch clause `form` names. If there is none, throws as Clojure does."
   ^Class [[_ class :as form]]
   (or (internals/class-named class)
       (let [{:keys [line column]} (meta form)]
@@ -293,7 +293,7 @@
                                             (IllegalArgumentException. (str "Unable to resolve classname: " class)))))))
 
 (defn- run-catches
-  "Tries the catch clauses on `thrown`; the block after them gets what none of them took."
+  "Tries the catch clauses on `thrown`. The block after them gets an exception that none of them catches."
   [b clauses thrown dest]
   (reduce (fn clause [b [_ class sym & body :as form]]
             (let [test (list 'clojure.core/instance? (symbol (.getName (catch-class form))) thrown)
@@ -312,7 +312,7 @@
     (-> b (leave [:jump start []]) (enter start))))
 
 (defn- run-protected
-  "`body` and its catch clauses; `otherwise` ends the block that has an exception that none of them took."
+  "Writes `body` and its catch clauses. `otherwise` ends the block for an exception that none of them catches."
   [b body clauses dest otherwise]
   (if (empty? clauses)
     (run-body b body dest)
@@ -324,8 +324,8 @@
           (otherwise thrown)))))
 
 (defn- run-finally
-  "One copy of the finally clause serves all ways out: its block's parameters
-  say what to do after it, throw `problem` or go on with `result`."
+  "One copy of the finally clause is used for all ways out. Its block's parameters say what follows:
+  throw `problem`, or continue with `result`."
   [b body clauses [_ & cleanup] dest]
   (let [[problem result thrown] (map gensym ["problem__" "result__" "thrown__"])
         value? (or (= :return dest) (:value? dest))
@@ -373,7 +373,7 @@
 
 (defn- merged
   "As `run`, with a new current block after it in which `sym`, or nothing, has the value.
-  What Clojure wraps in a function of its own, a loop or try as an argument, has an object as its value."
+  Clojure wraps a loop or try that is an argument in a function, so its value is an object."
   [b form sym]
   (let [kind (if (#{'loop* 'try} (head form)) :boxed :join)
         [b join] (add-block b kind (if sym [sym] []))]
@@ -395,7 +395,7 @@
       (rebuild b form))))
 
 (defn- effect
-  "b after `form` has been evaluated and its value dropped."
+  "Returns b after `form` has been evaluated and its value dropped."
   [b form]
   (if-not (mark/transformed? form)
     (if (constant? b form) b (emit b [nil form]))
@@ -417,15 +417,15 @@
     (and (symbol? op) (contains? #{"push-thread-bindings" "pushThreadBindings"} (name op)))))
 
 (defn- adopt-bindings
-  "Has a thread on which the block goes on own the bindings that the block has made;
-  `base` are those that it found."
+  "Makes the thread on which the block continues the owner of the bindings that the block has made;
+  `base` are the bindings before."
   [base {:keys [kind] :as block}]
   (if (= :resume kind)
     (update block :code (fn adopting [code] (into [[:adopt-bindings base]] code)))
     block))
 
 (defn- with-bindings-kept
-  "If the block makes bindings, its frame takes them along from thread to thread."
+  "If the block makes bindings, its frame moves them from thread to thread."
   [{:keys [blocks entry] :as program}]
   (if (some (fn makes? [block] (some makes-bindings? (:code block))) blocks)
     (let [base (gensym "base__")]

@@ -6,7 +6,7 @@
   in a loop; a jump is a recur. An arm loads from its slots what it needs, runs
   as ordinary code with ordinary locals, and at its end stores what the next arm
   needs. The object slots of locals that die in an arm are emptied before its
-  code runs, so that the frame keeps nothing alive that the code no longer can.
+  code runs, so that the frame keeps no object alive that the code can't reach.
 
   A context is {:frame symbol, :states {block-id number}, :group #{block-id of
   the arms in the method at hand}, ...program}."
@@ -127,7 +127,7 @@
 (defn- here? [ctx id] (contains? (:group ctx) id))
 
 (defn- go-to
-  "Goes on with arm `id`; from another method by way of the frame's state, which has to be set."
+  "Jumps to arm `id`. A jump to another method sets the frame's state."
   [ctx id]
   (if (here? ctx id)
     (list 'recur ((:states ctx) id))
@@ -157,7 +157,7 @@
           (map list (:params (nth (:blocks ctx) to)) args))))
 
 (defn- spills
-  "Entries that leave in the frame what arm `to` needs, beside its parameters, and nothing else."
+  "Entries that store in the frame the locals that arm `to` needs, except for its parameters, and clear the others."
   [ctx held to]
   (let [needed (slots/in-frame ctx to)
         params (set (map bare (:params (nth (:blocks ctx) to))))
@@ -216,7 +216,7 @@
 
 (defn- emit-block
   "A block inside the arm of its only predecessor `from`. If it is the first of a try,
-  what the handler needs goes into the frame before anything can be thrown."
+  the locals that the handler needs are stored before any code can throw."
   [ctx held from id]
   (if (same-handler? ctx from id)
     (body-form ctx held id nil)
@@ -279,7 +279,7 @@
     (error/fail! :skein/block-too-large
                  (str "The code of this block between two parks is too large for a method of the JVM"
                       (when text (str ", that before " text (when line (str " in line " line))))
-                      ": so many values are held there, or so much is done. Collect values in a loop,"
+                      ": it holds too many values, or has too much code. Collect values in a loop,"
                       " or move a part into a function.")
                  {:file *file*, :line line, :column column, :form text})))
 
@@ -324,7 +324,7 @@
               (keys states))))
 
 (defn- sites-form
-  "{:file :sites} for Body.sites, kept as text until somebody asks."
+  "Returns {:file :sites} for Body.sites, as text that is parsed when it is read."
   [ctx]
   (let [chunks (map (fn text [rows] (apply str (map (fn row [[state site]] (str state " " (pr-str site) " ")) rows)))
                     (partition-all 100 (site-table ctx)))

@@ -8,7 +8,7 @@
       ::op      on a call: its entry in the table of operations
 
   All other forms stay as they are. So do functions, reify, deftype, and a
-  region that holds a monitor: what parks in there is an ordinary call."
+  region that holds a monitor: a parking operation in there is an ordinary call."
   (:require
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]
@@ -18,7 +18,7 @@
 (set! *warn-on-reflection* true)
 
 (def flags
-  "The keys of the marks that go from a form to the forms around it."
+  "The keys of the marks that a form passes to the forms around it."
   [::parks ::recurs])
 
 (declare walk walk-parts)
@@ -27,15 +27,15 @@
 (defn- recurs? [form] (::recurs (meta form)))
 
 (defn transformed?
-  "Returns whether the form has to become blocks, being on the way to a park or to a parking loop's recur."
+  "Returns whether the form must become blocks, because it contains a park or the recur of a parking loop."
   [form]
   (let [m (meta form)]
     (or (::parks m) (::recurs m))))
 
 (defn- walk-all [forms] (mapv (fn walk-one [form] (walk form nil)) forms))
 
-;; A tail is what a recur in that place would reach: nil, nothing; a number, a loop
-;; with so many locals; :try, a loop that it must not reach.
+;; A tail is the target of a recur in that place: nil, none; a number, a loop with so many locals;
+;; :try, a loop to which it must not jump.
 
 (defn- bad-recur! [form message]
   (let [source (::expand/source (meta form) form)]
@@ -43,7 +43,7 @@
                  (assoc (expand/location form) :form source))))
 
 (defn- walked-parts
-  "The parts of `form`, walked; a recur in the place of its value would reach `tail`."
+  "Returns the marked parts of `form`; `tail` is the target of a recur in the place of its value."
   [form tail]
   (mapv (fn walked [[role x]]
           (case role
@@ -54,7 +54,7 @@
         (forms/parts form)))
 
 (defn- rebuilt
-  "`form`, or if one of `parts`, which take the place of its own, is marked, the form with those, marked likewise."
+  "Returns `form` if none of `parts` is marked. Otherwise returns the form with `parts` in place of its own, marked too."
   [form parts]
   (let [parks (some parks? parts)
         recurs (some recurs? parts)]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.ops
-  "Which vars park, and by which method of skein.rt.Frame: their metadata says so under
+  "The table of vars that park, and of their methods of skein.rt.Frame. The vars' metadata has it under
   :skein.impl.go/op, so that the definition of a parking operation declares it. An entry is
 
       {:method  take, put or alts
@@ -17,7 +17,7 @@
 
 (defn parking
   "Returns the entry of the var that the symbol `sym` names in *ns*, or nil. A
-  symbol that is a local must not be asked for."
+  symbol that is a local must not be passed."
   [sym]
   (let [v (try (resolve sym) (catch ClassNotFoundException _ nil))]
     (when (var? v)

@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.size
-  "How large the code of a block becomes, and how large the JVM lets it be. All sizes
-  are estimates, in bytes of bytecode.
+  "The sizes of a block's code, and their limits in the JVM. All sizes are estimates, in bytes of
+  bytecode.
 
-  Blocks are gathered into arms by `max-arm`, arms into methods by `max-method`; what does
-  not fit into a method is refused.")
+  Blocks are grouped into arms of up to `max-arm`, arms into methods of up to `max-method`. Code
+  that does not fit into a method is refused.")
 
 (set! *warn-on-reflection* true)
 

@@ -17,8 +17,8 @@
       :sizes    {:object n :long n}  slots in use
 
   A local has a slot if it is live where an arm begins. Two locals share a slot
-  if they are never live in the same stretch of arms. What is live in a handler
-  is live in all that the handler protects."
+  if they are never live in the same range of arms. A local that is live in a handler
+  is live in all blocks that the handler protects."
   (:require
    [skein.impl.go.size :as size]
    [skein.impl.go.types :as types]
@@ -198,7 +198,7 @@
            :needed (over-arms program ids (fn need [id inner] (needed-in-frame program id inner))))))
 
 (defn assign
-  "Returns `program` with what is told above. `outer` maps the locals of the
+  "Returns `program` with the keys described above. `outer` maps the locals of the
   code around the block to LocalBindings."
   [{:keys [blocks] :as program} outer]
   (let [ids (reachable program)
