@@ -31,7 +31,7 @@
 (defn- too-deep! [form]
   (error/fail! :skein/nested-too-deep
                (str "The forms of this block are nested too deep to be compiled, more than " max-depth
-                    ". Give the inner ones a function of their own. In: " (error/preview form))
+                    ". Move the inner ones into a function. In: " (error/preview form))
                (expand/location form)))
 
 (defn- check-depth [form part]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.cli
-  "The commands that look at another process, or at a file of one: `./skein ps`, `top`, `why`, `dump` and `timeline`."
+  "The commands that inspect another process, or its heap file or dump: `./skein ps`, `top`, `why`, `dump` and `timeline`."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
@@ -15,13 +15,13 @@
 (def ^:private usage
   "usage: ./skein ps                           the JVMs
        ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
-       ./skein top PID                      the same as ps, again each two seconds, with what grows
-       ./skein why PID BLOCK [--heap]       why a block of it waits, such as 42 or go-42
-       ./skein dump PID FILE [--heap]       all of it, as .edn, .json or text
+       ./skein top PID                      the same as ps, every two seconds, with the places that grow
+       ./skein why PID BLOCK [--heap]       why a block of it, such as 42 or go-42, waits
+       ./skein dump PID FILE [--heap]       a snapshot of it, as .edn, .json or text
        ./skein timeline PID FILE [SECONDS]  when each of its blocks ran and waited in 5 s, as JSON for ui.perfetto.dev
-In place of PID, except for top and timeline, a heap file, such as x.hprof, or a dump, such as x.edn.
---prove runs the garbage collector of the process first. --heap has it write its heap to a temporary file: it need not
-have skein.inspect.")
+Except for top and timeline, PID may also be a heap file, such as x.hprof, or a dump, such as x.edn.
+--prove runs the garbage collector of the process first. With --heap the process writes its heap to a temporary file;
+it need not have skein.inspect.")
 
 (defn- stop
   "Ends the command with a message."
@@ -32,17 +32,17 @@ have skein.inspect.")
   (binding [*out* *err*] (println (apply str "skein: " parts))))
 
 (defn- live [pid prove]
-  (when-not (re-matches #"\d+" pid) (stop 2 (str "a process is a number, not '" pid "'; ./skein ps lists them.")))
+  (when-not (re-matches #"\d+" pid) (stop 2 (str "a process must be a number, not '" pid "'; ./skein ps lists them.")))
   (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid prove)]
     (when was-off?
-      (warn "the inspector of process " pid " was off. It is on now, and sees a block from its next step on."))
+      (warn "the inspector of process " pid " was off. It is on now, and sees a block after its next step."))
     (dissoc snapshot :was-off?)))
 
 (defn- of-heap [pid]
   (remote/heap-of pid (fn told [used] (warn "process " pid " stands still while it writes its heap, up to " (quot (long used) 1000000) " MB."))))
 
 (defn- snapshot-of
-  "The snapshot of a process or file."
+  "Returns the snapshot of a process or file."
   [source option]
   (cond
     (re-matches #"\d+" source)
@@ -54,17 +54,18 @@ have skein.inspect.")
     option (stop 2 usage)
     (str/ends-with? source ".edn") (inspect/read-dump source)
     (.exists (io/file source)) (inspect/read-heap source)
-    :else (stop 2 (str "a process is a number, not '" source "'; ./skein ps lists them. Nor is there a file of that name."))))
+    :else (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))))
 
 (defn- ps
   ([] (doseq [{:keys [pid command]} (remote/processes)] (println (format "%8s  %s" pid command))))
   ([source] (ps source nil))
   ([source option] (inspect/dump (snapshot-of source option) *out* :text)))
 
-(def ^:private clear "Goes to the first line and clears the screen." "\033[H\033[2J")
+(def ^:private clear "Moves to the first line and clears the screen." "\033[H\033[2J")
 
 (defn- top
-  "Shows a process each two seconds, `rounds` times or until it ends or the user does; and of each fifth look what has grown."
+  "Shows a process every two seconds, `rounds` times or until the process or the command ends. With each fifth snapshot it shows
+  the places that grow."
   ([pid] (top pid nil))
   ([pid rounds]
    (loop [i 1, looks []]
@@ -82,7 +83,7 @@ have skein.inspect.")
   ([source block] (why source block nil))
   ([source block option]
    (let [id (some-> (re-matches #"(?:go-)?(\d+)" block) second parse-long)]
-     (when-not id (stop 2 (str "a block is a number such as 42 or go-42, not '" block "'.")))
+     (when-not id (stop 2 (str "a block must be a number such as 42 or go-42, not '" block "'.")))
      (println (:says (inspect/why (snapshot-of source option) id))))))
 
 (defn- dump!
@@ -91,7 +92,7 @@ have skein.inspect.")
    (println (inspect/dump! (snapshot-of source option) path))))
 
 (defn- recorded
-  "The timeline of a process. If it does not record its steps, it does so for `ms`, and then no longer."
+  "Returns the timeline of a process. If the process does not record steps, it does so for `ms`."
   [pid ms]
   (let [{:keys [record! timeline close!]} (remote/connect pid)]
     (try
@@ -105,13 +106,13 @@ have skein.inspect.")
   ([pid path] (timeline! pid path "5"))
   ([pid path seconds]
    (let [s (parse-long seconds)]
-     (when-not (and s (<= 1 (long s) 3600)) (stop 2 (str "the seconds are a number from 1 to 3600, not '" seconds "'.")))
-     (live pid false) ; tells why it can't be looked at, and that the inspector was off
+     (when-not (and s (<= 1 (long s) 3600)) (stop 2 (str "the seconds must be a number from 1 to 3600, not '" seconds "'.")))
+     (live pid false) ; says why the process can't be inspected, or that the inspector was off
      (let [slices (recorded pid (* 1000 (long s)))]
        (println (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))))
 
 (defn run
-  "Runs a command with its arguments; returns the exit code."
+  "Runs a command with its arguments. Returns the exit code."
   [& [command & args]]
   (try
     (case [command (count args)]

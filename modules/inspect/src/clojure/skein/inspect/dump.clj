@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.dump
-  "A snapshot as text for people, as JSON and as EDN. All three are written as they are made."
+  "A snapshot as text for people, as JSON and as EDN. All three are written while they are made."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
@@ -18,7 +18,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const ^:private max-alike
-  "How many blocks of one place the text names."
+  "How many blocks of one place are named in the text."
   3)
 
 ;;;; JSON
@@ -26,7 +26,7 @@
 (def ^:private escapes {\" "\\\"", \\ "\\\\", \newline "\\n", \return "\\r", \tab "\\t"})
 
 (defn- plain?
-  "Returns whether JSON has the character as it is."
+  "Returns whether JSON needs no escape for the character."
   [c]
   (let [c (int c)]
     (not (or (< c 32) (= c 34) (= c 92) (<= 0x7f c 0x9f) (<= 0xd800 c 0xdfff)))))
@@ -75,12 +75,12 @@
   (nth (sort xs) (quot (count xs) 2)))
 
 (defn- oldest-first
-  "What to sort blocks by; a heap file has no times."
+  "Returns the sort key of a block; a heap file has no times."
   [block]
   (- (long (:since-ms block 0))))
 
 (defn- alike
-  "Blocks of one place and state, as a paragraph."
+  "Writes the blocks of one place and state as a paragraph."
   [out ix [{:keys [state site]} blocks]]
   (let [ages (seq (keep :since-ms blocks))]
     (line! out (format "%5d  %-8s %s" (count blocks) (name state) (words/place site))

@@ -46,7 +46,7 @@
           :else (recur after (conj! found w)))))))
 
 (defn- owner
-  "The frame, thread or callback behind a waiter."
+  "Returns the frame, thread or callback of a waiter."
   ^long [^HeapFile h ^long w]
   (case (.className h w)
     "skein.rt.Choice$Arm" (recur h (.field h (.field h w "choice") "owner"))
@@ -54,7 +54,7 @@
     w))
 
 (defn- channels-of
-  "The channels of the file in which something waits, numbered: [{:id :channel :takes [owner] :puts [owner]}]."
+  "Returns the channels of the file in which operations wait, numbered: [{:id :channel :takes [owner] :puts [owner]}]."
   [^HeapFile h channels]
   (let [owners (fn owners [c field side] (mapv (fn of [w] (owner h w)) (ring h (.field h c field) side)))]
     (into []
@@ -76,7 +76,7 @@
 ;;;; Threads
 
 (def ^:private latches
-  "What a thread waits in, outside of channels, until somebody who has it ends that."
+  "The classes, apart from channels, in which a thread waits until other code ends the wait."
   ["java.util.concurrent.CountDownLatch$Sync" "java.util.concurrent.CompletableFuture$Signaller"])
 
 (defn- virtual? [^HeapFile h ^long t]
@@ -87,14 +87,14 @@
   4)
 
 (defn- without-limit?
-  "Returns whether the thread, which waits, does so without a limit of time; false when that is not known."
+  "Returns whether the thread waits without a time limit; false if that is not known."
   [^HeapFile h ^long t]
   (if (virtual? h t)
     (and (.hasField h t "timeout") (zero? (.field h t "timeout")) (= (long parked) (.field h t "state")))
     (= 0x10 (bit-and 0x30 (.field h (.field h t "holder") "threadStatus")))))
 
 (defn- waiting-threads
-  "{thread what-it-waits-in} of those that wait in a channel, or without a limit in a latch."
+  "Returns {thread what-it-waits-in} for the threads that wait in a channel, or without a time limit in a latch."
   [^HeapFile h waits threads]
   (into {}
         (for [t threads
@@ -137,7 +137,7 @@
           :else (recur (next-one u) (conj seen u)))))
 
 (defn- locks
-  "The threads that hold each other's locks of java.util.concurrent and wait for them without a limit."
+  "Returns the threads that wait for each other's java.util.concurrent locks without a time limit."
   [^HeapFile h threads]
   (let [lock (fn lock [t] (.field h t "parkBlocker"))
         owner (into {} (for [t threads
@@ -152,7 +152,7 @@
 ;;;; Blocks
 
 (defn- entry-id
-  "The number of the block, if an inspector has given it one."
+  "Returns the number of the block, if an inspector has given it one."
   [^HeapFile h f]
   (let [id (.field h (.field h (.field h f "context") "entry") "id")]
     (when (pos? id) id)))

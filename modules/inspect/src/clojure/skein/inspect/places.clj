@@ -21,7 +21,7 @@
   {:file (.file s) :line (.line s) :column (.column s) :form (.form s) :op (str (.operation s)) :in-try (.inTry s)})
 
 (defn- blank
-  "An argument of the type that says nothing."
+  "Returns an argument of the type: nil, false or 0."
   [^Class type]
   (condp = type
     Boolean/TYPE false

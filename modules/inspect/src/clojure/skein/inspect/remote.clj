@@ -32,7 +32,7 @@
 (set! *warn-on-reflection* true)
 
 (defn processes
-  "Returns the JVMs of this user but this one, as [{:pid :command}]."
+  "Returns the JVMs of this user, except this one, as [{:pid :command}]."
   []
   (let [own (str (.pid (java.lang.ProcessHandle/current)))]
     (into [] (keep (fn each [^VirtualMachineDescriptor d]
@@ -72,7 +72,7 @@
 (def ^:private bean-name (ObjectName. BeanMBean/NAME))
 
 (defn- ensure-bean
-  "Returns whether the process has the bean now, for which it must have this module."
+  "Makes the process register the bean, for which it must have this module. Returns whether it is registered."
   [^MBeanServerConnection server]
   (or (.isRegistered server bean-name)
       (try (.createMBean server (.getName Bean) bean-name)
@@ -87,7 +87,7 @@
     (JMXServiceURL. (if (re-matches #"\d+" pid) (address pid) (str "service:jmx:rmi:///jndi/rmi://" pid "/jmxrmi")))))
 
 (defn- telling
-  "Calls `f`, and says of its exceptions that they are the process's."
+  "Calls `f`. Rethrows its exceptions as exceptions of the process."
   [pid f]
   (try
     (f)
@@ -98,7 +98,7 @@
     (catch IOException e (fail! pid (str "it ended meanwhile, or nothing answers there (" (detail e) ").")))))
 
 (defn- with-server
-  "Calls `f` with a connection to the process, and returns what it returns."
+  "Calls `f` with a connection to the process, and returns its result."
   [pid f]
   (telling pid (fn connected []
                  (with-open [connector (connector pid)]
@@ -141,7 +141,7 @@
   (with-bean pid (partial look prove)))
 
 (defn record!
-  "Switches on or off that the steps of blocks are recorded in the process `pid`. Throws :skein/not-inspectable."
+  "Switches the recording of blocks' steps in the process `pid` on or off. Throws :skein/not-inspectable."
   [pid on?]
   (with-bean pid (partial record on?)))
 
@@ -152,7 +152,7 @@
   (with-bean pid (partial timeline last-ms)))
 
 (defn- class-path
-  "The class path of the process and its working folder, as paths."
+  "Returns the class path of the process and its working folder, as paths."
   [^MBeanServerConnection server]
   (let [runtime (ObjectName. "java.lang:type=Runtime")
         ^TabularData properties (.getAttribute server runtime "SystemProperties")
@@ -189,7 +189,7 @@
                   :close! (fn close! [] (try (.close connector) (catch IOException _)))})))))) ; the process has ended
 
 (defn- places-of
-  "The places of `wanted` as the process knows them, or else this one."
+  "Returns the places of `wanted` from the process's classes, or from those of this one."
   [^MBeanServerConnection server wanted]
   (try
     (ensure-bean server)

@@ -14,7 +14,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- scope-of
-  "What the owner of a region tells of itself, or nil when that is no scope."
+  "Returns the description of the owner of a region, or nil if it is not a scope."
   [^Region region]
   (some-> ^Region$Owner (.owner region) .describe))
 
@@ -22,7 +22,7 @@
   (ChannelNames/id (:done scope)))
 
 (defn in-region?
-  "Returns whether something could cancel what `cancellable` is of; that may be nil."
+  "Returns whether a scope could cancel the block or thread of `cancellable`, which may be nil."
   [^Cancellable cancellable]
   (boolean (some-> cancellable .regions seq)))
 
@@ -32,12 +32,12 @@
   (some-> (some scope-of (.regions cancellable)) id-of))
 
 (defn- around
-  "The scope in which another opens whose body is `region`, or nil."
+  "Returns the scope around the one whose body is `region`, or nil."
   [^Region region]
   (some scope-of (rest (drop-while (fn inside? [r] (not (identical? r region))) (.regions (.cancellable region))))))
 
 (defn- found
-  "{id scope} of all scopes that can be found from `cancellables`, those inside others too."
+  "Returns {id scope} for all scopes that can be found from `cancellables`, also nested ones."
   [cancellables]
   (loop [todo (set cancellables), seen #{}, known {}]
     (if-some [^Cancellable c (first todo)]

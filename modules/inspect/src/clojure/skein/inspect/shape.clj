@@ -34,7 +34,7 @@
   (vary-meta snapshot assoc ::index (index snapshot), ::of [blocks channels]))
 
 (defn- same-side
-  "The blocks that wait in channel `c` for the same as an `op` there."
+  "Returns the blocks that wait in channel `c` on the same side as `op`."
   [c op]
   (into #{} (keep :block) (if (= :take op) (:takes c) (:puts c))))
 
@@ -46,7 +46,7 @@
       (if held (set/difference held (same-side c op)) #{}))))
 
 (defn hopeless?
-  "Returns whether a wait is for the result of a block that was collected, and so will never give it."
+  "Returns whether a wait is for the result of a block that was collected, so that it never comes."
   [{:keys [channels]} {:keys [op channel]}]
   (boolean (and (= :take op) (:collected? (channels channel)))))
 
@@ -57,7 +57,7 @@
   (into #{} (mapcat (partial wait-helpers ix)) (:waits block)))
 
 (defn- wakes-itself?
-  "Returns whether time, or something that no snapshot shows, ends one of the waits of `block`."
+  "Returns whether a timer, or something that no snapshot shows, could end one of the waits of `block`."
   [{:keys [channels]} block]
   (some (fn one [{:keys [channel foreign]}]
           (or foreign (not= :chan (:kind (channels channel) :chan)) (:closed? (channels channel))))

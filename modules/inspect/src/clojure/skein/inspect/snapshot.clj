@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.snapshot
-  "The blocks, threads and channels of this process as one value. Everything else of the inspector reads it.
+  "The blocks, threads and channels of this process as one value, which the rest of the inspector reads.
 
   * `take-snapshot` makes one
 
@@ -28,19 +28,19 @@
   1)
 
 (def ^:const ^:private max-stacks
-  "Of how many waiting threads the place is read, at some 50 µs each."
+  "The number of waiting threads whose place is read, which takes some 50 µs each."
   256)
 
-;;;; What waits in a channel
+;;;; The waiters of a channel
 
 (deftype ^:private View [^Channel channel ^Long id ^List takes ^List puts ^Map places])
 
 (def ^:const ^:private few
-  "Up to how many waiters are looked through one by one."
+  "The number of waiters up to which a list is searched linearly."
   16)
 
 (defn- places
-  "The place of each block in the longer one of two lists of waiters, if it is long."
+  "Returns the place of each block in the longer of two lists of waiters, if that is long."
   [^List waiters]
   (when (< (long few) (.size waiters))
     (let [places (IdentityHashMap.)]
@@ -49,13 +49,13 @@
       places)))
 
 (defn- view-of
-  "Who waits in `c` now."
+  "Returns the waiters of `c` now."
   [^Channel c]
   (let [takes (.waiters c true), puts (.waiters c false)]
     (View. c (ChannelNames/id c) takes puts (or (places takes) (places puts)))))
 
 (defn- place-of
-  "The place of a block, from 1, among the waiters of a view that do `op`, or nil."
+  "Returns the place of a block, from 1, among the waiters of a view that do `op`, or nil."
   [^View view op frame]
   (let [^List waiters (if (= :take op) (.takes view) (.puts view))]
     (if (< (long few) (.size waiters))
@@ -65,7 +65,7 @@
           (if (identical? frame (.frame ^Waiter (.get waiters i))) (inc i) (recur (inc i))))))))
 
 (defn- arms
-  "What an operation asks for, as [op port] pairs."
+  "Returns an operation as [op port] pairs."
   [op ports]
   (condp = (int op)
     World/TAKE [[:take ports]]
@@ -93,7 +93,7 @@
         {:older (select-keys (describe/frame x) [:file :line :form])}))))
 
 (defn- party
-  "A waiter as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}."
+  "Returns a waiter as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}."
   [^Waiter w]
   (if-some [who (or (.frame w) (.thread w))]
     (party-of who)
@@ -107,7 +107,7 @@
     :chan))
 
 (defn- parties
-  "A `party` for each of the waiters, of which there are mostly none or one."
+  "Returns a `party` for each of the waiters; mostly there are none or one."
   [^List waiters]
   (case (.size waiters)
     0 []
@@ -131,7 +131,7 @@
 ;;;; Blocks
 
 (defn- waits
-  "In which channels the frame waits, as [{:op :channel :place}]; a port of another library is {:op :foreign class}."
+  "Returns the waits of the frame, as [{:op :channel :place}]; a port of another library is {:op :foreign class}."
   [^Map views ^Frame frame arms]
   (reduce (fn wait [found [op port]]
             (if-some [^View view (.get views port)]
@@ -140,7 +140,7 @@
           [] arms))
 
 (defn- holds
-  "The channels in which somebody waits and which locals of the frame hold, or vectors in those."
+  "Returns the channels in the frame's locals, or in vectors in these, in which a block or thread waits."
   [^Map views ^Frame f]
   (let [held (fn held [found x]
                (if-some [^View view (when (instance? Channel x) (.get views x))]
@@ -167,13 +167,13 @@
   (when (pos? (.parent e)) (.parent e)))
 
 (defn- gone
-  "A block that was collected, and the operation that it will never do."
+  "Returns a block that was collected, with the operation that it will never do."
   [now seen ^Entry e]
   {:id (.id e) :site (site-of seen e) :since-ms (elapsed-ms now (.since e)) :age-ms (elapsed-ms now (.born e))
    :runs (.runs e) :parent (parent e) :op (condp = (.op e) World/TAKE :take, World/PUT :put, World/ALTS :alts, nil)})
 
 (def ^:const ^:private long-step-ms
-  "From how long a step on is read where its thread is."
+  "How long a step must have run before the place of its thread is read."
   500)
 
 (defn- place [stack]
@@ -181,7 +181,7 @@
     {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
 
 (defn- on-thread
-  "Where the thread of a block is that has been running for a while, as {:name :tid :state :site}."
+  "Returns the thread of a block that has been running for some time, as {:name :tid :state :site}."
   [^Frame frame]
   (when-some [t (.thread frame)]
     (let [stack (.getStackTrace t), state (.getState t)]
@@ -225,7 +225,7 @@
     (when-not (instance? Channel p) {:foreign (some-> p class .getName)})))
 
 (defn- thread-waits
-  "In which channels the thread waits; in none if it has left one, since it then goes on."
+  "Returns the channels in which the thread waits; none if it has left one, since it then continues."
   [^Map views ^Thread thread port]
   (let [ports (ports-of port)
         in (into [] (keep (partial thread-wait views thread)) ports)]
@@ -243,7 +243,7 @@
 (run! (fn machinery [prefix] (Failures/addMachinery prefix)) ["skein.fold$" "skein.fold.run$" "skein.fold.engine." "skein.fold.memory."])
 
 (defn- folds
-  "The folds that are under way; none unless the program has loaded skein.fold, which this module does not need."
+  "Returns the running folds; none unless the program has loaded skein.fold, which this module does not need."
   []
   (when-some [under-way (some-> (find-ns 'skein.fold.run) (ns-resolve 'under-way))]
     (for [{:keys [^Thread caller start unit done total]} (under-way)]
@@ -251,7 +251,7 @@
        :since-ms (quot (- (System/nanoTime) (long start)) 1000000) :unit unit :done done :total total})))
 
 (defn- failures
-  "The last exceptions that reached nobody, oldest first."
+  "Returns the last exceptions that no code has taken, oldest first."
   []
   (for [^Failures$Uncaught u (Failures/last), :let [thrown (.thrown u)]]
     {:at-ms (.at u) :thread (.thread u) :exception (.getName (class thrown)) :site (place (.getStackTrace thrown))}))
@@ -270,7 +270,7 @@
 (def ^:const ^:private lock-frames "How deep a thread's stack is read for its place." 64)
 
 (defn- locks
-  "The platform threads that hold each other's locks, as the JVM finds them."
+  "Returns the platform threads that wait for each other's locks, as the JVM finds them."
   []
   (let [bean (ManagementFactory/getThreadMXBean)
         found (when-some [ids (.findDeadlockedThreads bean)] (.getThreadInfo bean ids (int lock-frames)))]

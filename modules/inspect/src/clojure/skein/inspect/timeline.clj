@@ -47,7 +47,7 @@
       (assoc state :ended (if (= Recorder$Kind/FAILED (.kind e)) :failed :done)))))
 
 (defn- slices-of
-  "The slices of one block, whose events are in order; what goes on until `now` is :open?."
+  "Returns the slices of one block, whose events are in order; a slice that lasts until `now` is :open?."
   [place now events]
   (let [{:keys [slices ^Recorder$Event run waits ended]} (reduce (partial step place) {:slices []} events)
         block (.block ^Recorder$Event (first events))
@@ -58,7 +58,7 @@
       :else slices)))
 
 (defn- place-of
-  "A function from a site to its place, which keeps what it has made: places are few."
+  "Returns a function from a site to its place, which caches its results: there are few places."
   []
   (let [places (IdentityHashMap.)]
     (fn place [^Sites$Site site]
@@ -67,7 +67,7 @@
             (let [p (places/site site)] (.put ^Map places site p) p))))))
 
 (defn timeline
-  "Returns the slices since `last-ms` ago, see `skein.inspect/timeline`; of `block` alone, unless that is nil."
+  "Returns the slices since `last-ms` ago, see `skein.inspect/timeline`. Unless `block` is nil, only those of that block."
   [^Recorder recorder last-ms block]
   (let [now (System/nanoTime)
         since (- now (* 1000000 (long last-ms)))
@@ -88,13 +88,13 @@
 (def ^:const ^:private threads-pid 2)
 
 (defn- names
-  "Events that name the tracks."
+  "Returns the events that name the tracks."
   [pid title names]
   (cons {:ph "M" :pid pid :name "process_name" :args {:name title}}
         (for [[tid name] names] {:ph "M" :pid pid :tid tid :name "thread_name" :args {:name name}})))
 
 (defn- drawn
-  "A slice as one event on the track of its block, and a step as one more on that of its thread."
+  "Returns a slice as an event on the track of its block, and a step also as one on that of its thread."
   [{:keys [kind block site at-us us tid] :as slice}]
   (let [event (fn event [pid tid label] {:ph "X" :pid pid :tid tid :ts at-us :dur us :name label :cat (name kind)
                                          :args (dissoc slice :kind :at-us :us)})

@@ -76,8 +76,8 @@
     (is (re-find #"can't be looked at: there is no such process" (peek (run "ps" pid))))))
 
 (deftest bad-arguments-are-refused-in-a-sentence
-  (is (= [2 "" "skein: a process is a number, not 'x'; ./skein ps lists them. Nor is there a file of that name.\n"] (run "ps" "x")))
-  (is (= [2 "" "skein: a block is a number such as 42 or go-42, not 'x'.\n"] (run "why" "1" "x")))
+  (is (= [2 "" "skein: 'x' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "x")))
+  (is (= [2 "" "skein: a block must be a number such as 42 or go-42, not 'x'.\n"] (run "why" "1" "x")))
   (doseq [args [[] ["ps" "1" "--all"] ["why" "1"] ["dump" "1"] ["top"] ["timeline" "1"] ["bottom"]]]
     (let [[code _ err] (apply run args)]
       (is (= [2 true] [code (str/starts-with? err "skein: usage: ")]) args))))
@@ -97,7 +97,7 @@
         file (File/createTempFile "timeline" ".json"), path (.getPath file)]
     (try
       (is (= "up" (.readLine (lines-of process))))
-      (is (= [2 "" "skein: the seconds are a number from 1 to 3600, not 'x'.\n"] (run "timeline" pid path "x")))
+      (is (= [2 "" "skein: the seconds must be a number from 1 to 3600, not 'x'.\n"] (run "timeline" pid path "x")))
       (let [[code out err] (run "timeline" pid path "1")]
         (is (= [0 (str path "\n")] [code out]))
         (is (str/ends-with? err "skein: recording for 1 s ...\n"))

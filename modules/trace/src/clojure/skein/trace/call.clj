@@ -60,7 +60,7 @@
   (print/text value (print-limits)))
 
 (defn- rate-used
-  "Counts a call; returns how many there have been in this window of the rate."
+  "Counts a call. Returns how many there have been in this window of the rate."
   ^long [^Limits l]
   (let [window-ms (long (second (.rate l)))
         now-ms (System/currentTimeMillis)
@@ -80,7 +80,7 @@
 (deftype-once Target [name file line gate live])
 
 (defn target
-  "Returns a target, of which nobody wants to know yet."
+  "Returns a target that has no sinks yet."
   [name file line]
   (Target. name file line (atom {}) (volatile! nil)))
 
@@ -91,7 +91,7 @@
 (def ^:dynamic *tokens* "The tokens of the `with-traced` around, a set." #{})
 
 (defn- gate-sinks
-  "A function that gives the sinks for a call made here of `f`, an original of `target`, or nil if nobody wants to know."
+  "Returns a function that returns the sinks for a call of `f`, an original of `target`, or nil if it is not traced."
   [^Target target f]
   (when (identical? f @(.live target))
     (let [gate @(.gate target)]
@@ -116,13 +116,13 @@
   (event/emit! ((.sinks call)) (with-max-line (event-of phase call args value error elapsed-ns))))
 
 (defn told
-  "Returns an event of this moment with `fields`, told in the midst of the current call if there is one."
+  "Returns an event of this moment with `fields`, inside the current call if there is one."
   [phase fields]
   (let [^Call c *call*]
     (with-max-line (event/about phase (cond-> fields c (assoc :id (.id c), :group (.group c), :depth (inc (.depth c))))))))
 
 (defn- args-text
-  "The texts of the arguments in an array and of those in a seq after it, which may be infinite."
+  "Returns the texts of the arguments in an array and of those in a seq after it, which may be infinite."
   [^objects args more]
   (let [limits (print-limits)
         shown (mapv (fn arg-text [arg] (print/text arg limits)) args)]
@@ -194,7 +194,7 @@
 (defn- elapsed ^long [^Call call]
   (- (System/nanoTime) (.started call)))
 
-;; Not a pop: where the stack has overflowed, calls further in may have left their bindings behind.
+;; Not a pop: after a stack overflow, inner calls may have left their bindings.
 (defn- leave [^Call call]
   (Var/resetThreadBindingFrame (.bindings call)))
 

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.event
-  "What happens in traced code, as data, on its way to sinks.
+  "The events of traced code, as data, and their way to sinks.
 
   An event is a map; keys that say nothing are nil:
 
@@ -35,7 +35,7 @@
   (.incrementAndGet ids))
 
 (defn restart-ids!
-  "Has the next call be number 1."
+  "Makes the next call number 1."
   []
   (.set ids 0))
 
@@ -45,7 +45,7 @@
 (def ^:private ^AtomicLong blocks (AtomicLong.))
 
 (defn block-number
-  "Returns the number of the go block of a frame, given to it when first asked for."
+  "Returns the number of the go block of a frame; it gets one at the first call."
   [frame]
   (or (.get frame->number frame)
       (.computeIfAbsent frame->number frame
@@ -59,14 +59,14 @@
     (some-> (.frame runner) block-number)))
 
 (defn thread-name
-  "Returns the name of a thread; a virtual one seldom has any, and then it is virtual-17."
+  "Returns the name of a thread. A virtual one without a name is called like virtual-17."
   [^Thread thread]
   (let [own (.getName thread)]
     (if (= "" own) (str "virtual-" (.threadId thread)) own)))
 
 ;;;; To the sinks
 
-;; Of each thread an array with whether it is in the tracer itself.
+;; For each thread an array that says whether it is in the tracer itself.
 (def ^:private ^ThreadLocal busy
   (proxy [ThreadLocal] []
     (initialValue [] (boolean-array 1))))
@@ -103,7 +103,7 @@
         nil))))
 
 (defn- sink-failed!
-  "Counts what a sink has thrown; the first one is told, since what is missing can't be seen."
+  "Counts an exception of a sink. Reports the first one, because missing lines can't be seen."
   [^Throwable error]
   (when (= 1 (.incrementAndGet sink-failures))
     (.println System/err (str "skein.trace: a sink threw " error ", and has missed an event."

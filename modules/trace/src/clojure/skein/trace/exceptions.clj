@@ -109,7 +109,7 @@
 (def ^:private ^:const max-causes 32)
 
 (defn- with-causes
-  "The exception and its causes, which may go round in a circle."
+  "Returns the exception and its causes, which may form a cycle."
   [error]
   (take max-causes (take-while some? (iterate ex-cause error))))
 
@@ -127,7 +127,7 @@
                  {:value error}))
   (when-not (nat-int? depth)
     (error/fail! :skein/bad-number
-                 (str "The number of frames that pst prints is " (error/preview depth) ". It is a natural number.")
+                 (str "The number of frames that pst prints must be a whole number from 0, but is " (error/preview depth) ".")
                  {:option :depth, :value depth})))
 
 (defn print-to

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.form
-  "Code that knows which of its forms failed, and is otherwise as it was.
+  "Instruments code so that it records which of its forms failed, and is otherwise unchanged.
 
   `instrument` takes an expanded form (see `skein.impl.expand`). Before each call it
   writes the number of the form into a skein.rt.watch.Trail, after the arguments have been
@@ -43,7 +43,7 @@
   (str/replace (print/text source row-limits) #"__\d+(?=[\s,)\]}]|$)" ""))
 
 (defn- add-row
-  "A line and a column are those of what somebody has written; what a macro made has none."
+  "Returns the line and column of a form in a file. A form that a macro made has none."
   [{:keys [rows]} parent source]
   (let [{:keys [line column]} (meta source)
         n (count @rows)]
@@ -92,7 +92,7 @@
     :else true))
 
 (defn- code-meta
-  "What of a form's metadata means something to the compiler."
+  "Returns the part of a form's metadata that the compiler uses."
   [form]
   (select-keys (meta form) [:line :column :tag]))
 
@@ -313,7 +313,7 @@
 
 (defn- too-deep! [form]
   (error/fail! :skein/nested-too-deep
-               (str "Can't trace forms nested more than " max-depth " deep. Give the inner ones a function of their own.")
+               (str "Can't trace forms nested more than " max-depth " deep. Move the inner ones into a function.")
                (expand/location form)))
 
 (defn- check-depth! [form]
@@ -324,13 +324,13 @@
     (check form 0)))
 
 (defn- block-macro?
-  "Returns whether `op` names a macro whose body is compiled in a way of its own."
+  "Returns whether `op` names a macro whose body has a compiler of its own."
   [op]
   (let [v (try (resolve op) (catch ClassNotFoundException _ nil))]
     (and (var? v) (:skein.impl.go/block (meta v)))))
 
 (defn- leave-blocks
-  "Go blocks stay: what is in them is traced when they are compiled."
+  "Leaves go blocks unchanged: their bodies are traced when they are compiled."
   [options args?]
   (fn leave [[op & body :as form]]
     (when (block-macro? op)

@@ -38,7 +38,7 @@
   ((.write! held) (str (apply str (.lines held)) (.running-line held))))
 
 (defn- close-expired!
-  "Writes and forgets the open group `k` if its time has come."
+  "Writes and removes the open group `k` if its time is over."
   [k ^long now]
   (let [expired (volatile! nil)]
     (replace! k (fn expire [^Held held]
@@ -48,7 +48,7 @@
     (some-> @expired write-unfinished!)))
 
 (defn- sweep-soon!
-  "Has the groups looked after that are open too long, as long as there are any."
+  "Starts the check for groups that are open too long, which runs as long as there are any."
   []
   (when (.compareAndSet sweeping false true)
     (.execute ^Executor (CompletableFuture/delayedExecutor sweep-ms TimeUnit/MILLISECONDS)

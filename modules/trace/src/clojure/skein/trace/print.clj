@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.print
-  "Any value as a bounded text, without disturbing the program that it is from.
+  "Any value as a text of limited size, without side effects on the program.
 
   `text` realises no lazy sequence, derefs nothing that is pending, follows no cycle,
   ends with … at its limits, and does not throw. It gives what `pr-str` gives wherever
@@ -37,7 +37,7 @@
 (declare write!)
 
 (defn- within!
-  "Calls `f`, which writes the parts of `value`, unless that is written already further out."
+  "Calls `f`, which writes the parts of `value`, unless an outer call is writing the same value."
   [^Sheet sheet value ^long level f]
   (let [^IdentityHashMap open (.open sheet)]
     (cond
@@ -88,7 +88,7 @@
 ;;;; Collections
 
 (defn- series!
-  "Writes what the Iterator `it` gives, by `write-one`, up to the sheet's length."
+  "Writes the elements of the Iterator `it`, by `write-one`, up to the sheet's length."
   [^Sheet sheet ^Iterable items separator write-one]
   (let [it (.iterator items)]
     (loop [n 0]
@@ -121,12 +121,12 @@
   (and (instance? IPending x) (not (.isRealized ^IPending x))))
 
 (defn- unread?
-  "Returns whether asking `s` for its first element would run code."
+  "Returns whether realizing the first element of `s` would run code."
   [s]
   (or (pending? s) (instance? EnumerationSeq s) (instance? IteratorSeq s)))
 
 (defn- realised!
-  "Writes the elements of a sequence that are there already."
+  "Writes the elements of a sequence that are already realized."
   [^Sheet sheet s level]
   (loop [s s, n 0]
     (cond
@@ -181,7 +181,7 @@
 ;;;; Print methods of others
 
 (defn- sheet-full
-  "What stops a print-method that writes too much."
+  "The exception that stops a print-method that writes too much."
   ^Error []
   (proxy [Error] ["the text is full" nil false false]))
 

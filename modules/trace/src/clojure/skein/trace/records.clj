@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.records
-  "Events put together again: one record a call, and the tree of calls."
+  "Events joined to one record for each call, and the tree of calls."
   {:no-doc true}
   (:require
    [clojure.string :as str]

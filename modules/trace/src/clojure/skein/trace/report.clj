@@ -38,7 +38,7 @@
        (map (fn row [k] (nth rows k)))))
 
 (defn- report
-  "The report on form `n` of a table."
+  "Returns the report on form `n` of a table."
   [text n args]
   (let [[file rows] (read-table text)
         [[_ _ _ form] & around :as from-here] (path rows n)
@@ -49,7 +49,7 @@
       args (assoc :args (mapv call/text args)))))
 
 (defn- add-frame!
-  "Puts the failed form on top of the stack trace."
+  "Adds the failed form at the top of the stack trace."
   [^Throwable error {:keys [file line form]}]
   (let [name-part (some-> file (str/split #"[/\\]") last)
         top (StackTraceElement. "skein.FORM" form (or name-part "NO_SOURCE_FILE") (int (or line -1)))]
@@ -69,7 +69,7 @@
   (zero? (alength (.getStackTrace error))))
 
 (defn- reported?
-  "Returns whether a function further in has reported `error`."
+  "Returns whether an inner function has reported `error`."
   [error ^Trail trail]
   (if (bare? error)
     (.bareReported trail error)

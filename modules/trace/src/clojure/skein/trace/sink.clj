@@ -34,7 +34,7 @@
 (def ^:private ^AtomicLong n-written (AtomicLong.))
 
 (def standard-format
-  "An atom with the format of text where none is asked for: :skein or :tools.trace."
+  "An atom with the default text format: :skein or :tools.trace."
   (atom :skein))
 
 ;;;; The ring
@@ -110,7 +110,7 @@
                write-text!)))
 
 (defn- append!
-  "Not by a channel of NIO, which an interrupt of the thread closes."
+  "Writes to a file, not by a channel of NIO, which an interrupt of the thread closes."
   [^File file ^String text]
   (with-open [out (FileOutputStream. file true)]
     (.write out (.getBytes text "UTF-8"))))
@@ -119,7 +119,7 @@
   (try (append! file "")
        (catch IOException _
          (error/fail! :skein/bad-sink
-                      (str "Can't append to the file " file ". Name one in a folder that is there and can be written.")
+                      (str "Can't append to the file " file ". Name a file in a folder that exists and is writable.")
                       {:sink {:file (str file)}}))))
 
 (defn- file-sink [path options]
@@ -148,7 +148,7 @@
     (ifn? x) (if (keyword? x) (unknown-sink! x) [x])
     :else (unknown-sink! x)))
 
-;;;; The sinks that get what no other sink is named for
+;;;; The default sinks
 
 (defonce ^:private standard (atom (array-map :out (sinks :out {:standard? true}))))
 
@@ -160,31 +160,31 @@
     k))
 
 (defn remove!
-  "Takes out the sink with the key `k`. Returns whether there was one."
+  "Removes the default sink with the key `k`. Returns whether there was one."
   [k]
   (let [[before _] (swap-vals! standard dissoc k)]
     (contains? before k)))
 
 (defn standard-keys
-  "Returns the keys of the sinks in use where none is named."
+  "Returns the keys of the default sinks."
   []
   (vec (keys @standard)))
 
 (defn standard-sinks
-  "Returns the functions of the sinks in use where none is named."
+  "Returns the functions of the default sinks."
   []
   (mapcat val @standard))
 
 (defn check-format!
-  "Throws :skein/bad-format for what is no format of text."
+  "Throws :skein/bad-format unless `format` is a text format."
   [format]
   (when-not (#{:skein :tools.trace} format)
     (error/fail! :skein/bad-format
-                 (str "There is no format " (error/preview format) ". Lines are in :skein or :tools.trace.")
+                 (str "There is no format " (error/preview format) ". The format must be :skein or :tools.trace.")
                  {:format format})))
 
 (def options
-  "What an options map may say of sinks; see skein.impl.check/options."
+  "The options for sinks; see skein.impl.check/options."
   {:sink [any? "a sink"], :format [any? "a format"], :group? [boolean? "true or false"]})
 
 (defn from-options

@@ -30,7 +30,7 @@
     (add-digits! out (rem ms 1000) 3)))
 
 (defn- tenths
-  "A number of `unit`s with one digit after the point."
+  "Returns a number of `unit`s with one decimal digit."
   [^long n ^long unit name]
   (let [tenths (quot (+ (* 10 n) (quot unit 2)) unit)]
     (str (quot tenths 10) "." (rem tenths 10) name)))
@@ -134,7 +134,7 @@
     (str/join "\n" (cons message (map (fn failed [form] (str "  Form failed: " form)) chain)))))
 
 (defn- old-line
-  "As tools.trace prints it, or nil for what it does not know."
+  "Returns an event as tools.trace prints it, or nil for an event that tools.trace does not have."
   [{:keys [phase id depth name args value] :as event}]
   (let [head (str "TRACE t" id ": " (apply str (repeat (or depth 0) "| ")))]
     (case phase

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.vars
-  "Puts wrappers into vars and takes them out again.
+  "Puts wrappers into vars and removes them.
 
   A traced var has an entry here and a watch. The root of the var is a wrapper around
   its original; when somebody else changes the root, by `defn`, `extend` or
@@ -29,12 +29,12 @@
   (when (or (fn? x) (instance? MultiFn x)) (.get ^Map wrappers x)))
 
 (defn- original
-  "What `x` wraps, or else `x`."
+  "Returns the function that `x` wraps, or `x`."
   [x]
   (:original (wrapper-data x) x))
 
 (defn function-of
-  "Returns what a var holds but for tracing."
+  "Returns the value that a var would have without tracing."
   [^Var v]
   (original (.getRawRoot v)))
 
@@ -63,7 +63,7 @@
     (and (:direct-linking *compiler-options*) (fn? (.getRawRoot v)) (not (or redef dynamic declared)))))
 
 (defn note
-  "Returns what tracing a var can't see, as a sentence, or nil."
+  "Returns a sentence on the calls of a var that tracing can't see, or nil."
   [^Var v]
   (let [{:keys [inline protocol ns]} (meta v)]
     (cond

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.verbose
-  "What `printfv`, `condv` and their kin expand into."
+  "The functions in the expansions of `printfv`, `printlnv`, `condv`, `ifv` and `p`."
   {:no-doc true}
   (:require
    [skein.impl.error :as error]
@@ -34,7 +34,7 @@
   value)
 
 (defn site-of
-  "Returns {:file :line} of a macro call, as it stands in the source."
+  "Returns {:file :line} of a macro call in the source."
   [form]
   {:file *file*, :line (:line (meta form))})
 

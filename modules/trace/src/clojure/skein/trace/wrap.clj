@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.wrap
-  "Functions that do what another does and tell of each call.
+  "Wrappers: functions that call another and report each call.
 
   A wrapper has the arities of its original as far as callers can tell: the same
   primitive ones, and the same number of required parameters if it is variadic, so that
@@ -43,7 +43,7 @@
     (list args (traced-body target f args nil (list* f args)))))
 
 (defn- rest-form
-  "A form that gives `more` with `args` before it. It calls no function of Clojure, which may be traced."
+  "Returns a form for `more` with `args` before it. It calls no function of Clojure, because that may be traced."
   [args more]
   (reduce (fn with-arg [form arg] (list '. 'clojure.lang.RT 'cons arg form)) more (reverse args)))
 
