@@ -122,8 +122,7 @@
 (defn- check! [error depth]
   (when-not (or (nil? error) (= :all error) (instance? Throwable error))
     (error/fail! :skein/not-an-exception
-                 (str "pst prints an exception, :all of them, or without one the newest, but was given "
-                      (error/preview error) ".")
+                 (str "The argument of pst must be an exception or :all, but is " (error/preview error) ".")
                  {:value error}))
   (when-not (nat-int? depth)
     (error/fail! :skein/bad-number
