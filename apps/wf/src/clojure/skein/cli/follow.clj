@@ -34,7 +34,7 @@
   (str "skein wf: " path (if (= event Tail$Event/ROTATED) ": rotated, going on with the new file" ": truncated, reading it from its start")))
 
 (defn- stop-on-exit!
-  "Lets an interrupt stop the following, and holds the process up until `finished`. Returns the hook."
+  "Adds a shutdown hook that stops the following and waits until `finished`. Returns the hook."
   [^CountDownLatch stopped ^CountDownLatch finished]
   (let [hook (Thread. ^Runnable (fn stop []
                                   (.countDown stopped)
@@ -93,7 +93,7 @@
                   (doseq [text @said] (.println notes ^String text)))))}))
 
 (defn- plain
-  "Like `live`, for a standard output that is no terminal: writes each result in full. The caller writes the last one."
+  "Like `live`, for a standard output that is not a terminal: writes each result in full. The caller writes the last one."
   [options {:keys [out ^PrintStream notes]}]
   {:shape (constantly identity)
    :say (fn say [text] (.println notes ^String text))

@@ -20,7 +20,7 @@
 ;;;; Before anything is read
 
 (defn- path-of
-  "Returns where an argument is; the process's standard input may be a file, too."
+  "Returns the real path of an argument; the process's standard input may be a file, too."
   ^Path [^String text]
   (Path/of (if (= text "-") "/dev/stdin" text) (make-array String 0)))
 

@@ -51,7 +51,7 @@
   {:err err, :running (atom nil)})
 
 (defn stop!
-  "Takes the bar away, and waits until it is gone. No effect when it is not shown."
+  "Removes the bar, and waits until it is gone. Does nothing if it is not shown."
   [{:keys [running]}]
   (when-let [{:keys [^CountDownLatch stopped ^Thread thread]} @running]
     (reset! running nil)

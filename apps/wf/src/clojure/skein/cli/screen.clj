@@ -29,7 +29,7 @@
   {:panel 0, :open? false, :row 0, :filter "", :typing? false, :sorts {}})
 
 (def ^:private rows-to-scroll
-  "How many rows of a tally there are to scroll through."
+  "How many rows of a tally can be scrolled through."
   1000)
 
 ;;;; Tallies
@@ -116,7 +116,7 @@
     :else (str "↑ ↓ move  Enter open  s sort  / filter  q quit" shown)))
 
 (defn- searched
-  "Says which rows the filter does not see, or nil if it sees all of each tally."
+  "Returns a note on the rows to which the filter does not apply, or nil if it applies to all."
   [{:keys [tallies]}]
   (when (some (fn cut? [{:keys [rows distinct]}] (< (count rows) (long (or distinct 0)))) tallies)
     (str "in the first " (units/grouped rows-to-scroll) " rows  ")))

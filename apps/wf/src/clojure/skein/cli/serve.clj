@@ -20,7 +20,7 @@
 (def ^:const ^:private event-ms "The time between two events of the stream." 500)
 
 (defn- event
-  "What the page is told, in one line of JSON."
+  "Returns the data for the page, in one line of JSON."
   [{:keys [rev at state says reading]}]
   (let [{:keys [total-bytes bytes-read]} (when (= "counting" state) reading)]
     (str/trim-newline (data/json-text {:rev rev, :at at, :state state, :says says, :total total-bytes, :done (when bytes-read (bytes-read))}))))
@@ -55,7 +55,7 @@
                  (assoc state :rev (inc (long rev)), :at (System/currentTimeMillis), :state kind, :result result, :reading nil))))
 
 (defn- print-url!
-  "Writes the address to standard output, and what to do with it to standard error. Who has the address sees the report."
+  "Writes the address to standard output, and a note on it to standard error. Anyone with the address can see the report."
   [^OutputStream out ^PrintStream notes url]
   (.write out (.getBytes (str url "\n") "UTF-8"))
   (.flush out)

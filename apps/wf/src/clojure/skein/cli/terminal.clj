@@ -18,7 +18,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- terminal?
-  "The launcher says so in a property; on Linux the process can see for itself."
+  "Returns whether there is a terminal: the launcher sets a property, and on Linux the process can find out itself."
   [^String property fd]
   (if-let [told (System/getProperty property)]
     (= told "true")

@@ -13,7 +13,7 @@
 (def ^:private parser (delay (Parser.)))
 
 (def ^:private most-chars
-  "So much of an agent is looked at. Some patterns take the square of the length, and some clients send anything."
+  "How much of an agent is read. Some patterns take time quadratic in its length, and some clients send very long ones."
   1000)
 
 (defn- remembering

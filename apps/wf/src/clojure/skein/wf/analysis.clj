@@ -44,7 +44,7 @@
             prepared)))
 
 (defn check-fields!
-  "Throws :skein/no-such-field when a query looks at a field that none of `formats` has."
+  "Throws :skein/no-such-field if a query uses a field that none of `formats` has."
   [query formats]
   (let [have (into #{} (mapcat format/fields) formats)]
     (when-let [missing (first (sort (remove have (query/fields query))))]
@@ -214,7 +214,7 @@
           :matches (reduce + (keep (comp :matches :fit) its))})))
 
 (defn- without-optional-groups
-  "What is dropped by --approx is missing in every group, so the general report does without."
+  "Keys that --approx drops are missing in every group, so the general report has no groups then."
   [tallies]
   (filterv (fn kept? [tally] (not (and (:optional? tally) (query/grouped? tally)))) tallies))
 

@@ -14,7 +14,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- for-programs
-  "What of a result depends on the log and the question alone."
+  "Returns the part of a result that depends only on the log and the query."
   [{:keys [seconds tallies] :as result}]
   (-> (select-keys result [:preset :lines :counted :filtered :malformed :malformed-kinds :bytes :bytes-read :formats :tallies])
       (assoc :from (some-> (first seconds) units/clock), :to (some-> (second seconds) units/clock))

@@ -30,7 +30,7 @@
 ;;;; One input
 
 (def ^:const head-bytes
-  "How many bytes `prepare` looks at."
+  "How many bytes `prepare` reads."
   65536)
 
 (def ^:private archives
@@ -39,7 +39,7 @@
    ["bzip2" 0 "BZh91AY&SY"] ["zstd" 0 "\u0028\u00b5\u002f\u00fd"] ["xz" 0 "\u00fd7zXZ\u0000"] ["lz4" 0 "\u0004\u0022\u004d\u0018"]])
 
 (defn- archive-of
-  "Returns which of `archives` a file is, by its first bytes, unpacked; nil if it is none."
+  "Returns which of `archives` a file is, by its first unpacked bytes, or nil."
   [^bytes head]
   (let [text (String. head "ISO-8859-1")]
     (some (fn archive [[name at magic]] (when (.startsWith text ^String magic (int at)) name)) archives)))
@@ -178,7 +178,7 @@
                (lines/slices (mapv :file prepared)))))
 
 (defn- with-earlier
-  "Adds what `add` adds to a new accumulator; nil: nothing."
+  "Returns a new accumulator to which `add`, if not nil, has added."
   [counted new-accumulator add]
   (if add
     (merge-all counted (doto (new-accumulator []) add))

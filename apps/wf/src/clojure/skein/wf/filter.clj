@@ -73,7 +73,7 @@
   (RowFilter/any (mapv #(network kind % column) (parts kind text))))
 
 (def ^:private bots
-  "What agents have in their names that say that they are programs which visit every site."
+  "The words in the names of agents that say that they are crawlers."
   ["bot" "crawl" "spider" "slurp" "scrap" "archiver" "facebookexternalhit" "feedfetcher" "pingdom" "uptime"])
 
 (defn- first-bot
@@ -100,7 +100,7 @@
         :else (subs agent from to)))))
 
 (def ^:private static-endings
-  "How the paths of files end that a page needs but nobody asks for by themselves."
+  "The extensions of static files, which pages load."
   ["css" "js" "mjs" "map" "png" "jpg" "jpeg" "gif" "svg" "webp" "avif" "ico" "bmp" "woff" "woff2" "ttf" "otf" "eot" "mp3" "mp4" "webm"])
 
 ;;;; Times

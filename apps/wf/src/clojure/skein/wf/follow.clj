@@ -17,15 +17,15 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const poll-ms
-  "How long to sleep when nothing has come."
+  "How long to sleep when there are no new lines."
   200)
 
 (def ^:const least-show-ms
-  "How long there is at least between two results."
+  "The shortest time between two results."
   1000)
 
 (def ^:const default-linger-ms
-  "How long a file is still read after another one has got its name: its writers may not have noticed yet."
+  "How long a rotated file is still read, because its writers may not have noticed the rotation."
   30000)
 
 (def ^:private show-cost-factor
@@ -35,7 +35,7 @@
 ;;;; Starting
 
 (defn- check-followable!
-  "Throws for what is there and is no file, before it is opened: a pipe would wait for a writer."
+  "Throws for a path that is not a regular file, before it is opened: a pipe would wait for a writer."
   [^String path]
   (let [file (File. path)]
     (when (or (= path "-") (and (.exists file) (not (.isFile file)) (not (.isDirectory file))))
@@ -56,7 +56,7 @@
         :else (do (Thread/sleep (long poll-ms)) (recur))))))
 
 (defn- read-rest
-  "Reads what a tail has."
+  "Reads the new lines of a tail."
   [^Tail tail ^Analysis analysis on-event]
   (loop []
     (let [event (.read tail)]
@@ -82,7 +82,7 @@
 ;;;; Going on
 
 (defn- show!
-  "Gives a result, with its tallies as `shape` wants them. Returns the System/nanoTime of the next."
+  "Shows a result, with its tallies changed by `shape`. Returns the System/nanoTime of the next result."
   [^Analysis analysis {:keys [failures] :as planned} start on-result shape]
   (let [before (System/nanoTime)]
     (on-result (analysis/finished analysis (update-in planned [:query :tallies] shape) {:bytes-read (.inputBytes analysis), :failures failures} start))

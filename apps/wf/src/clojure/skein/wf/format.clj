@@ -37,7 +37,7 @@
       {:name name, :layout layout, :fields fields})))
 
 (def wrappers
-  "What may have put the lines of a log into lines of its own, with what such a line looks like."
+  "The programs that may wrap the lines of a log, with a pattern for their lines."
   (array-map
     "docker" {:wrapper WrappedFormat$Wrapper/DOCKER, :line #"\{\"log\":\".*\",\"stream\":\".*"}
     "kubernetes" {:wrapper WrappedFormat$Wrapper/KUBERNETES, :line #"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] .*"}
@@ -103,7 +103,7 @@
         (if (neg? at) -1 (+ Rows/COLUMNS at)))))
 
 (def not-texts
-  "The fields that a line has no text of, each with what to ask instead."
+  "The fields that have no text in a line, each with the fields to use instead."
   {"time" "--by hour, day, month, weekday, minute, or --every; --from, --to"
    "request" "method, url or protocol"
    "bytes" "--sum bytes, --percentiles bytes, --rank p95-bytes"

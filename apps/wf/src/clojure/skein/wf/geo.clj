@@ -17,7 +17,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private unknown
-  "For addresses that no database has, and for names of hosts, which nobody is asked for."
+  "The group of addresses that no database has, and of names of hosts, which are not resolved."
   "unknown")
 
 (defn- reader ^Reader [^String path]

@@ -35,11 +35,11 @@
    "network" {:source "client", :group (partial located "network")}})
 
 (def names
-  "The names of all."
+  "The names of all groups."
   (sort (keys groups)))
 
 (defn source
-  "Returns the field that `name` is made from; `name` where it is no name of a group."
+  "Returns the field from which the group `name` is made, or `name` if it is not a group."
   [name]
   (get-in groups [name :source] name))
 

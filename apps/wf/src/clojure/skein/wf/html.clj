@@ -26,7 +26,7 @@
   (str/escape text {\& "&amp;" \< "&lt;" \> "&gt;" \" "&quot;"}))
 
 (defn- percent
-  "A part of `most`, as HTML wants it, whatever the reader's language writes for a point."
+  "Returns a part of `most` as HTML needs it, with a point in every language."
   ([n most] (percent "%.1f%%" n most))
   ([digits n most]
    (if (pos? (double most)) (String/format Locale/ROOT digits (object-array [(/ (* 100.0 (double n)) (double most))])) "0%")))
@@ -42,7 +42,7 @@
 (def ^:private ^:const few "Rows of a table that nobody has opened." 10)
 
 (defn- by-column
-  "What to sort a row by, in column `i`; behind the numbers is the key."
+  "Returns the sort value of a row in column `i`; the key comes after the numbers."
   [i {:keys [key numbers]}]
   (if (< (long i) (count numbers)) (or (nth numbers i) -1) (units/label key)))
 
@@ -137,7 +137,7 @@
        (total "sent" (units/size bytes) false) "</dl>\n"))
 
 (defn- body
-  "What the page says. `wants` is what the reader wants of each section, or nil for all."
+  "Returns the contents of the page. `wants` is the reader's settings of each section, or nil for all."
   [{:keys [formats seconds tallies malformed-kinds] :as result} wants]
   (let [inputs (mapcat :inputs formats)
         names (str (str/join ", " (take 5 inputs)) (when (> (count inputs) 5) (str " and " (- (count inputs) 5) " more")))]

@@ -43,7 +43,7 @@
    "network" {:name "network", :title "Networks", :by ["network"], :optional? true}})
 
 (def plot
-  "What the page's plot of the general report is made of."
+  "The tally for the plot on the page of the general report."
   {:name "plot", :title "Requests over time", :by ["minute"], :optional? true})
 
 (def site
@@ -188,7 +188,7 @@
   (boolean (some groups/group? by)))
 
 (defn- check-groups!
-  "Throws :skein/bad-option when a tally asks for a group that nobody knows, or for numbers that can't be added up."
+  "Throws :skein/bad-option if a tally names an unknown group, or numbers that can't be added."
   [{:keys [name by distinct] :as tally} approx databases]
   (doseq [name by] (groups/group name databases))
   (when (grouped? tally)

@@ -21,7 +21,7 @@
   1)
 
 (def ^:private max-workers
-  "More would wait for their turn to write."
+  "The most workers: more would only wait for each other to write."
   4)
 
 (def ^:private max-size-bytes (bit-shift-left 1 50))

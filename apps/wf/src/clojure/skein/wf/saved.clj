@@ -30,7 +30,7 @@
 (def ^:private version 2)
 
 (def ^:private most-logs
-  "How many logs are known again: those that were read last. More would only be gone."
+  "How many logs are remembered, those that were read last. Older ones would mostly be deleted."
   1000)
 
 (defn- unusable! [path reason]
@@ -44,7 +44,7 @@
     header))
 
 (defn- with-file
-  "Calls f with a stream of the file behind its header, and with the header."
+  "Calls f with a stream of the file after its header, and with the header."
   [^String path f]
   (try
     (with-open [in (DataInputStream. (BufferedInputStream. (GZIPInputStream. (FileInputStream. path)) 65536))]
@@ -74,7 +74,7 @@
    :where (vec (:where query)), :approx approx, :anonymize? (boolean anonymize?)})
 
 (defn check!
-  "Throws :skein/bad-option unless the question that was planned (see `skein.wf.analysis/planned`) is the one that was saved."
+  "Throws :skein/bad-option unless the planned query (see `skein.wf.analysis/planned`) equals the saved one."
   [{:keys [path] saved :question} {:keys [query options prepared formats]}]
   (let [asked (question query options)]
     (doseq [{:keys [name from format]} prepared
@@ -124,7 +124,7 @@
                             :else file)))))
 
 (defn- add-last-lines!
-  "Adds the lines without an end that `unread` has left out."
+  "Adds the last lines without a line feed, which `unread` has left out."
   [^Analysis analysis inputs]
   (doseq [[i {:keys [to ^InputFile whole]}] (map-indexed vector inputs)
           :let [n (if (.isSerial whole) 0 (- (.size whole) (long to)))]

@@ -15,7 +15,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const max-rows
-  "More rows than this are not made up: who asks for seconds of a year gets those that have lines."
+  "The most rows for which empty ones are added. For the seconds of a year, only those with lines are shown."
   10000)
 
 (defn- seconds-of

@@ -101,7 +101,7 @@
   (.format (LocalDateTime/ofEpochSecond (long second) 0 ZoneOffset/UTC) clock-format))
 
 (defn shown
-  "Returns number `n` of `column` for people; nil is a dash. \"MB\" is a column of bytes, too."
+  "Returns number `n` of `column` as readable text; nil is a dash. \"MB\" is a column of bytes, too."
   [column n]
   (cond
     (nil? n) "-"

@@ -118,7 +118,7 @@
 (def ^:private ^:const max-key-bytes 60)
 
 (defn text-result
-  "As `result`, with keys cut to 60 bytes, and bytes in MB of 1024 * 1024, as the benchmark's rules want them."
+  "As `result`, with keys cut to 60 bytes, and bytes in MB of 1024 * 1024, as the benchmark's rules require."
   [report]
   (result-of report
              (fn cut [^String bytes]

@@ -42,16 +42,16 @@
        "$bytes_sent \"$request\" \"$http_user_agent\" $ssl_cipher $ssl_protocol"))
 
 (def ^:private address-and-host
-  "What lines of lighttpd begin with: an address, and a host with a letter, which nobody takes for an address."
+  "The beginning of lines of lighttpd: an address, and a host with a letter, which is not taken for an address."
   (re-pattern (str "(?:^|[ \"])(?:\\d{1,3}(?:\\.\\d{1,3}){3}|[\\da-fA-F]{0,4}:[\\da-fA-F]{0,4}:[\\da-fA-F:.]*+) "
                    "(?=[\\d.-]*[A-Za-z_])(?:localhost|[\\w-]+(?:\\.[\\w-]+)+)(?::\\d+)? \\S+ \\[")))
 
 (def ^:private host-without-port
-  "What lines with a virtual host begin with: a host with a letter, since two addresses are those of a client and of its proxy."
+  "The beginning of lines with a virtual host: a host with a letter, since two addresses are those of a client and its proxy."
   #"(?:^|[ \"])(?=[\d.-]*[A-Za-z_])[^\s\":]++(?::\d++)? \S++ \S++ \S++ \[")
 
 (def rows
-  "The table."
+  "The table of formats."
   [{:name "vhost-port-seconds", :of "apache", :layout (str "%v:%p " combined " %T")}
    {:name "vhost", :of "apache", :layout (str "%v:%p " combined)}
    {:name "vhost-seconds", :of "apache nginx", :line host-without-port, :layout (str "%v " combined " %T")}
