@@ -103,7 +103,7 @@
 ;;;; The channels of a run
 
 (defn- buffer-of-a-run
-  "A buffer belongs to one channel, and each start makes new ones."
+  "Returns a new buffer like that of the definition: a buffer belongs to one channel, and each start makes new channels."
   [buf-or-n]
   (condp instance? buf-or-n
     Buffers$Sliding (a/sliding-buffer (.capacity ^Buffers$Sliding buf-or-n))
@@ -127,8 +127,8 @@
     [[pid id] (get chan-opts id)]))
 
 (defn- connect
-  "The channel of an output: that of its one input, a hub's before several or before the
-  process's own, nil when nothing is connected."
+  "Returns the channel of an output: that of its input if there is one, a mult's channel before several inputs or before
+  an input of the same process, or nil if nothing is connected."
   [make in-chans conns [[pid :as out] options]]
   (let [ins (conns out)]
     (cond
@@ -161,7 +161,7 @@
      :stopped (a/chan)}))
 
 (defn- cast-port
-  "A port whose messages go to all who select the signal."
+  "Returns a port whose messages go to all processes that select the signal."
   [ch signal-id]
   (reify impl/WritePort
     (put! [_ message handler]
@@ -204,7 +204,7 @@
       (throw t))))
 
 (defprotocol-once Graph
-  "A flow, started or not; the functions of skein.async.flow are documented there."
+  "A flow, started or not. Its operations are documented in skein.async.flow."
   (start [flow] "See `skein.async.flow/start`.")
   (stop [flow] "See `skein.async.flow/stop`.")
   (command [flow to command] "Sends a command to the process `to`, or ::flow/all.")
@@ -212,7 +212,7 @@
   (inject [flow coord msgs] "See `skein.async.flow/inject`."))
 
 (defn- not-running []
-  (error/fail! :skein/flow-not-running "The flow is not running: start it first." {}))
+  (error/fail! :skein/flow-not-running "The flow is not running. Start it first." {}))
 
 (defn- running [run]
   (or @run (not-running)))
@@ -238,7 +238,7 @@
     (error/fail! :skein/no-such-process (str "The flow has no process " (error/preview to) ".") {:pid to})))
 
 (defn- ping-flow
-  "A process that does not answer may be in a long step, so pings don't queue up without end."
+  "Pings processes. Uses offer!, so that pings of a process in a long step don't pile up."
   [channels to timeout-ms]
   (let [n (if (= ::flow/all to) (count (:controls channels)) 1)
         reply (a/chan (max 1 n))
@@ -253,7 +253,7 @@
             answers))))))
 
 (defn- inject-messages
-  "A future of all puts, which fails when the flow is stopped before they are done."
+  "Returns a future of all puts, which fails if the flow is stopped before they are done."
   [{:keys [resolver stopped]} coord messages]
   (let [ch (spi/get-write-chan resolver coord)]
     (process/task (spi/get-exec resolver :io)

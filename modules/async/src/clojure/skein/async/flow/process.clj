@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.flow.process
   "The process of a flow that calls a step function: one loop, which waits for its control
-  channel before all else.
+  channel with priority.
 
       :paused  -> :running   ::flow/resume       :running -> :paused   ::flow/pause
       any      -> :exit      ::flow/stop
 
-  The loop carries what it knows as a map:
+  The state of the loop is a map, `known`:
 
       {:status, :state, :count    the status; the step's state; messages handled
        :ins {id channel}          inputs, the least recently read first
@@ -27,7 +27,7 @@
 (set! *warn-on-reflection* true)
 
 (defn task
-  "Calls `f` on `executor` with the caller's bindings; returns the FutureTask."
+  "Calls `f` on `executor` with the caller's bindings. Returns the FutureTask."
   ^java.util.concurrent.FutureTask [^Executor executor f]
   (let [t (FutureTask. ^Callable (bound-fn* f))]
     (.execute executor t)
@@ -42,7 +42,7 @@
   (a/>!! error (merge {::flow/pid pid ::flow/status status ::flow/state state ::flow/count count} more)))
 
 (defn- shown-state
-  "What a ping shows of the state: {} when its function throws, which is reported."
+  "Returns the state for a ping, or {} if the function for it throws, which is reported."
   [{:keys [ping-map-fn] :as process} {:keys [state] :as known}]
   (try
     {::flow/state (if ping-map-fn (ping-map-fn state) state)}
@@ -69,7 +69,7 @@
           changed)))))
 
 (defn- obey
-  "What the process knows after a message of its control channel; nil stops it."
+  "Returns `known` after a message of the control channel; nil stops the process."
   [{:keys [pid] :as process} known {::flow/keys [to command reply] :as message}]
   (cond
     (nil? message) (assoc known :status :exit)
@@ -92,7 +92,7 @@
                        {:id out})))
 
 (defn- send-message
-  "Puts one message; obeys meanwhile, and sends nothing while it is paused."
+  "Puts one message. Obeys commands while it waits, and puts nothing while it is paused."
   [{:keys [control] :as process} known ch message]
   (loop [known known]
     (case (:status known)
@@ -104,8 +104,8 @@
           known)))))
 
 (defn- send-outputs
-  "Puts the outputs of a step. `latest` holds what the process knows meanwhile, since an
-  output is often lazy and may throw after a command has been obeyed."
+  "Puts the outputs of a step. `latest` holds the latest `known`, since an output is often lazy
+  and may throw after a command has been obeyed."
   [process latest outputs]
   (doseq [[out messages] outputs
           :let [ch (out-channel process @latest out)]
@@ -128,7 +128,7 @@
     @latest))
 
 (defn- with-ports
-  "Adds the channels that the step's state names to those that the process has."
+  "Adds the ports in the step's state to those of the process."
   [known]
   (let [{::flow/keys [in-ports out-ports]} (when (map? (:state known)) (:state known))]
     (run! (fn [ch] (argument/source "each of the ::flow/in-ports" ch)) (vals in-ports))
@@ -136,7 +136,7 @@
     (-> known (update :ins (fn [ins] (reduce conj ins in-ports))) (update :outs merge out-ports))))
 
 (defn- readable
-  "The inputs that the state's filter lets be read: none when it throws, so that commands are."
+  "Returns the inputs that the state's filter accepts, or none if it throws, so that the process still reads commands."
   [process {:keys [ins state] :as known}]
   (if-some [wanted? (when (map? state) (::flow/input-filter state))]
     (try
@@ -147,7 +147,7 @@
     ins))
 
 (defn- read-last
-  "Lets the input `id` wait its turn behind the others; without it when it has closed."
+  "Moves the input `id` behind the others, or removes it if it has closed."
   [ins id closed?]
   (let [others (into [] (remove (fn [[i _]] (= id i))) ins)]
     (if closed? others (conj others (first (filter (fn [[i _]] (= id i)) ins))))))
@@ -164,14 +164,13 @@
                 (handle-message process (update known :ins read-last id (nil? message)) id message))))))
 
 (defn- run-loop
-  "Ends when the process is stopped, or its thread interrupted, which the owner of the
-  executor may do."
+  "Runs until the process is stopped, or until the owner of the executor interrupts its thread."
   [process known]
   (loop [known known]
     (let [after (try
                   (run-once process known)
                   (catch InterruptedException _ (change-status process known ::flow/stop :exit))
-                  (catch Throwable t ; too many others wait at a port of the user's
+                  (catch Throwable t ; too many operations wait in a port of the user
                     (report-error process known {::flow/ex t})
                     known))]
       (when-not (= :exit (:status after)) (recur after)))))
@@ -179,14 +178,14 @@
 ;;;; The launcher
 
 (defn- on-executor
-  "`step` on the compute executor, with a time limit. Throws what it throws."
+  "Returns a function that calls `step` on the compute executor, with a time limit. It throws the step's exceptions."
   [step ^Executor executor timeout-ms]
   (fn transform [state id message]
     (let [t (task executor (fn [] (step state id message)))]
       (try
         (.get t (long timeout-ms) TimeUnit/MILLISECONDS)
         (catch ExecutionException e
-          (let [cause (ex-cause e)] ; an interrupt over there must not pass for one here
+          (let [cause (ex-cause e)] ; an interrupt of the other thread must not look like one of this thread
             (throw (if (or (nil? cause) (instance? InterruptedException cause)) e cause))))
         (finally (.cancel t true))))))
 
@@ -226,13 +225,13 @@
           (start-process step description (workload-of description) timeout-ms context))))))
 
 (defn executor
-  "Returns the Executor that `exec` is, or names: :mixed, :io or :compute. Throws
+  "Returns `exec` if it is an Executor, or the Executor for :mixed, :io or :compute. Throws
   :skein/bad-workload."
   ^java.util.concurrent.Executor [exec]
   (cond
     (instance? Executor exec) exec
     (#{:mixed :io :compute} exec) (threads/executor-for exec)
     :else (error/fail! :skein/bad-workload
-                       (str "Work runs on :mixed, :io, :compute or an Executor, but this is "
+                       (str "A workload must be :mixed, :io, :compute or an Executor, but is "
                             (error/preview exec) ".")
                        {:workload (error/preview exec)})))
