@@ -91,7 +91,7 @@ usage: skein wf [OPTION...] FILE...
        for standard input
 
   --preset NAME        site: the general report; wf2: Wide Finder 2's, the default for its logs
-  --format-of NAME     the server that wrote the log; detected for each file if not given: alb apache
+  --format-of NAME     the log's server; detected for each file if not given: alb apache
                        azure caddy cloudflare cloudfront elb envoy google haproxy iis ingress-nginx
                        istio json lighttpd ltsv nginx pino s3 squid tomcat traefik varnish w3c
   --log-format FORMAT  the string of Apache's LogFormat or nginx's log_format, or for JSON,
