@@ -15,19 +15,17 @@
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.inspect.heap :as heap]
-   [skein.inspect.places :as places]
-   [skein.inspect.snapshot :as snapshot])
+   [skein.inspect.places :as places])
   (:import
    (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine VirtualMachineDescriptor)
-   (java.io ByteArrayInputStream IOException InputStreamReader PushbackReader)
+   (java.io IOException)
    (java.nio.charset StandardCharsets)
    (java.nio.file Files Path)
    (java.util.regex Pattern)
-   (java.util.zip GZIPInputStream)
    (javax.management InstanceAlreadyExistsException JMException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
    (javax.management.openmbean CompositeData TabularData)
    (javax.management.remote JMXConnector JMXConnectorFactory JMXServiceURL)
-   (skein.inspect.rt Bean BeanMBean)))
+   (skein.inspect.rt Bean BeanMBean Packing)))
 
 (set! *warn-on-reflection* true)
 
@@ -104,18 +102,14 @@
                  (with-open [connector (connector pid)]
                    (f (.getMBeanServerConnection connector))))))
 
-(defn- unpacked [^bytes bs]
-  (with-open [in (PushbackReader. (InputStreamReader. (GZIPInputStream. (ByteArrayInputStream. bs)) "UTF-8"))]
-    (edn/read in)))
-
 (defn- caller
   "A function that calls the process's bean, over a connection. It takes the name of an operation and its arguments, each as
   [type-name value]."
   [pid ^MBeanServerConnection server]
   (when-not (ensure-bean server) (fail! pid "it does not have skein.inspect on its class path."))
   (let [theirs (.getAttribute server bean-name "Version")]
-    (when (not= snapshot/version theirs)
-      (fail! pid (str "it has version " theirs " of the inspector, this is " snapshot/version "."))))
+    (when (not= BeanMBean/VERSION theirs)
+      (fail! pid (str "it has version " theirs " of the inspector, this is " BeanMBean/VERSION "."))))
   (fn call [operation & arguments]
     (.invoke server bean-name operation (object-array (map peek arguments)) (into-array String (map first arguments)))))
 
@@ -126,13 +120,13 @@
 
 (defn- look [prove call]
   (let [was-off (.booleanValue ^Boolean (call "start"))] ; a copy of true is not true
-    (assoc (unpacked (call "snapshot" ["boolean" (boolean prove)])) :was-off? was-off)))
+    (assoc (Packing/unpack (call "snapshot" ["boolean" (boolean prove)])) :was-off? was-off)))
 
 (defn- record [on? call]
   (call "record" ["boolean" (boolean on?)]))
 
 (defn- timeline [last-ms call]
-  (unpacked (call "timeline" ["long" (long last-ms)])))
+  (Packing/unpack (call "timeline" ["long" (long last-ms)])))
 
 (defn snapshot-of
   "Returns a snapshot of the process `pid`, a string, with :was-off? whether its inspector was off, in which case it is on

@@ -127,7 +127,7 @@
       (finally (.destroy process)))))
 
 (def ^:private older
-  "A process with the bean of an older version, which lacks most operations; it gives version 1 when a line comes in."
+  "A process with the bean of an older version, which lacks most operations; it gives version 2 when a line comes in."
   '(let [version (atom 0), name (javax.management.ObjectName. "skein.inspect:type=Inspector")]
      (.registerMBean (java.lang.management.ManagementFactory/getPlatformMBeanServer)
                      (reify javax.management.DynamicMBean
@@ -137,8 +137,8 @@
                      name)
      (println "up")
      (read-line)
-     (reset! version 1)
-     (println "1")
+     (reset! version 2)
+     (println "2")
      (read-line)))
 
 (deftest an-older-inspector-is-told-so
@@ -147,9 +147,9 @@
         pid (str (.pid process))]
     (try
       (is (= "up" (.readLine in)))
-      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it has version 0 of the inspector, this is 1.\n")] (run "ps" pid)))
+      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it has version 0 of the inspector, this is 2.\n")] (run "ps" pid)))
       (doto (.getOutputStream process) (.write (.getBytes "\n")) .flush)
-      (is (= "1" (.readLine in)))
+      (is (= "2" (.readLine in)))
       (is (= [1 "" (str "skein: Process " pid " can't be looked at: its inspector is older than this one, and can't do that.\n")]
              (run "ps" pid)))
       (finally (.destroy process)))))

@@ -5,14 +5,7 @@ import clojure.java.api.Clojure;
 import clojure.lang.Keyword;
 import clojure.lang.RT;
 import clojure.lang.Var;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.OutputStreamWriter;
-import java.io.Writer;
-import java.nio.charset.StandardCharsets;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.zip.GZIPOutputStream;
 
 /**
  * The bean by which another process looks at this one. The other makes it, by its name, over the JVM's own attach
@@ -41,7 +34,7 @@ public final class Bean implements BeanMBean {
 
     @Override
     public int getVersion() {
-        return withOurLoader(() -> RT.intCast(((Var) Clojure.var("skein.inspect.snapshot", "version")).deref()));
+        return VERSION;
     }
 
     @Override
@@ -60,9 +53,9 @@ public final class Bean implements BeanMBean {
 
     @Override
     public byte[] snapshot(boolean prove) {
-        return packed(out -> {
+        return withOurLoader(() -> {
             if (prove) call("deadlocks", RT.map(Keyword.intern("prove"), true));
-            call("dump", out, Keyword.intern("edn"));
+            return Packing.pack(call("snapshot"));
         });
     }
 
@@ -74,21 +67,7 @@ public final class Bean implements BeanMBean {
 
     @Override
     public byte[] timeline(long lastMillis) {
-        return packed(out -> Clojure.var("skein.inspect.dump", "write-edn")
-                .invoke(out, call("timeline", RT.map(Keyword.intern("last-ms"), lastMillis))));
-    }
-
-    private static byte[] packed(Consumer<Writer> write) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        withOurLoader(() -> {
-            try (Writer out = new OutputStreamWriter(new GZIPOutputStream(bytes), StandardCharsets.UTF_8)) {
-                write.accept(out);
-                return null;
-            } catch (IOException e) {
-                throw new AssertionError(e); // memory does not fail so
-            }
-        });
-        return bytes.toByteArray();
+        return withOurLoader(() -> Packing.pack(call("timeline", RT.map(Keyword.intern("last-ms"), lastMillis))));
     }
 
     @Override

@@ -6,7 +6,10 @@ public interface BeanMBean {
     /** The bean's name among those of the process. */
     String NAME = "skein.inspect:type=Inspector";
 
-    /** The version of the snapshots that it gives. */
+    /** The version of what it does and gives; another process must have the same. */
+    int VERSION = 2;
+
+    /** {@link #VERSION} in this process. */
     int getVersion();
 
     /** Switches the inspector on. Returns whether it was off. */
@@ -16,7 +19,7 @@ public interface BeanMBean {
     void stop();
 
     /**
-     * A snapshot as EDN, compressed as gzip does.
+     * A snapshot, see {@link Packing}.
      *
      * @param prove whether the garbage collector is to run before
      */
@@ -25,7 +28,7 @@ public interface BeanMBean {
     /** Switches the inspector on, with the steps of blocks recorded or not. */
     void record(boolean on);
 
-    /** What blocks did when in the last so many ms, as EDN, compressed as gzip does. Needs {@link #record}. */
+    /** What blocks did when in the last so many ms, see {@link Packing}. Needs {@link #record}. */
     byte[] timeline(long lastMillis);
 
     /**
