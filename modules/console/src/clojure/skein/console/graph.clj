@@ -9,10 +9,7 @@
   {:no-doc true}
   (:require
    [skein.console.looks :refer [cached]]
-   [skein.inspect :as inspect]
-   [skein.inspect.words :as words])
-  (:import
-   (java.util HashMap Map)))
+   [skein.inspect.words :as words]))
 
 (set! *warn-on-reflection* true)
 
@@ -35,32 +32,58 @@
               (reduce (fn mark [m node] (update m node (fn surer [old] (or old (name verdict))))) m nodes)))
           {} deadlocks))
 
-(defn- around
-  "{node [[from to what]]} of a look; of collected blocks too."
+(defn- gone
+  "{id block} of the collected blocks of a look."
   [{:keys [snapshot] :as look}]
-  (cached look :graph
-    (fn make []
-      (let [gone (:blocks (:collected snapshot))
-            ends (HashMap.)
-            add! (fn add! [node edge] (.put ends node (conj (or (.get ends node) []) edge)))]
-        (doseq [[from to :as edge] (:edges (inspect/graph (update snapshot :blocks into gone)))]
-          (add! from edge)
-          (add! to edge))
-        ends))))
+  (cached look :gone (fn make [] (into {} (map (juxt :id identity)) (:blocks (:collected snapshot))))))
+
+(defn- party
+  "The block or thread of a node, or nil."
+  [{:keys [index] :as look} [kind id]]
+  (case kind
+    :block (or ((:blocks index) id) ((gone look) id))
+    :thread ((:threads index) id)
+    nil))
+
+(defn- edges-from
+  "The edges [from to what] that begin at a node: the waits of a block or thread, the channels that a block holds, or the block whose
+  result a channel is."
+  [{:keys [index] :as look} [kind id :as node]]
+  (if (= :channel kind)
+    (when-some [maker (:block ((:channels index) id))] [[node [:block maker] :makes]])
+    (let [{:keys [waits holds]} (party look node)]
+      (concat (for [{:keys [op channel]} waits :when channel] [node [:channel channel] op])
+              (for [c holds] [node [:channel c] :holds])))))
+
+(defn- neighbours
+  "The nodes next to a node, in both directions."
+  [{:keys [index snapshot] :as look} [kind id :as node]]
+  (let [result (fn result [] ((cached look :results (fn make [] (into {} (keep (fn of [{:keys [id block]}] (when block [block id]))) (:channels snapshot)))) id))]
+    (concat (map second (edges-from look node))
+            (case kind
+              :channel (let [{:keys [takes puts]} ((:channels index) id)]
+                         (concat (for [{:keys [block tid]} (concat takes puts) :when (or block tid)] (if block [:block block] [:thread tid]))
+                                 (map (fn holder [b] [:block b]) ((:holders index) id))))
+              :block (when-some [c (result)] [[:channel c]])
+              nil))))
 
 (defn- connected
   "The nodes at most `hops` edges away from those of `from`."
-  [^Map around from hops]
+  [look from hops]
   (loop [near (set from), last-ones near, i 0]
     (if (or (= i hops) (empty? last-ones))
       near
-      (let [more (into #{} (comp (mapcat (fn edges [n] (.get around n))) (mapcat (partial take 2)) (remove near)) last-ones)]
+      (let [more (into #{} (comp (mapcat (partial neighbours look)) (remove near)) last-ones)]
         (recur (into near more) more (inc i))))))
 
-(defn- inside
-  "The edges between `nodes`, in an order that stays."
-  [^Map around nodes]
-  (into [] (comp (mapcat (fn edges [n] (.get around n))) (filter (fn inside? [[a b]] (and (nodes a) (nodes b)))) (distinct)) nodes))
+(defn- all-nodes
+  "Who waits, and where; and the collected blocks for whose results somebody waits."
+  [{:keys [snapshot]}]
+  (concat (map (fn node [b] [:block (:id b)]) (:blocks snapshot))
+          (map (fn node [t] [:thread (:tid t)]) (filter (comp seq :waits) (:threads snapshot)))
+          (map (fn node [c] [:channel (:id c)])
+               (filter (fn waits? [{:keys [takes puts]}] (or (seq takes) (seq puts))) (:channels snapshot)))
+          (map (fn node [c] [:block (:block c)]) (filter :collected? (:channels snapshot)))))
 
 (defn- node-of [s]
   (when-some [[_ kind id] (some->> s (re-matches #"(block|channel|thread)-(\d{1,18})"))]
@@ -78,10 +101,9 @@
         (place (:site b))
         node))))
 
-(defn- described [{:keys [index snapshot]} suspects counts [kind id :as node]]
-  (let [gone (delay (into {} (map (juxt :id identity)) (:blocks (:collected snapshot))))
-        b (when (= :block kind) (or ((:blocks index) id) (@gone id)))
-        t (when (= :thread kind) (some (fn it [t] (when (= id (:tid t)) t)) (:threads snapshot)))]
+(defn- described [{:keys [index] :as look} suspects counts [kind id :as node]]
+  (let [b (when (= :block kind) (party look node))
+        t (when (= :thread kind) (party look node))]
     (cond-> {:key (name-of node) :kind (name kind) :id id :n (counts node 1)}
       (suspects node) (assoc :verdict (suspects node))
       b (assoc :name (words/block-name id) :place (words/place (:site b)))
@@ -140,17 +162,18 @@
   of    a node such as \"block-42\", which is drawn with what is at most :hops away; nil draws what is reported, or all"
   [look {:keys [of hops]}]
   (let [suspects (suspects look)
-        ^Map around (around look)
         centre (node-of of)
         near (cond
-               centre (connected around [centre] (min 6 (long hops)))
-               (seq suspects) (connected around (take 20 (sort-by name-of (keys suspects))) 2)
-               :else (set (.keySet around)))
+               centre (connected look [centre] (min 6 (long hops)))
+               (seq suspects) (connected look (take 20 (sort-by name-of (keys suspects))) 2)
+               :else (all-nodes look))
+        inside? (if (set? near) near (constantly true))
         stands-for (if (< (long max-nodes) (count near)) (collapsed look) identity)
         counts (frequencies (map stands-for near))
-        edges (sort-by name-of (into #{} (keep (fn between [[a b what]]
-                                                 (let [a (stands-for a), b (stands-for b)] (when (not= a b) [a b what]))))
-                                 (inside around near)))
+        between (fn between [[a b what]]
+                  (when (inside? b)
+                    (let [a (stands-for a), b (stands-for b)] (when (not= a b) [a b what]))))
+        edges (sort-by name-of (into #{} (comp (mapcat (partial edges-from look)) (keep between)) near))
         nodes (vec (take max-nodes (sort-by (fn many [n] [(- (long (counts n))) (name-of n)]) (keys counts))))
         shown (set nodes)
         edges (filterv (fn shown? [[a b]] (and (shown a) (shown b))) edges)

@@ -8,11 +8,12 @@
 (set! *warn-on-reflection* true)
 
 (defn- look
-  "Blocks [id op channel] as a look, which `reports` are about."
+  "Blocks [id op channel holds] as a look, which `reports` are about."
   [waits reports]
-  (let [blocks (for [[id op c] waits] {:id id :state :parked :site {:file "a.clj" :line 1 :form (str "(at " c ")")} :waits [{:op op :channel c}]})
+  (let [blocks (for [[id op c holds] waits]
+                 {:id id :state :parked :site {:file "a.clj" :line 1 :form (str "(at " c ")")} :waits [{:op op :channel c}] :holds holds})
         snapshot {:skein/snapshot 1 :blocks (vec blocks) :threads [] :collected {:blocks []}
-                  :channels (for [[c ws] (group-by peek waits)]
+                  :channels (for [[c ws] (group-by (fn channel [w] (nth w 2)) waits)]
                               {:id c :kind :chan :takes (vec (for [[id op] ws :when (= :take op)] {:block id}))
                                :puts (vec (for [[id op] ws :when (= :put op)] {:block id}))})}]
     {:snapshot snapshot :index (shape/index snapshot) :deadlocks reports :cache (atom {})}))
@@ -43,10 +44,18 @@
     (is (= 5 (count (near "nonsense" 2))))))
 
 (deftest a-cycle-has-places
-  (let [l (-> (look [[1 :put 7] [2 :put 8]] [])
-              (assoc-in [:snapshot :blocks 0 :holds] [8])
-              (assoc-in [:snapshot :blocks 1 :holds] [7]))]
-    (is (= 4 (count (set (vals (places (graph/drawn l {:hops 2})))))))))
+  (let [drawn (graph/drawn (look [[1 :put 7 [8]] [2 :put 8 [7]]] []) {:hops 2})]
+    (is (= 4 (count (set (vals (places drawn))))))
+    (is (= 4 (count (:edges drawn))))))
+
+(deftest a-result-leads-to-its-block
+  (let [whole {:skein/snapshot 1 :blocks [{:id 2 :state :parked :waits [{:op :take :channel 9}]}] :threads [{:tid 5 :waits [{:op :take :channel 9}]}]
+               :channels [{:id 9 :kind :result :block 1 :collected? true :takes [{:block 2} {:thread "main" :tid 5}] :puts []}]
+               :collected {:blocks [{:id 1 :site {:file "a.clj" :line 3}}]}}
+        l {:snapshot whole :index (assoc (shape/index whole) :threads {5 (first (:threads whole))}) :deadlocks [] :cache (atom {})}
+        edges #{["block-2" "channel-9" "take"] ["thread-5" "channel-9" "take"] ["channel-9" "block-1" "makes"]}]
+    (doseq [of [nil "block-1" "block-2" "thread-5"]]
+      (is (= edges (set (:edges (graph/drawn l {:of of :hops 2})))) of))))
 
 (deftest many-blocks-of-one-place-are-one-node
   (let [l (look (for [i (range 1000)] [i :take (if (< i 600) 7 8)]) [])

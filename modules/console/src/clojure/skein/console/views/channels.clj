@@ -22,33 +22,38 @@
     (cond-> {:name (words/waiting-party party) :block block}
       b (merge (select-keys (rows/row ix b) [:place :form :since :state])))))
 
+(defn- oldest
+  "How long the first taker or putter has waited."
+  [ix {:keys [takes puts]}]
+  (let [since (fn since [{:keys [block tid]}] (long (:since-ms (if block ((:blocks ix) block) ((:threads ix) tid)) 0)))]
+    (reduce max 0 (map since (concat (take 1 takes) (take 1 puts))))))
+
 (defn channel-row
   "Returns a channel as a row of a table."
   [ix {:keys [id kind label buffer takes puts closed? block remaining-ms] :as c}]
-  (let [since (fn since [{:keys [block tid]}] (long (:since-ms (if block ((:blocks ix) block) ((:threads ix) tid)) 0)))]
-    {:id id :name (words/channel-name (dissoc c :buffer)) :kind (name (or kind :chan)) :label label :closed closed? :block block
-     :collected (:collected? c) :remaining remaining-ms
-     :buffer (when buffer {:type (str (:type buffer)) :count (:count buffer) :capacity (:capacity buffer)})
-     :takes (count takes) :puts (count puts)
-     :oldest (reduce max 0 (map since (concat (take 1 takes) (take 1 puts))))}))
+  {:id id :name (words/channel-name (dissoc c :buffer)) :kind (name (or kind :chan)) :label label :closed closed? :block block
+   :collected (:collected? c) :remaining remaining-ms
+   :buffer (when buffer {:type (str (:type buffer)) :count (:count buffer) :capacity (:capacity buffer)})
+   :takes (count takes) :puts (count puts)
+   :oldest (oldest ix c)})
 
 (defn- fullness [{{:keys [count capacity]} :buffer}]
-  (if (and count capacity (pos? (long capacity))) (/ (double count) (double capacity)) 0.0))
+  (if (and count capacity (pos? (long capacity))) (- (/ (double count) (double capacity))) 0.0))
+
+(defn- order [ix sort]
+  (case sort
+    "fill" fullness
+    "waiters" (fn many [{:keys [takes puts]}] (- (+ (count takes) (count puts))))
+    (fn doomed-then-old [{:keys [kind collected?] :as c}] [(if collected? 0 (if (= :timeout kind) 2 1)) (- (long (oldest ix c)))])))
 
 (defn channels
   "Returns a window of the channels in which somebody waits or that have labels, in the order :sort: waiters, fill or oldest."
   [{:keys [snapshot index] :as look} {:keys [q sort] :as options}]
   (rows/window (cached look [:channels q sort]
                  (fn make []
-                   (->> (:channels snapshot)
-                        (map (partial channel-row index))
-                        (filter (fn named? [c] (or (str/blank? q) (str/includes? (str/lower-case (:name c)) (str/lower-case q)))))
-                        (sort-by (case sort
-                                   "fill" (comp - fullness)
-                                   "waiters" (fn many [c] (- (+ (long (:takes c)) (long (:puts c)))))
-                                   (juxt (complement :collected) (fn timer? [c] (= "timeout" (:kind c))) (fn old [c] (- (long (:oldest c)))))))
-                        vec)))
-    options identity))
+                   (let [named? (fn named? [c] (str/includes? (str/lower-case (words/channel-name (dissoc c :buffer))) (str/lower-case q)))]
+                     (rows/sorted (order index sort) (cond->> (:channels snapshot) (not (str/blank? q)) (filter named?))))))
+    options (partial channel-row index)))
 
 (defn channel
   "Returns one channel with its first waiters and who holds it, or nil."

@@ -42,8 +42,8 @@
                      [] xs)))
 
 (defn sorted
-  "Returns blocks by a key, in linear memory; the sort of a vector by a key would compute the key at each comparison."
-  [key blocks]
-  (let [pairs (object-array (map (fn pair [b] [(key b) b]) blocks))]
+  "Returns blocks or channels by a key, in linear memory; the sort of a vector by a key would compute the key at each comparison."
+  [key xs]
+  (let [pairs (object-array (map (fn pair [x] [(key x) x]) xs))]
     (java.util.Arrays/sort pairs (comparator (fn before? [a b] (neg? (compare (nth a 0) (nth b 0))))))
-    (mapv (fn block [pair] (nth pair 1)) pairs)))
+    (mapv (fn of [pair] (nth pair 1)) pairs)))
