@@ -95,6 +95,7 @@
   :folds      see `folds`
   :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
   :timers     how many timeouts have neither fired nor been closed
+  :memory     the heap in MB, with its garbage: {:used :max}
   :locks      threads that wait for each other's locks: {:name :tid :lock :held-by :site}; virtual threads only from heap files
   :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
               carrier threads, as in :locks

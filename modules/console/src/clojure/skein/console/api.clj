@@ -51,7 +51,7 @@
     (json-text {:name (:name target) :live (:live? target) :rev (:rev look) :at (:at-ms (:snapshot look)) :took (:took-ms look)
                 :error error :actions (map name actions)
                 :counts (when look (overview/counts look growth))
-                :history (map (fn at [h] [(reduce + (vals h)) (:parked h 0)]) history)})
+                :history history})
     "\n" ""))
 
 (defn- stream [{:keys [looks] :as console}]

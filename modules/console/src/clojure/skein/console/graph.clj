@@ -109,7 +109,7 @@
       b (assoc :name (words/block-name id) :place (words/place (:site b)))
       t (assoc :name (words/thread-name (:name t) id) :place (some-> (:site t) words/place))
       (= :channel kind) (assoc :name (words/channel-name ((:channels index) id {:id id})))
-      (= :site kind) (assoc :name id)
+      (= :site kind) (merge (zipmap [:name :place] (re-seq #"[^ (]+|\(.*" id)))
       (and (= :block kind) (nil? b)) (assoc :name (words/block-name id))
       (and (= :thread kind) (nil? t)) (assoc :name (str "thread " id)))))
 
@@ -169,7 +169,10 @@
                :else (all-nodes look))
         inside? (if (set? near) near (constantly true))
         stands-for (if (< (long max-nodes) (count near)) (collapsed look) identity)
-        counts (frequencies (map stands-for near))
+        counts (reduce (fn count-it [m [kind :as node]]
+                         (let [n (stands-for node)] ; of a place only its blocks count
+                           (assoc m n (+ (long (get m n 0)) (if (and (= :channel kind) (not (identical? n node))) 0 1)))))
+                       {} near)
         between (fn between [[a b what]]
                   (when (inside? b)
                     (let [a (stands-for a), b (stands-for b)] (when (not= a b) [a b what]))))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.looks
-  "The looks at a target: the last one, and counts of those before.
+  "The looks at a target: the last one, and the number of blocks in those before.
 
   * `looks` at a target, `look!` takes the next one if it is due, `latest` is the last one
   * `cached` keeps what is made of a look as long as the look
@@ -20,7 +20,7 @@
 
 (def ^:const ^:private pause-ms 1000)
 (def ^:const ^:private pause-factor "A fifth of one processor, at most." 4)
-(def ^:const ^:private max-history "Looks whose counts are kept." 120)
+(def ^:const ^:private max-history "Looks whose number of blocks is kept." 120)
 (def ^:const ^:private growth-every-ms 10000)
 (def ^:const ^:private growth-looks 6)
 
@@ -38,9 +38,6 @@
      :deadlocks (inspect/deadlocks snapshot)
      :lints (inspect/lints snapshot)
      :cache (atom {})}))
-
-(defn- counts [{:keys [blocks]}]
-  (frequencies (map :state blocks)))
 
 (defn- with-sites
   "Adds the counts of blocks by site, each ten seconds."
@@ -61,7 +58,7 @@
     {:rev rev
      :due-ns (+ (System/nanoTime) (max (* 1000000 (long pause-ms))
                                        (if (= 1 rev) 0 (* (long pause-factor) took)))) ; the first one has loaded the inspector
-     :history (vec (take-last max-history (conj history (counts snapshot))))
+     :history (vec (take-last max-history (conj history (count (:blocks snapshot)))))
      :sites sites
      :growth growth
      :look (assoc look :took-ms (quot took 1000000))}))

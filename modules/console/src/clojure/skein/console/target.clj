@@ -55,7 +55,8 @@
   breaks is made again at the next look. If a look has switched its inspector on, or `:record!` the recording, `:close!` switches that
   off again. Throws :skein/not-inspectable."
   [pid]
-  (let [connection (atom (remote/connect pid))
+  (let [first-one (remote/connect pid) ; whose class path and name stay, whatever becomes of the connection
+        connection (atom first-one)
         switched-on? (atom false) ; by this console, at one of its looks
         records? (atom false)
         drop! (fn drop! [] (when-some [open (first (reset-vals! connection nil))] ((:close! open))))
@@ -63,7 +64,7 @@
               (try
                 ((operation (or @connection (reset! connection (remote/connect pid)))) argument)
                 (catch Exception e (drop!) (throw e))))
-        name (str "process " pid (some->> (:command @connection) (str ", ")))]
+        name (str "process " pid (some->> (:command first-one) (str ", ")))]
     {:name name
      :live? true
      :look (fn look [prove]
@@ -71,7 +72,7 @@
                (assoc snapshot :was-off? (swap! switched-on? #(or % (boolean was-off?))))))
      :timeline (partial ask :timeline)
      :record! (fn record! [] (ask :record! true) (reset! records? true))
-     :paths (fn paths [] (concat (:paths @connection) (own-paths)))
+     :paths (fn paths [] (concat (:paths first-one) (own-paths)))
      :close! (fn close! []
                (when-some [{:keys [stop! record!]} @connection]
                  (try (cond @switched-on? (stop!)

@@ -29,5 +29,5 @@
                        (sort-by :at-us longest))})
       (catch ExceptionInfo e
         (if (#{:skein/inspect-off :skein/not-inspectable} (:skein/error (ex-data e)))
-          {:off (ex-message e)}
+          {:off (or (re-find #"The steps of blocks are not recorded\." (ex-message e)) (ex-message e))}
           (throw e))))))

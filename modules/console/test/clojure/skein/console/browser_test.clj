@@ -166,7 +166,23 @@
       (b/wait-for! page "document.querySelectorAll('.rows a').length === 5")
       (is (str/includes? (text page ".rows a") "20,000")))))
 
-;;;; Ends
+;;;; Beginnings and ends
+
+(deftest nothing-is-claimed-before-the-first-look
+  (let [looked (promise)
+        console (with-target {:look (fn [_] (deref looked 60000 nil) (snapshot {:blocks [(parked 7 nil)]}))})]
+    (try
+      (if (b/program)
+        (b/with-browser [page]
+          (b/open! page (:url console))
+          (b/wait-for! page "document.querySelector('.target')?.textContent === 'a test'")
+          (is (= "looking …" (text page ".status")))
+          (is (not (re-find #"wrong|No block" (text page "body"))))
+          (deliver looked true)
+          (b/wait-for! page "document.querySelector('.status').textContent === 'live'")
+          (b/wait-for! page "document.querySelector('h1')?.textContent === 'Nothing looks wrong.'"))
+        (do (println "SKIPPED: there is no headless Chromium on the PATH") (is (nil? (b/program)))))
+      (finally (deliver looked true) (console/stop! console)))))
 
 (deftest a-hidden-page-takes-no-looks
   (let [n (atom 0)]

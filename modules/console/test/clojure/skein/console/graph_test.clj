@@ -61,5 +61,5 @@
   (let [l (look (for [i (range 1000)] [i :take (if (< i 600) 7 8)]) [])
         drawn (graph/drawn (assoc-in l [:index :channels 7 :label] "jobs") {:hops 2})]
     (is (= 1002 (:total drawn)))
-    (is (= #{["a.clj:1 (at 7)" 600] ["jobs" 1] ["a.clj:1 (at 8)" 401]} (set (map (juxt :name :n) (:nodes drawn)))))
+    (is (= #{["a.clj:1" "(at 7)" 600] ["jobs" nil 1] ["a.clj:1" "(at 8)" 400]} (set (map (juxt :name :place :n) (:nodes drawn)))))
     (is (= 1 (count (:edges drawn))))))

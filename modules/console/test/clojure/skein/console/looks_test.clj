@@ -23,14 +23,14 @@
     (is (= 0 @n))
     (is (= 1 (:rev (:look (looks/latest l))) (:rev (:look (looks/latest l)))))
     (is (= 1 @n) "the last look is kept")
-    (is (= [{:parked 1}] (:history (looks/look! l))))
+    (is (= [1] (:history (looks/look! l))))
     (is (= 1 @n) "the next one is not due")))
 
 (deftest looks-go-on-when-they-are-due
   (let [n (atom 0), l (looks/looks (target n snapshot))]
     (looks/latest l)
     (swap! (:state l) assoc :due-ns (- (System/nanoTime) 1))
-    (is (= [{:parked 1} {:parked 2}] (:history (looks/look! l))))
+    (is (= [1 2] (:history (looks/look! l))))
     (is (= 2 @n))
     (is (= 3 (:rev (:look (looks/prove! l)))) "a proof does not wait")))
 

@@ -79,7 +79,9 @@
         (loop [] (when-not (some #{"(a/<! (a/timeout 20))"} (forms)) (recur)))
         (is (not-any? #{"(a/<! c)"} (forms)) "it was parked before anybody looked, and has no step")
         (is (:was-off? (look true)) "however often it has looked")
-        (is (= :skein/not-inspectable (try (timeline 1000) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+        (let [before (paths)]
+          (is (= :skein/not-inspectable (try (timeline 1000) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+          (is (= before (paths)) "what it refuses does not hide its source"))
         (record!)
         (loop [] (when (empty? (:slices (timeline 1000))) (recur)))
         (close!)

@@ -279,6 +279,10 @@
              :site (place (.getStackTrace i))})
           (certain (filterv some? found)))))
 
+(defn- memory []
+  (let [used (.getHeapMemoryUsage (ManagementFactory/getMemoryMXBean))]
+    {:used (quot (.getUsed used) 1000000) :max (quot (.getMax used) 1000000)}))
+
 ;;;; The whole
 
 (defn- asked
@@ -324,6 +328,7 @@
      :folds (vec (folds))
      :failures (failures)
      :timers (Timeout/outstanding)
+     :memory (memory)
      :locks (locks)
      :starved (carriers/starved (.carriers registry))
      :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now seen) collected)}}))

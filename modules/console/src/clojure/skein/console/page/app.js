@@ -18,7 +18,7 @@ const tabs = [
 const parents = { blocks: 'sites', block: 'sites', channel: 'channels' };
 
 const byId = (id) => document.getElementById(id);
-const state = { tick: null, tickAt: 0, data: null, shown: null, failed: null, paused: false, gone: false, question: null, remembered: null, focusRow: null };
+const state = { tick: null, data: undefined, shown: null, failed: null, paused: false, gone: false, question: null, remembered: null, focusRow: null };
 
 // --- Asking ----------------------------------------------------------------------
 
@@ -41,24 +41,25 @@ function go(view, params = {}) {
 // --- Showing ---------------------------------------------------------------------
 
 function spark(history) {
-  if (!history || history.length < 2) return null;
-  const top = Math.max(1, ...history.map(([all]) => all));
-  const line = (i) => history.map((p, x) => `${(x * 120) / 119 + (120 - history.length)},${22 - (p[i] / top) * 20}`).join(' ');
-  return h('svg', { class: 'spark', viewBox: '0 0 120 24', role: 'img', 'aria-label': `Blocks in the last looks, at most ${top}` },
-    h('polyline', { class: 'all', points: line(0) }), h('polyline', { class: 'parked', points: line(1) }));
+  if (!history || history.length < 8) return null;
+  const top = Math.max(1, ...history);
+  return h('svg', { class: 'spark', viewBox: `0 0 ${history.length - 1} 24`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `Blocks in the last ${history.length} looks, at most ${number(top)}` },
+    h('polyline', { points: history.map((n, x) => `${x},${22 - (n / top) * 20}`).join(' ') }));
 }
 
 function age() {
   const { tick } = state;
   if (!tick?.at) return '';
   if (!tick.live) return `as of ${new Date(tick.at).toLocaleString('sv-SE')}`;
-  return `seen ${time(Math.max(0, Date.now() - tick.at))} ago`;
+  const s = Math.floor((Date.now() - tick.at) / 1000);
+  return s < 2 ? 'seen now' : `seen ${s < 60 ? `${s} s` : time(s * 1000)} ago`;
 }
 
 function status() {
   if (state.gone) return ['lost', 'no console'];
   if (state.tick?.error) return ['lost', 'no answer'];
-  if (state.tick && !state.tick.live) return ['file', 'file'];
+  if (!state.tick?.rev) return ['wait', 'looking …'];
+  if (!state.tick.live) return ['file', 'file'];
   return state.paused ? ['paused', 'paused'] : ['live', 'live'];
 }
 
@@ -71,10 +72,11 @@ function renderHead() {
     h('div', { class: 'who' },
       h('strong', null, 'skein'), h('span', { class: 'target', title: tick?.name }, tick?.name || ''),
       h('span', { class: `status ${kind}` }, word), h('span', { class: 'age' }, age())),
-    c && h('div', { class: 'counts' }, spark(tick.history),
+    c && h('div', { class: 'counts' },
       h('span', null, h('b', null, plural(c.blocks, 'block')), states.length ? `: ${states.join(', ')}` : ''),
-      h('span', null, plural(c.threads, 'thread waits', 'threads wait')),
-      c.collected ? h('span', null, `${number(c.collected)} collected`) : null),
+      c.collected ? h('span', { title: 'Blocks that the garbage collector took before they had ended' }, `${number(c.collected)} collected`) : null,
+      c.memory ? h('span', { title: 'Of the heap, garbage included' }, `heap ${number(c.memory.used)} of ${number(c.memory.max)} MB`) : null,
+      spark(tick.history)),
     h('div', { class: 'tools' },
       tick?.live ? h('button', { 'data-act': 'pause', title: 'Space' }, state.paused ? 'Go on' : 'Pause') : null,
       tick?.actions?.includes('prove')
@@ -253,5 +255,6 @@ addEventListener('hashchange', () => {
 });
 setInterval(() => { if (!document.hidden && state.tick) renderHead(); }, 1000);
 
+renderHead();
 attend();
 refresh();

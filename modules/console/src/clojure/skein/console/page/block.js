@@ -25,7 +25,7 @@ export const block = {
     h('div', { class: 'title' }, h('h1', null, b.name), h('span', { class: `state ${b.state}` }, b.state),
       h('a', { class: 'to', href: `#/graph?of=block-${b.id}&hops=3` }, 'Graph')),
     h('p', { class: 'says' }, b.report ? [badge(b.report.rank), ' '] : '', words(b.report ? b.report.says : b.says)),
-    b.report && b.report.says !== b.says ? h('p', { class: 'says' }, words(b.says)) : null,
+    b.report && b.ends !== 'cycle' && b.report.says !== b.says ? h('p', { class: 'says' }, words(b.says)) : null,
     h('p', { class: 'quiet' }, [
       b.age !== null && b.age !== undefined ? `Made ${time(b.age)} ago` : 'Its age is not known', b.runs !== null && b.runs !== undefined ? `, ${plural(b.runs, 'step')}` : '',
       b['in-try'] ? ', inside a try' : '', b.scope ? `, in scope ${b.scope}` : b.cancellable ? ', can be cancelled' : '',
@@ -33,7 +33,7 @@ export const block = {
     b.source ? source(b.source) : h('p', { class: 'note' }, `${b.file || 'Its source'}${b.line ? `:${b.line}` : ''} is not among the folders and jars of the process: `, h('code', null, b.form || '')),
     b.on ? section('Its step is on a thread', h('p', null, `${b.on.name}, ${b.on.state}, at ${b.on.place || 'an unknown place'}.`), source(b.on.source)) : null,
     optional('It waits in', b['waits-in'], (cs) => h('ul', { class: 'plain' }, cs.map((c) =>
-      h('li', null, `to ${c.op} `, c.op === 'put' ? 'on ' : 'from ', channelLine(c), c['in-queue'] ? `, ${number(c['in-queue'])}. in the queue` : '')))),
+      h('li', null, `to ${c.op} `, c.op === 'put' ? 'on ' : 'from ', channelLine(c), c['in-queue'] ? `, number ${number(c['in-queue'])} in the queue` : '')))),
     b.chain?.length > 1 ? section('The chain of waits', h('ol', { class: 'chain' }, b.chain.map((c) => h('li', null, line(c))))) : null,
     optional('Who waits for its result', b.awaited, (levels) => h('ol', { class: 'chain' }, levels.map((l) => h('li', null, l.map((w, i) => [i ? '; ' : '', line(w)]))))),
     optional('It holds channels in which somebody waits', b.holds, (cs) => h('ul', { class: 'plain' }, cs.map((c) => h('li', null, channelLine(c))))),

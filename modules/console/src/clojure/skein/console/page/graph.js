@@ -15,16 +15,16 @@ const shape = ({ kind }) =>
 
 const target = (n) => ({
   block: `#/block/${n.id}`, channel: `#/channel/${n.id}`, thread: `#/graph?of=thread-${n.id}`,
-  site: `#/blocks?${new URLSearchParams({ q: `"${n.name.split(' ')[0]}"` })}` })[n.kind];
+  site: `#/blocks?${new URLSearchParams({ q: `"${n.name}"` })}` })[n.kind];
 
 const at = (n) => [n.layer * wide + 8, n.at * high + 8];
 
 function node(n, i, of) {
   const [x, y] = at(n);
-  const says = `${n.kind} ${n.name}${n.verdict ? `, ${n.verdict}` : ''}${n.place ? `, ${n.place}` : ''}${n.n > 1 ? `, ${plural(n.n, 'node')}` : ''}`;
+  const says = `${n.kind} ${n.name}${n.verdict ? `, ${n.verdict}` : ''}${n.place ? `, ${n.place}` : ''}${n.n > 1 ? `, ${plural(n.n, 'block')}` : ''}`;
   return svgLink({ href: target(n), transform: `translate(${x} ${y})`, class: `node ${n.kind} ${n.verdict || ''}${n.key === of ? ' centre' : ''}`, 'data-key': n.key, 'data-row': i, 'aria-label': says },
     h('title', null, says), shape(n),
-    h('text', { x: box.w / 2, y: 18, class: 'name' }, short(n.name, 26) + (n.n > 1 ? ` ×${number(n.n)}` : ''), n.verdict ? ` ${n.verdict.toUpperCase()}` : ''),
+    h('text', { x: box.w / 2, y: 18, class: 'name' }, short(n.name, 24) + (n.n > 1 ? ` ×${number(n.n)}` : ''), n.verdict ? ` ${n.verdict.toUpperCase()}` : ''),
     h('text', { x: box.w / 2, y: 34, class: 'place' }, short(n.place || n.kind, 30)));
 }
 

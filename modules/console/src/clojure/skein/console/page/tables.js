@@ -45,12 +45,12 @@ function table(kind, heads, data, { q, sort, sorts = {}, label, filterHint, empt
       h('span', { class: 'quiet' }, label)),
     !filterHint && h('p', { class: 'quiet' }, label),
     data.total === 0 ? none(empty) : h('div', { class: `table ${kind}` },
-      h('div', { class: 'head row' }, heads.map(([title, css]) => {
-        const by = sorts[title];
-        return h('span', { class: css },
-          by ? h('button', { 'data-act': 'sort', 'data-sort': by, 'aria-pressed': String(by === sort) }, title, by === sort ? ' ▾' : '') : title);
-      })),
-      h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, rows))];
+      h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },
+        h('div', { class: 'head row' }, heads.map(([title, css]) => {
+          const by = sorts[title];
+          return h('span', { class: css },
+            by ? h('button', { 'data-act': 'sort', 'data-sort': by, 'aria-pressed': String(by === sort) }, title, by === sort ? ' ▾' : '') : title);
+        })), rows))];
 }
 
 const windowed = (path) => (get, r) => get(path, { q: r.params.q, sort: r.params.sort, from: window.from, n: window.n });

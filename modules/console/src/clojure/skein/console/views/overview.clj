@@ -17,16 +17,16 @@
 (defn counts
   "Returns how many there are of what, for the head of the page."
   [{:keys [snapshot deadlocks lints]} growth]
-  (let [{:keys [blocks threads channels scopes timers collected]} snapshot]
+  (let [{:keys [blocks threads channels scopes timers memory collected]} snapshot]
     {:blocks (count blocks) :states (update-keys (frequencies (map :state blocks)) name)
-     :threads (count threads) :channels (count channels) :scopes (count scopes) :timers timers :collected (:count collected)
+     :threads (count threads) :channels (count channels) :scopes (count scopes) :timers timers :memory memory :collected (:count collected)
      :ranks (merge-with + (update-keys (frequencies (map :verdict deadlocks)) name)
                         (update-keys (frequencies (map :severity lints)) name)
                         (when (seq growth) {"warn" (count growth)}))}))
 
 (defn- headline
-  "The first sentence of the page."
-  [{:keys [ranks blocks]}]
+  "The first sentence of the page. It must not claim what has not been looked at: an inspector that was off does not see all blocks."
+  [{:keys [ranks blocks]} partly?]
   (let [n (+ (long (ranks "proven" 0)) (long (ranks "certain" 0)))
         [wrong maybe] (map (fn sum [ks] (reduce + (map #(ranks % 0) ks))) [["error"] ["suspected" "warn"]])]
     (cond
@@ -34,7 +34,7 @@
       (pos? (long wrong)) (if (= 1 wrong) "There is one error." (str "There are " wrong " errors."))
       (pos? (long maybe)) (if (= 1 maybe) "One thing looks wrong." (str maybe " things look wrong."))
       (zero? (long blocks)) "No blocks are seen."
-      :else "Nothing looks wrong.")))
+      :else (str "Nothing looks wrong" (when partly? " in what is seen so far") "."))))
 
 (defn overview
   "Returns what is wrong, the three oldest waits, folds under way, and the most frequent places."
@@ -43,7 +43,7 @@
     (fn make []
       (let [{:keys [findings unproven]} (problems/problems look growth lines)
             waiting (filter (comp seq :waits) (concat (:blocks snapshot) (:threads snapshot)))]
-        {:headline (headline (counts look growth))
+        {:headline (headline (counts look growth) (:was-off? snapshot))
          :unproven (or unproven
                        (when (:was-off? snapshot)
                          (str "The inspector of this process was off until you came. It sees a block at the block's next step; "

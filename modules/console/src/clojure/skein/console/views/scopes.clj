@@ -14,7 +14,9 @@
 (defn- party-row [ix {:keys [block thread tid begun? older]}]
   (cond
     block (rows/row ix ((:blocks ix) block {:id block :state :done}))
-    thread {:name (words/thread-name thread tid) :tid tid}
+    thread (let [t ((:threads ix) tid)]
+             (cond-> {:name (words/thread-name thread tid) :tid tid}
+               t (assoc :place (some-> (:site t) words/place) :waits (words/waits ix t))))
     older {:name "older than the inspector" :place (words/place older)}
     (false? begun?) {:name "has not begun"}
     :else {:name "unknown"}))

@@ -9,5 +9,7 @@
 
 (deftest scopes-are-a-tree
   (let [l (look {:scopes [{:id 2 :parent 1 :body {:thread "t" :tid 5} :children [{:begun? false}] :cancelled? false :failures 0}
-                          {:id 1 :body {:block 9} :children [] :cancelled? true :cancelled-ms 7 :failures 1}]})]
-    (is (= [[1 0 "go-9"] [2 1 "thread t"]] (map (juxt :id :depth (comp :name :body)) (:rows (scopes/scopes l)))))))
+                          {:id 1 :body {:block 9} :children [] :cancelled? true :cancelled-ms 7 :failures 1}]
+                 :threads [{:tid 5 :name "t" :site {:file "a.clj" :line 3} :waits [{:op :take :channel 4}]}]})]
+    (is (= [[1 0 "go-9"] [2 1 "thread t"]] (map (juxt :id :depth (comp :name :body)) (:rows (scopes/scopes l)))))
+    (is (= {:name "thread t" :tid 5 :place "a.clj:3" :waits "for chan-4"} (:body (second (:rows (scopes/scopes l))))))))
