@@ -103,13 +103,21 @@
      :paths (fn all [] (concat paths (own-paths)))
      :close! (fn close! [])}))
 
+(defn- checked
+  "Returns `snapshot` if its parts are what the views expect, at first sight. Anybody may have written the file."
+  [path snapshot]
+  (doseq [part [:blocks :threads :channels :scopes :failures :folds :locks]
+          :when (not (and (or (nil? (part snapshot)) (sequential? (part snapshot))) (every? map? (part snapshot))))]
+    (error/fail! :skein/not-a-dump (str path " is no dump of the inspector: its " (name part) " are no list of maps.") {:path path}))
+  snapshot)
+
 (defn file
   "Returns a dump, as .edn or .json, or a heap file as a target. Throws :skein/not-a-dump, :skein/not-a-heap-file."
   [path]
-  (let [snapshot (cond
-                   (str/ends-with? path ".edn") (inspect/read-dump path)
-                   (str/ends-with? path ".json") (json/read-dump path)
-                   :else (inspect/read-heap path))]
+  (let [snapshot (checked path (cond
+                                 (str/ends-with? path ".edn") (inspect/read-dump path)
+                                 (str/ends-with? path ".json") (json/read-dump path)
+                                 :else (inspect/read-heap path)))]
     {:name (str (.getName (io/file path)) ", a file")
      :live? false
      :look (fn look [_] snapshot)

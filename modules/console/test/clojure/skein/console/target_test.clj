@@ -21,11 +21,17 @@
        (catch ExceptionInfo e (:skein/error (ex-data e)))))
 
 (deftest what-is-no-target-is-refused
-  (is (= :skein/not-inspectable (refused "no-such-file.edn") (refused "999999999") (refused "127.0.0.1:1")))
+  (is (= :skein/not-inspectable (refused "no-such-file.edn") (refused "999999999") (refused "127.0.0.1:1") (refused "127.0.0.1:99999")))
+  (is (thrown-with-msg? ExceptionInfo #"nothing answers there \(ConnectException: Connection refused\)\." (target/target "127.0.0.1:1")))
   (is (= :skein/not-a-dump (refused "deps.edn")))
   (let [json (File/createTempFile "skein-console" ".json")]
     (is (= :skein/not-a-dump (refused (str json))))
     (io/delete-file json))
+  (let [edn (File/createTempFile "skein-console" ".edn")]
+    (doseq [text ["{:skein/snapshot 1 :blocks 7}" "{:skein/snapshot 1 :channels {:a 1}}" "{:skein/snapshot 1 :threads [7]}" "{:skein/snapshot 1 :blocks [{:id 1"]]
+      (spit edn text)
+      (is (= :skein/not-a-dump (refused (str edn))) text))
+    (io/delete-file edn))
   (is (= :skein/not-a-heap-file (refused "LICENSE"))))
 
 (deftest this-process-is-left-as-it-was

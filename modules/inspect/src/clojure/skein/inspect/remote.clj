@@ -45,6 +45,12 @@
   [^Throwable e]
   (first (str/split-lines (or (ex-message e) (.getName (class e))))))
 
+(defn- root-detail
+  "The exception from which another comes, such as \"ConnectException: Connection refused\"."
+  [e]
+  (let [root (last (take 20 (take-while some? (iterate ex-cause e))))]
+    (str (.getSimpleName (class root)) (when (ex-message root) (str ": " (detail root))))))
+
 (defn- ends-when-attached?
   "Returns whether the process does not catch the signal (3, QUIT) by which a JVM is asked to let somebody attach, and so would end by it. A
   JDK before 24 sends it to any process. Where the system does not tell, false."
@@ -81,8 +87,10 @@
 (defn- connector
   "Connects to the process `pid`, or to a management agent that listens at HOST:PORT."
   ^JMXConnector [pid]
-  (JMXConnectorFactory/connect
-    (JMXServiceURL. (if (re-matches #"\d+" pid) (address pid) (str "service:jmx:rmi:///jndi/rmi://" pid "/jmxrmi")))))
+  (try
+    (JMXConnectorFactory/connect
+      (JMXServiceURL. (if (re-matches #"\d+" pid) (address pid) (str "service:jmx:rmi:///jndi/rmi://" pid "/jmxrmi"))))
+    (catch IllegalArgumentException e (fail! pid (str "there is no such address (" (detail e) ").")))))
 
 (defn- telling
   "Calls `f`. Rethrows its exceptions as exceptions of the process."
@@ -93,7 +101,7 @@
     (catch MBeanException e (fail! pid (ex-message (ex-cause e))))
     (catch ReflectionException _ (fail! pid "its inspector is older than this one, and can't do that."))
     (catch SecurityException e (fail! pid (str "its management agent refuses (" (ex-message e) ").")))
-    (catch IOException e (fail! pid (str "it ended meanwhile, or nothing answers there (" (detail e) ").")))))
+    (catch IOException e (fail! pid (str "it ended meanwhile, or nothing answers there (" (root-detail e) ").")))))
 
 (defn- with-server
   "Calls `f` with a connection to the process, and returns its result."
