@@ -9,7 +9,9 @@
   {:no-doc true}
   (:require
    [skein.console.looks :refer [cached]]
-   [skein.inspect.words :as words]))
+   [skein.inspect.words :as words])
+  (:import
+   (java.util HashMap)))
 
 (set! *warn-on-reflection* true)
 
@@ -93,7 +95,8 @@
   "A function from a node to the one that stands for it. Blocks of one place are one, with their results, and with the channels without
   a label in which they wait."
   [{:keys [index]}]
-  (let [place (memoize (fn place [site] [:site (words/place site)]))
+  (let [places (HashMap.) ; a `memoize` would hash a list for each node
+        place (fn place [site] (.computeIfAbsent places site (fn make [site] [:site (words/place site)])))
         of-channel (fn of-channel [{:keys [label block takes puts]}]
                      (or block (when-not label (or (:block (first takes)) (:block (first puts))))))]
     (fn stands-for [[kind id :as node]]

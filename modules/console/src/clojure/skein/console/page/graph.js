@@ -5,7 +5,7 @@ import { h, svgLink, none, number, plural } from './dom.js';
 
 const wide = 290;
 const high = 70;
-const box = { w: 216, h: 44 };
+const box = { w: 228, h: 44 };
 const short = (s, n) => (s && s.length > n ? `${s.slice(0, n - 1)}…` : s || '');
 
 const shape = ({ kind }) =>

@@ -50,6 +50,7 @@ public final class Packing {
         return new Reader(bytes).read();
     }
 
+    /** The bytes so far, and what has been written and has a number. */
     private static final class Writer {
         byte[] out = new byte[1 << 16];
         int at;
@@ -132,6 +133,7 @@ public final class Packing {
         }
     }
 
+    /** The bytes, and what has been read of them and has a number. */
     private static final class Reader {
         private final byte[] in;
         private int at;
