@@ -6,7 +6,7 @@ import { buffer } from './tables.js';
 
 const blockLink = (b) => (b.id || b.block) ? h('a', { href: `#/block/${b.id || b.block}` }, b.name) : b.name;
 
-const line = (b) => [blockLink(b), b.state ? `, ${b.state}` : '', b.since !== null && b.since !== undefined ? ` for ${time(b.since)}` : '',
+const line = (b) => [blockLink(b), b.state || b.since >= 0 ? `, ${b.state || 'waiting'}` : '', b.since !== null && b.since !== undefined ? ` for ${time(b.since)}` : '',
   b.place ? [', ', h('span', { class: 'code' }, `${b.place} ${b.form || ''}`)] : ''];
 
 const list = (rows) => h('ul', { class: 'plain' }, rows.map((b, i) => h('li', { 'data-key': `${b.id || b.block || b.name}-${i}` }, line(b))));

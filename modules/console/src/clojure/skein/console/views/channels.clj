@@ -16,10 +16,11 @@
 (set! *warn-on-reflection* true)
 
 (defn waiter
-  "Returns who waits in a channel; of a block with where it is."
-  [ix {:keys [block] :as party}]
-  (let [b (when block ((:blocks ix) block))]
+  "Returns who waits in a channel; of a block or thread with where it is."
+  [ix {:keys [block tid] :as party}]
+  (let [b (when block ((:blocks ix) block)), t (when tid ((:threads ix) tid))]
     (cond-> {:name (words/waiting-party party) :block block}
+      t (assoc :since (:since-ms t) :place (some-> (:site t) words/place))
       b (merge (select-keys (rows/row ix b) [:place :form :since :state])))))
 
 (defn- oldest
@@ -37,12 +38,14 @@
    :takes (count takes) :puts (count puts)
    :oldest (oldest ix c)})
 
-(defn- fullness [{{:keys [count capacity]} :buffer}]
+(defn- fullest-first [{{:keys [count capacity]} :buffer}]
   (if (and count capacity (pos? (long capacity))) (- (/ (double count) (double capacity))) 0.0))
 
-(defn- order [ix sort]
+(defn- order
+  "What to sort channels by."
+  [ix sort]
   (case sort
-    "fill" fullness
+    "fill" fullest-first
     "waiters" (fn many [{:keys [takes puts]}] (- (+ (count takes) (count puts))))
     (fn doomed-then-old [{:keys [kind collected?] :as c}] [(if collected? 0 (if (= :timeout kind) 2 1)) (- (long (oldest ix c)))])))
 

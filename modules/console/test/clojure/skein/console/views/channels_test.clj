@@ -3,7 +3,7 @@
   (:require
    [clojure.test :refer [deftest is]]
    [skein.console.views.channels :as channels]
-   [skein.console.views.samples :refer [ten]]))
+   [skein.console.views.samples :refer [look ten]]))
 
 (set! *warn-on-reflection* true)
 
@@ -13,3 +13,8 @@
   (is (= ["timeout-8"] (map :name (:rows (channels/channels @ten {:q "TIME"})))))
   (is (= "go-1" (:name (first (:taking (channels/channel @ten 7))))))
   (is (nil? (channels/channel @ten 9))))
+
+(deftest a-thread-that-waits-has-its-place
+  (let [l (look {:threads [{:tid 5 :name "t" :site {:file "a.clj" :line 3} :since-ms 7 :waits [{:op :take :channel 4}]}]
+                 :channels [{:id 4 :kind :chan :closed? false :takes [{:thread "t" :tid 5}] :puts []}]})]
+    (is (= [{:name "thread t" :block nil :since 7 :place "a.clj:3"}] (:taking (channels/channel l 4))))))
