@@ -9,7 +9,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private ^:const max-minutes "Generous: a JVM that loads Skein on a busy machine takes half a minute." 3)
+(def ^:private ^:const max-minutes "Generous, because it is reached only by a JVM that hangs: on a busy machine Spark takes minutes to start." 10)
 
 (defn output
   "Returns what clojure.main prints to both outputs, in a new JVM with these options and the

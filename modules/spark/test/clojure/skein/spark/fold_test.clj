@@ -121,6 +121,9 @@
   (let [f (fold/through (map folds/month) fold/frequencies)]
     (is (= (fold/fold f (range 100)) (spark/fold f (numbers 100 16))))))
 
+(deftest a-large-value-comes-back
+  (is (= [100000000] (mapv alength (spark/fold (fold/through (map byte-array) (fold/into [])) (spark/parallel (bed/bed :pair) [100000000]))))))
+
 (deftest values-that-cannot-be-sent-are-refused
   (is (= [:skein/unsendable "clojure.lang.Atom"]
          ((juxt :skein/error :class) (ex-data (thrown `folds/keeps-atom (numbers 10))))))
