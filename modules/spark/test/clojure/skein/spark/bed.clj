@@ -37,17 +37,22 @@
 (def ^:private opens
   (mapv #(str "--add-opens=java.base/" % "=ALL-UNNAMED") ["java.lang" "java.nio" "sun.nio.ch" "java.util"]))
 
+(def ^:private ending-with-us
+  "A shell that starts its arguments, and ends them when its input ends: when this process does, in whatever way. What they wrote goes with them."
+  ["sh" "-c" "\"$@\" & exec >/dev/null 2>&1; cat; kill $!; wait; rm -r \"$PWD\"" "sh"])
+
 (defn- start
-  "Starts a class of Spark as a process in a folder of its own. Returns [process x], x being what `look` finds in a line of its log."
+  "Starts a class of Spark as a process in a folder of its own. Returns what `look` finds in a line of its log."
   [look main & args]
-  (let [command (concat [(str (System/getProperty "java.home") "/bin/java") "-Xmx256m"] opens
+  (let [command (concat ending-with-us [(str (System/getProperty "java.home") "/bin/java") "-Xmx256m"] opens
                         ["-cp" (str @home "/jars/*") main] args)
+        folder (temp-dir "skein-spark")
         builder (doto (ProcessBuilder. ^List (vec command))
-                  (.directory (temp-dir "skein-spark"))
+                  (.directory folder)
                   (.redirectErrorStream true)
                   (.redirectOutput ProcessBuilder$Redirect/PIPE))]
     (doto (.environment builder)
-      (.put "SPARK_HOME" @home) (.put "SPARK_SCALA_VERSION" "2.13") (.put "SPARK_LOCAL_IP" "127.0.0.1"))
+      (.put "SPARK_HOME" @home) (.put "SPARK_WORKER_DIR" (str folder)) (.put "SPARK_SCALA_VERSION" "2.13") (.put "SPARK_LOCAL_IP" "127.0.0.1"))
     (let [process (.start builder)
           ^BufferedReader out (io/reader (.getInputStream process))
           log (StringBuilder.)
@@ -59,38 +64,27 @@
       (when-not found (throw (ex-info (str main " did not start:\n" log) {})))
       ;; So that it never waits for a reader.
       (doto (Thread. (fn [] (while (.readLine out)))) (.setDaemon true) (.start))
-      [process found])))
+      found)))
 
-(defn start-master
-  "Starts a master. Returns [process address]."
+(defn- start-master
+  "Starts a master. Returns its address, spark://host:port."
   []
   (start #(re-find #"spark://127\.0\.0\.1:\d+" %) "org.apache.spark.deploy.master.Master" "--host" "127.0.0.1" "--port" "0" "--webui-port" "0"))
 
-(defn start-worker
-  "Starts a worker with one core for the master at `address`. Returns its process."
+(defn- start-worker
+  "Starts a worker with one core for the master at `address`."
   [address]
-  (first (start #(str/includes? % "Successfully registered with master") "org.apache.spark.deploy.worker.Worker"
-                "--host" "127.0.0.1" "--cores" "1" "--memory" "700m" "--webui-port" "0" address)))
-
-(defn stop-process
-  "Ends a process and those that it started."
-  [^Process process]
-  (run! #(.destroyForcibly ^ProcessHandle %) (iterator-seq (.iterator (.descendants process))))
-  (.destroyForcibly process)
-  (.waitFor process))
+  (start #(str/includes? % "Successfully registered with master") "org.apache.spark.deploy.worker.Worker"
+         "--host" "127.0.0.1" "--cores" "1" "--memory" "700m" "--webui-port" "0" address))
 
 (def ^:private standalone
-  "[address processes] of a master and two workers."
-  (delay
-    (let [[master address] (start-master)
-          processes (into [master] (repeatedly 2 #(start-worker address)))]
-      (.addShutdownHook (Runtime/getRuntime) (Thread. (fn [] (run! stop-process processes))))
-      [address processes])))
+  "The address of a master with two workers."
+  (delay (doto (start-master) start-worker start-worker)))
 
 (defn address
   "Returns the address of the master of the bed :pair, spark://host:port."
   []
-  (first @standalone))
+  @standalone)
 
 ;;;; Connections
 
