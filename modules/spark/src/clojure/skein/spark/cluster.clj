@@ -11,7 +11,7 @@
   (:import
    (java.io Closeable IOException)
    (java.net InetSocketAddress Socket)
-   (org.apache.spark SparkConf SparkContext SparkException)
+   (org.apache.spark SparkConf SparkContext)
    (org.apache.spark.api.java JavaSparkContext)))
 
 (set! *warn-on-reflection* true)
@@ -70,6 +70,11 @@
       true)
     (catch IOException _ false)))
 
+(defn- no-master! [master]
+  (error/fail! :skein/cluster-lost
+               (str "No Spark master answers at " master ". Check the address, host:port, and that the master runs.")
+               {:master master}))
+
 (defn- check-master
   "Throws :skein/cluster-lost if no master of spark://host:port,host:port accepts a connection: Spark itself tries for minutes."
   [master]
@@ -78,15 +83,24 @@
                        :let [[_ host port] (re-matches #"(.+):(\d{1,5})" place)]]
                    (if host [host (parse-long port)] [place nil]))]
       (when-not (some (fn [[host port]] (and port (<= 1 port 65535) (answers? host port))) places)
-        (error/fail! :skein/cluster-lost
-                     (str "No Spark master answers at " master ". Check the address, host:port, and that the master runs.")
-                     {:master master})))))
+        (no-master! master)))))
 
 (defn- conf ^SparkConf [master {:keys [app conf]} jars]
   (let [made (doto (SparkConf.) (.setMaster master) (.setAppName (or app "skein")))]
     (.setJars made ^"[Ljava.lang.String;" (into-array String jars))
     (doseq [[k v] conf] (.set made (name k) (str v)))
     made))
+
+(defn- start
+  "Returns the SparkContext of this configuration. Throws :skein/bad-master."
+  ^SparkContext [^SparkConf conf master]
+  (try
+    (SparkContext. conf)
+    (catch Exception e
+      (throw (ex-info (if (str/includes? (str (ex-message e)) "Only one SparkContext")
+                        "This process has a connection to Spark, and it can have one at a time. Close that one, or give connect its SparkContext as the master."
+                        (str "Spark can't start with the master " master ": " (ex-message e) ". Check the master, and the settings in :conf."))
+                      {:skein/error :skein/bad-master, :master master} e)))))
 
 (def ^:private options
   {:app [some? "a name"]
@@ -107,7 +121,7 @@
       :else
       (let [jars (jars/wanted (:jars opts :auto))]
         (check-master master)
-        (try
-          (Cluster. (SparkContext. (conf master opts jars)) true jars)
-          (catch SparkException e
-            (throw (ex-info (str "Spark can't connect to " master ": " (ex-message e)) {:skein/error :skein/bad-master, :master master} e))))))))
+        (let [context (start (conf master opts jars) master)]
+          ;; What accepts connections but never answers, Spark gives up by stopping.
+          (when (.isStopped context) (no-master! master))
+          (Cluster. context true jars))))))

@@ -46,6 +46,10 @@
       (failure :skein/partial-too-large (str "The partial values are together larger than spark.driver.maxResultSize. Let the fold keep less, use fewer "
                                           "partitions, or raise that setting by :conf of connect.") {})
 
+      #"OutOfMemoryError"
+      (failure :skein/partial-too-large (str "An executor had too little memory for its part of the fold. Let the fold keep less, use more partitions, or "
+                                          "raise spark.executor.memory by :conf of connect.") {})
+
       #"ClassNotFoundException: (skein|clojure)\.|NoClassDefFoundError: (skein|clojure)/"
       (failure :skein/far-namespace-missing (str "The executors have no Skein or no Clojure on their class path. Ship their jars, by :jars of "
                                               "connect; shipped were " (cluster/jars-of cluster) ".") {:jars (cluster/jars-of cluster)})

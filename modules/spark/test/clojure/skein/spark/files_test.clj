@@ -119,6 +119,7 @@
            (spark/fold sizes (spark/lines cluster (str/replace (str plain) #"\.txt$" ".t*t")))))
     (is (= [] (far cluster (str (file-of (byte-array 0))))))
     (is (= :skein/file-missing (error-of #(spark/lines cluster "/no/such/file"))))
+    (is (= :skein/file-unreadable (error-of #(spark/lines cluster "s3a://a-bucket/whose-library-is-missing"))))
     (is (= :skein/file-is-directory (error-of #(spark/lines cluster (.getParent plain)))))
     (is (= :skein/bad-charset (error-of #(spark/lines {:charset "no-such"} cluster (str plain)))))))
 

@@ -41,6 +41,18 @@
   (is (= :skein/bad-option (:skein/error (error-of #(spark/connect {:unknown 1} "local[1]")))))
   (is (= :skein/bad-option (:skein/error (error-of #(spark/connect {:jars ["/no/such.jar"]} "local[1]"))))))
 
+(deftest what-keeps-spark-from-starting-is-told
+  (let [refused (fn [conf] (error-of #(spark/connect {:conf (merge (bed/conf) conf)} "local[1]")))]
+    (bed/close!)
+    (let [{:keys [message] :as data} (refused {"spark.executor.memory" "lots"})]
+      (is (= :skein/bad-master (:skein/error data)))
+      (is (str/includes? message "lots"))
+      (is (str/includes? message ":conf")))
+    (bed/bed :local)
+    (let [{:keys [message] :as data} (refused {})]
+      (is (= :skein/bad-master (:skein/error data)))
+      (is (str/includes? message "Close")))))
+
 (deftest a-cluster-without-executors-is-lost
   (bed/close!)
   ;; No worker has as much memory as this asks for.
@@ -66,6 +78,11 @@
     (testing "without one, by what Spark would say"
       (is (= :skein/far-java
              (:skein/error (ex-data (#'skein.spark.job/reported nil (Exception. "java.lang.UnsupportedClassVersionError: skein/spark/rt/PartTask")))))))))
+
+(deftest an-executor-without-memory-is-told
+  (let [e (#'skein.spark.job/reported nil (Exception. "Job aborted: Lost task 0.3 in stage 4.0: java.lang.OutOfMemoryError: Java heap space"))]
+    (is (= :skein/partial-too-large (:skein/error (ex-data e))))
+    (is (str/includes? (ex-message e) "spark.executor.memory"))))
 
 (deftest a-closed-cluster-is-refused
   (let [cluster (bed/bed :local)]
