@@ -94,6 +94,8 @@
   {"spark.driver.host" "127.0.0.1", "spark.driver.bindAddress" "127.0.0.1", "spark.ui.enabled" false
    "spark.executor.memory" "600m", "spark.default.parallelism" 2})
 
+(def ^:const patience-ms "How long a fold waits for executors that were killed: on a busy machine others take minutes to start." 600000)
+
 (defonce ^:private current (atom nil))
 
 (defn close!

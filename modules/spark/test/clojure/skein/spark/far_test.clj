@@ -52,7 +52,7 @@
   (let [cluster (bed/bed :pair)
         kill (delay (run! #(.destroyForcibly ^ProcessHandle %) (bed/executors)))
         far (spark/range* {:partitions 12} cluster 0 3000)]
-    (is (= (vec (range 3000)) (spark/fold {:on-progress (fn [_] @kill)} folds/slow far)))
+    (is (= (vec (range 3000)) (spark/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)))
     (is (realized? kill))))
 
 ;;;; Fresh processes: a Clojure in a class loader of its own

@@ -23,7 +23,7 @@
         kill (delay (.destroyForcibly ^ProcessHandle (first (bed/executors))))
         far (spark/range* {:partitions 12} cluster 0 3000)]
     ;; The first partial has arrived, so that executors are there and others are being made.
-    (is (= (vec (range 3000)) (spark/fold {:on-progress (fn [_] @kill)} folds/slow far)))
+    (is (= (vec (range 3000)) (spark/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)))
     (is (realized? kill))))
 
 (deftest a-master-that-does-not-answer-is-named

@@ -48,7 +48,7 @@
       (let [all? (= 4 (mod i 5))
             kill (delay (kill-later all?))
             start (System/nanoTime)
-            value (spark/fold {:on-progress (fn [_] @kill)} folds/slow far)]
+            value (spark/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)]
         (is (= (vec (range 3000)) value))
         @@kill
         (println (format "  %2d: %s, %.1f s" i (if all? "both" "one") (/ (- (System/nanoTime) start) 1e9)))
