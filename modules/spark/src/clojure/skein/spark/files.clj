@@ -77,7 +77,7 @@
       (failed! :skein/file-unreadable path (str "Can't " doing " " path ": " (ex-message e) ".")))
     ;; The class of a file system may be missing.
     (catch RuntimeException e
-      (failed! :skein/file-unreadable path (str "Can't " doing " " path ": " (ex-message e) ". Add the library of its file system to the class path.")))))
+      (failed! :skein/file-unreadable path (str "Can't " doing " " path ": " (ex-message e) ". The library of its file system may be missing on the class path.")))))
 
 (defn- statuses
   "Returns the FileStatus of each file that `path` means, by name. What names no file may be a pattern such as logs/*.gz."
