@@ -94,7 +94,7 @@
   {"spark.driver.host" "127.0.0.1", "spark.driver.bindAddress" "127.0.0.1", "spark.ui.enabled" false
    "spark.executor.memory" "600m", "spark.default.parallelism" 2})
 
-(def ^:const patience-ms "How long a fold waits for executors that were killed: on a busy machine others take minutes to start." 600000)
+(def ^:const patience-ms "How long a fold waits for executors: on a busy machine they take minutes to start." 600000)
 
 (defonce ^:private current (atom nil))
 
@@ -114,6 +114,7 @@
       (do (close!)
           (let [cluster (spark/connect {:conf (conf)} (if (= :local k) "local[2]" (address)))]
             (reset! current [k cluster])
+            (spark/fold {:lost-after-ms patience-ms} + (spark/range* cluster 0 2))
             cluster)))))
 
 (defn- tasks-here

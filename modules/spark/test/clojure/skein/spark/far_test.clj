@@ -43,7 +43,7 @@
         others (remove #{(jars/pack (File. ^String tests))} (jars/auto))]
     (with-open [^Closeable cluster (spark/connect {:jars others, :conf (bed/conf)} (bed/address))]
       (let [far (spark/range* cluster 0 10)
-            {:keys [message] :as data} (error-of #(spark/fold [`folds/less-than 3 false] far))]
+            {:keys [message] :as data} (error-of #(spark/fold {:lost-after-ms bed/patience-ms} [`folds/less-than 3 false] far))]
         (is (= :skein/far-namespace-missing (:skein/error data)))
         (is (str/includes? message "skein.spark.folds"))
         (is (= 45 (spark/fold fold/sum far)))))))

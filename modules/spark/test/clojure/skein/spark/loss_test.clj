@@ -64,7 +64,7 @@
   (bed/close!)
   (with-open [^java.io.Closeable cluster (spark/connect {:jars :there, :conf (bed/conf)} (bed/address))]
     (is (= :skein/far-namespace-missing
-           (:skein/error (error-of #(spark/fold fold/sum (spark/range* cluster 0 10))))))))
+           (:skein/error (error-of #(spark/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range* cluster 0 10))))))))
 
 (def ^:private java-17
   "The folder of a Java 17, if this machine has one."
@@ -74,7 +74,7 @@
   (bed/close!)
   (if java-17
     (with-open [^java.io.Closeable cluster (spark/connect {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)} (bed/address))]
-      (is (= :skein/far-java (:skein/error (error-of #(spark/fold fold/sum (spark/range* cluster 0 10)))))))
+      (is (= :skein/far-java (:skein/error (error-of #(spark/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range* cluster 0 10)))))))
     (testing "without one, by what Spark would say"
       (is (= :skein/far-java
              (:skein/error (ex-data (#'skein.spark.job/reported nil (Exception. "java.lang.UnsupportedClassVersionError: skein/spark/rt/PartTask")))))))))
