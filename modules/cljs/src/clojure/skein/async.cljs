@@ -283,15 +283,15 @@
   and the others go on."
   [ch]
   (argument/source ch)
-  (let [taps (atom {})] ; channel -> whether to close it with the source
+  (let [taps (volatile! {})] ; channel -> whether to close it with the source
     (hubs/distribute ch taps)
     (reify
       Mux
       (muxch* [_] ch)
       Mult
-      (tap* [_ ch close?] (argument/target ch) (swap! taps assoc ch close?) nil)
-      (untap* [_ ch] (swap! taps dissoc ch) nil)
-      (untap-all* [_] (reset! taps {}) nil))))
+      (tap* [_ ch close?] (argument/target ch) (vswap! taps assoc ch close?) nil)
+      (untap* [_ ch] (vswap! taps dissoc ch) nil)
+      (untap-all* [_] (vreset! taps {}) nil))))
 
 (defn tap
   "Gives the values of `mult` to the channel `ch`, which closes with the source unless `close?` is
@@ -328,8 +328,8 @@
   As core.async's. Differs: an input that is both :solo and :pause is read in either mode."
   [out]
   (argument/target out)
-  (let [inputs (atom {})
-        mode (atom :mute)
+  (let [inputs (volatile! {})
+        mode (volatile! :mute)
         change (chan (sliding-buffer 1))
         changed (fn changed [] (put! change true))]
     (hubs/combine out inputs mode change)
@@ -337,16 +337,16 @@
       Mux
       (muxch* [_] out)
       Mix
-      (admix* [_ ch] (argument/source ch) (swap! inputs assoc ch {}) (changed))
-      (unmix* [_ ch] (swap! inputs dissoc ch) (changed))
-      (unmix-all* [_] (reset! inputs {}) (changed))
+      (admix* [_ ch] (argument/source ch) (vswap! inputs assoc ch {}) (changed))
+      (unmix* [_ ch] (vswap! inputs dissoc ch) (changed))
+      (unmix-all* [_] (vreset! inputs {}) (changed))
       (toggle* [_ state-map]
         (run! argument/source (keys state-map))
-        (swap! inputs (partial merge-with cljs.core/merge) state-map)
+        (vreset! inputs (merge-with cljs.core/merge @inputs state-map))
         (changed))
       (solo-mode* [_ new-mode]
         (assert (#{:mute :pause} new-mode) "mode must be one of: #{:pause :mute}")
-        (reset! mode new-mode)
+        (vreset! mode new-mode)
         (changed)))))
 
 (defn admix
@@ -389,17 +389,17 @@
   none. Values of a topic that nobody wants are dropped.
 
   As core.async's. Differs: if `topic-fn` throws, subscribed channels close as with `ch`."
-  ([ch topic-fn] (pub ch topic-fn (constantly nil)))
+  ([ch topic-fn] (pub ch topic-fn (fn [_] nil)))
   ([ch topic-fn buf-fn]
    (argument/source ch)
    (run! argument/function [topic-fn buf-fn])
-   (let [mults (atom {})
+   (let [mults (volatile! {})
          of (fn of [topic]
               (or (get @mults topic)
-                  (get (swap! mults assoc topic (mult (chan (buf-fn topic)))) topic)))]
+                  (get (vswap! mults assoc topic (mult (chan (buf-fn topic)))) topic)))]
      (hubs/publish ch topic-fn
                    (fn source [topic] (some-> (get @mults topic) muxch*))
-                   (fn closed [topic] (swap! mults dissoc topic))
+                   (fn closed [topic] (vswap! mults dissoc topic))
                    (fn end [] (run! (fn [m] (close! (muxch* m))) (vals @mults))))
      (reify
        Mux
@@ -407,8 +407,8 @@
        Pub
        (sub* [_ topic ch close?] (tap (of topic) ch close?))
        (unsub* [_ topic ch] (when-some [m (get @mults topic)] (untap m ch)))
-       (unsub-all* [_] (reset! mults {}))
-       (unsub-all* [_ topic] (swap! mults dissoc topic))))))
+       (unsub-all* [_] (vreset! mults {}))
+       (unsub-all* [_ topic] (vswap! mults dissoc topic))))))
 
 (defn sub
   "Subscribes the channel `ch` to a topic of the pub `p`; it closes with the source unless `close?` is
@@ -448,7 +448,7 @@
 (defn remove>
   "Returns a port: of the values put, those without (p value) go to `ch`. As core.async's."
   [p ch]
-  (filter> (complement p) ch))
+  (filter> (fn [v] (not (p v))) ch))
 
 (defn filter<
   "Returns a channel of the values of `ch` with (p value). As core.async's. Differs: nothing is taken
@@ -459,7 +459,7 @@
 (defn remove<
   "Returns a channel of the values of `ch` without (p value). As core.async's; differs as `filter<`."
   ([p ch] (remove< p ch nil))
-  ([p ch buf-or-n] (filter< (complement p) ch buf-or-n)))
+  ([p ch buf-or-n] (filter< (fn [v] (not (p v))) ch buf-or-n)))
 
 (defn mapcat<
   "Returns a channel of the values in the collections (f value) of the values of `in`. As core.async's;

@@ -6,13 +6,10 @@
 (defn preview
   "Returns `value` in at most 80 characters, for a message."
   [value]
-  (let [text (cond
-               (or (nil? value) (string? value) (number? value) (boolean? value) (keyword? value)) (pr-str value)
-               (coll? value) (binding [*print-length* 10 *print-level* 4] (pr-str value))
-               :else (str value))]
+  (let [text (binding [*print-length* 10 *print-level* 4] (pr-str value))]
     (if (<= (count text) 80) text (str (subs text 0 79) "…"))))
 
 (defn fail!
-  "Throws an ex-info with `message` and `data`, and the keyword `error` under :skein/error."
+  "Throws an ex-info with `message` and the map `data`, with the keyword `error` under :skein/error."
   [error message data]
-  (throw (ex-info message (assoc data :skein/error error))))
+  (throw (ex-info message (-assoc data :skein/error error)))) ; assoc itself is much larger

@@ -11,7 +11,8 @@
    [skein.rt.frame] ; compiled blocks call it
    [skein.rt.port :as port]
    [skein.rt.ring :as ring]
-   [skein.rt.scheduler :as scheduler]))
+   [skein.rt.scheduler :as scheduler]
+   [skein.rt.transduced :as transduced]))
 
 (defn buffer [n]
   (assert (and (number? n) (pos? n)) "fixed buffers must have size > 0")
@@ -20,22 +21,25 @@
 (defn dropping-buffer [n] (buffers/Dropping. (ring/ring n)))
 (defn sliding-buffer [n] (buffers/Sliding. (ring/ring n)))
 
+(defn- buffer-of [buf-or-n]
+  (cond
+    (or (nil? buf-or-n) (identical? 0 buf-or-n)) nil
+    (number? buf-or-n) (buffer buf-or-n)
+    :else (or (buffers/own buf-or-n)
+              (error/fail! :skein/not-a-buffer
+                           (str "A channel is made with a number or a buffer, but this is "
+                                (error/preview buf-or-n) ".")
+                           {:value (error/preview buf-or-n)}))))
+
 (defn chan
   ([] (channel/channel nil))
-  ([buf-or-n] (chan buf-or-n nil nil))
+  ([buf-or-n] (channel/channel (buffer-of buf-or-n)))
   ([buf-or-n xform ex-handler]
-   (let [b (cond
-             (or (nil? buf-or-n) (= 0 buf-or-n)) nil
-             (number? buf-or-n) (buffer buf-or-n)
-             :else (or (buffers/own buf-or-n)
-                       (error/fail! :skein/not-a-buffer
-                                    (str "A channel is made with a number or a buffer, but this is "
-                                         (error/preview buf-or-n) ".")
-                                    {:value (error/preview buf-or-n)})))]
+   (let [b (buffer-of buf-or-n)]
      (when xform (assert b "buffer must be supplied when transducer is"))
-     (if (or xform ex-handler)
-       (channel/channel b xform ex-handler)
-       (channel/channel b)))))
+     (channel/channel (if (and (some? b) (or xform ex-handler))
+                        (transduced/transduced b xform ex-handler)
+                        b)))))
 
 (defn promise-chan [xform ex-handler]
   (chan (buffers/Promise. nil) xform ex-handler))

@@ -48,18 +48,17 @@
       (.putLater (port/target (-nth op 0)) arm (-nth op 1))
       (.takeLater (port/source op) arm))))
 
-(defn- check-options [opts]
-  (when (some? opts)
-    (when-let [[unknown] (seq (remove #{:priority :default} (keys opts)))]
-      (error/fail! :skein/bad-option
-                   (str "An option of alts must be :priority or :default, but is " (error/preview unknown) ".")
-                   {:option unknown}))))
+(defn- check-option [_ k _]
+  (when-not (or (keyword-identical? k :priority) (keyword-identical? k :default))
+    (error/fail! :skein/bad-option
+                 (str "An option of alts must be :priority or :default, but is " (error/preview k) ".")
+                 {:option k})))
 
 (defn ^boolean alts
   "Does one of the operations `ops`, ports and [port value]s, for the waiter `w`: returns true
   with [value port] in `w.v`, or false, and `w` waits. For `opts` see skein.async/alts!."
   [w ops opts]
-  (check-options opts)
+  (reduce-kv check-option nil opts)
   (let [ops (if (vector? ops) ops (vec ops))
         n (-count ops)
         order (cond

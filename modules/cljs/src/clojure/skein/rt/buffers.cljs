@@ -1,17 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.buffers
-  "The buffers that are never full, and what else may be one. A channel asks of a buffer what
-  `skein.rt.ring/Ring` has: `size`, `full`, `add`, `shift` and `endBuffer`."
-  (:require
-   [skein.rt.ring :refer [Ring]]))
+  "The buffers that are never full, and what else may be one. What a channel asks of a buffer is in
+  `skein.rt.channel`.")
 
 (deftype Dropping [ring]
   Object
   (size [_] (.size ring))
   (full [_] false)
-  (add [_ x] (when-not ^boolean (.full ring) (.push ring x)))
+  (add [_ x]
+    (when-not ^boolean (.full ring) (.push ring x))
+    false)
   (shift [_] (.shift ring))
-  (endBuffer [_])
+  (end [_] false)
   ICounted
   (-count [_] (.size ring)))
 
@@ -21,9 +21,10 @@
   (full [_] false)
   (add [_ x]
     (when ^boolean (.full ring) (.shift ring))
-    (.push ring x))
+    (.push ring x)
+    false)
   (shift [_] (.shift ring))
-  (endBuffer [_])
+  (end [_] false)
   ICounted
   (-count [_] (.size ring)))
 
@@ -31,9 +32,11 @@
   Object
   (size [_] (if (nil? value) 0 1))
   (full [_] false)
-  (add [_ x] (when (nil? value) (set! value x)))
+  (add [_ x]
+    (when (nil? value) (set! value x))
+    false)
   (shift [_] value)
-  (endBuffer [_])
+  (end [_] false)
   ICounted
   (-count [_] (if (nil? value) 0 1)))
 
@@ -42,13 +45,13 @@
   [b]
   (or (instance? Dropping b) (instance? Sliding b) (instance? Promise b)))
 
-(defonce ^{:doc "Function that returns a buffer of another library as a channel needs it, or nil."}
+(def ^{:doc "Function that returns a buffer of another library as a channel needs it, or nil; nil if there is none."}
   other-buffer
-  (fn [_]))
+  nil)
 
 (defn own
   "Returns `b` as a channel needs it, or nil if it is no buffer."
   [b]
-  (if (or (instance? Ring b) (unblocking? b))
-    b
-    (other-buffer b)))
+  (cond
+    (some? (.-full b)) b
+    (some? other-buffer) (other-buffer b)))

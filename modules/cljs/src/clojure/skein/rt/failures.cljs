@@ -13,7 +13,7 @@
   "Returns the exception `thrown`, to be kept by `port`."
   [port thrown]
   (let [thrown (if (nil? thrown) (ex-info "nil was thrown" {:skein/error :skein/nil-thrown}) thrown)]
-    (when unobserved
+    (when (some? unobserved)
       ;; Until its stack is read, an exception in V8 holds the receivers of its frames. The port may be one
       ;; of them, and would never be garbage.
       (unchecked-get thrown "stack")
@@ -23,4 +23,4 @@
 (defn observed
   "Notes that somebody has asked why `port` ended."
   [port]
-  (when unobserved (.unregister unobserved port)))
+  (when (some? unobserved) (.unregister unobserved port)))

@@ -73,7 +73,7 @@
   (failure [_] thrown))
 
 ;; The frame that is being made: it is passed to the generator, and then to `start`.
-(defonce ^:private made nil)
+(def ^:private made nil)
 
 (defn frame
   "Returns a new frame. Only for the compiler, together with `start`."

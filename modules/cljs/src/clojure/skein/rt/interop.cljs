@@ -48,8 +48,7 @@
 (defn- iterator
   "Returns an async iterator of the values of `port`. A loop that is left early leaves the port open."
   [port]
-  #js {:next (fn [] (.then (promise port) (fn [value] #js {:done (nil? value) :value value})))
-       :return (fn [value] (js/Promise.resolve #js {:done true :value value}))})
+  #js {:next (fn [] (.then (promise port) (fn [value] #js {:done (nil? value) :value value})))})
 
 (defn- iterable! [type]
   (unchecked-set (.-prototype type) js/Symbol.asyncIterator (fn [] (this-as port (iterator port)))))

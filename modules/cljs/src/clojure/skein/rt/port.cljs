@@ -32,7 +32,9 @@
   (.close ch))
 
 (defn- fail [ch thrown]
-  (.closeWith ch (failures/keep-for ch thrown)))
+  (when-not ^boolean (.isClosed ch)
+    (set! (.-thrown ch) (failures/keep-for ch thrown))
+    (.close ch)))
 
 (defn- promise-source [promise]
   (let [ch (settled)]
@@ -42,58 +44,60 @@
 (defn- signal-source [signal]
   (let [ch (settled)
         abort (fn [] (settle ch (.-reason signal)))]
-    (if (.-aborted signal)
+    (if ^boolean (.-aborted signal)
       (abort)
       (.addEventListener signal "abort" abort #js {:once true}))
     ch))
 
 ;;;; Async iterables
 
-(deftype Iteration [iterator ch ^:mutable asked?]
+(deftype Iteration [iterator ^:mutable ch ^:mutable asked?]
   Object
   (ask [this]
-    (when-not (or ^boolean asked? ^boolean (.isClosed ch))
+    (when-not ^boolean asked?
       (set! asked? true)
       (-> (js/Promise.resolve (.next iterator))
           (.then (fn [step] (.arrive this step)))
-          (.catch (fn [thrown] (.closeWith ch (failures/keep-for this thrown)))))))
+          (.catch (fn [thrown] (fail ch thrown))))))
   (arrive [this step]
     (set! asked? false)
-    (if (.-done step)
+    (if ^boolean (.-done step)
       (.close ch)
       (do (.putNow ch callback/scratch (.-value step))
           (when ^boolean (.awaited ch) (.ask this)))))
-  (takeNow [this w]
-    (if ^boolean (.takeNow ch w)
-      true
-      (do (.ask this) false)))
-  (takeLater [_ w] (.takeLater ch w))
-  (close [_] (.close ch))
-  (isClosed [_] (.isClosed ch))
-  (failure [_] (.failure ch)))
+  (stop [_]))
+
+(defn- iterable-source [iterator]
+  (let [iteration (Iteration. iterator nil false)]
+    (set! (.-ch iteration) (channel/channel (ring/ring 1) iteration))
+    (.-ch iteration)))
 
 ;;;; Ports of other libraries
 
-(defonce ^{:doc "Function that returns the object that stands for a port of another library, or nil."}
+(def ^{:doc "Function that returns the object that stands for a port of another library, or nil; nil if there is none."}
   other-port
-  (fn [_]))
+  nil)
+
+(defn- other [port]
+  (when (some? other-port) (other-port port)))
 
 ;;;; All
 
 (defn- make-source [port]
-  (cond
-    (fn? (.-then port)) (promise-source port)
-    (and (exists? js/AbortSignal) (instance? js/AbortSignal port)) (signal-source port)
-    (some? (unchecked-get port js/Symbol.asyncIterator))
-    (Iteration. (.call (unchecked-get port js/Symbol.asyncIterator) port) (channel/channel (ring/ring 1)) false)))
+  (let [iterate (unchecked-get port js/Symbol.asyncIterator)]
+    (cond
+      (js-fn? (.-then port)) (promise-source port)
+      (and (exists? js/AbortSignal) (instance? js/AbortSignal port)) (signal-source port)
+      (some? iterate) (iterable-source (.call iterate port)))))
 
-(defn- other-source [port]
-  (when (some? port)
-    (or (other-port port)
-        (.get sources port)
-        (when-some [source (make-source port)]
-          (.set sources port source)
-          source))))
+(defn- js-source
+  "Returns the object that stands for the JavaScript object `port`, or nil."
+  [port]
+  (if-some [known (.get sources port)]
+    known
+    (let [source (make-source port)]
+      (when (some? source) (.set sources port source))
+      source)))
 
 (defn- refuse [port verb]
   (error/fail! :skein/not-a-port
@@ -103,13 +107,17 @@
 (defn source
   "Returns the object that stands for `port` in a take. Throws :skein/not-a-port."
   [port]
-  (if (and (some? port) (some? (.-takeNow port)))
-    port
-    (or (other-source port) (refuse port "take from"))))
+  (cond
+    (nil? port) (refuse port "take from")
+    (some? (.-takeNow port)) port
+    :else (if-some [s (other port)]
+            s
+            (if-some [s (js-source port)] s (refuse port "take from")))))
 
 (defn target
   "Returns the object that stands for `port` in a put. Throws :skein/not-a-port."
   [port]
-  (if (and (some? port) (some? (.-putNow port)))
-    port
-    (or (when (some? port) (other-port port)) (refuse port "put on"))))
+  (cond
+    (nil? port) (refuse port "put on")
+    (some? (.-putNow port)) port
+    :else (if-some [t (other port)] t (refuse port "put on"))))

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.ring
   "A first-in first-out queue in an array that grows. As the buffer of a channel it is meant to hold
-  `cap` values; a transducer may exceed that.")
+  `cap` values; a transducer may exceed that. What a channel asks of a buffer is in
+  `skein.rt.channel`.")
 
 (deftype Ring [^:mutable arr ^:mutable head ^:mutable len ^:mutable cap]
   Object
@@ -23,8 +24,10 @@
       x))
   (size [_] len)
   (full [_] (>= len cap))
-  (add [this x] (.push this x))
-  (endBuffer [_])
+  (add [this x]
+    (.push this x)
+    false)
+  (end [_] false)
   ICounted
   (-count [_] len))
 

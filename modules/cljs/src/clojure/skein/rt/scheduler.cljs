@@ -20,11 +20,11 @@
   []
   (.now js/performance))
 
-(defonce ^:private queue (ring/ring 64))
-(defonce ^:private pending? false) ; a drain is going to run
-(defonce ^:private marked? false)  ; a macro-task is going to begin a new turn
-(defonce ^:private n-run 0)        ; tasks in this turn
-(defonce ^:private began-ms 0)
+(def ^:private queue (ring/ring 64))
+(def ^:private pending? false) ; a drain is going to run
+(def ^:private marked? false)  ; a macro-task is going to begin a new turn
+(def ^:private n-run 0)        ; tasks in this turn
+(def ^:private began-ms 0)
 
 (declare drain turn)
 

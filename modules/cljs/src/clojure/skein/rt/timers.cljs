@@ -13,11 +13,9 @@
   "The longest delay of setTimeout; longer ones are waited for in steps."
   2147483647)
 
-(deftype Entry [at-ms ch ^:mutable index])
-
-(defonce ^:private heap #js [])
-(defonce ^:private timer nil)    ; what setTimeout returned, or nil
-(defonce ^:private timer-ms 0)   ; when it fires
+(def ^:private heap #js [])
+(def ^:private timer nil)    ; what setTimeout returned, or nil
+(def ^:private timer-ms 0)   ; when it fires
 
 (defn- place! [entry i]
   (aset heap i entry)
@@ -62,7 +60,7 @@
       (when (or (nil? timer) (< at-ms timer-ms))
         (when (some? timer) (js/clearTimeout timer))
         (set! timer-ms at-ms)
-        (set! timer (js/setTimeout fire (min longest-ms (js/Math.ceil (max 0 (- at-ms (scheduler/now)))))))))))
+        (set! timer (js/setTimeout fire (js/Math.min longest-ms (js/Math.ceil (js/Math.max 0 (- at-ms (scheduler/now)))))))))))
 
 (defn- fire []
   (set! timer nil)
@@ -75,16 +73,22 @@
           (recur)))))
   (set-timer!))
 
+;; What fills a timeout's channel; see skein.rt.channel. `index`: its place in the heap, or -1.
+(deftype Entry [at-ms ^:mutable ch ^:mutable index]
+  Object
+  (ask [_])
+  (stop [this]
+    (when-not (neg? index)
+      (remove! this)
+      (when (zero? (alength heap)) (set-timer!)))))
+
 (defn timeout
   "Returns a channel that closes after `delay-ms`; closing it cancels the timer."
   [delay-ms]
-  (let [ch (channel/channel nil)
-        entry (Entry. (+ (scheduler/now) delay-ms) ch -1)]
+  (let [entry (Entry. (+ (scheduler/now) delay-ms) nil -1)
+        ch (channel/channel nil entry)]
+    (set! (.-ch entry) ch)
     (.push heap entry)
     (rise! entry (dec (alength heap)))
-    (.onClose ch (fn []
-                   (when-not (neg? (.-index entry))
-                     (remove! entry)
-                     (when (zero? (alength heap)) (set-timer!)))))
     (set-timer!)
     ch))

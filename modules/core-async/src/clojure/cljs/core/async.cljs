@@ -23,4 +23,4 @@
 (set! buffers/other-buffer
       (fn [b]
         (when (satisfies? impl/Buffer b)
-          (impl/->ForeignBuffer b))))
+          (impl/->ForeignBuffer b false))))

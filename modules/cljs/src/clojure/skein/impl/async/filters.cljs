@@ -47,7 +47,7 @@
   (failure [_] (.failure port)))
 
 (defn map> [f ch]
-  (CheckedTarget. (port/target ch) f (constantly true)))
+  (CheckedTarget. (port/target ch) f (fn [_] true)))
 
 (defn filter> [p ch]
   (CheckedTarget. (port/target ch) identity p))

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.hubs
   "The blocks behind `mult`, `mix` and `pub` of skein.async, which documents them. What a hub
-  knows of its channels is in an atom, which the block reads."
+  knows of its channels is in a volatile, which the block reads."
   (:require-macros
    [skein.async :refer [go]])
   (:require
@@ -28,12 +28,12 @@
     done))
 
 (defn distribute
-  "Gives each value of `ch` to all channels of the atom `taps`, {channel close?}."
+  "Gives each value of `ch` to all channels of the volatile `taps`, {channel close?}."
   [ch taps]
   (go (loop []
         (if-some [v (<! ch)]
           (do (when-some [chs (keys @taps)]
-                (<! (give-all chs v (fn closed [ch] (swap! taps dissoc ch)))))
+                (<! (give-all chs v (fn closed [ch] (vswap! taps dissoc ch)))))
               (recur))
           (doseq [[tap close?] @taps]
             (when close? (close! tap)))))))
@@ -50,21 +50,21 @@
   (let [solos (having :solo inputs)
         mutes (having :mute inputs)
         pauses (having :pause inputs)
-        read? (cond (empty? solos) (complement pauses)
+        read? (cond (empty? solos) (fn read? [ch] (not (pauses ch)))
                     (= :pause solo-mode) solos
                     :else (fn read? [ch] (or (solos ch) (not (pauses ch)))))]
     {:ports (into [change] (filter read?) (keys inputs))
-     :passes? (if (seq solos) solos (complement mutes))}))
+     :passes? (if (seq solos) solos (fn passes? [ch] (not (mutes ch))))}))
 
 (defn combine
-  "Passes values of the atom `inputs`, {channel {attribute boolean}}, on to `out`. A value on `change`
-  says that `inputs` or the atom `mode` has changed."
+  "Passes values of the volatile `inputs`, {channel {attribute boolean}}, on to `out`. A value on `change`
+  says that `inputs` or the volatile `mode` has changed."
   [out inputs mode change]
   (go (loop [{:keys [ports passes?] :as now} (plan @inputs @mode change)]
         (let [[v ch] (alts! ports)]
           (cond
             (identical? ch change) (recur (plan @inputs @mode change))
-            (nil? v) (do (swap! inputs dissoc ch) (recur (plan @inputs @mode change)))
+            (nil? v) (do (vswap! inputs dissoc ch) (recur (plan @inputs @mode change)))
             (not (passes? ch)) (recur now)
             (>! out v) (recur now))))))
 

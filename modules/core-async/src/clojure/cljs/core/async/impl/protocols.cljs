@@ -56,14 +56,14 @@
   (full? [b] (.full b))
   (remove! [b] (.shift b))
   (add!* [b itm] (.add b itm) b)
-  (close-buf! [b] (.endBuffer b) nil))
+  (close-buf! [b] (.end b) nil))
 
 (extend-type Dropping
   Buffer
   (full? [b] (.full b))
   (remove! [b] (.shift b))
   (add!* [b itm] (.add b itm) b)
-  (close-buf! [b] (.endBuffer b) nil)
+  (close-buf! [b] (.end b) nil)
   UnblockingBuffer)
 
 (extend-type Sliding
@@ -71,7 +71,7 @@
   (full? [b] (.full b))
   (remove! [b] (.shift b))
   (add!* [b itm] (.add b itm) b)
-  (close-buf! [b] (.endBuffer b) nil)
+  (close-buf! [b] (.end b) nil)
   UnblockingBuffer)
 
 (extend-type Promise
@@ -79,7 +79,7 @@
   (full? [b] (.full b))
   (remove! [b] (.shift b))
   (add!* [b itm] (.add b itm) b)
-  (close-buf! [b] (.endBuffer b) nil)
+  (close-buf! [b] (.end b) nil)
   UnblockingBuffer)
 
 ;; A handler of a library, as a waiter of a channel of Skein.
@@ -148,10 +148,16 @@
   (isClosed [_] (closed? port))
   (failure [_] nil))
 
-(deftype ForeignBuffer [buffer]
+(deftype ForeignBuffer [buffer ^:mutable ended?]
   Object
   (size [_] (count buffer))
   (full [_] (full? buffer))
-  (add [_ x] (add!* buffer x))
+  (add [_ x]
+    (add!* buffer x)
+    false)
   (shift [_] (remove! buffer))
-  (endBuffer [_] (close-buf! buffer)))
+  (end [_]
+    (when-not ended?
+      (set! ended? true)
+      (close-buf! buffer))
+    false))
