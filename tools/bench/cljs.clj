@@ -33,13 +33,16 @@
 (defn- median [xs]
   (nth (sort xs) (quot (count xs) 2)))
 
-(defn- print-table [ours theirs]
+(defn- print-table
+  "Prints a line for each program. core.async may have failed in one: then there is no figure of it."
+  [ours theirs]
   (println (format "%-38s %12s %12s %8s" "ns" "skein.async" "core.async" "times"))
-  (doseq [i (range (count (first ours)))
-          :let [[name] (nth (first ours) i)
-                column (fn [rounds] (map (fn [round] (second (nth round i))) rounds))
-                ratios (map (fn [a b] (/ (double b) (double a))) (column ours) (column theirs))]]
-    (println (format "%-38s %12.1f %12.1f %8.1f" name (median (column ours)) (median (column theirs)) (median ratios)))))
+  (doseq [[name] (first ours)
+          :let [column (fn [rounds] (keep (fn [round] (get (into {} round) name)) rounds))
+                figure (fn [xs] (if (seq xs) (format "%.1f" (median xs)) "-"))
+                ratios (when (= (count (column ours)) (count (column theirs)))
+                         (map (fn [a b] (/ (double b) (double a))) (column ours) (column theirs)))]]
+    (println (format "%-38s %12s %12s %8s" name (figure (column ours)) (figure (column theirs)) (figure ratios)))))
 
 (defn- option [args name default]
   (or (second (drop-while (complement #{name}) args)) default))

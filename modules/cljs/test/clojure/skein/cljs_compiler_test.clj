@@ -60,7 +60,8 @@
 
 (deftest a-wrong-number-of-arguments-is-refused
   (doseq [text ["(go (<!))" "(go (<! 1 2))" "(go (>! 1))" "(go (alts!))"]]
-    (is (= :skein/bad-arity (:skein/error (error-of text))) text)))
+    (is (= :skein/bad-arity (:skein/error (error-of text))) text))
+  (is (str/includes? (:message (error-of "(go (>! 1))")) "the number of arguments is 1, but >! takes 2.")))
 
 (deftest a-local-shadows-an-operation
   (is (nil? (error-of "(defn f [<!] (go (<! 1 2 3)))")))

@@ -2,6 +2,7 @@
 (ns skein.cljs-test
   "The tests that run in JavaScript: as they are and optimized, in Node and in a browser."
   (:require
+   [clojure.string :as str]
    [clojure.test :refer [deftest is]]
    [skein.cljs.build :as build]))
 
@@ -21,6 +22,26 @@
 
 (def ^:private optimized
   (delay (build/compile! tests 'skein.cljs.runner :advanced)))
+
+(def ^:private marks
+  "Parts of skein.async, each with a text that is in a program if and only if the part is."
+  {"alts" "alts must have at least one channel operation"
+   "timeouts" "clearTimeout"
+   "transducers" "buffer must be supplied when transducer is"
+   "hubs" "\"solo\""
+   "map" "as the function's result"
+   "pipelines" "(pos? n)"})
+
+(deftest a-program-that-uses-little-is-small
+  (let [path (build/compile! "modules/cljs/test/clojure/skein/cljs_small" 'skein.cljs-small.program :advanced)
+        program (slurp path)
+        all (slurp @optimized)]
+    (doseq [[part mark] marks]
+      (is (str/includes? all mark) part)
+      (is (not (str/includes? program mark)) part))
+    ;; Most of it is cljs.core.
+    (is (< (count program) 100000))
+    (when (build/node) (is (= "GOT 42\n" (build/run-in-node path))))))
 
 (deftest the-tests-pass-in-node
   (if (build/node)

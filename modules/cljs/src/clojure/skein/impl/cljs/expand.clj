@@ -95,15 +95,16 @@
                     " use loop or doseq instead of map or for, or give the function a block of its own.")
                {:form (error/preview form) :line (:line env) :column (:column env)}))
 
-(defn- bad-arity! [env form]
+(defn- bad-arity! [env fewest most form]
   (error/fail! :skein/bad-arity
-               (str (error/preview form) " at " (place env) " has the wrong number of arguments.")
+               (str (error/preview form) " at " (place env) ": the number of arguments is " (count (rest form)) ", but "
+                    (name (first form)) " takes " (if most fewest (str fewest " or more")) ".")
                {:form (error/preview form) :line (:line env) :column (:column env)}))
 
 (defn- park [env {:keys [function fewest most lenient?]} form]
   (let [n (count (rest form))]
     (when-not (and (<= fewest n) (or (nil? most) (<= n most)))
-      (bad-arity! env form))
+      (bad-arity! env fewest most form))
     (cond
       (not (::in-function? env)) (list* ::park function (ops/arguments most (expand-all env (rest form))))
       lenient? (list* (first form) (expand-all env (rest form)))
