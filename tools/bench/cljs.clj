@@ -34,7 +34,7 @@
   (nth (sort xs) (quot (count xs) 2)))
 
 (defn- print-table
-  "Prints a line for each program. core.async may have failed in one: then there is no figure of it."
+  "Prints a line for each program. A program of core.async may not have ended in time: then there is no figure of it."
   [ours theirs]
   (println (format "%-38s %12s %12s %8s" "ns" "skein.async" "core.async" "times"))
   (doseq [[name] (first ours)

@@ -163,7 +163,11 @@
                                                              (str/join "\n" (remove nil? [message (:message report)]))}))
       (in-test?) (test/do-report {:type :fail :file file :line line :message message
                                   :expected 'no-failure :actual (or thrown error)})
-      :else (throw (ex-info message {:skein/error error :token token} thrown)))))
+      :else
+      (let [failure (ex-info message {:skein/error error :token token})]
+        ;; Not its cause: a REPL prints only the message of the innermost cause, and this one has the story.
+        (when thrown (.addSuppressed ^Throwable failure thrown))
+        (throw failure)))))
 
 (defn- found
   "Shrinks the failure that exploration has found, and returns it as `report/failure` does."
@@ -221,7 +225,7 @@
   because two runs by the same schedule differ. Where clojure.test runs a test, it reports that
   once; elsewhere it throws. The failure has the shortest schedule found, as a story and as a
   token for `replay`. Returns a summary: {:schedules :distinct :steps :longest :virtual-ms
-  :new-chance :seed}, with :all true when there are no more schedules.
+  :new-chance :seed}, with :all true when there are no more schedules, and :lite true without threads.
 
   options, a map or a symbol that stands for one, may be left out:
     :schedules   how many, 1000; or :seconds

@@ -136,6 +136,15 @@
     (is (= :skein/sim-not-deterministic (first (failure (when (even? (long (swap! runs inc))) (<!! (go 1))))))))
   (is (= :skein/sim-real-time (first (failure (Thread/sleep 5))))))
 
+(deftest the-story-is-what-a-repl-prints
+  (let [thrown (ex-info "wrong" {})
+        failure (binding [test/*testing-vars* nil] (try (sim/check (throw thrown)) nil (catch clojure.lang.ExceptionInfo e e)))]
+    (is (nil? (ex-cause failure)) "a REPL prints the innermost cause")
+    (is (= [thrown] (vec (.getSuppressed ^Throwable failure))))))
+
+(deftest lite-mode-is-named-in-the-summary
+  (is (= [true nil] (map :lite [(sim/check {:schedules 1 :threads :none} 1) (sim/check {:schedules 1} 1)]))))
+
 (deftest a-step-that-does-not-end-is-told-with-its-line
   (let [stop (AtomicBoolean.)
         compute (fn [] (when-not (.get stop) (recur)))]

@@ -114,7 +114,7 @@
   "A function that calls the process's bean, over a connection. It takes the name of an operation and its arguments, each as
   [type-name value]."
   [pid ^MBeanServerConnection server]
-  (when-not (ensure-bean server) (fail! pid "it does not have skein.inspect on its class path."))
+  (when-not (ensure-bean server) (fail! pid (str "it does not have skein.inspect on its class path. ./skein ps " pid " --heap needs nothing there.")))
   (let [theirs (.getAttribute server bean-name "Version")]
     (when (not= BeanMBean/VERSION theirs)
       (fail! pid (str "it has version " theirs " of the inspector, this is " BeanMBean/VERSION "."))))

@@ -87,7 +87,7 @@
         pid (str (.pid process))]
     (try
       (is (= "up" (.readLine (lines-of process))))
-      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it does not have skein.inspect on its class path.\n")]
+      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it does not have skein.inspect on its class path. ./skein ps " pid " --heap needs nothing there.\n")]
              (run "ps" pid)))
       (finally (.destroy process)))))
 

@@ -107,13 +107,14 @@
 (defn- summary
   "What a check returns. :new-chance estimates the probability that one more schedule shows a run that
   differs from all before: the share of runs that were seen once (Good 1953)."
-  [{:keys [^RunTotals totals seed]} n done?]
+  [{:keys [^RunTotals totals seed]} {:keys [threads]} n done?]
   (let [unseen (sort (keep (fn [[message seen?]] (when-not seen? message)) (.sightings totals)))]
     (cond-> {:schedules n :distinct (.distinct totals) :steps (.steps totals) :longest (.longest totals)
              :virtual-ms (quot (.virtualNanos totals) 1000000)
              :new-chance (if (pos? (long n)) (/ (Math/round (* 1000.0 (/ (.once totals) (double n)))) 1000.0) 1.0)
              :seed seed}
       (seq unseen) (assoc :never-seen (vec unseen))
+      (not threads) (assoc :lite true)
       done? (assoc :all true :new-chance 0.0))))
 
 ;;;; The loop
@@ -145,7 +146,7 @@
       (let [over (over? options number start)
             strategy (when-not over (next-strategy number state))]
         (if (nil? strategy)
-          {:summary (summary state number (and (not over) (#{:exhaustive :reduced} (:strategy options))))}
+          {:summary (summary state options number (and (not over) (#{:exhaustive :reduced} (:strategy options))))}
           (let [schedule (schedule options strategy number drew?)
                 sim (runs/play options schedule body)
                 unequal? (and (< number 2) (not (.verdict sim)) ; before this run is learnt, which changes the next
@@ -153,11 +154,11 @@
                 state (learn state strategy sim options)]
             (cond
               (.verdict sim)
-              {:summary (summary state (inc number) false)
+              {:summary (summary state options (inc number) false)
                :failure {:schedule schedule :simulation sim :number (inc number)}}
 
               unequal?
-              {:summary (summary state (inc number) false)
+              {:summary (summary state options (inc number) false)
                :unequal (if (= :reduced (:kind strategy)) (runs/schedule-of schedule sim) schedule)}
 
               :else (recur (inc number) state))))))))

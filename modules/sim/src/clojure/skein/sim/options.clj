@@ -41,6 +41,11 @@
       (check/that :skein/bad-option (str "The environment's " name) text (and n (fits? n)) wanted)
       {k n})))
 
+(def ^:private warn-of-lite-mode
+  (delay (binding [*out* *err*]
+           (println (str "skein.sim: this JVM lacks --add-opens java.base/java.lang=ALL-UNNAMED, so threads are not simulated, and"
+                         " blocks do not change places where they read or change an atom.")))))
+
 (defn checked
   "Returns `options` with defaults for what is missing. `env` has the environment's variables. Throws :skein/bad-option."
   ([options] (checked options (System/getenv)))
@@ -50,4 +55,6 @@
               (check/options "skein.sim" options (update-vals known rest))
               (from env "SKEIN_SIM_SECONDS" parse-double :seconds))
        (update :watchdog-ms (fn [ms] (check/milliseconds :watchdog-ms ms)))
-       (update :threads (fn [mode] (and (= :auto mode) (Carriers/available)))))))
+       (update :threads (fn [mode]
+                          (when (= :auto mode)
+                            (or (Carriers/available) @warn-of-lite-mode)))))))
