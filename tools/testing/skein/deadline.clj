@@ -13,8 +13,8 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const deadline-ms
-  "Generous, because it is reached only by a test that hangs, and a busy machine may be ten times slower."
-  120000)
+  "Generous, because it is reached only by a test that hangs."
+  30000)
 
 (defn- all-threads
   "Returns the JDK's dump of all threads, virtual ones too, which Thread knows nothing of."

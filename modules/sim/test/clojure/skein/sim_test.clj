@@ -12,7 +12,8 @@
    [skein.virtual :as virtual])
   (:import
    (java.util.concurrent CompletableFuture CountDownLatch LinkedBlockingQueue)
-   (java.util.concurrent.atomic AtomicBoolean AtomicInteger)))
+   (java.util.concurrent.atomic AtomicBoolean AtomicInteger)
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 
@@ -191,10 +192,19 @@
   (some (fn [[error message]] (when (= :skein/sim-outside error) message)) (repeatedly 50 told)))
 
 (deftest threads-from-outside-are-refused-or-awaited
-  (let [other (fn [c] (doto (Thread. (fn [] (Thread/sleep 20) (a/>!! c 1))) (.setDaemon true) (.start)))]
-    (is (re-find #"^The thread Thread-\d+, which is not simulated, woke main"
-                 (str (outside #(failure (let [c (chan)] (other c) (<!! c)))))))
-    (is (= 1 (:value (sim/run {:outside :wait} (let [c (chan)] (other c) (<!! c))))))))
+  (let [over (AtomicBoolean.) ; a run may end before the thread has seen that the body waits
+        waited-for? (fn [^Channel c] (pos? (.takerCount c)))
+        other (fn [c] (doto (Thread. (fn [] (cond
+                                              (waited-for? c) (a/>!! c 1)
+                                              (.get over) nil
+                                              :else (do (Thread/yield) (recur)))))
+                        (.setDaemon true)
+                        (.start)))]
+    (try
+      (is (re-find #"^The thread Thread-\d+, which is not simulated, woke main"
+                   (str (outside #(failure (let [c (chan)] (other c) (<!! c)))))))
+      (is (= 1 (:value (sim/run {:outside :wait} (let [c (chan)] (other c) (<!! c))))))
+      (finally (.set over true)))))
 
 (deftest waits-for-platform-threads-are-refused-with-their-line
   (let [pool (java.util.concurrent.ForkJoinPool/commonPool)

@@ -59,15 +59,10 @@
     (await-port played)
     (- (.get peak) before)))
 
-(def ^:private ^:const most-threads
-  "How many platform threads blocked blocks may add: 8 of the JDK's and of the runtime's, and 6 that serve workers while
-  a busy machine gives the carriers no processor."
-  14)
-
-(defn- most-threads-of
-  "The same for n blocks. Before JDK 24 a monitor pins, and a pinned block may cost one."
+(defn- most-threads
+  "Returns how many platform threads n blocks may add. Before JDK 24 a monitor pins, and a pinned block may cost one."
   [how n]
-  (if (and (= "monitor" how) (< (.feature (Runtime/version)) 24)) (+ most-threads (long n)) most-threads))
+  (if (and (= "monitor" how) (< (.feature (Runtime/version)) 24)) (+ 8 (long n)) 8))
 
 (defn- check-blocks
   "`blocker` makes for n blocks what each of them calls. The first two blocks start what
@@ -75,7 +70,7 @@
   [how blocker]
   (testing how
     (blocked-blocks 2 (blocker 2))
-    (is (<= (blocked-blocks 1000 (blocker 1000)) (most-threads-of how 1000)) "platform threads added")))
+    (is (<= (blocked-blocks 1000 (blocker 1000)) (most-threads how 1000)) "platform threads added")))
 
 (defn- soon [f] (a/take! (a/timeout 200) (fn [_] (f))))
 
@@ -111,7 +106,7 @@
         c (a/chan 10000)]
     (dotimes [i 10000] (go (Thread/sleep 50) (>! c i)))
     (is (= (quot (* 10000 9999) 2) (await-port (a/go (loop [s 0 n 0] (if (= n 10000) s (recur (+ s (long (<! c))) (inc n))))))))
-    (is (<= (- (platform-threads) before) most-threads))))
+    (is (<= (- (platform-threads) before) 8))))
 
 (deftest blocking-and-parking-mix-in-one-block
   (let [c (a/chan)]

@@ -55,7 +55,7 @@
   breaks is made again at the next look. If a look has switched its inspector on, or `:record!` the recording, `:close!` switches that
   off again. Throws :skein/not-inspectable."
   [pid]
-  (let [first-one (remote/connect pid) ; whose class path and name stay, whatever becomes of the connection
+  (let [first-one (remote/connect pid) ; its class path and name stay the same when the connection ends
         connection (atom first-one)
         switched-on? (atom false) ; by this console, at one of its looks
         records? (atom false)

@@ -118,5 +118,5 @@
   (let [h {:source source :taps (atom nil) :change (Channel. (Buffers$Sliding. 1)) :gather (gather/gather)}]
     (if (instance? Channel source)
       (drop-waiting h)
-      (do (reset! (:taps h) []) (run h))) ; whether a put waits can't be known
+      (do (reset! (:taps h) []) (run h))) ; a channel of another library does not say whether a put waits
     h))
