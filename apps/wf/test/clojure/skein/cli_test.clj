@@ -56,7 +56,7 @@
             :let [{:keys [code out err]} (apply run "wf" arguments)]]
       (is (= 0 code))
       (is (= expected out))
-      (is (re-matches #"preset wf2: [^\n]*\n[\d,]+ lines: [\d,]+ counted, [\d,]+ ignored, [\d,]+ malformed; [\d,]+ bytes in [\d.]+ s, [\d.]+ GB/s\n" err)))))
+      (is (re-matches #"preset wf2: [^\n]*\n[\d,]+ lines: [\d,]+ counted, [\d,]+ ignored, [\d,]+ malformed; [\d,]+ bytes read in [\d.]+ s, [\d.]+ GB/s\n" err)))))
 
 (deftest wf-names-every-file-it-cannot-read
   (let [path (sample-file)
@@ -198,7 +198,7 @@
 (deftest wrong-arguments-are-one-clear-line
   (doseq [[arguments message]
           {["wf"] "skein wf: no FILE given; name the logs to read, or - for standard input (see: skein wf --help)"
-           ["wf" "--frmat" "json" "x"] "skein wf: unknown option --frmat (see: skein wf --help)"
+           ["wf" "--frmat" "json" "x"] "skein wf: unknown option --frmat; did you mean --format? (see: skein wf --help)"
            ["wf" "--format" "xml" "x"] "skein wf: --format must be text or json or edn or csv, not \"xml\" (see: skein wf --help)"
            ["wf" "--preset" "wf1" "x"] "skein wf: --preset must be wf2 or site, not \"wf1\" (see: skein wf --help)"
            ["wf" "x" "--top"] "skein wf: --top needs a value (see: skein wf --help)"

@@ -51,13 +51,31 @@
       [(.substring argument 0 at) (.substring argument (inc at))]
       [argument nil])))
 
+(defn- distance
+  "Returns in how many characters two texts differ: the edit distance."
+  [a b]
+  (peek (reduce (fn row [above x]
+                  (reduce (fn cell [row [corner up y]]
+                            (conj row (min (inc (long up)) (inc (long (peek row))) (+ (long corner) (if (= x y) 0 1)))))
+                          [(inc (long (first above)))]
+                          (map vector above (rest above) b)))
+                (vec (range (inc (count b))))
+                a)))
+
+(defn- nearest
+  "Returns the option that somebody who wrote `option` may have meant, or nil."
+  [specs option]
+  (let [[far found] (first (sort (for [known (keys specs)]
+                                   [(if (str/starts-with? known option) 0 (distance option known)) known])))]
+    (when (and (< 2 (count option)) (<= (long far) 2)) found)))
+
 (defn- take-option
   "Returns `[option spec value rest]` for the option that `arguments` begin with."
   [specs [argument & more]]
   (let [[option value] (split-option argument)
         {:keys [parse] :as spec} (specs option)]
     (cond
-      (nil? spec) (fail! (str "unknown option " option))
+      (nil? spec) (fail! (str "unknown option " option (when-let [known (nearest specs option)] (str "; did you mean " known "?"))))
       (and value (nil? parse)) (fail! (str option " takes no value"))
       (nil? parse) [option spec true more]
       value [option spec (parse value option) more]

@@ -108,7 +108,7 @@
   seconds, GB/s (of 10^9)."
   [{:keys [lines counted filtered filtered-as malformed bytes-read elapsed-ns] :or {filtered-as "filtered"}}]
   (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
-       (units/grouped malformed) " malformed; " (units/grouped bytes-read) " bytes in "
+       (units/grouped malformed) " malformed; " (units/grouped bytes-read) " bytes read in "
        (units/decimal elapsed-ns 1000000000 3) " s, " (units/decimal bytes-read (max 1 (long elapsed-ns)) 2) " GB/s"))
 
 (defn format-notes

@@ -30,7 +30,9 @@
          (ex-message e))))
 
 (deftest what-does-not-fit-is-named
-  (is (= "unknown option --tpo" (failure "--tpo=3")))
+  (is (= "unknown option --tpo; did you mean --top?" (failure "--tpo=3")))
+  (is (= "unknown option --ki; did you mean --kind?" (failure "--ki")))
+  (is (= "unknown option --other" (failure "--other")))
   (is (= "unknown option -x" (failure "-x")))
   (is (= "--top needs a value" (failure "--top")))
   (is (= "--all takes no value" (failure "--all=1")))
@@ -48,7 +50,7 @@
     (is (= {:top 3, :output "a b#c", :all? true, :by "x,y"}
            (dissoc (with-file "# ours\n\n--top=3\r\n  -o  a b#c \n--all\n--by x\n--by = y") :config)))
     (is (= {:top 4, :by "z"} (dissoc (with-file "--top 3\n--by x" "--top" "4" "--by" "z") :config)) "the command line replaces")
-    (is (= "FILE, line 2: unknown option --tpo" (with-file "--all\n--tpo 3")))
+    (is (= "FILE, line 2: unknown option --tpo; did you mean --top?" (with-file "--all\n--tpo 3")))
     (is (= "FILE, line 1: --top needs a value" (with-file "--top")))
     (is (= "FILE, line 1: expected an option, such as --top 20, not \"top 3\"" (with-file "top 3")))
     (.delete file)
