@@ -193,13 +193,27 @@ final class TextScanner extends Scanner {
         byte[] literal = literals[i + 1];
         if (literal.length == 0) return start > end ? -1 : open ? spaceOrEnd(bytes, start, end) : end;
         byte first = literal[0];
+        boolean inner = false; // whether the field has a quotation mark, which may belong to another field or line
         for (int to = start; (to = Bytes.indexOf(bytes, to, end, first)) < end; to++) {
             if (literalAt(i + 1, bytes, to, end)
                     && (!numberNext[i] || isNumberStart(bytes[to + literal.length]))
                     && (!quoted[i] || !isEscaped(bytes, at, to))
-                    && (kinds[i] != TextFormat.Kind.LIST || to == at || !isBetween(bytes, to))) return to;
+                    && (kinds[i] != TextFormat.Kind.LIST || to == at || !isBetween(bytes, to))) {
+                return inner && isTorn(i, bytes, at, to) ? -1 : to;
+            }
+            inner |= quoted[i] && !isEscaped(bytes, at, to);
         }
         return -1;
+    }
+
+    /**
+     * Returns whether a request or a URL that has a quotation mark is probably one without an end, and what follows it in the
+     * line. It is whole if it has no spaces but those around the URL.
+     */
+    private boolean isTorn(int i, byte[] bytes, int at, int to) {
+        int spaces = 0;
+        for (int k = at; k < to; k++) if (bytes[k] == ' ') spaces++;
+        return requests[i] ? spaces != 2 || protocol(bytes, at, to) < 0 : columns[i] == Rows.URL && spaces > 0;
     }
 
     private static int withoutSpaces(byte[] bytes, int at, int to) {

@@ -237,3 +237,18 @@
   (let [log "{\"properties\":{\"requestUri\":\"https://www.e.org:443/a?b\",\"hostName\":\"shop.e.org\",\"httpStatusCode\":\"200\"}}\n"]
     (is (= [["/a?b" 1]] (counts log "url")))
     (is (= [["shop.e.org" 1]] (counts log "host")))))
+
+(deftest a-quotation-mark-without-its-other-is-no-part-of-a-url
+  (let [[_ rows err] (csv-of (str request "\n" (subs request 0 60) request "\n" request "\n") "url")]
+    (testing "a line that begins within another one"
+      (is (= [["/a" 2]] rows))
+      (is (str/includes? err "1 malformed line"))))
+  (testing "of Amazon's balancer, whose lines go on for long"
+    (let [line (str "https 2024-10-10T13:55:00.186641Z app/web/50dc 203.0.113.7:2817 10.0.0.66:9000 0.000 0.001 0.000 200 200 0 10 "
+                    "\"GET https://shop.example.org:443/a HTTP/1.1\" \"UA\" ECDHE TLSv1.2 arn:x \"Root=1\" \"shop.example.org\" \"arn:x\" 1\n")]
+      (is (= [["/a" 2]] (counts (str line (str/replace line "1.1\"" "1.1") line) "url")))
+      (is (= [["/a" 2]] (counts (str line (str/replace line "1.1\" " "1.1 ") line) "url")))))
+  (testing "in a format of the user's"
+    (is (= [["\"/a\"\"b\"" 1]] (counts "1.1.1.1 \"/a 200 \"x\"\n1.1.1.1 \"/a\"b\" 200 \"x\"\n" "url" "--log-format" "$remote_addr \"$request_uri\" $status \"$http_referer\""))))
+  (testing "in a URL without spaces it is a part of it"
+    (is (= [["\"/a?q=\"\"x\"\"\"" 1]] (counts (str (str/replace request "/a" "/a?q=\"x\"") "\n") "url")))))

@@ -48,6 +48,11 @@
         [(subs text 0 at) (subs text (+ at (count literal)))]
         :else (recur (inc at))))))
 
+(defn- torn?
+  "Returns whether a request has a quotation mark without a backslash, and spaces in its URL or no protocol."
+  [text]
+  (and (re-find #"(?<!\\)(?:\\\\)*\"" text) (not (re-matches #"(?s)[^ ]* [^ ]* HTTP/[^ ]{0,5}" text))))
+
 (defn- request [text]
   (let [[_ method rest] (re-matches #"(?s)([A-Za-z]+) (.*)" text)
         [_ url protocol] (when rest (re-matches #"(?s)(.*) (HTTP/[^ ]{0,5})" rest))]
@@ -62,7 +67,7 @@
   (case field
     ("client" "user" "ident") (when (seq text) {(keyword field) text})
     "time" (when-let [^OffsetDateTime t (offset-time text)] {:time (.toLocalDateTime t), :epoch (.toEpochSecond t)})
-    "request" (request text)
+    "request" (when-not (torn? text) (request text))
     "status" (when (re-matches #"[1-9]\d\d|-|-1|0|000" text) {:status text})
     "bytes" (when (re-matches #"\+?\d{1,15}|-" text) {:bytes (if (= text "-") 0 (parse-long text))})
     {(keyword field) text}))
