@@ -15,6 +15,7 @@
    [skein.wf.analysis :as analysis]
    [skein.wf.data :as data]
    [skein.wf.filter :as filter]
+   [skein.wf.groups :as groups]
    [skein.wf.query :as query]
    [skein.wf.saved :as saved]
    [skein.wf.text :as text]
@@ -42,6 +43,9 @@
 (defn- where-condition [text]
   (let [[_ field operator pattern] (re-matches #"(?s)([A-Za-z0-9_-]+)(!?=)(.*)" text)]
     (when-not field (options/fail! (str "--where must be FIELD=REGEX or FIELD!=REGEX, not " (error/preview text))))
+    (when (groups/group? field)
+      (options/fail! (str "--where can't use " field ", which is made when all lines are counted; use the field that it is made from: "
+                          (groups/source field) operator "REGEX")))
     [(if (= operator "=") :match :no-match) field pattern]))
 
 (defn- conditions [{:keys [path where] :as options}]
@@ -64,7 +68,7 @@
 (defn- own-tallies [{:keys [by every distinct sum rank top] :as options}]
   (when (and distinct (str/blank? distinct)) (options/fail! "--distinct must name a field, such as client"))
   (let [common (cond-> {:percentiles (percentiles (:percentiles options))}
-                 top (assoc :top top)
+                 top (assoc :top top, :order :value)
                  distinct (assoc :distinct distinct)
                  (or rank sum) (assoc :rank (or rank sum)))
         shape-alone? (some options [:distinct :percentiles :sum :rank])]

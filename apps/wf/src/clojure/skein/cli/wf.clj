@@ -102,7 +102,8 @@ tallies:
                        browser os crawler status class method host user protocol hour weekday day
                        month minute, any field of the format, several at once: host+day
   --every DURATION     hits over time, in steps of 10s, 5m, 1h, 1d ...
-  --top N              rows of each tally, default 10
+  --top N              rows of each tally, default 10; with --every, --by minute ... the N largest
+                       steps, instead of all in order
   --sum bytes|time     order by that sum
   --rank NAME          order by hits bytes time mean slowest distinct p95-time p50-bytes ...
   --distinct FIELD     the number of different values in each row: --by day --distinct client
@@ -115,7 +116,8 @@ conditions (all must hold):
   --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
   --not-client 10.9.8.7,...   --no-bots (agents that say that they are crawlers)
   --path REGEX         for the URL
-  --where CONDITION    FIELD=REGEX or FIELD!=REGEX, for any field; may be given several times
+  --where CONDITION    NAME=REGEX or NAME!=REGEX, for any field and all that --by takes except
+                       browser os crawler country network; may be given several times
   --from, --to TIME    2025-03-30 or '2025-03-30 12:00' on the log's clock, 2025-03-30T12:00:00Z, or
                        7d, 24h, 90m ago; --to is inclusive (--since, --until: the same)
 

@@ -99,7 +99,7 @@
         step (query/step-seconds tally)]
     (cond
       step (timeline/filled rows step empty-numbers)
-      (= ["hour"] by) (timeline/hours rows empty-numbers)
+      (and (= ["hour"] by) (query/over-time? tally)) (timeline/hours rows empty-numbers)
       :else rows)))
 
 (def ^:private distinct-error
@@ -152,7 +152,7 @@
         [(into [] (take (or top query/default-top)) all) (count all)])
       [(mapv #(row->data rows columns error? %) (ranked rows tally)) (.distinct counted)])))
 
-(defn- tally->data [^Tally counted {:keys [name title by distinct rank] :as tally} databases]
+(defn- tally->data [^Tally counted {:keys [name title by distinct rank order] :as tally} databases]
   (let [columns (query/columns tally)
         error (.error counted)
         [found n] (counted-rows counted columns tally databases)
@@ -165,6 +165,7 @@
              :distinct n
              :rows (without-gaps found columns tally)}
       (and step (timeline/gaps? found step)) (assoc :gaps? true)
+      order (assoc :order order)
       distinct (assoc :distinct-of distinct)
       (and distinct (.isApproximate counted)) (assoc :distinct-error distinct-error)
       (pos? error) (assoc :error error))))

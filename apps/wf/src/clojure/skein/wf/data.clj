@@ -20,7 +20,7 @@
       (assoc :from (some-> (first seconds) units/clock), :to (some-> (second seconds) units/clock))
       (update :formats (fn names [formats] (mapv #(select-keys % [:name :inputs]) formats)))
       (assoc :tallies (mapv (fn tally [t]
-                              (-> (dissoc t :columns :title :gaps?)
+                              (-> (dissoc t :columns :title :gaps? :order)
                                   (update :rows (fn rows [rows]
                                                   (mapv (fn row [{:keys [key numbers error]}]
                                                           (cond-> (into {:key key} (map vector (map keyword (:columns t)) numbers))

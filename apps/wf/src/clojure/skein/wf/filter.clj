@@ -14,7 +14,8 @@
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]
-   [skein.wf.format :as format])
+   [skein.wf.format :as format]
+   [skein.wf.key :as key])
   (:import
    (java.time Duration Instant LocalDate LocalDateTime OffsetDateTime ZoneOffset)
    (java.time.format DateTimeParseException)
@@ -166,26 +167,27 @@
     (:static :no-static) ["url"]
     (:from :to) ["time"]
     :slower ["duration"]
-    [field]))
+    [(key/field-of field)]))
 
 (defn compiled
   "Returns a condition as the engine's filter; `extra` are the names of the extra columns. Throws :skein/bad-filter."
   ^RowFilter [[kind value argument] extra]
-  (let [column #(int (format/text-column % extra))]
+  (let [column #(int (format/text-column % extra))
+        matching (fn matching [by text] (RowFilter/matches (key/part by extra) (pattern text)))]
     (case kind
       :status (statuses value)
       :method (RowFilter/oneOf (column "method") (into [] (mapcat (fn cases [m] [m (str/upper-case m)])) (parts :method value)))
       :client (networks kind value (column "client"))
       :not-client (RowFilter/not (networks kind value (column "client")))
-      :no-bots (RowFilter/not (RowFilter/matches (column "agent") (pattern (str "(?i)" (str/join "|" bots)))))
+      :no-bots (RowFilter/not (matching "agent" (str "(?i)" (str/join "|" bots))))
       :static (RowFilter/endings (column "url") static-endings)
       :no-static (RowFilter/not (RowFilter/endings (column "url") static-endings))
       :from (let [[from _ utc?] (time-range kind value)] (RowFilter/time from Long/MAX_VALUE utc?))
       :to (let [[_ end utc?] (time-range kind value)] (RowFilter/time Long/MIN_VALUE end utc?))
       :slower (RowFilter/slower (micros value))
       :given (RowFilter/given (column value))
-      :match (RowFilter/matches (column value) (pattern argument))
-      :no-match (RowFilter/not (RowFilter/matches (column value) (pattern argument))))))
+      :match (matching value argument)
+      :no-match (RowFilter/not (matching value argument)))))
 
 (defn seconds
   "Returns the seconds in a duration such as \"90s\", \"10m\", \"1h\" or \"1d\", from 1 s to 366 days.

@@ -8,10 +8,10 @@
                   :distinct nil, :percentiles #{}}]
        :where [[:status \"4xx\"]]}
 
-  :by holds what a tally counts by, one name or several: a field of the log, or path (a URL up to its question mark), site (the host of a referrer), class
-  (2xx ...), hour (00 to 23), weekday, day, month, minute, every-N with N in seconds, or what `skein.wf.groups` makes of a field. :rank is hits, bytes, time, mean,
-  slowest, distinct, or a percentile such as p95-time or p50-bytes. :order :key shows all rows by key instead. A tally that is
-  :optional? is left out where the log has no such fields.
+  :by holds what a tally counts by, one name or several: a field of the log, or what `skein.wf.key` makes of one: path (a URL up to its question mark), site (the
+  host of a referrer), class (2xx ...), hour (00 to 23), weekday, day, month, minute, every-N with N in seconds; or what `skein.wf.groups` makes of one. :rank is hits, bytes,
+  time, mean, slowest, distinct, or a percentile such as p95-time or p50-bytes. :order :key shows all rows by key instead, as do tallies by time,
+  unless their :order is :value. A tally that is :optional? is left out where the log has no such fields.
 
   - `site`       the general report
   - `plan`       query -> the engine's plan
@@ -23,9 +23,10 @@
    [skein.impl.error :as error]
    [skein.wf.filter :as filter]
    [skein.wf.format :as format]
-   [skein.wf.groups :as groups])
+   [skein.wf.groups :as groups]
+   [skein.wf.key :as key])
   (:import
-   (skein.wf AnalysisPlan Budget KeyPart KeyPart$Kind Rows Tally TallyPlan)))
+   (skein.wf AnalysisPlan Budget Tally TallyPlan)))
 
 (set! *warn-on-reflection* true)
 
@@ -66,52 +67,25 @@
 
 ;;;; Keys
 
-(defn- bin-seconds [by]
-  (some-> (re-matches #"every-(\d{1,9})" by) second parse-long))
-
 (defn- field-of
-  "Returns the field that a key is made from."
+  "Returns the field that a key is made from, be it a group or not."
   [by]
-  (case by
-    "path" "url"
-    "site" "referrer"
-    "class" "status"
-    ("hour" "weekday" "day" "month" "minute") "time"
-    (if (bin-seconds by) "time" (groups/source by))))
+  (key/field-of (groups/source by)))
 
 (defn made-from
   "Returns what lines can be counted by that have the fields in the set `fields`, beyond the fields themselves."
   [fields]
-  (filterv (comp fields field-of) (into ["path" "site" "class" "hour" "weekday" "day" "month" "minute"] groups/names)))
-
-(defn step-seconds
-  "Returns the length of the steps of a tally over time that have one, or nil."
-  [{:keys [by]}]
-  (when (= 1 (count by))
-    (case (first by)
-      "day" 86400
-      "minute" 60
-      (bin-seconds (first by)))))
+  (filterv (comp fields field-of) (into key/made groups/names)))
 
 (defn over-time?
-  "Returns whether a tally counts by time, so that its rows belong in the order of their keys."
-  [{:keys [by]}]
-  (and (= 1 (count by)) (= "time" (field-of (first by)))))
+  "Returns whether a tally shows a course of time, so that its rows belong in the order of their keys, and none is left out."
+  [{:keys [by order]}]
+  (and (= 1 (count by)) (not= order :value) (= "time" (field-of (first by)))))
 
-(defn- key-part [by extra]
-  (let [part (fn part [kind column seconds] (KeyPart. kind (int column) (long seconds)))]
-    (case by
-      "path" (part KeyPart$Kind/PATH Rows/URL 0)
-      "site" (part KeyPart$Kind/SITE Rows/REFERRER 0)
-      "class" (part KeyPart$Kind/STATUS_CLASS -1 0)
-      "hour" (part KeyPart$Kind/HOUR_OF_DAY -1 0)
-      "weekday" (part KeyPart$Kind/WEEKDAY -1 0)
-      "month" (part KeyPart$Kind/MONTH -1 0)
-      "day" (part KeyPart$Kind/TIME -1 86400)
-      "minute" (part KeyPart$Kind/TIME -1 60)
-      (if-let [seconds (bin-seconds by)]
-        (part KeyPart$Kind/TIME -1 seconds)
-        (part KeyPart$Kind/FIELD (format/text-column by extra) 0)))))
+(defn step-seconds
+  "Returns the length of the steps of a tally over time that has such, or nil."
+  [{:keys [by] :as tally}]
+  (when (over-time? tally) (key/seconds (first by))))
 
 ;;;; Numbers
 
@@ -231,7 +205,7 @@
     [counted (mapv #(.indexOf ^java.util.List counted %) needed)]))
 
 (defn- tally-plan [{:keys [by where distinct times? percentiles rank]} extra approx]
-  (TallyPlan. (mapv #(key-part % extra) by)
+  (TallyPlan. (mapv #(key/part % extra) by)
               (mapv #(filter/compiled % extra) where)
               times?
               (int (if distinct (format/text-column distinct extra) -1))

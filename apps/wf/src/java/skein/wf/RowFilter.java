@@ -142,22 +142,25 @@ public abstract class RowFilter {
         };
     }
 
-    /** Passes fields in which {@code pattern} is found; the pattern sees bytes as the characters U+0000 to U+00FF. */
-    public static RowFilter matches(int column, Pattern pattern) {
+    /** Passes keys in which {@code pattern} is found; the pattern sees bytes as the characters U+0000 to U+00FF. */
+    public static RowFilter matches(KeyPart part, Pattern pattern) {
+        Keys keys = new Keys(part);
+        int[] one = new int[1];
         Latin1 text = new Latin1();
         Matcher matcher = pattern.matcher(text);
         return new RowFilter() {
             @Override
             boolean test(Rows batch, int row) {
-                int from = batch.from[column][row];
-                if (from < 0) return false;
-                text.set(batch.bytes, from, batch.to[column][row]);
+                one[0] = row;
+                keys.find(batch, one, 1);
+                if (keys.from[0] < 0) return false;
+                text.set(keys.bytes, keys.from[0], keys.to[0]);
                 return matcher.reset().find();
             }
 
             @Override
             RowFilter copy() {
-                return matches(column, pattern);
+                return matches(part, pattern);
             }
         };
     }

@@ -38,3 +38,21 @@
 (deftest what-is-no-network-is-refused
   (doseq [text ["10.0.0.0/33" "::ffff:10.0.0.0/8" "::ffff:0:0/95" "2001:db8::/129" "10.0.0/8" "010.0.0.0/8" "10.1.2.3:80" "fe80::1%eth0" "example.org" "10.0.0.0/x" "::/-1"]]
     (is (= :skein/bad-filter (try (filter/compiled [:client text] []) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) text)))
+
+(def ^:private three-lines
+  (str "10.0.0.1 - - [10/Oct/2024:13:55:00 +0000] \"GET /a?b=1 HTTP/1.1\" 200 5 \"https://one.example:80/x\" \"UA\"\n"
+       "10.0.0.2 - - [11/Oct/2024:23:55:00 +0000] \"GET /a?b=2 HTTP/1.1\" 404 5 \"http://two.example/\" \"UA\"\n"
+       "10.0.0.3 - - [11/Nov/2024:23:05:00 +0000] \"GET /c HTTP/1.1\" 503 5 \"-\" \"UA\"\n"))
+
+(deftest conditions-test-all-that-lines-are-counted-by
+  (let [file (doto (File/createTempFile "skein-filter" ".log") .deleteOnExit)
+        last-digits (fn last-digits [condition]
+                      (apply str (map (comp last first :key)
+                                      (-> (analysis/analyse [(str file)] {:tallies [{:name "c" :title "c" :by ["client"]}], :where [condition]})
+                                          :tallies first :rows))))]
+    (spit file three-lines)
+    (doseq [[condition clients] {[:match "site" "^one.example$"] "1", [:no-match "site" "^one.example$"] "23"
+                                 [:match "path" "^/a$"] "12", [:match "class" "4xx|5xx"] "23", [:match "hour" "^23$"] "23"
+                                 [:match "weekday" "Fri"] "2", [:match "day" "2024-10-11"] "2", [:match "month" "^2024-10$"] "12"
+                                 [:match "minute" "13:55"] "1", [:match "every-3600" "23:00"] "23", [:match "status" "^[24]"] "12"}]
+      (is (= clients (last-digits condition)) (str condition)))))

@@ -252,3 +252,18 @@
     (is (= [["\"/a\"\"b\"" 1]] (counts "1.1.1.1 \"/a 200 \"x\"\n1.1.1.1 \"/a\"b\" 200 \"x\"\n" "url" "--log-format" "$remote_addr \"$request_uri\" $status \"$http_referer\""))))
   (testing "in a URL without spaces it is a part of it"
     (is (= [["\"/a?q=\"\"x\"\"\"" 1]] (counts (str (str/replace request "/a" "/a?q=\"x\"") "\n") "url")))))
+
+(deftest a-condition-names-what-it-can-use
+  (with-log request
+    (fn [path]
+      (let [{:keys [code err]} (run "wf" "--where" "browser!=x" path)]
+        (is (= 2 code))
+        (is (str/includes? err "--where can't use browser, which is made when all lines are counted; use the field that it is made from: agent!=REGEX")))
+      (is (= 0 (:code (run "wf" "--where" "site!=x" path)))))))
+
+(deftest top-bounds-a-tally-by-time-that-is-asked-for
+  (let [at (fn at [hour n] (str/join (repeat n (str (str/replace request "13:55" (str hour ":55")) "\n"))))
+        log (str (at "03" 2) (at "07" 1) (at "13" 3))]
+    (is (= [["13" 3] ["03" 2]] (counts log "hour" "--top" "2")) "the hours with most hits")
+    (is (= 24 (count (counts log "hour"))) "all hours, in order")
+    (is (= [["2024-10-10 13:55" 3]] (counts log "minute" "--top" "1")) "without the minutes between")))
