@@ -357,8 +357,10 @@
   (let [project (project!)
         nrepl (fn [jar & args] (apply launch! {:env {"SKEIN_NREPL" jar}} (io/file project "skein") "repl" "--nrepl" args))]
     (is (refused? 2 ["no file /nowhere.jar" "clojure -P -M:dev" "SKEIN_NREPL="] (nrepl "/nowhere.jar")))
-    (write-jar! (sandbox "nrepl.jar") "nrepl/cmdline.clj" "(ns nrepl.cmdline)" "(defn -main [& args] (prn args))")
-    (is (= {:exit 0 :out "(\"--port\" \"7888\")\n" :err ""} (nrepl (sandbox "nrepl.jar") "--port" "7888")))))
+    (write-jar! (sandbox "nrepl.jar") "nrepl/cmdline.clj" "(ns nrepl.cmdline)" "(defn -main [& args]"
+                "  (prn args (.isOpen (.getModule Object) \"java.lang\" (.getModule clojure.lang.RT))))")
+    (is (= {:exit 0 :out "(\"--port\" \"7888\") true\n" :err ""} (nrepl (sandbox "nrepl.jar") "--port" "7888"))
+        "as a simulation needs it")))
 
 (deftest a-benchmark-is-chosen-by-its-subject
   (let [project (project!)
