@@ -183,6 +183,13 @@
   (check-in-block "<!")
   (<!! port))
 
+(defn <!-of-<?
+  "As `<!`, but its error names skein.async/<?, which takes by it."
+  {:skein.impl.go/op '{:method take, :arity [1 1]}}
+  [port]
+  (check-in-block "<?")
+  (<!! port))
+
 (defn >!
   "See skein.async/>!."
   {:skein.impl.go/op '{:method put, :arity [2 2]}}

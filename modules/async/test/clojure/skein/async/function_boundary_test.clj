@@ -55,6 +55,7 @@
   (is (= "Assert failed: <! used not in (go ...) block\nnil" (message #(<! (a/chan)))))
   (is (= "Assert failed: >! used not in (go ...) block\nnil" (message #(>! (a/chan) 1))))
   (is (= "Assert failed: alts! used not in (go ...) block\nnil" (message #(alts! [(a/chan)]))))
+  (is (= "Assert failed: <? used not in (go ...) block\nnil" (message #(a/<? (a/chan)))))
   (is (= "Assert failed: <! used not in (go ...) block\nnil"
          (await-port (a/io-thread (message #(<! (a/chan)))))))
   (is (= "Assert failed: <! used not in (go ...) block\nnil"
