@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console
-  "A page that shows a running program: which blocks can never go on, who waits for whom, and where.
+  "A page that shows a running program: which blocks can never continue, who waits for whom, and where.
 
   * `serve!` shows this process, another one, or a file
 

@@ -275,7 +275,7 @@
     (watched/eventually #(do (inspect/deadlocks {:prove true}) (seq (inspect/leaks))))
     (let [{:keys [says ends]} (inspect/why port)]
       (is (= :timer ends))
-      (is (re-find #"go-\d+ was collected before it had ended: it can never go on\. A timer ends that in \d+ min" says)))
+      (is (re-find #"go-\d+ was collected before it had ended: it can never continue\. A timer ends that in \d+ min" says)))
     (a/close! release)
     (await-port port))
   (let [release (chan)

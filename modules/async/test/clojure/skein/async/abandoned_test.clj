@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.abandoned-test
-  "Blocks that can never go on are garbage, and finished operations hold nothing."
+  "Blocks that can never continue are garbage, and finished operations hold nothing."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! <!! >! alts! go]]

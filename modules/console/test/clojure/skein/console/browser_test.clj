@@ -78,7 +78,7 @@
                                (Thread/sleep 100)
                                (str/includes? (text page ".finding.proven .kind") "deadlock")))
       (is (re-find #"never end" (text page "h1")))
-      (is (re-find #"can never go on" (text page ".finding.proven .says")))
+      (is (re-find #"can never continue" (text page ".finding.proven .says")))
       (is (re-find #"\(>! replies 2\)" (text page ".finding.proven .source .here")))
       (b/screenshot! page "target/console/deadlock.png")
       (go-to! page "#/graph")

@@ -13,7 +13,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private usage
-  "usage: ./skein ps                           the JVMs
+  "usage: ./skein ps                           the JVMs, and which have Skein on their class path
        ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
        ./skein top PID                      the same as ps, every two seconds, with the places that grow
        ./skein why PID BLOCK [--heap]       why a block of it, such as 42 or go-42, waits
@@ -58,7 +58,10 @@ it need not have skein.inspect.")
     :else (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))))
 
 (defn- ps
-  ([] (doseq [{:keys [pid command]} (remote/processes)] (println (format "%8s  %s" pid command))))
+  ([]
+   (let [asked (mapv (fn ask [process] (future (assoc process :skein? (remote/has-skein? (:pid process))))) (remote/processes))]
+     (doseq [process asked :let [{:keys [pid command skein?]} @process]]
+       (println (format "%8s  %-5s  %s" pid (if skein? "skein" "") command)))))
   ([source] (ps source nil))
   ([source option] (inspect/dump (snapshot-of source option) *out* :text)))
 
@@ -84,7 +87,8 @@ it need not have skein.inspect.")
   ([source block] (why source block nil))
   ([source block option]
    (let [id (some-> (re-matches #"(?:go-)?(\d+)" block) second parse-long)]
-     (when-not id (stop 2 (str "a block must be a number such as 42 or go-42, not '" block "'.")))
+     (when-not id (stop 2 (str "why takes a block, such as go-42 or 42, not '" block "'. ./skein ps " source " lists blocks, and says what threads wait for."
+                            " A result is asked for by its block: for \"the result of go-42\" give go-42.")))
      (println (:says (inspect/why (snapshot-of source option) id))))))
 
 (defn- dump!

@@ -100,7 +100,8 @@
   (let [snapshot (shape/indexed snapshot)
         ix (shape/index snapshot)
         groups (group-by (fn key-of [b] (select-keys b [:state :site])) blocks)]
-    (line! out (count blocks) " blocks, " (count threads) " threads wait, " (:count collected) " blocks collected, at "
+    (line! out (words/counted (count blocks) "block") ", " (words/counted (count threads) "thread" [" waits" " wait"]) ", "
+           (words/counted (:count collected) "block") " collected, at "
            (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
     (when unproven (line! out unproven))
     (doseq [{:keys [verdict says]} (verdict/deadlocks snapshot)]

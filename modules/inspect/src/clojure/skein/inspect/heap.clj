@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.heap
   "A heap file as a snapshot. The program needs no preparation: parked blocks stand in their channels, and a channel in the
-  heap. What nothing that goes on can reach waits for ever; see skein.inspect.heap.Reach.
+  heap. What no running code can reach waits for ever; see skein.inspect.heap.Reach.
 
   * `read-heap`, `of-this-process`
   * `in-temporary-file` has somebody write one

@@ -3,7 +3,7 @@
   "The inspector of another process of the same user, by the JVM's attach mechanism: the process need not have been
   prepared, if it has this module on its class path.
 
-  * `processes` lists the JVMs
+  * `processes` lists the JVMs, `has-skein?` tells which have Skein
   * `snapshot-of` one of them
   * `timeline-of` one of them, after `record!`
   * `connect` to one, for several looks
@@ -18,10 +18,12 @@
    [skein.inspect.places :as places])
   (:import
    (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine VirtualMachineDescriptor)
-   (java.io IOException)
+   (java.io File IOException)
    (java.nio.charset StandardCharsets)
    (java.nio.file Files Path)
+   (java.util Properties)
    (java.util.regex Pattern)
+   (java.util.zip ZipFile)
    (javax.management InstanceAlreadyExistsException JMException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
    (javax.management.openmbean CompositeData TabularData)
    (javax.management.remote JMXConnector JMXConnectorFactory JMXServiceURL)
@@ -30,12 +32,14 @@
 (set! *warn-on-reflection* true)
 
 (defn processes
-  "Returns the JVMs of this user, except this one, as [{:pid :command}]."
+  "Returns the JVMs of this user, except this one, as [{:pid :command}], in the order of their numbers."
   []
   (let [own (str (.pid (java.lang.ProcessHandle/current)))]
-    (into [] (keep (fn each [^VirtualMachineDescriptor d]
-                     (when (not= own (.id d)) {:pid (.id d) :command (.displayName d)})))
-          (VirtualMachine/list))))
+    (->> (VirtualMachine/list)
+         (keep (fn each [^VirtualMachineDescriptor d]
+                 (when (not= own (.id d)) {:pid (.id d) :command (.displayName d)})))
+         (sort-by (comp parse-long :pid))
+         vec)))
 
 (defn- fail! [pid why]
   (error/fail! :skein/not-inspectable (str "Process " pid " can't be looked at: " why) {:pid pid}))
@@ -59,6 +63,28 @@
         lines (when (.canRead status) (Files/readAllLines (.toPath status) StandardCharsets/ISO_8859_1)) ; slurp asks how much there is, which fails in /proc
         caught (some (fn caught [line] (second (re-matches #"SigCgt:\s*([0-9a-f]+)" line))) lines)]
     (and (some? caught) (not (bit-test (Long/parseUnsignedLong caught 16) 2)))))
+
+(defn- has-class?
+  "Returns whether the folder or jar `path` has the class file `file`."
+  [^File path ^String file]
+  (if (.isDirectory path)
+    (.exists (io/file path file))
+    (try (with-open [jar (ZipFile. path)] (some? (.getEntry jar file)))
+         (catch IOException _ false))))
+
+(defn has-skein?
+  "Returns whether the process `pid` has Skein on its class path. False if that can't be read."
+  [^String pid]
+  (try
+    (and (not (ends-when-attached? pid))
+         (let [vm (VirtualMachine/attach pid)
+               ^Properties properties (try (.getSystemProperties vm) (finally (.detach vm)))
+               property (fn property [k] (.getProperty properties k ""))
+               folder (.toPath (io/file (property "user.dir")))]
+           (some (fn skein? [^String path] (has-class? (.toFile (.resolve folder path)) "skein/rt/Channel.class"))
+                 (str/split (property "java.class.path") (re-pattern (Pattern/quote (property "path.separator")))))))
+    (catch AttachNotSupportedException _ false)
+    (catch IOException _ false)))
 
 (defn- no-jvm! [pid]
   (fail! pid "it is no JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism)."))

@@ -67,7 +67,7 @@
   (let [awaited-by (awaited id)
         kind (fate block awaited-by)]
     (cond-> {:verdict :proven :kind kind :block block
-             :says (str (words/block-name id) ", " (words/place site) (when (seq waits) (str ", waits " (words/waits ix block))) ", can never go on: nothing that does can reach it. "
+             :says (str (words/block-name id) ", " (words/place site) (when (seq waits) (str ", waits " (words/waits ix block))) ", can never continue: no running code can reach it. "
                         (if awaited-by
                           (str (str/join ", " (map words/waiting-party awaited-by))
                                (if (next awaited-by) " wait" " waits")
@@ -88,6 +88,16 @@
   [{:keys [channels]} {:keys [name waits]}]
   (and (= "main" name) (not-any? (fn result? [{:keys [channel]}] (= :result (:kind (channels channel)))) waits)))
 
+(def ^:private before-the-file
+  " The block that should give that result was collected before. To see it, call skein.inspect/start! at the start of the program. When it hangs again, run ./skein ps PID.")
+
+(defn- awaits-collected?
+  "Returns whether `thread` waits for a result whose block the heap file does not have."
+  [{:keys [channels blocks]} {:keys [waits]}]
+  (some (fn of-none [{:keys [channel]}]
+          (let [{:keys [kind block]} (channels channel)] (and (= :result kind) (not (blocks block)))))
+        waits))
+
 (defn- stuck-threads
   "Returns a report for each thread that waits for something that no running code can reach, as a heap file shows. A thread that
   waits for a block in `told` is left out: the report on that block names it."
@@ -96,7 +106,8 @@
     (for [{:keys [tid stuck?] :as thread} (:threads snapshot)
           :when (and stuck? (not (told tid)) (not (idles? ix thread)))]
       {:verdict :proven :kind :deadlock :threads [thread]
-       :says (str (words/says ix thread) " Nothing that goes on can reach that, so it waits for ever.")})))
+       :says (str (words/says ix thread) " No running code can reach that, so it waits for ever."
+                  (when (awaits-collected? ix thread) before-the-file))})))
 
 ;;;; Certain
 

@@ -17,6 +17,15 @@
   [id]
   (str "go-" id))
 
+(defn counted
+  "Returns a number with its noun, whose plural ends in s. `more` follows it, as the verb of one and the verb of several do.
+
+      [(counted 1 \"thread\" [\" waits\" \" wait\"]) (counted 2 \"block\")]
+      ;=> [\"1 thread waits\" \"2 blocks\"]"
+  ([n noun] (counted n noun nil))
+  ([n noun [of-one of-several]]
+   (if (= 1 n) (str n " " noun of-one) (str n " " noun "s" of-several))))
+
 (defn duration
   "Returns a time in milliseconds as text.
 
@@ -92,7 +101,7 @@
   (when-some [waits (seq (filter (partial shape/hopeless? ix) (:waits block)))]
     (str/join " " (map (fn says [{:keys [channel]}]
                          (str (block-name (:block ((:channels ix) channel)))
-                              " was collected before it had ended: it can never go on."))
+                              " was collected before it had ended: it can never continue."))
                        waits))))
 
 (defn- hope

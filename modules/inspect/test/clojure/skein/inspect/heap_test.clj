@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.heap-test
-  "Heap files of a process that has not heard of the inspector: what can never go on is named, and nothing else."
+  "Heap files of a process that has not heard of the inspector: what can never continue is named, and nothing else."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -65,7 +65,7 @@
      @(promise))) ; as a program does that is to stay alive
 
 (def ^:private roomy
-  "So that the program's own collector does not take blocks that can never go on: a heap file can't have those."
+  "So that the program's own collector does not take blocks that can never continue: a heap file can't have those."
   ["-XX:NewSize=250m" "-XX:MetaspaceSize=250m"])
 
 (def ^:private named
@@ -105,10 +105,10 @@
   (testing "why tells of a block"
     (let [id (some #(when (= "(<! idle)" (:form (:site %))) (:id %)) (inspect/blocks snapshot))]
       (is (re-find #"\(<! idle\), waits for chan-\d+\. No block is seen" (nth (run "why" (str edn) (str "go-" id)) 1))))
-    (is (re-find #"can never go on" (:says (inspect/why snapshot (:id (:block (first (inspect/deadlocks snapshot))))))))))
+    (is (re-find #"can never continue" (:says (inspect/why snapshot (:id (:block (first (inspect/deadlocks snapshot))))))))))
 
 ;; Bears RE1 and RE2.
-(deftest what-can-never-go-on-is-proven-with-the-inspector-off
+(deftest what-can-never-continue-is-proven-with-the-inspector-off
   (let [process (start class-path program roomy), pid (str (.pid process)), edn (temporary ".edn")]
     (try
       (is (= "hung" (.readLine (lines-of process))))

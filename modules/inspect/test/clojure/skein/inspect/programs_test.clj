@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.programs-test
-  "Programs in which something can never go on, which must be named, and programs that live, of which nothing may be said."
+  "Programs in which something can never continue, which must be named, and programs that live, of which nothing may be said."
   (:require
    [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! <!! >! >!! alts! chan go go-loop timeout]]
@@ -69,7 +69,7 @@
         (.start t)))
     (let [{:keys [says awaited-by]} (first (filter (comp #{:deadlock} :kind) (inspect/deadlocks)))]
       (is (= ["waits-for-it"] (map :thread awaited-by)))
-      (is (re-find #"programs_test\.clj:\d+ \(<! y\), can never go on" says))
+      (is (re-find #"programs_test\.clj:\d+ \(<! y\), can never continue" says))
       (is (re-find #"thread waits-for-it waits for its result only" says)))
     (testing "and why says the same"
       (is (= :collected (:ends (inspect/why @thread)))))

@@ -21,7 +21,7 @@ public final class Entry extends WeakReference<Frame> {
         LIVES,
         /** It has ended, or the inspector was stopped. */
         GONE,
-        /** The collector took it before it ended: it can never go on. */
+        /** The collector took it before it ended: it can never continue. */
         COLLECTED
     }
 

@@ -46,7 +46,7 @@ final class Flight {
 
     /** A block was collected before it had ended. */
     @Name("skein.Collected")
-    @Label("Block that can never go on")
+    @Label("Block that can never continue")
     @Description("The garbage collector has taken a block that had not ended")
     @Category("Skein")
     @StackTrace(false)
