@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.run
   "./skein lab: runs the experiments one after the other, each contestant in a process of its own, and tells what came out:
-  tables on standard output, a page and data in files. Interrupted, it tells of what is done."
+  tables on standard output, a page and data in files. If it is interrupted, it reports what is done."
   (:require
    [clojure.java.io :as io]
    [clojure.pprint :as pprint]
@@ -96,7 +96,7 @@
   (str/join " " (concat ["java"] (process/heap-flags n) ["-cp \"$(./skein classpath)\" clojure.main -m" n])))
 
 (defn- finished
-  "What is told of an experiment."
+  "Returns the report on an experiment."
   [{:keys [experiment measurements failures]}]
   {:experiment experiment
    :measurements measurements

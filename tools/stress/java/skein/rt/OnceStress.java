@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 public final class OnceStress {
     private OnceStress() {}
 
-    /** What an operation that waited was told. */
+    /** The result that a waiting operation got. */
     static final class Seen extends AFn {
         final Callback callback = new Callback(this, true);
         volatile int times;

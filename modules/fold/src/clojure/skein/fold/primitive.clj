@@ -112,7 +112,7 @@
     `(~place ~@args)))
 
 (defn- body
-  "Returns the form of what `acc` is after `ops` have been done to the element `x`."
+  "Returns the form for `acc` after `ops` have been done to the element `x`."
   [[operation & more]]
   (case (:op operation)
     :map `(let [~'x ~(call operation 'x)] ~(body more))

@@ -51,7 +51,7 @@
              [[name state] (site s)])))
 
 (defn by-name
-  "Returns what the name of the class alone tells of a place.
+  "Returns the place as far as the name of the class alone shows it.
 
       (by-name \"demo.orders$exchange$reify__17\" 3)
       ;=> {:form \"demo.orders/exchange, state 3\", :in-try false}"

@@ -28,7 +28,7 @@
                         {} blocks)}))
 
 (defn indexed
-  "Returns `snapshot` with its index, for who asks for that several times. A snapshot that is made of it, with other blocks or
+  "Returns `snapshot` with its index, for callers that need it several times. A snapshot that is made of it, with other blocks or
   channels, has none."
   [{:keys [blocks channels] :as snapshot}]
   (vary-meta snapshot assoc ::index (index snapshot), ::of [blocks channels]))

@@ -34,7 +34,7 @@
       Recorder$Kind/RESUMED
       (assoc state
              :slices (cond
-                       run (conj slices (ran nil)) ; it was resumed before its last thread had told that it had left it
+                       run (conj slices (ran nil)) ; it was resumed before its last thread had recorded the end of the step
                        (and waits (<= 0 (.state e))) (conj slices (slice :wait block (site e) waits now nil))
                        :else slices)
              :run e, :waits nil)

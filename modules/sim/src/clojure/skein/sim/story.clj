@@ -25,7 +25,7 @@
 ;;;; Events
 
 (defn- inside?
-  "Whether Skein's own code reads or writes an atom there, which says nothing to the reader."
+  "Returns whether Skein's own code reads or writes an atom there, which says nothing to the reader."
   [^Trace$Event e]
   (and (#{"at" "read" "write"} (.what e))
        (some-> ^StackTraceElement (first (remove (fn [^StackTraceElement e]

@@ -12,7 +12,7 @@
 (set! *warn-on-reflection* true)
 
 (defn await-end!
-  "Has it told, as of the call `c`, how the block of `port` ends. Takes nothing from the port: of
+  "Reports how the block of `port` ends, as a part of the call `c`. Takes nothing from the port: of
   a block that has ended, the value is what the next taker will get."
   [c ^Port port]
   (when-not (.watch port (reify Port$Watcher

@@ -47,7 +47,7 @@
 
 (def ^:dynamic *limits* "The limits in force; see `limits`." (limits {}))
 
-(def ^AtomicLong n-dropped "How many calls no sink was told of, because of limits." (AtomicLong.))
+(def ^AtomicLong n-dropped "The number of calls that were not reported to any sink, because of limits." (AtomicLong.))
 
 (defn print-limits
   "Returns how much of a value is shown now."
@@ -73,7 +73,7 @@
 
 ;;;; Calls
 
-;; Which function: its name and place, and who wants to know of a call: `gate` is an atom of {token
+;; Which function: its name and place, and who traces the call: `gate` is an atom of {token
 ;; sinks-fn}, where the token :always stands for every call, any other for calls under its `with-traced`.
 ;; `live` is a volatile with the original whose wrapper is in the var: a wrapper of another is one that was taken
 ;; from the var, perhaps into what is there now, as by (alter-var-root v memoize), and tells of nothing.

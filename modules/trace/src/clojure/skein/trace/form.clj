@@ -11,7 +11,7 @@
   so that evaluation order, inlining, type hints and primitives stay. One `try` stands
   around the whole, one in each function or method in it, since that runs later. Where a
   function recurs, its body becomes a loop in the try. What a catch or finally clause
-  does is told apart from what went wrong before.
+  does is distinguished from the failure before it.
 
   The numbers index a table of rows [parent line column text], which is text in the code
   and read when something fails; each function has its own, with the rows of what is around it.

@@ -34,7 +34,7 @@
          (catch Throwable t#
            (try
              (call/thrown call# t#)
-             (finally (throw t#)))))))) ; whatever becomes of the telling, where the stack is used up
+             (finally (throw t#)))))))) ; reporting must not fail, even when the stack is exhausted
 
 (defn- params [n] (vec (repeatedly n (fn [] (gensym "a")))))
 
@@ -99,7 +99,7 @@
        vec))
 
 (defn wrap-fn
-  "Returns a function that calls `f` and tells of each call as one of `target`."
+  "Returns a function that calls `f` and reports each call as one of `target`."
   [target f]
   ((maker (when (instance? RestFn f) (.getRequiredArity ^RestFn f)) (signatures f)) target f))
 
@@ -124,7 +124,7 @@
 (warm-up!)
 
 (defn wrap-multi
-  "Returns a multimethod that calls `mm` and tells of each call. To code that adds, removes or
+  "Returns a multimethod that calls `mm` and reports each call. To code that adds, removes or
   looks up methods it is `mm`."
   ^MultiFn [target ^MultiFn mm]
   (let [call-it (wrap-fixed target mm)]

@@ -57,7 +57,7 @@ abstract class Run {
         tail = root;
     }
 
-    /** Works on the first part, and whatever else the caller does first. Called by the caller. */
+    /** Works on the first part, and does everything else that the caller does first. Called by the caller. */
     abstract void workOnRoot(Part root) throws InterruptedException;
 
     /** Looks for work and does it, until there is none. */
@@ -73,7 +73,7 @@ abstract class Run {
         try {
             workOnRoot(head());
             work();
-        } catch (Throwable t) { // whatever a step throws is the caller's; Errors too
+        } catch (Throwable t) { // the caller gets every exception of a step, Errors too
             fail(t);
         } finally {
             awaitHelpers();
@@ -273,7 +273,7 @@ abstract class Run {
         try {
             work.run();
             return !isStopped(part);
-        } catch (Throwable t) { // whatever a step throws is the caller's; Errors too
+        } catch (Throwable t) { // the caller gets every exception of a step, Errors too
             thrown(part, t);
             return false;
         } finally {

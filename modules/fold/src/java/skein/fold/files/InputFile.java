@@ -108,7 +108,7 @@ public final class InputFile {
         return serial ? new InputFile(name, path, true, packing, true, n, size, null) : between(n, size);
     }
 
-    /** Returns how many bytes are left out at its beginning, of what it unpacks to. */
+    /** Returns how many unpacked bytes are skipped at the beginning. */
     public long start() {
         return start;
     }

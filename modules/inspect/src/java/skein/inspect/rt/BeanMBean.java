@@ -6,7 +6,7 @@ public interface BeanMBean {
     /** The bean's name among those of the process. */
     String NAME = "skein.inspect:type=Inspector";
 
-    /** The version of what it does and gives; another process must have the same. */
+    /** The version of the operations and of their results. Both processes must have the same. */
     int VERSION = 2;
 
     /** {@link #VERSION} in this process. */

@@ -18,7 +18,7 @@ import skein.rt.watch.Sites;
  * ended, and each second how many blocks there are. There is no event object while a block waits.
  */
 final class Flight {
-    /** How long a wait must have been to be told. */
+    /** Shorter waits are not reported. */
     static final int PARK_TICKS = 20 / Registry.TICK_MILLIS;
 
     /** A Java runtime can be made without the recorder. */

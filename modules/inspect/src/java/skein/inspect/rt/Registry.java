@@ -285,7 +285,7 @@ public final class Registry implements Inspector, Runnable {
         }
     }
 
-    /** The clock, which also hears of what the collector has taken. */
+    /** The clock thread, which also receives the references that the collector has cleared. */
     @Override
     public void run() {
         long start = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos((long) tick * TICK_MILLIS);

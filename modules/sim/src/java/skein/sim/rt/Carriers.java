@@ -81,7 +81,7 @@ public final class Carriers {
                 .asType(java.lang.invoke.MethodType.methodType(result, argument));
     }
 
-    /** Whether simulations can have threads in this JVM. */
+    /** Returns whether simulations can have threads in this JVM. */
     public static boolean available() {
         return BUILDER != null;
     }
@@ -130,7 +130,7 @@ public final class Carriers {
     }
 
     /**
-     * Whether the JDK is about to wake {@code thread}, which waited for a monitor: it takes the thread from its list, gives it
+     * Returns whether the JDK is about to wake {@code thread}, which waited for a monitor: it takes the thread from its list, gives it
      * the permit, changes its state and then calls the scheduler.
      */
     static boolean isBeingUnblocked(Thread thread) {

@@ -114,7 +114,7 @@ abstract class Engine extends World implements Executor {
     private void runBody() {
         try {
             value = body.invoke();
-        } catch (Throwable t) { // whatever the test throws is its result
+        } catch (Throwable t) { // every exception of the test is its result
             if (!ending) fail("exception", t);
         }
         mainEnded = true;
@@ -458,17 +458,17 @@ abstract class Engine extends World implements Executor {
         throw e;
     }
 
-    /** Whether the run is over. Any thread may ask. */
+    /** Returns whether the run is over. Any thread may ask. */
     public boolean isOver() {
         return over;
     }
 
-    /** Whether those outside may wake members. */
+    /** Returns whether threads outside of the simulation may wake its members. */
     boolean admitsOutside() {
         return settings.waitsOutside() || ending;
     }
 
-    // What is told
+    // Reports
 
     /** Records something at the place in the code that does it. */
     void note(String what, Task task, Object on, String with) {

@@ -96,7 +96,7 @@ public final class Members {
             waiter[0] = Thread.currentThread();
             try {
                 result.complete(ref instanceof IDeref d ? d.deref() : deref.invoke(ref));
-            } catch (Throwable t) { // of the future: for who asks
+            } catch (Throwable t) { // the result of the future
                 result.completeExceptionally(t);
             }
         });

@@ -139,12 +139,12 @@ public final class Races extends Strategy.Listed {
         return asleep.get(choice);
     }
 
-    /** Whether all candidates of a choice are to be tried, since it is not known what they touch. */
+    /** Returns whether all candidates of a choice must be tried, because it is not known what they touch. */
     boolean isBlind(int choice) {
         return choice >= blindFrom;
     }
 
-    /** Whether the step that was chosen touched no more than was to be seen before. */
+    /** Returns whether the chosen step touched nothing but what could be seen before it ran. */
     boolean isPlain(int choice) {
         return plain.get(choice);
     }

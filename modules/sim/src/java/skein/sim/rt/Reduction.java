@@ -13,7 +13,7 @@ public final class Reduction {
     private List<Node> path = new ArrayList<>();
     private boolean done;
 
-    /** Whether there is no more schedule. */
+    /** Returns whether no schedule is left. */
     public boolean isDone() {
         return done;
     }

@@ -188,12 +188,12 @@ public final class Simulation extends Engine {
         super.touches(x);
     }
 
-    /** Whether atoms have points. */
+    /** Returns whether reads and changes of atoms are points. */
     public boolean atoms() {
         return settings.atoms();
     }
 
-    /** Whether events are kept. */
+    /** Returns whether events are kept. */
     public boolean keepsEvents() {
         return trace.keeps();
     }
@@ -333,12 +333,12 @@ public final class Simulation extends Engine {
         return timeline.now;
     }
 
-    /** Whether a random number has been drawn. */
+    /** Returns whether a random number has been drawn. */
     public boolean drew() {
         return drew;
     }
 
-    /** Whether the run has failed or ended, and members are being cancelled. */
+    /** Returns whether the run has failed or ended, and members are being cancelled. */
     public boolean isEnding() {
         return ending || stopped;
     }

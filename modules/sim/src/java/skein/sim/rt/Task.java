@@ -63,7 +63,7 @@ public final class Task extends World.Member {
         return frame() != null && threadOperation == World.NONE ? port() : threadPort;
     }
 
-    /** Whether it stands in the list of what can go on. */
+    /** Returns whether the task is in the list of tasks that can run. */
     public boolean isReady() {
         return ready;
     }

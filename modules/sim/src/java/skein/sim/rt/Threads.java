@@ -193,7 +193,7 @@ final class Threads {
         LockSupport.unpark(carrier);
     }
 
-    /** Whether only the carrier can tell what goes on next. */
+    /** Returns whether only the carrier can tell which task runs next. */
     boolean needsCarrier() {
         return !atMonitors.isEmpty() || !outsiders.isEmpty();
     }

@@ -51,7 +51,7 @@ final class Timeline {
         return true;
     }
 
-    /** Whether something is due at any time. */
+    /** Returns whether something is due at any time. */
     boolean isEmpty() {
         return first() == null;
     }
