@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; One contestant: the same programs on whichever namespace -Dlib names. Writes {program {:ns 39.2}} as EDN to
+;; One contestant: the same programs on the namespace that -Dlib names. Writes {program {:ns 39.2}} as EDN to
 ;; the file that -Dout names. Run by run.clj, one JVM per contestant; -Donly=a,b limits the programs.
 (ns bench.async
   "Programs of channels and blocks, timed: the median of five rounds after three to warm up."
@@ -182,7 +182,7 @@
 (defn- in-100-ms [f] (a/take! (a/timeout 100) (fn [_] (f))))
 
 (def ^:private blockers
-  "What makes a function by which a thousand blocks block."
+  "By name, functions that make a function that blocks."
   {"sleep" (fn [] #(Thread/sleep 100))
    "deref" (fn [] (let [p (promise)] (in-100-ms #(deliver p 1)) #(deref p)))
    "take" (fn [] #(a/<!! (a/timeout 100)))

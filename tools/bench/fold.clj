@@ -43,7 +43,7 @@
   (into {} (map (fn [id] [id (.getThreadCpuTime threads (long id))])) (.getAllThreadIds threads)))
 
 (defn- busiest
-  "Runs `f`; returns the processor time of the thread that worked most: how long it would have taken if each had a processor."
+  "Runs `f`. Returns the processor time of the thread that worked most, which is the time if each thread had a processor."
   ^long [f]
   (let [before (cpu-times)]
     (f)
@@ -169,7 +169,7 @@
   [(fn ([] nil) ([a] a) ([_ b] b)) (fn ([] nil) ([a] a) ([a _] a)) (fn ([] []) ([a] a) ([a x] (if (vector? a) (conj a x) [x])))])
 
 (defn- pollute!
-  "Folds and transduces what any real program might, so that the JIT compiler has seen many functions in each place."
+  "Folds and transduces many kinds of things, as a real program does, so that the JIT compiler has seen many functions in each place."
   []
   (let [xs (vec (range 3000))
         sources [xs (apply list xs) (set (take 500 xs)) (long-array xs) (double-array xs) (range 3000)]]
@@ -309,7 +309,7 @@
         :else (recur acc at (inc i))))))
 
 (defn- mapped-chunks
-  "Returns what `combine` makes of the reductions of line-aligned chunks of a file, two threads at work: what one would write by hand."
+  "Combines the reductions of line-aligned chunks of a file by `combine`, on two threads, as a program written by hand does."
   [^File file step fresh combine ^ExecutorService pool]
   (with-open [in (RandomAccessFile. file "r")]
     (let [mapped (.map (.getChannel in) FileChannel$MapMode/READ_ONLY 0 (.length file))

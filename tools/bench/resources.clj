@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns bench.resources
-  "What a process uses, as its benchmark sees it from outside."
+  "Memory and processor time of another process."
   (:import
    (java.nio.file Files Path)
    (java.time Duration)))
@@ -16,7 +16,7 @@
     (catch Exception _ nil)))
 
 (defn cpu-ms
-  "Returns the processor time in ms that a process has used so far, or nil where the system does not tell."
+  "Returns the processor time in ms that a process has used so far, or nil if the system does not provide it."
   [^Process process]
   (when-let [^Duration cpu (.orElse (.totalCpuDuration (.info process)) nil)]
     (.toMillis cpu)))

@@ -22,7 +22,7 @@
   (<!! (go-loop [n 0] (when (< (long n) 1000) (<! (a/timeout 3600000)) (recur (inc (long n)))))))
 
 (defn- switches
-  "Two threads that give way to each other, 1000 times each."
+  "Two threads that yield to each other, 1000 times each."
   []
   (let [work (fn [] (dotimes [_ 1000] (Thread/yield)))
         t (Thread/startVirtualThread work)]
@@ -51,7 +51,7 @@
    ["1000 threads, one after the other" {:threads :auto} starts]])
 
 (defn- processor-ns
-  "The processor time that this process has had."
+  "Returns the processor time of this process so far."
   []
   (.getProcessCpuTime ^OperatingSystemMXBean (ManagementFactory/getOperatingSystemMXBean)))
 

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns bench.timing
-  "What all benchmarks measure with, and how they read their options.")
+  "Measuring and reading options, for all benchmarks.")
 
 (set! *warn-on-reflection* true)
 

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns build
-  "What deps.edn needs of a build: a module's Java, compiled into target/classes.
+  "The build that deps.edn needs: a module's Java, compiled into target/classes.
 
       clojure -T:build compile-java
 

@@ -1,11 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.arguments
-  "What programs beside the tests are given on the command line.")
+  "Command-line arguments of programs beside the tests.")
 
 (set! *warn-on-reflection* true)
 
 (defn positive
-  "Reads `text` by `parse`, or takes `default` if it is nil. Ends the program with exit code 2 and a word on stderr unless that
+  "Reads `text` by `parse`, or takes `default` if it is nil. Ends the program with exit code 2 and a message on stderr unless that
   is a number above 0."
   [usage parse text default]
   (let [n (if text (parse text) default)]

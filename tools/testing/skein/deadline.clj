@@ -17,7 +17,7 @@
   30000)
 
 (defn- all-threads
-  "Returns the JDK's dump of all threads, virtual ones too, which Thread knows nothing of."
+  "Returns the JDK's dump of all threads, virtual ones too, which Thread does not list."
   []
   (let [file (File/createTempFile "threads" ".txt")
         path (.getPath file)]

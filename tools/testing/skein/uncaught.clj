@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.uncaught
-  "What reaches the uncaught-exception handler while a test runs."
+  "Exceptions that reach the uncaught-exception handler while a test runs."
   (:require
    [skein.deadline :refer [deadline-ms]]))
 

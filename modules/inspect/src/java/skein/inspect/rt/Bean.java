@@ -8,18 +8,18 @@ import clojure.lang.Var;
 import java.util.function.Supplier;
 
 /**
- * The bean by which another process looks at this one. The other makes it, by its name, over the JVM's own attach
- * mechanism: nothing need have been prepared here, as long as this class is on the class path.
+ * The bean by which another process inspects this one. The other process creates it by its name, over the JVM's attach
+ * mechanism. This process needs no preparation, as long as this class is on its class path.
  */
 public final class Bean implements BeanMBean {
-    /** For those who make it by name. */
+    /** For the process that creates it by name. */
     public Bean() {}
 
     private static Object call(String name, Object... args) {
         return ((Var) Clojure.var("skein.inspect", name)).applyTo(RT.seq(args));
     }
 
-    /** The thread is of the JVM's making, and its loader need not see what the program sees. */
+    /** The JVM has made this thread, and its class loader may not see the program's classes. */
     private static <T> T withOurLoader(Supplier<T> work) {
         Thread thread = Thread.currentThread();
         ClassLoader outer = thread.getContextClassLoader();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.inspect.rt;
 
-/** What a process tells another one of its user. The bean is called {@link #NAME}. */
+/** The operations that another process of the same user can call. The bean is called {@link #NAME}. */
 public interface BeanMBean {
-    /** The bean's name among those of the process. */
+    /** The bean's name. */
     String NAME = "skein.inspect:type=Inspector";
 
     /** The version of the operations and of their results. Both processes must have the same. */
     int VERSION = 2;
 
-    /** {@link #VERSION} in this process. */
+    /** Returns {@link #VERSION} of this process. */
     int getVersion();
 
     /** Switches the inspector on. Returns whether it was off. */
@@ -19,20 +19,20 @@ public interface BeanMBean {
     void stop();
 
     /**
-     * A snapshot, see {@link Packing}.
+     * Returns a snapshot, see {@link Packing}.
      *
-     * @param prove whether the garbage collector is to run before
+     * @param prove whether the garbage collector runs first
      */
     byte[] snapshot(boolean prove);
 
-    /** Switches the inspector on, with the steps of blocks recorded or not. */
+    /** Switches the inspector on, with or without recording the steps of blocks. */
     void record(boolean on);
 
-    /** What blocks did when in the last so many ms, see {@link Packing}. Needs {@link #record}. */
+    /** Returns what blocks did in the last so many ms, see {@link Packing}. Needs {@link #record}. */
     byte[] timeline(long lastMillis);
 
     /**
-     * Where blocks park, as EDN {@code {[class state] place}}, as far as the process has the classes.
+     * Returns where blocks park, as EDN {@code {[class state] place}}, as far as the process has the classes.
      *
      * @param wanted as EDN {@code [[class state]]}
      */

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import skein.rt.Channel;
 
-/** The numbers and labels of channels. None is kept alive by that. */
+/** The numbers and labels of channels. They keep no channel alive. */
 public final class ChannelNames {
     private static final Map<Channel, Long> IDS = new WeakHashMap<>(); // guarded by the class
     private static final Map<Channel, String> LABELS = new WeakHashMap<>(); // guarded by the class
@@ -15,23 +15,23 @@ public final class ChannelNames {
 
     private ChannelNames() {}
 
-    /** The number of the channel, which no other of the process has. */
+    /** Returns the number of the channel, which is unique in the process. */
     public static synchronized long id(Channel channel) {
         return IDS.computeIfAbsent(channel, c -> ++lastId);
     }
 
-    /** The label of the channel, or null. */
+    /** Returns the label of the channel, or null. */
     public static synchronized String label(Channel channel) {
         return LABELS.isEmpty() ? null : LABELS.get(channel); // most programs have none
     }
 
-    /** Gives the channel a label, or with null takes it back. */
+    /** Gives the channel a label. With null, removes the label. */
     public static synchronized void label(Channel channel, String label) {
         if (label == null) LABELS.remove(channel);
         else LABELS.put(channel, label);
     }
 
-    /** The channels that have a label. */
+    /** Returns the channels that have a label. */
     public static synchronized List<Channel> labelled() {
         return new ArrayList<>(LABELS.keySet());
     }

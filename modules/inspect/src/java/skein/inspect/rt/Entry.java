@@ -8,8 +8,8 @@ import skein.rt.watch.Sites;
 
 /**
  * What is known of one block that has not ended. It holds neither the frame nor a channel, so the collector takes a frame
- * that nothing can reach any more; what stands here then tells where the block was. The result port of the block holds it,
- * for those who wait for a block that is gone.
+ * that nothing can reach any more. The entry then tells where the block was. The result port of the block holds the entry,
+ * for threads and blocks that wait for a collected block.
  *
  * <p>The fields that change are written by the thread that runs the block and read by anybody, without order: a reader
  * may see the park before the last.
@@ -54,27 +54,27 @@ public final class Entry extends WeakReference<Frame> {
         since = now;
     }
 
-    /** When it began its last operation, or its last step, whichever is later; in ticks. */
+    /** Returns when it began its last operation or its last step, whichever is later, in ticks. */
     public int since() {
         return since;
     }
 
-    /** How many steps it has run. */
+    /** Returns how many steps it has run. */
     public int runs() {
         return runs;
     }
 
-    /** Its last operation, as in {@link skein.rt.World}; NONE before the first. */
+    /** Returns its last operation, as in {@link skein.rt.World}; NONE before the first. */
     public int op() {
         return op;
     }
 
-    /** Where its last operation stands, or null before the first. */
+    /** Returns where its last operation is in the source, or null before the first. */
     public Sites.Site site() {
         return op == 0 ? null : sites.at(state);
     }
 
-    /** Where the operation of {@code state} stands; null if it is -1. */
+    /** Returns where the operation of {@code state} is in the source, or null if the state is -1. */
     public Sites.Site site(int state) {
         return state < 0 ? null : sites.at(state);
     }

@@ -14,8 +14,8 @@ import skein.rt.schedule.Timeout;
 import skein.rt.watch.Sites;
 
 /**
- * What the inspector tells the JDK's flight recorder, if one records: long waits, blocks that were collected before they had
- * ended, and each second how many blocks there are. There is no event object while a block waits.
+ * The inspector's events for the JDK's flight recorder, if one records: long waits, blocks that were collected before they had
+ * ended, and each second how many blocks there are. While a block waits there is no event object.
  */
 final class Flight {
     /** Shorter waits are not reported. */
@@ -27,7 +27,7 @@ final class Flight {
 
     private Flight() {}
 
-    /** A block goes on after it has waited. */
+    /** A block continues after a wait. */
     @Name("skein.Park")
     @Label("Park of a block")
     @Category("Skein")
@@ -109,7 +109,7 @@ final class Flight {
         return site == null ? "" : site.file() + ":" + site.line() + " " + site.form();
     }
 
-    /** The block goes on after so many ticks. */
+    /** The block continues after so many ticks. */
     static void parked(Entry block, int ticks) {
         if (!records()) return;
         Park e = new Park();

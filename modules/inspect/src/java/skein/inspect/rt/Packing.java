@@ -16,12 +16,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Data as bytes, for the way from one process to another: nil, booleans, whole numbers, doubles, strings, keywords, symbols,
+ * Data as bytes, to be sent from one process to another: nil, booleans, whole numbers, doubles, strings, keywords, symbols,
  * maps, and collections, which come back as vectors.
  *
  * <p>A snapshot of 100,000 blocks is mostly maps with the same few sets of keys, and the same few places in the source. So
  * each name, each set of keys and each place is written once, and then by its number. A place that two blocks share is one
- * object when it comes back, too.
+ * object after unpacking, too.
  */
 public final class Packing {
     private static final int NIL = 0,
@@ -45,7 +45,7 @@ public final class Packing {
         return Arrays.copyOf(writer.out, writer.at);
     }
 
-    /** Returns the data that {@link #pack} was given. */
+    /** Returns the data that {@link #pack} has packed. */
     public static Object unpack(byte[] bytes) {
         return new Reader(bytes).read();
     }

@@ -10,8 +10,8 @@ import skein.rt.watch.Probe;
 /**
  * The last steps of blocks, while they are recorded: when each began and ended, on which thread.
  *
- * <p>A thread writes into one of 16 rings, the one of its number. So two workers seldom meet at a lock, there is no ring for a
- * thread that has ended, and the events of one thread stand in their order.
+ * <p>A thread writes into one of 16 rings, chosen by its number. So two workers seldom want the same lock, a thread that has ended leaves
+ * no ring behind, and the events of one thread are in order.
  */
 public final class Recorder implements Probe {
     /** What can happen to a block. */
@@ -20,7 +20,7 @@ public final class Recorder implements Probe {
         RESUMED,
         /** The thread has left the block's code. */
         SUSPENDED,
-        /** The block has ended, and its last step is about to. */
+        /** The block has ended, and its last step is about to end. */
         FINISHED,
         /** As FINISHED, by an exception. */
         FAILED
@@ -31,7 +31,7 @@ public final class Recorder implements Probe {
      *
      * @param nanos as System.nanoTime
      * @param state where the block had waited when it was resumed; -1 if it had not
-     * @param thread the name of the thread, which others may have too: a worker's next thread has it
+     * @param thread the name of the thread. It need not be unique: a worker's next thread has the same name
      */
     public record Event(long nanos, Kind kind, Entry block, int state, String thread, long tid) {}
 
@@ -72,7 +72,7 @@ public final class Recorder implements Probe {
             }
         }
 
-        /** A copy, of which the lock is of no use: to read a ring takes longer than a worker should wait. */
+        /** Returns a copy that is read without the lock: reading a ring takes longer than a worker should wait. */
         Ring copy() {
             Ring copy = new Ring();
             lock();
@@ -93,7 +93,7 @@ public final class Recorder implements Probe {
 
     private final Ring[] rings = new Ring[RINGS];
 
-    /** One that has recorded nothing. */
+    /** Makes a recorder without events. */
     public Recorder() {
         for (int i = 0; i < RINGS; i++) rings[i] = new Ring();
     }
@@ -126,7 +126,7 @@ public final class Recorder implements Probe {
         add(Kind.FAILED, frame);
     }
 
-    /** The events since {@code since}, as System.nanoTime; those of one thread stand in their order. */
+    /** Returns the events since {@code since}, as System.nanoTime. Those of one thread are in order. */
     public List<Event> since(long since) {
         List<Event> events = new ArrayList<>();
         for (Ring ring : rings) {

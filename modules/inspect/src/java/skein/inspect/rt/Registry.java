@@ -30,19 +30,19 @@ import skein.rt.watch.Note;
  * </pre>
  *
  * <ul>
- *   <li>RG1 Nothing here holds a frame. A frame's own note holds the ports of its last operation, of an alts with what it
- *       puts, until the next operation, the next step or the end of the block. What stands here of a waiting thread holds what
- *       that thread holds too, and goes when the wait ends.
+ *   <li>RG1 Nothing here holds a frame. A frame's own note holds the ports of its last operation, and for an alts the
+ *       values to put, until the next operation, the next step or the end of the block. The record of a waiting thread holds
+ *       only what that thread holds too, and is removed when the wait ends.
  *   <li>RG2 An entry is in the list of its stripe exactly while its fate is LIVES.
  *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it while it was in its list. The end of a block takes
  *       the entry out of the list while the frame is in use: a frame that ends reads its port and what can be cancelled of it
- *       after it has told {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED. One that a
- *       finalizer has brought back gets another entry when it goes on, and the first is forgotten.
- *   <li>RG4 After {@link #collect} every block is COLLECTED that its collection has found. The queue does not say so: it has no
- *       order, so a mark may come out of it before the entries. But the collector has cleared them all when it hands over one.
+ *       after it has told {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED. A block
+ *       that a finalizer has brought back gets another entry when it continues, and the first one is dropped.
+ *   <li>RG4 After {@link #collect} every block that this collection has found is COLLECTED. The queue does not show that: it has no
+ *       order, so a mark may come out of it before the entries. But the collector clears all references before it enqueues one.
  * </ul>
  *
- * The idea that the collector proves who waits for ever is Go's (golang/go#74609): what can go on is reachable.
+ * The idea that the collector proves which blocks wait for ever is Go's (golang/go#74609): a block that can continue is reachable.
  */
 public final class Registry implements Inspector, Runnable {
     /** How long a tick is. */
@@ -89,7 +89,7 @@ public final class Registry implements Inspector, Runnable {
 
     /** The note that a frame carries. */
     private static final class Live extends Note {
-        Object port; // of the last operation; null once the block goes on after it
+        Object port; // of the last operation; null once the block continues after it
         int refusals; // operations on the same port, one after the other, that found it closed
         Entry entry;
 
@@ -130,8 +130,8 @@ public final class Registry implements Inspector, Runnable {
     }
 
     /**
-     * A thread that waits for {@code port}, or for several when that is a vector, since tick {@code since}; and what of it
-     * can be cancelled, or null.
+     * A thread that waits for {@code port}, or for several ports if that is a vector, since tick {@code since}; and its
+     * cancellable, or null.
      */
     public record Waiting(Waiter waiter, Object port, int since, Cancellable cancellable) {}
 
@@ -154,7 +154,7 @@ public final class Registry implements Inspector, Runnable {
         }
     }
 
-    /** The registry of this process. */
+    /** Returns the registry of this process. */
     public static Registry get() {
         return THE_ONE;
     }
@@ -164,7 +164,7 @@ public final class Registry implements Inspector, Runnable {
         return clock != null;
     }
 
-    /** Sees blocks from now on, and those that are there from their next step on. */
+    /** Starts to record blocks. Blocks that exist already are recorded from their next step on. */
     public synchronized void start() {
         if (clock != null) return;
         clock = Thread.ofPlatform()
@@ -176,7 +176,7 @@ public final class Registry implements Inspector, Runnable {
         clock.setContextClassLoader(Registry.class.getClassLoader());
         clock.start();
         Flight.start();
-        Hooks.inspector(this); // first: the end of a block that stands in a list must be heard of
+        Hooks.inspector(this); // first: no end of a block in a list may be missed
         for (Stripe s : stripes) {
             s.lock();
             s.off = false;
@@ -184,7 +184,7 @@ public final class Registry implements Inspector, Runnable {
         }
     }
 
-    /** Records the steps of blocks from now on, or no longer; then what was recorded is forgotten. */
+    /** Starts or stops recording the steps of blocks. Stopping drops what was recorded. */
     public synchronized void record(boolean on) {
         if (on == (recorder != null)) return;
         if (on) Hooks.addProbe(recorder = new Recorder());
@@ -194,12 +194,12 @@ public final class Registry implements Inspector, Runnable {
         }
     }
 
-    /** What records the steps of blocks, or null. */
+    /** Returns the recorder of steps, or null. */
     public synchronized Recorder recorder() {
         return recorder;
     }
 
-    /** Forgets everything, and lets go of all but the notes that blocks carry until they end. */
+    /** Drops everything except the notes, which blocks carry until they end. */
     public synchronized void stop() {
         if (clock == null) return;
         record(false);
@@ -257,7 +257,7 @@ public final class Registry implements Inspector, Runnable {
         return e;
     }
 
-    /** A block goes on: the inspector was off meanwhile; or a finalizer has brought back what the collector had taken. */
+    /** A block without a valid entry continues: the inspector was off meanwhile, or a finalizer has brought back a collected block. */
     private Entry again(Entry e, Frame frame) {
         if (e.fate == Entry.Fate.COLLECTED) {
             synchronized (collected) {
@@ -317,7 +317,7 @@ public final class Registry implements Inspector, Runnable {
         Flight.collected(e);
     }
 
-    /** Garbage from the start: when it has come out of the queue, the collector has run. */
+    /** An object that is garbage at once: when its reference comes out of the queue, the collector has run. */
     private static final class Mark extends WeakReference<Frame> {
         final CountDownLatch reached = new CountDownLatch(1);
 
@@ -327,7 +327,7 @@ public final class Registry implements Inspector, Runnable {
     }
 
     /**
-     * Runs the garbage collector, and waits until what it has found is known.
+     * Runs the garbage collector, and waits until its results have arrived.
      *
      * @return false when it did not run within the time, as under -XX:+DisableExplicitGC, or the registry is off
      */

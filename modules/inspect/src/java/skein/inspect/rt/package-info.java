@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What the inspector keeps while it is on: an entry for each block, and which threads wait. Reading it is Clojure's. */
+/** The data that the inspector keeps while it is on: an entry for each block, and the threads that wait. Clojure code reads it. */
 package skein.inspect.rt;

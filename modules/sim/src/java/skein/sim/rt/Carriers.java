@@ -9,7 +9,7 @@ import java.util.concurrent.Executor;
 import skein.rt.World;
 
 /**
- * Virtual threads whose scheduler is ours. The JDK's own tests make such threads in this way; there is no public one up
+ * Virtual threads with a scheduler of our own. The JDK's own tests make such threads in this way; there is no public one up
  * to JDK 25. It needs {@code --add-opens java.base/java.lang=ALL-UNNAMED}. Threads that such a thread starts inherit its
  * scheduler.
  */
@@ -41,7 +41,7 @@ public final class Carriers {
                 blockPermit = getter(virtual, "blockPermit", boolean.class, Thread.class);
             }
         } catch (ReflectiveOperationException
-                | RuntimeException e) { // not opened, or another JDK: the lite mode is left
+                | RuntimeException e) { // not opened, or another JDK: only the lite mode works
             builder = null;
         }
         BUILDER = builder;
@@ -94,7 +94,7 @@ public final class Carriers {
         }
     }
 
-    /** A virtual thread, not started, that {@code scheduler} runs. */
+    /** Returns a virtual thread, not started, that {@code scheduler} runs. */
     static Thread virtual(Executor scheduler, Runnable task, String name) {
         try {
             return ((Thread.Builder.OfVirtual) BUILDER.newInstance(scheduler))
@@ -105,7 +105,7 @@ public final class Carriers {
         }
     }
 
-    /** The thread that {@code continuation}, which the JDK gave to a scheduler, goes on with; null where that is not known. */
+    /** Returns the thread of {@code continuation}, which the JDK gave to a scheduler, or null if it is not known. */
     static Thread threadOf(Runnable continuation) {
         MethodHandle getter = THREAD_OF.get(continuation.getClass());
         try {
@@ -115,7 +115,7 @@ public final class Carriers {
         }
     }
 
-    /** Reads what a lambda of VirtualThread holds: its thread. */
+    /** Reads the thread that a lambda of VirtualThread holds. */
     private static MethodHandle threadIn(Class<?> type) {
         try {
             for (Field field : type.getDeclaredFields()) {

@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
 import skein.rt.World;
 import skein.rt.schedule.Timeout;
 
-/** Runs the tasks of a simulation one at a time; the strategy chooses wherever more than one could go on. */
+/** Runs the tasks of a simulation one at a time; the strategy chooses when more than one could run. */
 abstract class Engine extends World implements Executor {
     /*
      * A task is in one of these states:
@@ -26,16 +26,16 @@ abstract class Engine extends World implements Executor {
      *   X4  A choice of one is no choice: nothing is drawn and nothing is recorded.
      *   X5  When a run is over no task of it runs again.
      *
-     * With threads, a virtual thread's continuation is run by the carrier; blocks and callbacks are run by a Server, a
-     * virtual thread of the simulation. One that blocks in the middle of a step is left behind with its task, which then
-     * is like a thread; another server takes over. Without threads, the carrier runs everything; while the body waits,
-     * it runs the others from within that wait.
+     * With threads, the carrier runs a virtual thread's continuation, and a Server, a virtual thread of the simulation, runs
+     * blocks and callbacks. If one of these blocks in the middle of a step, its server stays with the task, which is then like
+     * a thread, and another server takes over. Without threads, the carrier runs everything: while the body waits, it runs
+     * the others from within that wait.
      */
 
     /** How many more steps a run has to clean up, once it is over. */
     private static final int LAST_STEPS = 1000;
 
-    /** How many points a task passes at most while others can go on. */
+    /** How many points a task passes at most while others are ready. */
     private static final int FAIR_TURNS = 500;
 
     /** How long a step can take, in nanoseconds, where steps take time. */
@@ -91,7 +91,7 @@ abstract class Engine extends World implements Executor {
 
     // The run
 
-    /** Runs the test to its end on this thread, which must be of the platform. */
+    /** Runs the test to its end on this thread, which must be a platform thread. */
     public void run() {
         threads = new Threads(this);
         stepper = new Stepper(this);
@@ -138,13 +138,13 @@ abstract class Engine extends World implements Executor {
         if (t.kind == Task.Kind.CALLBACK || t.kind == Task.Kind.TIMER) end(t);
     }
 
-    /** Looks at what must hold after each step. */
+    /** Checks the claims that must hold after each step. */
     abstract void afterStep();
 
-    /** The run ends: finds out whether it has failed. Again has no effect. */
+    /** Ends the run, and finds out whether it has failed. A second call has no effect. */
     abstract void judge();
 
-    // What can go on
+    // Tasks that are ready
 
     Task add(Task t) {
         tasks.add(t);
@@ -160,7 +160,7 @@ abstract class Engine extends World implements Executor {
         return t;
     }
 
-    /** The current step lets {@code t} go on. */
+    /** The current step makes {@code t} ready. */
     void wakes(Task t) {
         if (races != null) races.wakes(t);
     }
@@ -173,12 +173,12 @@ abstract class Engine extends World implements Executor {
         if (races != null && !ending) races.begins(t);
     }
 
-    /** It is the turn of {@code t}. */
+    /** Makes {@code t} the current task. */
     void runs(Task t) {
         current = t;
     }
 
-    /** It will be the turn of {@code t}. */
+    /** Makes {@code t} the next task. */
     void goesNext(Task t) {
         next = t;
     }
@@ -187,7 +187,7 @@ abstract class Engine extends World implements Executor {
         if (tasks.remove(t)) note("end", t, null, null);
     }
 
-    /** The task that is candidate {@code i} of the choice that is being made. */
+    /** Returns candidate {@code i} of the choice that is being made. */
     Task candidate(int i) {
         return !currentCompetes ? tasks.ready(i) : i == 0 ? current : tasks.ready(i - 1);
     }
@@ -200,7 +200,7 @@ abstract class Engine extends World implements Executor {
         return chosen;
     }
 
-    /** The next task; null when nothing goes on. Only the carrier can wait for something to become ready. */
+    /** Returns the next task, or null if none can run. Only the carrier can wait until one becomes ready. */
     Task take(boolean onCarrier) {
         turns = 0;
         Task chosen = next;
@@ -239,7 +239,7 @@ abstract class Engine extends World implements Executor {
         return t;
     }
 
-    /** Counts a step, and looks at what must always hold. Returns false when it is one too many. */
+    /** Counts a step, and checks the claims that must always hold. Returns false if the limit of steps is exceeded. */
     private boolean beginStep() {
         long step = steps + 1;
         steps = step;
@@ -285,7 +285,7 @@ abstract class Engine extends World implements Executor {
         }
     }
 
-    /** Nothing is ready. Returns whether something may be now. */
+    /** Called when no task is ready. Returns whether one may be ready now. */
     private boolean goesOn() {
         current = clock;
         if (races != null) races.rests();
@@ -318,7 +318,7 @@ abstract class Engine extends World implements Executor {
         }
     }
 
-    /** Cancels what is left, so that it cleans up. */
+    /** Cancels the tasks that are left, so that they clean up. */
     private void unwind() {
         ending = true;
         stopped = true;
@@ -335,7 +335,7 @@ abstract class Engine extends World implements Executor {
         loop();
     }
 
-    /** Tells a task that the run has ended, once; and again if it does not end for long. The clock has no code to end. */
+    /** Cancels a task at the end of the run, once, and again if it takes long to end. The clock has no code to end. */
     private void ends(Task t) {
         if (t == clock || t.told && ++extraSteps < LAST_STEPS) return;
         t.told = true;
@@ -357,7 +357,7 @@ abstract class Engine extends World implements Executor {
         admitDue();
         int others = tasks.readyCount();
         if (others == 0) return false;
-        if (++turns > FAIR_TURNS) { // it may wait for what another does, in a loop
+        if (++turns > FAIR_TURNS) { // it may wait in a loop for another task
             next = tasks.dequeue(0);
             strategy.yielded(current);
             begins(next);

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import skein.rt.World;
 import skein.rt.schedule.Timeout;
 
-/** What Clojure and the JVM do for members of a simulation in another way than for others. */
+/** The things that Clojure and the JVM do differently for members of a simulation. */
 public final class Members {
     private static ExecutorService pooled; // of agents, while they are replaced; guarded by the class
     private static ExecutorService solo;
@@ -21,7 +21,7 @@ public final class Members {
 
     private Members() {}
 
-    /** Has the futures and agents of members run in their simulation, and their uncaught exceptions fail it. */
+    /** From now on futures and agents of members run in their simulation, and their uncaught exceptions fail it. */
     public static synchronized void install() {
         pooled = Agent.pooledExecutor;
         solo = Agent.soloExecutor;
@@ -36,14 +36,14 @@ public final class Members {
         });
     }
 
-    /** Ends what {@link #install} began. */
+    /** Undoes {@link #install}. */
     public static synchronized void uninstall() {
         Agent.pooledExecutor = pooled;
         Agent.soloExecutor = solo;
         Thread.setDefaultUncaughtExceptionHandler(handler);
     }
 
-    /** Runs the tasks of members on threads of their simulation, and passes on those of others. */
+    /** Runs tasks of members on threads of their simulation, and passes other tasks on. */
     private static final class Joining extends AbstractExecutorService {
         private final ExecutorService others;
 
@@ -82,7 +82,7 @@ public final class Members {
         }
     }
 
-    /** As {@code (deref ref millis absent)}, on the clock of {@code sim}; {@code deref} is Clojure's. */
+    /** As {@code (deref ref millis absent)}, on the clock of {@code sim}. The argument {@code deref} is Clojure's function. */
     public static Object deref(Simulation sim, Object ref, long millis, Object absent, IFn deref) throws Exception {
         CompletableFuture<Object> result = new CompletableFuture<>();
         Timeout timeout = Timeout.calling(millis, new clojure.lang.AFn() {

@@ -9,18 +9,18 @@ import skein.rt.Frame;
  *
  * @param continuation of the thread, or null
  * @param frame of the block, or null
- * @param by who did it, or null
+ * @param by the thread that woke it, or null
  * @param where its stack, or null
- * @param task what was woken, and {@code waited} the stack of its thread; both null until the simulation has seen to it
+ * @param task what was woken, and {@code waited} the stack of its thread; both null until the simulation has handled it
  */
 public record Outsider(
         Runnable continuation, Frame frame, Thread by, Throwable where, Task task, StackTraceElement[] waited) {
 
-    /** The JDK's classes in which a thread waits for what is outside of the JVM. */
+    /** The JDK's classes in which a thread waits for something outside of the JVM. */
     private static final List<String> DEVICES =
             List.of("sun.nio.ch.", "sun.nio.fs.", "java.net.", "java.lang.Process", "jdk.internal.net.http.");
 
-    /** Returns whether what was woken, or is to be, waited for input or output. */
+    /** Returns whether the thread waited, or waits, for input or output. */
     public boolean atDevice() {
         if (waited == null) return false;
         for (StackTraceElement e : waited) {

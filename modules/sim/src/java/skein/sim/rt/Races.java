@@ -11,16 +11,16 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Records what the steps of a run touch, and finds those whose order matters: where another task could have gone first,
- * with another result.
+ * Records what the steps of a run touch, and finds those whose order matters: another task could have gone first, with another
+ * result.
  *
  * <p>Flanagan, Godefroid: Dynamic partial-order reduction for model checking software, POPL 2005; sleep sets: Godefroid,
  * Partial-order methods for the verification of concurrent systems, 1996. Differs: a step is all that a task does between
  * two choices, and it touches a set of things. It is put to sleep only if it touched no more than the operation with which
- * it began, since things are told apart in one run only.
+ * it began, since things have an identity in one run only.
  */
 public final class Races extends Strategy.Listed {
-    /** What hears of a task that should also be tried at a choice, by its number among the candidates. */
+    /** Receives the task that should also be tried at a choice, by its number among the candidates. */
     interface Found {
         void tried(int choice, int candidate);
     }
@@ -28,7 +28,7 @@ public final class Races extends Strategy.Listed {
     /** A step of {@code task}. Those with a number below {@code barrier} can't come after it. */
     private record Step(Task task, int choice, int barrier, Set<Object> touched, List<Task> woken) {}
 
-    /** Touched by a step of which is not known what it touches: it stands for everything. */
+    /** Stands for everything. A step touches it if it is not known what the step touches. */
     private static final Object EVERYTHING = new Object();
 
     private final List<Step> steps = new ArrayList<>();
@@ -96,7 +96,7 @@ public final class Races extends Strategy.Listed {
 
     @Override
     void yielded(Task task) {
-        touches(EVERYTHING); // who goes on depends on all others
+        touches(EVERYTHING); // which task runs next depends on all others
     }
 
     /** A step of {@code task} begins. */
@@ -123,7 +123,7 @@ public final class Races extends Strategy.Listed {
         sleeping.values().removeIf(next -> x == EVERYTHING || !Collections.disjoint(next, things));
     }
 
-    /** The current step lets {@code task} go on. */
+    /** The current step makes {@code task} ready. */
     void wakes(Task task) {
         if (isCancellable(task)) blinds();
         if (!steps.isEmpty()) steps.getLast().woken.add(task);
@@ -149,7 +149,7 @@ public final class Races extends Strategy.Listed {
         return plain.get(choice);
     }
 
-    /** Nothing can go on: what comes now comes after all that was. */
+    /** No task can run, so all later steps come after all earlier ones. */
     void rests() {
         barrier = steps.size();
     }
@@ -160,7 +160,7 @@ public final class Races extends Strategy.Listed {
         touches(EVERYTHING);
     }
 
-    /** Finds the pairs of steps that touch the same, and of which nothing else has fixed the order. */
+    /** Finds the pairs of steps that touch the same thing, and whose order nothing else has fixed. */
     void find(Found found) {
         Map<Object, BitSet> users = new IdentityHashMap<>(); // the steps that touched a thing
         Map<Task, BitSet> causes = new IdentityHashMap<>(); // the steps that come before all that a task does next
@@ -198,7 +198,7 @@ public final class Races extends Strategy.Listed {
     /** Step {@code j} should be tried before step {@code i}: by its own task, or by one that {@code known} names as a cause. */
     private void tryBefore(int i, int j, BitSet known, Found found) {
         int choice = steps.get(i).choice;
-        if (choice < 0) return; // no other task could go on
+        if (choice < 0) return; // no other task could run
         Task[] tasks = candidates.get(choice);
         for (int k = j; k > i; k = known.previousSetBit(k - 1)) {
             for (int c = 0; c < tasks.length; c++) {

@@ -7,7 +7,7 @@ import java.util.List;
 
 /** A depth-first search of the schedules that can have different results. */
 public final class Reduction {
-    /** A choice of the last run: what it was, what has been tried there, what is to be, and what can be put to sleep. */
+    /** A choice of the last run: the candidate taken, those tried before, those still to try, and those that can be put to sleep. */
     private record Node(int value, BitSet tried, BitSet wanted, BitSet plain) {}
 
     private List<Node> path = new ArrayList<>();
@@ -18,7 +18,7 @@ public final class Reduction {
         return done;
     }
 
-    /** Returns the next schedule, the same one until its run is learnt. */
+    /** Returns the next schedule. Returns the same one until {@link #learn} has been called. */
     public Races next() {
         List<BitSet> sleepers = new ArrayList<>();
         int[] numbers = new int[path.size()];
@@ -33,7 +33,7 @@ public final class Reduction {
         return new Races(numbers, values, sleepers);
     }
 
-    /** Learns from a run by {@code races}, the last that {@link #next} has returned. */
+    /** Learns from the run of the last schedule that {@link #next} has returned. */
     public void learn(Races races, Trace trace) {
         for (int i = path.size(); i < trace.choices(); i++) {
             Node node = new Node(trace.value(i), races.asleep(i), new BitSet(), new BitSet());

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** What the runs of an exploration had, all together. Mutable, since a run can take less than a microsecond. */
+/** Totals over the runs of an exploration. Mutable, since a run can take less than a microsecond. */
 public final class RunTotals {
     private final Set<Long> seen = new HashSet<>(); // hashes of runs
     private final Set<Long> seenAgain = new HashSet<>();
@@ -28,37 +28,37 @@ public final class RunTotals {
         sim.sightings().forEach((claim, holds) -> sightings.merge(claim, holds, Boolean::logicalOr));
     }
 
-    /** How many runs differ from all others before them. */
+    /** Returns how many runs differ from all runs before them. */
     public int distinct() {
         return seen.size();
     }
 
-    /** How many runs came about once. */
+    /** Returns how many runs occurred only once. */
     public int once() {
         return seen.size() - seenAgain.size();
     }
 
-    /** How many steps the runs had. */
+    /** Returns how many steps the runs had. */
     public long steps() {
         return steps;
     }
 
-    /** How many steps the longest run had. */
+    /** Returns how many steps the longest run had. */
     public long longest() {
         return longest;
     }
 
-    /** The most virtual time that passed in a run. */
+    /** Returns the most virtual time that passed in a run. */
     public long virtualNanos() {
         return virtualNanos;
     }
 
-    /** The most choices that a run had, at least 1. */
+    /** Returns the most choices that a run had, at least 1. */
     public int choices() {
         return choices;
     }
 
-    /** What has been claimed to hold sometimes, and whether it has. */
+    /** Returns each claim that something holds sometimes, and whether it has held. */
     public Map<String, Boolean> sightings() {
         return sightings;
     }

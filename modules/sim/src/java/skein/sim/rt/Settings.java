@@ -11,10 +11,10 @@ import clojure.lang.IFn;
  * @param atoms whether atoms have points as well
  * @param manualTime whether time moves by {@link Simulation#advance} alone
  * @param slowSteps whether steps may take time
- * @param maxSteps how many steps a run has
- * @param leaks what may not be left at the end: 0 nothing counts, 1 no put that waits, 2 nothing that waits
+ * @param maxSteps the most steps that a run may have
+ * @param leaks what counts as a leak at the end: 0 nothing, 1 a put that waits, 2 everything that waits
  * @param waitsOutside whether threads that are not simulated may wake members
- * @param outsideNanos how long to wait for them when nothing else goes on
+ * @param outsideNanos how long to wait for them when no task can run
  * @param keepsEvents whether the trace has events
  * @param seed of the random numbers
  * @param faultAt the point after the naming of a target at which a fault is injected; 0: none

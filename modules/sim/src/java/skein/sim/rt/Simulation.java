@@ -15,17 +15,17 @@ import skein.rt.World;
 import skein.rt.schedule.Timeout;
 
 /**
- * One run of a test: its body, and all blocks, callbacks, timers and threads that come of it, one at a time on one
+ * One run of a test: its body, and all blocks, callbacks, timers and threads that it starts, one at a time on one
  * platform thread.
  */
 public final class Simulation extends Engine {
-    /** How long a deadlock that is to be reported may turn out to be a wait for a thread that is not simulated. */
+    /** How long to wait before a deadlock is reported: it may be a wait for a thread that is not simulated. */
     private static final long LATE_NANOS = 100_000_000;
 
-    /** What a test says must hold always, or sometimes. */
+    /** A claim of the test that something holds always, or sometimes. */
     private record Claim(IFn predicate, String message, boolean always) {}
 
-    /** An exception that waits for somebody to ask for it. */
+    /** An exception that some code may still ask for. */
     private record Kept(Throwable thrown, BooleanSupplier observed) {}
 
     private final List<Claim> claims = new ArrayList<>(0);
@@ -41,7 +41,7 @@ public final class Simulation extends Engine {
         super(settings, strategy, body);
     }
 
-    // What the runtime asks
+    // Calls by the runtime
 
     @Override
     public void ready(Runnable work) {
@@ -114,7 +114,7 @@ public final class Simulation extends Engine {
         rethrown.add(thrown);
     }
 
-    /** The first exception that reached nobody: what else has failed since may come of it. Or null. */
+    /** Returns the first exception that reached nobody, or null. Later failures may be its consequences. */
     private Throwable firstUncaught() {
         for (Throwable t : uncaught) if (rethrown.stream().noneMatch(r -> r == t)) return t;
         return null;
@@ -156,9 +156,9 @@ public final class Simulation extends Engine {
         threads.execute(continuation);
     }
 
-    // What tests ask
+    // Calls by tests
 
-    /** The simulation that the current thread is in, or null. */
+    /** Returns the simulation that the current thread is in, or null. */
     public static Simulation here() {
         return World.current() instanceof Simulation s ? s : null;
     }
@@ -182,7 +182,7 @@ public final class Simulation extends Engine {
         }
     }
 
-    /** The current step does something with {@code x} that others may see. */
+    /** The current step does something with {@code x} that other tasks may see. */
     @Override
     public void touches(Object x) {
         super.touches(x);
@@ -203,19 +203,19 @@ public final class Simulation extends Engine {
         if (!settings.threads() && !RT.booleanCast(done.invoke())) await(() -> RT.booleanCast(done.invoke()));
     }
 
-    /** What a thread may have blocked in is done. */
+    /** The operation in which a thread may have blocked is done. */
     public void passed() {
         current.threadOperation = NONE;
     }
 
-    /** Waits until nobody else can go on at this time. */
+    /** Waits until no other task can run at this time. */
     public void settle() {
         Wake wake = new Wake();
         settlers.add(wake::wake);
         wake.await();
     }
 
-    /** Waits until {@code nanos} have passed and nobody else can go on. */
+    /** Waits until {@code nanos} have passed and no other task can run. */
     public void advance(long nanos) {
         Wake wake = new Wake();
         long at = timeline.now + nanos;
@@ -225,7 +225,7 @@ public final class Simulation extends Engine {
         settle();
     }
 
-    /** Lets others go first. */
+    /** Yields: lets other tasks go first. */
     public void rest() {
         if (settings.threads()) Thread.yield();
         else if (current == main && mainWaits == null && !ending) {
@@ -258,12 +258,12 @@ public final class Simulation extends Engine {
         if (races != null) races.blinds();
     }
 
-    /** What has been claimed to hold sometimes, and whether it has in this run. */
+    /** Returns each claim that something holds sometimes, and whether it has held in this run. */
     public Map<String, Boolean> sightings() {
         return sightings;
     }
 
-    /** The names that the test gives to ports and others. */
+    /** Returns the names that the test gives to ports and other things. */
     public Map<Object, String> labels() {
         return labels;
     }
@@ -273,7 +273,7 @@ public final class Simulation extends Engine {
         targeted = inject;
     }
 
-    /** How many points there were since a target was named. */
+    /** Returns how many points there were since a target was named. */
     public int points() {
         return points;
     }
@@ -283,52 +283,52 @@ public final class Simulation extends Engine {
         if (timeline.jump(Long.MAX_VALUE)) passTime(timeline.now);
     }
 
-    /** What the body returned. */
+    /** Returns what the body returned. */
     public Object value() {
         return value;
     }
 
-    /** Why the run failed, or null. */
+    /** Returns why the run failed, or null. */
     public Verdict verdict() {
         return verdict;
     }
 
-    /** What {@link Settings#describe} said, or null. */
+    /** Returns what {@link Settings#describe} returned, or null. */
     public Object description() {
         return description;
     }
 
-    /** What the run's steps touched; null unless the strategy is to reduce the search. */
+    /** Returns what the run's steps touched, or null if the strategy does not reduce the search. */
     public Races races() {
         return races;
     }
 
-    /** The body. */
+    /** Returns the body. */
     public Task main() {
         return main;
     }
 
-    /** The task that runs. */
+    /** Returns the task that runs. */
     public Task running() {
         return current;
     }
 
-    /** The thread on which {@code task} runs. Any thread may ask. */
+    /** Returns the thread on which {@code task} runs. Any thread may ask. */
     public Thread threadOf(Task task) {
         return threads.of(task);
     }
 
-    /** The tasks that have not ended, in no order that means anything. */
+    /** Returns the tasks that have not ended, in no particular order. */
     public List<Task> live() {
         return tasks.live();
     }
 
-    /** How many steps there have been. */
+    /** Returns how many steps there have been. */
     public long steps() {
         return steps;
     }
 
-    /** The virtual time, in nanoseconds since the run began. */
+    /** Returns the virtual time, in nanoseconds since the run began. */
     public long now() {
         return timeline.now;
     }

@@ -4,7 +4,7 @@ package skein.sim.rt;
 import java.util.SplittableRandom;
 
 /**
- * Decides what a simulation leaves open: which task goes first, which arm of an alts is tried first, which of several
+ * Makes the choices of a simulation: which task goes first, which arm of an alts is tried first, which of several
  * things the test picks, how long a step takes. Candidate 0 is the default.
  */
 public abstract class Strategy {
@@ -19,19 +19,19 @@ public abstract class Strategy {
     /** The probability that a step takes time. */
     static final double RARE = 1.0 / 16;
 
-    /** Returns a number below {@code n}, which is at least 2. Of tasks, {@code world} tells the candidates. */
+    /** Returns a number below {@code n}, which is at least 2. If the choice is among tasks, {@code world} has the candidates. */
     abstract int choose(Kind kind, int n, Engine world);
 
     /** A task has been made. */
     void made(Task task) {}
 
-    /** A task has let others go first of its own will. */
+    /** A task has yielded. */
     void yielded(Task task) {}
 
     /** A task is ready with another operation than before. */
     void pending(Task task) {}
 
-    /** The first candidate always, but for the choices that are listed. */
+    /** Always the first candidate, except at the choices that are listed. */
     public static class Listed extends Strategy {
         private final int[] numbers; // of choices, ascending
         private final int[] values;
@@ -54,13 +54,13 @@ public abstract class Strategy {
             return value;
         }
 
-        /** How many of the listed choices there were, with so many candidates. */
+        /** Returns how many of the listed choices occurred, with that many candidates. */
         public int used() {
             return used;
         }
     }
 
-    /** The last candidate of tasks always, the first otherwise. */
+    /** Among tasks always the last candidate, otherwise the first. */
     public static final class Reversed extends Strategy {
         @Override
         int choose(Kind kind, int n, Engine world) {
@@ -68,7 +68,7 @@ public abstract class Strategy {
         }
     }
 
-    /** One that draws random numbers. */
+    /** A strategy that draws random numbers. */
     abstract static class Drawn extends Strategy {
         final SplittableRandom random;
 
@@ -88,7 +88,7 @@ public abstract class Strategy {
         abstract int task(int n, Engine world);
     }
 
-    /** Each task that can go on with the same probability. */
+    /** Each task that can run, with the same probability. */
     public static final class Uniform extends Drawn {
         public Uniform(long seed) {
             super(seed);
@@ -128,7 +128,7 @@ public abstract class Strategy {
         private int choices;
         private long lowest;
 
-        /** @param choices how many choices of tasks a run is thought to have */
+        /** @param choices how many choices of tasks a run is expected to have */
         public Pct(long seed, int d, int choices) {
             super(seed);
             changes = new int[Math.max(0, d - 1)];
@@ -154,7 +154,7 @@ public abstract class Strategy {
     }
 
     /**
-     * A random priority for each operation that is about to be done; those on the port of one that is done draw again.
+     * A random priority for each operation that is about to be done. When one is done, the operations on the same port get new priorities.
      *
      * <p>Yuan, Yang, Gu: Partial order aware concurrency sampling, CAV 2018.
      */

@@ -4,7 +4,7 @@ package skein.sim.rt;
 import skein.rt.Frame;
 import skein.rt.World;
 
-/** What can be run next in a simulation: a block, a callback, a thread, a timer that is due, or the body of the test. */
+/** A task of a simulation: a block, a callback, a thread, a timer that is due, or the body of the test. */
 public final class Task extends World.Member {
     /** What a task is. The body of the test is MAIN. */
     public enum Kind {
@@ -48,17 +48,17 @@ public final class Task extends World.Member {
         return child == Kind.GO ? ++blocks : child == Kind.THREAD ? ++threads : ++others;
     }
 
-    /** The thread on which it runs or waits, or null. */
+    /** Returns the thread on which it runs or waits, or null. */
     public Thread thread() {
         return thread;
     }
 
-    /** What it does or waits in, as {@link World#TAKE} and so on. */
+    /** Returns the operation that it does or waits in, as {@link World#TAKE} and so on. */
     public int doing() {
         return frame() != null && threadOperation == World.NONE ? operation() : threadOperation;
     }
 
-    /** The port, or ports of an alts, of that. */
+    /** Returns the port of that operation, or the ports of an alts. */
     public Object doingOn() {
         return frame() != null && threadOperation == World.NONE ? port() : threadPort;
     }
@@ -68,12 +68,12 @@ public final class Task extends World.Member {
         return ready;
     }
 
-    /** Where a thread made its last point: a stack trace, or null. */
+    /** Returns where a thread made its last point: a stack trace, or null. */
     public Object site() {
         return site;
     }
 
-    /** A path such as go-2.1: the first child of the second child of the body. */
+    /** Returns a path such as go-2.1: the first child of the second child of the body. */
     @Override
     public String toString() {
         if (parent == null) return "main";

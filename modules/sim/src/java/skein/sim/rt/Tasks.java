@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The tasks of a simulation that have not ended, and which of them can go on, first come first. */
+/** The tasks of a simulation that have not ended, and those of them that are ready, in the order in which they became ready. */
 final class Tasks {
     private final Strategy strategy;
     private final List<Task> live = new ArrayList<>();
@@ -23,7 +23,7 @@ final class Tasks {
         strategy.made(t);
     }
 
-    /** Forgets a task that has ended. Returns false when it had before. */
+    /** Removes a task that has ended. Returns false if it was removed before. */
     boolean remove(Task t) {
         if (t.at < 0) return false;
         Task last = live.remove(live.size() - 1);
@@ -35,12 +35,12 @@ final class Tasks {
         return true;
     }
 
-    /** Those that have not ended, in no order that means anything. */
+    /** Returns the tasks that have not ended, in no particular order. */
     List<Task> live() {
         return live;
     }
 
-    /** How many can go on. */
+    /** Returns how many are ready. */
     int readyCount() {
         return count;
     }
@@ -65,7 +65,7 @@ final class Tasks {
         return t;
     }
 
-    /** Takes out a task, if it is ready. */
+    /** Removes a task from the ready ones, if it is there. */
     void withdraw(Task t) {
         for (int i = 0; i < count; i++) {
             if (ready[i] != t) continue;
@@ -74,13 +74,13 @@ final class Tasks {
         }
     }
 
-    /** A task lets others go first. */
+    /** A task yields. */
     void rest(Task t) {
         strategy.yielded(t);
         resting.add(t);
     }
 
-    /** Those that rest can go on again, but for {@code running}. */
+    /** Makes the resting tasks ready again, except {@code running}. */
     void release(Task running) {
         if (resting.isEmpty()) return;
         for (Task t : resting) if (t != running) enqueue(t);

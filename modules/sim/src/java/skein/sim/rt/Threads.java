@@ -11,9 +11,9 @@ import skein.rt.Frame;
 import skein.rt.World;
 
 /**
- * The virtual threads of a simulation. The JDK calls {@link #execute} when one can go on; its continuation is run by
- * the carrier. Blocks and callbacks are run by a {@link Server}. One that blocks in the middle of a step is left behind
- * with its task, which then is like a thread; another server takes over.
+ * The virtual threads of a simulation. The JDK calls {@link #execute} when one of them can run; the carrier runs its
+ * continuation. A {@link Server} runs blocks and callbacks. If one of these blocks in the middle of a step, its server stays with
+ * the task, which is then like a thread, and another server takes over.
  */
 final class Threads {
     /** How long the JDK may take to wake a thread whose monitor has been released: its thread for that needs a processor. */
@@ -40,7 +40,7 @@ final class Threads {
         Runnable continuation; // null until it has been started
         Task hand; // to be run
         Task serving;
-        boolean idle = true; // it goes back to the carrier of its own will
+        boolean idle = true; // it returns to the carrier by itself
 
         @Override
         public void run() {
@@ -121,7 +121,7 @@ final class Threads {
         }
     }
 
-    /** The thread of {@code t} does not go on. */
+    /** The thread of {@code t} stops running. */
     private void blocks(Task t, Thread.State state) {
         if (state == Thread.State.BLOCKED) atMonitors.add(t);
         else if (state == Thread.State.TIMED_WAITING && !sim.admitsOutside()) sim.fail("real-time", t);
@@ -134,7 +134,7 @@ final class Threads {
         switching = false;
     }
 
-    /** A virtual thread of the simulation can go on. */
+    /** A virtual thread of the simulation can run. */
     void execute(Runnable continuation) {
         if (World.current() != sim) wokenOutside(continuation, null);
         else if (!sim.isOver()) resume(continuation);
@@ -167,7 +167,7 @@ final class Threads {
         return t;
     }
 
-    /** The thread on which {@code t} runs. */
+    /** Returns the thread on which {@code t} runs. */
     Thread of(Task t) {
         if (t != null && t.thread != null) return t.thread;
         Server s = server;
@@ -176,7 +176,7 @@ final class Threads {
 
     // The outside
 
-    /** The task that waits for input or output, for another process or for a reply by HTTP, or null. */
+    /** Returns a task that waits for input or output, for another process or for a reply by HTTP, or null. */
     Outsider waitsForDevice() {
         for (Task t : sim.tasks.live()) {
             if (t.thread == null) continue;
@@ -186,7 +186,7 @@ final class Threads {
         return null;
     }
 
-    /** A thread or block has been woken by another thread than those of the simulation. */
+    /** A thread that is not of the simulation has woken a thread or block. */
     void wokenOutside(Runnable continuation, Frame frame) {
         outsiders.add(
                 new Outsider(continuation, frame, Thread.currentThread(), new Throwable("woken here"), null, null));
@@ -198,7 +198,7 @@ final class Threads {
         return !atMonitors.isEmpty() || !outsiders.isEmpty();
     }
 
-    /** Lets those go on that have been woken from outside, and those whose monitor has been released. */
+    /** Makes ready the tasks that have been woken from outside, and those whose monitor has been released. */
     void admitOutsiders() {
         if (!needsCarrier()) return;
         for (Task t : atMonitors) awaitUnblocker(t);
@@ -226,7 +226,7 @@ final class Threads {
         while (find(outsiders, t) == null && System.nanoTime() < end) Thread.yield();
     }
 
-    /** Somebody outside has woken a member. */
+    /** A thread outside of the simulation has woken a member. */
     private void admit(Outsider outsider) {
         if (!sim.admitsOutside()) sim.fail("outside", complete(outsider));
         if (outsider.frame() == null) resume(outsider.continuation());
@@ -239,7 +239,7 @@ final class Threads {
         return new Outsider(o.continuation(), o.frame(), o.by(), o.where(), t, waited);
     }
 
-    /** Waits for somebody outside, for a time. Returns whether there was one. */
+    /** Waits for a time until a thread outside wakes a member. Returns whether one has. */
     boolean awaitOutsiders(long nanos) {
         long end = System.nanoTime() + nanos;
         while (outsiders.isEmpty() && System.nanoTime() < end) LockSupport.parkNanos(this, 100_000);

@@ -4,9 +4,9 @@ package skein.sim.rt;
 import java.util.PriorityQueue;
 import skein.rt.schedule.Timeout;
 
-/** The clock of a simulation, and what is due later. */
+/** The clock of a simulation, with the timeouts and work that are due later. */
 final class Timeline {
-    /** {@code timeout}, or else {@code work}, is due at a time; ties go by {@code order}. */
+    /** A timeout, or other work, that is due at a time. If several are due at the same time, {@code order} decides. */
     record Due(long at, long order, Timeout timeout, Runnable work) implements Comparable<Due> {
         @Override
         public int compareTo(Due other) {
@@ -31,19 +31,19 @@ final class Timeline {
         later.add(new Due(at, order++, timeout, work));
     }
 
-    /** What is due first, or null. */
+    /** Returns the entry that is due first, or null. */
     private Due first() {
         for (Due due; (due = later.peek()) != null; later.poll()) if (!due.over()) return due;
         return null;
     }
 
-    /** Takes what is due now, or returns null. */
+    /** Removes and returns an entry that is due now, or returns null. */
     Due poll() {
         Due due = first();
         return due != null && due.at <= now ? later.poll() : null;
     }
 
-    /** Moves on to when something is due, no further than {@code horizon}. Returns false when nothing is. */
+    /** Moves the clock to the next entry, but not beyond {@code horizon}. Returns false if there is no entry. */
     boolean jump(long horizon) {
         Due due = first();
         if (due == null || due.at > horizon) return false;
@@ -51,7 +51,7 @@ final class Timeline {
         return true;
     }
 
-    /** Returns whether something is due at any time. */
+    /** Returns whether an entry is left. */
     boolean isEmpty() {
         return first() == null;
     }

@@ -14,9 +14,9 @@ public final class Trace {
      * Something that happened.
      *
      * @param at virtual nanoseconds
-     * @param task who did it, or null
+     * @param task the task that did it, or null
      * @param what :spawn, :take, :put, :alts and so on
-     * @param on the port, atom or task that it was done to, or null
+     * @param on the port, atom or task concerned, or null
      * @param value in words, or null
      * @param site a stack trace, or the state of a block
      * @param hash of all events up to this one
@@ -64,37 +64,37 @@ public final class Trace {
         mix(value + 1);
     }
 
-    /** How many choices there were. */
+    /** Returns how many choices there were. */
     public int choices() {
         return choices;
     }
 
-    /** How many choices were not the default. */
+    /** Returns how many choices were not the default. */
     public int deviations() {
         return deviations;
     }
 
-    /** What was chosen at choice {@code i}. */
+    /** Returns what was chosen at choice {@code i}. */
     public int value(int i) {
         return values[i];
     }
 
-    /** Among how many it was chosen. */
+    /** Returns how many candidates it had. */
     public int count(int i) {
         return counts[i];
     }
 
-    /** What kind of choice it was: the ordinal of a {@link Strategy.Kind}. */
+    /** Returns what kind of choice it was: the ordinal of a {@link Strategy.Kind}. */
     public int kind(int i) {
         return kinds[i];
     }
 
-    /** A hash of all that happened. */
+    /** Returns a hash of all events. */
     public long hash() {
         return hash;
     }
 
-    /** The events, or null when they were not kept. */
+    /** Returns the events, or null if they were not kept. */
     public List<Event> events() {
         return events;
     }
