@@ -7,7 +7,7 @@ import java.io.IOException;
 import skein.fold.spi.Slice;
 
 /**
- * What one worker makes of its slices, and how two workers' results become one.
+ * The counts of one worker, and how those of two workers are merged.
  *
  * <p>This is the step and the combine of a fold over slices. An accumulator is used by one thread at a time.
  *
@@ -37,7 +37,7 @@ public abstract class Accumulator<A extends Accumulator<A>> {
     /** Returns in how many parts another accumulator is merged, 1 or more; the largest should come first. */
     public abstract int parts();
 
-    /** Adds one part, from 0 to {@link #parts} - 1, of what {@code other} has counted. Parts may be merged at the same time. */
+    /** Adds one part, from 0 to {@link #parts} - 1, of the counts of {@code other}. Several parts may be merged at the same time. */
     public final void merge(A other, int part) {
         if (part == 0) inputBytes += ((Accumulator<A>) other).inputBytes;
         mergePart(other, part);
@@ -46,7 +46,7 @@ public abstract class Accumulator<A extends Accumulator<A>> {
     /** As {@link #merge}, for what the implementing class counts. */
     protected abstract void mergePart(A other, int part);
 
-    /** Writes what was counted, but for what a sink holds, so that {@link #readFrom} can read it in another process. */
+    /** Writes the counts, without those in a sink, so that {@link #readFrom} can read them in another process. */
     public final void writeTo(DataOutput out) throws IOException {
         out.writeLong(inputBytes);
         write(out);
@@ -55,7 +55,7 @@ public abstract class Accumulator<A extends Accumulator<A>> {
     /** As {@link #writeTo}, for what the implementing class counts. */
     protected abstract void write(DataOutput out) throws IOException;
 
-    /** Reads what an accumulator of the same plan has written, into this one, which has counted nothing. */
+    /** Reads the counts that an accumulator of the same plan has written. This one must have counted nothing. */
     public final void readFrom(DataInput in) throws IOException {
         inputBytes = in.readLong();
         read(in);

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * What an {@link Analysis} does.
+ * The plan of an {@link Analysis}.
  *
  * @param formats the formats of the files
  * @param extraColumns how many columns there are beyond those that every {@link Rows} has
- * @param filters which lines count; the others are filtered
+ * @param filters select the lines that count; the others are filtered
  * @param anonymized whether clients are counted by {@link Address#anonymize}
- * @param tallies what is counted
- * @param malformed where lines go that are not in their format, or null
+ * @param tallies the tallies
+ * @param malformed gets the lines that are not in their format; or null
  * @param sinks makes a sink for each worker, or null
  * @param budget the memory for all tables
  */

@@ -4,13 +4,13 @@ package skein.wf;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much memory the tables of all workers may take together. A table asks before it grows, while the old array and the
- * new one are both alive, so that the answer is an exception that says why and not an exhausted heap.
+ * The memory that the tables of all workers may take together. A table asks before it grows, for the time when both its old array
+ * and its new one are alive. If the memory is used up, the table gets an exception that says why, before the heap is exhausted.
  */
 public final class Budget {
-    /** Of the heap: the generation of a serial collector that large arrays live in has two thirds. */
+    /** The share of the heap. Large arrays are in the old generation, which has two thirds with the serial collector. */
     private static final double PART_OF_HEAP = 0.6;
-    /** Where garbage is collected, at least so much at a time, and half of what is taken. */
+    /** Garbage is collected when it is at least this much, and half of what is taken. */
     private static final long LEAST_GARBAGE_BYTES = 32 << 20;
 
     private final long limitBytes;
@@ -28,14 +28,14 @@ public final class Budget {
         this(limitBytes, false);
     }
 
-    /** What this process's heap allows. */
+    /** Returns a budget for this process's heap. */
     public static Budget ofHeap() {
         return new Budget(heapBytes(), false);
     }
 
     /**
-     * As {@link #ofHeap}, in a process that has the heap for this alone. What the tables give back is then collected before it is
-     * much: left to itself, a collector that minds speed lets the process grow as long as the heap may.
+     * As {@link #ofHeap}, in a process that uses its heap for nothing else. Memory that tables give back is then collected early.
+     * Otherwise a collector that is tuned for speed lets the process grow up to the limit of the heap.
      */
     public static Budget ofOwnHeap() {
         return new Budget(heapBytes(), true);
@@ -45,7 +45,7 @@ public final class Budget {
         return (long) (Runtime.getRuntime().maxMemory() * PART_OF_HEAP);
     }
 
-    /** How many bytes are taken. */
+    /** Returns how many bytes are taken. */
     public long takenBytes() {
         return takenBytes.get();
     }
@@ -69,19 +69,19 @@ public final class Budget {
         return garbageBytes.get() > Math.max(LEAST_GARBAGE_BYTES, takenBytes.get() >> 1);
     }
 
-    /** Of several workers that see much garbage, the first collects it. */
+    /** If several workers see much garbage, the first one collects it. */
     private synchronized void collect() {
         if (!isMuchGarbage()) return;
         garbageBytes.set(0);
         System.gc();
     }
 
-    /** Takes what a {@code long[]} of {@code n} elements needs. */
+    /** Takes the bytes of a {@code long[]} of {@code n} elements. */
     void takeLongs(long n) {
         take(n << 3);
     }
 
-    /** Gives back what a {@code long[]} of {@code n} elements needed. */
+    /** Gives back the bytes of a {@code long[]} of {@code n} elements. */
     void releaseLongs(long n) {
         release(n << 3);
     }

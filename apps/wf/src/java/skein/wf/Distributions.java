@@ -7,11 +7,11 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * What the lines of each key of a tally are like: how many different values a column has, and how bytes and durations are
- * distributed. Keys are known by the numbers of their entries in the tally's table.
+ * For each key of a tally, how many different values a column has, and how bytes and durations are distributed. A key is identified
+ * by the number of its entry in the tally's table.
  *
- * <p>Different values are counted one by one. With a limit on keys there is one on this as well, so each key has the registers of
- * a {@link HyperLogLog} of {@link #REGISTER_BITS} bits instead, of which only those are kept that something was seen in.
+ * <p>Different values are counted one by one. With a limit on keys, memory for their values is limited too: each key then has the
+ * registers of a {@link HyperLogLog} of {@link #REGISTER_BITS} bits, and only registers in use are kept.
  */
 final class Distributions {
     /** The different values of a key are off by 1.04 / sqrt(2^12), that is 1.6 %, with a limit. */
@@ -105,7 +105,7 @@ final class Distributions {
         }
     }
 
-    /** How many numbers the largest part keeps. */
+    /** Returns how many numbers the largest part keeps. */
     int size() {
         int size = 0;
         for (LongTable table : new LongTable[] {registers, buckets[0], buckets[1]})
@@ -124,7 +124,7 @@ final class Distributions {
             if (table != null) table.writeTo(out);
     }
 
-    /** Reads what another of the same plan has written, when nothing is counted here. */
+    /** Reads what another one of the same plan has written. This one must have counted nothing. */
     void readFrom(DataInput in) throws IOException {
         if (values != null) {
             values.readFrom(in);
@@ -199,7 +199,7 @@ final class Distributions {
         }
     }
 
-    /** How often each bucket of bytes (0) or durations (1) was hit, by entry and bucket; or null. */
+    /** Returns how often each bucket of bytes (0) or durations (1) was hit, by entry and bucket, or null. */
     LongTable buckets(int of) {
         return buckets[of];
     }

@@ -2,9 +2,9 @@
 package skein.wf;
 
 /**
- * What a tally counts by, or a part of that.
+ * A key that a tally counts by, or a part of one.
  *
- * @param kind what it is made from
+ * @param kind the source of the key
  * @param column for a field, a path and a site, the column of a {@link Rows}
  * @param seconds for a time, the length of a bin
  */
@@ -15,9 +15,9 @@ public record KeyPart(Kind kind, int column, long seconds) {
         FIELD,
         /** A field up to its first question mark. */
         PATH,
-        /** The host in a URL, without its port; what has no scheme has no host, and is no key. */
+        /** The host in a URL, without its port. A URL without a scheme has no host, and so no key. */
         SITE,
-        /** {@code 2xx} and so on; no status, no key. */
+        /** {@code 2xx} and so on. A line without a status has no key. */
         STATUS_CLASS,
         /** {@code 00} to {@code 23}, by the log's clock. */
         HOUR_OF_DAY,
@@ -25,7 +25,7 @@ public record KeyPart(Kind kind, int column, long seconds) {
         WEEKDAY,
         /** {@code 2006-03}. */
         MONTH,
-        /** The time at which a bin begins: {@code 2006-03-30 10:20:00}, as much of it as the bin's length asks for. */
+        /** The time at which a bin begins: {@code 2006-03-30 10:20:00}, as far as the bin's length needs it. */
         TIME
     }
 }

@@ -2,7 +2,7 @@
 package skein.wf;
 
 /**
- * What a sample log's site has to offer: the URL, and the size of the answer, for each rank of popularity.
+ * The pages of a sample log's site: the URL and the size of the answer for each rank of popularity.
  *
  * <p>A rank always gives the same URL. The most popular are feeds, front pages and style sheets; the rest are
  * articles, their pictures and lesser pages.

@@ -4,9 +4,9 @@ package skein.wf;
 import java.util.Arrays;
 
 /**
- * Who visits a sample log's site: addresses, referring pages and user agents by rank.
+ * The visitors of a sample log's site: addresses, referring pages and user agents by rank.
  *
- * <p>Names are within the domains that are reserved for examples, but for the site's own, which the rules of Wide Finder name.
+ * <p>All names are in the domains that are reserved for examples, except the site's own, which the rules of Wide Finder name.
  */
 final class SampleVisitor {
     private static final int CLIENT_OCTAVES = 18;

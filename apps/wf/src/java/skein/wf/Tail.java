@@ -15,15 +15,15 @@ import skein.fold.files.Bytes;
 import skein.fold.spi.Slice;
 
 /**
- * What is appended to a file, as slices of whole lines, through rotation and truncation. For one thread.
+ * Reads the lines that are appended to a file, as slices of whole lines, through rotation and truncation. For one thread.
  *
- * <p>The file is the one that was opened, whatever its name is by now. When another file has the name, the old one is read to its
- * end and, for some time, further on, because its writers may not have noticed yet. A line that has no end yet waits for it, and
- * counts as it stands once its file is over. A file is known by its first bytes, so one that is truncated and grows past its old
+ * <p>The tail stays at the file that it has opened, even if that is renamed. When another file gets the name, the tail reads the old one to
+ * its end, and continues there for some time, because its writers may not have noticed yet. A line without an end is kept until the end
+ * comes. When its file is over, the line counts as it is. A file is known by its first bytes, so one that is truncated and grows past its old
  * size between two looks is read from its start.
  */
 public final class Tail implements Closeable {
-    /** What {@link #read} found. */
+    /** The results of {@link #read}. */
     public enum Event {
         /** Nothing new. */
         NOTHING,
@@ -48,7 +48,7 @@ public final class Tail implements Closeable {
     private long oldUntil; // the System.nanoTime() until when it is
 
     /**
-     * Opens a file, and stands at its start.
+     * Opens a file, at its start.
      *
      * @param file its number, which its slices have
      * @param lingerMillis how long the old file is still read when another one has got its name
@@ -70,7 +70,7 @@ public final class Tail implements Closeable {
         try {
             return keyOf(path).equals(current.key);
         } catch (NoSuchFileException e) {
-            return true; // being rotated: the new one is not there yet
+            return true; // the file is being rotated: the new one does not exist yet
         }
     }
 
@@ -87,7 +87,7 @@ public final class Tail implements Closeable {
         return 0;
     }
 
-    /** Goes on at {@code position}, at which a line must begin. */
+    /** Continues at {@code position}, where a line must begin. */
     public void seek(long position) throws IOException {
         current.restart(position);
     }
@@ -124,7 +124,7 @@ public final class Tail implements Closeable {
         if (!Files.isRegularFile(path)) return Event.NOTHING; // a folder, say, may make way for a log again
         if (old != null) {
             retire();
-            return Event.LINES; // the next read goes on from here
+            return Event.LINES; // the next read continues here
         }
         try {
             Source next = new Source(path);
@@ -137,7 +137,7 @@ public final class Tail implements Closeable {
         }
     }
 
-    /** Ends the old file: its last line counts as it stands. */
+    /** Ends the old file: its last line counts as it is. */
     private void retire() throws IOException {
         Source over = old;
         old = null;
@@ -178,7 +178,7 @@ public final class Tail implements Closeable {
         carry.length = 0;
     }
 
-    /** Makes a slice of a line that has no end yet. Returns false if there is none. For when nothing will be read any more. */
+    /** Makes a slice of a line that has no end yet. Returns false if there is none. Called when no more will be read. */
     public boolean finish() throws IOException {
         if (old != null) {
             retire();
@@ -233,7 +233,7 @@ public final class Tail implements Closeable {
             return channel.size() > position;
         }
 
-        /** Returns whether the file holds something else than it did: it is shorter, or has grown and begins otherwise. */
+        /** Returns whether the contents of the file were replaced: it is shorter, or has grown and begins differently. */
         boolean hasChanged() throws IOException {
             long size = channel.size();
             return size < position || size > position && !Arrays.equals(beginning, first(beginning.length));
