@@ -5,8 +5,8 @@
   * `looks` at a target, `look!` takes the next one if it is due, `latest` is the last one
   * `cached` keeps what is made of a look as long as the look
 
-  A look is taken when somebody asks for one, so a console that nobody watches costs its target nothing. A look that took long is
-  followed by a pause four times as long."
+  A look is taken when somebody asks for one, so a console that nobody watches costs its target nothing. After a look there is a pause
+  32 times as long as the target took for it."
   {:no-doc true}
   (:require
    [skein.impl.error :as error]
@@ -19,7 +19,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const ^:private pause-ms 1000)
-(def ^:const ^:private pause-factor "A fifth of one processor, at most." 4)
+(def ^:const ^:private pause-factor "So looks take the target 3 % of one processor, at most." 32)
 (def ^:const ^:private max-history "Looks whose number of blocks is kept." 120)
 (def ^:const ^:private growth-every-ms 10000)
 (def ^:const ^:private growth-looks 6)
@@ -48,8 +48,8 @@
       (vec (take-last growth-looks (conj sites {:at-ms at-ms :blocks (mapv (comp site :site) blocks)}))))))
 
 (defn- taken
-  "The state after a look at the target, which began at `start`, in ns."
-  [{:keys [rev history sites]} snapshot start]
+  "The state after a look that gave `snapshot`. It began at `start`, and took the target `taken-ns`."
+  [{:keys [rev history sites]} snapshot start taken-ns]
   (let [rev (inc (long rev))
         sites (with-sites sites snapshot)
         growth (if (next sites) (lints/growth sites) [])
@@ -57,7 +57,7 @@
         took (- (System/nanoTime) (long start))]
     {:rev rev
      :due-ns (+ (System/nanoTime) (max (* 1000000 (long pause-ms))
-                                       (if (= 1 rev) 0 (* (long pause-factor) took)))) ; the first one has loaded the inspector
+                                       (if (= 1 rev) 0 (* (long pause-factor) (long taken-ns))))) ; the first one has loaded the inspector
      :history (vec (take-last max-history (conj history (count (:blocks snapshot)))))
      :sites sites
      :growth growth
@@ -74,8 +74,9 @@
 (defn- take-look! [{:keys [target state]} prove]
   (let [start (System/nanoTime)]
     (try
-      (let [snapshot ((:look target) prove)]
-        (reset! state (taken @state snapshot start))) ; only who has the lock writes it
+      (let [snapshot ((:look target) prove)
+            taken-ns (- (System/nanoTime) start)]
+        (reset! state (taken @state snapshot start taken-ns))) ; only who has the lock writes it
       (catch InterruptedException e (throw e))
       (catch Exception e ; the page shows it, with the last look
         (swap! state failed e)))))

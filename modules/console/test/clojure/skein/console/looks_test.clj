@@ -34,6 +34,17 @@
     (is (= 2 @n))
     (is (= 3 (:rev (:look (looks/prove! l)))) "a proof does not wait")))
 
+(deftest a-target-that-takes-long-is-left-alone-32-times-as-long
+  (let [took-ns 40000000
+        began (atom nil)
+        l (looks/looks (target (atom 0) (fn slow [i]
+                                          (let [start (reset! began (System/nanoTime))]
+                                            (while (< (- (System/nanoTime) start) took-ns))
+                                            (snapshot i)))))
+        _ (looks/latest l) ; the first one has loaded the inspector
+        {:keys [due-ns]} (looks/prove! l)]
+    (is (<= (* 33 took-ns) (- due-ns @began)))))
+
 (deftest a-file-is-looked-at-once
   (let [n (atom 0), l (looks/looks (assoc (target n snapshot) :live? false))]
     (looks/latest l)
