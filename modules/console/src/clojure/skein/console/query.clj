@@ -70,15 +70,12 @@
 (defn- called?
   "A function that returns whether a block waits in a channel whose name holds `value`."
   [{:keys [channels]} holds?]
-  (let [named? (fn named? [c] (holds? (words/channel-name (dissoc c :buffer))))
-        found (into #{} (comp (filter named?) (map :id)) (vals channels))]
-    (fn called? [{:keys [waits]}]
-      (some (fn in? [{:keys [channel foreign latch]}]
-              (cond
-                (contains? channels channel) (found channel)
-                channel (named? {:id channel})
-                :else (holds? (str foreign latch))))
-            waits))))
+  (fn called? [{:keys [waits]}]
+    (some (fn in? [{:keys [channel foreign latch]}]
+            (holds? (if channel
+                      (words/channel-name (dissoc (channels channel {:id channel}) :buffer))
+                      (str foreign latch))))
+          waits)))
 
 (defn- free
   "A function that finds text in a block's name, place or waits. Places are few, and looked through once each."
