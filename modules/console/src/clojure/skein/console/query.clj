@@ -73,7 +73,7 @@
   (fn called? [{:keys [waits]}]
     (some (fn in? [{:keys [channel foreign latch]}]
             (holds? (if channel
-                      (words/channel-name (dissoc (channels channel {:id channel}) :buffer))
+                      (words/channel-label (channels channel {:id channel}))
                       (str foreign latch))))
           waits)))
 

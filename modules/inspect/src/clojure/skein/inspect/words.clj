@@ -42,13 +42,21 @@
   [{:keys [file line form]}]
   (str (some-> file (str/replace #".*[/\\]" "")) (when (and line (pos? (long line))) (str ":" line)) (when form (str " " form))))
 
+(defn channel-label
+  "Returns what a channel is called: its label, its block or its number."
+  [{:keys [label kind id block]}]
+  (cond
+    label (str label)
+    block (str "the result of " (block-name block))
+    :else (str (name (or kind :chan)) "-" id)))
+
 (defn channel-name
-  "Returns the name of a channel, which is its label, its block or its number, and how full its buffer is."
-  [{:keys [label kind id block buffer]}]
-  (str (or label (when block (str "the result of " (block-name block)))
-           (str (name (or kind :chan)) "-" id))
-       (when-some [{:keys [count capacity]} (when (not= :result kind) buffer)]
-         (str " (" count (when capacity (str "/" capacity)) (when (= count capacity) " full") ")"))))
+  "Returns what a channel is called, and how full its buffer is."
+  [{:keys [kind buffer] :as channel}]
+  (let [{:keys [count capacity]} (when (not= :result kind) buffer)]
+    (if count
+      (str (channel-label channel) " (" count (when capacity (str "/" capacity)) (when (= count capacity) " full") ")")
+      (channel-label channel))))
 
 (defn wait
   "Returns one wait as text, such as \"to put on orders (1/1 full)\"."

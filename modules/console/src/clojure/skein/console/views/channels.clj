@@ -32,7 +32,7 @@
 (defn channel-row
   "Returns a channel as a row of a table."
   [ix {:keys [id kind label buffer takes puts closed? block remaining-ms] :as c}]
-  {:id id :name (words/channel-name (dissoc c :buffer)) :kind (name (or kind :chan)) :label label :closed closed? :block block
+  {:id id :name (words/channel-label c) :kind (name (or kind :chan)) :label label :closed closed? :block block
    :collected (:collected? c) :remaining remaining-ms
    :buffer (when buffer {:type (str (:type buffer)) :count (:count buffer) :capacity (:capacity buffer)})
    :takes (count takes) :puts (count puts)
@@ -54,7 +54,7 @@
   [{:keys [snapshot index] :as look} {:keys [q sort] :as options}]
   (rows/window (cached look [:channels q sort]
                  (fn make []
-                   (let [named? (fn named? [c] (str/includes? (str/lower-case (words/channel-name (dissoc c :buffer))) (str/lower-case q)))]
+                   (let [named? (fn named? [c] (str/includes? (str/lower-case (words/channel-label c)) (str/lower-case q)))]
                      (rows/sorted (order index sort) (cond->> (:channels snapshot) (not (str/blank? q)) (filter named?))))))
     options (partial channel-row index)))
 
