@@ -227,7 +227,9 @@
   (let [accepts (fn [] (with-open [s (java.net.ServerSocket. 0)] (.accept s)))]
     (doseq [[error message] [(failure (accepts))
                              (failure (<!! (go (accepts))))
-                             (failure (java.net.Socket. "127.0.0.1" 1))
+                             (failure (with-open [server (java.net.ServerSocket. 0)
+                                                  client (java.net.Socket. "127.0.0.1" (.getLocalPort server))]
+                                        (.read (.getInputStream client)))) ; a refused connection need not wait
                              (failure (.waitFor (doto (.start (ProcessBuilder. ["sleep" "60"])) .onExit)))]]
       (is (= :skein/sim-outside error))
       (is (re-find #"^(main|go-1) waits for input or output at sim_test.clj:\d+, which is not simulated" (str message))))))
