@@ -318,7 +318,9 @@
   "As `<!`, but throws the exception that ended `port`, the same object. That is the exception
   of a `go` or `async` block, or the cause with which a channel was closed."
   [port]
-  `(let [port# ~port] (rethrow port# (port/<!-of-<? port#))))
+  (if (:ns &env) ; ClojureScript has its own port
+    `(let [port# ~port] (rethrow port# (<! port#)))
+    `(let [port# ~port] (rethrow port# (port/<!-of-<? port#)))))
 
 (defn <??
   "As `<!!`, but throws the exception that ended `port`, the same object; see `<?`.
