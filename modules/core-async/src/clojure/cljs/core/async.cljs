@@ -6,6 +6,7 @@
   (:require-macros
    [cljs.core.async :refer [mirror]])
   (:require
+   [cljs.core.async.impl.channels] ; libraries name its type without requiring it
    [cljs.core.async.impl.protocols :as impl]
    [skein.async]
    [skein.rt.buffers :as buffers]

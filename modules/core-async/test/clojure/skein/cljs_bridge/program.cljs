@@ -5,6 +5,7 @@
    [cljs.core.async.macros :refer [alt! go]])
   (:require
    [cljs.core.async :as a :refer [<! >! alts! chan close! put! take! timeout]]
+   [cljs.core.async.impl.channels :as channels]
    [cljs.core.async.impl.protocols :as impl]
    [cljs.core.async.interop :refer [p->c] :refer-macros [<p!]]))
 
@@ -28,6 +29,15 @@
   ICounted
   (-count [_] (count items)))
 
+(defprotocol Kind
+  (kind [x]))
+
+(extend-protocol Kind
+  channels/ManyToManyChannel
+  (kind [_] :channel)
+  default
+  (kind [_] :other))
+
 (defn- in-function [c] (mapv (fn [_] (<! c)) [])) ; must compile, as nobody calls the inner function
 
 (go
@@ -47,5 +57,6 @@
     (println "REJECTED" (try (<p! (js/Promise.reject 7)) (catch :default e [(:error (ex-data e)) (ex-cause e)])))
     (println "ALT" (alt! (chan) :never :default :default))
     (println "PROTOCOL" (satisfies? impl/ReadPort c) (satisfies? impl/Channel (go)) (impl/closed? c))
+    (println "TYPE" (mapv kind [(chan) (go) (timeout 1) 1]))
     (println "FUNCTION" (in-function c))
     (println "VALUES" (<! (a/into [] (a/merge [(a/to-chan! [1]) (a/to-chan! [1])]))))))

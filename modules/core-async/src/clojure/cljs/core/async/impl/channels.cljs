@@ -2,7 +2,16 @@
 (ns cljs.core.async.impl.channels
   "What libraries use of core.async's channels, on Skein."
   (:require
-   [skein.impl.operations :as impl]))
+   [skein.impl.operations :as impl]
+   [skein.rt.channel :as channel]
+   [skein.rt.frame :as frame]))
+
+(def ManyToManyChannel
+  "The type of channels, to which libraries extend protocols."
+  channel/Channel)
+
+;; A block's port is a channel of core.async: what is extended to channels must reach it.
+(js/Object.setPrototypeOf (.-prototype frame/Frame) (.-prototype channel/Channel))
 
 (defn box [val] (volatile! val))
 
