@@ -82,10 +82,9 @@ public final class KeyTable {
         int mask = slots.length - 1;
         for (int i = 0; i < n; i++) {
             same[i] = i > 0 && isSame(bytes, from[i - 1], to[i - 1], from[i], to[i]);
-            int hash = same[i] ? hashes[i - 1] : hash(bytes, from[i], to[i]);
-            hashes[i] = hash;
-            entries[i] = (int) slots[hash & mask];
+            hashes[i] = same[i] ? hashes[i - 1] : hash(bytes, from[i], to[i]);
         }
+        for (int i = 0; i < n; i++) entries[i] = (int) slots[hashes[i] & mask];
         long touched = 0;
         for (int i = 0; i < n; i++) touched += cells[entries[i] + width];
         ignored = touched;
@@ -96,12 +95,15 @@ public final class KeyTable {
         }
     }
 
-    /** Returns whether two keys are seen to be the same at once: as they are in the same place, or short. */
+    /** Returns whether two keys are seen to be the same at once: they are in the same place, or have up to 16 bytes, as addresses have. */
     private static boolean isSame(byte[] bytes, int before, int beforeTo, int from, int to) {
         int length = to - from;
         if (length != beforeTo - before) return false;
-        return before == from
-                || length > 0 && length <= 8 && Bytes.load(bytes, before, length) == Bytes.load(bytes, from, length);
+        if (before == from) return true;
+        if (length > 16 || length == 0) return false;
+        if (length <= 8) return Bytes.load(bytes, before, length) == Bytes.load(bytes, from, length);
+        return Bytes.load(bytes, to - 8) == Bytes.load(bytes, beforeTo - 8)
+                && Bytes.load(bytes, before) == Bytes.load(bytes, from);
     }
 
     private int find(byte[] bytes, int from, int to, int hash) {
