@@ -24,6 +24,7 @@ final class TextScanner extends Scanner {
     private final boolean[] padded;
     private final boolean[] requests;
     private final boolean[] inPlace; // whether the field's text is its value
+    private final boolean[] proxied; // whether the field is a client, which proxies may follow in a list
     private final TimeText[] times;
     private final Numbers numbers = new Numbers();
 
@@ -42,6 +43,7 @@ final class TextScanner extends Scanner {
         mustHaveText = new boolean[n];
         padded = new boolean[n];
         inPlace = new boolean[n];
+        proxied = new boolean[n];
         requests = new boolean[n];
         times = new TimeText[n];
         for (int i = 0; i <= n; i++)
@@ -67,6 +69,7 @@ final class TextScanner extends Scanner {
         padded[i] = fields[i].padded();
         requests[i] = fields[i].isRequest();
         inPlace[i] = kinds[i] != TextFormat.Kind.ADDRESS && kinds[i] != TextFormat.Kind.ADDRESS_PORT;
+        proxied[i] = kinds[i] == TextFormat.Kind.TEXT && columns[i] == Rows.CLIENT;
         mustHaveText[i] = !sparse
                 || requests[i]
                 || columns[i] == Rows.CLIENT
@@ -107,7 +110,8 @@ final class TextScanner extends Scanner {
             if (to < 0) return i + 1;
             if (columns[i] >= 0) {
                 batch.from[columns[i]][row] = at;
-                batch.to[columns[i]][row] = padded[i] ? withoutSpaces(bytes, at, to) : to;
+                int valueTo = padded[i] ? withoutSpaces(bytes, at, to) : to;
+                batch.to[columns[i]][row] = proxied[i] ? Bytes.indexOf(bytes, at, valueTo, (byte) ',') : valueTo;
                 if (!inPlace[i]) Places.client(kinds[i], bytes, batch, row);
             }
             at = to + literals[i + 1].length;
@@ -198,7 +202,7 @@ final class TextScanner extends Scanner {
             if (literalAt(i + 1, bytes, to, end)
                     && (!numberNext[i] || isNumberStart(bytes[to + literal.length]))
                     && (!quoted[i] || !isEscaped(bytes, at, to))
-                    && (kinds[i] != TextFormat.Kind.LIST || to == at || !isBetween(bytes, to))) {
+                    && (to == at || !isBetween(i, bytes, to))) {
                 return inner && isTorn(i, bytes, at, to) ? -1 : to;
             }
             inner |= quoted[i] && !isEscaped(bytes, at, to);
@@ -221,9 +225,11 @@ final class TextScanner extends Scanner {
         return to;
     }
 
-    /** Returns whether what is at {@code at} stands between two texts of a list. */
-    private static boolean isBetween(byte[] bytes, int at) {
-        return bytes[at - 1] == ',' || bytes[at - 1] == ':' || bytes[at + 1] == ':';
+    /** Returns whether what is at {@code at} stands between two texts of a list, if the field is one. */
+    private boolean isBetween(int i, byte[] bytes, int at) {
+        return kinds[i] == TextFormat.Kind.LIST
+                ? bytes[at - 1] == ',' || bytes[at - 1] == ':' || bytes[at + 1] == ':'
+                : proxied[i] && bytes[at - 1] == ',';
     }
 
     private static int spaceOrEnd(byte[] bytes, int at, int end) {
@@ -249,7 +255,7 @@ final class TextScanner extends Scanner {
     /** Puts method, URL and protocol of the request {@code bytes[at, to)} into a row. */
     static void request(byte[] bytes, int at, int to, Rows batch, int row) {
         int methodTo = at;
-        while (methodTo < to && (bytes[methodTo] | 0x20) >= 'a' && (bytes[methodTo] | 0x20) <= 'z') methodTo++;
+        while (methodTo < to && isMethod(bytes[methodTo], methodTo > at)) methodTo++;
         if (methodTo == at || methodTo == to || bytes[methodTo] != ' ') {
             put(batch, Rows.METHOD, row, -1, -1);
             put(batch, Rows.URL, row, at, to);
@@ -261,6 +267,11 @@ final class TextScanner extends Scanner {
         put(batch, Rows.METHOD, row, at, methodTo);
         put(batch, Rows.URL, row, url, protocol < 0 ? to : protocol - 1);
         put(batch, Rows.PROTOCOL, row, protocol, to);
+    }
+
+    /** Letters; those of WebDAV and of Exchange, such as VERSION-CONTROL and RPC_IN_DATA, have others as well. */
+    private static boolean isMethod(byte b, boolean inside) {
+        return (b | 0x20) >= 'a' && (b | 0x20) <= 'z' || inside && (b == '-' || b == '_');
     }
 
     private static void put(Rows batch, int column, int row, int from, int to) {

@@ -267,3 +267,22 @@
     (is (= [["13" 3] ["03" 2]] (counts log "hour" "--top" "2")) "the hours with most hits")
     (is (= 24 (count (counts log "hour"))) "all hours, in order")
     (is (= [["2024-10-10 13:55" 3]] (counts log "minute" "--top" "1")) "without the minutes between")))
+
+(deftest a-method-may-have-more-than-letters
+  (doseq [method ["PROPFIND" "VERSION-CONTROL" "M-SEARCH" "RPC_IN_DATA" "get"]]
+    (is (= [[(str method "//a") 1]] (counts (str/replace request "GET" method) "method+url")) method))
+  (is (= [["'- - -" 1]] (counts (str/replace request "GET /a HTTP/1.1" "- - -") "url"))))
+
+(deftest the-first-of-several-clients-counts
+  (testing "in the place of the client, as behind a proxy"
+    (let [list (fn list [clients] (str (str/replace request "203.0.113.7" clients) "\n"))]
+      (is (= [["203.0.113.7" 2] ["unknown" 1]]
+             (counts (str (list "203.0.113.7, 10.0.0.1") (list "203.0.113.7") (list "unknown, 10.0.0.1, 10.0.0.2")) "client")))
+      (is (= [["-" 1]] (counts (list "203.0.113.7, 10.0.0.1") "user")))))
+  (testing "a header is shown whole"
+    (doseq [fmt ["%{X-Forwarded-For}i %l %u %t \"%r\" %>s %b" "$http_x_forwarded_for - $remote_user [$time_local] \"$request\" $status $body_bytes_sent"]]
+      (with-log (str "1.1.1.1, 2001:db8::1 - - [10/Oct/2024:13:55:00 +0000] \"GET /a HTTP/1.1\" 200 5\n"
+                     "- - - [10/Oct/2024:13:55:00 +0000] \"GET /a HTTP/1.1\" 200 5\n")
+        (fn [path]
+          (let [{:keys [out]} (run "wf" "--log-format" fmt "--by" "x-forwarded-for" "--format" "csv" path)]
+            (is (= ["x-forwarded-for,-,1,5" "x-forwarded-for,\"1.1.1.1, 2001:db8::1\",1,5"] (rest (str/split-lines out))) fmt)))))))

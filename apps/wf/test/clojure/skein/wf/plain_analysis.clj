@@ -37,13 +37,14 @@
 
 (defn- split-at-literal
   "Returns [before after] of the first `literal` in `text` that ends a field, or nil."
-  [^String text ^String literal {:keys [quoted? number-next? last?]}]
+  [^String text ^String literal {:keys [quoted? number-next? last? proxied?]}]
   (loop [from 0]
     (let [at (.indexOf text literal from)]
       (cond
         (neg? at) nil
         (and (or (not quoted?) (even? (count (re-find #"\\*$" (subs text 0 at)))))
              (or (not number-next?) (re-find #"^[0-9+-]" (subs text (+ at (count literal)))))
+             (or (not proxied?) (not (str/ends-with? (subs text 0 at) ",")))
              (or (not last?) (= (count text) (+ at (count literal)))))
         [(subs text 0 at) (subs text (+ at (count literal)))]
         :else (recur (inc at))))))
@@ -54,7 +55,7 @@
   (and (re-find #"(?<!\\)(?:\\\\)*\"" text) (not (re-matches #"(?s)[^ ]* [^ ]* HTTP/[^ ]{0,5}" text))))
 
 (defn- request [text]
-  (let [[_ method rest] (re-matches #"(?s)([A-Za-z]+) (.*)" text)
+  (let [[_ method rest] (re-matches #"(?s)([A-Za-z][A-Za-z_-]*) (.*)" text)
         [_ url protocol] (when rest (re-matches #"(?s)(.*) (HTTP/[^ ]{0,5})" rest))]
     (cond
       (nil? method) {:url text}
@@ -65,7 +66,8 @@
   "Returns what a field adds to a record, or nil when its text can't be one."
   [field text]
   (case field
-    ("client" "user" "ident") (when (seq text) {(keyword field) text})
+    "client" (when (seq text) {:client (re-find #"(?s)^[^,]*" text)})
+    ("user" "ident") (when (seq text) {(keyword field) text})
     "time" (when-let [^OffsetDateTime t (offset-time text)] {:time (.toLocalDateTime t), :epoch (.toEpochSecond t)})
     "request" (when-not (torn? text) (request text))
     "status" (when (re-matches #"[1-9]\d\d|-|-1|0|000" text) {:status text})
@@ -85,7 +87,7 @@
             field))))))
 
 (def ^:private common-fields
-  [["client" " " nil] ["ident" " " nil] ["user" " [" nil] ["time" "] \"" nil]
+  [["client" " " {:proxied? true}] ["ident" " " nil] ["user" " [" nil] ["time" "] \"" nil]
    ["request" "\" " {:quoted? true, :number-next? true}] ["status" " " nil]])
 
 (defn common

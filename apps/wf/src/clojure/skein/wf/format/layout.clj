@@ -26,6 +26,7 @@
     "referer" {:field "referrer"}
     "user-agent" {:field "agent"}
     "host" {:field "host"}
+    "x-forwarded-for" {:field "x-forwarded-for", :kind :list}
     {:field (str/lower-case header)}))
 
 (defn- duration [unit]
@@ -103,7 +104,7 @@
     "http_referer" {:field "referrer"}
     "http_user_agent" {:field "agent"}
     (cond
-      (str/starts-with? variable "http_") {:field (str/replace (subs variable 5) "_" "-")}
+      (str/starts-with? variable "http_") (header (str/replace (subs variable 5) "_" "-"))
       (str/starts-with? variable "upstream_") {:field variable, :kind :list}
       :else {:field variable})))
 
