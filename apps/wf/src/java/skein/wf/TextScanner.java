@@ -225,11 +225,16 @@ final class TextScanner extends Scanner {
         return to;
     }
 
-    /** Returns whether what is at {@code at} stands between two texts of a list, if the field is one. */
+    /** Returns whether what is at {@code at} stands between two texts of a list, after a comma or around a colon, if the field is one. */
     private boolean isBetween(int i, byte[] bytes, int at) {
-        return kinds[i] == TextFormat.Kind.LIST
-                ? bytes[at - 1] == ',' || bytes[at - 1] == ':' || bytes[at + 1] == ':'
-                : proxied[i] && bytes[at - 1] == ',';
+        boolean list = kinds[i] == TextFormat.Kind.LIST;
+        return (list || proxied[i]) && bytes[at - 1] == ','
+                || list && (isColon(bytes, at - 1) || isColon(bytes, at + 1));
+    }
+
+    /** Returns whether a colon with a space on each side is at {@code at}: other colons are those of addresses. */
+    private static boolean isColon(byte[] bytes, int at) {
+        return at > 0 && bytes[at] == ':' && bytes[at - 1] == ' ' && bytes[at + 1] == ' ';
     }
 
     private static int spaceOrEnd(byte[] bytes, int at, int end) {

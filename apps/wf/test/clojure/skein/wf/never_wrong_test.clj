@@ -279,6 +279,9 @@
       (is (= [["203.0.113.7" 2] ["unknown" 1]]
              (counts (str (list "203.0.113.7, 10.0.0.1") (list "203.0.113.7") (list "unknown, 10.0.0.1, 10.0.0.2")) "client")))
       (is (= [["-" 1]] (counts (list "203.0.113.7, 10.0.0.1") "user")))))
+  (testing "an address may end with colons"
+    (is (= [["2001:db8::" 2]] (counts (str request " \"2001:db8::\"\n" request " \"2001:db8::\"\n") "x-forwarded-for")))
+    (is (= [["2001:db8::" 1]] (counts "2001:db8:: ::1 200\n" "x-forwarded-for" "--log-format" "%{X-Forwarded-For}i %h %>s"))))
   (testing "a header is shown whole"
     (doseq [fmt ["%{X-Forwarded-For}i %l %u %t \"%r\" %>s %b" "$http_x_forwarded_for - $remote_user [$time_local] \"$request\" $status $body_bytes_sent"]]
       (with-log (str "1.1.1.1, 2001:db8::1 - - [10/Oct/2024:13:55:00 +0000] \"GET /a HTTP/1.1\" 200 5\n"
