@@ -61,6 +61,12 @@
     (str "skein$" (Integer/toString (bit-and 0x7fffffff (hash (identity-of [form (:line env) (:column env) (mapv facts locals)] (numbered))))
                                     36))))
 
+(defn- function-name
+  "Returns the generator function's name, for stack traces: the function around the block and its line. Closure
+  removes the name."
+  [env]
+  (str (munge (or (some-> (:fn-scope env) last :name name) "block")) "$go" (:line env)))
+
 (defn emit
   "Returns the form that makes a frame of the expanded `form` and passes its generator to the
   function `start`, a symbol."
@@ -74,7 +80,7 @@
     (list start
           (list* 'js* (str "(" site "||(" site "=~{}()))(~{}" holes ")")
                  (list 'fn* []
-                       (list* 'js* (str "var skein$g=function*(skein$f" holes "){") locals)
+                       (list* 'js* (str "var skein$g=function*" (function-name env) "(skein$f" holes "){") locals)
                        (lift/lift-block form)
                        '(js* "}")
                        '(js* "skein$g"))

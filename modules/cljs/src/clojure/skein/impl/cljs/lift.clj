@@ -225,9 +225,15 @@
                (filter clause? forms)))
       main)))
 
-(defn statement
-  "Returns a form that can stand as a statement and gives the value of `form` to `destination`;
-  see the namespace."
+(defn- placed
+  "Returns `form` with the line of `original`, unless it has one: a debugger steps by it."
+  [original form]
+  (if (and (seq? form) (:line (meta original)) (not (:line (meta form))))
+    (vary-meta form merge (select-keys (meta original) [:line :column]))
+    form))
+
+(defn- plain-statement
+  "As `statement`, without its line."
   [form destination]
   (case (head form)
     do (body (rest form) destination)
@@ -249,6 +255,12 @@
             (after before (give (list* 'def sym (concat (butlast more) [init])) destination)))
           (give form destination))
     (let [[before x] (lift form)] (after before (give x destination)))))
+
+(defn statement
+  "Returns a form that can stand as a statement and gives the value of `form` to `destination`;
+  see the namespace."
+  [form destination]
+  (placed form (plain-statement form destination)))
 
 (defn lift-block
   "Returns the statement that runs the block's body `form`, an expanded form, and returns its value."
