@@ -1,7 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench cljs [--none] [--rounds N]
+;; ./skein bench cljs --limits
 ;; skein.async against cljs.core.async in Node: the same programs, in turn, in processes of their own.
-;; ns of the process's CPU time, and the median of the rounds' ratios.
+;; ns of the process's CPU time, and the median of the rounds' ratios. With --limits: skein.bench.limits, in Node
+;; and in a headless browser.
 (ns bench.cljs
   (:require
    [clojure.java.io :as io]
@@ -47,15 +49,25 @@
 (defn- option [args name default]
   (or (second (drop-while (complement #{name}) args)) default))
 
-(let [args *command-line-args*
-      level (if (some #{"--none"} args) :none :advanced)
-      n (parse-long (option args "--rounds" "5"))]
-  (if (build/node)
-    (do (copy-for-core-async!)
-        (let [ours (build/compile! programs 'skein.bench.programs level :target :nodejs)
-              theirs (build/compile! [programs copy] 'peer.bench.programs level :target :nodejs)
-              rounds (doall (for [_ (range n)] [(doall (figures ours)) (doall (figures theirs))]))]
-          (println "Node," level "median of" n "rounds")
-          (print-table (map first rounds) (map second rounds))))
-    (println "There is no Node on the PATH."))
+(defn- compare! [level n]
+  (copy-for-core-async!)
+  (let [ours (build/compile! programs 'skein.bench.programs level :target :nodejs)
+        theirs (build/compile! [programs copy] 'peer.bench.programs level :target :nodejs)
+        rounds (doall (for [_ (range n)] [(doall (figures ours)) (doall (figures theirs))]))]
+    (println "Node," level "median of" n "rounds")
+    (print-table (map first rounds) (map second rounds))))
+
+(defn- limits! []
+  (let [path (build/compile! programs 'skein.bench.limits :advanced)]
+    (println "Node")
+    (println (build/run-in-node path "--expose-gc"))
+    (when (build/browser)
+      (println "A headless browser")
+      (println (build/run-in-browser path)))))
+
+(let [args *command-line-args*]
+  (cond
+    (not (build/node)) (println "There is no Node on the PATH.")
+    (some #{"--limits"} args) (limits!)
+    :else (compare! (if (some #{"--none"} args) :none :advanced) (parse-long (option args "--rounds" "5"))))
   (shutdown-agents))
