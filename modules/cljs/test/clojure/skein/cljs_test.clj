@@ -43,6 +43,17 @@
     (is (< (count program) 100000))
     (when (build/node) (is (= "GOT 42\n" (build/run-in-node path))))))
 
+(deftest a-program-may-do-without-promises-and-messages
+  (let [path (build/compile! "modules/cljs/test/clojure/skein/cljs_small" 'skein.cljs-small.program :advanced
+                             :output-to "target/cljs/smallest.js"
+                             :closure-defines {'goog.DEBUG false 'skein.rt.port/JS false})
+        program (slurp path)]
+    (doseq [mark ["asyncIterator" "AbortSignal" "WeakMap" "FinalizationRegistry" "because nil means closed"]]
+      (is (str/includes? (slurp @optimized) mark))
+      (is (not (str/includes? program mark)) mark))
+    (is (< (count program) 97500))
+    (when (build/node) (is (= "GOT 42\n" (build/run-in-node path))))))
+
 (deftest the-tests-pass-in-node
   (if (build/node)
     (let [output (build/run-in-node (build/compile! tests 'skein.cljs.runner :none) "--expose-gc")]

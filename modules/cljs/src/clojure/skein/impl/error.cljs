@@ -6,10 +6,14 @@
 (defn preview
   "Returns `value` in at most 80 characters, for a message."
   [value]
-  (let [text (binding [*print-length* 10 *print-level* 4] (pr-str value))]
-    (if (<= (count text) 80) text (str (subs text 0 79) "…"))))
+  (if ^boolean goog.DEBUG
+    (let [text (binding [*print-length* 10 *print-level* 4] (pr-str value))]
+      (if (<= (count text) 80) text (str (subs text 0 79) "…")))
+    ""))
 
 (defn fail!
   "Throws an ex-info with `message` and the map `data`, with the keyword `error` under :skein/error."
   [error message data]
-  (throw (ex-info message (-assoc data :skein/error error)))) ; assoc itself is much larger
+  (throw (if ^boolean goog.DEBUG
+           (ex-info message (-assoc data :skein/error error)) ; assoc itself is much larger
+           (ex-info (.-fqn error) {:skein/error error}))))

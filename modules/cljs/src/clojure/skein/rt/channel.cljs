@@ -37,7 +37,12 @@
 (def ^:private max-waiting 1024)
 (def ^:private first-cleaning 64)
 
-(defn- live? [w] (.live w))
+(defn- clean
+  "Removes the dead waiters from `queue`."
+  [queue]
+  (dotimes [_ (.size queue)]
+    (let [w (.shift queue)]
+      (when ^boolean (.live w) (.push queue w)))))
 
 (defn- next-live
   "Removes the first live waiter from `queue`, a ring or nil, and returns it, or nil."
@@ -62,7 +67,7 @@
   "Adds the waiter `w` to `queue`, whose capacity is the length at which it is cleaned next."
   [queue w]
   (when ^boolean (.full queue)
-    (ring/retain queue live?)
+    (clean queue)
     (when (>= (.size queue) max-waiting)
       (error/fail! :skein/too-many-pending
                    (str "No more than 1024 operations may wait on a channel. Let the others wait for their"

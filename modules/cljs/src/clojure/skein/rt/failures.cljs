@@ -5,15 +5,20 @@
   (:require
    [skein.rt.scheduler :as scheduler]))
 
-(def ^:private unobserved
-  (when (exists? js/FinalizationRegistry)
-    (js/FinalizationRegistry. (fn [thrown] (scheduler/report thrown)))))
+(def ^:private unobserved nil) ; a FinalizationRegistry, once there is something to keep
+
+(defn- registry
+  "Returns the registry, or nil if the environment has none."
+  []
+  (when (and (nil? unobserved) (exists? js/FinalizationRegistry))
+    (set! unobserved (js/FinalizationRegistry. (fn [thrown] (scheduler/report thrown)))))
+  unobserved)
 
 (defn keep-for
   "Returns the exception `thrown`, to be kept by `port`."
   [port thrown]
   (let [thrown (if (nil? thrown) (ex-info "nil was thrown" {:skein/error :skein/nil-thrown}) thrown)]
-    (when (some? unobserved)
+    (when-some [unobserved (registry)]
       ;; Until its stack is read, an exception in V8 holds the receivers of its frames. The port may be one
       ;; of them, and would never be garbage.
       (unchecked-get thrown "stack")

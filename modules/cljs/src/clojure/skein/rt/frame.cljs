@@ -15,7 +15,7 @@
 (deftype Frame [^:mutable generator ^:mutable v ^:mutable x
                 ^:mutable done? ^:mutable result ^:mutable thrown
                 ^:mutable waiter ^:mutable others ; takers of the result: the first, a channel for more
-                ^:mutable keeps-errors?]
+                ^:mutable keeper] ; keeps what the block throws: function of frame and exception; nil: it is reported
   Object
   (live [_] true)
   (deliver [this value]
@@ -29,8 +29,8 @@
           (when ^boolean (.-done step) (.end this (.-value step))))
         (catch :default e (.fail this e)))))
   (fail [this e]
-    (if ^boolean keeps-errors?
-      (do (set! thrown (failures/keep-for this e))
+    (if (some? keeper)
+      (do (set! thrown (.keeper this this e))
           (.end this nil))
       (do (.end this nil)
           (scheduler/report e))))
@@ -78,7 +78,7 @@
 (defn frame
   "Returns a new frame. Only for the compiler, together with `start`."
   []
-  (set! made (Frame. nil nil nil false nil nil nil nil false)))
+  (set! made (Frame. nil nil nil false nil nil nil nil nil)))
 
 (defn start
   "Starts the frame that was made last, with `generator` as its body. Returns its port."
@@ -95,7 +95,7 @@
   (let [f made]
     (set! made nil)
     (set! (.-generator f) generator)
-    (set! (.-keeps-errors? f) true)
+    (set! (.-keeper f) failures/keep-for)
     (.run f)
     f))
 

@@ -3,7 +3,7 @@
   "Ports as what JavaScript has: promises, abort signals, async iterators; and the exceptions of
   ports. The other direction is in `skein.rt.port`."
   (:require
-   [skein.impl.operations :as operations]
+   [skein.rt.callback :as callback]
    [skein.rt.channel :refer [Channel]]
    [skein.rt.failures :as failures]
    [skein.rt.frame :refer [Frame]]
@@ -17,11 +17,20 @@
     (when (some? thrown) (failures/observed source))
     thrown))
 
+(defn- waited!
+  "Adds to the stack trace of `thrown` the place of the block that runs, once. Only V8 writes traces that tell."
+  [thrown]
+  (let [stack (unchecked-get thrown "stack")
+        [_ place] (re-find #"\n *at (.*)\n *at [^\n]*next \(<anonymous>\)" (str (.-stack (js/Error.))))]
+    (when (and (string? stack) (some? place) (js/Object.isExtensible thrown) (not (.includes stack place)))
+      (unchecked-set thrown "stack" (str stack "\n    at <? in " place)))))
+
 (defn rethrow
   "See skein.async/rethrow."
   [port value]
   (when (nil? value)
     (when-some [thrown (failure port)]
+      (when ^boolean goog.DEBUG (waited! thrown))
       (throw thrown)))
   value)
 
@@ -30,11 +39,14 @@
   [port]
   (js/Promise.
     (fn [fulfil reject]
-      (operations/take! port
-                        (fn [value]
-                          (let [thrown (when (nil? value) (failure port))]
-                            (if (some? thrown) (reject thrown) (fulfil value))))
-                        true))))
+      (let [p (port/source port)
+            give (fn give [value]
+                   (let [thrown (when (nil? value) (failure p))]
+                     (if (some? thrown) (reject thrown) (fulfil value))))
+            w (callback/callback give)]
+        (if ^boolean (.takeNow p w)
+          (give (.-v w))
+          (.takeLater p w))))))
 
 (defn signal
   "See skein.async/signal."
@@ -53,5 +65,6 @@
 (defn- iterable! [type]
   (unchecked-set (.-prototype type) js/Symbol.asyncIterator (fn [] (this-as port (iterator port)))))
 
-(iterable! Channel)
-(iterable! Frame)
+(when ^boolean port/JS
+  (iterable! Channel)
+  (iterable! Frame))

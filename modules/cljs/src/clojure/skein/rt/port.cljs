@@ -22,6 +22,11 @@
 
 ;;;; Promises and signals
 
+(goog-define
+  ^{:doc "Whether promises, signals and async iterables are ports, and channels are async iterables. A program that
+  needs none of it is 2.3 kB smaller without."}
+  JS true)
+
 (defn- settled
   "Returns a channel that gives for ever what is put there."
   []
@@ -100,9 +105,10 @@
       source)))
 
 (defn- refuse [port verb]
-  (error/fail! :skein/not-a-port
-               (str "A channel to " verb " is wanted here, but this is " (error/preview port) ".")
-               {:value (error/preview port)}))
+  (let [value (error/preview port)]
+    (error/fail! :skein/not-a-port
+                 (str "A channel to " verb " is wanted here, but this is " value ".")
+                 {:value value})))
 
 (defn source
   "Returns the object that stands for `port` in a take. Throws :skein/not-a-port."
@@ -112,7 +118,7 @@
     (some? (.-takeNow port)) port
     :else (if-some [s (other port)]
             s
-            (if-some [s (js-source port)] s (refuse port "take from")))))
+            (if-some [s (when ^boolean JS (js-source port))] s (refuse port "take from")))))
 
 (defn target
   "Returns the object that stands for `port` in a put. Throws :skein/not-a-port."

@@ -35,10 +35,3 @@
   "Returns an empty ring whose capacity is `cap`."
   [cap]
   (Ring. (make-array 4) 0 0 cap))
-
-(defn retain
-  "Removes what does not satisfy `keep?` from `ring`."
-  [ring keep?]
-  (dotimes [_ (.size ring)]
-    (let [x (.shift ring)]
-      (when ^boolean (keep? x) (.push ring x)))))

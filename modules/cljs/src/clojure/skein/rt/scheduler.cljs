@@ -26,7 +26,7 @@
 (def ^:private n-run 0)        ; tasks in this turn
 (def ^:private began-ms 0)
 
-(declare drain turn)
+(declare ^{:arglists '([])} turn) ; with its arguments, so that a call is a plain one
 
 (def ^:private post
   "Calls `turn` in a macro-task."

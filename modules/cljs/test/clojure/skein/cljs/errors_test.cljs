@@ -65,6 +65,17 @@
         c (async (inc (<? b)))]
     (is (identical? e (try (<? c) (catch :default caught caught))))))
 
+(defn- failing [] (async (<! (timeout 1)) (throw (js/Error. "expected"))))
+(defn- middle [] (async (<? (failing))))
+
+(defblock a-stack-trace-names-the-blocks-of-a-chain
+  (let [e (try (<? (middle)) (catch :default e e))
+        stack (unchecked-get e "stack")]
+    ;; Names are gone once compiled by Closure.
+    (if ^boolean js/COMPILED
+      (is (string? stack))
+      (is (= ["failing" "middle" "block"] (dedupe (map second (re-seq #"(\w+)\$go\d+" stack)))) stack))))
+
 (defblock callbacks-that-throw-are-reported
   (let [c (chan)
         reported (<! (reported-while
