@@ -22,8 +22,10 @@
   [thrown]
   (let [stack (unchecked-get thrown "stack")
         [_ place] (re-find #"\n *at (.*)\n *at [^\n]*next \(<anonymous>\)" (str (.-stack (js/Error.))))]
-    (when (and (string? stack) (some? place) (js/Object.isExtensible thrown) (not (.includes stack place)))
-      (unchecked-set thrown "stack" (str stack "\n    at <? in " place)))))
+    (when (and (string? stack) (some? place) (not (.includes stack place)))
+      (try
+        (unchecked-set thrown "stack" (str stack "\n    at <? in " place))
+        (catch :default _))))) ; it can't be changed
 
 (defn rethrow
   "See skein.async/rethrow."
