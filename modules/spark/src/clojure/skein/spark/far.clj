@@ -16,34 +16,27 @@
 (set! *warn-on-reflection* true)
 
 (defn- watching
-  "Returns a transducer that passes everything on, and sets `stopped` when what follows has had enough."
-  [stopped]
+  "Returns a transducer that passes everything on. It counts the elements in the first cell of `units`, and sets `stopped` when what
+  follows has had enough."
+  [^longs units stopped]
   (fn watch [rf]
     (fn
       ([] (rf))
       ([acc] (rf acc))
       ([acc x]
+       (aset units 0 (inc (aget units 0)))
        (let [acc (rf acc x)]
          (when (reduced? acc) (vreset! stopped true))
          acc)))))
 
-(defn- counting
-  "Returns a transducer that passes everything on, and counts it in the first cell of `units`."
-  [^longs units]
-  (fn counting [rf]
-    (fn
-      ([] (rf))
-      ([acc] (rf acc))
-      ([acc x]
-       (aset units 0 (inc (aget units 0)))
-       (rf acc x)))))
-
-(defn strand
-  "Folds `source` by one thread. Returns [:value v] or, if a step had enough, [:stopped v]: v is not post-processed."
+(defn- strand
+  "Folds `source` by one thread. Returns [:value v n], or [:stopped v n] if a step had enough: v is not post-processed, n is how many
+  elements there were."
   [f source]
-  (let [stopped (volatile! false)
-        value (fold/fold {:parallelism 1} (fold/through (watching stopped) (dissoc f :complete)) source)]
-    [(if @stopped :stopped :value) value]))
+  (let [units (long-array 1)
+        stopped (volatile! false)
+        value (fold/fold {:parallelism 1} (fold/through (watching units stopped) (dissoc f :complete)) source)]
+    [(if @stopped :stopped :value) value (aget units 0)]))
 
 (defn- check-files
   "Throws :skein/far-namespace-differs if a namespace's file here is not the one that the caller has."
@@ -70,11 +63,10 @@
 (defn- fold-here [{:keys [f stages files bindings max-bytes reader]} source where]
   (check-files files)
   (with-bindings (or bindings {})
-    (let [units (long-array 1)
-          start (System/nanoTime)
+    (let [start (System/nanoTime)
           f (if stages (order/prefix f stages) f)
-          [how value] (strand (fold/through (counting units) f) (open source reader))
-          stats (assoc where :units (aget units 0), :ns (- (System/nanoTime) start))]
+          [how value units] (strand f (open source reader))
+          stats (assoc where :units units, :ns (- (System/nanoTime) start))]
       (Encoder/encode [how value stats] max-bytes))))
 
 (defn- thrown [^Throwable t where]

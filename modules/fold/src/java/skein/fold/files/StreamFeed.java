@@ -67,12 +67,33 @@ public final class StreamFeed implements Feed {
     @Override
     public Span next(int n) {
         if (exhausted()) return null;
-        int end = read(Math.max(have, Math.clamp(n, MIN_BLOCK, MAX_BLOCK)));
+        int end = read(sizeOf(n));
         Span block = new BytesSpan(cutOff(end), end, position, index, format);
-        have -= end;
-        searched = have;
-        position += end;
+        taken(end);
         return block;
+    }
+
+    /** Steps on the records where they were read, so that no array is made for them. */
+    @Override
+    public Object reduce(IFn step, Object acc, int n) {
+        if (exhausted()) return acc;
+        int end = read(sizeOf(n));
+        acc = format.reduce(step, acc, bytes, 0, end, position, index);
+        // A buffer that a long record has made large is not kept.
+        if (bytes.length > MAX_BLOCK + Bytes.PAD) bytes = Arrays.copyOfRange(bytes, end, have);
+        else System.arraycopy(bytes, end, bytes, 0, have - end);
+        taken(end);
+        return acc;
+    }
+
+    private int sizeOf(int n) {
+        return Math.max(have, Math.clamp(n, MIN_BLOCK, MAX_BLOCK));
+    }
+
+    private void taken(int n) {
+        have -= n;
+        searched = have;
+        position += n;
     }
 
     /** Reads about {@code n} bytes, fewer if it would have to wait, but at least one record. Returns where the last one ends. */
