@@ -60,10 +60,20 @@
   [munged]
   (some (fn [^Namespace n] (when (= munged (munge (str (ns-name n)))) n)) (all-ns)))
 
+(defn- own-vars
+  "Returns the vars that the namespace `n` has defined, to be reduced: ns-interns would copy the map of all names."
+  [^Namespace n]
+  (eduction (filter (fn [v] (and (var? v) (identical? n (.ns ^Var v))))) (vals (.getMappings n))))
+
+(defn- found
+  "Returns the first value other than nil and false that (f v) returns for the vars `vs`, or nil."
+  [f vs]
+  (reduce (fn look [_ v] (when-let [x (f v)] (reduced x))) nil vs))
+
 (defn- var-munged
   "Returns the var of the namespace `n` whose name in Java is `munged`, or nil."
   [n munged]
-  (some (fn [[sym v]] (when (= munged (munge (str sym))) v)) (ns-interns n)))
+  (found (fn [^Var v] (when (= munged (munge (str (.sym v)))) v)) (own-vars n)))
 
 (defn- value [^Var v]
   (when (.hasRoot v) (.getRawRoot v)))
@@ -81,9 +91,9 @@
       (when-let [n (ns-munged pkg)] (named-var f (var-munged n sym))))))
 
 (defn- vars
-  "Returns all vars of all namespaces."
+  "Returns all vars of all namespaces, to be reduced."
   []
-  (mapcat #(vals (ns-interns %)) (all-ns)))
+  (eduction (mapcat own-vars) (all-ns)))
 
 (defn- best
   "Returns the var among `vars` that other processes can load, if there is one, else any, or nil."
@@ -133,7 +143,7 @@
 (defn- var-of
   "Returns the name of the var whose value is `f`, or nil."
   [f path]
-  (when-let [v (or (var-by-class f) (best (filter #(named-var f %) (vars))))]
+  (when-let [v (or (var-by-class f) (best (into [] (filter #(named-var f %)) (vars))))]
     (check-own f v path)
     (symbol-of v path)))
 
@@ -234,10 +244,10 @@
   (when (fold-map? f)
     (or (making-call f)
         (refed-name f)
-        (some (fn [v]
-                (let [x (value v)]
-                  (when (and (fold-map? x) (= f x) (not (at-repl? v))) (symbol-of v path))))
-              (vars)))))
+        (found (fn [v]
+                 (let [x (value v)]
+                   (when (and (fold-map? x) (= f x) (not (at-repl? v))) (symbol-of v path))))
+               (vars)))))
 
 (defn- where
   "Returns the class of a function as people know it, and the file and line of its code, if they can be found."
@@ -286,7 +296,7 @@
     :else (or (.get remembered x)
               (var-of x path)
               (made-name x path)
-              (some #(part-of x %) (vars))
+              (found #(part-of x %) (vars))
               (nameless! x path))))
 
 ;;;; Finding what a name means
