@@ -32,6 +32,11 @@
 (defn- messages [^Throwable t]
   (str/join "\n" (map str (take-while some? (iterate #(.getCause ^Throwable %) t)))))
 
+(defn- java-of
+  "Returns the version of Java that refused a class, by what it says of class files, or nil: those of Java 17 have version 61."
+  [text]
+  (some-> (re-find #"class file versions up to (\d+)" text) second parse-long (- 44)))
+
 (defn- reported
   "Returns the exception to throw for a job that Spark gave up."
   [cluster ^Throwable t]
@@ -39,8 +44,10 @@
         failure (fn [error message data] (ex-info message (assoc data :skein/error error) t))]
     (condp re-find text
       #"UnsupportedClassVersionError"
-      (failure :skein/far-java (str "The executors run on a Java older than 21, which Skein needs: set JAVA_HOME of the workers, or "
-                                 "spark.executorEnv.JAVA_HOME by :conf of connect, to a newer one.") {:wanted 21})
+      (let [found (java-of text)]
+        (failure :skein/far-java (str "The executors run on Java " (or found "older than 21") ", but Skein needs 21 or newer: set JAVA_HOME of the "
+                                   "workers, or spark.executorEnv.JAVA_HOME by :conf of connect, to such a one.")
+                 {:wanted 21, :found found}))
 
       #"maxResultSize"
       (failure :skein/partial-too-large (str "The partial values are together larger than spark.driver.maxResultSize. Let the fold keep less, use fewer "

@@ -72,12 +72,17 @@
 
 (deftest executors-on-an-old-java-are-refused
   (bed/close!)
-  (if java-17
+  (when java-17
     (with-open [^java.io.Closeable cluster (spark/connect {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)} (bed/address))]
-      (is (= :skein/far-java (:skein/error (error-of #(spark/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range* cluster 0 10)))))))
-    (testing "without one, by what Spark would say"
-      (is (= :skein/far-java
-             (:skein/error (ex-data (#'skein.spark.job/reported nil (Exception. "java.lang.UnsupportedClassVersionError: skein/spark/rt/PartTask")))))))))
+      (let [{:keys [message] :as data} (error-of #(spark/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range* cluster 0 10)))]
+        (is (= [:skein/far-java 21 17] ((juxt :skein/error :wanted :found) data)))
+        (is (str/includes? message "JAVA_HOME")))))
+  (testing "by what Spark says"
+    (let [said (str "java.lang.UnsupportedClassVersionError: skein/spark/rt/PartTask has been compiled by a more recent version of the Java Runtime "
+                    "(class file version 65.0), this version of the Java Runtime only recognizes class file versions up to 61.0")
+          e (#'skein.spark.job/reported nil (Exception. said))]
+      (is (= [:skein/far-java 17] ((juxt :skein/error :found) (ex-data e))))
+      (is (str/includes? (ex-message e) "run on Java 17, but Skein needs 21")))))
 
 (deftest an-executor-without-memory-is-told
   (let [e (#'skein.spark.job/reported nil (Exception. "Job aborted: Lost task 0.3 in stage 4.0: java.lang.OutOfMemoryError: Java heap space"))]
