@@ -33,7 +33,8 @@
   master  string: \"spark://host:7077\", or \"local[4]\" for four threads of this process; or a SparkContext, which
           stays open when the connection is closed
   opts    :app   name of the application; default \"skein\"
-          :jars  :auto, the default: all of this process's class path but Spark's own, folders packed into jars;
+          :jars  :auto, the default: all of this process's class path but Spark's own, folders packed into jars; none if
+                        the tasks run in this process
                  :there, if the executors have the code; or a collection of paths
           :conf  map from a setting of Spark to its value
 

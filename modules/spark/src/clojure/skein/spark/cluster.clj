@@ -38,11 +38,15 @@
   [^Cluster cluster]
   (.jars cluster))
 
+(defn- in-process?
+  "Returns whether the tasks of a cluster with this master run in this process."
+  [master]
+  (boolean (re-matches #"local(\[.*\])?" master)))
+
 (defn local?
   "Returns whether the cluster's tasks run in this process."
   [cluster]
-  (let [master (.master (context cluster))]
-    (and (str/starts-with? master "local") (not (str/starts-with? master "local-cluster")))))
+  (in-process? (.master (context cluster))))
 
 (defn cores
   "Returns how many tasks run at once, as far as is known."
@@ -119,7 +123,9 @@
                                                (error/preview master) ".")
                                           {:master (error/preview master)})
       :else
-      (let [jars (jars/wanted (:jars opts :auto))]
+      (let [wanted (:jars opts :auto)
+            ;; Tasks in this process have its class path.
+            jars (if (and (= :auto wanted) (in-process? master)) [] (jars/wanted wanted))]
         (check-master master)
         (let [context (start (conf master opts jars) master)]
           ;; What accepts connections but never answers, Spark gives up by stopping.

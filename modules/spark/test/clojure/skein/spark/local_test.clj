@@ -83,6 +83,9 @@
   (let [result (equal-to-local (bed/bed :local) 60)]
     (is (:pass? result) (pr-str (:shrunk result)))))
 
+(deftest nothing-is-shipped-to-this-process
+  (is (= [] (cluster/jars-of (bed/bed :local)))))
+
 (deftest a-failing-step-runs-once
   (let [cluster (bed/bed :local)
         before @folds/steps
