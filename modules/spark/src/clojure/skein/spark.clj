@@ -16,6 +16,7 @@
 
   Steps run at least once: when an executor is lost, Spark runs its partitions again."
   (:require
+   [skein.impl.check :as check]
    [skein.spark.cluster :as cluster]
    [skein.spark.files :as files]
    [skein.spark.here :as here]
@@ -77,7 +78,8 @@
   opts  :partitions  how many; default four a core"
   ([cluster from to] (range* nil cluster from to))
   ([opts cluster from to]
-   (let [n (source/partitions "range*" opts cluster)]
+   (let [n (source/partitions "range*" opts cluster)
+         [from to] (map #(check/whole %1 %2 Long/MIN_VALUE) ["from of range*" "to of range*"] [from to])]
      (source/of-calls cluster (map (fn [[a b]] ['clojure.core/range a b]) (source/cuts from to n))))))
 
 (defn parallel

@@ -47,6 +47,8 @@
   (let [cluster (bed/bed :local)
         error (fn [f] (:skein/error (ex-data (try (f) (catch ExceptionInfo e e)))))]
     (is (= :skein/bad-option (error #(spark/range* {:partitions 0} cluster 0 10))))
+    (is (= :skein/bad-number (error #(spark/range* cluster 0 "10"))))
+    (is (= :skein/bad-number (error #(spark/range* cluster 0.5 10))))
     (is (= :skein/bad-option (error #(spark/parallel {:partitions :many} cluster [1]))))
     (is (= :skein/bad-option (error #(spark/lines {:split-bytes 0} cluster "LICENSE"))))
     (is (= :skein/bad-number (error #(spark/fold {:timeout-ms "1"} fold/count (spark/range* cluster 0 10)))))
