@@ -45,7 +45,7 @@
     (condp re-find text
       #"UnsupportedClassVersionError"
       (let [found (java-of text)]
-        (failure :skein/far-java (str "The executors run on Java " (or found "older than 21") ", but Skein needs 21 or newer: set JAVA_HOME of the "
+        (failure :skein/far-java (str "The executors run on " (if found (str "Java " found) "a Java older than 21") ", but Skein needs 21 or newer: set JAVA_HOME of the "
                                    "workers, or spark.executorEnv.JAVA_HOME by :conf of connect, to such a one.")
                  {:wanted 21, :found found}))
 
