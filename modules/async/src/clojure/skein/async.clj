@@ -318,9 +318,7 @@
   "As `<!`, but throws the exception that ended `port`, the same object. That is the exception
   of a `go` or `async` block, or the cause with which a channel was closed."
   [port]
-  (if (:ns &env) ; ClojureScript has its own port
-    `(let [port# ~port] (rethrow port# (<! port#)))
-    `(let [port# ~port] (rethrow port# (port/<!-of-<? port#)))))
+  `(let [port# ~port] (rethrow port# (~(if (:ns &env) `<! `port/<!-of-<?) port#)))) ; :ns: in ClojureScript, which names no <?
 
 (defn <??
   "As `<!!`, but throws the exception that ended `port`, the same object; see `<?`.
