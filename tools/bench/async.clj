@@ -182,7 +182,7 @@
 (defn- in-100-ms [f] (a/take! (a/timeout 100) (fn [_] (f))))
 
 (def ^:private blockers
-  "By name, functions that make a function that blocks."
+  "A map from a name to a function that returns a function that blocks."
   {"sleep" (fn [] #(Thread/sleep 100))
    "deref" (fn [] (let [p (promise)] (in-100-ms #(deliver p 1)) #(deref p)))
    "take" (fn [] #(a/<!! (a/timeout 100)))

@@ -43,7 +43,7 @@
   (into {} (map (fn [id] [id (.getThreadCpuTime threads (long id))])) (.getAllThreadIds threads)))
 
 (defn- busiest
-  "Runs `f`. Returns the processor time of the thread that worked most, which is the time if each thread had a processor."
+  "Runs `f`. Returns the processor time of the thread that worked most: the time that `f` would take if each thread had a processor."
   ^long [f]
   (let [before (cpu-times)]
     (f)

@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.bench.limits
   "What `./skein bench cljs --limits` measures: how long others wait for their turn, how late timeouts are, and
-  whether operations that lost leave anything behind. For a quiet machine."
+  whether the arms that lost in an alts leave anything behind. For a quiet machine."
   (:require
    [skein.async :refer [<! >! alts! chan close! go promise-chan put! timeout]]))
 
 (def ^:private process
-  "Node's object, or nil in a page: Closure has a process of its own."
+  "Node's `process`, or nil in a page. Closure defines a `process` of its own, so this one is looked up by name."
   (unchecked-get js/globalThis "process"))
 
 (defn- spin [ms]
@@ -33,7 +33,7 @@
 (defn- in-a-frame [f] (js/requestAnimationFrame f))
 
 (defn- latest
-  "Returns a port of how late in ms the latest of 200 timeouts of 1 to 50 ms was, one after the other."
+  "Returns a port of the longest delay in ms of 200 timeouts of 1 to 50 ms, which run one after the other."
   []
   (go (loop [i 0 late 0]
         (if (< i 200)
@@ -59,7 +59,7 @@
   (/ (unchecked-get (js-invoke process "memoryUsage") "heapUsed") 1e6))
 
 (defn- lose
-  "Returns a port that closes when `n` takes from `never`, arms of alts, have lost."
+  "Returns a port that closes when `n` arms of alts that take from `never` have lost."
   [never n]
   (let [ask (chan) c (chan)]
     (go (dotimes [_ n] (>! c (<! ask))))

@@ -52,7 +52,7 @@
       [argument nil])))
 
 (defn- distance
-  "Returns in how many characters two texts differ: the edit distance."
+  "Returns the edit distance of two texts: how many characters to insert, remove or replace."
   [a b]
   (peek (reduce (fn row [above x]
                   (reduce (fn cell [row [corner up y]]
@@ -63,7 +63,7 @@
                 a)))
 
 (defn- nearest
-  "Returns the option that somebody who wrote `option` may have meant, or nil."
+  "Returns the known option that is nearest to the unknown `option`, or nil if none is near."
   [specs option]
   (let [[far found] (first (sort (for [known (keys specs)]
                                    [(if (str/starts-with? known option) 0 (distance option known)) known])))]

@@ -44,7 +44,7 @@
   (let [[_ field operator pattern] (re-matches #"(?s)([A-Za-z0-9_-]+)(!?=)(.*)" text)]
     (when-not field (options/fail! (str "--where must be FIELD=REGEX or FIELD!=REGEX, not " (error/preview text))))
     (when (groups/group? field)
-      (options/fail! (str "--where can't use " field ", which is made when all lines are counted; use the field that it is made from: "
+      (options/fail! (str "--where can't use " field ", which is made after counting; use the field that it is made from: "
                           (groups/source field) operator "REGEX")))
     [(if (= operator "=") :match :no-match) field pattern]))
 

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.key
-  "What lines can be counted by, and tested by, beyond their fields: path, site, class, hour, weekday, day, month, minute, and every-N with N in
-  seconds.
+  "The keys that lines can be counted by, and tested by, besides their fields: path, site, class, hour, weekday, day, month, minute, and every-N
+  with N in seconds.
 
   - `made`      the names
   - `field-of`  the field that a key is made from
@@ -27,7 +27,7 @@
     (some-> (re-matches #"every-(\d{1,9})" by) second parse-long)))
 
 (defn field-of
-  "Returns the field that a key is made from: itself, if it is a field."
+  "Returns the field that the key `by` is made from, or `by` if it is a field."
   [by]
   (case by
     "path" "url"

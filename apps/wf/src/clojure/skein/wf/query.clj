@@ -8,10 +8,11 @@
                   :distinct nil, :percentiles #{}}]
        :where [[:status \"4xx\"]]}
 
-  :by holds what a tally counts by, one name or several: a field of the log, or what `skein.wf.key` makes of one: path (a URL up to its question mark), site (the
-  host of a referrer), class (2xx ...), hour (00 to 23), weekday, day, month, minute, every-N with N in seconds; or what `skein.wf.groups` makes of one. :rank is hits, bytes,
-  time, mean, slowest, distinct, or a percentile such as p95-time or p50-bytes. :order :key shows all rows by key instead, as do tallies by time,
-  unless their :order is :value. A tally that is :optional? is left out where the log has no such fields.
+  :by holds what a tally counts by, one name or several: a field of the log, a key that `skein.wf.key` makes from a field, or a group of
+  `skein.wf.groups`. The keys are path (a URL up to its question mark), site (the host of a referrer), class (2xx ...), hour (00 to 23), weekday,
+  day, month, minute, and every-N with N in seconds. :rank is hits, bytes, time, mean, slowest, distinct, or a percentile such as p95-time or
+  p50-bytes. :order :key shows all rows by key instead, as do tallies by time, unless their :order is :value.
+  A tally that is :optional? is left out where the log has no such fields.
 
   - `site`       the general report
   - `plan`       query -> the engine's plan
@@ -68,7 +69,7 @@
 ;;;; Keys
 
 (defn- field-of
-  "Returns the field that a key is made from, be it a group or not."
+  "Returns the field that the key or group `by` is made from."
   [by]
   (key/field-of (groups/source by)))
 
@@ -83,7 +84,7 @@
   (and (= 1 (count by)) (not= order :value) (= "time" (field-of (first by)))))
 
 (defn step-seconds
-  "Returns the length of the steps of a tally over time that has such, or nil."
+  "Returns the length of the steps of a tally over time, or nil if it has none."
   [{:keys [by] :as tally}]
   (when (over-time? tally) (key/seconds (first by))))
 

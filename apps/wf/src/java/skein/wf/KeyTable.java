@@ -95,7 +95,7 @@ public final class KeyTable {
         }
     }
 
-    /** Returns whether two keys are seen to be the same at once: they are in the same place, or have up to 16 bytes, as addresses have. */
+    /** Returns whether two keys are known to be equal without a long comparison: both are in the same place, or have 1 to 16 equal bytes. */
     private static boolean isSame(byte[] bytes, int before, int beforeTo, int from, int to) {
         int length = to - from;
         if (length != beforeTo - before) return false;

@@ -142,7 +142,7 @@ public abstract class RowFilter {
         };
     }
 
-    /** Passes keys in which {@code pattern} is found; the pattern sees bytes as the characters U+0000 to U+00FF. */
+    /** Passes rows in whose key {@code pattern} is found. The pattern sees bytes as the characters U+0000 to U+00FF. */
     public static RowFilter matches(KeyPart part, Pattern pattern) {
         Keys keys = new Keys(part);
         int[] one = new int[1];

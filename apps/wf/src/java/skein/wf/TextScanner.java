@@ -211,8 +211,8 @@ final class TextScanner extends Scanner {
     }
 
     /**
-     * Returns whether a request or a URL that has a quotation mark is probably one without an end, and what follows it in the
-     * line. It is whole if it has no spaces but those around the URL.
+     * Returns whether a field with a quotation mark in it has probably lost the mark at its own end, so that it includes what
+     * follows in the line. A request is whole if it has two spaces and a protocol, a URL if it has no space.
      */
     private boolean isTorn(int i, byte[] bytes, int at, int to) {
         int spaces = 0;
@@ -225,7 +225,7 @@ final class TextScanner extends Scanner {
         return to;
     }
 
-    /** Returns whether what is at {@code at} stands between two texts of a list, after a comma or around a colon, if the field is one. */
+    /** Returns whether the byte at {@code at} is inside a list: it follows a comma, or is next to a colon that separates two texts. */
     private boolean isBetween(int i, byte[] bytes, int at) {
         boolean list = kinds[i] == TextFormat.Kind.LIST;
         return (list || proxied[i]) && bytes[at - 1] == ','
@@ -274,7 +274,7 @@ final class TextScanner extends Scanner {
         put(batch, Rows.PROTOCOL, row, protocol, to);
     }
 
-    /** Letters; those of WebDAV and of Exchange, such as VERSION-CONTROL and RPC_IN_DATA, have others as well. */
+    /** Returns whether a method may have this byte. VERSION-CONTROL of WebDAV and RPC_IN_DATA of Exchange have more than letters. */
     private static boolean isMethod(byte b, boolean inside) {
         return (b | 0x20) >= 'a' && (b | 0x20) <= 'z' || inside && (b == '-' || b == '_');
     }

@@ -44,7 +44,7 @@
        "10.0.0.2 - - [11/Oct/2024:23:55:00 +0000] \"GET /a?b=2 HTTP/1.1\" 404 5 \"http://two.example/\" \"UA\"\n"
        "10.0.0.3 - - [11/Nov/2024:23:05:00 +0000] \"GET /c HTTP/1.1\" 503 5 \"-\" \"UA\"\n"))
 
-(deftest conditions-test-all-that-lines-are-counted-by
+(deftest conditions-test-every-key-except-groups
   (let [file (doto (File/createTempFile "skein-filter" ".log") .deleteOnExit)
         last-digits (fn last-digits [condition]
                       (apply str (map (comp last first :key)

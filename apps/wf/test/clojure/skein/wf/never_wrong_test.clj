@@ -238,30 +238,30 @@
     (is (= [["/a?b" 1]] (counts log "url")))
     (is (= [["shop.e.org" 1]] (counts log "host")))))
 
-(deftest a-quotation-mark-without-its-other-is-no-part-of-a-url
+(deftest lost-quotation-mark-makes-a-request-malformed
   (let [[_ rows err] (csv-of (str request "\n" (subs request 0 60) request "\n" request "\n") "url")]
     (testing "a line that begins within another one"
       (is (= [["/a" 2]] rows))
       (is (str/includes? err "1 malformed line"))))
-  (testing "of Amazon's balancer, whose lines go on for long"
+  (testing "a log of Amazon's balancer, which has more fields after the request"
     (let [line (str "https 2024-10-10T13:55:00.186641Z app/web/50dc 203.0.113.7:2817 10.0.0.66:9000 0.000 0.001 0.000 200 200 0 10 "
                     "\"GET https://shop.example.org:443/a HTTP/1.1\" \"UA\" ECDHE TLSv1.2 arn:x \"Root=1\" \"shop.example.org\" \"arn:x\" 1\n")]
       (is (= [["/a" 2]] (counts (str line (str/replace line "1.1\"" "1.1") line) "url")))
       (is (= [["/a" 2]] (counts (str line (str/replace line "1.1\" " "1.1 ") line) "url")))))
-  (testing "in a format of the user's"
+  (testing "a format that the user gives"
     (is (= [["\"/a\"\"b\"" 1]] (counts "1.1.1.1 \"/a 200 \"x\"\n1.1.1.1 \"/a\"b\" 200 \"x\"\n" "url" "--log-format" "$remote_addr \"$request_uri\" $status \"$http_referer\""))))
-  (testing "in a URL without spaces it is a part of it"
+  (testing "a mark in a URL without spaces is a part of the URL"
     (is (= [["\"/a?q=\"\"x\"\"\"" 1]] (counts (str (str/replace request "/a" "/a?q=\"x\"") "\n") "url")))))
 
-(deftest a-condition-names-what-it-can-use
+(deftest refused-condition-names-the-field-to-use
   (with-log request
     (fn [path]
       (let [{:keys [code err]} (run "wf" "--where" "browser!=x" path)]
         (is (= 2 code))
-        (is (str/includes? err "--where can't use browser, which is made when all lines are counted; use the field that it is made from: agent!=REGEX")))
+        (is (str/includes? err "--where can't use browser, which is made after counting; use the field that it is made from: agent!=REGEX")))
       (is (= 0 (:code (run "wf" "--where" "site!=x" path)))))))
 
-(deftest top-bounds-a-tally-by-time-that-is-asked-for
+(deftest top-limits-a-tally-over-time
   (let [at (fn at [hour n] (str/join (repeat n (str (str/replace request "13:55" (str hour ":55")) "\n"))))
         log (str (at "03" 2) (at "07" 1) (at "13" 3))]
     (is (= [["13" 3] ["03" 2]] (counts log "hour" "--top" "2")) "the hours with most hits")

@@ -18,7 +18,7 @@
     thrown))
 
 (defn- waited!
-  "Adds to the stack trace of `thrown` the place of the block that runs, once. Only V8 writes traces that tell."
+  "Adds to the stack trace of `thrown` the place of the block that runs, once. Only in V8 does a trace show that place."
   [thrown]
   (let [stack (unchecked-get thrown "stack")
         [_ place] (re-find #"\n *at (.*)\n *at [^\n]*next \(<anonymous>\)" (str (.-stack (js/Error.))))]

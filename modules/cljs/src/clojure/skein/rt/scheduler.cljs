@@ -26,7 +26,7 @@
 (def ^:private n-run 0)        ; tasks in this turn
 (def ^:private began-ms 0)
 
-(declare ^{:arglists '([])} turn) ; with its arguments, so that a call is a plain one
+(declare ^{:arglists '([])} turn) ; with :arglists, so that a call is compiled to a direct one
 
 (def ^:private post
   "Calls `turn` in a macro-task."

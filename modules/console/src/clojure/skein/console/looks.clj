@@ -76,7 +76,7 @@
     (try
       (let [snapshot ((:look target) prove)
             taken-ns (- (System/nanoTime) start)]
-        (reset! state (taken @state snapshot start taken-ns))) ; only who has the lock writes it
+        (reset! state (taken @state snapshot start taken-ns))) ; only the holder of the lock writes it
       (catch InterruptedException e (throw e))
       (catch Exception e ; the page shows it, with the last look
         (swap! state failed e)))))

@@ -18,7 +18,8 @@
   (str "go-" id))
 
 (defn counted
-  "Returns a number with its noun, whose plural ends in s. `more` follows it, as the verb of one and the verb of several do.
+  "Returns a number with its noun, whose plural ends in s. Then follows `of-one` or `of-several`, such as a verb in the
+  singular and in the plural.
 
       [(counted 1 \"thread\" [\" waits\" \" wait\"]) (counted 2 \"block\")]
       ;=> [\"1 thread waits\" \"2 blocks\"]"

@@ -18,6 +18,6 @@
                 out :text)
     (re-find #".*, at " (str out))))
 
-(deftest one-is-not-several
+(deftest nouns-and-verbs-agree-with-counts
   (is (= "1 block, 1 thread waits, 1 block collected, at " (first-line 1 1 1)))
   (is (= "2 blocks, 0 threads wait, 2 blocks collected, at " (first-line 2 0 2))))

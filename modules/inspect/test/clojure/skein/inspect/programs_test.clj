@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.programs-test
-  "Programs in which something can never continue, which must be named, and programs that live, of which nothing may be said."
+  "Programs in which something can never continue, which must be reported, and live programs, for which nothing may be reported."
   (:require
    [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! <!! >! >!! alts! chan go go-loop timeout]]

@@ -13,7 +13,7 @@
   (map :says (verdict/deadlocks {:threads [{:name "hung" :tid 1 :stuck? true :waits [{:op :take :channel (:id channel)}]}]
                                  :channels [channel]})))
 
-(deftest a-block-collected-before-is-said-to-be
+(deftest verdict-mentions-a-block-collected-before
   (let [[says & others] (stuck-on {:id 7 :kind :result})]
     (is (nil? others))
     (is (re-find #"waits for result-7\. No running code can reach that, so it waits for ever\. The block .* was collected before" says))

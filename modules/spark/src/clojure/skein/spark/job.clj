@@ -33,7 +33,7 @@
   (str/join "\n" (map str (take-while some? (iterate #(.getCause ^Throwable %) t)))))
 
 (defn- java-of
-  "Returns the version of Java that refused a class, by what it says of class files, or nil: those of Java 17 have version 61."
+  "Returns the version of the Java that refused a class, or nil. It is read from the text of the refusal: class files of Java 17 have version 61."
   [text]
   (some-> (re-find #"class file versions up to (\d+)" text) second parse-long (- 44)))
 
@@ -46,7 +46,7 @@
       #"UnsupportedClassVersionError"
       (let [found (java-of text)]
         (failure :skein/far-java (str "The executors run on " (if found (str "Java " found) "a Java older than 21") ", but Skein needs 21 or newer: set JAVA_HOME of the "
-                                   "workers, or spark.executorEnv.JAVA_HOME by :conf of connect, to such a one.")
+                                   "workers, or spark.executorEnv.JAVA_HOME by :conf of connect, to one of those.")
                  {:wanted 21, :found found}))
 
       #"maxResultSize"

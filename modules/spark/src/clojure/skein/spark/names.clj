@@ -61,7 +61,7 @@
   (some (fn [^Namespace n] (when (= munged (munge (str (ns-name n)))) n)) (all-ns)))
 
 (defn- own-vars
-  "Returns the vars that the namespace `n` has defined, to be reduced: ns-interns would copy the map of all names."
+  "Returns the vars that the namespace `n` has defined, as a reducible collection. ns-interns would copy the map of all names."
   [^Namespace n]
   (eduction (filter (fn [v] (and (var? v) (identical? n (.ns ^Var v))))) (vals (.getMappings n))))
 
@@ -91,7 +91,7 @@
       (when-let [n (ns-munged pkg)] (named-var f (var-munged n sym))))))
 
 (defn- vars
-  "Returns all vars of all namespaces, to be reduced."
+  "Returns all vars of all namespaces, as a reducible collection."
   []
   (eduction (mapcat own-vars) (all-ns)))
 

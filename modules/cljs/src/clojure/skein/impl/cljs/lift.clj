@@ -226,14 +226,14 @@
       main)))
 
 (defn- placed
-  "Returns `form` with the line of `original`, unless it has one: a debugger steps by it."
+  "Returns `form` with the line of `original`, unless it has one. A debugger steps from line to line."
   [original form]
   (if (and (seq? form) (:line (meta original)) (not (:line (meta form))))
     (vary-meta form merge (select-keys (meta original) [:line :column]))
     form))
 
 (defn- plain-statement
-  "As `statement`, without its line."
+  "As `statement`, but without a line."
   [form destination]
   (case (head form)
     do (body (rest form) destination)

@@ -176,7 +176,7 @@ public final class Registry implements Inspector, Runnable {
         clock.setContextClassLoader(Registry.class.getClassLoader());
         clock.start();
         Flight.start();
-        Hooks.inspector(this); // first: no end of a block in a list may be missed
+        Hooks.inspector(this); // first: blocks are recorded from the next lines on, and none may end unnoticed
         for (Stripe s : stripes) {
             s.lock();
             s.off = false;

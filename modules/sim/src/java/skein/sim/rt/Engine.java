@@ -335,7 +335,7 @@ abstract class Engine extends World implements Executor {
         loop();
     }
 
-    /** Cancels a task at the end of the run, once, and again if it takes long to end. The clock has no code to end. */
+    /** Cancels a task at the end of the run, once, and again if it takes long to end. The clock is not cancelled: it has no code to end. */
     private void ends(Task t) {
         if (t == clock || t.told && ++extraSteps < LAST_STEPS) return;
         t.told = true;

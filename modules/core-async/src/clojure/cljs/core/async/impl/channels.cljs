@@ -10,7 +10,7 @@
   "The type of channels, to which libraries extend protocols."
   channel/Channel)
 
-;; A block's port is a channel of core.async: what is extended to channels must reach it.
+;; In core.async a block's port is a channel. So a protocol that is extended to channels must reach frames too.
 (js/Object.setPrototypeOf (.-prototype frame/Frame) (.-prototype channel/Channel))
 
 (defn box [val] (volatile! val))
