@@ -416,6 +416,17 @@
       (is (= 50000 (within-deadline (fold/fold (assoc opts :on-progress #(reset! last-report %)) fold/count (lines/lines file)))))
       (is (= {:done 250000 :total nil :unit :bytes} @last-report)))))
 
+(deftest steps-may-write-behind-their-slice
+  (with-files [file ".gz"]
+    (let [expected (mapv #(str "line-" %) (range 100000))
+          overwrite (fn overwrite [^Slice slice]
+                      (let [text (.text slice StandardCharsets/UTF_8)]
+                        (aset-byte (.bytes slice) (.to slice) 33)
+                        text))]
+      (gzip! file (str/join "\n" expected))
+      (is (= expected
+             (str/split-lines (str/join (all {:parallelism 1} (eduction (map overwrite) (lines/slices (str file)))))))))))
+
 (deftest slices-name-their-file
   (with-files [a ".txt" b ".gz" c ".txt"]
     (write! a "1\n2\n")
