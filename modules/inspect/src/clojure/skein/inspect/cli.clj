@@ -59,9 +59,10 @@ it need not have skein.inspect.")
 
 (defn- ps
   ([]
-   (let [asked (mapv (fn ask [process] (future (assoc process :skein? (remote/has-skein? (:pid process))))) (remote/processes))]
-     (doseq [process asked :let [{:keys [pid command skein?]} @process]]
-       (println (format "%8s  %-5s  %s" pid (if skein? "skein" "") command)))))
+   (let [asked (mapv (fn ask [{:keys [pid] :as process}] [process (future (remote/has-skein? pid))]) (remote/processes))
+         end (+ (System/currentTimeMillis) 5000)] ; a process that is stopped never answers
+     (doseq [[{:keys [pid command]} skein?] asked]
+       (println (format "%8s  %-5s  %s" pid (if (deref skein? (max 0 (- end (System/currentTimeMillis))) false) "skein" "") command)))))
   ([source] (ps source nil))
   ([source option] (inspect/dump (snapshot-of source option) *out* :text)))
 

@@ -185,7 +185,7 @@
     "skein.rt.ThreadWaiter" (let [t (.field h o "thread")] {:thread (.text h (.field h t "name")) :tid (.field h t "tid")})
     {:callback (Compiler/demunge (str (.className h (.field h o "function"))))}))
 
-(defn- channel [^HeapFile h ids by-port stuck {:keys [id channel takes puts]}]
+(defn- channel [^HeapFile h ids by-port running stuck {:keys [id channel takes puts]}]
   (let [buffer (.field h channel "buffer"), made-by (by-port channel)]
     (cond-> {:id id
              :kind (condp (fn is? [name c] (.isA h c name)) channel
@@ -196,6 +196,7 @@
       (assoc :buffer {:type (symbol (str/replace (.className h buffer) #"^.*[.$]" ""))
                       :count (.field h buffer "count") :capacity (.field h buffer "capacity")})
       made-by (assoc :block (ids made-by))
+      (running channel) (assoc :running? true)
       (stuck made-by) (assoc :collected? true))))
 
 ;;;; The whole
@@ -204,6 +205,7 @@
   (let [[channels frames threads] (map vec (.instances h ["skein.rt.Channel" "skein.rt.Frame" "java.lang.Thread"]))
         channels (channels-of h channels)
         waits (waits-of channels)
+        running (into #{} (comp (remove waits) (map (fn port [f] (.field h f "port")))) frames)
         frames (filterv waits frames)
         waiting (waiting-threads h waits threads)
         blind? (unseen-stacks? h threads)
@@ -221,7 +223,7 @@
              :threads (into [] (comp (map (partial thread h waits reach))
                                      (filter (fn shown? [{:keys [stuck? waits]}] (or stuck? (:channel (first waits))))))
                             waiting)
-             :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) stuck) channels)
+             :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) running stuck) channels)
              :locks (locks h threads)
              :collected {:count (count gone) :blocks gone}}
       blind? (assoc :unproven "It lacks the stacks of virtual threads, as files of a JDK 21 do. So nothing is proven."))))

@@ -95,7 +95,7 @@
   "Returns whether `thread` waits for a result whose block the heap file does not have."
   [{:keys [channels blocks]} {:keys [waits]}]
   (some (fn of-none [{:keys [channel]}]
-          (let [{:keys [kind block]} (channels channel)] (and (= :result kind) (not (blocks block)))))
+          (let [{:keys [kind block running?]} (channels channel)] (and (= :result kind) (not running?) (not (blocks block)))))
         waits))
 
 (defn- stuck-threads

@@ -2,7 +2,7 @@
 (ns skein.inspect.verdict-test
   "Reports on snapshots of heap files."
   (:require
-   [clojure.test :refer [deftest is]]
+   [clojure.test :refer [deftest is testing]]
    [skein.inspect.verdict :as verdict]))
 
 (set! *warn-on-reflection* true)
@@ -18,4 +18,7 @@
     (is (nil? others))
     (is (re-find #"waits for result-7\. No running code can reach that, so it waits for ever\. The block .* was collected before" says))
     (is (re-find #"skein\.inspect/start!" says) "and what to do"))
-  (is (re-find #"waits for chan-7\. No running code can reach that, so it waits for ever\.$" (first (stuck-on {:id 7 :kind :chan})))))
+  (testing "a channel, and a block that blocks its thread, so that it waits in no channel"
+    (doseq [[name channel] {"chan" {:kind :chan}, "result" {:kind :result :running? true}}]
+      (is (re-find (re-pattern (str "waits for " name "-7\\. No running code can reach that, so it waits for ever\\.$"))
+                   (first (stuck-on (assoc channel :id 7))))))))
