@@ -15,7 +15,6 @@
    [skein.wf.analysis :as analysis]
    [skein.wf.data :as data]
    [skein.wf.filter :as filter]
-   [skein.wf.groups :as groups]
    [skein.wf.query :as query]
    [skein.wf.saved :as saved]
    [skein.wf.text :as text]
@@ -43,9 +42,6 @@
 (defn- where-condition [text]
   (let [[_ field operator pattern] (re-matches #"(?s)([A-Za-z0-9_-]+)(!?=)(.*)" text)]
     (when-not field (options/fail! (str "--where must be FIELD=REGEX or FIELD!=REGEX, not " (error/preview text))))
-    (when (groups/group? field)
-      (options/fail! (str "--where can't use " field ", which is made after counting; use the field that it is made from: "
-                          (groups/source field) operator "REGEX")))
     [(if (= operator "=") :match :no-match) field pattern]))
 
 (defn- conditions [{:keys [path where] :as options}]

@@ -11,6 +11,7 @@
    [skein.wf.format :as format]
    [skein.wf.format.detection :as detection]
    [skein.wf.groups :as groups]
+   [skein.wf.key :as key]
    [skein.wf.query :as query]
    [skein.wf.saved :as saved]
    [skein.wf.timeline :as timeline])
@@ -43,16 +44,29 @@
             [[] (vec (:formats saved))]
             prepared)))
 
+(defn- missing!
+  "Throws :skein/no-such-field for the field `missing`, which none of the log's fields `have` is."
+  [missing tested have]
+  (error/fail! :skein/no-such-field
+               (if (and (tested missing) (groups/group? missing))
+                 (str "a condition can't use " missing ", which is made after counting; use the field that it is made from, " (groups/source missing))
+                 (str "the log has no " missing "; it has " (str/join ", " (sort have))
+                      (when-let [made (seq (query/made-from have))] (str ", and made from these " (str/join ", " made)))))
+               {:field missing, :fields (sort have)}))
+
 (defn check-fields!
-  "Throws :skein/no-such-field if a query uses a field that none of `formats` has."
+  "Throws :skein/no-such-field if a query uses a field that none of `formats` has, and :skein/bad-filter if a condition tests a name
+  that stands both for a field of the log and for what is made from another one."
   [query formats]
-  (let [have (into #{} (mapcat format/fields) formats)]
-    (when-let [missing (first (sort (remove have (query/fields query))))]
-      (when (seq formats)
-        (error/fail! :skein/no-such-field
-                     (str "the log has no " missing "; it has " (str/join ", " (sort have))
-                          (when-let [made (seq (query/made-from have))] (str ", and made from these " (str/join ", " made))))
-                     {:field missing, :fields (sort have)})))))
+  (let [have (into #{} (mapcat format/fields) formats)
+        tested (query/tested query)]
+    (when (seq formats)
+      (when-let [missing (first (sort (remove have (query/fields query))))] (missing! missing tested have))
+      (when-let [both (first (filter (every-pred have tested) key/made))]
+        (error/fail! :skein/bad-filter
+                     (str both " is a field of this log, and also what is made from " (key/field-of both)
+                          "; give the field another name in --log-format, or test " (key/field-of both))
+                     {:field both})))))
 
 (defn having-fields
   "Returns the tallies without those that are optional and look at a field that none of `formats` has."

@@ -24,7 +24,7 @@
   (case by
     "day" 86400
     "minute" 60
-    (some-> (re-matches #"every-(\d{1,9})" by) second parse-long)))
+    (some-> (re-matches #"every-([1-9]\d{0,8})" by) second parse-long)))
 
 (defn field-of
   "Returns the field that the key `by` is made from, or `by` if it is a field."

@@ -147,6 +147,13 @@
                                   (when (times? tally) ["duration"])))
                         tallies))))
 
+(defn tested
+  "Returns the set of the fields, keys and groups whose text the conditions of a query test."
+  [{:keys [tallies where]}]
+  (into #{}
+        (keep (fn name-of [[kind field]] (when (#{:match :no-match} kind) field)))
+        (concat where (mapcat :where tallies))))
+
 (defn- own-columns
   "Returns the fields that need a column beyond those that every batch has."
   [query more]

@@ -228,13 +228,13 @@ final class TextScanner extends Scanner {
     /** Returns whether the byte at {@code at} is inside a list: it follows a comma, or is next to a colon that separates two texts. */
     private boolean isBetween(int i, byte[] bytes, int at) {
         boolean list = kinds[i] == TextFormat.Kind.LIST;
-        return (list || proxied[i]) && bytes[at - 1] == ','
-                || list && (isColon(bytes, at - 1) || isColon(bytes, at + 1));
+        return (list || proxied[i] && bytes[at + 1] != '-') && bytes[at - 1] == ','
+                || list && !isColon(literals[i + 1], 1) && (isColon(bytes, at - 1) || isColon(bytes, at + 1));
     }
 
     /** Returns whether a colon with a space on each side is at {@code at}: other colons are those of addresses. */
     private static boolean isColon(byte[] bytes, int at) {
-        return at > 0 && bytes[at] == ':' && bytes[at - 1] == ' ' && bytes[at + 1] == ' ';
+        return at > 0 && at + 1 < bytes.length && bytes[at] == ':' && bytes[at - 1] == ' ' && bytes[at + 1] == ' ';
     }
 
     private static int spaceOrEnd(byte[] bytes, int at, int end) {

@@ -258,8 +258,23 @@
     (fn [path]
       (let [{:keys [code err]} (run "wf" "--where" "browser!=x" path)]
         (is (= 2 code))
-        (is (str/includes? err "--where can't use browser, which is made after counting; use the field that it is made from: agent!=REGEX")))
-      (is (= 0 (:code (run "wf" "--where" "site!=x" path)))))))
+        (is (str/includes? err "a condition can't use browser, which is made after counting; use the field that it is made from, agent")))
+      (is (= 0 (:code (run "wf" "--where" "site!=x" path))))
+      (is (= 2 (:code (run "wf" "--where" "every-0=x" path)))))))
+
+(deftest conditions-on-fields-of-the-log-with-the-name-of-a-group-or-key
+  (let [log "1.1.1.1 DE gold 200\n1.1.1.2 FR gold 404\n", own ["--log-format" "$remote_addr $country $class $status"]]
+    (is (= [["1.1.1.1" 1]] (apply counts log "client" "--where" "country=DE" own)))
+    (with-log log
+      (fn [path]
+        (let [{:keys [code err]} (apply run "wf" "--where" "class=gold" path own)]
+          (is (= 2 code))
+          (is (str/includes? err "class is a field of this log, and also what is made from status")))))))
+
+(deftest separators-of-a-format-are-no-part-of-a-list
+  (is (= [["9.9.9.9" 1]]
+         (counts "1.1.1.1, 2.2.2.2 : 9.9.9.9 200\n" "client" "--log-format" "$http_x_forwarded_for : $remote_addr $status")))
+  (is (= [["203.0.113.7" 1]] (counts (str (str/replace request #"^\S+ " "203.0.113.7, ") "\n") "client")) "a comma at the end of a list"))
 
 (deftest top-limits-a-tally-over-time
   (let [at (fn at [hour n] (str/join (repeat n (str (str/replace request "13:55" (str hour ":55")) "\n"))))

@@ -44,7 +44,7 @@
         (neg? at) nil
         (and (or (not quoted?) (even? (count (re-find #"\\*$" (subs text 0 at)))))
              (or (not number-next?) (re-find #"^[0-9+-]" (subs text (+ at (count literal)))))
-             (or (not proxied?) (not (str/ends-with? (subs text 0 at) ",")))
+             (or (not proxied?) (not (str/ends-with? (subs text 0 at) ",")) (str/starts-with? (subs text (inc at)) "-"))
              (or (not last?) (= (count text) (+ at (count literal)))))
         [(subs text 0 at) (subs text (+ at (count literal)))]
         :else (recur (inc at))))))
