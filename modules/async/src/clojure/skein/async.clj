@@ -318,7 +318,7 @@
   "As `<!`, but throws the exception that ended `port`, the same object. That is the exception
   of a `go` or `async` block, or the cause with which a channel was closed."
   [port]
-  `(let [port# ~port] (rethrow port# (~(if (:ns &env) `<! `port/<!-of-<?) port#)))) ; :ns: in ClojureScript, which names no <?
+  `(let [port# ~port] (rethrow port# (~(if (:ns &env) `<! `port/<!-of-<?) port#)))) ; ClojureScript, with :ns, has <! only
 
 (defn <??
   "As `<!!`, but throws the exception that ended `port`, the same object; see `<?`.

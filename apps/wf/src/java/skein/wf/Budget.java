@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class Budget {
     /** The share of the heap. Large arrays are in the old generation, which has two thirds with the serial collector. */
     private static final double PART_OF_HEAP = 0.6;
-    /** Garbage is collected when it is at least this much, and half of what is taken. */
+    /** Garbage is collected when it exceeds this size and half of the bytes that are taken. */
     private static final long LEAST_GARBAGE_BYTES = 32 << 20;
 
     private final long limitBytes;

@@ -205,7 +205,7 @@
   (let [[channels frames threads] (map vec (.instances h ["skein.rt.Channel" "skein.rt.Frame" "java.lang.Thread"]))
         channels (channels-of h channels)
         waits (waits-of channels)
-        running (into #{} (comp (remove waits) (map (fn port [f] (.field h f "port")))) frames)
+        running (into #{} (comp (remove waits) (map (fn port [f] (.field h f "port")))) frames) ; or ready, or blocking a thread
         frames (filterv waits frames)
         waiting (waiting-threads h waits threads)
         blind? (unseen-stacks? h threads)
