@@ -247,10 +247,17 @@
     (when on-formats (on-formats (format-report prepared formats)))
     (assoc planned :plan (query/plan query formats options))))
 
+(defn- has-partial-lines?
+  "Returns whether an input is seen to have lines in several parts, as container runtimes write them."
+  [{:keys [samples]}]
+  (some (fn partial? [^bytes sample] (re-find #"(?m)^\d\S+ std(?:out|err) P " (String. sample "ISO-8859-1"))) samples))
+
 (defn run-options
-  "Returns the options for the driver. What a line of a W3C log means was said by a line before it, so one worker reads them all."
-  [{:keys [formats query]} {:keys [approx anonymize? databases own] :as options}]
-  (let [serial? (some #(= :w3c (:layout %)) formats)
+  "Returns the options for the driver. What a line of a W3C log means was said by a line before it, and a line in several parts may
+  be in several slices, so one worker reads them all."
+  [{:keys [prepared formats query]} {:keys [approx anonymize? databases own] :as options}]
+  (let [serial? (boolean (or (some #(= :w3c (:layout %)) formats)
+                             (and (some :wrapper formats) (some has-partial-lines? prepared))))
         ;; Groups are made when all is counted, so those who count need only know that there are such.
         databases (update-vals databases (constantly identity))]
     (cond-> (assoc options :add-earlier (some-> (:saved options) saved/add-to)

@@ -15,6 +15,8 @@ import skein.fold.spi.Slice;
  */
 public abstract class Accumulator<A extends Accumulator<A>> {
     private long inputBytes;
+    private long nextPosition; // where the last slice ended
+    private int nextFile = -1;
 
     /**
      * Counts the lines of a slice. A last line without a line feed gets one.
@@ -26,13 +28,20 @@ public abstract class Accumulator<A extends Accumulator<A>> {
     public final void add(Slice slice) throws IOException {
         if (slice.from == slice.to) return;
         inputBytes += slice.length();
+        boolean continued = slice.file == nextFile && slice.position == nextPosition;
+        nextFile = slice.file;
+        nextPosition = slice.position + slice.length();
         int to = slice.to;
         if (slice.bytes[to - 1] != '\n') slice.bytes[to++] = '\n';
-        addLines(slice.bytes, slice.from, to, slice.file);
+        addLines(slice.bytes, slice.from, to, slice.file, continued);
     }
 
-    /** Counts the lines in {@code bytes[from, to)}, each of which ends with a line feed, of the file with that number. */
-    protected abstract void addLines(byte[] bytes, int from, int to, int file) throws IOException;
+    /**
+     * Counts the lines in {@code bytes[from, to)}, each of which ends with a line feed, of the file with that number.
+     *
+     * @param continued whether the lines counted last stand before them
+     */
+    protected abstract void addLines(byte[] bytes, int from, int to, int file, boolean continued) throws IOException;
 
     /** Returns in how many parts another accumulator is merged, 1 or more; the largest should come first. */
     public abstract int parts();

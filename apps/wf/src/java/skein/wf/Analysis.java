@@ -19,6 +19,7 @@ public final class Analysis extends Accumulator<Analysis> {
     private final RowFilter[] filters;
     private final Tally[] tallies;
     private final RowSink sink;
+    private final PartialLines[] parts; // by format, null for those whose lines are whole
     private final Text malformedLines = new Text(1 << 10);
     private final long[][] malformed; // [format][fault]
     private final long[] lines; // by format
@@ -43,6 +44,9 @@ public final class Analysis extends Accumulator<Analysis> {
         this.formats = formats.clone();
         batch = new Rows(plan.extraColumns(), plan.sinks() != null);
         scanners = plan.formats().stream().map(LogFormat::scanner).toArray(Scanner[]::new);
+        parts = plan.formats().stream()
+                .map(format -> format.mayBeCut() ? new PartialLines() : null)
+                .toArray(PartialLines[]::new);
         filters = plan.filters().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
         tallies = plan.tallies().stream()
                 .map(tally -> new Tally(tally, plan.budget()))
@@ -55,11 +59,28 @@ public final class Analysis extends Accumulator<Analysis> {
     }
 
     @Override
-    protected void addLines(byte[] bytes, int from, int to, int file) throws IOException {
+    protected void addLines(byte[] bytes, int from, int to, int file, boolean continued) throws IOException {
         if (formats[file] != format) {
             format = formats[file];
             batch.clear(scanners[format].filled());
         }
+        Text joined = parts[format] == null ? null : join(parts[format], bytes, from, to, continued);
+        if (joined == null) addWhole(bytes, from, to);
+        else addWhole(joined.bytes, 0, joined.length);
+    }
+
+    /** Joins lines that were cut. A line without its end is malformed until that comes. */
+    private Text join(PartialLines lines, byte[] bytes, int from, int to, boolean continued) {
+        if (!continued) lines.forget();
+        int before = lines.waiting();
+        Text joined = lines.join(bytes, from, to);
+        int more = lines.waiting() - before;
+        this.lines[format] += more;
+        malformed[format][malformed[format].length - 1] += more;
+        return joined;
+    }
+
+    private void addWhole(byte[] bytes, int from, int to) throws IOException {
         batch.bytes = bytes;
         for (next = from; next < to; ) {
             parse(bytes, to);

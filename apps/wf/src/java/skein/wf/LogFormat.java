@@ -10,4 +10,9 @@ public interface LogFormat {
 
     /** What can keep a line out of the format, by the number that a scanner gives; the first is an empty line. */
     List<String> faults();
+
+    /** Returns whether the log may have lines in several parts, for {@link PartialLines}; the last fault is that of a line without its end. */
+    default boolean mayBeCut() {
+        return false;
+    }
 }

@@ -15,6 +15,14 @@ public final class Trial {
     public static Outcome run(LogFormat format, byte[] head, int limit) {
         byte[] bytes = Arrays.copyOf(head, head.length + 1 + Bytes.PAD);
         bytes[head.length] = '\n';
+        Text joined = format.mayBeCut() ? new PartialLines().join(bytes, 0, head.length + 1) : null;
+        return joined == null
+                ? run(format, bytes, head.length, limit)
+                : run(format, joined.bytes, joined.length, limit);
+    }
+
+    /** As above, of {@code bytes[0, to)}, behind which is a line feed. */
+    private static Outcome run(LogFormat format, byte[] bytes, int to, int limit) {
         Scanner scanner = format.scanner();
         Rows rows = new Rows(scanner.filled().length, false);
         rows.clear(scanner.filled());
@@ -22,7 +30,7 @@ public final class Trial {
         Address peer = new Address();
         int lines = 0;
         int matches = 0;
-        for (int at = 0; at < head.length && lines < limit; ) {
+        for (int at = 0; at < to && lines < limit; ) {
             int lineFeed = Bytes.indexOfLineFeed(bytes, at);
             int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
             at = Scanner.start(bytes, at, end);

@@ -32,4 +32,9 @@ public record WrappedFormat(Wrapper wrapper, LogFormat inner) implements LogForm
         faults.add("the part before it");
         return faults;
     }
+
+    @Override
+    public boolean mayBeCut() {
+        return wrapper == Wrapper.KUBERNETES;
+    }
 }

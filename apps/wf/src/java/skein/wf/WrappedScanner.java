@@ -59,7 +59,7 @@ final class WrappedScanner extends Scanner {
         int tag = afterSpace(bytes, stream, end);
         if (!isDigit(bytes[at]) || tag < 0 || tag - stream != 7 || bytes[stream] != 's') return -1;
         int line = afterSpace(bytes, tag, end);
-        // A line that is continued has a P; its parts are no lines.
+        // Parts of a line are joined before they get here, see PartialLines.
         return line == tag + 2 && bytes[tag] == 'F' ? line : -1;
     }
 

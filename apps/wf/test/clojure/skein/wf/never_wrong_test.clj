@@ -30,9 +30,9 @@
       (f (str file))
       (finally (.delete file)))))
 
-(def ^:private request "203.0.113.7 - - [10/Oct/2024:13:55:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"UA\"")
+(def request "A line in the combined format." "203.0.113.7 - - [10/Oct/2024:13:55:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"UA\"")
 
-(defn- csv-of
+(defn csv-of
   "Returns `[code rows err]` of what the log says about `by`; a row is [key hits]."
   [content by & options]
   (with-log content
@@ -42,7 +42,10 @@
          (mapv (fn [line] (let [[_ k hits] (str/split line #",")] [k (parse-long hits)])) (rest (str/split-lines out)))
          err]))))
 
-(defn- counts [content by & options] (second (apply csv-of content by options)))
+(defn counts
+  "Returns the rows of the log's tally by `by`, as [key hits]."
+  [content by & options]
+  (second (apply csv-of content by options)))
 
 (deftest wrapped-lines-are-unwrapped
   (doseq [[wrapper line] {"syslog" (str "Oct 10 13:55:00 web1 nginx[812]: " request)
@@ -73,8 +76,11 @@
       (is (= 2 code) line)
       (is (str/includes? err "none of the formats") line)))
   (testing "addresses and names"
-    (doseq [client ["203.0.113.7" "2001:db8::1" "::ffff:1.2.3.4" "localhost" "web-1.example.org" "unix:" "-" "10.0.0.1:5555"]]
-      (is (= [[client 1]] (counts (str/replace request "203.0.113.7" client) "client")) client))))
+    (doseq [client ["203.0.113.7" "2001:db8::1" "::ffff:1.2.3.4" "localhost" "web-1.example.org" "unix:" "-"]]
+      (is (= [[client 1]] (counts (str/replace request "203.0.113.7" client) "client")) client))
+    (testing "with ports and in brackets"
+      (doseq [[text client] {"10.0.0.1:5555" "10.0.0.1", "[2001:db8::1]:5555" "2001:db8::1", "[::1]" "::1", "fe80::1%eth0" "fe80::1%eth0"}]
+        (is (= [[client 1]] (counts (str/replace request "203.0.113.7" text) "client")) text)))))
 
 (deftest an-empty-field-is-a-field
   (is (= [["200" 2]] (counts "1.1.1.1\t\t200\n1.1.1.1\tx\t200\n" "status" "--log-format" "$remote_addr\t$x\t$status")))
@@ -231,7 +237,7 @@
 
 (deftest a-virtual-host-is-no-client
   (let [line (fn line [host] (str host " 203.0.113.7 - - [10/Oct/2024:13:55:00 +0200] \"GET / HTTP/1.1\" 200 5 \"-\" \"UA\""))]
-    (is (= [["203.0.113.7" 2]] (counts (str/join "\n" (map line ["e.org:443" "[2001:db8::1]:443" "a.org:80"])) "client")))))
+    (is (= [["203.0.113.7" 3]] (counts (str/join "\n" (map line ["e.org:443" "[2001:db8::1]:443" "a.org:80"])) "client")))))
 
 (deftest absolute-urls-are-split-even-with-a-host-field
   (let [log "{\"properties\":{\"requestUri\":\"https://www.e.org:443/a?b\",\"hostName\":\"shop.e.org\",\"httpStatusCode\":\"200\"}}\n"]
@@ -250,6 +256,10 @@
       (is (= [["/a" 2]] (counts (str line (str/replace line "1.1\" " "1.1 ") line) "url")))))
   (testing "a format that the user gives"
     (is (= [["\"/a\"\"b\"" 1]] (counts "1.1.1.1 \"/a 200 \"x\"\n1.1.1.1 \"/a\"b\" 200 \"x\"\n" "url" "--log-format" "$remote_addr \"$request_uri\" $status \"$http_referer\""))))
+  (testing "a text in the middle of a line has pairs of marks"
+    (let [line "203.0.113.7 - - [10/Oct/2024:13:55:00 +0000] \"GET /a HTTP/1.1\" 200 10 \"-\" \"UA\" 1 \"web\" \"http://10.1.0.5:80\" 10ms\n"]
+      (is (= [["UA" 3] ["\"U \"\"q\"\" A\"" 1]]
+             (counts (str line line line (str/replace line "UA" "U \"q\" A") (str/replace line "\"UA\"" "\"UA")) "agent" "--format-of" "traefik")))))
   (testing "a mark in a URL without spaces is a part of the URL"
     (is (= [["\"/a?q=\"\"x\"\"\"" 1]] (counts (str (str/replace request "/a" "/a?q=\"x\"") "\n") "url")))))
 
@@ -293,6 +303,9 @@
     (let [list (fn list [clients] (str (str/replace request "203.0.113.7" clients) "\n"))]
       (is (= [["203.0.113.7" 2] ["unknown" 1]]
              (counts (str (list "203.0.113.7, 10.0.0.1") (list "203.0.113.7") (list "unknown, 10.0.0.1, 10.0.0.2")) "client")))
+      (testing "and an empty one does not"
+        (is (= [["10.0.0.1" 1] ["10.0.0.2" 1] ["10.0.0.3" 1]]
+               (counts (str (list ", 10.0.0.1") (list ",10.0.0.2") (list ", , 10.0.0.3, 10.0.0.4")) "client"))))
       (is (= [["-" 1]] (counts (list "203.0.113.7, 10.0.0.1") "user")))))
   (testing "an address may end with colons"
     (is (= [["2001:db8::" 2]] (counts (str request " \"2001:db8::\"\n" request " \"2001:db8::\"\n") "x-forwarded-for")))
