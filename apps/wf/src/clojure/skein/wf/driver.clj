@@ -33,6 +33,18 @@
   "How many bytes `prepare` reads."
   65536)
 
+(def ^:private ^:const long-head-bytes
+  "How many bytes `prepare` reads if the first line is longer than `head-bytes`."
+  16777216)
+
+(defn- head-of
+  "Returns the first bytes of a file, with a whole line among them if that is possible."
+  ^bytes [^InputFile file]
+  (let [head (.head file head-bytes)]
+    (if (and (= head-bytes (alength head)) (neg? (.indexOf (String. head "ISO-8859-1") 10)))
+      (.head file long-head-bytes)
+      head)))
+
 (def ^:private archives
   "What a file may be that is no log and no compressed one: its name, where its magic bytes are, and they."
   [["zip" 0 "PK\u0003\u0004"] ["7z" 0 "7z\u00bc\u00af\u0027\u001c"] ["rar" 0 "Rar!\u001a\u0007"] ["tar" 257 "ustar"] ["gzip" 0 "\u001f\u008b"]
@@ -82,11 +94,11 @@
 
 (defn prepare
   "Returns an input that is ready to be read: {:name path, :file InputFile, :head bytes, :samples [bytes ...], :repeatable?}. :head
-  is its first `head-bytes` bytes, unpacked; :samples are lines from several places. \"-\" is standard input. A pipe is open
+  is its first bytes, unpacked; :samples are lines from several places. \"-\" is standard input. A pipe is open
   from here on, and can be read once. Throws what `skein.fold.lines` throws, and :skein/archive."
   [^String path]
   (let [file (.leavingOutRests (if (= path "-") (InputFile/standardInput) (InputFile/of (Path/of path (make-array String 0)))))
-        head (.head file head-bytes)]
+        head (head-of file)]
     (check-archive! path file head)
     {:name path, :file file, :head head, :samples (sample head (.size file) (when-not (.isSerial file) #(.bytesAt file %1 %2))), :repeatable? (.isRepeatable file)}))
 

@@ -27,22 +27,23 @@
 
 (defn row->format
   "Returns the format of a row of the catalogue."
-  [{:keys [name layout fields open? sparse? absolute?]}]
+  [{:keys [name layout fields open? sparse? bare? absolute?]}]
   (let [absolute (fn absolute [field] (cond-> field (= :request (:kind field)) (assoc :kind :absolute-request)))]
     (if (string? layout)
       (cond-> (assoc (layout/parse layout) :name name)
         open? (assoc :open? true)
         sparse? (assoc :sparse? true)
+        bare? (assoc :bare? true)
         absolute? (update :fields #(mapv absolute %)))
       {:name name, :layout layout, :fields fields})))
 
 (def wrappers
-  "The programs that may wrap the lines of a log, with a pattern for their lines."
+  "The programs that may wrap the lines of a log, with a pattern for the beginning of their lines."
   (array-map
-    "docker" {:wrapper WrappedFormat$Wrapper/DOCKER, :line #"\{\"log\":\".*\",\"stream\":\".*"}
-    "kubernetes" {:wrapper WrappedFormat$Wrapper/KUBERNETES, :line #"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] .*"}
+    "docker" {:wrapper WrappedFormat$Wrapper/DOCKER, :line #"^\{\"log\":\".*\",\"stream\":\""}
+    "kubernetes" {:wrapper WrappedFormat$Wrapper/KUBERNETES, :line #"^\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] "}
     "syslog" {:wrapper WrappedFormat$Wrapper/SYSLOG
-              :line #"<\d+>.*|(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) (?:\S+ )?\S+: .*"}))
+              :line #"^(?:<\d+>|(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) (?:\S+ )?\S+: )"}))
 
 (defn wrapped
   "Returns `format` for the lines that are in lines of `wrapper`, a key of `wrappers`."
@@ -119,7 +120,7 @@
   (column field extra))
 
 (def ^:private kinds
-  {:text TextFormat$Kind/TEXT, :list TextFormat$Kind/LIST, :request TextFormat$Kind/REQUEST, :time TextFormat$Kind/TIME
+  {:text TextFormat$Kind/TEXT, :list TextFormat$Kind/LIST, :request TextFormat$Kind/REQUEST, :time TextFormat$Kind/TIME, :day TextFormat$Kind/DAY, :clock TextFormat$Kind/CLOCK
    :status TextFormat$Kind/STATUS, :number TextFormat$Kind/NUMBER, :size TextFormat$Kind/SIZE, :duration TextFormat$Kind/DURATION
    :address TextFormat$Kind/ADDRESS, :address-port TextFormat$Kind/ADDRESS_PORT
    :absolute-request TextFormat$Kind/ABSOLUTE_REQUEST, :absolute-url TextFormat$Kind/ABSOLUTE_URL})
@@ -137,11 +138,11 @@
 
 (defn compiled
   "Returns a format as the engine's, with columns for the fields in `extra`, a vector of names."
-  ^LogFormat [{:keys [layout literals fields header open? sparse? wrapper] :as format} extra]
+  ^LogFormat [{:keys [layout literals fields header open? sparse? bare? wrapper] :as format} extra]
   (if wrapper
     (WrappedFormat. wrapper (compiled (dissoc format :wrapper) extra))
     (case layout
       :json (JsonFormat. (named-fields fields extra) (count (named-fields (filter :own? fields) extra)))
       :ltsv (LtsvFormat. (named-fields fields extra) (count (named-fields (filter :own? fields) extra)))
       :w3c (W3cFormat. (named-fields fields extra) (vec header))
-      (TextFormat. literals (mapv #(->field extra %) fields) (boolean open?) (boolean sparse?)))))
+      (TextFormat. literals (mapv #(->field extra %) fields) (boolean open?) (boolean sparse?) (boolean bare?)))))

@@ -28,9 +28,12 @@ abstract class KeyedScanner extends Scanner {
     private static final int STATUS = REQUEST + 2;
     private static final int SIZE = REQUEST + 3;
     private static final int DURATION = REQUEST + 4;
-    private static final int PLACES = REQUEST + 5;
+    private static final int DAY = REQUEST + 5;
+    private static final int CLOCK = REQUEST + 6;
+    private static final int PLACES = REQUEST + 7;
     private static final double MAX_SIZE = 1e15;
     private static final int NOTHING = Integer.MAX_VALUE;
+    private static final byte[] MIDNIGHT = Text.literal("00:00:00");
 
     final TextFormat.Field[] fields;
     private final int own;
@@ -49,8 +52,8 @@ abstract class KeyedScanner extends Scanner {
     private final boolean[] escaped;
     private boolean changes; // whether a picked value is not spelled as it is to be shown
     private boolean statusChanges;
-    private byte[] time; // of the line, if it is not where its place says
-    private int timeLength;
+    private final Text joined = new Text(64); // day and time of day of a line; empty if it does not have them
+    byte[] today = {}; // the day of lines that don't say it
     /* The value that open found. */
     private byte[] source;
     private int sourceFrom;
@@ -85,14 +88,7 @@ abstract class KeyedScanner extends Scanner {
         this.at = start = at;
         this.end = end;
         changes = statusChanges = false;
-        time = null;
         Arrays.fill(picked, NOTHING);
-    }
-
-    /** Takes {@code text[0, length)} for the time of the line. */
-    final void setTime(byte[] text, int length) {
-        time = text;
-        timeLength = length;
     }
 
     /** Picks a value; of several that mean the same, that of the first field counts. */
@@ -133,10 +129,7 @@ abstract class KeyedScanner extends Scanner {
 
     /** Takes addresses and absolute URLs apart. */
     private void places(Rows batch, int row) {
-        if (picked[Rows.CLIENT] != NOTHING) {
-            TextFormat.Kind kind = fields[picked[Rows.CLIENT]].kind();
-            Places.client(kind == TextFormat.Kind.TEXT ? TextFormat.Kind.ADDRESS : kind, bytes, batch, row);
-        }
+        if (picked[Rows.CLIENT] != NOTHING) Places.client(fields[picked[Rows.CLIENT]].kind(), bytes, batch, row);
         if (picked[Rows.URL] != NOTHING && fields[picked[Rows.URL]].kind() == TextFormat.Kind.ABSOLUTE_URL) {
             int host = batch.from[Rows.HOST][row];
             int hostTo = batch.to[Rows.HOST][row];
@@ -179,12 +172,25 @@ abstract class KeyedScanner extends Scanner {
         return true;
     }
 
+    /** Joins a day and the time of day to one text. */
+    private void joinTime() {
+        joined.length = 0;
+        if (picked[DAY] == NOTHING && (picked[CLOCK] == NOTHING || today.length == 0)) return;
+        if (picked[DAY] != NOTHING) joined.add(bytes, from[DAY], to[DAY] - from[DAY]);
+        else joined.add(today);
+        joined.add(' ');
+        if (picked[CLOCK] != NOTHING) joined.add(bytes, from[CLOCK], to[CLOCK] - from[CLOCK]);
+        else joined.add(MIDNIGHT);
+        joined.reserve(Bytes.PAD);
+    }
+
     /** Finds the text of the time, which may stand in brackets; false when there is none. */
     private boolean openTime() {
-        if (time != null) {
-            source = time;
+        joinTime();
+        if (joined.length > 0) {
+            source = joined.bytes;
             sourceFrom = 0;
-            sourceTo = timeLength;
+            sourceTo = joined.length;
             return true;
         }
         if (!open(TIME)) return false;
@@ -297,6 +303,8 @@ abstract class KeyedScanner extends Scanner {
                 field.column() < Rows.COLUMNS ? field.column() : field.column() + PLACES - Rows.COLUMNS;
             case REQUEST, ABSOLUTE_REQUEST -> REQUEST;
             case TIME -> TIME;
+            case DAY -> DAY;
+            case CLOCK -> CLOCK;
             case STATUS -> STATUS;
             case SIZE -> SIZE;
             case DURATION -> DURATION;

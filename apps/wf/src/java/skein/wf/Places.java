@@ -7,23 +7,28 @@ import skein.fold.files.Bytes;
 final class Places {
     private Places() {}
 
-    /** Leaves of the client's field only the address, as its kind asks: the first one of a list, without its port. */
+    /** Leaves of the client's field only the address: the first one of a list, without brackets and port. */
     static void client(TextFormat.Kind kind, byte[] bytes, Rows batch, int row) {
-        if (kind != TextFormat.Kind.ADDRESS && kind != TextFormat.Kind.ADDRESS_PORT) return;
         int from = batch.from[Rows.CLIENT][row];
-        int to = Bytes.indexOf(bytes, from, batch.to[Rows.CLIENT][row], (byte) ',');
-        if (from < to && bytes[from] == '[') {
+        int end = batch.to[Rows.CLIENT][row];
+        while (from < end && (bytes[from] == ',' || bytes[from] == ' ')) from++; // a list may begin with nothing
+        if (from == end) return;
+        int to = Bytes.indexOf(bytes, from, end, (byte) ',');
+        batch.from[Rows.CLIENT][row] = from;
+        batch.to[Rows.CLIENT][row] = to;
+        int colon = Bytes.indexOf(bytes, from, to, (byte) ':');
+        if (colon == to) return;
+        if (bytes[from] == '[') {
             int close = Bytes.indexOf(bytes, from, to, (byte) ']');
-            batch.from[Rows.CLIENT][row] = close < to ? from + 1 : from;
+            if (close == to || close == from + 1) return;
+            batch.from[Rows.CLIENT][row] = from + 1;
             batch.to[Rows.CLIENT][row] = close;
             return;
         }
-        int colon = lastColon(bytes, from, to);
         // An address of IPv6 has several colons, so the last one is that of a port only if there always is a port.
-        boolean port = colon >= 0
-                && isPort(bytes, colon + 1, to)
-                && (kind == TextFormat.Kind.ADDRESS_PORT || Bytes.indexOf(bytes, from, to, (byte) ':') == colon);
-        batch.to[Rows.CLIENT][row] = port ? colon : to;
+        int last = lastColon(bytes, from, to);
+        if (last > from && isPort(bytes, last + 1, to) && (kind == TextFormat.Kind.ADDRESS_PORT || last == colon))
+            batch.to[Rows.CLIENT][row] = last;
     }
 
     private static boolean isPort(byte[] bytes, int from, int to) {
@@ -31,7 +36,7 @@ final class Places {
         return from < to;
     }
 
-    private static int lastColon(byte[] bytes, int from, int to) {
+    static int lastColon(byte[] bytes, int from, int to) {
         for (int at = to - 1; at >= from; at--) if (bytes[at] == ':') return at;
         return -1;
     }

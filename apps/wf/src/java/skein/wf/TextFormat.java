@@ -16,8 +16,10 @@ import java.util.List;
  * @param fields the fields
  * @param open whether a space and more text may follow the end
  * @param sparse whether fields may be empty, but for client, host, URL, request, time and status
+ * @param bare whether a line may also do without any quotes, with minus signs instead of what would need them
  */
-public record TextFormat(List<String> literals, List<Field> fields, boolean open, boolean sparse) implements LogFormat {
+public record TextFormat(List<String> literals, List<Field> fields, boolean open, boolean sparse, boolean bare)
+        implements LogFormat {
     /** What a field's text must be. */
     public enum Kind {
         /** Any text. It is empty in a sparse format only, unless quotes stand around it. */
@@ -36,6 +38,10 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
         ABSOLUTE_URL,
         /** A time by the field's pattern. */
         TIME,
+        /** The day of a time, in a format whose values have names. */
+        DAY,
+        /** The time of that day. */
+        CLOCK,
         /** Three digits, or a minus sign. */
         STATUS,
         /** Digits, or a minus sign. */
@@ -81,6 +87,13 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
     @Override
     public Scanner scanner() {
         return new TextScanner(this);
+    }
+
+    /** The same format for lines without quotes. */
+    TextFormat withoutQuotes() {
+        List<String> unquoted =
+                literals.stream().map(literal -> literal.replace("\"", "")).toList();
+        return new TextFormat(unquoted, fields, open, sparse, false);
     }
 
     @Override

@@ -19,14 +19,17 @@ final class TextScanner extends Scanner {
     private final long[] word;
     private final long[] mask;
     private final boolean[] quoted;
+    private final boolean[]
+            needsPairs; // whether quotation marks in the field come in pairs; one alone may have ended it
     private final boolean[] numberNext;
     private final boolean[] mustHaveText;
     private final boolean[] padded;
     private final boolean[] requests;
-    private final boolean[] inPlace; // whether the field's text is its value
     private final boolean[] proxied; // whether the field is a client, which proxies may follow in a list
+    private final boolean[] portNext; // whether a port follows a host, which may be an address of IPv6
     private final TimeText[] times;
     private final Numbers numbers = new Numbers();
+    private final TextScanner bare; // for lines without quotes, or null
 
     TextScanner(TextFormat format) {
         fields = format.fields().toArray(TextFormat.Field[]::new);
@@ -39,13 +42,15 @@ final class TextScanner extends Scanner {
         word = new long[n + 1];
         mask = new long[n + 1];
         quoted = new boolean[n];
+        needsPairs = new boolean[n];
         numberNext = new boolean[n];
         mustHaveText = new boolean[n];
         padded = new boolean[n];
-        inPlace = new boolean[n];
         proxied = new boolean[n];
+        portNext = new boolean[n];
         requests = new boolean[n];
         times = new TimeText[n];
+        bare = format.bare() ? new TextScanner(format.withoutQuotes()) : null;
         for (int i = 0; i <= n; i++)
             setLiteral(i, Text.literal(format.literals().get(i)));
         for (int i = 0; i < n; i++) setField(i);
@@ -66,9 +71,15 @@ final class TextScanner extends Scanner {
                 && literals[i + 1].length > 0
                 && literals[i + 1][0] == '"';
         numberNext[i] = i + 1 < fields.length && fields[i + 1].isNumber() && !fields[i + 1].padded();
+        needsPairs[i] =
+                quoted[i] && !fields[i].isRequest() && columns[i] != Rows.URL && (open || i + 2 < fields.length);
         padded[i] = fields[i].padded();
         requests[i] = fields[i].isRequest();
-        inPlace[i] = kinds[i] != TextFormat.Kind.ADDRESS && kinds[i] != TextFormat.Kind.ADDRESS_PORT;
+        portNext[i] = columns[i] == Rows.HOST
+                && literals[i + 1].length == 1
+                && literals[i + 1][0] == ':'
+                && i + 1 < fields.length
+                && fields[i + 1].kind() == TextFormat.Kind.NUMBER;
         proxied[i] = kinds[i] == TextFormat.Kind.TEXT && columns[i] == Rows.CLIENT;
         mustHaveText[i] = !sparse
                 || requests[i]
@@ -100,6 +111,12 @@ final class TextScanner extends Scanner {
 
     @Override
     int scan(byte[] bytes, int at, int end, Rows batch, int row) {
+        int fault = quoted(bytes, at, end, batch, row);
+        if (fault <= 0 || bare == null || Bytes.indexOf(bytes, at, end, (byte) '"') < end) return fault;
+        return bare.scan(bytes, at, end, batch, row) == OK ? OK : fault;
+    }
+
+    private int quoted(byte[] bytes, int at, int end, Rows batch, int row) {
         if (at == end) return 0;
         if (!literalAt(0, bytes, at, end)) return 1;
         at += literals[0].length;
@@ -110,9 +127,8 @@ final class TextScanner extends Scanner {
             if (to < 0) return i + 1;
             if (columns[i] >= 0) {
                 batch.from[columns[i]][row] = at;
-                int valueTo = padded[i] ? withoutSpaces(bytes, at, to) : to;
-                batch.to[columns[i]][row] = proxied[i] ? Bytes.indexOf(bytes, at, valueTo, (byte) ',') : valueTo;
-                if (!inPlace[i]) Places.client(kinds[i], bytes, batch, row);
+                batch.to[columns[i]][row] = padded[i] ? withoutSpaces(bytes, at, to) : to;
+                if (columns[i] == Rows.CLIENT) Places.client(kinds[i], bytes, batch, row);
             }
             at = to + literals[i + 1].length;
         }
@@ -148,7 +164,8 @@ final class TextScanner extends Scanner {
                 return time(i, bytes, at, end, batch, row);
             }
             default -> {
-                int to = textEnd(i, bytes, at, at, end);
+                int start = portNext[i] ? Places.lastColon(bytes, at, spaceOrEnd(bytes, at, end)) : at;
+                int to = start < 0 ? -1 : textEnd(i, bytes, at, start, end);
                 if (to < 0 || to == at && !quoted[i] && mustHaveText[i]) return -1;
                 if (requests[i]) request(i, bytes, at, to, batch, row);
                 return to;
@@ -197,15 +214,16 @@ final class TextScanner extends Scanner {
         byte[] literal = literals[i + 1];
         if (literal.length == 0) return start > end ? -1 : open ? spaceOrEnd(bytes, start, end) : end;
         byte first = literal[0];
-        boolean inner = false; // whether the field has a quotation mark, which may belong to another field or line
+        int marks = 0; // quotation marks in the field, which may belong to another field or line
         for (int to = start; (to = Bytes.indexOf(bytes, to, end, first)) < end; to++) {
             if (literalAt(i + 1, bytes, to, end)
                     && (!numberNext[i] || isNumberStart(bytes[to + literal.length]))
                     && (!quoted[i] || !isEscaped(bytes, at, to))
-                    && (to == at || !isBetween(i, bytes, to))) {
-                return inner && isTorn(i, bytes, at, to) ? -1 : to;
+                    && (to == at || !isBetween(i, bytes, to))
+                    && ((marks & 1) == 0 || !needsPairs[i])) {
+                return marks > 0 && isTorn(i, bytes, at, to) ? -1 : to;
             }
-            inner |= quoted[i] && !isEscaped(bytes, at, to);
+            if (quoted[i] && !isEscaped(bytes, at, to)) marks++;
         }
         return -1;
     }
@@ -215,9 +233,10 @@ final class TextScanner extends Scanner {
      * follows in the line. A request is whole if it has two spaces and a protocol, a URL if it has no space.
      */
     private boolean isTorn(int i, byte[] bytes, int at, int to) {
+        if (!requests[i] && columns[i] != Rows.URL) return false;
         int spaces = 0;
         for (int k = at; k < to; k++) if (bytes[k] == ' ') spaces++;
-        return requests[i] ? spaces != 2 || protocol(bytes, at, to) < 0 : columns[i] == Rows.URL && spaces > 0;
+        return requests[i] ? spaces != 2 || protocol(bytes, at, to) < 0 : spaces > 0;
     }
 
     private static int withoutSpaces(byte[] bytes, int at, int to) {

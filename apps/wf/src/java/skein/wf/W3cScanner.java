@@ -10,28 +10,17 @@ import skein.fold.files.Bytes;
 final class W3cScanner extends KeyedScanner {
     private static final byte[] FIELDS = Text.literal("#Fields:");
     private static final byte[] DATE = Text.literal("#Date:");
-    private static final int DAY = -2; // instead of the number of a field
-    private static final int CLOCK = -3;
     private static final int NOTHING = -1;
     private static final int DAY_SECONDS = 86400;
 
     private final Map<String, Integer> places = new HashMap<>();
-    private final Text time = new Text(64);
     private final TimeText dates = new TimeText("%Y-%m-%d %H:%M:%S");
     private final TimeText namedDates = new TimeText("%d-%b-%Y %H:%M:%S");
-    private byte[] today = {}; // the day that the last #Date said
     private int[] columns = {}; // which field each value goes to
-    /* Where the day and the time of the line are; -1 in from: nowhere. */
-    private int dayFrom;
-    private int dayTo;
-    private int clockFrom;
-    private int clockTo;
 
     W3cScanner(W3cFormat format) {
         super(format.fields(), format.fields().size());
         for (int i = fields.length - 1; i >= 0; i--) places.put(fields[i].name(), i);
-        places.putIfAbsent("date", DAY);
-        places.putIfAbsent("time", CLOCK);
         for (String line : format.header()) {
             byte[] bytes = Text.literal(line);
             directive(Arrays.copyOf(bytes, bytes.length + Bytes.PAD), 0, bytes.length);
@@ -46,7 +35,6 @@ final class W3cScanner extends KeyedScanner {
             return COMMENT;
         }
         begin(bytes, at, end);
-        dayFrom = clockFrom = -1;
         return values(bytes, at, end) ? fill(batch, row) : MALFORMED;
     }
 
@@ -61,44 +49,27 @@ final class W3cScanner extends KeyedScanner {
             boolean quoted = from < end && bytes[from] == '"';
             if (quoted) from++;
             int to = quoted ? quoteEnd(bytes, from, end, separator) : Bytes.indexOf(bytes, from, end, separator);
-            value(columns[n], from, to);
+            if (columns[n] >= 0) pick(columns[n], from, to, false);
             from = to + (quoted ? 2 : 1);
         }
-        joinTime();
         return n == columns.length;
     }
 
-    private void value(int column, int from, int to) {
-        if (column >= 0) {
-            pick(column, from, to, false);
-        } else if (column == DAY) {
-            dayFrom = from;
-            dayTo = to;
-        } else if (column == CLOCK) {
-            clockFrom = from;
-            clockTo = to;
-        }
-    }
-
-    /** Where the quote is that ends a value: the first one that a separator or the end of the line follows. */
-    private static int quoteEnd(byte[] bytes, int at, int end, byte separator) {
+    /**
+     * Where the quote is that ends a value: the first one that a separator or the end of the line follows. Two quotes are one of the text;
+     * if no quote ends the value then, its program does not double them.
+     */
+    private static int quoteEnd(byte[] bytes, int from, int end, byte separator) {
+        int undoubled = end;
+        int at = from;
         while ((at = Bytes.indexOf(bytes, at, end, (byte) '"')) < end) {
-            if (at + 1 == end || bytes[at + 1] == separator) return at;
-            at++;
+            boolean last = at + 1 == end || bytes[at + 1] == separator;
+            boolean twice = at + 1 < end && bytes[at + 1] == '"';
+            if (last) return at;
+            if (twice && undoubled == end && (at + 2 == end || bytes[at + 2] == separator)) undoubled = at + 1;
+            at += twice ? 2 : 1;
         }
-        return end;
-    }
-
-    private void joinTime() {
-        time.length = 0;
-        if (dayFrom >= 0) time.add(bytes, dayFrom, dayTo - dayFrom);
-        else time.add(today);
-        if (time.length == 0 || dayFrom < 0 && clockFrom < 0) return;
-        time.add(' ');
-        if (clockFrom >= 0) time.add(bytes, clockFrom, clockTo - clockFrom);
-        else time.add(Text.literal("00:00:00"));
-        time.reserve(Bytes.PAD);
-        setTime(time.bytes, time.length);
+        return undoubled;
     }
 
     private void directive(byte[] bytes, int at, int end) {

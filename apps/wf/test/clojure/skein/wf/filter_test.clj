@@ -27,7 +27,10 @@
         v6 #{"2001:db8::1" "[2001:db8::1]:443" "[2001:db8::1]"}
         local #{"fe80::1%eth0" "fe80::1"}
         none #{"010.1.2.3" "10.1.2.3:" "10.1.2.3:x" "2001:db8::1]:80" "host.example.org" "%eth0" "-"}
-        all (concat v4 v6 local none)]
+        all (concat v4 v6 local none)
+        ;; without brackets and ports, as they are shown
+        v4 #{"10.1.2.3" "::ffff:10.1.2.3" "::ffff:a01:203"}
+        v6 #{"2001:db8::1"}]
     (is (= v4 (passing "10.0.0.0/8" all) (passing "10.1.2.3" all) (passing "::ffff:0:0/96" all) (passing "::ffff:10.0.0.0/104" all)
            (passing "0.0.0.0/0" all)))
     (is (= #{} (passing "10.1.2.4/31,::ffff:11.0.0.0/104" all)))

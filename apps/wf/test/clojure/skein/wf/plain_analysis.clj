@@ -62,11 +62,19 @@
       url {:method method, :url url, :protocol protocol}
       :else {:method method, :url rest})))
 
+(defn- client
+  "Returns the address in the place of the client: the first of a list, without brackets and port."
+  [text]
+  (let [address (re-find #"(?s)^[^,]+" (str/replace text #"^[, ]+" ""))
+        [_ in-brackets] (when address (re-matches #"(?s)\[([^\]]+)\].*" address))
+        [_ before-port] (when address (re-matches #"(?s)([^:\[][^:]*):[0-9]+" address))]
+    (or (when (re-find #":" (str address)) in-brackets) before-port address text)))
+
 (defn- field-value
   "Returns what a field adds to a record, or nil when its text can't be one."
   [field text]
   (case field
-    "client" (when (seq text) {:client (re-find #"(?s)^[^,]*" text)})
+    "client" (when (seq text) {:client (client text)})
     ("user" "ident") (when (seq text) {(keyword field) text})
     "time" (when-let [^OffsetDateTime t (offset-time text)] {:time (.toLocalDateTime t), :epoch (.toEpochSecond t)})
     "request" (when-not (torn? text) (request text))

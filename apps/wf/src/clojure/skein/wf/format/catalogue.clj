@@ -14,6 +14,7 @@
   :open?      whether anything may follow after a space
   :absolute?  whether requests have absolute URLs, which say the host
   :sparse?    whether fields without quotes may be empty
+  :bare?      whether some lines have minus signs instead of all that stands in quotes
 
   Of two rows that fit as many lines the first one is taken, so the longer ones come first, whose lines the shorter ones fit with
   odd users and agents. Sources: the documentation of each server."
@@ -47,8 +48,8 @@
                    "(?=[\\d.-]*[A-Za-z_])(?:localhost|[\\w-]+(?:\\.[\\w-]+)+)(?::\\d+)? \\S+ \\[")))
 
 (def ^:private host-without-port
-  "The beginning of lines with a virtual host: a host with a letter, since two addresses are those of a client and its proxy."
-  #"(?:^|[ \"])(?=[\d.-]*[A-Za-z_])[^\s\":]++(?::\d++)? \S++ \S++ \S++ \[")
+  "The beginning of lines with a virtual host: a host with a letter or in brackets, since two addresses are those of a client and its proxy."
+  #"(?:^|[ \"])(?:\[[\da-fA-F:.]++\]|(?=[\d.-]*[A-Za-z_])[^\s\":]++)(?::\d++)? \S++ \S++ \S++ \[")
 
 (def rows
   "The table of formats."
@@ -93,15 +94,17 @@
     :layout (str "$type $time " elb)}
    {:name "elb", :of "elb", :line #"\d{4}-\d\d-\S+Z \S+ \S+:\d+ ", :absolute? true, :open? true
     :layout (str "$time " elb)}
-   {:name "s3", :of "s3", :line #" (?:REST|SOAP|WEBSITE|S3|BATCH|CP)\.[A-Z]", :open? true
+   {:name "s3", :of "s3", :line #" (?:REST|SOAP|WEBSITE|S3|BATCH|CP)\.[A-Z]", :open? true, :bare? true
     :layout (str "$bucket_owner $bucket [$time_local] $remote_addr $remote_user $request_id $operation $key \"$request\" $status "
                  "$error_code $bytes_sent $object_size ${duration:ms} $turn_around_ms \"$http_referer\" \"$http_user_agent\" $version_id")}
 
    {:name "cloudfront", :of "cloudfront", :layout :w3c, :head #"#Fields:.* x-edge-location", :fields (keys/w3c "s")}
    {:name "iis", :of "iis", :layout :w3c, :head #"#Software: *Microsoft|#Fields:.* sc-win32-status", :fields (keys/w3c "ms")}
    {:name "w3c", :of "w3c", :layout :w3c, :head #"#Fields:", :fields (keys/w3c "s")}
-   {:name "ltsv", :of "ltsv", :layout :ltsv, :line #"[\w.-]+:[^\t]*(?:\t|\\t)[\w.-]+:", :fields keys/ltsv}
+   {:name "ltsv", :of "ltsv", :layout :ltsv, :line #"(?:\t|\\t)[\w.-]++:", :fields keys/ltsv}
    {:name "envoy-json", :of "envoy istio", :layout :json, :line #"response_flags", :fields keys/envoy}
+   {:name "cloudfront-json", :of "cloudfront", :layout :json, :line #"x-edge-location", :fields (keys/w3c "s")}
+   {:name "tomcat-json", :of "tomcat", :layout :json, :line #"logicalUserName", :fields keys/tomcat}
    {:name "json", :of "json caddy traefik nginx google azure cloudflare pino", :layout :json, :line #"\{", :fields keys/json}
 
    {:name "vhost-and-more", :of "apache", :layout (str "%v:%p " combined), :open? true}

@@ -27,6 +27,10 @@
   that only a looser one fits."
   0.9)
 
+(def ^:private last-resort
+  "What a line counts that only the last row of the catalogue fits, in which anything may follow: lines with a fault fit that one too."
+  0.8)
+
 (defn- whole-lines
   "Returns `head` without the line at its end that may be cut off, unless there is no other."
   ^bytes [^bytes head]
@@ -40,6 +44,13 @@
   "Returns the lines as text, without the byte order mark and the zeros that a scanner leaves out."
   [^bytes head]
   (remove empty? (map #(str/replace % #"^\x00*(?:\u00ef\u00bb\u00bf)?" "") (.split (String. head "ISO-8859-1") "\r?\n"))))
+
+(def ^:private ^:const pattern-chars
+  "How much of a line patterns see. Some of them take a time that grows with the square of a line's length."
+  4096)
+
+(defn- beginning [^String line]
+  (subs line 0 (min (count line) pattern-chars)))
 
 (defn- most?
   "Returns whether `pattern` is found in more than half of `lines`."
@@ -69,7 +80,7 @@
 
 (defn- labels [{:keys [layout]} lines]
   (case layout
-    :w3c (remove #{"date" "time"} (re-seq #"\S+" (subs (first (directives lines)) 8)))
+    :w3c (re-seq #"\S+" (subs (first (directives lines)) 8))
     :ltsv (distinct (mapcat (fn labels [line] (map second (re-seq #"(?:^|\t|\\t)([\w.@-]+):" line))) (take 10 lines)))
     []))
 
@@ -92,7 +103,7 @@
 (defn- possible?
   "Returns whether the log may be in the format of a row, by what the row says of its lines."
   [{:keys [line head layout name]} lines seconds?]
-  (and (or (nil? line) (most? line lines))
+  (and (or (nil? line) (most? line (map beginning lines)))
        (or (nil? head) (boolean (some #(re-find head %) (take-while #(str/starts-with? % "#") lines))))
        (or (not= layout :w3c) (some? (directives lines)))
        (or seconds? (not (str/ends-with? name "seconds")))))
@@ -103,6 +114,11 @@
     {:format format
      :lines (reduce + (map #(.lines ^Trial$Outcome %) outcomes))
      :matches (reduce + (map #(.matches ^Trial$Outcome %) outcomes))}))
+
+(defn- weight
+  "Returns how good the outcome of a trial is."
+  [{:keys [format matches]}]
+  (* (double matches) (if (str/ends-with? (:name format) (:name (peek catalogue/rows))) (double last-resort) 1.0)))
 
 (defn- trials
   "Returns the outcomes of those of `rows` that the log may be in, up to one that all its lines are in: none can be better."
@@ -160,11 +176,10 @@
          samples (cons head (rest samples))
          outcomes (trials rows samples)
          most (double (reduce max 0 (map :matches outcomes)))
+         best (double (reduce max 0 (map weight outcomes)))
          lines (long (:lines (trial samples (format/parse "common"))))]
      (cond
        (zero? lines) {:format (format/parse "combined"), :lines 0, :matches 0}
        (= 0 (:lines (peek outcomes))) (peek outcomes)  ; nothing but what a W3C log begins with
        (or (zero? most) (< most (* (double least-part) lines))) (unknown-format! name head)
-       :else (some (fn near [{:keys [matches] :as outcome}]
-                     (when (>= (double matches) (* (double near-best) most)) outcome))
-                   outcomes)))))
+       :else (some (fn near [outcome] (when (>= (double (weight outcome)) (* (double near-best) best)) outcome)) outcomes)))))

@@ -46,7 +46,7 @@
     ["method" :text "request_method method verb RequestMethod request.method httpRequest.requestMethod http.request.method
                      http_method cs-method req.method ClientRequestMethod properties.httpMethod properties.method"]
     ["url" :text "request_uri uri url path RequestPath request.uri request.url url.original http.url cs-uri-stem req.url
-                  request_url ClientRequestURI x-envoy-origin-path"]
+                  request_url ClientRequestURI ClientRequestPath x-envoy-origin-path"]
     ["url" :absolute-url "httpRequest.requestUrl properties.requestUri properties.url"]
     ["protocol" :text "server_protocol ClientRequestProtocol properties.httpVersion protocol RequestProtocol request.proto
                        httpRequest.protocol httpversion proto"]
@@ -74,6 +74,12 @@
   "The keys of Envoy's JSON, whose duration is in milliseconds."
   (into (fields ["duration" :duration "duration:ms"]) json))
 
+(def tomcat
+  "The keys of Tomcat's JSON, in which the host is the client's."
+  (into (fields ["client" :text "host"] ["host" :text "localServerName"] ["duration" :duration "elapsedTime:ms elapsedTimeS"]
+                ["referrer" :text "requestHeaders.Referer"] ["agent" :text "requestHeaders.User-Agent"])
+        json))
+
 (def ltsv
   "The labels that ltsv.org recommends, and those of nginx."
   (fields
@@ -97,7 +103,9 @@
   (fields
     ["client" :text "c-ip"]
     ["user" :text "cs-username cs(Username)"]
-    ["time" :time "timestamp datetime date-time"]
+    ["time" :time "timestamp(ms) timestamp datetime date-time"]
+    ["time" :day "date"]
+    ["time" :clock "time"]
     ["request" :request "cs-request r"]
     ["method" :text "cs-method"]
     ["url" :text "cs-uri-stem"]

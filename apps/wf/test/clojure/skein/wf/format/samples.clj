@@ -80,7 +80,11 @@
            "2024-10-10T13:55:00.945958Z my-loadbalancer 203.0.113.7:2817 10.0.0.1:80 0.000073 0.001 0.000057 200 200 0 10 \"GET http://shop.example.org:80/a?b=1 HTTP/1.1\" \"curl/7.38.0\" - -"
            "2024-10-10T13:55:01.945958Z my-loadbalancer 203.0.113.7:2818 10.0.0.1:80 0.000073 0.002 0.000057 200 200 0 10 \"GET http://shop.example.org:80/a?b=1 HTTP/1.1\" \"curl/7.38.0\" - -"
            "2024-10-10T13:55:02.945958Z my-loadbalancer [2001:db8::7]:2819 - -1 -1 -1 404 0 0 10 \"POST http://shop.example.org:80/c HTTP/1.1\" \"-\" - -")
-   (sample "s3" ["s3"] (assoc usual "operation" {"REST.GET.OBJECT" 2, "REST.POST.OBJECT" 1}, "bucket" {"shop" 3}) 30 77000
+   (sample "s3" ["s3"] {"client" {"203.0.113.7" 2, "2001:db8::7" 1, "-" 2}, "method" {"GET" 2, "POST" 1}, "url" {"/a?b=1" 2, "/c" 1, "-" 2}
+                        "status" {"200" 2, "404" 1, "-" 1, "204" 1}, "bucket" {"shop" 5}, "minute" {"2024-10-10 13:55" 5}
+                        "operation" {"REST.GET.OBJECT" 2, "REST.POST.OBJECT" 1, "S3.EXPIRE.OBJECT" 1, "BATCH.DELETE.OBJECT" 1}} 30 77000
+           "79a59df900b949e55d96a1e698fbaced shop [10/Oct/2024:13:55:00 +0000] - AmazonS3 3E57427F3 S3.EXPIRE.OBJECT a \"-\" - - - 10 - - \"-\" \"-\" - abc= - - - - -"
+           "79a59df900b949e55d96a1e698fbaced shop [10/Oct/2024:13:55:00 +0000] - arn:aws:iam::1:user/x 3E57427F4 BATCH.DELETE.OBJECT b - 204 - - 10 - - - - - abc= SigV4 - AuthHeader - -"
            (str "79a59df900b949e55d96a1e698fbaced shop [10/Oct/2024:13:55:00 +0000] 203.0.113.7 - 3E57427F3EXAMPLE REST.GET.OBJECT a "
                 "\"GET /a?b=1 HTTP/1.1\" 200 - 10 10 70 69 \"-\" \"UA 1\" - s9lzHYrFp76ZVxRcpX9+5cjAnEH2ROuNkd2BHfIa6UkFVdtjf5mKR3 SigV4 "
                 "ECDHE-RSA-AES128-GCM-SHA256 AuthHeader shop.s3.us-west-1.amazonaws.com TLSV1.2 - -")
@@ -131,11 +135,19 @@
 
 (def ^:private json-samples
   [(sample "json" ["caddy"] (with-host (assoc usual "agent" {"UA 1" 3})) 30 30000
-           "{\"level\":\"info\",\"ts\":1728568500.5,\"logger\":\"http.log.access\",\"msg\":\"handled request\",\"request\":{\"remote_ip\":\"203.0.113.7\",\"remote_port\":\"4\",\"client_ip\":\"203.0.113.7\",\"proto\":\"HTTP/2.0\",\"method\":\"GET\",\"host\":\"shop.example.org\",\"uri\":\"/a?b=1\",\"headers\":{\"User-Agent\":[\"UA 1\"]},\"tls\":{\"version\":772}},\"bytes_read\":0,\"user_id\":\"\",\"duration\":0.01,\"size\":10,\"status\":200,\"resp_headers\":{\"Server\":[\"Caddy\"]}}"
+           "{\"level\":\"info\",\"ts\":1728568500.5,\"logger\":\"http.log.access\",\"msg\":\"handled request\",\"request\":{\"remote_ip\":\"203.0.113.7\",\"remote_port\":\"4\",\"client_ip\":\"203.0.113.7\",\"proto\":\"HTTP/2.0\",\"method\":\"GET\",\"host\":\"shop.example.org\",\"uri\":\"/a?b=1\",\"headers\":{\"User-Agent\":[\"UA 1\"],\"Referer\":[\"https://e.org/\"]},\"tls\":{\"version\":772}},\"bytes_read\":0,\"user_id\":\"\",\"duration\":0.01,\"size\":10,\"status\":200,\"resp_headers\":{\"Server\":[\"Caddy\"]}}"
            "{\"level\":\"info\",\"ts\":1728568501.5,\"request\":{\"remote_ip\":\"203.0.113.7\",\"proto\":\"HTTP/2.0\",\"method\":\"GET\",\"host\":\"shop.example.org\",\"uri\":\"/a?b=1\",\"headers\":{\"User-Agent\":[\"UA 1\"]}},\"duration\":1.5e-2,\"size\":10,\"status\":200}"
            "{\"level\":\"error\",\"ts\":1728568502.5,\"request\":{\"remote_ip\":\"2001:db8::7\",\"proto\":\"HTTP/2.0\",\"method\":\"POST\",\"host\":\"shop.example.org\",\"uri\":\"/c\",\"headers\":{\"User-Agent\":[\"UA 1\"]}},\"duration\":0.005,\"size\":10,\"status\":404}")
+   (sample "tomcat-json" ["tomcat"] (assoc usual "user" {"-" 2, "ann" 1}) 30 30000
+           "{\"host\":\"203.0.113.7\",\"logicalUserName\":\"-\",\"user\":\"-\",\"time\":\"[10/Oct/2024:13:55:00 +0000]\",\"request\":\"GET /a?b=1 HTTP/1.1\",\"statusCode\":\"200\",\"size\":\"10\",\"elapsedTime\":\"10\",\"requestHeaders\": {\"Referer\":\"-\",\"User-Agent\":\"UA 1\"}}"
+           "{\"host\":\"203.0.113.7\",\"logicalUserName\":\"-\",\"user\":\"ann\",\"time\":\"[10/Oct/2024:13:55:01 +0000]\",\"request\":\"GET /a?b=1 HTTP/1.1\",\"statusCode\":\"200\",\"size\":\"10\",\"elapsedTime\":\"15\"}"
+           "{\"host\":\"2001:db8::7\",\"logicalUserName\":\"-\",\"user\":\"-\",\"time\":\"[10/Oct/2024:13:55:02 +0000]\",\"request\":\"POST /c HTTP/1.1\",\"statusCode\":\"404\",\"size\":\"10\",\"elapsedTime\":\"5\"}")
+   (sample "cloudfront-json" ["cloudfront"] (with-host (assoc usual "url" {"/a" 2, "/c" 1})) 30 30000
+           "{\"date\":\"2024-10-10\",\"time\":\"13:55:00\",\"x-edge-location\":\"FRA2-C1\",\"sc-bytes\":\"10\",\"c-ip\":\"203.0.113.7\",\"cs-method\":\"GET\",\"cs(Host)\":\"d1.cloudfront.net\",\"cs-uri-stem\":\"/a\",\"sc-status\":\"200\",\"cs(Referer)\":\"-\",\"cs(User-Agent)\":\"UA%201\",\"cs-uri-query\":\"b=1\",\"x-host-header\":\"shop.example.org\",\"time-taken\":\"0.010\"}"
+           "{\"date\":\"2024-10-10\",\"time\":\"13:55:01\",\"x-edge-location\":\"FRA2-C1\",\"sc-bytes\":\"10\",\"c-ip\":\"203.0.113.7\",\"cs-method\":\"GET\",\"cs-uri-stem\":\"/a\",\"sc-status\":\"200\",\"x-host-header\":\"shop.example.org\",\"time-taken\":\"0.015\"}"
+           "{\"timestamp(ms)\":\"1728568502000\",\"x-edge-location\":\"FRA2-C1\",\"sc-bytes\":\"10\",\"c-ip\":\"2001:db8::7\",\"cs-method\":\"POST\",\"cs-uri-stem\":\"/c\",\"sc-status\":\"404\",\"x-host-header\":\"shop.example.org\",\"time-taken\":\"0.005\"}")
    (sample "json" ["traefik"] (with-host usual) 30 30000
-           "{\"ClientHost\":\"203.0.113.7\",\"ClientPort\":\"1\",\"DownstreamContentSize\":10,\"DownstreamStatus\":200,\"Duration\":10000000,\"RequestHost\":\"shop.example.org\",\"RequestMethod\":\"GET\",\"RequestPath\":\"/a?b=1\",\"RequestProtocol\":\"HTTP/1.1\",\"StartUTC\":\"2024-10-10T13:55:00.1Z\",\"level\":\"info\",\"time\":\"2024-10-10T13:55:00Z\"}"
+           "{\"ClientHost\":\"203.0.113.7\",\"ClientPort\":\"1\",\"DownstreamContentSize\":10,\"DownstreamStatus\":200,\"Duration\":10000000,\"RequestHost\":\"shop.example.org\",\"RequestMethod\":\"GET\",\"RequestPath\":\"/a?b=1\",\"RequestProtocol\":\"HTTP/1.1\",\"StartUTC\":\"2024-10-10T13:55:00.1Z\",\"request_Referer\":\"https://e.org/\",\"request_User-Agent\":\"UA 1\",\"level\":\"info\",\"time\":\"2024-10-10T13:55:00Z\"}"
            "{\"ClientHost\":\"203.0.113.7\",\"DownstreamContentSize\":10,\"DownstreamStatus\":200,\"Duration\":15000000,\"RequestHost\":\"shop.example.org\",\"RequestMethod\":\"GET\",\"RequestPath\":\"/a?b=1\",\"time\":\"2024-10-10T13:55:01Z\"}"
            "{\"ClientHost\":\"2001:db8::7\",\"DownstreamContentSize\":10,\"DownstreamStatus\":404,\"Duration\":5000000,\"RequestHost\":\"shop.example.org\",\"RequestMethod\":\"POST\",\"RequestPath\":\"/c\",\"time\":\"2024-10-10T13:55:02Z\"}")
    (sample "envoy-json" ["envoy" "istio"] (with-host (assoc usual "method" {"GET" 3}, "url" {"/a?b=1" 3}, "status" {"200" 3})) 30 30000
@@ -143,22 +155,54 @@
            "{\"authority\":\"shop.example.org\",\"bytes_sent\":10,\"downstream_remote_address\":\"203.0.113.7:37653\",\"duration\":15,\"method\":\"GET\",\"path\":\"/a?b=1\",\"response_code\":\"200\",\"response_flags\":\"-\",\"start_time\":\"2024-10-10T13:55:01.409Z\"}"
            "{\"authority\":\"shop.example.org\",\"bytes_sent\":10,\"downstream_remote_address\":\"[2001:db8::7]:37654\",\"duration\":5,\"method\":\"GET\",\"path\":\"/a?b=1\",\"response_code\":200,\"response_flags\":\"-\",\"start_time\":\"2024-10-10T13:55:02.409Z\"}")
    (sample "json" ["google"] (with-host usual) 30 30000
-           "{\"httpRequest\":{\"latency\":\"0.010s\",\"remoteIp\":\"203.0.113.7\",\"requestMethod\":\"GET\",\"requestSize\":\"80\",\"requestUrl\":\"https://shop.example.org/a?b=1\",\"responseSize\":\"10\",\"status\":200,\"userAgent\":\"UA 1\"},\"insertId\":\"1\",\"resource\":{\"type\":\"http_load_balancer\"},\"timestamp\":\"2024-10-10T13:55:00.684886Z\"}"
+           "{\"httpRequest\":{\"latency\":\"0.010s\",\"remoteIp\":\"203.0.113.7\",\"requestMethod\":\"GET\",\"requestSize\":\"80\",\"requestUrl\":\"https://shop.example.org/a?b=1\",\"responseSize\":\"10\",\"status\":200,\"userAgent\":\"UA 1\",\"referer\":\"https://e.org/\"},\"insertId\":\"1\",\"resource\":{\"type\":\"http_load_balancer\"},\"timestamp\":\"2024-10-10T13:55:00.684886Z\"}"
            "{\"httpRequest\":{\"latency\":\"0.015s\",\"remoteIp\":\"203.0.113.7\",\"requestMethod\":\"GET\",\"requestUrl\":\"https://shop.example.org:443/a?b=1\",\"responseSize\":\"10\",\"status\":200},\"timestamp\":\"2024-10-10T13:55:01.684886Z\"}"
            "{\"httpRequest\":{\"latency\":\"0.005s\",\"remoteIp\":\"2001:db8::7\",\"requestMethod\":\"POST\",\"requestUrl\":\"http://shop.example.org/c\",\"responseSize\":\"10\",\"status\":404},\"timestamp\":\"2024-10-10T13:55:02.684886Z\"}")
    (sample "json" ["azure"] (with-host usual) 30 30000
            "{\"timeStamp\":\"2024-10-10T13:55:00+00:00\",\"resourceId\":\"/X\",\"operationName\":\"ApplicationGatewayAccess\",\"category\":\"ApplicationGatewayAccessLog\",\"properties\":{\"instanceId\":\"g_0\",\"clientIP\":\"203.0.113.7\",\"clientPort\":\"1\",\"httpMethod\":\"GET\",\"requestUri\":\"/a?b=1\",\"userAgent\":\"UA 1\",\"httpStatus\":200,\"httpVersion\":\"HTTP/1.1\",\"receivedBytes\":9,\"sentBytes\":10,\"timeTaken\":0.010,\"host\":\"shop.example.org\"}}"
-           "{\"time\":\"2024-10-10T13:55:01Z\",\"category\":\"FrontDoorAccessLog\",\"properties\":{\"httpMethod\":\"GET\",\"requestUri\":\"https://shop.example.org:443/a?b=1\",\"responseBytes\":\"10\",\"userAgent\":\"UA 1\",\"clientIp\":\"203.0.113.7\",\"timeTaken\":\"0.015\",\"httpStatusCode\":\"200\",\"httpVersion\":\"2.0.0.0\"}}"
+           "{\"time\":\"2024-10-10T13:55:01Z\",\"category\":\"FrontDoorAccessLog\",\"properties\":{\"httpMethod\":\"GET\",\"requestUri\":\"https://shop.example.org:443/a?b=1\",\"responseBytes\":\"10\",\"userAgent\":\"UA 1\",\"clientIp\":\"203.0.113.7\",\"timeTaken\":\"0.015\",\"httpStatusCode\":\"200\",\"referer\":\"https://e.org/\",\"httpVersion\":\"2.0.0.0\"}}"
            "{\"time\":\"2024-10-10T13:55:02Z\",\"operationName\":\"Microsoft.ApiManagement/GatewayLogs\",\"DurationMs\":5,\"callerIpAddress\":\"2001:db8::7\",\"properties\":{\"method\":\"POST\",\"url\":\"https://shop.example.org/c\",\"responseCode\":404,\"responseSize\":10}}")
    (sample "json" ["cloudflare"] (with-host usual) 30 30000
-           "{\"ClientIP\":\"203.0.113.7\",\"ClientRequestHost\":\"shop.example.org\",\"ClientRequestMethod\":\"GET\",\"ClientRequestURI\":\"/a?b=1\",\"EdgeStartTimestamp\":\"2024-10-10T13:55:00Z\",\"EdgeResponseBytes\":10,\"EdgeResponseStatus\":200,\"EdgeTimeToFirstByteMs\":10,\"RayID\":\"x\"}"
+           "{\"ClientIP\":\"203.0.113.7\",\"ClientRequestHost\":\"shop.example.org\",\"ClientRequestMethod\":\"GET\",\"ClientRequestURI\":\"/a?b=1\",\"EdgeStartTimestamp\":\"2024-10-10T13:55:00Z\",\"EdgeResponseBytes\":10,\"EdgeResponseStatus\":200,\"EdgeTimeToFirstByteMs\":10,\"ClientRequestUserAgent\":\"UA 1\",\"ClientRequestReferer\":\"https://e.org/\",\"RayID\":\"x\"}"
            "{\"ClientIP\":\"203.0.113.7\",\"ClientRequestHost\":\"shop.example.org\",\"ClientRequestMethod\":\"GET\",\"ClientRequestURI\":\"/a?b=1\",\"EdgeStartTimestamp\":1728568501,\"EdgeResponseBytes\":10,\"EdgeResponseStatus\":200,\"EdgeTimeToFirstByteMs\":15}"
            "{\"ClientIP\":\"2001:db8::7\",\"ClientRequestHost\":\"shop.example.org\",\"ClientRequestMethod\":\"POST\",\"ClientRequestURI\":\"/c\",\"EdgeStartTimestamp\":1728568502000000000,\"EdgeResponseBytes\":10,\"EdgeResponseStatus\":404,\"EdgeTimeToFirstByteMs\":5}")
    (sample "json" ["pino"] (with-host usual) 30 30000
-           "{\"level\":30,\"time\":1728568500000,\"pid\":7,\"hostname\":\"web1\",\"req\":{\"id\":1,\"method\":\"GET\",\"url\":\"/a?b=1\",\"query\":{\"b\":\"1\"},\"headers\":{\"host\":\"shop.example.org\",\"user-agent\":\"UA 1\"},\"remoteAddress\":\"203.0.113.7\",\"remotePort\":5},\"res\":{\"statusCode\":200,\"headers\":{\"content-length\":\"10\"}},\"responseTime\":10,\"msg\":\"request completed\"}"
+           "{\"level\":30,\"time\":1728568500000,\"pid\":7,\"hostname\":\"web1\",\"req\":{\"id\":1,\"method\":\"GET\",\"url\":\"/a?b=1\",\"query\":{\"b\":\"1\"},\"headers\":{\"host\":\"shop.example.org\",\"user-agent\":\"UA 1\",\"referer\":\"https://e.org/\"},\"remoteAddress\":\"203.0.113.7\",\"remotePort\":5},\"res\":{\"statusCode\":200,\"headers\":{\"content-length\":\"10\"}},\"responseTime\":10,\"msg\":\"request completed\"}"
            "{\"level\":30,\"time\":1728568501000,\"req\":{\"method\":\"GET\",\"url\":\"/a?b=1\",\"headers\":{\"host\":\"shop.example.org\"},\"remoteAddress\":\"203.0.113.7\"},\"res\":{\"statusCode\":200,\"headers\":{\"content-length\":10}},\"responseTime\":15}"
            "{\"level\":30,\"time\":1728568502000,\"req\":{\"method\":\"POST\",\"url\":\"/c\",\"headers\":{\"host\":\"shop.example.org\"},\"remoteAddress\":\"2001:db8::7\"},\"res\":{\"statusCode\":404,\"headers\":{\"content-length\":10}},\"responseTime\":5}")])
 
+(def ^:private headers
+  "Agents and referrers of the samples that have any, by format and server."
+  {["combined" "nginx"] [{"UA 1" 3} {"-" 2, "https://e.org/" 1}]
+   ["lighttpd" "lighttpd"] [{"UA 1" 3} {"-" 3}]
+   ["varnish" "varnish"] [{"UA 1" 3} {"-" 3}]
+   ["ingress-nginx" "ingress-nginx"] [{"UA 1" 3} {"-" 3}]
+   ["traefik" "traefik"] [{"UA 1" 2, "-" 1} {"-" 3}]
+   ["alb" "alb"] [{"UA 1" 2, "-" 1}]
+   ["elb" "elb"] [{"curl/7.38.0" 2, "-" 1}]
+   ["s3" "s3"] [{"UA 1" 2, "-" 3} {"-" 5}]
+   ["squid-combined" "squid"] [{"UA 1" 3} {"-" 3}]
+   ["cloudfront" "cloudfront"] [{"UA%201" 3} {"-" 3}]
+   ["iis" "iis"] [{"UA+1" 3} {"-" 2}]
+   ["envoy" "envoy"] [{"UA 1" 3}]
+   ["istio" "istio"] [{"UA 1" 3}]
+   ["ltsv" "ltsv"] [{"UA 1" 3} {"-" 1}]
+   ["envoy-json" "envoy"] [{"UA 1" 1}]
+   ["cloudfront-json" "cloudfront"] [{"UA%201" 1} {"-" 1}]
+   ["tomcat-json" "tomcat"] [{"UA 1" 1} {"-" 1}]
+   ["json" "caddy"] [{"UA 1" 3} {"https://e.org/" 1}]
+   ["json" "azure"] [{"UA 1" 2} {"https://e.org/" 1}]
+   ["json" "traefik"] [{"UA 1" 1} {"https://e.org/" 1}]
+   ["json" "google"] [{"UA 1" 1} {"https://e.org/" 1}]
+   ["json" "cloudflare"] [{"UA 1" 1} {"https://e.org/" 1}]
+   ["json" "pino"] [{"UA 1" 1} {"https://e.org/" 1}]})
+
+(defn- with-headers
+  "Adds to what a sample must give its time, agents and referrers."
+  [{:keys [format of] :as sample}]
+  (let [[agents referrers] (headers [format (first of)])]
+    (update sample :counts #(merge (cond-> {"minute" {"2024-10-10 13:55" 3}} agents (assoc "agent" agents) referrers (assoc "referrer" referrers)) %))))
+
 (def samples
   "The samples."
-  (into text-samples (concat named-samples json-samples)))
+  (mapv with-headers (concat text-samples named-samples json-samples)))

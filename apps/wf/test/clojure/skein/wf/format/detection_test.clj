@@ -1,0 +1,41 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.format.detection-test
+  "A format is found out whatever a log's lines look like: spaced out, long, with a few faults, with hosts that are addresses."
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.wf.never-wrong-test :refer [counts csv-of request run with-log]]))
+
+(set! *warn-on-reflection* true)
+
+(deftest json-may-have-spaces-around-its-times
+  (doseq [line ["{\"time\": \"2024-10-10T13:55:00Z\", \"remote_addr\": \"203.0.113.7\", \"uri\": \"/\", \"status\": 200}"
+                "{\"msg\": \"Oct 10 13:55:00 web1 a: b\", \"remote_addr\": \"203.0.113.7\", \"uri\": \"/\", \"status\": 200}"]
+          :let [[code rows err] (csv-of (str line "\n" line "\n") "client")]]
+    (is (= [0 [["203.0.113.7" 2]]] [code rows]))
+    (is (str/includes? err "format json:") "and is not taken for lines that syslog has wrapped")))
+
+(defn- long-request [n] (str/replace request "/a" (str "/" (str/join (repeat n "x")))))
+
+(deftest long-lines-are-found-out
+  (testing "one that is longer than what is read first"
+    (is (= [["203.0.113.7" 1]] (counts (long-request 300000) "client")))
+    (is (= [["203.0.113.7" 2]] (counts (str (long-request 300000) "\n" request) "client"))))
+  (testing "one without a place where a pattern could begin: patterns must not take a time that grows with its square"
+    (is (= [["203.0.113.7" 50]] (counts (str/join "\n" (repeat 50 (long-request 8000))) "client")))))
+
+(deftest a-few-lines-with-faults-do-not-change-the-format
+  (let [torn (str/replace request "\"UA\"" "\"UA")]
+    (with-log (str/join "\n" (concat (repeat 4 request) [torn]))
+      (fn [path]
+        (let [{:keys [code err]} (run "wf" "--by" "agent" path)]
+          (is (= 0 code))
+          (is (str/includes? err "format combined:"))
+          (is (str/includes? err "1 malformed line")))))))
+
+(deftest virtual-hosts-may-be-addresses
+  (let [line (fn line [host] (str host " " request "\n"))]
+    (is (= [["e.org" 4] ["2001:db8::1" 1] ["[2001:db8::1]" 1]]
+           (counts (str/join (map line (concat (repeat 4 "e.org:443") ["2001:db8::1:443" "[2001:db8::1]:80"]))) "host")))
+    (is (= [["[2001:db8::1]" 2] ["e.org" 1]]
+           (counts (str/join (map line ["[2001:db8::1]" "[2001:db8::1]" "e.org"])) "host")))))
