@@ -23,6 +23,13 @@ final class ThreadWaiter extends Waiter {
     /** How long a platform thread spins for the result before it parks: less than a wake-up costs. */
     private static final long SPIN_NANOS = 25_000;
 
+    /** How many waits in a row don't spin, at most, after spins that were in vain. */
+    private static final int MOST_SKIPS = 64;
+
+    // Hints shared by all threads, without a lock: a wrong value costs one spin more or less.
+    private static int skips; // so many waits are to come that don't spin
+    private static int nextSkips = 1; // after one more spin in vain
+
     private final Thread thread = Thread.currentThread();
     private BooleanSupplier withdrawal; // for an alts; set before it can be claimed
     private volatile boolean done; // volatile: publishes value to the waiting thread
@@ -44,7 +51,7 @@ final class ThreadWaiter extends Waiter {
      * @param port the port that it waits for, or several in a vector
      */
     Object await(BooleanSupplier withdraw, Object port) throws InterruptedException {
-        if (!thread.isVirtual() && !World.awaits(() -> done)) spin();
+        if (!thread.isVirtual() && !World.awaits(() -> done)) spinIfItPays();
         if (!done) {
             Runner.beforeBlocking();
             Inspector inspector = Hooks.inspectorOfThreads();
@@ -67,6 +74,25 @@ final class ThreadWaiter extends Waiter {
                 break;
             }
             LockSupport.park(this);
+        }
+    }
+
+    /**
+     * Spins, unless the last spins were in vain. Where other programs hold the processors, the thread that will complete
+     * the wait needs this one.
+     */
+    private void spinIfItPays() {
+        if (skips > 0) {
+            skips--;
+            awake = false;
+            return;
+        }
+        spin();
+        if (done) {
+            nextSkips = 1;
+        } else {
+            skips = nextSkips;
+            nextSkips = Math.min(2 * nextSkips, MOST_SKIPS);
         }
     }
 
