@@ -11,6 +11,7 @@
   merges what two workers have counted."
   (:require
    [skein.fold :as fold]
+   [skein.fold.input :as input]
    [skein.fold.lines :as lines]
    [skein.impl.error :as error])
   (:import
@@ -39,10 +40,10 @@
 
 (defn- head-of
   "Returns the first bytes of a file, with a whole line among them if that is possible."
-  ^bytes [^InputFile file]
-  (let [head (.head file head-bytes)]
+  ^bytes [file]
+  (let [head (input/head file head-bytes)]
     (if (and (= head-bytes (alength head)) (neg? (.indexOf (String. head "ISO-8859-1") 10)))
-      (.head file long-head-bytes)
+      (input/head file long-head-bytes)
       head)))
 
 (def ^:private archives
@@ -56,10 +57,10 @@
   (let [text (String. head "ISO-8859-1")]
     (some (fn archive [[name at magic]] (when (.startsWith text ^String magic (int at)) name)) archives)))
 
-(defn- check-archive! [path ^InputFile file head]
+(defn- check-archive! [path packing head]
   (when-let [archive (archive-of head)]
     (error/fail! :skein/archive
-                 (str path (if-let [packing (some-> file .packing)] (str ", unpacked by " packing ", ") " ") "is a " archive
+                 (str path (if packing (str ", unpacked by " packing ", ") " ") "is a " archive
                       " archive, not a log. Unpack it and give the logs in it, or pipe them to skein wf -.")
                  {:path path, :archive archive})))
 
@@ -87,20 +88,20 @@
 
   size  how many bytes it has"
   [path size packed? open]
-  (let [head (with-open [^InputStream in (open 0)] (.head (InputFile/of path in) head-bytes))]
+  (let [head (with-open [^InputStream in (open 0)] (input/head (input/stream path in) head-bytes))]
     (check-archive! path nil head)
     {:name path, :head head, :repeatable? true
      :samples (sample head size (when-not packed? (fn [position n] (with-open [^InputStream in (open position)] (.readNBytes in n)))))}))
 
 (defn prepare
-  "Returns an input that is ready to be read: {:name path, :file InputFile, :head bytes, :samples [bytes ...], :repeatable?}. :head
-  is its first bytes, unpacked; :samples are lines from several places. \"-\" is standard input. A pipe is open
+  "Returns an input that is ready to be read: {:name path, :file an input of skein.fold.input, :head bytes, :samples [bytes ...],
+  :repeatable?}. :head is its first bytes, unpacked; :samples are lines from several places. \"-\" is standard input. A pipe is open
   from here on, and can be read once. Throws what `skein.fold.lines` throws, and :skein/archive."
   [^String path]
-  (let [file (.leavingOutRests (if (= path "-") (InputFile/standardInput) (InputFile/of (Path/of path (make-array String 0)))))
+  (let [^InputFile file (input/leaving-out-rests (if (= path "-") (input/standard-input) (input/file (Path/of path (make-array String 0)))))
         head (head-of file)]
-    (check-archive! path file head)
-    {:name path, :file file, :head head, :samples (sample head (.size file) (when-not (.isSerial file) #(.bytesAt file %1 %2))), :repeatable? (.isRepeatable file)}))
+    (check-archive! path (:packing file) head)
+    {:name path, :file file, :head head, :samples (sample head (.length file) (when-not (.isSerial file) #(input/bytes-at file %1 %2))), :repeatable? (:repeatable? file)}))
 
 ;;;; What can't be read
 
@@ -138,7 +139,7 @@
   "Returns the size of all inputs together, or nil when one of them is a stream."
   [prepared]
   (reduce (fn add [^long total {:keys [^InputFile file]}]
-            (if (.isSerial file) (reduced nil) (+ total (.size file))))
+            (if (.isSerial file) (reduced nil) (+ total (.length file))))
           0
           prepared))
 
@@ -210,12 +211,12 @@
 (defn- rests
   "Returns a failure for each input of which something was left out, because it is not compressed as the rest is."
   [prepared]
-  (for [{:keys [name ^InputFile file]} prepared
-        :when (some-> file .leftOut pos?)]
+  (for [{:keys [name file]} prepared
+        :when (pos? (input/left-out file))]
     {:skein/error :skein/file-unreadable
      :input name
      :counted? true
-     :message (str name " is gzip up to its last " (.leftOut file) " bytes, which are not. What was unpacked is counted; they are not.")}))
+     :message (str name " is gzip up to its last " (input/left-out file) " bytes, which are not. What was unpacked is counted; they are not.")}))
 
 (defn run
   "Returns `{:result accumulator, :bytes-read n, :failures []}`: all prepared inputs, counted by accumulators, which are then

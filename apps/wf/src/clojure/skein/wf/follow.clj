@@ -6,6 +6,7 @@
 
   What is there is read on all cores; what comes, by the calling thread, which sleeps in between."
   (:require
+   [skein.fold.input :as input]
    [skein.impl.error :as error]
    [skein.wf.analysis :as analysis]
    [skein.wf.driver :as driver])
@@ -71,8 +72,8 @@
   "Counts what is there, on all cores, and lets the tails go on behind it; returns what `skein.wf.driver/run` does. If a log was
   rotated in the meantime, another file may have been read than the one that is followed: then the tails read all."
   [prepared tails planned options]
-  (let [ends (mapv (fn end [{:keys [^InputFile file]} ^Tail tail] (when tail (.endOfLines tail (.size file)))) prepared tails)
-        up-to (fn up-to [ends] (mapv (fn limit [input end] (cond-> input end (update :file #(.between ^InputFile % 0 (long end))))) prepared ends))
+  (let [ends (mapv (fn end [{:keys [^InputFile file]} ^Tail tail] (when tail (.endOfLines tail (.length file)))) prepared tails)
+        up-to (fn up-to [ends] (mapv (fn limit [input end] (cond-> input end (update :file input/between 0 end))) prepared ends))
         counted (run-engine (up-to ends) planned options)]
     (if (every? (fn current? [^Tail tail] (or (nil? tail) (.isCurrent tail))) tails)
       (do (run! (fn seek [[^Tail tail end]] (when tail (.seek tail (long end)))) (map vector tails ends))

@@ -12,6 +12,7 @@
   name is by then; so one that grows, or is rotated and compressed, is counted from where the last run has stopped."
   (:require
    [clojure.edn :as edn]
+   [skein.fold.input :as input]
    [skein.impl.error :as error]
    [skein.wf.driver :as driver]
    [skein.wf.query :as query])
@@ -103,9 +104,9 @@
 (defn- whole-lines
   "Returns where the last line of a file ends that has an end."
   [^InputFile file]
-  (loop [to (.size file)]
+  (loop [to (.length file)]
     (let [from (max 0 (- to 65536))
-          bytes (.bytesAt file from (int (- to from)))
+          bytes (input/bytes-at file from (- to from))
           line-feed (loop [i (dec (alength bytes))] (cond (neg? i) nil, (= 10 (aget bytes i)) i, :else (recur (dec i))))]
       (cond line-feed (+ from (long line-feed) 1), (zero? from) 0, :else (recur from)))))
 
@@ -115,21 +116,21 @@
   [{:keys [logs]} prepared]
   (vec (for [{:keys [^InputFile file head repeatable?] :as input} prepared
              :let [from (long (if repeatable? (counted-before logs head) 0))
-                   to (cond (.isSerial file) Long/MAX_VALUE, (< from (.size file)) (max from (long (whole-lines file))), :else 0)]
-             :when (or (zero? from) (and (< from Long/MAX_VALUE) (< from (long (if (.isSerial file) to (.size file))))))]
+                   to (cond (.isSerial file) Long/MAX_VALUE, (< from (.length file)) (max from (long (whole-lines file))), :else 0)]
+             :when (or (zero? from) (and (< from Long/MAX_VALUE) (< from (long (if (.isSerial file) to (.length file))))))]
          (assoc input
                 :from from, :to to, :whole file
-                :file (cond (not (.isSerial file)) (.between file from to)
-                            (pos? from) (.without file from)
+                :file (cond (not (.isSerial file)) (input/between file from to)
+                            (pos? from) (input/without file from)
                             :else file)))))
 
 (defn- add-last-lines!
   "Adds the last lines without a line feed, which `unread` has left out."
   [^Analysis analysis inputs]
   (doseq [[i {:keys [to ^InputFile whole]}] (map-indexed vector inputs)
-          :let [n (if (.isSerial whole) 0 (- (.size whole) (long to)))]
+          :let [n (if (.isSerial whole) 0 (- (.length whole) (long to)))]
           :when (pos? n)]
-    (.add analysis (Slice. (Arrays/copyOf (.bytesAt whole to (int n)) (int (+ n 1 Slice/PAD))) 0 (int n) to (int i)))))
+    (.add analysis (Slice. (Arrays/copyOf (input/bytes-at whole to n) (int (+ n 1 Slice/PAD))) 0 (int n) to (int i)))))
 
 (defn- log-of [{:keys [^bytes head to repeatable?]}]
   (let [beginning (min (alength head) (long to))]

@@ -22,6 +22,7 @@
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
       ;=> 202"
   (:require
+   [skein.fold.input :as input]
    [skein.fold.source :as source]
    [skein.impl.check :as check]
    [skein.impl.error :as error])
@@ -121,7 +122,7 @@
     bytes))
 
 (defn- ->input [path]
-  (if (instance? InputFile path) path (InputFile/of ^Path path)))
+  (if (instance? InputFile path) path (input/file path)))
 
 ;; Not a defrecord, which would be a map: some functions test for maps first.
 (deftype ^:private Files [paths format]
@@ -137,7 +138,7 @@
   "Returns a source of the lines of files, as strings, like `line-seq`. A line ends with line feed, carriage return or both, which
   are not part of the string. A byte order mark stays in the first line.
 
-  paths    string, File, Path or skein.fold.files.InputFile, or a collection of these
+  paths    string, File, Path or what skein.fold.input returns, or a collection of these
   options  :charset  name or java.nio.charset.Charset, an extension of ASCII; by default UTF-8
 
       (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))

@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.files-test
-  "The classes of skein.fold.files one by one, so that a fault is found in the class that has it."
+  "The classes of skein.fold.files and the inputs that they read one by one, so that a fault is found in the class that has it."
   (:require
    [clojure.test :refer [deftest is testing]]
    [clojure.test.check :as check]
    [clojure.test.check.generators :as gen]
-   [clojure.test.check.properties :as prop])
+   [clojure.test.check.properties :as prop]
+   [skein.fold.input :as input])
   (:import
    (clojure.lang ExceptionInfo)
    (com.github.luben.zstd ZstdOutputStream)
@@ -61,7 +62,7 @@
 (defn- with-content [^bytes content f]
   (let [file (File/createTempFile "skein-files" ".bin")]
     (try (with-open [out (FileOutputStream. file)] (.write out content))
-         (f (InputFile/of (.toPath file)))
+         (f (input/file (.toPath file)))
          (finally (.delete file)))))
 
 (defn- text-of [^InputStream in] (with-open [in in] (String. (.readAllBytes in) "UTF-8")))
@@ -78,55 +79,58 @@
 (deftest first-bytes-tell-the-packing
   (doseq [[packing content] {"gzip" (gzip "a\nb"), "zstd" (zstd "a\nb"), nil (.getBytes "a\nb")}]
     (with-content content
-      (fn [^InputFile file]
-        (is (= packing (.packing file)))
-        (is (= (some? packing) (.isSerial file)))
-        (is (= "a" (String. (.head file 1))))
-        (is (= "a\nb" (String. (.head file 100)) (feed-text file)))
-        (is (.isRepeatable file)))))
+      (fn [file]
+        (is (= packing (:packing file)))
+        (is (= (some? packing) (:serial? file)))
+        (is (= "a" (String. (input/head file 1))))
+        (is (= "a\nb" (String. (input/head file 100)) (feed-text file)))
+        (is (:repeatable? file)))))
   (testing "a skippable frame in front"
     (with-content (byte-array (concat skippable (zstd "a\n")))
-      (fn [^InputFile file]
-        (is (= "zstd" (.packing file)))
+      (fn [file]
+        (is (= "zstd" (:packing file)))
         (is (= "a\n" (feed-text file)))))))
 
 (deftest a-missing-library-is-named
   (with-content (byte-array [66 90 104 57])
-    (fn [^InputFile file]
+    (fn [file]
       (is (= [:skein/no-unpacker "org.apache.commons/commons-compress"]
-             (try (.head file 1) (catch ExceptionInfo e ((juxt :skein/error :library) (ex-data e)))))))))
+             (try (input/head file 1) (catch ExceptionInfo e ((juxt :skein/error :library) (ex-data e)))))))))
 
 (deftest streams-are-read-once-and-peeked-at-before
   (doseq [content [(gzip "a\nb\n") (.getBytes "a\nb\n")]]
-    (let [file (InputFile/of "in" (ByteArrayInputStream. content))]
-      (is (= "a\n" (String. (.head file 2))))
-      (is (= "a\nb\n" (String. (.head file 99))))
-      (is (not (.isRepeatable file)))
+    (let [file (input/stream "in" (ByteArrayInputStream. content))]
+      (is (= "a\n" (String. (input/head file 2))))
+      (is (= "a\nb\n" (String. (input/head file 99))))
+      (is (not (:repeatable? file)))
       (is (= "a\nb\n" (feed-text file)))
       (is (= :skein/file-unreadable (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e)))))))))
 
 (deftest a-packed-member-is-not-unpacked-twice
   (let [inner (gzip "a\n")
-        file (InputFile/of "in" (ByteArrayInputStream. (packed #(GZIPOutputStream. ^ByteArrayOutputStream %) "")))]
-    (is (= "" (String. (.head file 9))))
+        file (input/stream "in" (ByteArrayInputStream. (packed #(GZIPOutputStream. ^ByteArrayOutputStream %) "")))]
+    (is (= "" (String. (input/head file 9))))
     (with-content (let [out (ByteArrayOutputStream.)]
                     (with-open [packer (GZIPOutputStream. out)] (.write packer ^bytes inner))
                     (.toByteArray out))
-      (fn [^InputFile file]
-        (is (Arrays/equals ^bytes inner (.head file 999)))))))
+      (fn [file]
+        (is (Arrays/equals ^bytes inner (input/head file 999)))))))
 
 (deftest what-follows-gzip-and-is-none-is-an-error-or-left-out
   (with-content (byte-array (concat (gzip "a\n") (.getBytes "junk")))
-    (fn [^InputFile file]
+    (fn [file]
       (is (= :skein/file-unreadable (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e))))))
-      (is (= ["a\n" 4] [(feed-text (.leavingOutRests file)) (.leftOut file)]))))
+      (let [file (input/leaving-out-rests file)]
+        (is (= ["a\n" 4] [(feed-text file) (input/left-out file)])))))
   (with-content (byte-array (concat (gzip "a\n") (repeat 99999 0)))
-    (fn [^InputFile file] (is (= ["a\n" 0] [(feed-text (.leavingOutRests file)) (.leftOut file)]) "zeros fill tapes up"))))
+    (fn [file]
+      (let [file (input/leaving-out-rests file)]
+        (is (= ["a\n" 0] [(feed-text file) (input/left-out file)]) "zeros fill tapes up")))))
 
 (deftest a-pipe-gives-its-first-line-before-the-next-comes
   (let [out (PipedOutputStream.)
         in (PipedInputStream. out)]
-    (with-open [feed (StreamFeed. (InputFile/of "pipe" in) (RecordFormat/lines StandardCharsets/UTF_8))]
+    (with-open [feed (StreamFeed. (input/stream "pipe" in) (RecordFormat/lines StandardCharsets/UTF_8))]
       (.write out (.getBytes "a\n"))
       (is (false? (.exhausted feed)))
       (let [^Span block (.next feed 1)]
@@ -165,7 +169,7 @@
                                 sizes (gen/not-empty (gen/vector (gen/choose 1 9000) 1 5))
                                 waits (gen/not-empty (gen/vector gen/boolean 1 5))
                                 n (gen/choose 1 20000)]
-                   (with-open [feed (StreamFeed. (InputFile/of "in" (in-pieces text sizes waits)) (RecordFormat/slices (.getBytes "\n")))]
+                   (with-open [feed (StreamFeed. (input/stream "in" (in-pieces text sizes waits)) (RecordFormat/slices (.getBytes "\n")))]
                      (loop [blocks []]
                        (if (.exhausted feed)
                          (and (= text (apply str blocks))
@@ -194,26 +198,26 @@
                               (reduce (fn [acc [from to]] (.reduce span conj acc from to)) [] (partition 2 1 places)))))))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
-;;;; InputFile
+;;;; Inputs
 
 (deftest bytes-are-read-at-any-place
   (with-content (.getBytes "abcdef")
-    (fn [^InputFile file]
-      (is (= ["cd" "ef" ""] (map #(String. (.bytesAt file % %2)) [2 4 9] [2 9 3])))
-      (is (= 6 (.size file)))
-      (is (= [3 6] (map #(.size (.between file 0 %)) [3 99]))))))
+    (fn [file]
+      (is (= ["cd" "ef" ""] (map #(String. (input/bytes-at file % %2)) [2 4 9] [2 9 3])))
+      (is (= 6 (:size file)))
+      (is (= [3 6] (map #(:size (input/between file 0 %)) [3 99]))))))
 
 (deftest standard-input-has-the-name-of-a-dash
-  (is (= ["-" true false] ((juxt #(.name ^InputFile %) #(.isSerial ^InputFile %) #(.isRepeatable ^InputFile %)) (InputFile/standardInput)))))
+  (is (= {:path "-", :serial? true, :repeatable? false} (select-keys (input/standard-input) [:path :serial? :repeatable?]))))
 
 (deftest parts-own-the-records-that-begin-in-them
   (with-content (.getBytes "a\nbb\n\nccc")
-    (fn [^InputFile file]
+    (fn [file]
       (with-open [span (FilesSpan. [file] (RecordFormat/lines StandardCharsets/UTF_8))]
         (let [part (fn [from to] (.reduce span conj [] from to))]
           (is (= [["a"] [] ["bb"] [] [] [""] ["ccc"] [] []] (map #(part % (inc (long %))) (range 9))))
           (is (= ["a" "bb" "" "ccc"] (part 0 9) (into (part 0 4) (part 4 9))))))
       (testing "up to a limit"
-        (with-open [span (FilesSpan. [(.between file 0 5)] (RecordFormat/lines StandardCharsets/UTF_8))]
+        (with-open [span (FilesSpan. [(input/between file 0 5)] (RecordFormat/lines StandardCharsets/UTF_8))]
           (is (= 5 (.size span)))
           (is (= ["a" "bb"] (.reduce span conj [] 0 5))))))))

@@ -9,6 +9,7 @@
    [clojure.test.check.properties :as prop]
    [skein.deadline :refer [within-deadline]]
    [skein.fold :as fold]
+   [skein.fold.input :as input]
    [skein.fold.lines :as lines])
   (:import
    (com.github.luben.zstd ZstdOutputStream)
@@ -18,7 +19,7 @@
    (java.util Arrays)
    (java.util.concurrent CountDownLatch TimeUnit)
    (java.util.zip GZIPOutputStream)
-   (skein.fold.files FilesSpan InputFile RecordFormat StreamFeed)
+   (skein.fold.files FilesSpan RecordFormat StreamFeed)
    (skein.fold.spi Slice)))
 
 (set! *warn-on-reflection* true)
@@ -284,7 +285,7 @@
                      (read
                        ([] (let [^ByteArrayInputStream this this] (proxy-super read)))
                        ([bytes from n] (let [^ByteArrayInputStream this this] (proxy-super read ^bytes bytes (int from) (int (min (long size) (long n))))))))]
-        (is (= [(str/trim text) "end"] (all {} (StreamFeed. (InputFile/of "in" pieces) (RecordFormat/lines StandardCharsets/UTF_8)))) size)))))
+        (is (= [(str/trim text) "end"] (all {} (StreamFeed. (input/stream "in" pieces) (RecordFormat/lines StandardCharsets/UTF_8)))) size)))))
 
 (deftest a-gzip-header-may-say-more
   (with-files [file ".gz"]
@@ -351,7 +352,7 @@
   (with-files [file ".txt"]
     (write! file (str/join (repeat 2000 "line\n")))
     (let [count-line (fn [n _] (inc (long n)))]
-      (with-open [span (FilesSpan. [(InputFile/of (.toPath file))] (RecordFormat/lines StandardCharsets/UTF_8))]
+      (with-open [span (FilesSpan. [(input/file (.toPath file))] (RecordFormat/lines StandardCharsets/UTF_8))]
         (.reduce span count-line 0 0 5000)
         (.interrupt (Thread/currentThread))
         (is (= [InterruptedException false] (end-of #(.reduce span count-line 0 5000 10000))))

@@ -9,6 +9,7 @@
    [clojure.test.check.properties :as prop]
    [skein.deadline :refer [within-deadline]]
    [skein.fold :as fold]
+   [skein.fold.input :as input]
    [skein.fold.lines :as lines]
    [skein.fold.source :as source])
   (:import
@@ -20,7 +21,7 @@
    (java.util.concurrent CountDownLatch Executor LinkedBlockingQueue TimeUnit)
    (java.util.concurrent.locks LockSupport)
    (java.util.zip GZIPOutputStream)
-   (skein.fold.files InputFile RecordFormat StreamFeed)
+   (skein.fold.files RecordFormat StreamFeed)
    (skein.fold.memory Spans)
    (skein.fold.spi Feed)))
 
@@ -231,4 +232,4 @@
                 in (PipedInputStream. out 4096)]]
     (write-parts! out ["a\nb" "\r\nend\r\n" "not"])
     (is (= ["a" "b"] (within-deadline (fold/fold opts until-end into conj
-                                                 (StreamFeed. (InputFile/of "pipe" in) (RecordFormat/lines StandardCharsets/UTF_8))))))))
+                                                 (StreamFeed. (input/stream "pipe" in) (RecordFormat/lines StandardCharsets/UTF_8))))))))

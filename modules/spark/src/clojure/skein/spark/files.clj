@@ -4,7 +4,9 @@
   a file's bytes. A compressed file is one part. Files are wherever Hadoop's file systems find them."
   {:no-doc true}
   (:require
+   [skein.fold.input :as input]
    [skein.fold.lines :as lines]
+   [skein.fold.unpack :as unpack]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.spark.cluster :as cluster]
@@ -17,7 +19,6 @@
    (org.apache.hadoop.fs FileStatus FileSystem Path)
    (org.apache.spark SparkEnv)
    (org.apache.spark.deploy SparkHadoopUtil)
-   (skein.fold.files InputFile)
    (skein.fold.spi Slice)
    (skein.spark.rt RangeStream)))
 
@@ -39,25 +40,25 @@
       (doto (.open (.getFileSystem path conf) path)
         (.seek position)))))
 
-(defn- input
-  "Returns the InputFile of the records that begin in a range of a file; from, to and size are nil for all that a compressed file
+(defn- part-input
+  "Returns the input of the records that begin in a range of a file; from, to and size are nil for all that a compressed file
   unpacks to."
   [{:keys [uri from to size]} text?]
   (if size
-    (InputFile/ofPlain uri (RangeStream. (fn [position] (opened uri position)) uri from to size text?))
-    (InputFile/of uri (opened uri 0))))
+    (input/plain-stream uri (RangeStream. (fn [position] (opened uri position)) uri from to size text?))
+    (input/stream uri (opened uri 0))))
 
 (defn line-part
   "Returns the source of the lines of a part {:uri :from :to :size} of a file."
   [part charset]
-  (lines/lines {:charset charset} (input part true)))
+  (lines/lines {:charset charset} (part-input part true)))
 
 (defn slice-part
   "Returns the source of the slices of a part {:uri :from :to :size} of the file with the number `file`."
   [{:keys [from] :as part} file]
   (let [from (long (or from 0))]
     (eduction (map (fn [^Slice slice] (Slice. (.bytes slice) (.from slice) (.to slice) (+ from (.position slice)) (int file))))
-              (lines/slices (input part false)))))
+              (lines/slices (part-input part false)))))
 
 ;;;; Here
 
@@ -100,7 +101,7 @@
   [^Configuration conf ^Path path]
   (failing path "read"
            #(with-open [in (.open (.getFileSystem path conf) path)]
-              (some? (InputFile/packingOf (.readNBytes in 6))))))
+              (some? (unpack/packing (.readNBytes in unpack/magic-bytes))))))
 
 (defn found
   "Returns what a path or a pattern means, by name: [{:uri string, :size bytes, :packed? whether it is compressed} ...]. Throws

@@ -3,7 +3,9 @@ package skein.fold.files;
 
 import clojure.lang.IFn;
 import clojure.lang.Reduced;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
@@ -46,7 +48,7 @@ public final class FilesSpan implements Span {
         for (int i = 0; i < parts.length; i++) {
             InputFile file = files.get(i);
             parts[i] = new Part(file, i);
-            starts[i + 1] = starts[i] + (file.isSerial() ? Math.max(1, file.size()) : file.size());
+            starts[i + 1] = starts[i] + (file.isSerial() ? Math.max(1, file.length()) : file.length());
         }
         serial = files.stream().filter(InputFile::isSerial).count();
     }
@@ -117,14 +119,14 @@ public final class FilesSpan implements Span {
             } finally {
                 buffers.add(block.bytes);
             }
-            if (done.addAndGet(to - from) == file.size()) close();
+            if (done.addAndGet(to - from) == file.length()) close();
             return acc;
         }
 
         Object readOn(IFn step, Object acc) {
             try (StreamFeed feed = new StreamFeed(file, format, index)) {
                 while (!(acc instanceof Reduced) && !feed.exhausted()) {
-                    if (Thread.interrupted()) throw FileFault.interrupted(file.name());
+                    if (Thread.interrupted()) throw file.fail(new InterruptedIOException(), 0);
                     acc = feed.reduce(step, acc, Integer.MAX_VALUE);
                 }
                 return acc;
@@ -141,7 +143,7 @@ public final class FilesSpan implements Span {
             try {
                 channel.close();
             } catch (IOException e) {
-                throw FileFault.of(e, file.name(), file.size());
+                throw file.fail(e, file.length());
             } finally {
                 channel = null;
             }
@@ -151,7 +153,6 @@ public final class FilesSpan implements Span {
     /** Bytes of a file in a buffer. */
     private final class Block {
         private final Part part;
-        private final String name;
         private final long size;
         byte[] bytes; // of the file from base on
         long base;
@@ -162,8 +163,7 @@ public final class FilesSpan implements Span {
         Block(Part part, byte[] bytes) {
             this.part = part;
             this.bytes = bytes;
-            name = part.file.name();
-            size = part.file.size();
+            size = part.file.length();
         }
 
         /** Reads the records that begin in [from, to) to bytes[first, end). Returns whether there are any. */
@@ -186,7 +186,7 @@ public final class FilesSpan implements Span {
         /** Returns where in the buffer {@code position} of the file lies. */
         private int index(long position) {
             long index = position - base;
-            if (index > MAX_BUFFER) throw FileFault.tooLong(name, base);
+            if (index > MAX_BUFFER) throw tooLong(base);
             return (int) index;
         }
 
@@ -201,7 +201,7 @@ public final class FilesSpan implements Span {
 
         private void grow() {
             long wanted = Math.min(2L * have, size - base);
-            if (wanted > MAX_BUFFER) throw FileFault.tooLong(name, base + first);
+            if (wanted > MAX_BUFFER) throw tooLong(base + first);
             fill((int) wanted, have);
         }
 
@@ -210,7 +210,7 @@ public final class FilesSpan implements Span {
                 if (bytes.length < wanted + Bytes.PAD)
                     bytes = Arrays.copyOf(kept == 0 ? new byte[0] : bytes, wanted + Bytes.PAD);
             } catch (OutOfMemoryError e) {
-                throw FileFault.tooLong(name, base + first);
+                throw tooLong(base + first);
             }
             ByteBuffer buffer = ByteBuffer.wrap(bytes);
             for (int at = kept; at < wanted; ) {
@@ -224,16 +224,18 @@ public final class FilesSpan implements Span {
             for (; ; ) {
                 try {
                     int n = part.open().read(buffer, part.file.start() + position);
-                    if (n <= 0) throw FileFault.truncated(name, position);
+                    if (n <= 0) throw new EOFException();
                     return n;
-                } catch (ClosedByInterruptException e) {
-                    throw FileFault.of(e, name, position);
-                } catch (ClosedChannelException e) {
-                    // An interrupt of one reader closes the channel for all; the others open it again.
                 } catch (IOException e) {
-                    throw FileFault.of(e, name, position);
+                    // An interrupt of one reader closes the channel for all; the others open it again.
+                    if (!(e instanceof ClosedChannelException) || e instanceof ClosedByInterruptException)
+                        throw part.file.fail(e, position);
                 }
             }
+        }
+
+        private RuntimeException tooLong(long position) {
+            return part.file.fail(new OutOfMemoryError(), position);
         }
     }
 }

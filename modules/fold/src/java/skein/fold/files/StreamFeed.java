@@ -129,7 +129,7 @@ public final class StreamFeed implements Feed {
     }
 
     private int twice(int n) {
-        if (n > MAX_BUFFER / 2) throw FileFault.tooLong(file.name(), position);
+        if (n > MAX_BUFFER / 2) throw file.fail(new OutOfMemoryError(), position);
         return 2 * n;
     }
 
@@ -169,7 +169,7 @@ public final class StreamFeed implements Feed {
             if (read < 0) ended = true;
             else have += read;
         } catch (IOException | RuntimeException e) { // a library that unpacks damaged data may throw anything
-            throw FileFault.of(e, file.name(), position + have);
+            throw file.fail(e, position + have);
         }
     }
 
@@ -178,7 +178,7 @@ public final class StreamFeed implements Feed {
         try {
             if (stream != null) stream.close();
         } catch (IOException e) {
-            throw FileFault.of(e, file.name(), position);
+            throw file.fail(e, position);
         }
     }
 
