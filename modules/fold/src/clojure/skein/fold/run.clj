@@ -9,15 +9,16 @@
    [skein.fold.arity :as arity]
    [skein.fold.primitive]
    [skein.fold.source :as source]
+   [skein.fold.watch :as watch]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.impl.internals :as internals])
   (:import
    (clojure.core Eduction)
    (clojure.lang IFn)
+   (java.util LinkedHashMap)
    (java.util.concurrent Executor)
-   (skein.fold.engine Fold Fold$Options Stages Watch Watch$Piece)
-   (skein.fold.spi Feed Span)))
+   (skein.fold.engine Fold Fold$Options Stages Watch)))
 
 (set! *warn-on-reflection* true)
 
@@ -103,25 +104,16 @@
   (let [stages (stages-of (:xform f))]
     (<= (.firstThatNeedsOrder (->fold f stages Fold/DEFAULTS)) (count stages))))
 
-(defn- watch
-  "Returns a Watch for a fold of `source`, which calls `on-progress`, if not nil."
-  [on-progress detailed? source]
-  (let [[unit size] (cond
-                      (instance? Span source) [(.unit ^Span source) (.size ^Span source)]
-                      (instance? Feed source) [(.unit ^Feed source) -1]
-                      :else ["elements" -1])
-        total (when-not (neg? (long size)) size)
-        tell (fn tell [done] (on-progress {:done done, :total total, :unit (keyword unit)}))]
-    (Watch. unit size (System/nanoTime) 0 (when on-progress tell) (boolean detailed?))))
-
 (defn- ->options ^Fold$Options [{:keys [parallelism grain unordered pool]} watch]
   (Fold$Options. (or parallelism (.parallelism Fold/DEFAULTS)) (or grain 0) (boolean unordered) pool watch))
 
 (defn- run-watched
-  "As `run`; calls `watched` with the Watch, if there is one."
-  [watched opts f coll]
+  "Returns the value of a fold, and its Watch if there is one.
+
+  pieces  see `skein.fold.watch/watch`"
+  [pieces opts f coll]
   (if (instance? Eduction coll)
-    (recur watched opts (fed-by coll f) (.coll ^Eduction coll))
+    (recur pieces opts (fed-by coll f) (.coll ^Eduction coll))
     (do
       (check-functions (:identity f) (:combine f) (:step f))
       (let [opts (when opts (check/options "fold" opts known))
@@ -129,12 +121,13 @@
         (when (:unordered opts) (check-unordered (->fold f stages Fold/DEFAULTS) stages))
         ;; The source may be an open file after this line, so all arguments have been checked before.
         (let [source (source/source coll)
-              tell (:on-progress opts)
-              watch (when (or tell watched) (watch tell watched source))]
-          (when watched (watched watch))
+              {:keys [on-progress]} opts
+              watch (watch/watch source pieces on-progress)]
           (if (source/remote? source)
-            (source/-fold source opts f)
-            (.over (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source)))))))
+            [(source/-fold source opts f) watch]
+            (let [value (.over (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source)]
+              (when on-progress (on-progress (watch/progress watch)))
+              [value watch])))))))
 
 (defn run
   "Returns the fold of `coll`, before :complete.
@@ -143,7 +136,7 @@
   f     {:identity :xform :step :combine :in-order? :completes?}; without :identity, combine's value for no argument;
         :completes? false says that step's arity of one, if there is one, has another meaning"
   [opts f coll]
-  (run-watched nil opts f coll))
+  (first (run-watched nil opts f coll)))
 
 (defn run-plain
   "As `run`, for a fold of these functions only. They need no map, which would cost a small fold too much."
@@ -160,31 +153,25 @@
   "Returns the folds of this process that have run for more than a millisecond and have not ended: {:caller Thread :start
   System/nanoTime :unit keyword :done units :total units, or nil if unknown}. Folds on a cluster are not among them."
   []
-  (mapv (fn data [^Watch w]
-          {:caller (.caller w), :start (.start w), :unit (keyword (.unit w)), :done (.done w)
-           :total (when-not (neg? (.size w)) (.size w))})
+  (mapv (fn data [^Watch w] (assoc (watch/progress w) :caller (.caller w) :start (.start w)))
         (Watch/underWay)))
 
-(defn- piece->data [^Watch$Piece piece]
-  {:from (when-not (neg? (.from piece)) (.from piece))
-   :units (.units piece), :blocks (.blocks piece), :ns (.nanos piece)
-   :thread (or (not-empty (.getName (.thread piece))) (str (.thread piece)))})
+(defn- thread-name [^Thread thread]
+  (or (not-empty (.getName thread)) (str thread)))
 
 (defn explain
   "Runs a fold, and returns how it ran, with its value under :value; see `skein.fold/explain`."
   [opts f coll]
-  (let [watch (volatile! nil)
+  (let [pieces (LinkedHashMap.)
         start (System/nanoTime)
-        value (run-watched #(vreset! watch %) opts f coll)
+        [value ^Watch watch] (run-watched pieces opts f coll)
         elapsed-ns (- (System/nanoTime) start)
-        ^Watch watch @watch
-        pieces (mapv piece->data (.pieces watch))
-        units (long (transduce (map :units) + pieces))
+        pieces (watch/pieces pieces)
         blocks (long (transduce (map :blocks) + pieces))]
     {:value value
      :path (keyword (.path watch))
      :reason (not-empty (.reason watch))
-     :grain (if (pos? blocks) (quot units blocks) 0)
-     :pieces (vec (sort-by #(or (:from %) 0) pieces))
-     :threads (max 1 (.threads watch))
+     :grain (if (pos? blocks) (quot (long (transduce (map :units) + pieces)) blocks) 0)
+     :pieces (mapv #(-> % (assoc :thread (thread-name (first (:threads %)))) (dissoc :threads)) pieces)
+     :threads (max 1 (count (into #{} (mapcat :threads) pieces)))
      :elapsed-ns elapsed-ns}))

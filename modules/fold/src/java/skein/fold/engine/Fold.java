@@ -92,13 +92,11 @@ public final class Fold {
     public Object over(Object source) {
         AutoCloseable closed = source instanceof Span span ? span : source instanceof Feed feed ? feed : null;
         try (closed) {
-            Object result = source instanceof Span span
+            return source instanceof Span span
                     ? Start.fold(this, span)
                     : source instanceof Feed feed
                             ? new Start(this, feed, null).fold()
                             : Start.fold(this, (IReduceInit) source);
-            if (watch != null) watch.report();
-            return result;
         } catch (Exception e) { // close may throw a checked exception
             throw Util.sneakyThrow(e);
         } finally {
@@ -185,12 +183,14 @@ public final class Fold {
 
     /** Makes the fold visible to watchers. It has done {@code done} of {@code size} units; -1 if unknown. */
     void show(String unit, long size, long start, long done) {
-        if (watch == null) watch = new Watch(unit, size, start, done, null, false);
+        if (watch == null) watch = new Watch(unit, size, start, done, null);
         watch.show();
     }
 
     /** Records how the fold runs, and why. */
     void path(String path, String reason) {
-        if (watch != null) watch.path(path, reason);
+        if (watch == null) return;
+        watch.path = path;
+        watch.reason = reason;
     }
 }

@@ -19,7 +19,6 @@ final class Part extends Claim {
     IFn step; // the owner's
     Object acc; // the owner's; guarded by the run when done
     long from; // the owner's; where its present block begins, or -1
-    Watch.Piece piece; // the owner's; null if nothing watches
     Part left; // guarded by the run
     Part right; // guarded by the run
     boolean done; // guarded by the run

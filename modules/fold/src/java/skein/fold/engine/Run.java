@@ -322,7 +322,7 @@ abstract class Run {
     /** Notes that a block of {@code part} was begun at {@code before} and has ended. Returns the time. */
     final long note(Part part, long units, long before) {
         long now = System.nanoTime();
-        fold.watch.note(part, units, before, now);
+        fold.watch.note(part, units, now - before);
         return now;
     }
 

@@ -266,7 +266,7 @@ final class Start {
         ended = System.nanoTime();
         if (units > 0) {
             root.pace.took(units, ended - before);
-            if (fold.watch != null) fold.watch.note(root, units, before, ended);
+            if (fold.watch != null) fold.watch.note(root, units, ended - before);
         }
         if (ended - start >= SEEN_NANOS) show();
     }
