@@ -14,9 +14,36 @@ import skein.fold.spi.Span;
  * <p>The bytes just before a position say whether a record begins there. So a file can be divided anywhere, and each part owns the
  * records that begin in it.
  */
-public abstract class RecordFormat {
+public final class RecordFormat {
+    private final byte[] delimiter; // null: lines
+    private final Charset charset; // null: byte arrays
+    private final boolean inSlices;
+
+    private RecordFormat(byte[] delimiter, Charset charset, boolean inSlices) {
+        this.delimiter = delimiter;
+        this.charset = charset;
+        this.inSlices = inSlices;
+    }
+
+    /** Lines, as strings without their ends, which are line feed, carriage return, or both, as for {@code BufferedReader}. */
+    public static RecordFormat lines(Charset charset) {
+        return new RecordFormat(null, charset, false);
+    }
+
+    /** Records that end with {@code delimiter}, as strings without it, or as byte arrays if {@code charset} is null. */
+    public static RecordFormat records(byte[] delimiter, Charset charset) {
+        return new RecordFormat(delimiter, charset, false);
+    }
+
+    /** All records of a part, each of which ends with {@code delimiter}, as one {@link Slice}. */
+    public static RecordFormat slices(byte[] delimiter) {
+        return new RecordFormat(delimiter, null, true);
+    }
+
     /** How many bytes before a position say whether a record begins there. */
-    abstract int lookBehind();
+    int lookBehind() {
+        return delimiter == null ? 1 : delimiter.length;
+    }
 
     /**
      * Where the first record begins that begins at {@code at} or behind it, with a record before it.
@@ -25,117 +52,37 @@ public abstract class RecordFormat {
      * @param last whether the input ends at {@code end}
      * @return the place, {@code end} if it is the input's end, or -1 if more bytes are needed to decide
      */
-    abstract int nextStart(byte[] bytes, int at, int end, boolean last);
+    int nextStart(byte[] bytes, int at, int end, boolean last) {
+        int found = indexOfDelimiter(bytes, at - lookBehind(), end);
+        // A line feed may follow a carriage return.
+        boolean isKnown = found < end && (delimiter != null || found < end - 1 || bytes[found] == '\n');
+        return isKnown ? found + delimiterLength(bytes, found, end) : last ? end : -1;
+    }
 
     /** Steps on the records in {@code bytes[from, to)} of the file with the number {@code file}; as {@link Span#reduce}. */
-    abstract Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file);
-
-    /** Lines, as strings without their ends, which are line feed, carriage return, or both, as for {@code BufferedReader}. */
-    public static RecordFormat lines(Charset charset) {
-        return new Lines(charset);
+    Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
+        if (inSlices) return from == to ? acc : step.invoke(acc, new Slice(bytes, from, to, position, file));
+        for (int at = from; at < to; ) {
+            int end = indexOfDelimiter(bytes, at, to);
+            Object record =
+                    charset == null ? Arrays.copyOfRange(bytes, at, end) : new String(bytes, at, end - at, charset);
+            acc = step.invoke(acc, record);
+            if (acc instanceof Reduced) return acc;
+            at = end + delimiterLength(bytes, end, to);
+        }
+        return acc;
     }
 
-    /** Records that end with {@code delimiter}, as strings without it, or as byte arrays if {@code charset} is null. */
-    public static RecordFormat records(byte[] delimiter, Charset charset) {
-        return new Records(delimiter, charset);
+    private int indexOfDelimiter(byte[] bytes, int at, int end) {
+        if (delimiter == null) return Bytes.indexOfLineEnd(bytes, at, end);
+        return delimiter.length == 1
+                ? Bytes.indexOf(bytes, at, end, delimiter[0])
+                : Bytes.indexOf(bytes, at, end, delimiter);
     }
 
-    /** All records of a part, each of which ends with {@code delimiter}, as one {@link Slice}. */
-    public static RecordFormat slices(byte[] delimiter) {
-        return new Slices(delimiter);
-    }
-
-    /** Text lines, which end with \n, \r\n or \r. */
-    private static final class Lines extends RecordFormat {
-        private final Charset charset;
-
-        Lines(Charset charset) {
-            this.charset = charset;
-        }
-
-        @Override
-        int lookBehind() {
-            return 1;
-        }
-
-        @Override
-        int nextStart(byte[] bytes, int at, int end, boolean last) {
-            int found = Bytes.indexOfLineEnd(bytes, at - 1, end);
-            if (found < end && bytes[found] == '\n') return found + 1;
-            if (found >= end - 1) return last ? end : -1;
-            return found + (bytes[found + 1] == '\n' ? 2 : 1);
-        }
-
-        @Override
-        Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
-            for (int at = from; at < to; ) {
-                int lineEnd = Bytes.indexOfLineEnd(bytes, at, to);
-                acc = step.invoke(acc, new String(bytes, at, lineEnd - at, charset));
-                if (acc instanceof Reduced) return acc;
-                at = lineEnd + (lineEnd + 1 < to && bytes[lineEnd] == '\r' && bytes[lineEnd + 1] == '\n' ? 2 : 1);
-            }
-            return acc;
-        }
-    }
-
-    /** The base of both formats with a delimiter. */
-    private abstract static class Delimited extends RecordFormat {
-        final byte[] delimiter;
-
-        Delimited(byte[] delimiter) {
-            this.delimiter = delimiter;
-        }
-
-        @Override
-        int lookBehind() {
-            return delimiter.length;
-        }
-
-        final int indexOfDelimiter(byte[] bytes, int at, int end) {
-            return delimiter.length == 1
-                    ? Bytes.indexOf(bytes, at, end, delimiter[0])
-                    : Bytes.indexOf(bytes, at, end, delimiter);
-        }
-
-        @Override
-        int nextStart(byte[] bytes, int at, int end, boolean last) {
-            int found = indexOfDelimiter(bytes, at - delimiter.length, end);
-            return found < end ? found + delimiter.length : last ? end : -1;
-        }
-    }
-
-    /** Records between delimiters, as strings or, without a charset, byte arrays. */
-    private static final class Records extends Delimited {
-        private final Charset charset;
-
-        Records(byte[] delimiter, Charset charset) {
-            super(delimiter);
-            this.charset = charset;
-        }
-
-        @Override
-        Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
-            for (int at = from; at < to; ) {
-                int end = indexOfDelimiter(bytes, at, to);
-                Object record =
-                        charset == null ? Arrays.copyOfRange(bytes, at, end) : new String(bytes, at, end - at, charset);
-                acc = step.invoke(acc, record);
-                if (acc instanceof Reduced) return acc;
-                at = end + delimiter.length;
-            }
-            return acc;
-        }
-    }
-
-    /** All complete records of a part, as one slice. */
-    private static final class Slices extends Delimited {
-        Slices(byte[] delimiter) {
-            super(delimiter);
-        }
-
-        @Override
-        Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
-            return from == to ? acc : step.invoke(acc, new Slice(bytes, from, to, position, file));
-        }
+    /** Returns the length of the delimiter at {@code at}. */
+    private int delimiterLength(byte[] bytes, int at, int end) {
+        if (delimiter != null) return delimiter.length;
+        return at + 1 < end && bytes[at] == '\r' && bytes[at + 1] == '\n' ? 2 : 1;
     }
 }
