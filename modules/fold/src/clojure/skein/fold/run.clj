@@ -7,6 +7,7 @@
   {:no-doc true}
   (:require
    [skein.fold.arity :as arity]
+   [skein.fold.order :as order]
    [skein.fold.primitive]
    [skein.fold.source :as source]
    [skein.fold.watch :as watch]
@@ -65,13 +66,18 @@
   [stage]
   (second (re-matches #"([^/]+/[^/]+?)(?:/fn.*)?" (internals/demunged (.getName (class stage))))))
 
-(defn- check-unordered [^Fold fold stages]
-  (let [i (.firstThatNeedsOrder fold)]
-    (when (<= i (count stages))
-      (let [stage (if (< i (count stages)) (stage-name (nth stages i)) "the step")]
-        (error/fail! :skein/stateful-unordered
-                     (str stage " needs its elements in order, and :unordered true gives up the order. Leave out one of them.")
-                     {:stage stage, :index i})))))
+(defn- first-ordered
+  "Returns the index of the first of `stages` that has no unordered answer, their number if the step of `f` has none, or nil."
+  [{:keys [step in-order?]} stages]
+  (or (order/first-ordered stages step)
+      (when in-order? (count stages))))
+
+(defn- check-unordered [f stages]
+  (when-let [i (first-ordered f stages)]
+    (let [stage (if (< (long i) (count stages)) (stage-name (nth stages i)) "the step")]
+      (error/fail! :skein/stateful-unordered
+                   (str stage " needs its elements in order, and :unordered true gives up the order. Leave out one of them.")
+                   {:stage stage, :index i}))))
 
 ;;;; Folds
 
@@ -101,8 +107,7 @@
 (defn needs-order?
   "Returns whether the fold `f` needs all its elements in order, from the first one on."
   [f]
-  (let [stages (stages-of (:xform f))]
-    (<= (.firstThatNeedsOrder (->fold f stages Fold/DEFAULTS)) (count stages))))
+  (some? (first-ordered f (stages-of (:xform f)))))
 
 (defn- ->options ^Fold$Options [{:keys [parallelism grain unordered pool]} watch]
   (Fold$Options. (or parallelism (.parallelism Fold/DEFAULTS)) (or grain 0) (boolean unordered) pool watch))
@@ -118,7 +123,7 @@
       (check-functions (:identity f) (:combine f) (:step f))
       (let [opts (when opts (check/options "fold" opts known))
             stages (stages-of (:xform f))]
-        (when (:unordered opts) (check-unordered (->fold f stages Fold/DEFAULTS) stages))
+        (when (:unordered opts) (check-unordered f stages))
         ;; The source may be an open file after this line, so all arguments have been checked before.
         (let [source (source/source coll)
               {:keys [on-progress]} opts

@@ -44,6 +44,8 @@ public final class Fold {
     private static final IFn COMPLETING =
             (IFn) RT.var("clojure.core", "completing").deref();
 
+    private static volatile IFn needsOrder;
+
     final IFn identity;
     final IFn combine;
     final Options options;
@@ -158,21 +160,17 @@ public final class Fold {
         return completes ? chained.invoke(acc) : acc;
     }
 
-    /**
-     * Returns the first stage that needs its elements in order. If {@code ends} is set, also counts a stage that stops early, which has no
-     * unordered answer either. Returns stageCount() for the step, and more if there is none.
-     */
-    int firstInOrder(IFn[] chain, boolean ends) {
-        for (int i = 0; i < stages.length; i++) {
-            if (ends && Stages.stopsEarly(stages[i]) || Stages.isOrderDependent(stages[i], chain[i], chain[i + 1]))
-                return i;
-        }
-        return inOrderFrom;
+    /** Sets the function of a stage, its result and the function that it was applied to which returns whether the stage needs order. */
+    public static void setOrder(IFn f) {
+        needsOrder = f;
     }
 
-    /** Returns the first stage that has no unordered answer, as above. */
-    public int firstThatNeedsOrder() {
-        return firstInOrder(chain(), true);
+    /** Returns the first stage that needs its elements in order, stageCount() for the step, and more if there is none. */
+    int firstInOrder(IFn[] chain) {
+        for (int i = 0; i < stages.length; i++) {
+            if (RT.booleanCast(needsOrder.invoke(stages[i], chain[i], chain[i + 1]))) return i;
+        }
+        return inOrderFrom;
     }
 
     int stageCount() {

@@ -293,7 +293,7 @@ final class Start {
 
     /** Makes the rest a run with helpers, if that is worthwhile. */
     private void share() {
-        int front = fold.firstInOrder(chain, false);
+        int front = fold.firstInOrder(chain);
         boolean inOrder = front <= fold.stageCount();
         boolean byPosition = span != null && !inOrder;
         if (front == 0) {
