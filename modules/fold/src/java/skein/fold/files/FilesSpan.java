@@ -170,54 +170,34 @@ public final class FilesSpan implements Span {
         boolean read(long from, long to) {
             int behind = format.lookBehind();
             base = Math.max(0, from - behind);
-            int owned = index(to);
-            fill((int) Math.min(owned + (long) MIN_BLOCK, size - base), 0);
-            first = from == 0 ? 0 : firstStart(index(from), owned);
+            fill(to - base + MIN_BLOCK);
+            int owned = (int) (to - base);
+            // One more byte, since a carriage return in the last place may belong to a line feed after it.
+            int known = Math.min(have, owned + 1);
+            // Near the start of the file there may be fewer bytes before it than a delimiter has.
+            int at = Math.max((int) (from - base), behind);
+            first = from == 0 ? 0 : format.nextStart(bytes, at, known, base + known == size);
             if (first < 0 || first >= owned) return false;
-            if (to == size) {
-                end = owned;
-                return true;
-            }
-            int at = Math.max(owned, behind);
-            while ((end = format.nextStart(bytes, at, have, base + have == size)) < 0) grow();
+            at = Math.max(owned, behind);
+            while ((end = format.nextStart(bytes, at, have, base + have == size)) < 0) fill(2L * have);
             return true;
         }
 
-        /** Returns where in the buffer {@code position} of the file lies. */
-        private int index(long position) {
-            long index = position - base;
-            if (index > MAX_BUFFER) throw tooLong(base);
-            return (int) index;
-        }
-
-        /** Returns where the first record begins at {@code at} or after it, if that is before {@code owned}; otherwise another number. */
-        private int firstStart(int at, int owned) {
-            // Near the start of the file there may be fewer bytes before it than a delimiter has.
-            int from = Math.max(at, format.lookBehind());
-            // One more byte, since a carriage return in the last place may belong to a line feed after it.
-            int known = Math.min(have, owned + 1);
-            return format.nextStart(bytes, from, known, base + known == size);
-        }
-
-        private void grow() {
-            long wanted = Math.min(2L * have, size - base);
-            if (wanted > MAX_BUFFER) throw tooLong(base + first);
-            fill((int) wanted, have);
-        }
-
-        private void fill(int wanted, int kept) {
+        /** Reads on until there are {@code wanted} bytes, or all of the file. */
+        private void fill(long wanted) {
+            wanted = Math.min(wanted, size - base);
             try {
+                if (wanted > MAX_BUFFER) throw new OutOfMemoryError("it does not fit in an array");
                 if (bytes.length < wanted + Bytes.PAD)
-                    bytes = Arrays.copyOf(kept == 0 ? new byte[0] : bytes, wanted + Bytes.PAD);
+                    bytes = Arrays.copyOf(have == 0 ? new byte[0] : bytes, (int) wanted + Bytes.PAD);
             } catch (OutOfMemoryError e) {
-                throw tooLong(base + first);
+                throw part.file.fail(e, base + first);
             }
             ByteBuffer buffer = ByteBuffer.wrap(bytes);
-            for (int at = kept; at < wanted; ) {
-                buffer.limit(Math.min(wanted, at + MAX_READ_BYTES)).position(at);
-                at += readAt(buffer, base + at);
+            while (have < wanted) {
+                buffer.limit((int) Math.min(wanted, have + MAX_READ_BYTES)).position(have);
+                have += readAt(buffer, base + have);
             }
-            have = wanted;
         }
 
         private int readAt(ByteBuffer buffer, long position) {
@@ -232,10 +212,6 @@ public final class FilesSpan implements Span {
                         throw part.file.fail(e, position);
                 }
             }
-        }
-
-        private RuntimeException tooLong(long position) {
-            return part.file.fail(new OutOfMemoryError(), position);
         }
     }
 }

@@ -68,7 +68,8 @@ public final class StreamFeed implements Feed {
     public Span next(int n) {
         if (exhausted()) return null;
         int end = read(sizeOf(n));
-        Span block = new BytesSpan(cutOff(end), end, position, index, format);
+        Span block = new BytesSpan(bytes, end, position, index, format);
+        bytes = Arrays.copyOfRange(bytes, end, have);
         taken(end);
         return block;
     }
@@ -146,19 +147,6 @@ public final class StreamFeed implements Feed {
         }
         searched = have;
         return 0;
-    }
-
-    /** Removes the first {@code n} bytes from the buffer. Returns an array that begins with them. */
-    private byte[] cutOff(int n) {
-        byte[] cut;
-        if (n < bytes.length / 4 && bytes.length <= MAX_BLOCK + Bytes.PAD) {
-            cut = Arrays.copyOf(bytes, n + Bytes.PAD);
-            System.arraycopy(bytes, n, bytes, 0, have - n);
-        } else {
-            cut = bytes;
-            bytes = Arrays.copyOfRange(bytes, n, have);
-        }
-        return cut;
     }
 
     /** Reads available bytes until there are {@code n}. */
