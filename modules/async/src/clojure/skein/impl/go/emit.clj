@@ -329,7 +329,7 @@
   (let [chunks (map (fn text [rows] (apply str (map (fn row [[state site]] (str state " " (pr-str site) " ")) rows)))
                     (partition-all 100 (site-table ctx)))
         text (if (next chunks) (list* 'clojure.core/str "{" (concat chunks ["}"])) (str "{" (first chunks) "}"))]
-    {:file *file*
+    {:file (if (= "NO_SOURCE_PATH" *file*) "NO_SOURCE_FILE" *file*) ; at a REPL, as stack traces have it
      :sites (dot 'clojure.lang.EdnReader 'readString (if (string? text) text (with-meta text {:tag 'String})) {})}))
 
 (defn- context [program]
