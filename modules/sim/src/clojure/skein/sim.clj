@@ -46,7 +46,7 @@
     (System/currentTimeMillis)))
 
 (defn settle
-  "Waits until nothing else can go on at this time. Outside of a simulation it does nothing."
+  "Waits until no other task can run at this time. Outside of a simulation it does nothing."
   []
   (when-some [sim (Simulation/here)] (.settle ^Simulation sim)))
 
@@ -183,7 +183,7 @@
 (declare replay*)
 
 (defn ^:no-doc check*
-  "What `check` does, for a body as a function; `site` is {:file :line}."
+  "Does the work of `check`, for a body as a function. `site` is {:file :line}."
   [options body site]
   (let [options (options/checked options)]
     (if-some [token (System/getenv "SKEIN_SIM")]
@@ -220,9 +220,9 @@
   (if (and (next args) (or (map? (first args)) (symbol? (first args)))) [(first args) (rest args)] [nil args]))
 
 (defmacro check
-  "Evaluates the body by many schedules, and fails if it fails by one of them: by an exception or an
-  `is` that does not hold, by one that reaches nobody, by a deadlock, a leak, a livelock, or
-  because two runs by the same schedule differ. Where clojure.test runs a test, it reports that
+  "Evaluates the body under many schedules, and fails if one of them fails: by an exception, by an
+  `is` that does not hold, by an exception that is neither caught nor taken, by a deadlock, a leak or a
+  livelock, or because two runs of one schedule differ. In a test of clojure.test it reports the failure
   once; elsewhere it throws. The failure has the shortest schedule found, as a story and as a
   token for `replay`. Returns a summary: {:schedules :distinct :steps :longest :virtual-ms
   :new-chance :seed}, with :all true when there are no more schedules, and :lite true without threads.
@@ -285,7 +285,7 @@
           (recur (inc i)))))))
 
 (defn ^:no-doc everywhere*
-  "What `everywhere` does, for a body as a function."
+  "Does the work of `everywhere`, for a body as a function."
   [options body site]
   (let [options (options/checked (merge {:schedules 1 :seed 0} options))
         body (runs/bound options body)
@@ -325,7 +325,7 @@
   (runs/supervised options (fn once [] (report/replayed options schedule body))))
 
 (defn ^:no-doc run*
-  "What `run` does, for a body as a function."
+  "Does the work of `run`, for a body as a function."
   [options body]
   (let [options (options/checked options)
         schedule (assoc runs/fifo :slow? (= :slow (:time options))
@@ -372,7 +372,7 @@
   `(value-of (run* {:leaks :none} (fn body# [] ~@body))))
 
 (defn ^:no-doc replay*
-  "What `replay` does, for a body as a function."
+  "Does the work of `replay`, for a body as a function."
   [token options body site]
   (let [{:keys [fingerprint strategy] :as schedule} (token/parse token)
         {:keys [^Simulation simulation text] :as result} (one options schedule (runs/bound options body))
@@ -401,7 +401,7 @@
     `(replay* ~token (checked ~options) (fn body# [] ~@body) '~(site &form))))
 
 (defmacro holds?
-  "As `check`, for properties of test.check: returns true, or throws the failure."
+  "Like `check`, for properties of test.check: returns true, or throws the failure."
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]

@@ -3,7 +3,7 @@
   "Fixtures of clojure.test for concurrent code, and tests by simulation.
 
   * `leak-free`: blocks that a test has spawned have ended
-  * `no-dropped-errors`: no exception has reached nobody
+  * `no-dropped-errors`: every exception was caught or taken
   * `deadline`: a test that hangs shows its threads, and fails
   * `defsim`: a test whose body `skein.sim/check` runs
 
@@ -114,18 +114,18 @@
   (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last)))
 
 (defn no-dropped-errors
-  "Returns a fixture by which a test fails if an exception has reached nobody: one that has ended a
-  block or a callback, or of a future that nobody has asked for its result."
+  "Returns a fixture that fails a test if an exception was neither caught nor taken: one that has ended a
+  block or a callback, or that of a future whose result no code has asked for."
   []
   (fn no-dropped-errors-fixture [run]
     (let [begun (atom [])
           before (set (map #(System/identityHashCode %) (uncaught)))
           dropped (fn [] (remove #(before (System/identityHashCode %)) (uncaught)))]
       ((noting begun run))
-      (System/gc) ; a failure that nobody has asked for is reported when it is garbage
+      (System/gc) ; a future whose result no code has asked for is reported when it is garbage
       (eventually 20 #(seq (dropped)))
       (doseq [thrown (dropped)]
-        (fail! @begun "an exception has reached nobody" thrown)))))
+        (fail! @begun "an exception was neither caught nor taken" thrown)))))
 
 ;;;; Deadlines
 

@@ -66,10 +66,10 @@
                               (sim/advance 5)
                               (conj before (a/poll! t) (sim/now-ms)))))))))
 
-(deftest settle-waits-until-nobody-goes-on
+(deftest settle-waits-until-no-task-can-run
   (is (= 5 (:value (sim/run (let [n (atom 0)] (go (dotimes [_ 5] (swap! n inc) (<! (go 1)))) (sim/settle) @n))))))
 
-(deftest outside-of-a-simulation-helpers-do-nothing
+(deftest helpers-do-nothing-outside-a-simulation
   (is (nil? (sim/settle)))
   (is (nil? (sim/yield)))
   (is (= 1 (sim/pick [1 2])))
@@ -108,7 +108,7 @@
   (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} @(virtual/future 1)))))
   (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} (<!! (go (<!! (chan)))))))))
 
-(deftest a-thread-where-there-can-be-none-is-refused-with-its-line
+(deftest a-thread-in-lite-mode-is-refused-with-its-line
   (doseq [[error message] [(failure {:threads :none} (scope/scope [s] (scope/fork s 1)))
                            (failure {:threads :none} (scope/scope [s] (scope/go s (<! (chan))) (scope/fork s 1)))
                            (failure {:threads :none} (virtual/wmap 2 inc [1 2 3]))]]
@@ -146,7 +146,7 @@
 (deftest lite-mode-is-named-in-the-summary
   (is (= [true nil] (map :lite [(sim/check {:schedules 1 :threads :none} 1) (sim/check {:schedules 1} 1)]))))
 
-(deftest a-step-that-does-not-end-is-told-with-its-line
+(deftest an-endless-step-is-reported-with-its-line
   (let [stop (AtomicBoolean.)
         compute (fn [] (when-not (.get stop) (recur)))]
     (try
@@ -161,13 +161,13 @@
           (is (re-find (re-pattern (str "^A step of " task " has taken 100 ms of real time, at \\S+\\(sim_test.clj:\\d+\\)")) message))))
       (finally (.set stop true)))))
 
-(deftest a-difference-that-is-not-seen-again-is-told
+(deftest a-difference-that-does-not-recur-is-reported
   (let [runs (AtomicInteger.)
         [error message] (failure (when (= 3 (.incrementAndGet runs)) (<!! (go 1))))]
     (is (= :skein/sim-not-deterministic error))
     (is (str/starts-with? message "The same schedule gave two runs that differed; two more of them, to see where, were equal.\n"))))
 
-(deftest a-rethrown-exception-has-reached-somebody
+(deftest a-rethrown-exception-counts-as-delivered
   (let [fails (fn [] (throw (ex-info "x" {})))]
     (is (nil? (failure {:schedules 20} (try (a/<?? (go (fails))) (catch Exception _)))))
     (is (nil? (failure {:schedules 20} (try (a/<?? (a/thread (fails))) (catch Exception _)))))
@@ -177,7 +177,7 @@
                              (failure {:schedules 20} (do (go (fails)) (<!! (chan))))
                              (failure {:max-steps 2000} (do (go (fails)) (let [c (chan)] (loop [] (a/poll! c) (recur)))))]]
       (is (= :skein/sim-failed error))
-      (is (str/starts-with? (str message) "An exception reaches nobody: ExceptionInfo, \"x\",")))))
+      (is (str/starts-with? (str message) "An exception is neither caught nor taken: ExceptionInfo, \"x\",")))))
 
 (deftest a-report-names-the-line
   (let [[_ deadlock] (failure (let [c (chan)] (<!! c)))
@@ -185,9 +185,19 @@
     (is (re-find #"main +waits in <! chan-1 +sim_test.clj:\d+ +nobody has put on it" deadlock))
     (is (re-find #"at sim_test.clj:\d+" sleeps))))
 
+(deftest a-report-at-a-repl-has-one-file-name
+  (let [story (binding [test/*testing-vars* nil, *file* "NO_SOURCE_PATH", *source-path* "NO_SOURCE_FILE"]
+                (eval '(try (skein.sim/check
+                              (let [c (skein.async/chan)]
+                                (skein.async/go (skein.async/>! c 1))
+                                (throw (ex-info "x" {:got (skein.async/<!! c)}))))
+                            (catch clojure.lang.ExceptionInfo e (ex-message e)))))]
+    (is (re-find #"go-1 +>! chan-1 1, ends +NO_SOURCE" story))
+    (is (= ["NO_SOURCE_FILE"] (distinct (re-seq #"NO_SOURCE_\w+" story))))))
+
 (defn- outside
   "The message of the first :skein/sim-outside that `told` returns, in at most 50 calls. On a busy machine the thread that
-  is not simulated may come too late for a run: then that is told as a deadlock."
+  is not simulated may come too late for a run, which is then reported as a deadlock."
   [told]
   (some (fn [[error message]] (when (= :skein/sim-outside error) message)) (repeatedly 50 told)))
 
@@ -234,7 +244,7 @@
       (is (= :skein/sim-outside error))
       (is (re-find #"^(main|go-1) waits for input or output at sim_test.clj:\d+, which is not simulated" (str message))))))
 
-(deftest sockets-work-after-a-simulation-that-was-the-first-to-wait-for-one
+(deftest sockets-work-after-a-simulation-waited-first
   (is (= "[:skein/sim-outside 7]"
          (fresh-jvm/output
            ["--add-opens" "java.base/java.lang=ALL-UNNAMED"]
@@ -268,7 +278,7 @@
 (deftest faults-are-injected
   (is (= :skein/sim-failed (first (failure {:faults {:disk (ex-info "full" {})}} (dotimes [_ 3] (sim/fault :disk)))))))
 
-(deftest random-numbers-are-the-seeds
+(deftest the-seed-fixes-random-numbers
   (is (= (:value (sim/run [(rand) (rand-int 10) (shuffle (range 5)) (random-uuid) (rand-nth [1 2 3])]))
          (:value (sim/run [(rand) (rand-int 10) (shuffle (range 5)) (random-uuid) (rand-nth [1 2 3])])))))
 
@@ -291,7 +301,7 @@
     (is (< 3 (long (:points (use-lease true)))))
     (is (= :skein/no-target (error-of #(sim/everywhere (<!! (go 1))))))))
 
-(deftest a-deadlock-in-a-scope-is-told
+(deftest a-deadlock-in-a-scope-is-reported
   (doseq [threads [:auto :none]
           [error message] [(failure {:schedules 5 :threads threads} (scope/scope [s] (scope/go s (<! (chan)))))
                            (failure {:schedules 5 :threads threads} (scope/scope [s] (scope/in-scope s (go (<! (chan))) 1)))]]
@@ -324,7 +334,7 @@
 
 ;;;; Ends
 
-(deftest nothing-is-left-when-a-run-has-failed
+(deftest a-failed-run-leaves-nothing-behind
   (let [cleaned (atom 0), before (Thread/activeCount)]
     (dotimes [_ 100]
       (sim/run (try (go (try (<! (chan)) (finally (swap! cleaned inc))))

@@ -9,7 +9,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- reports
-  "What is reported while `fixture` runs `f`."
+  "Returns the reports while `fixture` runs `f`."
   [fixture f]
   (let [reported (atom [])]
     (binding [test/report #(swap! reported conj %)]

@@ -52,7 +52,7 @@
   (when-not (.isDone search) {:kind :reduced :search search}))
 
 (def ^:private turns
-  "What :mix does in turn, after the default order and its reverse."
+  "The strategies that :mix uses in turn, after the default order and its reverse."
   [few-deviations (drawn :uniform) (drawn :pct 2) (drawn :pos) (drawn :pct 3)])
 
 (defn- mix [number state]
@@ -74,7 +74,7 @@
     :exhaustive next-in-order
     :reduced next-that-differs))
 
-;;;; What is learnt of a run
+;;;; Statistics
 
 (defn- longer
   "The lists of deviations that `deviations`, by which `trace` came about, can be extended to."
@@ -105,7 +105,7 @@
     state))
 
 (defn- summary
-  "What a check returns. :new-chance estimates the probability that one more schedule shows a run that
+  "Returns the summary of a check. :new-chance estimates the probability that one more schedule shows a run that
   differs from all before: the share of runs that were seen once (Good 1953)."
   [{:keys [^RunTotals totals seed]} {:keys [threads]} n done?]
   (let [unseen (sort (keep (fn [[message seen?]] (when-not seen? message)) (.sightings totals)))]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.report
-  "What a failing simulation says: which error, why, the story, and the token.
+  "Makes the report on a failing simulation: the error, its reason, the story, and the token.
 
   * `failure` - runs a schedule once more with its events kept, and returns what to report
   * `unequal` - the same for a schedule by which two runs differed"
@@ -27,24 +27,24 @@
 (defn- ms [ns] (quot (long ns) 1000000))
 
 (defn- user-place
-  "Where in the user's code `thrown` was made, or the innermost place if that is in none."
+  "Returns the place in the user's code where `thrown` was made, or the innermost place if it was made elsewhere."
   [^Throwable thrown]
   (when-some [^StackTraceElement e (let [frames (Failures/userFrames thrown)] (or (story/users-frame frames) (first frames)))]
     (str " at " (.getFileName e) ":" (.getLineNumber e))))
 
 (defn- thread-place
-  "Where a task waited when the run failed."
+  "Returns the place where a task waited when the run failed."
   [^Simulation sim task]
   (if-some [site (some (fn [wait] (when (identical? task (:task wait)) (:site wait))) (:waits (.description sim)))]
     (str " at " (story/place task site))
     ""))
 
 (def ^:private last-steps
-  "How many of the last steps of a livelock are looked at."
+  "The number of last steps that the report on a livelock covers."
   200)
 
 (defn- busy
-  "Who did the last steps, in words."
+  "Returns a clause on which tasks did the last steps."
   [^Simulation sim name-of]
   (let [events (take-last last-steps (.events (.-trace sim)))
         tasks (distinct (keep (fn [^Trace$Event e] (.task e)) events))]
@@ -55,7 +55,7 @@
        (user-place thrown)))
 
 (defn- unput
-  "What the task still waits to put, in words, or nil."
+  "Returns a clause on the value that the task still waits to put, or nil."
   [^Simulation sim name-of task]
   (when-some [^Trace$Event e (last (filter (fn [^Trace$Event e] (identical? task (.task e))) (.events (.-trace sim))))]
     (when (= "put" (.what e))
@@ -86,11 +86,11 @@
       "exception" {:skein/error :skein/sim-failed
                    :words (str "The body throws " (thrown-words cause) ".")}
       "uncaught" {:skein/error :skein/sim-failed
-                  :words (str "An exception reaches nobody: " (thrown-words cause) ".")}
+                  :words (str "An exception is neither caught nor taken: " (thrown-words cause) ".")}
       "never" {:skein/error :skein/sim-failed :words (str "It does not always hold: " cause ".")}
       "deadlock" {:skein/error :skein/sim-deadlock
                   :words (str "Deadlock after " (.steps sim) " steps, at " (ms (.now sim))
-                              " ms: nobody can go on, and no timer is due.")}
+                              " ms: these tasks can never continue, and no timer is due.")}
       "leak" {:skein/error :skein/sim-leak
               :words (str (name-of cause) " is left behind when the body has ended" (unput sim name-of cause)
                           ". " (name-of (.-parent ^Task cause)) " has spawned it.")}
@@ -125,7 +125,7 @@
     [sim (story/names sim (map :on (:waits (.description sim))))]))
 
 (defn- told
-  "What to report of a run that has failed."
+  "Returns the failure of a run."
   [^Simulation sim name-of schedule origin]
   (let [cause (.cause (.verdict sim))
         {:keys [words] :as error} (words sim name-of)]

@@ -60,7 +60,7 @@
   {})
 
 (def ^:dynamic *fault*
-  "What skein.sim/everywhere injects into a target."
+  "The faults that skein.sim/everywhere injects into a target."
   nil)
 
 (defn bound
@@ -132,7 +132,7 @@
                  {:task (str task) :stack (mapv str (stack thread))})))
 
 (defn- watch
-  "Waits until `carrier` has ended, and looks whether its runs go on."
+  "Waits until `carrier` has ended, and checks whether its runs continue."
   [^Thread carrier watchdog-ms]
   (loop [last-sim nil, last-steps -1, since (System/nanoTime)]
     (.join carrier 20)

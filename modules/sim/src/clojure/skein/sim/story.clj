@@ -19,7 +19,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const ^:private max-lines
-  "How many steps a story tells; what is left out is in the middle."
+  "The number of steps in a story. Steps in the middle are left out."
   24)
 
 ;;;; Events
@@ -35,7 +35,7 @@
                Failures/isMachinery)))
 
 (defn- events
-  "What happened in a run whose events were kept, as far as it is to be told."
+  "Returns the events of a run that belong into its story."
   [^Simulation sim]
   (remove inside? (.events (.-trace sim))))
 

@@ -30,7 +30,7 @@
       (catch clojure.lang.ExceptionInfo e
         (or (:skein/error (ex-data e)) (throw e))))))
 
-(deftest bugs-are-found
+(deftest bugs-of-the-corpus-are-found
   (doseq [{:keys [name within options buggy]} programs]
     (testing name
       (is (= 20 (count (keep #(outcome (merge options {:schedules within :seed (* 1000 (long %))}) buggy) (range 20))))))))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.engine-test
-  "What a simulation promises of its tasks: one at a time, each in one state, time that moves when all wait."
+  "The engine of simulations: one task runs at a time, each is in one state, and time moves when all wait."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! >! chan go timeout]]
@@ -67,7 +67,7 @@
     (let [token (fn [more] (:token (sim/run {:seed seed} (let [c (chan 1)] (more) (go (>! c 1)) (go (>! c 2)) [(a/<!! (go 1)) (sim/pick [1 2 3])]))))]
       (is (= (token (fn [])) (token (fn [] (dotimes [_ 10] (sim/pick [:one])))))))))
 
-(deftest after-a-run-no-task-runs
+(deftest no-task-runs-after-a-run
   ;; Bears X5.
   (dotimes [seed 10]
     (let [ran (atom 0), c (chan 1), q (LinkedBlockingQueue.)]

@@ -62,7 +62,7 @@
         hit? (fn [order] (apply < (map (fn [x] (.indexOf ^java.util.List order x)) wanted)))]
     (count (filter (fn [seed] (hit? (.value (play-race {:kind :pct :seed seed :d d :k k})))) (range n)))))
 
-(deftest pct-finds-what-needs-so-many-constraints-as-often-as-it-promises
+(deftest pct-finds-bugs-as-often-as-promised
   ;; Of 3 tasks with k choices at least one run in 3 k^(d-1).
   (let [n 1000]
     (runs/supervised (sim/checked {})
@@ -82,5 +82,5 @@
                             (.hash (.-trace (runs/play options schedule body)))))]
                [[name bug?] (runs/supervised options (fn all [] (mapv hash (range n))))]))))
 
-(deftest runs-are-the-same-again
+(deftest the-same-schedule-gives-the-same-run
   (is (= (hashes 12) (hashes 12))))

@@ -53,5 +53,5 @@
     (when-not pass?
       {:seed (:seed result) :forms (some-> trees forms) :wrong (if trees (wrong (forms trees) seed n) result)})))
 
-(deftest a-program-means-the-same-by-every-schedule
+(deftest a-program-has-one-meaning-in-every-schedule
   (is (nil? (search 40 20))))

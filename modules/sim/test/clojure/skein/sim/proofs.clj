@@ -30,7 +30,7 @@
   [n]
   (binding [test/*report-counters* (ref test/*initial-report-counters*)
             corpus-test/*twin-schedules* n]
-    (test/test-vars [#'corpus-test/bugs-are-found #'corpus-test/twins-pass])
+    (test/test-vars [#'corpus-test/bugs-of-the-corpus-are-found #'corpus-test/twins-pass])
     (let [{:keys [pass fail error]} @test/*report-counters*]
       (println (format "%d programs, 20 seeds of 20 for each bug, %d schedules of each twin: %d claims hold, %d do not"
                        (count corpus-test/programs) n pass (+ (long fail) (long error))))

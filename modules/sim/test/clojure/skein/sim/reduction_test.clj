@@ -110,7 +110,7 @@
       (is (= orders (count results)))
       (is (<= orders schedules (* 2 (long orders))) [n m]))))
 
-;;;; What the simulation does not see counts as touching everything
+;;;; Steps that the simulation does not see touch everything
 
 (deftest threads-and-scopes-have-all-results
   (doseq [[what body] {"a queue of java.util.concurrent"
@@ -133,19 +133,19 @@
       (is (nil? (differ body)))
       (is (some? (results :exhaustive 1500 body))))))
 
-(deftest endless-values-are-not-looked-into
+(deftest endless-values-are-not-inspected
   (is (= {:results #{[true false 0]} :schedules 1}
          (results :reduced 10 (fn [] (let [c (chan 1)]
                                        [(second (a/alts!! [[c (range)]])) (realized? (map inc (range))) (first (<!! c))]
                                        [true (realized? (map inc (range))) 0]))))))
 
-(deftest a-body-that-differs-is-told
+(deftest a-body-that-differs-is-reported
   (let [runs (atom 0), options {:strategy :reduced}]
     (binding [test/*testing-vars* nil]
       (is (thrown-with-msg? clojure.lang.ExceptionInfo #"The same schedule gave two runs"
             (sim/check options (when (even? (long (swap! runs inc))) (<!! (go 1)))))))))
 
-(deftest claims-are-looked-at-after-each-step
+(deftest claims-are-checked-after-each-step
   (let [options {:strategy :reduced :schedules 1000 :seed 1}]
     (binding [test/*testing-vars* nil]
       (is (nil? (:never-seen (sim/check options

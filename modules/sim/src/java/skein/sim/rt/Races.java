@@ -73,7 +73,7 @@ public final class Races extends Strategy.Listed {
         return Collections.newSetFromMap(new IdentityHashMap<>());
     }
 
-    /** What the next step of {@code task} touches, as far as that is to be seen before. */
+    /** Returns the objects that the next step of {@code task} touches, as far as they are known in advance. */
     private static Set<Object> visible(Task task) {
         Set<Object> things = identities();
         collect(task.doingOn(), things);

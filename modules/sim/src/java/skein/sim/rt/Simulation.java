@@ -114,7 +114,7 @@ public final class Simulation extends Engine {
         rethrown.add(thrown);
     }
 
-    /** Returns the first exception that reached nobody, or null. Later failures may be its consequences. */
+    /** Returns the first exception that was neither caught nor taken, or null. Later failures may be its consequences. */
     private Throwable firstUncaught() {
         for (Throwable t : uncaught) if (rethrown.stream().noneMatch(r -> r == t)) return t;
         return null;

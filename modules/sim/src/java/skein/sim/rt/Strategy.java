@@ -8,7 +8,7 @@ import java.util.SplittableRandom;
  * things the test picks, how long a step takes. Candidate 0 is the default.
  */
 public abstract class Strategy {
-    /** What is chosen: the next task, the arm of an alts, one of the test's own things, whether something rare happens. */
+    /** A kind of choice: the next task, the arm of an alts, an element that the test picks, or whether a rare event happens. */
     public enum Kind {
         TASK,
         ARM,

@@ -6,7 +6,7 @@ import skein.rt.World;
 
 /** A task of a simulation: a block, a callback, a thread, a timer that is due, or the body of the test. */
 public final class Task extends World.Member {
-    /** What a task is. The body of the test is MAIN. */
+    /** The kind of a task. The body of the test is MAIN. */
     public enum Kind {
         MAIN,
         GO,
@@ -30,7 +30,7 @@ public final class Task extends World.Member {
     boolean told; // it has been cancelled, at the end of the run
     boolean ready;
     long priority; // belongs to the strategy
-    // What a thread or callback does or waits in: set at its points.
+    // The operation of a thread or callback, set at its points.
     int threadOperation;
     Object threadPort;
     Object site; // of the last point or of the spawn, as a stack trace; null unless events are kept

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** What happened in a run: its choices, a hash of its events and, where they are wanted, the events. */
+/** The record of a run: its choices, a hash of its events and, on request, the events. */
 public final class Trace {
     /** How many events are kept: the first ones. */
     public static final int KEPT = 20_000;

@@ -45,7 +45,7 @@
       (a/onto-chan! in [1 2])
       (is (= [1 2] (<!! (a/into [] c)))))))
 
-(deftest the-first-value-is-on-offer-to-those-that-are-taps-by-then
+(deftest the-first-value-goes-to-the-taps-of-that-moment
   (sim/check {:schedules 100 :max-steps 5000 :leaks :none}
     (let [in (chan), m (a/mult in), c (chan), d (chan), e (chan)]
       (a/tap m c)
@@ -136,7 +136,7 @@
       (<!! q)
       (is (= [6 6] (map deref got))))))
 
-(deftest what-not-to-close-stays-open
+(deftest outputs-stay-open-on-request
   (sim/check o
     (let [in (chan), m (a/mult in), c (chan), d (chan 5)]
       (a/tap m c)
@@ -331,7 +331,7 @@
       (is (nil? (a/poll! c)))
       (is (nil? (a/poll! d))))))
 
-(deftest a-buffer-for-a-topic-lets-the-others-go-on
+(deftest a-buffered-topic-does-not-delay-the-others
   (sim/check {:schedules 100 :max-steps 5000 :leaks :none}
     (let [in (chan), p (a/pub in :topic {:x 5}), c (chan), d (chan)]
       (a/sub p :x c)

@@ -32,13 +32,13 @@
       (is (= [1 2 2 3 3 3] (<!! (a/into [] to)))))))
 
 (defn- counted
-  "A function that calls `f` and keeps in `running` [calls that go on, the most at a time]."
+  "Returns a function that calls `f` and keeps [running calls, their maximum] in `running`."
   [running f]
   (fn [x]
     (swap! running (fn [[n most]] [(inc (long n)) (max (long most) (inc (long n)))]))
     (try (f x) (finally (swap! running update 0 dec)))))
 
-(deftest so-many-values-are-worked-on-at-a-time
+(deftest at-most-n-values-are-processed-at-a-time
   (sim/check {:schedules 40 :max-steps 5000 :leaks :all}
     (let [from (chan 10), to (chan), running (atom [0 0])]
       (a/pipeline-blocking 2 to (map (counted running (fn [x] (virtual/sleep 5) x))) from)
@@ -46,14 +46,14 @@
       (is (= [1 2 3 4 5] (<!! (a/into [] to))))
       (is (= [0 2] @running)))))
 
-(deftest slow-work-goes-on-on-a-thread
+(deftest blocking-work-runs-on-threads
   (sim/check {:schedules 40 :max-steps 5000 :leaks :all :time :slow}
     (let [from (chan), to (chan)]
       (a/pipeline 2 to (map inc) from)
       (a/onto-chan! from [1 2 3 4])
       (is (= [2 3 4 5] (<!! (a/into [] to)))))))
 
-(deftest work-is-begun-by-functions
+(deftest asynchronous-work-is-started-by-functions
   (sim/check o
     (let [from (chan), to (chan), running (atom [0 0])
           af (fn [x result]
@@ -68,7 +68,7 @@
       (is (= [1 -1 2 -2 3 -3 4 -4] (<!! (a/into [] to))))
       (is (= [0 2] @running)))))
 
-(deftest what-fails-is-left-out
+(deftest failed-values-are-left-out
   (sim/check o
     (let [from (chan), to (chan), seen (atom [])
           fails (fn [x] (if (= 2 x) (throw (ex-info "two" {})) x))]
@@ -77,7 +77,7 @@
       (is (= [1 :failed 3] (<!! (a/into [] to))))
       (is (= ["two"] @seen)))))
 
-(deftest nothing-is-taken-when-nobody-wants-it
+(deftest no-value-is-taken-without-demand
   (sim/check {:schedules 100 :max-steps 5000 :leaks :none}
     (let [from (chan), to (chan), taken (atom 0)]
       (go-loop [i 0] (when (>! from i) (swap! taken inc) (recur (inc i))))
@@ -87,7 +87,7 @@
       (sim/settle)
       (is (<= (long @taken) 8)))))
 
-(deftest nothing-is-taken-for-a-closed-output
+(deftest no-value-is-taken-for-a-closed-output
   (sim/check o
     (let [from (chan 3), to (chan)]
       (dotimes [i 3] (>!! from i))
@@ -96,7 +96,7 @@
       (sim/settle)
       (is (= [0 1 2] (take-while some? (repeatedly #(a/poll! from))))))))
 
-(deftest who-puts-results-is-let-go-when-nobody-wants-them
+(deftest putters-are-released-when-the-output-closes
   (sim/check o
     (let [from (chan 5), to (chan), ended (atom 0)
           af (fn [x result] (go (dotimes [_ 5] (>! result x)) (close! result) (swap! ended inc)))]
@@ -107,7 +107,7 @@
       (sim/settle)
       (is (<= 1 (long @ended) 3)))))
 
-(deftest what-not-to-close-stays-open
+(deftest outputs-stay-open-on-request
   (sim/check o
     (let [from (chan), to (chan 5)]
       (a/onto-chan! from [1])
@@ -115,7 +115,7 @@
       (is (true? (a/offer! to :more)))
       (is (= [2 :more] [(<!! to) (<!! to)])))))
 
-(deftest a-cause-goes-on
+(deftest a-cause-is-passed-on
   (sim/check o
     (let [from (chan 1), to (chan)]
       (a/pipeline 2 to (map inc) from)

@@ -16,7 +16,7 @@
 (def ^:private o {:schedules 100 :max-steps 5000 :leaks :all})
 
 (defmacro ^:private thrown
-  "What the body throws, or nil."
+  "Returns the exception of the body, or nil."
   [& body]
   `(try ~@body nil (catch Throwable t# t#)))
 
@@ -45,7 +45,7 @@
       (is (= [] (vec (.getSuppressed ^Throwable t))))
       (is (= 2 @cleaned)))))
 
-(deftest two-failures-are-told-together
+(deftest two-failures-are-reported-together
   (sim/check o
     (let [t (thrown (scope [s]
                       (scope/shield
@@ -87,7 +87,7 @@
         (scope/cancel! s))
       (is (= (range 12) (sort @ended))))))
 
-(deftest a-failure-that-the-body-asks-for-is-told-once
+(deftest an-observed-failure-is-reported-once
   (sim/check o
     (let [t (thrown (scope [s] @(scope/fork s (throw (ex-info "fork" {})))))]
       (is (= ["fork" []] [(ex-message t) (vec (.getSuppressed ^Throwable t))])))))
@@ -186,7 +186,7 @@
 ;;;; Windows
 
 (defn- counted
-  "A function that calls `f` and keeps in `running` [calls that go on, the most at a time]."
+  "Returns a function that calls `f` and keeps [running calls, their maximum] in `running`."
   [running f]
   (fn [x]
     (swap! running (fn [[n most]] [(inc (long n)) (max (long most) (inc (long n)))]))
