@@ -82,7 +82,7 @@
   (when-not (on?)
     (error/fail! :skein/inspect-off "The inspector is off, and knows no blocks. Call (skein.inspect/start!) first." {})))
 
-;;;; What exists
+;;;; Blocks, channels, threads
 
 (defn snapshot
   "Returns the blocks, threads and channels of this process as one map, all data:
@@ -172,7 +172,7 @@
   ([id] (block (snapshot) id))
   ([snapshot id]
    (or (some (fn it [b] (when (= id (:id b)) b)) (:blocks (check-snapshot snapshot)))
-       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never existed.")
+       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, never existed, or has taken no step since the inspector was started.")
                     {:block (error/preview id)}))))
 
 (defn channels
@@ -229,7 +229,7 @@
   (ChannelNames/label c label)
   c)
 
-;;;; Who waits for whom
+;;;; Waits
 
 (defn why
   "Returns why `x` waits, following the chain of waits to its end: {:says string, :chain [block or thread], :ends reason}.
@@ -249,10 +249,10 @@
   ([] (graph (snapshot)))
   ([snapshot] (why/graph (check-snapshot snapshot))))
 
-;;;; Who can never continue
+;;;; Deadlocks
 
 (defn deadlocks
-  "Returns reports on blocks and threads that can't continue, the surest first: {:verdict :kind :says}, and the blocks or threads.
+  "Returns reports on blocks and threads that can never continue, the surest first: {:verdict :kind :says}, and the blocks or threads.
 
   :verdict  :proven     the block was garbage before it had ended, or a heap file proves it
             :certain    threads wait for each other's locks

@@ -43,7 +43,7 @@
 
 (def ^:private here (:line (meta #'channel-of)))
 
-(deftest a-parked-block-tells-operation-channel-and-place
+(deftest a-parked-block-has-operation-channel-and-place
   (let [c (chan) full (doto (chan 1) (a/put! 0)), x (chan), y (chan)
         ended (go :v)
         ports [(go (<! c)) (go (>! full 1)) (go (alts! [x [y 1]])) (async (<? (go (<! c))))]
@@ -56,7 +56,7 @@
       (is (= [:put] (map :op (:waits (blocks "(>! full 1)")))))
       (is (= [:take :put] (map :op (:waits (blocks "(alts! [x [y 1]])")))))
       (is (= {:type 'FixedBuffer :count 1 :capacity 1} (:buffer (channel-of (blocks "(>! full 1)"))))))
-    (testing "a result, and whose it is"
+    (testing "a result with its block"
       (let [result (channel-of (blocks "(<? (go (<! c)))"))]
         (is (= :result (:kind result)))
         (is (= "(<! c)" (:form (:site (inspect/block (:block result))))))))
@@ -116,7 +116,7 @@
     (a/close! c)
     (run! await-port ports)))
 
-(deftest a-block-that-goes-on-is-not-parked
+(deftest a-resumed-block-is-not-parked
   (let [stop (atom false), n 2, entered (CountDownLatch. n), full (doto (chan n) a/close!)
         ports (vec (repeatedly n #(go (<! full) (.countDown entered) (while (not @stop))))) ; an operation that need not wait
         churn (a/thread (while (not @stop) (run! <!! (mapv (fn [i] (go (<! (go i)))) (range 50)))))
@@ -132,7 +132,7 @@
     (reset! stop true)
     (run! await-port (concat ports loops [churn]))))
 
-(deftest counts-are-those-of-a-model
+(deftest counts-agree-with-a-model
   (let [programs (for [capacity [0 1 5], puts [0 1 3 20], takes [0 1 4 20]] [capacity puts takes])
         started (vec (for [[capacity puts takes] programs]
                        (let [c (inspect/label! (if (pos? (long capacity)) (chan capacity) (chan)) (pr-str [capacity puts takes]))]
@@ -160,7 +160,7 @@
     (await-port port)
     (is (= [] (inspect/blocks)))))
 
-(deftest a-block-tells-its-parent-and-its-steps
+(deftest a-block-has-its-parent-and-its-steps
   (let [c (chan) child (promise)
         parent (go (deliver child (go (<! c) (<! c))) (<! c))
         {inner "(<! c)"} (parked 2)
@@ -205,7 +205,7 @@
   (is (thrown-with-msg? clojure.lang.ExceptionInfo #"must be its options: \(blocks \{:state :parked\} snapshot\)"
         (inspect/blocks (inspect/snapshot) {:state :parked}))))
 
-(deftest off-it-knows-nothing
+(deftest a-stopped-inspector-knows-nothing
   (let [c (chan) before (go (<! c))]
     (inspect/stop!)
     (is (false? (inspect/on?)))
@@ -247,7 +247,7 @@
                       (object-array [(make-array String 0)]) (into-array String ["[Ljava.lang.String;"]))]
     (reduce + (map (comp parse-long second) (re-seq #":\s+(\d+)\s+\d+\s+skein\.inspect\.rt\.(?:Entry|Registry\$Live)\s" text)))))
 
-(deftest off-nothing-is-left-but-the-notes-of-blocks-that-live
+(deftest a-stopped-inspector-leaves-only-notes-of-live-blocks
   (let [before (long (instances))] ; of blocks that earlier tests have left
     (let [c (chan), ports (vec (repeatedly 1000 #(go (<! c))))]
       (dotimes [_ 1000] (await-port (go 1)))
@@ -259,7 +259,7 @@
       (run! await-port ports))
     (is (watched/eventually #(<= (long (instances)) before)))))
 
-(deftest survivors-are-what-was-made-since-and-lives
+(deftest survivors-are-newer-blocks-that-live
   (let [c (chan) before (go (<! c)), m (inspect/mark), since (go (>! c 1) (>! c 2)), gone (go 1)]
     (await-port gone)
     (is (= ["(>! c 2)"] (watched/eventually #(let [s (inspect/survivors m)] (when (= 1 (count s)) (watched/forms s))))))
@@ -269,7 +269,7 @@
     (run! await-port [before since])
     (is (= [] (inspect/survivors m)))))
 
-(deftest why-tells-of-an-alts-what-can-still-end-it
+(deftest why-names-what-can-end-an-alts
   (let [release (chan)
         port (go (alts! [((fn [] (go (<! (chan))))) (go (<! release)) (timeout 600000)]))]
     (watched/eventually #(do (inspect/deadlocks {:prove true}) (seq (inspect/leaks))))
@@ -286,7 +286,7 @@
     (await-port port)))
 
 ;; Bears RG4.
-(deftest all-that-a-collection-has-found-is-known-after-it
+(deftest all-findings-of-a-collection-are-known-after-it
   (dotimes [_ 3]
     (let [before (.collectedCount (Registry/get))
           made 20000]
@@ -303,7 +303,7 @@
     (let [{:keys [says chain ends]} (inspect/why outer)]
       (is (= :nobody ends))
       (is (= ["(<! inner)" "(<! requests)"] (map (comp :form :site) chain)))
-      (is (re-find #"^go-\d+, inspect_test.clj:\d+ \(<! inner\), has waited [0-9.]+ s for the result of go-\d+\. go-\d+, .* for requests\. No block is seen" says)))
+      (is (re-find #"^go-\d+, inspect_test.clj:\d+ \(<! inner\), has waited [0-9.]+ s for the result of go-\d+\. go-\d+, .* for requests\. No known block can end that" says)))
     (is (re-find #"^requests: go-\d+ waits to take, nobody to put\.$" (:says (inspect/why requests))))
     (is (re-find #"^Nobody waits in chan-\d+\.$" (:says (inspect/why (chan)))))
     (is (re-find #"It does not wait" (:says (inspect/why (Thread/currentThread)))))
@@ -313,7 +313,7 @@
     (a/close! requests)
     (run! await-port [inner outer])))
 
-(deftest the-graph-has-who-waits-in-what-and-who-makes-what
+(deftest the-graph-has-waits-and-results
   (let [c (chan), inner (go (<! c)), outer (go (<! inner))
         blocks (parked 2)
         id (fn [form] [:block (:id (blocks form))])
@@ -334,7 +334,7 @@
       (is (= snapshot (edn/read-string (text :edn))))
       (is (= (walk/postwalk #(if (ident? %) (str (symbol %)) %) snapshot) (json/read-str (text :json))))
       (is (= :skein/bad-option (error-of #(inspect/dump snapshot *out* :xml)))))
-    (testing "and another process gets the same through the bean"
+    (testing "another process gets the same through the bean"
       (is (= (set (map :id (inspect/blocks))) (set (map :id (:blocks (Packing/unpack (.snapshot (Bean.) false))))))))
     (let [file (File/createTempFile "dump" ".edn"), path (.getPath file)]
       (try
@@ -348,7 +348,7 @@
     (a/close! c)
     (run! await-port ports)))
 
-(deftest folds-and-flows-are-in-the-picture
+(deftest folds-and-flows-are-listed
   (testing "a fold"
     (let [here (CountDownLatch. 1) release (CountDownLatch. 1)
           step (fn [n x]
@@ -374,7 +374,7 @@
       (flow/stop flow)
       (is (watched/eventually #(empty? (inspect/threads)))))))
 
-(deftest a-dump-of-the-first-version-opens
+(deftest a-version-1-dump-opens
   (let [snapshot (inspect/read-dump (File. (.toURI (io/resource "skein/inspect/dump-1.edn"))))]
     (is (= [2 1 3 2] (map count ((juxt inspect/blocks inspect/threads inspect/channels inspect/leaks) snapshot))))
     (is (= [] (inspect/scopes snapshot)))

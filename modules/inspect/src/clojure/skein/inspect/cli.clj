@@ -35,8 +35,8 @@ it need not have skein.inspect.")
   (when-not (re-matches #"\d+" pid) (stop 2 (str "a process must be a number, not '" pid "'; ./skein ps lists them.")))
   (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid prove)]
     (when was-off?
-      (warn "the inspector of process " pid " was off. It is on now, and sees a block after its next step. What hung before: ./skein ps "
-            pid " --heap"))
+      (warn "the inspector of process " pid " was off. It is on now, and sees a block after the block's next step. For blocks that wait already, run ./skein ps "
+            pid " --heap."))
     (dissoc snapshot :was-off?)))
 
 (defn- of-heap [pid]

@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.heap
-  "A heap file as a snapshot. The program needs no preparation: parked blocks stand in their channels, and a channel in the
-  heap. What no running code can reach waits for ever; see skein.inspect.heap.Reach.
+  "Reads a heap file as a snapshot. The program needs no preparation: channels are in the heap, and hold their parked
+  blocks. A block that no running code can reach waits for ever, see skein.inspect.heap.Reach.
 
   * `read-heap`, `of-this-process`
-  * `in-temporary-file` has somebody write one
+  * `in-temporary-file` makes a temporary file for one
 
-  A file has no times, and of the blocks only those that are parked."
+  A file has no times, and only those blocks that are parked."
   {:no-doc true}
   (:require
    [clojure.string :as str]
@@ -26,15 +26,15 @@
 
 (set! *warn-on-reflection* true)
 
-;;;; What waits where
+;;;; Waiters of channels
 
 (def ^:const ^:private max-ring
-  "A circle of waiters longer than this is none."
+  "A ring of waiters can't be longer than this."
   10000000)
 
 (defn- ring
-  "The waiters of a circle that begins with `first-one`, for which `side` stands in each; what is not whole is none: in an object
-  that is garbage a reference may be of an earlier time."
+  "Returns the waiters of the ring that begins with `first-one`, if all of them wait on `side`. A broken ring counts as
+  empty: garbage objects may have old references."
   [^HeapFile h ^long first-one ^long side]
   (if (zero? first-one)
     []
@@ -199,7 +199,7 @@
       (running channel) (assoc :running? true)
       (stuck made-by) (assoc :collected? true))))
 
-;;;; The whole
+;;;; Snapshots
 
 (defn- of-file [^HeapFile h path places-of]
   (let [[channels frames threads] (map vec (.instances h ["skein.rt.Channel" "skein.rt.Frame" "java.lang.Thread"]))

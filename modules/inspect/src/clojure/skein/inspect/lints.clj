@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.lints
-  "What looks wrong in a snapshot but is not proven: a list of rules, each a function from a snapshot to its findings. Also the
+  "Finds what looks wrong in a snapshot but is not proven. A rule is a function from a snapshot to its findings. Also finds the
   sites whose number of blocks grows from snapshot to snapshot."
   {:no-doc true}
   (:require
@@ -66,7 +66,7 @@
             :when (and (= :timeout (:kind c)) (< (long many-at-a-timer) n) (< (long long-timer-ms) (long (:remaining-ms c))))]
         {:channel (:id c) :count n
          :says (str (words/channel-name c) " holds " n " blocks for " (words/duration (:remaining-ms c)) ": " (places ix (:takes c))
-                    ". Nothing of them is garbage before. Close the timeout when its time does not matter any more.")})
+                    ". They can't be collected before. Close the timeout when its time no longer matters.")})
       (for [[site bs] (by-site (filter (fn waits? [b] (some timer? (:waits b))) blocks))
             :when (and (< (long many-timers) (count bs))
                        (every? (fn long? [b] (some (fn long? [{:keys [channel]}]
@@ -74,7 +74,7 @@
                                                    (:waits b)))
                                bs))]
         {:site site :count (count bs)
-         :says (str (example site bs) ", each wait for a timer of more than a minute. Close the timeouts that do not matter any more.")}))))
+         :says (str (example site bs) ", each wait for a timer of more than a minute. Close the timeouts that no longer matter.")}))))
 
 (defn- ignores-cancel [{:keys [scopes]} ix]
   (for [{:keys [id cancelled-ms children body]} scopes
@@ -124,7 +124,7 @@
 
 (defn- dropped-error [{:keys [failures]} _]
   (for [{:keys [exception thread site]} failures]
-    {:count 1 :site site :says (str "A " exception " on thread " thread (when site (str ", at " (words/place site))) ", has reached nobody.")}))
+    {:count 1 :site site :says (str "A " exception " on thread " thread (when site (str ", at " (words/place site))) ", was neither caught nor taken.")}))
 
 (defn- starved [{{:keys [ms threads] :as starved} :starved} _]
   (when starved
@@ -136,7 +136,7 @@
 (defn- abandoned [{:keys [collected]} _]
   (for [[site bs] (by-site (remove (comp #{:put} :op) (:blocks collected))) :when (< (long many-abandoned) (count bs))]
     {:site site :count (count bs)
-     :says (str (count bs) " blocks were collected while they waited at " (words/place site) ": nobody could give them a value.")}))
+     :says (str (count bs) " blocks were collected while they waited at " (words/place site) ": no code could put a value for them.")}))
 
 (def ^:private rules
   "[lint severity rule]"

@@ -28,7 +28,7 @@
    ["skein_timers" "gauge" "Timeouts that have neither fired nor been closed." [[nil (or timers 0)]]]
    ["skein_blocks_collected" "counter" "Blocks that the garbage collector took before they had ended, since the inspector was started."
     [[nil (:count collected)]]]
-   ["skein_deadlocks" "gauge" "Reports of blocks and threads that can't continue."
+   ["skein_deadlocks" "gauge" "Reports of blocks and threads that can never continue."
     (counted :verdict [:proven :certain :suspected] (map :verdict (verdict/deadlocks snapshot)))]
    ["skein_lints" "gauge" "What looks wrong." (counted :severity [:error :warn :info] (map :severity (lints/lints snapshot)))]])
 

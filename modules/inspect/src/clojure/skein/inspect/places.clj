@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.places
-  "Where blocks park, by the names of their classes: a heap file has those, but not their code.
+  "Finds where blocks park by the names of their classes, because a heap file does not have their code.
 
-  * `of-classes` as this process knows them
-  * `by-name` of a class that it does not know"
+  * `of-classes` for classes that this process has
+  * `by-name` for other classes"
   {:no-doc true}
   (:require
    [clojure.string :as str])

@@ -3,7 +3,7 @@
   "The inspector of another process of the same user, by the JVM's attach mechanism: the process need not have been
   prepared, if it has this module on its class path.
 
-  * `processes` lists the JVMs, `has-skein?` tells which have Skein
+  * `processes` lists the JVMs, `has-skein?` says which have Skein
   * `snapshot-of` one of them
   * `timeline-of` one of them, after `record!`
   * `connect` to one, for several looks

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.shape
-  "Who waits for whom in a snapshot, as far as its shape tells: a block that has a channel in a local could use it.
+  "Finds out who waits for whom from the locals in a snapshot: a block that has a channel in a local could use it.
 
   * `helpers` of a block: the other blocks that could end its wait
   * `closed-set`: blocks that wait for one another only, which is a suspicion and no proof

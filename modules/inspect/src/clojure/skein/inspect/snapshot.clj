@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.snapshot
-  "The blocks, threads and channels of this process as one value, which the rest of the inspector reads.
+  "Makes one value of the blocks, threads and channels of this process, for the rest of the inspector.
 
   * `take-snapshot` makes one
 
-  Which block waits where is asked of the channels, under their locks, and not put together from events: a block
-  that asks for a value need not wait for it. Channels are looked at one after the other while the program runs,
-  so a snapshot is exact for each channel, and for the whole only if nothing runs."
+  It reads from the channels, under their locks, which block waits where. Events would not suffice: a block
+  that asks for a value need not wait for it. It reads one channel after the other while the program runs,
+  so a snapshot is exact for each channel, and for all of them only if no code runs."
   {:no-doc true}
   (:require
    [skein.impl.async.describe :as describe]
@@ -154,8 +154,8 @@
   (* (max 0 (- (long now) (long ticks))) Registry/TICK_MILLIS)) ; it may have run on since `now`
 
 (defn- site-of
-  "Where the block of an entry parks, or parked last. `seen` keeps the places of one snapshot: they are few, and what is one
-  and the same is hashed once."
+  "Returns the place where the block of an entry parks, or parked last. `seen` keeps the places of one snapshot. There are few, and
+  each is hashed once."
   [^Map seen ^Entry e]
   (let [site (.site e), key (or site (.sites e))]
     (or (.get seen key)
@@ -190,7 +190,7 @@
 
 (defn- block [now seen views [^Entry e ^Frame frame port arms]]
   (let [in (waits views frame arms)
-        running? (.isRunning frame) ; once: it may go on at any time
+        running? (.isRunning frame) ; read once: the frame may continue at any time
         parked? (and (some? port) (seq in) (= (count in) (count arms)) (not running?))
         ^View result (.get ^Map views (.port frame))
         held (holds views frame)
@@ -260,8 +260,8 @@
   (#{Thread$State/BLOCKED Thread$State/WAITING} (.getThreadState i)))
 
 (defn- certain
-  "Those of the JVM's findings that wait without a limit, and for one another: the JVM also finds threads that try a lock
-  for a time, and they may have gone on meanwhile."
+  "Returns the findings of the JVM whose threads wait without a limit and for one another. The JVM also finds threads that try a lock
+  for a limited time, and they may have continued meanwhile."
   [infos]
   (let [ids (into #{} (map (fn id [^ThreadInfo i] (.getThreadId i))) infos)
         left (filterv (fn stays? [^ThreadInfo i] (and (waits-without-limit? i) (ids (.getLockOwnerId i)))) infos)]
@@ -283,7 +283,7 @@
   (let [used (.getHeapMemoryUsage (ManagementFactory/getMemoryMXBean))]
     {:used (quot (.getUsed used) 1000000) :max (quot (.getMax used) 1000000)}))
 
-;;;; The whole
+;;;; Snapshots
 
 (defn- asked
   "A live entry with its frame and what it asks for, as [entry frame port arms]; nil when it is gone."

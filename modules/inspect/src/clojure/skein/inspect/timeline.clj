@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.timeline
-  "What blocks did when, from the recorded beginnings and ends of their steps: a list of slices, and the same as a file for
+  "When blocks ran and waited, from the recorded beginnings and ends of their steps: as a list of slices, or as a file for
   Perfetto and Chrome.
 
   * `timeline` as data

@@ -50,7 +50,7 @@
   :deadlock     they wait for ever
   :no-clean-up  its catch or finally clause has not run
   :lost-value   the value of its put is lost
-  :abandoned    it harms nobody"
+  :abandoned    it does no harm"
   [{{:keys [in-try]} :site op :op} awaited-by]
   (cond
     (seq awaited-by) :deadlock
@@ -61,7 +61,7 @@
 (def ^:private meaning
   {:no-clean-up "Its catch or finally clause has not run."
    :lost-value "The value of its put is lost."
-   :abandoned "It waited for a value that nobody could give."})
+   :abandoned "It waited for a value that no code could put."})
 
 (defn- proven [ix awaited stuck {:keys [id site waits] :as block}]
   (let [awaited-by (awaited id)
@@ -84,7 +84,7 @@
     (mapv (partial proven (shape/index snapshot) (awaiting snapshot) stuck) (:blocks (:collected snapshot)))))
 
 (defn- idles?
-  "Returns whether this is the main thread and waits for no result. Programs let their main function wait so, to stay alive."
+  "Returns whether this is the main thread and waits for no result. The main function of a program may wait in this way to keep the program alive."
   [{:keys [channels]} {:keys [name waits]}]
   (and (= "main" name) (not-any? (fn result? [{:keys [channel]}] (= :result (:kind (channels channel)))) waits)))
 
@@ -136,7 +136,7 @@
 ;;;; All
 
 (defn deadlocks
-  "Returns the reports on blocks and threads that can't continue, the surest first. Abandoned blocks, which are allowed, are
+  "Returns the reports on blocks and threads that can never continue, the surest first. Abandoned blocks, which are allowed, are
   left out."
   [snapshot]
   (let [collected (collected snapshot)]

@@ -68,7 +68,7 @@
 (defn- of-block [snapshot ix id]
   (or (some->> ((:blocks ix) id) (of-party ix))
       (of-collected snapshot id)
-      (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, or never existed.")
+      (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, never existed, or has taken no step since the inspector was started.")
                    {:block (error/preview id)})))
 
 (defn why

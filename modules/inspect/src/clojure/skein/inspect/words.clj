@@ -119,9 +119,9 @@
   (let [timers (sort (keep (comp :remaining-ms channels :channel) waits))]
     (cond
       (seq timers) (str "A timer ends that in " (duration (first timers)) ".")
-      (others ix block) (str "Of the blocks, only " (others ix block) " could end that, as far as their locals tell.")
-      (some :foreign waits) "Who could end that is not known."
-      :else "No block is seen that could end that: somebody else must.")))
+      (others ix block) (str "Of the blocks, only " (others ix block) " could end that, judging by their locals.")
+      (some :foreign waits) "It is not known what could end that."
+      :else "No known block can end that; only other code can.")))
 
 (defn outlook
   "Returns sentences on who could end the waits of `block`, and on waits that nobody can end."

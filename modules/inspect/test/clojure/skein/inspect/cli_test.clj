@@ -48,11 +48,11 @@
       (is (= "hung" (.readLine in)))
       (testing "ps proves the deadlock"
         (let [out (eventually #(let [[_ out] (run "ps" pid "--prove")] (when (= 2 (count (re-seq #"PROVEN" out))) out)))]
-          (is (re-find #"PROVEN  go-\d+, NO_SOURCE_PATH:\d+ \(a/>! x 2\), can never continue" (str out)))
-          (is (re-find #"1  parked   NO_SOURCE_PATH:\d+ \(a/<! idle\)" (str out)))
-          (testing "and why tells of a block"
+          (is (re-find #"PROVEN  go-\d+, NO_SOURCE_FILE:\d+ \(a/>! x 2\), can never continue" (str out)))
+          (is (re-find #"1  parked   NO_SOURCE_FILE:\d+ \(a/<! idle\)" (str out)))
+          (testing "and why explains a block"
             (let [[_ id] (re-find #"(go-\d+) waits for chan" (str out))]
-              (is (re-find #"for chan-\d+\. No block is seen" (nth (run "why" pid id) 1)))))))
+              (is (re-find #"for chan-\d+\. No known block can end that" (nth (run "why" pid id) 1)))))))
       (testing "top shows it again and again"
         (let [[code out] (run "top" pid "2")]
           (is (= [0 2] [code (count (re-seq #"\d+ blocks?, \d+ threads? wait" out))]))))
@@ -87,7 +87,7 @@
     (let [[code _ err] (apply run args)]
       (is (= [2 true] [code (str/starts-with? err "skein: usage: ")]) args))))
 
-(deftest a-process-without-the-inspector-is-told-so
+(deftest a-process-without-the-inspector-is-refused
   (let [process (start without-inspect program [])
         pid (str (.pid process))]
     (try
@@ -108,7 +108,7 @@
         (is (str/ends-with? err "skein: recording for 1 s ...\n"))
         (is (vector? (get (json/read-str (slurp path)) "traceEvents"))))
       (is (thrown-with-msg? clojure.lang.ExceptionInfo #"are not recorded" (remote/timeline-of pid 1000)) "it records no longer")
-      (testing "if it records anyway, what it has is taken, and it goes on"
+      (testing "if it records already, the record is used and continues"
         (remote/record! pid true)
         (is (= [0 (str path "\n") ""] (run "timeline" pid path "3600")))
         (is (map? (remote/timeline-of pid 1000)))
@@ -122,7 +122,7 @@
             (is (re-find #"skein: Process \d+ can't be looked at: it ended meanwhile, or nothing answers there \(.*\)\.\n$" err)))))
       (finally (.destroy process) (.delete file)))))
 
-(deftest what-is-no-jvm-is-told-so
+(deftest other-processes-are-refused
   (let [process (.start (ProcessBuilder. ^java.util.List (list "cat")))
         pid (str (.pid process))]
     (try
@@ -146,7 +146,7 @@
      (println "2")
      (read-line)))
 
-(deftest an-older-inspector-is-told-so
+(deftest an-older-inspector-is-refused
   (let [process (start class-path older [])
         in (lines-of process)
         pid (str (.pid process))]
@@ -167,7 +167,7 @@
        (println "up")
        (read-line)))
 
-(deftest what-the-process-refuses-is-said-in-a-sentence
+(deftest refusals-of-the-process-are-one-sentence
   (let [process (start class-path program-that-refuses [])
         pid (str (.pid process))]
     (try

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.flight-test
-  "What the JDK's flight recorder is told."
+  "The inspector's events in the JDK's flight recorder."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is use-fixtures]]
@@ -47,6 +47,6 @@
                    ((fn [] (go (<! (chan)))))
                    (watched/eventually #(do (inspect/deadlocks {:prove true}) (seq (inspect/leaks))))))
         of (fn [name] (into #{} (comp (filter (comp #{name} first)) (map peek)) events))]
-    (is (= ["(<! c)"] (map #(second (re-find #"flight_test\.clj:\d+ (.*)" %)) (of "skein.Park"))) "a short wait is not told")
+    (is (= ["(<! c)"] (map #(second (re-find #"flight_test\.clj:\d+ (.*)" %)) (of "skein.Park"))) "a short wait is no event")
     (is (= ["(<! (chan))"] (map #(second (re-find #"flight_test\.clj:\d+ (.*)" %)) (of "skein.Collected"))))
     (is (contains? (of "skein.Stats") 1))))

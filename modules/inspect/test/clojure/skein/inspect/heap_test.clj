@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.heap-test
-  "Heap files of a process that has not heard of the inspector: what can never continue is named, and nothing else."
+  "Heap files of a process without the inspector: only blocks that can never continue are named."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -15,7 +15,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private program
-  "What must be named, and what must not; it says when all of it waits."
+  "A program with blocks that must be named and blocks that must not. It prints when all of them wait."
   '(do
      (require '[skein.async :as a :refer [<! <!! >! alts! alts!! chan go go-loop timeout]])
      (defn crossed []
@@ -66,7 +66,7 @@
      @(promise))) ; as a program does that is to stay alive
 
 (def ^:private roomy
-  "So that the program's own collector does not take blocks that can never continue: a heap file can't have those."
+  "Options that keep the program's own collector from running: a heap file can't have blocks that were collected."
   ["-XX:NewSize=250m" "-XX:MetaspaceSize=250m"])
 
 (def ^:private named
@@ -74,7 +74,7 @@
   {"(>! x 2)" 2, "(>! y 2)" 2, "(>! mine :ring)" 8})
 
 (defn- proven [text]
-  (frequencies (map second (re-seq #"PROVEN  go-\d+, NO_SOURCE_PATH:\d+ (\(.*?\)), waits" text))))
+  (frequencies (map second (re-seq #"PROVEN  go-\d+, NO_SOURCE_FILE:\d+ (\(.*?\)), waits" text))))
 
 (defn- threads [text]
   (mapv second (re-seq #"PROVEN  thread (\S+?),? " text)))
@@ -87,10 +87,10 @@
   (< 21 (.feature (Runtime/version))))
 
 (defn- check-proofs
-  "What is proven of `program`, by its text and as a snapshot."
+  "Returns the proofs for `program`, as text and as a snapshot."
   [edn text snapshot]
   (is (= named (proven text)))
-  (testing "four threads wait for ever, and one for a block that does"
+  (testing "four threads wait for ever, and one for such a block"
     (is (= 4 (count (threads text))))
     (is (= 2 (count (filter #(str/starts-with? % "skein-worker") (threads text)))) "promises of blocks")
     (is (some #{"awaits-a-block-that-blocks"} (threads text)))
@@ -98,20 +98,20 @@
     (is (re-find #"thread awaits-a-deadlock waits for its result only, which the block will never give\.\n" text)))
   (testing "two virtual threads hold each other's locks"
     (is (re-find #"CERTAIN  thread \d+, NO_SOURCE_FILE:1 .*, waits for java\.util\.concurrent\.locks\.ReentrantLock, which thread \d+ holds\. thread \d+, " text)))
-  (testing "takes that nobody can serve are counted"
+  (testing "unservable takes are counted"
     (is (= {"(<! (clojure.core/deref own))" 1, "(alts! [x y])" 1}
            (into {} (map (juxt (comp :form :site) :count)) (filter (comp #{:abandoned} :kind) (inspect/leaks snapshot))))))
   (testing "nothing is said of the others"
     (is (= 506 (count (inspect/blocks snapshot))))
     (is (= #{"awaits-the-server" "has-a-timer" "could-be-interrupted"}
            (into #{} (comp (remove :stuck?) (map :name) (remove #(re-find #"pool|awaits-a-deadlock" %))) (inspect/threads snapshot)))))
-  (testing "why tells of a block"
+  (testing "why explains a block"
     (let [id (some #(when (= "(<! idle)" (:form (:site %))) (:id %)) (inspect/blocks snapshot))]
-      (is (re-find #"\(<! idle\), waits for chan-\d+\. No block is seen" (nth (run "why" (str edn) (str "go-" id)) 1))))
+      (is (re-find #"\(<! idle\), waits for chan-\d+\. No known block can end that" (nth (run "why" (str edn) (str "go-" id)) 1))))
     (is (re-find #"can never continue" (:says (inspect/why snapshot (:id (:block (first (inspect/deadlocks snapshot))))))))))
 
 ;; Bears RE1 and RE2.
-(deftest what-can-never-continue-is-proven-with-the-inspector-off
+(deftest deadlocks-are-proven-with-the-inspector-off
   (let [process (start class-path program roomy), pid (str (.pid process)), edn (temporary ".edn")]
     (try
       (is (= "hung" (.readLine (lines-of process))))
@@ -145,7 +145,7 @@
         (is (= (if stacks? 12 0) (count (re-seq #"PROVEN  go-\d+,  user/\S+, state \d+, waits" out))) "places by the names of classes"))
       (.waitFor (.start (ProcessBuilder. ^List (list (str (System/getProperty "java.home") "/bin/jcmd") pid "GC.heap_dump" "-all" path))))
       (is (= (if stacks? 12 0) (count (re-seq #"PROVEN  go-" (nth (run "ps" path) 1)))))
-      (testing "a file that is cut short is said to be, wherever that is"
+      (testing "a file that is cut short anywhere is reported"
         (let [size (.length file)]
           (doseq [length [(dec size) (- size 9) (quot size 2) 40]]
             (with-open [f (RandomAccessFile. file "rw")] (.setLength f length))

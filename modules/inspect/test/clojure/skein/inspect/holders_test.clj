@@ -185,7 +185,7 @@
       ((second (holders name)) kept)
       (is (= :served (await-port port)) name))))
 
-(deftest what-holds-a-channel-no-more-keeps-nothing
+(deftest released-holders-keep-nothing
   (let [let-go (into {} (map (fn [[name hold]] [name (waiting hold)])) gone)
         proven (fn [] (set (for [[name [port]] let-go :when (= Entry$Fate/COLLECTED (fate port))] name)))]
     (watched/eventually #(do (inspect/deadlocks {:prove true}) (= (set (keys gone)) (proven))))

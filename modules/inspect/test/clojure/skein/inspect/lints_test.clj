@@ -17,7 +17,7 @@
 (use-fixtures :each watched/fresh)
 
 (defn- told
-  "What the lint `lint` says of the program, once it does."
+  "Waits until the lint `lint` reports on the program, and returns the sentence."
   [lint]
   (watched/eventually #(some (fn of [l] (when (= lint (:lint l)) (:says l))) (inspect/lints))))
 
@@ -50,7 +50,7 @@
     (a/close! day)
     (run! await-port ports)))
 
-(deftest exceptions-that-reach-nobody
+(deftest uncaught-exceptions
   (let [handler (Thread/getDefaultUncaughtExceptionHandler)]
     (Thread/setDefaultUncaughtExceptionHandler (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _])))
     (try
@@ -82,7 +82,7 @@
   [^CountDownLatch latch]
   (try (.await latch) true (catch InterruptedException _ false)))
 
-(deftest what-takes-seconds
+(deftest slow-steps
   (let [full (chan 1), putter (go (>! full 1) (>! full 2))
         release (CountDownLatch. 1), begun (promise)
         scoped (a/thread (try (scope/scope [s]
@@ -90,7 +90,7 @@
                                 (scope/fork s @begun (throw (ex-info "ends the scope" {})))
                                 (<!! (chan)))
                               (catch clojure.lang.ExceptionInfo e (ex-message e))))]
-    (testing "a buffer from which nobody takes"
+    (testing "a full buffer without takes"
       (is (re-find #"\(1/1 full\): nobody has taken from it for \d\.\d s, since .*\(>! full 2\), waits to put" (told :full))))
     (testing "a child that ignores its cancellation; it shows in the tree of scopes"
       (is (re-find #"Scope \d+ was cancelled .* ago\. go-\d+ has not ended, the first at lints_test\.clj:\d+" (told :ignores-cancel)))
@@ -102,7 +102,7 @@
     (<!! full)
     (await-port putter)))
 
-(deftest carriers-that-are-all-held
+(deftest starved-carriers
   (let [n (* 2 (.availableProcessors (Runtime/getRuntime)))
         threads (vec (repeatedly n #(Thread/startVirtualThread (fn [] (Pinning/touch)))))
         says (told :starved)]

@@ -32,7 +32,7 @@
                     (is (nil? (get-in families [family [label value]])))
                     (recur more (assoc-in families [family [label value]] (parse-long n)) current)))))))
 
-(deftest metrics-are-what-the-snapshot-has
+(deftest metrics-agree-with-the-snapshot
   (let [c (chan), ports (vec (repeatedly 7 #(go (<! c))))]
     ((fn [] (go (<! (chan)))))
     (watched/eventually #(do (inspect/deadlocks {:prove true}) (seq (inspect/leaks))))

@@ -24,7 +24,7 @@
     (fn more [inner] (gen/one-of [(gen/vector inner) (gen/list inner) (gen/map (gen/elements [:id :site :waits "k" 'k]) inner)]))
     scalars))
 
-(deftest data-comes-back
+(deftest data-survives-packing
   (let [{:keys [pass? shrunk seed]} (check/quick-check 300 (prop/for-all [x data] (= x (through x))))]
     (is pass? (str "seed " seed ": " (pr-str (:smallest shrunk)))))
   (doseq [x [Long/MAX_VALUE Long/MIN_VALUE -1 (int 7) ##Inf (vec (range 1000)) (zipmap (range 20) (range))]]
@@ -39,12 +39,12 @@
     (is (identical? (:site a) (:site b)))
     (is (= (:site a) (:site c)))))
 
-(deftest alike-maps-take-few-bytes
+(deftest similar-maps-take-few-bytes
   (let [block (fn block [i] {:id i :state :parked :since-ms 10 :age-ms 20 :waits [{:op :take :channel i :place 1}]})]
     (is (> 30 (/ (alength ^bytes (Packing/pack (mapv block (range 10000)))) 10000.0)))))
 
-(deftest what-is-no-data-is-refused
+(deftest bad-data-is-refused
   (testing "an object of the program"
     (is (thrown? IllegalArgumentException (Packing/pack {:x (Object.)}))))
-  (testing "bytes of something else"
+  (testing "other bytes"
     (is (thrown? RuntimeException (Packing/unpack (.getBytes "HTTP/1.1 200 OK"))))))

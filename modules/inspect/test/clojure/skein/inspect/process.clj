@@ -39,6 +39,6 @@
     process))
 
 (defn lines-of
-  "What the process prints."
+  "Returns the output of the process."
   ^BufferedReader [^Process process]
   (BufferedReader. (InputStreamReader. (.getInputStream process))))

@@ -21,7 +21,7 @@
 (use-fixtures :each watched/fresh)
 
 (defn- proven
-  "What is proven of blocks of this file, as sorted [kind form] pairs."
+  "Returns the proofs for blocks of this file, as sorted [kind form] pairs."
   []
   (sort (for [{:keys [verdict kind block]} (inspect/deadlocks {:prove true})
               :when (and (= :proven verdict) (watched/here? "programs_test.clj" block))]
@@ -37,7 +37,7 @@
   `(do ((fn program# [] ~@body nil))
        (is (= ~expected (watched/eventually #(let [found# (proven)] (when (<= (count ~expected) (count found#)) found#)))))))
 
-;;;; What must be named
+;;;; Programs with deadlocks
 
 (deftest two-blocks-with-crossed-puts
   (named '([:lost-value "(>! x 2)"] [:lost-value "(>! y 2)"])
@@ -88,7 +88,7 @@
     (let [never (chan)]
       (go (try (<! never) (finally (println "never")))))))
 
-(deftest takes-that-nobody-can-serve-are-only-counted
+(deftest unservable-takes-are-only-counted
   ((fn program []
      (let [x (chan) y (chan) own (promise)]
        (go (alts! [x y]))
@@ -97,7 +97,7 @@
          (watched/eventually #(let [found (abandoned)] (when (= 2 (count found)) found)))))
   (is (= [] (inspect/deadlocks))))
 
-(deftest a-mult-and-a-pub-with-a-tap-that-nobody-reads
+(deftest a-mult-and-a-pub-with-an-unread-tap
   ((fn program []
      (let [in (chan) m (a/mult in)]
        (a/tap m (chan))
@@ -143,7 +143,7 @@
 
 (def ^:private held "Channels of a program that a person at the REPL could still use." (atom nil))
 
-(deftest what-a-var-holds-is-suspected-and-not-proven
+(deftest waits-held-by-a-var-are-only-suspected
   (let [x (chan 1) y (chan 1)]
     (reset! held [x y])
     (go (>! x 1) (>! x 2) (<! y))
@@ -160,7 +160,7 @@
       (is (watched/eventually #(empty? (filter (partial watched/here? "programs_test.clj") (inspect/blocks))))))
     (reset! held nil)))
 
-;;;; Of what nothing may be said
+;;;; Live programs
 
 (deftest ^:silent idle-connections
   (let [connections (vec (repeatedly 1000 chan)), replies (chan 1000)
@@ -272,7 +272,7 @@
     (is (pos? (long (await-port told))))))
 
 (defn- told-of
-  "What is said of the block at `form`, which the collector has taken: [kind-of-leak report]."
+  "Returns [kind-of-leak report] for the block at `form`, which was collected."
   [form]
   (watched/eventually
     #(let [reports (inspect/deadlocks {:prove true})]

@@ -38,7 +38,7 @@
                     (if (and (seq open) (< (+ 0.001 (double (first open))) end)) (reduced :crossed) (cons end open))))
                 () (sort-by (juxt :at-us (comp - :us)) slices))))
 
-(deftest slices-tell-steps-and-waits
+(deftest slices-are-steps-and-waits
   (let [c (chan), port (go (<! c) (<! c) :done), id (block-of "(<! c)")]
     (a/>!! c 1)
     (is (watched/eventually #(= 4 (count (:slices (inspect/timeline {:block id}))))))

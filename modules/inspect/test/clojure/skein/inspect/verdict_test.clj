@@ -18,7 +18,7 @@
     (is (nil? others))
     (is (re-find #"waits for result-7\. No running code can reach that, so it waits for ever\. The block .* was collected before" says))
     (is (re-find #"skein\.inspect/start!" says) "and what to do"))
-  (testing "a channel, and a block that blocks its thread, so that it waits in no channel"
+  (testing "a block that blocks its thread waits in no channel"
     (doseq [[name channel] {"chan" {:kind :chan}, "result" {:kind :result :running? true}}]
       (is (re-find (re-pattern (str "waits for " name "-7\\. No running code can reach that, so it waits for ever\\.$"))
                    (first (stuck-on (assoc channel :id 7))))))))

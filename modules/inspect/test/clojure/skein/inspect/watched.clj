@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.watched
-  "What the inspector's tests share: a fresh inspector, and waiting for what it must see."
+  "Code that the inspector's tests share: a fresh inspector, and functions that wait for what it must see."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [is]]

@@ -17,24 +17,24 @@
   (is (= [2 1] (ids (blocks/blocks @ten {:from 8}))))
   (is (= [] (ids (blocks/blocks @ten {:from 1000}))))
   (is (= 10 (count (ids (blocks/blocks @ten {:from -5})))))
-  (testing "in an order"
+  (testing "sorted"
     (is (= [1 2] (ids (blocks/blocks @ten {:sort "runs" :n 2})) (ids (blocks/blocks @ten {:sort "id" :n 2}))))
     (is (= [10 8] (ids (blocks/blocks @ten {:sort "site" :n 2}))))
     (is (= :skein/bad-filter (try (blocks/blocks @ten {:sort "colour"}) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
-  (testing "of those that the filter chooses"
+  (testing "filtered"
     (is (= [3] (ids (blocks/blocks @ten {:q "state:running"}))))
     (is (= 9 (:total (blocks/blocks @ten {:q "chan:orders"}))))))
 
-(deftest blocks-of-a-place-are-one-row
+(deftest blocks-of-one-place-are-one-row
   (let [{:keys [rows total]} (blocks/sites @ten {{:file "a.clj" :line 1 :form "(<! c)"} 2} {})]
     (is (= 2 total))
     (is (= [[5 10 10000 5] [5 9 9000 3]] (map (juxt :count :id :since :grew) rows)))
     (is (= {"parked" 4 "running" 1} (:states (second rows))))
     (is (= "for orders (0/4)" (:waits (first rows))))))
 
-(deftest a-block-tells-why-it-waits
+(deftest a-block-says-why-it-waits
   (let [b (blocks/block @ten 10 (fn [site] [{:n (:line site) :text "x" :here? true}]))]
-    (is (= "go-10, a.clj (<! c), has waited 10.0 s for orders (0/4). No block is seen that could end that: somebody else must." (:says b)))
+    (is (= "go-10, a.clj (<! c), has waited 10.0 s for orders (0/4). No known block can end that; only other code can." (:says b)))
     (is (= [["orders" "take" 1]] (map (juxt :name :op :in-queue) (:waits-in b))))
     (is (= [{:n 0 :text "x" :here? true}] (:source b))))
   (is (= [3] (map :id (:made (blocks/block @ten 2 (constantly nil))))))

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A heap file of the JVM, in the format that HPROF's manual describes, with identifiers of 8 bytes. Reading it makes an index
- * of its objects; their fields are read from the file when they are asked for.
+ * A heap file of the JVM in the format of HPROF's manual, with identifiers of 8 bytes. Reading it makes an index of its objects.
+ * Their fields are read from the file on demand.
  */
 public final class HeapFile {
     private static final int TEXT = 0x01;
@@ -27,10 +27,10 @@ public final class HeapFile {
     static final int INSTANCE = 0x21;
     static final int OBJECTS = 0x22;
     private static final int PRIMITIVES = 0x23;
-    /** Where the values of an instance, and the elements of an array of objects, begin in their records. */
+    /** The offset of the values of an instance, and of the elements of an array of objects, in their records. */
     static final int BODY = 25;
 
-    /** What the JVM holds on to; {@code thread} is the number of the thread whose stack does, or 0. */
+    /** A root of the JVM; {@code thread} is the number of the thread whose stack has it, or 0. */
     record Root(long object, int thread) {}
 
     /** A thread with its number in the file, and the number of its stack trace. */
@@ -55,7 +55,7 @@ public final class HeapFile {
     /**
      * Reads a file.
      *
-     * @throws IllegalArgumentException when it is no heap file, or is cut short, with the reason
+     * @throws IllegalArgumentException with the reason, when it is not a heap file or is cut short
      */
     public static HeapFile read(Path path) throws IOException {
         HeapFile file = new HeapFile(new MappedFile(path));
@@ -154,7 +154,7 @@ public final class HeapFile {
         return length;
     }
 
-    /** Returns where the record ends. */
+    /** Reads the record of a class. Returns where it ends. */
     private long readClass(long id, long at) {
         Type type = new Type(id, bytes.i8(at + 21));
         types.put(id, type);
@@ -180,17 +180,17 @@ public final class HeapFile {
 
     // Reading objects
 
-    /** Millis since 1970 when the file was begun. */
+    /** Returns the time when the file was begun, in milliseconds since 1970. */
     public long millis() {
         return millis;
     }
 
-    /** How many objects there are. */
+    /** Returns how many objects there are. */
     public int size() {
         return index.size();
     }
 
-    /** The type of the instance at {@code place}. */
+    /** Returns the type of the instance at {@code place}. */
     Type typeAt(long place) {
         return types.get(bytes.i8(place + 13));
     }
@@ -208,7 +208,7 @@ public final class HeapFile {
         return slot < 0 || bytes.u1(index.place(slot)) != INSTANCE ? null : typeAt(index.place(slot));
     }
 
-    /** The name of the class of an instance, or null when {@code id} is none. */
+    /** Returns the name of the class of an instance, or null when {@code id} is none. */
     public String className(long id) {
         Type type = type(id);
         return type == null ? null : type.name;
@@ -220,7 +220,7 @@ public final class HeapFile {
         return type != null && type.isA(name);
     }
 
-    /** The instances of each of the named classes and of those beneath them, in the order of the names. */
+    /** Returns the instances of each of the named classes and of those beneath them, in the order of the names. */
     public List<long[]> instances(List<String> names) {
         List<List<Long>> found = new ArrayList<>();
         for (int i = 0; i < names.size(); i++) found.add(new ArrayList<>());
@@ -237,7 +237,7 @@ public final class HeapFile {
         return sorted;
     }
 
-    /** The field of an instance as a number: a reference as an id. 0 when there is no such field, or no such instance. */
+    /** Returns the field of an instance as a number, or 0 when there is no such field or instance. A reference is the id of an object. */
     public long field(long id, String name) {
         Type type = type(id);
         Type.Field field = type == null ? null : type.field(name);
@@ -257,7 +257,7 @@ public final class HeapFile {
         return type != null && type.field(name) != null;
     }
 
-    /** The elements of an array of objects; none when {@code id} is no such array. */
+    /** Returns the elements of an array of objects; none when {@code id} is no such array. */
     public long[] elements(long id) {
         int slot = index.find(id);
         if (slot < 0 || bytes.u1(index.place(slot)) != OBJECTS) return new long[0];
@@ -267,7 +267,7 @@ public final class HeapFile {
         return elements;
     }
 
-    /** The characters of a String of the program, or null. */
+    /** Returns the characters of a String of the program, or null. */
     public String text(long id) {
         int slot = index.find(field(id, "value"));
         if (slot < 0 || bytes.u1(index.place(slot)) != PRIMITIVES) return null;
@@ -278,13 +278,13 @@ public final class HeapFile {
 
     // Threads
 
-    /** The number of a thread whose stack the file has, or 0. */
+    /** Returns the number of a thread whose stack the file has, or 0. */
     public int threadNumber(long thread) {
         for (Stack s : stacks) if (s.thread == thread) return s.number;
         return 0;
     }
 
-    /** The stack of a thread; empty when the file does not have it. */
+    /** Returns the stack of a thread; empty when the file does not have it. */
     public StackTraceElement[] stack(long thread) {
         for (Stack s : stacks) {
             if (s.thread != thread) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.inspect.heap;
 
-/** Where the record of each object is in the file, by the object's id: a hash table with linear probing. */
+/** A hash table with linear probing, from the id of each object to the place of its record in the file. */
 final class Index {
     private long[] ids = new long[1 << 16]; // 0: free
     private long[] places = new long[1 << 16];
@@ -36,7 +36,7 @@ final class Index {
         }
     }
 
-    /** The slot of an object, below {@link #slots}, or -1. */
+    /** Returns the slot of an object, below {@link #slots}, or -1. */
     int find(long id) {
         if (id == 0) return -1;
         int slot = slot(id);
@@ -51,7 +51,7 @@ final class Index {
         return size;
     }
 
-    /** The id of the object in a slot, or 0. */
+    /** Returns the id of the object in a slot, or 0. */
     long id(int slot) {
         return ids[slot];
     }

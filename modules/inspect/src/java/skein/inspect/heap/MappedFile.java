@@ -7,9 +7,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** The bytes of a file of any size, mapped. Numbers are big-endian; a number beyond the end is a {@link CutShort}. */
+/** The mapped bytes of a file of any size. Numbers are big-endian. Reading beyond the end throws {@link CutShort}. */
 final class MappedFile {
-    /** The file ends where there should be more. */
+    /** Thrown when the file ends too early. */
     static final class CutShort extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -35,7 +35,7 @@ final class MappedFile {
         }
     }
 
-    /** Sees to it that {@code n} bytes from {@code at} on are there. */
+    /** Throws {@link CutShort} unless {@code n} bytes from {@code at} on exist. */
     void need(long at, long n) {
         if (at < 0 || n < 0 || size - at < n) throw new CutShort(size);
     }

@@ -10,47 +10,47 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a program could still use, if threads that wait for ever use nothing.
+ * The objects that a program could still use, if threads that wait for ever use nothing.
  *
- * <p>The stack, the object and the thread-locals of a thread that waits hold what it waits for; so they are no roots until
- * something else reaches what could end its wait, or could interrupt it. Then they are, and so on until nothing more is
- * reached. This is the rule of Go's collector for leaked goroutines (golang/go#74609).
+ * <p>A waiting thread holds the object that it waits for in its stack, its thread object or its thread-locals. So these are no
+ * roots at first. They become roots when another object reaches something that could end the wait or interrupt the thread.
+ * This repeats until nothing more is reached. It is the rule of Go's collector for leaked goroutines (golang/go#74609).
  *
  * <ul>
- *   <li>RE1 Everything that a running thread could use is reached: from classes, from native code and from the stacks of the
- *       threads that are not given as waiting, over all references. Weak ones count as the strong ones do.
- *   <li>RE2 The references that do not count are those in {@code OVER}, over which nobody ends a wait, and those of the
- *       inspector itself.
+ *   <li>RE1 Everything that a running thread could use is reached: from classes, from native code and from the stacks of all
+ *       threads that are not given as waiting, through all references. Weak references count like strong ones.
+ *   <li>RE2 Only the references in {@code OVER}, through which no code ends a wait, and those of the inspector itself do not
+ *       count.
  * </ul>
  */
 public final class Reach {
     /**
-     * Fields, as {@code class.field}, over which nothing is used or woken: who may interrupt or unpark a thread does not
-     * find it there.
+     * Fields, as {@code class.field}, through which no code uses or wakes an object: code that interrupts or unparks a thread
+     * finds the thread elsewhere.
      */
     private static final Set<String> OVER = Set.of(
-            // What a thread waits for, which it holds itself. Only tools read it.
+            // The object that a thread waits for. Only tools read this field.
             "java.lang.Thread.parkBlocker",
-            // Who did something, for comparison with the current thread.
+            // The thread that did something, for comparison with the current thread.
             "clojure.lang.Var$TBox.thread",
             "java.util.concurrent.locks.AbstractOwnableSynchronizer.exclusiveOwnerThread",
             "java.util.concurrent.FutureTask$WaitNode.thread",
-            // Whom to unpark when what the thread waits for has happened; that itself must be reached for it.
+            // The thread to unpark after an event. The source of the event must be reached in another way.
             "java.util.concurrent.locks.AbstractQueuedSynchronizer$Node.waiter",
             "java.util.concurrent.CompletableFuture$Signaller.thread",
             "skein.rt.ThreadWaiter.thread",
-            // Where a thread runs blocks; it alone uses that, and nobody interrupts it for another reason than to
+            // The thread that runs blocks. Only that thread uses the field, and other threads interrupt it only to
             // cancel.
             "skein.rt.Runner.frame",
             "skein.rt.schedule.Detached.thread",
             "skein.rt.schedule.WorkerRunner.thread",
-            // Weak maps from what waits, for reports alone.
+            // Weak maps from waiters, for reports alone.
             "skein.rt.SourceChannel.PENDING",
             "skein.rt.watch.AsyncTrace.SPAWNERS",
             "skein.rt.watch.Failures.FAILED",
             "skein.rt.watch.Failures.GIVEN_NIL");
 
-    /** Classes of which no field counts: the inspector's, and the JDK's list of virtual threads, which is for dumps. */
+    /** Classes whose fields don't count: those of the inspector, and the JDK's list of virtual threads, which is for dumps. */
     private static final Set<String> OPAQUE = Set.of(
             "skein.inspect.rt.Entry",
             "skein.inspect.rt.ChannelNames",
@@ -64,9 +64,10 @@ public final class Reach {
     private final HeapFile file;
     private final BitSet reached; // by slot
     private final BitSet keys; // slots of the keys of opens
-    private final Map<Long, List<Integer>> opens = new HashMap<>(); // what, if it is reached, lets which threads go on
+    private final Map<Long, List<Integer>> opens =
+            new HashMap<>(); // from an object to the threads whose waits may end once it is reached
     private final Map<Integer, List<Long>> held =
-            new HashMap<>(); // by waiting thread, what its stack and its like hold
+            new HashMap<>(); // by waiting thread, what its stack, its object and its thread-locals hold
     private int[] todo = new int[1 << 12]; // slots, as a stack
     private int n;
 
@@ -77,9 +78,9 @@ public final class Reach {
     }
 
     /**
-     * What can be reached in a file.
+     * Returns the objects that can be reached in a file.
      *
-     * @param waiting threads that wait without a limit, and what of each must be reached for the wait to end
+     * @param waiting from each thread that waits without a limit to the object that must be reached for its wait to end
      */
     public static Reach of(HeapFile file, Map<Long, Long> waiting) {
         Reach reach = new Reach(file);

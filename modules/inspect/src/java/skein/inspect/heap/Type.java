@@ -9,12 +9,12 @@ import java.util.function.Predicate;
 
 /** A class of the program, as the file describes it. */
 final class Type {
-    /** MappedFile of a value, by the format's number of its type. */
+    /** The size of a value in bytes, by the format's number of its type. */
     static final int[] SIZES = {0, 0, 8, 0, 1, 2, 4, 8, 1, 2, 4, 8};
 
     static final int REFERENCE = 2;
 
-    /** A field of instances; or a static one that holds {@code value}. */
+    /** A field of instances, or a static field that holds {@code value}. */
     record Field(String name, int type, long value) {}
 
     final long id;
@@ -32,13 +32,13 @@ final class Type {
         this.loader = loader;
     }
 
-    /** Returns whether it is the class of that name, or beneath it. */
+    /** Returns whether this is the class of that name or a subclass of it. */
     boolean isA(String ancestor) {
         for (Type t = this; t != null; t = t.parent) if (t.name.equals(ancestor)) return true;
         return false;
     }
 
-    /** The field, whose value is its offset in an instance, or null. The fields of a class come before those of its parent. */
+    /** Returns the field, whose value is its offset in an instance, or null. The fields of a class come before those of its parent. */
     Field field(String field) {
         if (!laidOut) {
             long offset = 0;
@@ -54,7 +54,7 @@ final class Type {
         return offsets.get(field);
     }
 
-    /** The offsets of the references in an instance but for those whose names, as {@code class.field}, {@code skipped} has. */
+    /** Returns the offsets of the references in an instance, without fields whose {@code class.field} satisfies {@code skipped}. */
     int[] followed(Predicate<String> skipped) {
         if (followed != null) return followed;
         List<Integer> found = new ArrayList<>();

@@ -12,14 +12,14 @@ import java.util.function.Supplier;
  * mechanism. This process needs no preparation, as long as this class is on its class path.
  */
 public final class Bean implements BeanMBean {
-    /** For the process that creates it by name. */
+    /** Makes the bean. The other process calls this by name. */
     public Bean() {}
 
     private static Object call(String name, Object... args) {
         return ((Var) Clojure.var("skein.inspect", name)).applyTo(RT.seq(args));
     }
 
-    /** The JVM has made this thread, and its class loader may not see the program's classes. */
+    /** Runs {@code work} with the program's class loader. The JVM's own thread may have one that does not see the program's classes. */
     private static <T> T withOurLoader(Supplier<T> work) {
         Thread thread = Thread.currentThread();
         ClassLoader outer = thread.getContextClassLoader();

@@ -12,17 +12,17 @@ import java.lang.management.ThreadMXBean;
 public final class CarrierWatch {
     private static final int LOOKS_A_SECOND = 1000 / Registry.TICK_MILLIS;
 
-    /** How long a virtual thread must have waited for a carrier. */
+    /** The number of looks for which a virtual thread must have waited for a carrier. */
     private static final int STARVED_LOOKS = 5 * LOOKS_A_SECOND;
 
-    /** How much the carriers may have computed meanwhile. */
+    /** The processor time that idle carriers may have used meanwhile. */
     private static final long IDLE_NANOS = 50_000_000;
 
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
 
     private volatile boolean begun = true; // the last thread that was started has run
     private volatile int looks; // since it was started; written by the clock's thread
-    private long computed; // guarded by this; by the carriers, up to the second look but one
+    private long computed; // guarded by this; the carriers' processor time at the look before the last
 
     /** Called by the clock. */
     void look() {

@@ -7,15 +7,15 @@ import skein.rt.Frame;
 import skein.rt.watch.Sites;
 
 /**
- * What is known of one block that has not ended. It holds neither the frame nor a channel, so the collector takes a frame
- * that nothing can reach any more. The entry then tells where the block was. The result port of the block holds the entry,
+ * The record of one block that has not ended. It holds neither the frame nor a channel, so the collector takes a frame
+ * that has become unreachable. The entry then says where the block was. The result port of the block holds the entry,
  * for threads and blocks that wait for a collected block.
  *
- * <p>The fields that change are written by the thread that runs the block and read by anybody, without order: a reader
+ * <p>The thread that runs the block writes the mutable fields, and any thread reads them, without ordering: a reader
  * may see the park before the last.
  */
 public final class Entry extends WeakReference<Frame> {
-    /** What became of the block. */
+    /** The fate of a block. */
     public enum Fate {
         /** It has not ended, as far as is known. */
         LIVES,
@@ -25,7 +25,7 @@ public final class Entry extends WeakReference<Frame> {
         COLLECTED
     }
 
-    /** Names the block; no two blocks of a process have the same. */
+    /** The number of the block, which is unique in the process. */
     public final long id;
 
     /** The id of the block that made it, or 0. */
@@ -79,7 +79,7 @@ public final class Entry extends WeakReference<Frame> {
         return state < 0 ? null : sites.at(state);
     }
 
-    /** What became of the block. */
+    /** Returns the fate of the block. */
     public Fate fate() {
         return fate;
     }

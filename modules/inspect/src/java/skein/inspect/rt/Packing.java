@@ -50,7 +50,7 @@ public final class Packing {
         return new Reader(bytes).read();
     }
 
-    /** The bytes so far, and what has been written and has a number. */
+    /** The bytes so far, and the numbers of names, keys and places that were written. */
     private static final class Writer {
         byte[] out = new byte[1 << 16];
         int at;
@@ -115,7 +115,7 @@ public final class Packing {
             places.put(place, known.size() + places.size());
         }
 
-        /** Seven bits a byte, the lowest first; the sign is the lowest of all. */
+        /** Writes seven bits to a byte, the lowest first. The lowest bit of all is the sign. */
         private void number(int kind, long n) {
             put(kind);
             long left = n << 1 ^ n >> 63;
@@ -133,7 +133,7 @@ public final class Packing {
         }
     }
 
-    /** The bytes, and what has been read of them and has a number. */
+    /** The bytes, and the names, keys and places that were read, by number. */
     private static final class Reader {
         private final byte[] in;
         private int at;

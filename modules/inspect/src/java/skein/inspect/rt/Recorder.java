@@ -14,7 +14,7 @@ import skein.rt.watch.Probe;
  * no ring behind, and the events of one thread are in order.
  */
 public final class Recorder implements Probe {
-    /** What can happen to a block. */
+    /** A kind of event. */
     public enum Kind {
         /** A step begins. */
         RESUMED,
@@ -35,7 +35,7 @@ public final class Recorder implements Probe {
      */
     public record Event(long nanos, Kind kind, Entry block, int state, String thread, long tid) {}
 
-    /** How many events a ring holds. */
+    /** The number of events in a ring. */
     private static final int SIZE = 1 << 16;
 
     private static final int RINGS = 16;

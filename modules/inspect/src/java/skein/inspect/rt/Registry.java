@@ -30,19 +30,19 @@ import skein.rt.watch.Note;
  * </pre>
  *
  * <ul>
- *   <li>RG1 Nothing here holds a frame. A frame's own note holds the ports of its last operation, and for an alts the
+ *   <li>RG1 No object here holds a frame. A frame's own note holds the ports of its last operation, and for an alts the
  *       values to put, until the next operation, the next step or the end of the block. The record of a waiting thread holds
  *       only what that thread holds too, and is removed when the wait ends.
  *   <li>RG2 An entry is in the list of its stripe exactly while its fate is LIVES.
  *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it while it was in its list. The end of a block takes
  *       the entry out of the list while the frame is in use: a frame that ends reads its port and what can be cancelled of it
- *       after it has told {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED. A block
+ *       after it has called {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED. A block
  *       that a finalizer has brought back gets another entry when it continues, and the first one is dropped.
- *   <li>RG4 After {@link #collect} every block that this collection has found is COLLECTED. The queue does not show that: it has no
+ *   <li>RG4 After {@link #collect} every block that this collection has found is COLLECTED. The queue alone does not ensure that: it has no
  *       order, so a mark may come out of it before the entries. But the collector clears all references before it enqueues one.
  * </ul>
  *
- * The idea that the collector proves which blocks wait for ever is Go's (golang/go#74609): a block that can continue is reachable.
+ * The collector proves which blocks wait for ever, because a block that can continue is reachable. The idea is Go's (golang/go#74609).
  */
 public final class Registry implements Inspector, Runnable {
     /** How long a tick is. */
@@ -257,7 +257,7 @@ public final class Registry implements Inspector, Runnable {
         return e;
     }
 
-    /** A block without a valid entry continues: the inspector was off meanwhile, or a finalizer has brought back a collected block. */
+    /** Makes an entry for a block that continues without a valid one: the inspector was off, or a finalizer has revived the block. */
     private Entry again(Entry e, Frame frame) {
         if (e.fate == Entry.Fate.COLLECTED) {
             synchronized (collected) {
@@ -317,7 +317,7 @@ public final class Registry implements Inspector, Runnable {
         Flight.collected(e);
     }
 
-    /** An object that is garbage at once: when its reference comes out of the queue, the collector has run. */
+    /** A reference to an object that is garbage at once: when it comes out of the queue, the collector has run. */
     private static final class Mark extends WeakReference<Frame> {
         final CountDownLatch reached = new CountDownLatch(1);
 
@@ -345,12 +345,12 @@ public final class Registry implements Inspector, Runnable {
         return carriers;
     }
 
-    /** The time, in ticks since the registry was started first. */
+    /** Returns the time, in ticks since the registry was started first. */
     public int tick() {
         return tick;
     }
 
-    /** The blocks that have not ended, each once. */
+    /** Returns the blocks that have not ended, each once. */
     public List<Entry> live() {
         List<Entry> all = new ArrayList<>();
         for (Stripe s : stripes) {
@@ -364,7 +364,7 @@ public final class Registry implements Inspector, Runnable {
         return all;
     }
 
-    /** How many blocks have not ended. */
+    /** Returns how many blocks have not ended. */
     public int liveCount() {
         int n = 0;
         for (Stripe s : stripes) {
@@ -375,41 +375,41 @@ public final class Registry implements Inspector, Runnable {
         return n;
     }
 
-    /** The last blocks that were collected before they had ended, oldest first. */
+    /** Returns the last blocks that were collected before they had ended, oldest first. */
     public List<Entry> collected() {
         synchronized (collected) {
             return new ArrayList<>(collected);
         }
     }
 
-    /** How many blocks were collected before they had ended. */
+    /** Returns how many blocks were collected before they had ended. */
     public long collectedCount() {
         synchronized (collected) {
             return collectedCount;
         }
     }
 
-    /** The threads that wait in channels. */
+    /** Returns the threads that wait in channels. */
     public List<Waiting> waiting() {
         return new ArrayList<>(threads.values());
     }
 
-    /** The port for which a block waits, or has asked last since it ran; several in a vector; null if it is not known. */
+    /** Returns the port for which a block waits, or has asked last since it ran; several in a vector; null if it is not known. */
     public static Object port(Frame frame) {
         return frame.note() instanceof Live live ? live.port : null;
     }
 
-    /** How many operations of a block on one port, one after the other up to now, have found it closed. */
+    /** Returns how many operations of a block on one port, one after the other up to now, have found it closed. */
     public static int refusals(Frame frame) {
         return frame.note() instanceof Live live ? live.refusals : 0;
     }
 
-    /** What is known of a block, or null. */
+    /** Returns the entry of a block, or null. */
     public static Entry entry(Frame frame) {
         return frame.note() instanceof Live live ? live.entry : null;
     }
 
-    /** The last id that each part of the registry has given: blocks made later have greater ones. */
+    /** Returns the last id that each part of the registry has given: blocks made later have greater ones. */
     public long[] mark() {
         long[] last = new long[STRIPES];
         for (int i = 0; i < STRIPES; i++) {
@@ -430,7 +430,7 @@ public final class Registry implements Inspector, Runnable {
         return e.id > mark[stripeOf(e)];
     }
 
-    /** A stripe gives every so many-th id, from its own number on. */
+    /** Returns the stripe of an entry: stripe i gives the ids i, i + n, i + 2 n and so on. */
     private static int stripeOf(Entry e) {
         return (int) e.id & STRIPES - 1;
     }
