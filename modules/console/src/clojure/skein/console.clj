@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console
-  "A page that shows a running program: which blocks can never continue, who waits for whom, and where.
+  "Serves a page that shows a running program: which blocks can never continue, who waits for whom, and in which line.
 
   * `serve!` shows this process, another one, or a file
 
@@ -47,9 +47,9 @@
     :port     0, the default, chooses a free port
     :target   this process by default; \"4711\" is a process, \"host:9010\" a process whose management agent listens there,
               \"x.edn\" or \"x.json\" a dump, \"x.hprof\" a heap file
-    :heap     true shows what is in the heap of the process now, and nothing live. The process need not have this module or
-              skein.inspect. It stands still while it writes its heap to a file, which is then deleted. That is refused if the heap
-              has more than 4 GiB, but for :large
+    :heap     true shows the heap of the process as it is now; the page is not live. The process need not have this module or
+              skein.inspect. It stands still while it writes its heap to a file, which is then deleted. A heap of more than
+              4 GiB is refused unless this is :large
     :before   a dump or heap file with which the page compares the target
     :actions  a set. :prove gives the page a button that runs the garbage collector of the target. :record gives it a button
               that starts to record the steps of blocks for the timeline; recording ends when the inspector is switched off

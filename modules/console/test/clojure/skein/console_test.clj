@@ -18,7 +18,7 @@
 (def ^:private deadline-ms 30000)
 
 (defn- ask
-  "The [status text] that a console replies."
+  "Returns the [status text] of a console's reply."
   ([console path] (ask console "GET" path))
   ([{:keys [url port]} method path]
    (let [token (second (re-find #"#t=(.+)" url))
@@ -34,7 +34,7 @@
     (if (= 200 status) (json/read-str text :key-fn keyword) [status text])))
 
 (defn- fresh
-  "As `data`, after a look if one is due: no page watches here, which would take them."
+  "Like `data`, but takes a look before if one is due, as a page would."
   [console path]
   (ask console "/metrics")
   (data console path))
@@ -62,7 +62,7 @@
       (doseq [path parts] (is (= 200 (first (ask c path))) path))
       (is (> 60000 (reduce + (map (comp count second (partial ask c)) (distinct (cons "/" parts))))) "60 kB in all"))))
 
-(deftest what-the-page-asks-is-answered
+(deftest api-answers-the-page
   (let [c (inspect/label! (chan) "jobs"), block (go (<! c))]
     (with-console [console {}]
       (let [again (go (<! c))
@@ -99,7 +99,7 @@
         (a/close! c)
         (is (some? [put local]))))))
 
-(deftest it-changes-nothing-unless-that-is-enabled
+(deftest actions-are-refused-unless-enabled
   (with-console [c {}]
     (doseq [path ["/api/prove" "/api/blocks" "/api/dump.json"]]
       (is (= 404 (first (ask c "POST" path))) path)))
@@ -107,14 +107,14 @@
     (is (= 200 (first (ask c "POST" "/api/prove"))))
     (is (= 404 (first (ask c "GET" "/api/prove"))))))
 
-(deftest a-deadlock-is-proven-on-request
+(deftest deadlock-is-proven-on-request
   (with-console [c {:actions #{:prove}}]
     ((fn [] (let [x (chan)] (go (>! x :lost)))))
     (eventually #(do (ask c "POST" "/api/prove")
                      (some (fn [f] (and (= "proven" (:rank f)) (str/includes? (:says f) "(>! x :lost)"))) (:findings (data c "/api/problems")))))
     (is (re-find #"never end" (:headline (data c "/api/overview"))))))
 
-(deftest stop-leaves-nothing
+(deftest stop-leaves-nothing-behind
   (inspect/stop!)
   (let [{:keys [port] :as first-one} (console/serve! {:port 0})
         second-one (console/serve! {:port 0})]

@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.page
-  "Serves a page to the user of this machine, and to nobody else, by the JDK's own HTTP server, on virtual threads from Java 24 on.
+  "Serves a page to the user of this machine only. It uses the JDK's HTTP server, with virtual threads from Java 24 on.
 
   * `serve!` starts a server
-  * `resource` is a file of the class path, to serve; `client` are those with which every page talks to its server
+  * `resource` returns a file of the class path, to serve; `client` returns the scripts that every page needs
 
-  Every request must name this server as its host, and must not come from another site's page. Files hold nothing secret and are
-  given without a token; all else needs it. See doc/decisions/0150."
+  Every request must name this server as its host, and must not come from another site's page. Files hold nothing secret and need
+  no token; all other requests need one. See doc/decisions/0150."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
@@ -47,7 +47,7 @@
     (.write (.getResponseBody exchange) body)))
 
 (defn- stream!
-  "Sends what `events` gives to the function that it is called with, strings of one line, until either end has enough."
+  "Calls `events` with a function that sends a line, until `events` returns or the reader has gone."
   [exchange limits events]
   (begin! exchange 200 "text/event-stream" 0)
   (let [^OutputStream out (.getResponseBody ^HttpExchange exchange)]
@@ -56,17 +56,17 @@
                                        (.write out (.getBytes (str "data: " line "\n\n") "UTF-8"))
                                        (.flush out)))))))
 
-;;;; Who may ask
+;;;; Access
 
 (defn- only
-  "The value of a header that is there once; ::several if more often, nil if not."
+  "Returns the value of a header, nil if it is missing, or ::several if it occurs more than once."
   [^Headers headers ^String name]
   (let [values (.get headers name)]
     (if (next values) ::several (first values))))
 
 (defn- at-home?
-  "Returns whether a request names this server as its host, and is none of another site's page. A whole address in the request's first
-  line would stand above the header."
+  "Returns whether a request names this server as its host and does not come from another site's page. An absolute URL in the request
+  line would take precedence over the Host header, so it is refused."
   [^HttpExchange exchange port]
   (let [headers (.getRequestHeaders exchange), host (only headers "Host")]
     (and (not (.isAbsolute (.getRequestURI exchange)))
@@ -91,7 +91,7 @@
        (catch IllegalArgumentException _ s)))
 
 (defn- query
-  "The parameters of a request as {name value}."
+  "Returns the parameters of a request as {name value}."
   [^HttpExchange exchange]
   (into {} (for [pair (some-> (.getRawQuery (.getRequestURI exchange)) (str/split #"&"))
                  :let [[k v] (str/split pair #"=" 2)]]
@@ -132,7 +132,7 @@
         (catch InterruptedException _) ; the server stops
         (catch Throwable t
           (limits/failed! limits t)
-          (try (refuse! exchange 500) (catch IOException _))) ; or the reply has begun already
+          (try (refuse! exchange 500) (catch IOException _))) ; the reply may have begun already
         (finally (.close exchange))))))
 
 ;;;; The server
@@ -141,14 +141,14 @@
   {"html" "text/html; charset=utf-8" "js" "text/javascript; charset=utf-8" "css" "text/css; charset=utf-8"})
 
 (defn resource
-  "Returns the file at `path` in the class path as what `serve!` serves."
+  "Returns the file at `path` in the class path as {:type :body}, for `serve!`."
   [path]
   {:type (types (last (str/split path #"\.")))
    :body (with-open [in (io/input-stream (or (io/resource path) (error/fail! :skein/no-page (str "The class path has no " path ".") {:path path})))]
            (.readAllBytes in))})
 
 (defn client
-  "Returns the files of the script with which a page talks to its server: \"/client.js\" asks, \"/morph.js\" shows."
+  "Returns the scripts that every page needs: \"/client.js\" talks to the server, \"/morph.js\" updates the page."
   []
   (into {} (map (fn js [name] [(str "/" name) (resource (str "skein/page/" name))])) ["client.js" "morph.js"]))
 
@@ -158,16 +158,16 @@
          (error/fail! :skein/no-port (str "Can't listen on port " port ": " (ex-message e) ". Port 0 takes a free one.") {:port port}))))
 
 (defn serve!
-  "Starts a server on 127.0.0.1. Returns {:url string :port n :token string :failed function :stop! function}: the URL has the
-  token in its fragment, which browsers send to nobody; :failed returns the last exception of a route, or nil.
+  "Starts a server on 127.0.0.1. Returns {:url string :port n :token string :failed function :stop! function}. The URL has the
+  token in its fragment, which browsers never send. :failed returns the last exception of a route, or nil.
 
   port    0 takes a free one
   files   {path {:type :body}}, which need no token
   routes  a function of {:method :path :query {name value}}, called for paths below /api and for /metrics. It returns {:status
-          :type :body}, a string or bytes; {:events function} for a stream, which calls that with a function that sends a
-          line; or nil, which is a 404
+          :type :body}, whose body is a string or bytes; {:events function} for a stream: the function is called with a
+          function that sends a line; or nil, which is a 404
 
-  limits  of a test, see `skein.page.limits/limits`
+  limits  for tests, see `skein.page.limits/limits`
 
   Throws :skein/no-port."
   [{:keys [port files routes] :as options}]

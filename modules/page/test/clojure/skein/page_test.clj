@@ -53,7 +53,7 @@
 (defn- refused? [status [actual reply]]
   (and (= status actual) (not (str/includes? (str reply) secret))))
 
-(deftest the-page-needs-no-token-and-the-data-does
+(deftest data-needs-a-token-and-files-do-not
   (with-server [s]
     (is (= 200 (first (ask s "GET /" [(host s)]))))
     (is (str/includes? (second (ask s "GET /api/data?a=b%20c&d" [(host s) (bearer s)])) (str secret " {\"a\" \"b c\", \"d\" \"\"}")))
@@ -74,13 +74,13 @@
                      [(host s) "Origin: http://127.0.0.1:1"] [(host s) (str "Origin: http://localhost:" (:port s))]
                      [(host s) "Sec-Fetch-Site: cross-site"] [(host s) "Sec-Fetch-Site: same-site"]]]
       (is (refused? 403 (ask s (str "GET " path) (conj headers (bearer s)))) [path headers]))
-    (testing "an address with another host, which comes before the header"
+    (testing "an absolute URL with another host"
       (doseq [url ["http://evil.example/api/data" "http://evil.example/" "https://127.0.0.1/api/data" (str "http://127.0.0.1:" (:port s) "/api/data")]]
         (is (refused? 403 (ask s (str "GET " url) [(host s) (bearer s)])) url)))
-    (testing "its own page may ask"
+    (testing "requests of its own page are answered"
       (is (= 200 (first (ask s "GET /api/data" [(host s) (bearer s) (str "Origin: http://127.0.0.1:" (:port s)) "Sec-Fetch-Site: same-origin"])))))))
 
-(deftest methods-and-paths-are-refused
+(deftest unknown-methods-and-paths-are-refused
   (with-server [s]
     (let [ask (fn [request & more] (ask s request (list* (host s) (bearer s) more)))]
       (doseq [method ["PUT" "DELETE" "OPTIONS" "HEAD" "TRACE"]]
@@ -102,7 +102,7 @@
       (is (str/includes? reply part) [request part]))
     (is (not (re-find #"(?i)set-cookie|access-control" (second (ask s "GET /api/data" [(host s) (bearer s)])))))))
 
-(deftest guessing-tokens-is-refused-after-a-while
+(deftest guessing-tokens-is-limited
   (with-server [s]
     (let [wrong (fn [] (first (ask s "GET /api/data" [(host s) "Authorization: Bearer x"])))]
       (is (= (repeat 20 403) (repeatedly 20 wrong)))
@@ -114,7 +114,7 @@
     (send! socket "GET /api/stream HTTP/1.1" (host s) (bearer s) "")
     [socket (let [reply (byte-array 12)] (.readNBytes (.getInputStream ^Socket socket) reply 0 12) (String. reply))]))
 
-(deftest streams-are-few-and-end-with-their-reader
+(deftest streams-are-limited-and-end-with-their-reader
   (with-server [s]
     (let [streams (vec (repeatedly 8 #(stream! s)))]
       (is (= (repeat 8 "HTTP/1.1 200") (map second streams)))
@@ -128,14 +128,14 @@
       (is true "a stream was free again"))))
 
 (defn- ended?
-  "Whether the other end closes the connection."
+  "Returns whether the server closes the connection."
   [^Socket socket]
   (try (let [^InputStream in (.getInputStream socket)]
          (loop [] (if (neg? (.read in)) true (recur))))
        (catch java.net.SocketTimeoutException _ false)
        (catch IOException _ true)))
 
-(deftest half-requests-and-large-ones-end
+(deftest incomplete-and-large-requests-are-ended
   (with-server [s]
     (with-open [half (connect s), large (connect s)]
       (send! half "GET / HTTP/1.1" (host s) "X-Half: ")
@@ -151,14 +151,14 @@
       (run! #(.close ^Socket %) idle))))
 
 (defn- flood
-  "A route of streams that send as much as their readers take; each counts the latch down when it ends."
+  "A route of streams that send as fast as their readers read. Each counts the latch down when it ends."
   [^CountDownLatch cut]
   (fn route [_]
     {:events (fn events [send!]
                (let [line (str/join (repeat 10000 \x))]
                  (try (while true (send! line)) (finally (.countDown cut)))))}))
 
-(deftest who-does-not-read-is-cut
+(deftest client-that-does-not-read-is-disconnected
   (let [cut (CountDownLatch. 8)
         s (page/serve! {:port 0 :files {} :routes (flood cut) :limits {:replying-ms 100}})]
     (try
@@ -171,14 +171,14 @@
         (run! (fn [[^Socket socket]] (.close socket)) idle))
       (finally ((:stop! s))))))
 
-(deftest half-requests-do-not-shut-the-user-out
+(deftest incomplete-requests-do-not-shut-the-user-out
   (with-server [s]
     (let [half (vec (repeatedly 40 #(doto (connect s) (send! "GET / HTTP/1.1" (host s) "X-Half: "))))]
       (dotimes [_ 20]
         (is (= 200 (first (ask s "GET /api/data" [(host s) (bearer s)])))))
       (run! #(.close ^Socket %) half))))
 
-(deftest stop-frees-port-and-threads
+(deftest stop-frees-the-port-and-the-threads
   (let [begun (CountDownLatch. 1), ended (CountDownLatch. 1)
         s (page/serve! {:port 0 :files {} :routes (fn [_] {:events (fn [send!]
                                                                      (send! "x")

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.api
-  "What the page asks: paths below /api, answered in JSON from the last look, and a stream with the counts of each look.
+  "Answers the page's requests: paths below /api, in JSON from the last look, and a stream with the counts of each look.
 
   * `routes` of a console, for `skein.page/serve!`"
   {:no-doc true}
@@ -58,12 +58,12 @@
   {:events (fn events [send!]
              (while true
                (send! (tick console (looks/look! looks)))
-               (dotimes [_ 2] ; that the other end has gone is known at the second write: so there is a look too many at most
+               (dotimes [_ 2] ; only the second write to a closed connection fails: at most one look is wasted
                  (Thread/sleep (quot (long tick-ms) 2))
                  (send! ""))))})
 
 (defn- answer
-  "Returns the data for a path, or nil if what it names is gone."
+  "Returns the data for a path, or nil if the block or channel that it names is gone."
   [{:keys [looks target before]} {:keys [path query]}]
   (let [{:keys [look growth sites]} (looks/latest looks)
         lines (fn lines [site] (source/lines ((:paths target)) site))

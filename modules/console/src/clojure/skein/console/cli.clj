@@ -15,17 +15,17 @@
        ./skein console TARGET BEFORE               the same, compared with an earlier dump or heap file
 TARGET is the number of a process, HOST:PORT of its management agent, a dump such as x.edn or
 x.json, or a heap file such as x.hprof.
---prove     gives the page a button that runs the garbage collector of the process, which proves deadlocks
---record    gives it a button that records steps, for the timeline
---heap      shows what is in the heap of the process now, which stands still meanwhile; it need not have skein.inspect
---large     the same of a heap of more than 4 GiB
---port N    instead of a free one")
+--prove     adds a button that runs the garbage collector of the process, which proves deadlocks
+--record    adds a button that records steps, for the timeline
+--heap      shows the heap of the process as it is now; it stands still meanwhile, and need not have skein.inspect
+--large     the same, for a heap of more than 4 GiB
+--port N    the port; by default a free one")
 
 (defn- stop [message]
   (throw (ex-info message {::code 2})))
 
 (defn- options
-  "The options of `serve!` that the arguments mean."
+  "Returns the arguments as options of `serve!`."
   [args]
   (loop [[arg & more] args, options {}]
     (cond
@@ -41,7 +41,7 @@ x.json, or a heap file such as x.hprof.
       :else (recur more (assoc options :target arg)))))
 
 (defn run
-  "Runs the command with its arguments. Returns its exit code, or a console that runs."
+  "Runs the command with its arguments. Returns its exit code, or a running console."
   [& args]
   (try
     (if (empty? args)
@@ -58,7 +58,7 @@ x.json, or a heap file such as x.hprof.
     (finally (flush))))
 
 (defn -main
-  "Runs the command that the arguments name; exits, unless it has started a console, which ends with the process."
+  "Runs the command and exits. If the command has started a console, the process stays until it is killed, and then stops the console."
   [& args]
   (let [result (apply run args)]
     (if (:url result)

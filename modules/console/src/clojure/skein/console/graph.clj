@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.graph
-  "Who waits for whom, drawn: nodes with places, in layers along the waits.
+  "Lays out the graph of who waits for whom: nodes in layers along the waits.
 
-  * `drawn` is the whole, or what is around one node
+  * `drawn` returns the whole graph, or the part around one node
 
-  Of more than 150 nodes, blocks of one place are one node. Layers are the longest paths of waits; two sweeps order each layer by the
-  mean of the neighbours. Everything goes by the nodes' names, so the drawing stays as it is as long as the waits do."
+  If there are more than 150 nodes, the blocks of one place become one node. The layer of a node is the length of the longest path
+  of waits to it. Two sweeps order each layer by the mean position of the neighbours. Ties are decided by name, so the drawing
+  stays the same as long as the waits do."
   {:no-doc true}
   (:require
    [skein.console.looks :refer [cached]]
@@ -17,15 +18,15 @@
 
 (def ^:const ^:private max-nodes 150)
 
-;;;; What is drawn
+;;;; Nodes and edges
 
 (defn- name-of
-  "A node's name, or an edge's, to sort by."
+  "Returns the name of a node or an edge, to sort by."
   [[a b what]]
   (if what [(name-of a) (name-of b) (name what)] (str (name a) "-" b)))
 
 (defn- suspects
-  "{node verdict} of what the reports are about."
+  "Returns {node verdict} for the blocks and threads in the reports."
   [{:keys [deadlocks]}]
   (reduce (fn add [m {:keys [verdict block blocks threads awaited-by]}]
             (let [nodes (concat (map (fn b [b] [:block (:id b)]) (cond->> blocks block (cons block)))
@@ -35,12 +36,12 @@
           {} deadlocks))
 
 (defn- gone
-  "{id block} of the collected blocks of a look."
+  "Returns {id block} for the collected blocks of a look."
   [{:keys [snapshot] :as look}]
   (cached look :gone (fn make [] (into {} (map (juxt :id identity)) (:blocks (:collected snapshot))))))
 
 (defn- party
-  "The block or thread of a node, or nil."
+  "Returns the block or thread of a node, or nil."
   [{:keys [index] :as look} [kind id]]
   (case kind
     :block (or ((:blocks index) id) ((gone look) id))
@@ -48,8 +49,8 @@
     nil))
 
 (defn- edges-from
-  "The edges [from to what] that begin at a node: the waits of a block or thread, the channels that a block holds, or the block whose
-  result a channel is."
+  "Returns the edges [from to what] that begin at a node: to the channels in which a block or thread waits or that a block holds, or
+  from a channel to the block whose result it is."
   [{:keys [index] :as look} [kind id :as node]]
   (if (= :channel kind)
     (when-some [maker (:block ((:channels index) id))] [[node [:block maker] :makes]])
@@ -58,7 +59,7 @@
               (for [c holds] [node [:channel c] :holds])))))
 
 (defn- neighbours
-  "The nodes next to a node, in both directions."
+  "Returns the nodes next to a node, in both directions."
   [{:keys [index snapshot] :as look} [kind id :as node]]
   (let [result (fn result [] ((cached look :results (fn make [] (into {} (keep (fn of [{:keys [id block]}] (when block [block id]))) (:channels snapshot)))) id))]
     (concat (map second (edges-from look node))
@@ -70,7 +71,7 @@
               nil))))
 
 (defn- connected
-  "The nodes at most `hops` edges away from those of `from`."
+  "Returns the nodes at most `hops` edges away from those in `from`."
   [look from hops]
   (loop [near (set from), last-ones near, i 0]
     (if (or (= i hops) (empty? last-ones))
@@ -79,7 +80,7 @@
         (recur (into near more) more (inc i))))))
 
 (defn- all-nodes
-  "Who waits, and where; and the collected blocks for whose results somebody waits."
+  "Returns the blocks and threads that wait, the channels in which they wait, and the collected blocks whose results are awaited."
   [{:keys [snapshot]}]
   (concat (map (fn node [b] [:block (:id b)]) (:blocks snapshot))
           (map (fn node [t] [:thread (:tid t)]) (filter (comp seq :waits) (:threads snapshot)))
@@ -92,8 +93,8 @@
     [(keyword kind) (parse-long id)]))
 
 (defn- collapsed
-  "A function from a node to the one that stands for it. Blocks of one place are one, with their results, and with the channels without
-  a label in which they wait."
+  "Returns a function from a node to the node that stands for it. One node stands for all blocks of a place, for their results, and for
+  the channels without a label in which they wait."
   [{:keys [index]}]
   (let [places (HashMap.) ; a `memoize` would hash a list for each node
         place (fn place [site] (.computeIfAbsent places site (fn make [site] [:site (words/place site)])))
@@ -116,10 +117,10 @@
       (and (= :block kind) (nil? b)) (assoc :name (words/block-name id))
       (and (= :thread kind) (nil? t)) (assoc :name (str "thread " id)))))
 
-;;;; Where
+;;;; Layout
 
 (defn- layers
-  "{node layer}: one more than the furthest of those that lead to it; edges that close a cycle don't count."
+  "Returns {node layer}: one more than the highest layer of its predecessors. Edges that close a cycle don't count."
   [nodes edges]
   (let [out (group-by first edges)
         state (atom {:done #{} :order ()})
@@ -139,7 +140,7 @@
               {} order))))
 
 (defn- swept
-  "The layers with each ordered by the mean place of its nodes' neighbours in the one before."
+  "Returns the layers, each ordered by the mean position of its nodes' neighbours in the layer before."
   [layers neighbours]
   (reduce (fn order [done layer]
             (let [places (zipmap (peek done) (range))
@@ -150,7 +151,7 @@
           [(first layers)] (rest layers)))
 
 (defn- placed
-  "{node [layer place]}"
+  "Returns {node [layer position]}."
   [nodes edges]
   (let [layer (layers nodes edges)
         by-layer (into (sorted-map) (group-by layer nodes))
@@ -162,7 +163,8 @@
 (defn drawn
   "Returns {:nodes [{:key :kind :name :verdict :layer :at}] :edges [[from to what]] :total}.
 
-  of    a node such as \"block-42\", which is drawn with what is at most :hops away; nil draws what is reported, or all"
+  of    a node such as \"block-42\", which is drawn with all nodes at most :hops away; nil draws the nodes of the reports
+        and their neighbours, or all nodes if there are no reports"
   [look {:keys [of hops]}]
   (let [suspects (suspects look)
         centre (node-of of)

@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.json
-  "A dump that was written as JSON, as the snapshot that it was.
+  "Reads dumps that were written as JSON.
 
   * `read-dump`
 
-  JSON has no keywords and no symbols: which strings were some is known by their keys."
+  JSON has no keywords and no symbols, so the key of a string tells whether it was one."
   {:no-doc true}
   (:require
    [clojure.data.json :as json]
@@ -21,11 +21,11 @@
   #{:state :op :kind :reason :unit})
 
 (def ^:private places
-  "The keys of places in the source, in which all is text."
+  "The keys of places in the source, whose values stay strings."
   #{:site :older})
 
 (defn- restored
-  "What `x`, the value of `k`, was before."
+  "Returns `x`, the value of `k`, as it was before it was written."
   [k x]
   (cond
     (places k) x

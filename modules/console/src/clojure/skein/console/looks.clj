@@ -1,11 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.looks
-  "The looks at a target: the last one, and the number of blocks in those before.
+  "The looks at a target. A look is a snapshot with its index and its findings.
 
-  * `looks` at a target, `look!` takes the next one if it is due, `latest` is the last one
-  * `cached` keeps what is made of a look as long as the look
+  * `looks` makes the state, `look!` takes a look if one is due, `latest` returns the last one
+  * `cached` keeps a value that is computed from a look for as long as the look is kept
 
-  A look is taken when somebody asks for one, so a console that nobody watches costs its target nothing. After a look there is a pause
+  A look is taken on request only, so a console without an open page costs its target nothing. After a look there is a pause
   32 times as long as the target took for it."
   {:no-doc true}
   (:require
@@ -19,18 +19,18 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const ^:private pause-ms 1000)
-(def ^:const ^:private pause-factor "So looks take the target 3 % of one processor, at most." 32)
-(def ^:const ^:private max-history "Looks whose number of blocks is kept." 120)
+(def ^:const ^:private pause-factor "Limits the target's cost to 3 % of one processor." 32)
+(def ^:const ^:private max-history "The number of looks whose block counts are kept." 120)
 (def ^:const ^:private growth-every-ms 10000)
 (def ^:const ^:private growth-looks 6)
 
 (defn looks
-  "Returns what keeps the looks at `target`, see `skein.console.target`."
+  "Returns the state for the looks at `target`, see `skein.console.target`."
   [target]
   {:target target :lock (ReentrantLock.) :state (atom {:rev 0 :due-ns (System/nanoTime) :history [] :sites []})})
 
 (defn- prepared
-  "A snapshot with what all views need of it."
+  "Returns a snapshot with the index and the findings that all views need."
   [rev snapshot]
   (let [snapshot (shape/indexed snapshot)]
     {:rev rev :snapshot snapshot
@@ -40,7 +40,7 @@
      :cache (atom {})}))
 
 (defn- with-sites
-  "Adds the counts of blocks by site, each ten seconds."
+  "Adds the counts of blocks by site, every ten seconds."
   [sites {:keys [at-ms blocks]}]
   (if (< (long at-ms) (+ (long growth-every-ms) (long (:at-ms (peek sites) 0))))
     sites
@@ -48,7 +48,7 @@
       (vec (take-last growth-looks (conj sites {:at-ms at-ms :blocks (mapv (comp site :site) blocks)}))))))
 
 (defn- taken
-  "The state after a look that gave `snapshot`. It began at `start`, and took the target `taken-ns`."
+  "Returns the state after a look that gave `snapshot`, began at `start` and took the target `taken-ns`."
   [{:keys [rev history sites]} snapshot start taken-ns]
   (let [rev (inc (long rev))
         sites (with-sites sites snapshot)
@@ -86,7 +86,7 @@
       (and live? (neg? (- (long due-ns) (System/nanoTime))))))
 
 (defn look!
-  "Returns the state {:look :history :growth :error}, after a look if one is due and nobody else is about to take it."
+  "Returns the state {:look :history :growth :error}. Takes a look before if one is due and no other thread is taking it."
   [{:keys [target state ^ReentrantLock lock] :as looks}]
   (when (and (due? @state (:live? target)) (.tryLock lock))
     (try (when (due? @state (:live? target)) (take-look! looks false))
@@ -94,14 +94,14 @@
   @state)
 
 (defn prove!
-  "Returns the state after a look for which the target has run its garbage collector."
+  "Has the target run its garbage collector, takes a look, and returns the state."
   [{:keys [^ReentrantLock lock state] :as looks}]
   (.lockInterruptibly lock)
   (try (take-look! looks true) (finally (.unlock lock)))
   @state)
 
 (defn latest
-  "Returns the last state that has a look. Takes one if there is none. Throws :skein/no-look when there can't be one."
+  "Returns the last state that has a look. Takes a look if there is none. Throws :skein/no-look if that fails."
   [{:keys [^ReentrantLock lock state] :as looks}]
   (when-not (:look @state)
     (.lockInterruptibly lock)
@@ -114,7 +114,7 @@
 (def ^:const ^:private max-cached 16)
 
 (defn cached
-  "Returns what `f` makes of `look` under the key `k`, made once."
+  "Returns the value of `(f)`, which is kept with `look` under the key `k` and computed once."
   [{:keys [cache]} k f]
   (let [made (swap! cache (fn keep-it [m] (if (or (m k) (<= (long max-cached) (count m))) m (assoc m k (delay (f))))))]
     (if-some [d (made k)] @d (f))))

@@ -2,7 +2,7 @@
 (ns skein.console.query
   "The filter of the page, one line such as `state:parked op:put age>5s -site:orders.clj:31 \"free text\"`.
 
-  * `predicate` makes a function of it
+  * `predicate` makes a function out of it
 
   | term | chooses |
   | --- | --- |
@@ -15,7 +15,7 @@
   | age>5s, since<200ms | how long ago it was made, or began to wait; ms, s, m or h |
   | >! | anything else: text in its name, place or waits |
 
-  All terms must hold. A minus before a term takes its opposite."
+  A block is shown if all terms hold. A minus before a term negates it."
   {:no-doc true}
   (:require
    [clojure.string :as str]
@@ -40,19 +40,19 @@
         found))))
 
 (defn- milliseconds
-  "How many ms \"5s\" are, or nil."
+  "Returns a time such as \"5s\" in ms, or nil."
   [value]
   (when-some [[_ n unit] (re-matches #"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?" value)]
     (long (* (parse-double n) (double ({"ms" 1 "s" 1000 "m" 60000 "h" 3600000} unit 1000))))))
 
 (defn- holds
-  "A function that returns whether a text holds `value`, in large or small letters."
+  "Returns a function that returns whether a text contains `value`, in upper or lower case."
   [value]
   (let [pattern (Pattern/compile (Pattern/quote value) (bit-or Pattern/CASE_INSENSITIVE Pattern/UNICODE_CASE))]
     (fn holds? [text] (.find (.matcher pattern ^String text)))))
 
 (defn namespace-of
-  "Returns the namespace that a file is of, as its path tells.
+  "Returns the namespace of a file, by its path.
 
       (namespace-of \"demo/order_book.clj\")
       ;=> \"demo.order-book\""
@@ -68,7 +68,7 @@
       (and (str/ends-with? (str file) path) (or (nil? line-wanted) (= line-wanted (str line)))))))
 
 (defn- called?
-  "A function that returns whether a block waits in a channel whose name holds `value`."
+  "Returns a function that returns whether a block waits in a channel whose name contains the value."
   [{:keys [channels]} holds?]
   (fn called? [{:keys [waits]}]
     (some (fn in? [{:keys [channel foreign latch]}]
@@ -100,12 +100,12 @@
       (bad! text at (str "it is one of " (str/join ", " (sort (map name wanted))) "."))))
 
 (defn- at
-  "A function that returns whether a block is at a place, or in a namespace: `of-site?` is asked of each place once."
+  "Returns a function that returns whether the place of a block satisfies `of-site?`, which is called once for each place."
   [of-site?]
   (comp (memoize of-site?) :site))
 
 (defn- matcher
-  "A function of a block."
+  "Returns a function that returns whether a term holds for a block."
   [text ix {:keys [key value] :as term}]
   (case key
     nil (free value ix)

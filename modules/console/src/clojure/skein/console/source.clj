@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.source
-  "The lines of source around a place, from the folders and jars of the target.
+  "Finds the lines of source around a place, in the folders and jars of the target.
 
   * `lines` around a place
 
-  Only Clojure and Java files are read, and only those below the folders and jars: a dump may come from anywhere, and name any file."
+  It reads only Clojure and Java files below those folders or in those jars, because a dump from elsewhere may name any file."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
@@ -23,7 +23,7 @@
   (boolean (re-find #"\.(?:clj|cljc|cljs|java)$" (str file))))
 
 (defn- in-folder
-  "The text of `file` below a folder, or nil; links out of the folder are not followed."
+  "Returns the text of `file` below a folder, or nil. Does not follow links out of the folder."
   [^File folder file]
   (let [root (.toRealPath (.toPath folder) (make-array java.nio.file.LinkOption 0))
         path (.resolve root ^String file)]

@@ -1,11 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.target
-  "What a console looks at: {:name :live? :look :paths :close!}. `:look` is a function of `prove`, whether the garbage collector is to
-  run first, that returns a snapshot. `:paths` is a function that returns the folders and jars in which to look for source. What
-  lives has `:record!`, which has steps recorded, and `:timeline`, a function of `last-ms` that returns them, too.
+  "A target is what a console shows: {:name :live? :look :paths :close!}. `:look` is a function that returns a snapshot; its argument
+  says whether the garbage collector runs first. `:paths` is a function that returns the folders and jars in which to look for source.
+  A live target also has `:record!`, which begins to record steps, and `:timeline`, a function of `last-ms` that returns them.
 
   * `this-process`, `process`, `heap`, `file`
-  * `target` chooses by what is given"
+  * `target` chooses one of them by its argument"
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
@@ -37,7 +37,7 @@
     (when (and (zero? (long n)) (not was-on)) (inspect/stop!))))
 
 (defn this-process
-  "Returns this process as a target. Its inspector is on as long as one such target is open."
+  "Returns this process as a target. The inspector stays on as long as such a target is open."
   []
   (watch!)
   {:name (str "this process, " (.pid (java.lang.ProcessHandle/current)))
@@ -51,8 +51,8 @@
    :close! unwatch!})
 
 (defn process
-  "Returns the process `pid`, a string, or the one whose management agent listens at HOST:PORT, as a target. A connection that
-  breaks is made again at the next look. If a look has switched its inspector on, or `:record!` the recording, `:close!` switches that
+  "Returns the process `pid`, a string, or the one whose management agent listens at HOST:PORT, as a target. If the connection
+  breaks, the next look connects again. If a look has switched the inspector on, or `:record!` the recording, `:close!` switches that
   off again. Throws :skein/not-inspectable."
   [pid]
   (let [first-one (remote/connect pid) ; its class path and name stay the same when the connection ends
@@ -80,12 +80,12 @@
                       (catch ExceptionInfo _))) ; it has ended
                (drop!))}))
 
-(def ^:const ^:private large-heap "From how many bytes on a heap file must be asked for twice." (* 4 1024 1024 1024))
+(def ^:const ^:private large-heap "A heap of more bytes is read only with `large?`." (* 4 1024 1024 1024))
 
 (defn heap
-  "Returns what the process `pid`, a string, has in its heap now, as a target that does not live. The process stands still while it
-  writes a heap file, which is deleted when it is read. `told` gets a sentence before. Throws :skein/not-inspectable, also if the heap
-  has more than 4 GiB and `large?` is false."
+  "Returns the heap of the process `pid`, a string, as a target that is not live. Calls `told` with a sentence, and then has the process
+  write a heap file, for which the process stands still. The file is deleted after it has been read. Throws :skein/not-inspectable, also
+  if the heap has more than 4 GiB and `large?` is false."
   [pid large? told]
   (let [{:keys [paths close!]} (remote/connect pid)
         _ (close!)
@@ -93,8 +93,8 @@
                    (fn before [used]
                      (when (and (not large?) (< (long large-heap) (long used)))
                        (error/fail! :skein/not-inspectable
-                                    (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would stand still for a minute or more. With "
-                                         "--large it is done all the same.")
+                                    (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would stand still for a minute or more. "
+                                         "--large does it all the same.")
                                     {:pid pid}))
                      (told (str "Process " pid " stands still while it writes its heap, up to " (quot (long used) 1000000) " MB."))))]
     {:name (str "process " pid ", its heap")
@@ -104,11 +104,11 @@
      :close! (fn close! [])}))
 
 (defn- checked
-  "Returns `snapshot` if its parts are what the views expect, at first sight. Anybody may have written the file."
+  "Returns `snapshot` if its parts have the shape that the views expect. The file may come from anywhere."
   [path snapshot]
   (doseq [part [:blocks :threads :channels :scopes :failures :folds :locks]
           :when (not (and (or (nil? (part snapshot)) (sequential? (part snapshot))) (every? map? (part snapshot))))]
-    (error/fail! :skein/not-a-dump (str path " is no dump of the inspector: its " (name part) " are no list of maps.") {:path path}))
+    (error/fail! :skein/not-a-dump (str path " is no dump of the inspector: its " (name part) " are not a list of maps.") {:path path}))
   snapshot)
 
 (defn file
@@ -125,8 +125,9 @@
      :close! (fn close! [])}))
 
 (defn target
-  "Returns the target that `s` names: nil this process, digits a process, HOST:PORT its management agent, else a file. `:heap?` asks
-  for the heap of a process, see `heap`. Throws :skein/not-inspectable, :skein/not-a-dump, :skein/not-a-heap-file."
+  "Returns the target that `s` names: nil is this process, digits are a process, HOST:PORT is its management agent, and anything else
+  is a file. With `:heap?` the target is the heap of a process, see `heap`. Throws :skein/not-inspectable, :skein/not-a-dump,
+  :skein/not-a-heap-file."
   [s & [{:keys [heap? large? told] :or {told identity}}]]
   (cond
     (nil? s) (this-process)

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.timeline
-  "The steps and waits of blocks, of a target that records them, for the page to draw.
+  "Selects the steps and waits that the page draws, if the target records them.
 
   * `drawn`: the longest of them"
   {:no-doc true}
@@ -15,7 +15,8 @@
 (def ^:const ^:private max-ms 60000)
 
 (defn drawn
-  "Returns {:slices :total :last-ms}: what blocks did in the last `last-ms`, of many the longest, by time; or {:off why}."
+  "Returns {:slices :total :last-ms}: the steps and waits of the last `last-ms`, by time, or the longest of them if there are
+  too many. Returns {:off why} if there is no record."
   [{:keys [timeline]} last-ms]
   (if-not timeline
     {:off "A file has no timeline."}

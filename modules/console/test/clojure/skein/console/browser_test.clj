@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.browser-test
-  "The page in headless Chromium. In each test it must log no error and ask nobody but its console."
+  "The page in headless Chromium. In each test it must log no error, and send requests to its console only."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -18,12 +18,12 @@
 (set! *warn-on-reflection* true)
 
 (defn- own?
-  "Whether the page may ask for this address."
+  "Returns whether the page may request this URL."
   [{:keys [port]} url]
   (or (str/starts-with? url (str "http://127.0.0.1:" port "/")) (re-find #"^(?:about|blob|data):" url)))
 
 (defn- visit
-  "Opens the page of a console in a browser, calls `f` with that, and looks whether anything went wrong."
+  "Opens the page of a console in a browser, calls `f` with it, and asserts that the page had no error."
   [console f]
   (if (b/program)
     (b/with-browser [browser]
@@ -114,10 +114,10 @@
       (b/wait-for! page "!!document.querySelector('.row')")
       (is (str/includes? (text page ".row .name") (first hostile))))))
 
-;;;; Pages of others
+;;;; Pages of other sites
 
 (defn- other-page
-  "A server of a page that tries to read a console; what it got comes to the promise."
+  "Starts a server whose page tries to read a console. The page's result is delivered to the promise."
   ^HttpServer [{:keys [url port]} got]
   (let [token (second (re-find #"#t=(.+)" url))
         page (str "<!doctype html><script type=module>const get = async (u, o) => { try { const r = await fetch(u, o); return [r.type, r.status, await r.text()]; } catch (e) { return 'refused'; } };"
@@ -149,7 +149,7 @@
 
 ;;;; Many blocks
 
-(deftest a-hundred-thousand-rows-are-a-few-at-a-time
+(deftest large-tables-load-the-rows-in-view
   (let [many (snapshot {:blocks (mapv (fn [i] (parked i nil)) (range 1 100001))
                         :channels [{:id 1 :kind :chan :label "orders" :closed? false :takes [] :puts []}]})]
     (with-page [page (with-target {:live? false :look (constantly many)})]
@@ -166,9 +166,9 @@
       (b/wait-for! page "document.querySelectorAll('.rows a').length === 5")
       (is (str/includes? (text page ".rows a") "20,000")))))
 
-;;;; Beginnings and ends
+;;;; The target starts and ends
 
-(deftest nothing-is-claimed-before-the-first-look
+(deftest page-says-looking-before-the-first-look
   (let [looked (promise)
         console (with-target {:look (fn [_] (deref looked 60000 nil) (snapshot {:blocks [(parked 7 nil)]}))})]
     (try
@@ -184,7 +184,7 @@
         (do (println "SKIPPED: there is no headless Chromium on the PATH") (is (nil? (b/program)))))
       (finally (deliver looked true) (console/stop! console)))))
 
-(deftest a-hidden-page-takes-no-looks
+(deftest hidden-page-takes-no-looks
   (let [n (atom 0)]
     (with-page [page (with-target {:look (fn [_] (swap! n inc) (snapshot {}))})]
       (b/eventually "two looks" (fn [] (< 1 (long @n))))
@@ -195,7 +195,7 @@
       (let [before @n]
         (b/eventually "looks again" (fn [] (< (long before) (long @n))))))))
 
-(deftest when-the-target-ends-the-last-look-stays
+(deftest last-look-stays-when-the-target-ends
   (let [alive (atom true)]
     (with-page [page (with-target {:look (fn [_] (if @alive
                                                    (snapshot {:blocks [(parked 7 nil)]})
@@ -207,7 +207,7 @@
       (is (= "no answer" (text page ".status")))
       (is (re-find #"go-7" (text page ".rows a"))))))
 
-;;;; Everybody
+;;;; Accessibility
 
 (def ^:private ten
   (delay (snapshot {:blocks (mapv (fn [i] (parked i nil)) (range 1 11))
@@ -219,7 +219,7 @@
                     :folds [{:thread "main" :tid 1 :since-ms 5 :done 4 :total 9 :unit :elements}]
                     :failures [{:at-ms 0 :thread "t" :exception "java.lang.Error" :site {:file "shop.clj" :line 8}}]})))
 
-(deftest the-keyboard-is-enough
+(deftest page-works-with-the-keyboard-alone
   (with-page [page (with-target {:look (fn [_] @ten)})]
     (let [waits (fn waits [js] (b/wait-for! page js))]
       (b/key! page "3")
@@ -248,7 +248,7 @@
       (waits "document.querySelector('#help').open"))))
 
 (def ^:private faults
-  "JavaScript: what in the page has too little contrast, or no name."
+  "JavaScript that returns the elements with too little contrast or without a name."
   "(() => {
      const rgb = (s) => (s.match(/[\\d.]+/g) || []).map(Number);
      const light = ([r, g, b]) => [r, g, b].map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
@@ -268,7 +268,7 @@
      if (document.documentElement.scrollWidth > innerWidth) found.push('it is too wide');
      return found; })()")
 
-(deftest everything-can-be-read-and-has-a-name
+(deftest elements-have-contrast-and-names
   (with-page [page (with-target {:look (fn [_] @ten)})]
     (doseq [[width scheme] [[1280 "light"] [1280 "dark"] [800 "light"]]
             hash ["#/overview" "#/problems" "#/sites" "#/blocks" "#/channels" "#/threads" "#/graph" "#/scopes" "#/timeline" "#/compare" "#/block/3" "#/channel/1"]]

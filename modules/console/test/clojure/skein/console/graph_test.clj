@@ -8,7 +8,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- look
-  "Blocks [id op channel holds] as a look, which `reports` are about."
+  "Returns a look with blocks, given as [id op channel holds], and `reports`."
   [waits reports]
   (let [blocks (for [[id op c holds] waits]
                  {:id id :state :parked :site {:file "a.clj" :line 1 :form (str "(at " c ")")} :waits [{:op op :channel c}] :holds holds})
@@ -29,13 +29,13 @@
     (is (= [["block-1" "channel-7" "put"] ["block-2" "channel-7" "take"] ["block-3" "channel-8" "take"]] (:edges drawn)))
     (is (= drawn (graph/drawn (look [[1 :put 7] [2 :take 7] [3 :take 8]] []) {:hops 2})))))
 
-(deftest what-is-reported-is-drawn-first-and-marked
+(deftest reported-nodes-are-drawn-first-and-marked
   (let [l (look [[1 :put 7] [2 :take 7] [3 :take 8]] [{:verdict :suspected :blocks [{:id 3}]}])
         drawn (graph/drawn l {:hops 2})]
     (is (:reported drawn))
     (is (= {"block-3" "suspected" "channel-8" nil} (into {} (map (juxt :key :verdict)) (:nodes drawn))))))
 
-(deftest what-is-near-a-node
+(deftest the-graph-around-a-node
   (let [l (look [[1 :put 7] [2 :take 7] [3 :take 8]] [])
         near (fn near [of hops] (set (keys (places (graph/drawn l {:of of :hops hops})))))]
     (is (= #{"block-1" "channel-7"} (near "block-1" 1)))
@@ -43,7 +43,7 @@
     (is (= #{"block-9"} (near "block-9" 2)))
     (is (= 5 (count (near "nonsense" 2))))))
 
-(deftest a-cycle-has-places
+(deftest nodes-of-a-cycle-have-positions
   (let [drawn (graph/drawn (look [[1 :put 7 [8]] [2 :put 8 [7]]] []) {:hops 2})]
     (is (= 4 (count (set (vals (places drawn))))))
     (is (= 4 (count (:edges drawn))))))
@@ -57,7 +57,7 @@
     (doseq [of [nil "block-1" "block-2" "thread-5"]]
       (is (= edges (set (:edges (graph/drawn l {:of of :hops 2})))) of))))
 
-(deftest many-blocks-of-one-place-are-one-node
+(deftest many-blocks-of-one-place-become-one-node
   (let [l (look (for [i (range 1000)] [i :take (if (< i 600) 7 8)]) [])
         drawn (graph/drawn (assoc-in l [:index :channels 7 :label] "jobs") {:hops 2})]
     (is (= 1002 (:total drawn)))

@@ -13,18 +13,18 @@
 (set! *warn-on-reflection* true)
 
 (defn- with-file
-  "Calls `f` with a file of that ending, which is deleted then."
+  "Calls `f` with a temporary file of that extension."
   [ending f]
   (let [file (File/createTempFile "skein-console" ending)]
     (try (f (str file)) (finally (io/delete-file file)))))
 
 (defn- both
-  "A snapshot as both kinds of dump give it back."
+  "Returns a snapshot as it is read from each kind of dump."
   [snapshot]
   [(with-file ".edn" (fn edn [path] (inspect/dump! snapshot path) (inspect/read-dump path)))
    (with-file ".json" (fn json [path] (inspect/dump! snapshot path) (json/read-dump path)))])
 
-(deftest json-gives-back-what-edn-gives-back
+(deftest json-and-edn-dumps-are-read-as-equal
   (inspect/stop!)
   (inspect/start!)
   (let [c (inspect/label! (chan 3) "\"\u2028 :orders/x"), t (a/timeout 60000)
@@ -38,11 +38,11 @@
     (is (= 3 (count blocks)))
     (inspect/stop!)))
 
-(deftest the-dump-of-the-first-version-is-the-same-in-json
+(deftest version-1-dumps-are-read-from-json
   (let [[edn json] (both (inspect/read-dump "modules/inspect/test/clojure/skein/inspect/dump-1.edn"))]
     (is (= edn json))))
 
-(deftest what-is-no-dump-is-refused
+(deftest other-files-are-refused
   (doseq [text ["" "{" "[]" "5" "{\"skein/snapshot\": 99}" "{\"skein/snapshot\"" "\u0000" (apply str (repeat 200000 \[))]]
     (with-file ".json"
       (fn refuse [path]

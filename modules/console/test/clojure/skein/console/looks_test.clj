@@ -14,11 +14,11 @@
    :blocks (vec (repeat n {:id n :state :parked :site {:file "a.clj" :line 1} :waits []}))})
 
 (defn- target
-  "Gives what `look` returns of the number of the look, from 1; counts the looks in `n`."
+  "A target whose looks return `(look i)`, for i from 1. Counts the looks in `n`."
   [n look]
   {:live? true :look (fn [_] (look (swap! n inc)))})
 
-(deftest nobody-asks-nobody-looks
+(deftest no-look-without-a-request
   (let [n (atom 0), l (looks/looks (target n snapshot))]
     (is (= 0 @n))
     (is (= 1 (:rev (:look (looks/latest l))) (:rev (:look (looks/latest l)))))
@@ -26,7 +26,7 @@
     (is (= [1] (:history (looks/look! l))))
     (is (= 1 @n) "the next one is not due")))
 
-(deftest looks-go-on-when-they-are-due
+(deftest looks-are-taken-when-due
   (let [n (atom 0), l (looks/looks (target n snapshot))]
     (looks/latest l)
     (swap! (:state l) assoc :due-ns (- (System/nanoTime) 1))
@@ -34,7 +34,7 @@
     (is (= 2 @n))
     (is (= 3 (:rev (:look (looks/prove! l)))) "a proof does not wait")))
 
-(deftest a-target-that-takes-long-is-left-alone-32-times-as-long
+(deftest pause-is-32-times-as-long-as-a-look
   (let [took-ns 40000000
         began (atom nil)
         l (looks/looks (target (atom 0) (fn slow [i]
@@ -45,13 +45,13 @@
         {:keys [due-ns]} (looks/prove! l)]
     (is (<= (* 33 took-ns) (- due-ns @began)))))
 
-(deftest a-file-is-looked-at-once
+(deftest a-file-is-read-once
   (let [n (atom 0), l (looks/looks (assoc (target n snapshot) :live? false))]
     (looks/latest l)
     (dotimes [_ 3] (swap! (:state l) assoc :due-ns (- (System/nanoTime) 1)) (looks/look! l))
     (is (= 1 @n))))
 
-(deftest the-last-look-stays-when-the-target-ends
+(deftest last-look-stays-when-the-target-ends
   (let [n (atom 0), l (looks/looks (target n (fn [i] (if (= 1 i) (snapshot 1) (throw (ex-info "It has ended." {:skein/error :skein/not-inspectable}))))))]
     (looks/latest l)
     (let [{:keys [look error]} (looks/prove! l)]
@@ -59,7 +59,7 @@
       (is (= "It has ended." (:says error))))
     (is (some? (:look (looks/latest l))))))
 
-(deftest no-look-at-all-is-said
+(deftest failed-first-look-is-reported
   (let [l (looks/looks (target (atom 0) (fn [_] (throw (java.io.IOException. "gone")))))]
     (is (= {:skein/error :skein/no-look} (try (looks/latest l) (catch ExceptionInfo e (ex-data e)))))))
 
@@ -72,13 +72,13 @@
     (.countDown go-on)
     (is (= 1 (:rev (:look @first-look)) @n))))
 
-(deftest growth-is-found-over-looks
+(deftest growth-is-found-across-looks
   (let [n (atom 0)
         l (looks/looks (target n (fn [i] (assoc (snapshot (* 200 (long i))) :at-ms (* 10000 (long i))))))]
     (dotimes [_ 6] (looks/prove! l))
     (is (= [[200 1200]] (map (juxt :from :to) (:growth (looks/latest l)))))))
 
-(deftest what-is-made-of-a-look-is-made-once
+(deftest cached-values-are-computed-once
   (let [n (atom 0), look (:look (looks/latest (looks/looks (target (atom 0) snapshot))))]
     (is (= 1 (looks/cached look :a #(swap! n inc)) (looks/cached look :a #(swap! n inc))))
     (is (= 40 (count (for [i (range 40)] (looks/cached look [:many i] (constantly i))))) "however many there are")))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.pictures
-  "The pictures in doc/console.md: `./skein pictures` takes them of a small program that goes wrong."
+  "Takes the pictures in doc/console.md, of a small program with deadlocks: `./skein pictures`."
   (:require
    [skein.async :as a :refer [<! <!! >! alts! chan go go-loop timeout]]
    [skein.browser :as b]
@@ -10,7 +10,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- exchange
-  "Each block has filled a channel that the other should empty."
+  "Makes two blocks that have each filled a channel from which the other should take."
   []
   (let [orders (inspect/label! (chan 1) "orders"), replies (inspect/label! (chan 1) "replies")]
     (go (>! orders :first) (>! orders :second) (<! replies))
@@ -21,7 +21,7 @@
 (def ^:private jobs (inspect/label! (chan 8) "jobs"))
 
 (defn- appraise!
-  "Each waits for what the other would give it then."
+  "Makes two blocks that wait for a value of each other."
   []
   (go (>! prices (<! stock)))
   (go (>! stock (<! prices))))

@@ -48,7 +48,7 @@
   (try (query/predicate text (shape/index snapshot)) nil
        (catch ExceptionInfo e [(:skein/error (ex-data e)) (:at (ex-data e))])))
 
-(deftest a-filter-that-means-nothing-is-refused-with-its-place
+(deftest bad-filter-is-refused-with-its-position
   (are [text at] (= [:skein/bad-filter at] (refused-at text))
     "state:asleep" 0
     "op:put op:jump" 7

@@ -41,11 +41,11 @@
       (is (= [24 25 26 27 28 29 30] (map :n (source/lines paths {:file "demo/a.clj" :line 30}))))
       (is (= [[10 true]] (shown paths "demo/b.clj" 10)))
       (is (= [[10 true]] (shown paths (str folder "/src/demo/a.clj") 10)) "a file that was loaded by its whole path")
-      (testing "what isn't there"
+      (testing "missing files and lines"
         (doseq [[file line] [["demo/a.clj" 31] ["demo/a.clj" 0] ["demo/a.clj" nil] ["demo/c.clj" 1] [nil 1] ["NO_SOURCE_PATH" 1] ["a\u0000.clj" 1]]]
           (is (nil? (source/lines paths {:file file :line line})) [file line]))))))
 
-(deftest nothing-outside-of-the-folders-is-read
+(deftest files-outside-the-folders-are-not-read
   (with-folder [folder]
     (write! folder "src/a.clj" text)
     (write! folder "secret.clj" text)

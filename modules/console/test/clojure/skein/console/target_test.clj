@@ -20,7 +20,7 @@
   (try (target/target s) nil
        (catch ExceptionInfo e (:skein/error (ex-data e)))))
 
-(deftest what-is-no-target-is-refused
+(deftest bad-targets-are-refused
   (is (= :skein/not-inspectable (refused "no-such-file.edn") (refused "999999999") (refused "127.0.0.1:1") (refused "127.0.0.1:99999")))
   (is (thrown-with-msg? ExceptionInfo #"nothing answers there \(ConnectException: Connection refused\)\." (target/target "127.0.0.1:1")))
   (is (= :skein/not-a-dump (refused "deps.edn")))
@@ -50,7 +50,7 @@
   (is (inspect/on?) "it was on before")
   (inspect/stop!))
 
-(deftest a-dump-is-a-target-that-does-not-live
+(deftest a-dump-is-not-live
   (let [file (File/createTempFile "skein-console" ".edn")]
     (try
       (inspect/start!)
@@ -62,7 +62,7 @@
       (finally (inspect/stop!) (io/delete-file file)))))
 
 (defn- start
-  "Starts a program, a form, that prints when it is ready; it has not heard of the inspector."
+  "Starts a process that runs a form, which prints when it is ready, without the inspector."
   ^Process [program]
   (let [^List command [(str (System/getProperty "java.home") "/bin/java") "-Xmx300m" "-cp" (System/getProperty "java.class.path")
                        "clojure.main" "-e" (pr-str program)]
@@ -102,7 +102,7 @@
         (close!))
       (finally (.destroyForcibly process)))))
 
-(deftest the-heap-of-a-process-shows-what-was-parked-before
+(deftest heap-of-a-process-shows-older-blocks
   (let [process (start '(do (require '[skein.async :as a])
                             (def c (a/chan))
                             (def waits (a/go (a/<! c)))
@@ -121,7 +121,7 @@
         (is (= :skein/not-inspectable (try (target/target pid {:heap? true}) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
       (finally (.destroyForcibly process)))))
 
-(deftest a-heap-file-shows-what-was-parked-before
+(deftest heap-file-shows-older-blocks
   (let [folder (.toFile (java.nio.file.Files/createTempDirectory "skein-console" (make-array java.nio.file.attribute.FileAttribute 0)))
         path (str (io/file folder "x.hprof"))
         process (start '(do (require '[skein.async :as a])

@@ -6,7 +6,7 @@
 
 (set! *warn-on-reflection* true)
 
-(deftest why-there-is-no-timeline
+(deftest missing-timeline-is-explained
   (let [throwing (fn throwing [text] {:timeline (fn fail [_] (throw (ex-info text {:skein/error :skein/not-inspectable})))})]
     (is (= {:off "A file has no timeline."} (timeline/drawn {} 1000)))
     (is (= {:off "The steps of blocks are not recorded."}

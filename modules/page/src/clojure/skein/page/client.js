@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a page talks with its server: the token, questions, and the stream of events.
+// How a page talks to its server: the token, requests, and the stream of events.
 
-// The token comes in the fragment of the address, and goes from there before anybody copies the address.
+// The token comes in the fragment of the address. It is removed, so that it isn't copied with the address.
 function token() {
   const given = /^#t=([\w-]+)$/.exec(location.hash);
   if (given) {
@@ -16,10 +16,10 @@ addEventListener('hashchange', () => { if (/^#t=/.test(location.hash)) { token()
 
 export const authorization = { Authorization: `Bearer ${secret}` };
 
-/** What is wrong if the server answers with `status`. */
+/** The message for an error status. */
 export const refusal = (status) => status === 403 ? 'This page has no valid token. Open the address that the command printed.' : `The server could not answer (${status}).`;
 
-/** The server's reply, or null if what was asked for is not there. Throws TypeError if there is no server. */
+/** Returns the server's reply, or null for a 404. Throws TypeError if there is no server. */
 export async function ask(path, params = {}, options = {}) {
   const given = Object.entries(params).filter(([, v]) => v !== null && v !== undefined && v !== '');
   const reply = await fetch(`/api/${path}?${new URLSearchParams(given)}`, { ...options, headers: authorization });
@@ -30,8 +30,8 @@ export async function ask(path, params = {}, options = {}) {
 }
 
 /**
- * Reads the server's events. Returns a function that switches this on and off. `heard` gets the newest event, `lost` the error when
- * there is no stream; a new one is tried each second.
+ * Reads the server's events. Returns a function that switches this on and off. `heard` gets the newest event. If the stream fails,
+ * `lost` gets the error, and the page connects again after a second.
  */
 export function stream(heard, lost) {
   let current = null;
@@ -45,7 +45,7 @@ export function stream(heard, lost) {
         text += value;
         const events = text.split('\n\n');
         text = events.pop();
-        const newest = events.map((e) => e.slice(6)).findLast((e) => e); // an empty one says that the server is there
+        const newest = events.map((e) => e.slice(6)).findLast((e) => e); // an empty one only keeps the connection alive
         if (newest) heard(JSON.parse(newest));
       }
       lost(new TypeError('The stream has ended.'));
@@ -61,7 +61,7 @@ export function stream(heard, lost) {
   };
 }
 
-/** A function that runs `f`, once at a time: of the calls that come meanwhile the last counts. If `f` returns true, it is run again. */
+/** Returns a function that runs `f`, never twice at once. Calls meanwhile cause one more run, as does a result of true. */
 export function oneAtATime(f) {
   let running = false;
   let again = false;

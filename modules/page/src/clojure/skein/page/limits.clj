@@ -1,11 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.page.limits
-  "What a bad client can have of a server: so many requests at once, so long for each, so many streams, so many wrong tokens.
+  "Limits what a bad client can take from a server: the requests at once, the time for each, the streams, and the wrong tokens.
 
-  * `limits` makes the state, `executor` runs requests within it, `stop!` ends them
-  * `read!` `begin-stream!` `sending` `end-stream!` `wrong-token!` tell it what a request has come to
+  * `limits` makes the state, `executor` runs requests within the limits, `stop!` ends them
+  * `read!` `begin-stream!` `sending` `end-stream!` `wrong-token!` report the progress of a request
 
-  The JDK has limits too, but as properties of the whole JVM, which belongs to the program."
+  The JDK's own limits are properties of the whole JVM, which belongs to the program."
   {:no-doc true}
   (:import
    (java.util Map$Entry)
@@ -13,13 +13,13 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:const ^:private max-requests "That run at once, streams too." 16)
+(def ^:const ^:private max-requests "At once, with streams." 16)
 (def ^:const ^:private max-streams 8)
-(def ^:const ^:private reading-ms "In which a request must have been sent." 10000)
-(def ^:const ^:private replying-ms "In which its reply must have been read, or an event of a stream." 60000)
-(def ^:const ^:private giving-way-ms "In which the oldest half request must be gone for a new one." 1000)
+(def ^:const ^:private reading-ms "Time to send a request." 10000)
+(def ^:const ^:private replying-ms "Time to read a reply, or an event of a stream." 60000)
+(def ^:const ^:private giving-way-ms "How long a new request waits for the oldest incomplete one to end." 1000)
 (def ^:const ^:private sweep-ms 500)
-(def ^:const ^:private max-wrong "Wrong tokens a minute." 20)
+(def ^:const ^:private max-wrong "Wrong tokens per minute." 20)
 
 (defn limits
   "Returns the state of one server's limits. A test may give another :replying-ms."
@@ -37,7 +37,7 @@
   (.put running (Thread/currentThread) (+ (System/nanoTime) (* 1000000 (long ms)))))
 
 (defn read!
-  "This thread has read its request."
+  "Notes that this thread has read its request."
   [{:keys [^ConcurrentLinkedQueue reading replying-ms] :as limits}]
   (.remove reading (Thread/currentThread))
   (until! limits replying-ms))
@@ -45,26 +45,26 @@
 (def ^:const ^:private never-ms (* 1000 60 60 24 365))
 
 (defn begin-stream!
-  "Returns whether there may be one more stream. It has no deadline between its events."
+  "Begins a stream, which has no deadline between its events. Returns whether it may begin."
   [{:keys [^Semaphore streams] :as limits}]
   (let [begins? (.tryAcquire streams)]
     (when begins? (until! limits never-ms))
     begins?))
 
 (defn sending
-  "Calls `f`, which sends an event of a stream, and is interrupted if its reader takes too long."
+  "Calls `f`, which sends an event of a stream. Interrupts it if the reader takes too long."
   [{:keys [replying-ms] :as limits} f]
   (until! limits replying-ms)
   (f)
   (until! limits never-ms))
 
 (defn end-stream!
-  "The stream of this thread has ended."
+  "Notes that the stream of this thread has ended."
   [{:keys [^Semaphore streams]}]
   (.release streams))
 
 (defn wrong-token!
-  "A wrong token was given. Returns whether there were too many in this minute."
+  "Counts a wrong token. Returns whether there were too many in this minute."
   [{:keys [wrong]}]
   (let [now (System/nanoTime)
         {:keys [count]} (swap! wrong (fn add [{:keys [since] :as m}]
@@ -93,8 +93,8 @@
        (catch InterruptedException _))) ; the server stops
 
 (defn- begin?
-  "Returns whether one more request may run. If there are too many, the oldest of those that have not been sent yet gives way: so who
-  sends only halves does not shut the user out."
+  "Returns whether one more request may run. If there are too many, interrupts the oldest request that is still incomplete, so that
+  incomplete requests can't shut the user out."
   [{:keys [^Semaphore requests ^ConcurrentLinkedQueue reading]}]
   (or (.tryAcquire requests)
       (when-some [^Thread oldest (.poll reading)]
@@ -113,16 +113,16 @@
         (.release requests)))))
 
 (defn- thread-builder
-  "Before Java 24 the JDK's server keeps the carrier of a virtual thread while it waits for a request: some halves of requests would keep
-  them all."
+  "Returns a builder of threads for requests. Before Java 24 the JDK's server pins the carrier thread of a virtual thread while it waits
+  for a request, so a few incomplete requests would take all carrier threads."
   ^java.lang.Thread$Builder []
   (if (< (.feature (Runtime/version)) 24)
     (.daemon (Thread/ofPlatform))
     (Thread/ofVirtual)))
 
 (defn executor
-  "Returns an executor that runs each request on a thread of its own, a virtual one where it can, and interrupts those that are late. It refuses one too many: the
-  server then closes the connection."
+  "Returns an executor that runs each request on a new thread and interrupts requests that are late. It throws if there are too many
+  requests; the server then closes the connection."
   ^Executor [{:keys [sweeper] :as limits}]
   (reset! sweeper (.start (thread-builder) (fn sweep [] (sweep! limits))))
   (reify Executor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes what is shown into what should be, so that focus and scroll stay.
+// Updates the page in place, so that focus and scroll positions stay.
 
 const keyOf = (n) => (n.getAttribute && n.getAttribute('data-key')) || '';
 
@@ -12,13 +12,13 @@ function sync(old, fresh) {
   }
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== 'open') old.removeAttribute(name);
   for (const { name, value } of [...fresh.attributes]) {
-    if (name === 'style') old.style.cssText = value; // as an attribute the page's policy forbids it
+    if (name === 'style') old.style.cssText = value; // the page's policy forbids style attributes
     else if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   morph(old, fresh);
 }
 
-/** Gives `old` the children of `fresh`, keeping those that are the same. An input that is being typed into is left alone. */
+/** Gives `old` the children of `fresh`, and keeps those that are the same. Leaves a focused input alone. */
 export function morph(old, fresh) {
   if (old === document.activeElement && old.nodeName === 'INPUT') return;
   const keyed = new Map([...old.childNodes].filter(keyOf).map((n) => [keyOf(n), n]));

@@ -22,7 +22,7 @@ const state = { tick: null, data: undefined, shown: null, failed: null, paused: 
 
 // --- Asking ----------------------------------------------------------------------
 
-// What a view asks is given up when another view is opened.
+// The request of a view is aborted when another view opens.
 const get = async (path, params) => (await ask(path, params, { signal: state.question?.signal }))?.json() ?? null;
 
 // --- Where we are ----------------------------------------------------------------
@@ -78,7 +78,7 @@ function renderHead() {
       c.memory ? h('span', { title: 'Of the heap, garbage included' }, `heap ${number(c.memory.used)} of ${number(c.memory.max)} MB`) : null,
       spark(tick.history)),
     h('div', { class: 'tools' },
-      tick?.live ? h('button', { 'data-act': 'pause', title: 'Space' }, state.paused ? 'Go on' : 'Pause') : null,
+      tick?.live ? h('button', { 'data-act': 'pause', title: 'Space' }, state.paused ? 'Resume' : 'Pause') : null,
       tick?.actions?.includes('prove')
         ? h('button', { 'data-act': 'prove', title: 'Runs the garbage collector of the process' }, 'Prove') : null,
       h('button', { 'data-act': 'dump', title: 'Saves this look as a file' }, 'Save'),
@@ -92,7 +92,7 @@ function renderHead() {
     h('a', { href: `#/${v}`, 'data-key': v, 'aria-current': (parents[view] || view) === v ? 'page' : null },
       h('kbd', null, String(i + 1)), title,
       counts[v] ? h('span', { class: v === 'problems' && grave ? 'count grave' : 'count' }, number(counts[v])) : null))));
-  const error = state.failed || (state.gone && 'The console has ended, or can\'t be reached.') ||
+  const error = state.failed || (state.gone && 'The console has ended or does not answer.') ||
     (tick?.error && `${tick.error.says} What you see is the last look, of ${new Date(tick.at).toLocaleTimeString('sv-SE')}.`);
   morph(byId('banner'), h('div', null, error ? h('p', null, error) : null));
 }
@@ -110,7 +110,7 @@ function render() {
   if (state.data === undefined) return;
   document.title = `${view.title}${r.id ? ` ${r.id}` : ''} – Skein`;
   main.className = r.view;
-  morph(main, h('main', null, state.data === null ? h('p', { class: 'quiet' }, view.missing || 'It is not there any more.') : view.render(state.data, r, state)));
+  morph(main, h('main', null, state.data === null ? h('p', { class: 'quiet' }, view.missing || 'It no longer exists.') : view.render(state.data, r, state)));
   if (state.data) view.after?.(main, state.data, r);
   if (state.focusRow !== null) {
     main.querySelector(`[data-row="${state.focusRow}"]`)?.focus({ preventScroll: true });
@@ -174,12 +174,12 @@ const actions = {
 };
 
 const keys = [
-  ['1 – 9', 'the views'], ['j k ↓ ↑', 'from row to row'], ['Enter', 'open'], ['Esc', 'back'], ['/', 'filter'], ['Space', 'pause, go on'], ['?', 'this']];
+  ['1 – 9', 'the views'], ['j k ↓ ↑', 'from row to row'], ['Enter', 'open'], ['Esc', 'back'], ['/', 'filter'], ['Space', 'pause, resume'], ['?', 'this']];
 
 const terms = [
   ['state:parked', 'new, ready, running or parked'], ['op:put', 'take or put'], ['site:orders.clj:31', 'a file, or a line of it'],
   ['ns:demo.*', 'namespaces'], ['chan:orders', 'the name of a channel'], ['parent:42', 'made by go-42'],
-  ['age>5s  since<1m', 'times in ms, s, m, h'], ['-op:take', 'not that'], ['"free text"', 'in names, places, waits']];
+  ['age>5s  since<1m', 'times in ms, s, m, h'], ['-op:take', 'the opposite'], ['"free text"', 'in names, places, waits']];
 
 function help() {
   const table = (rows) => h('table', null, rows.map(([k, v]) => h('tr', null, h('th', { scope: 'row' }, h('kbd', null, k)), h('td', null, v))));
@@ -237,7 +237,7 @@ document.addEventListener('keydown', (e) => {
   if (act) { e.preventDefault(); act(); }
 });
 
-// Scroll events don't bubble, but can be captured.
+// Scroll events don't bubble, so they are captured.
 document.addEventListener('scroll', (e) => {
   if (e.target.classList?.contains('scroll') && tableWindow.scrolled(e.target)) refresh();
 }, true);

@@ -19,7 +19,7 @@ const optional = (title, rows, show = list) => rows?.length ? section(title, sho
 
 export const block = {
   title: 'Block',
-  missing: 'This block has ended, or never was.',
+  missing: 'This block has ended, or never existed.',
   data: (get, r) => get('block', { id: r.id }),
   render: (b) => [
     h('div', { class: 'title' }, h('h1', null, b.name), h('span', { class: `state ${b.state}` }, b.state),
@@ -30,8 +30,8 @@ export const block = {
       b.age !== null && b.age !== undefined ? `Made ${time(b.age)} ago` : 'Its age is not known', b.runs !== null && b.runs !== undefined ? `, ${plural(b.runs, 'step')}` : '',
       b['in-try'] ? ', inside a try' : '', b.scope ? `, in scope ${b.scope}` : b.cancellable ? ', can be cancelled' : '',
       b.refused ? `, ${plural(b.refused, 'operation')} refused by a closed channel` : '', '.'].join('')),
-    b.source ? source(b.source) : h('p', { class: 'note' }, `${b.file || 'Its source'}${b.line ? `:${b.line}` : ''} is not among the folders and jars of the process: `, h('code', null, b.form || '')),
-    b.on ? section('Its step is on a thread', h('p', null, `${b.on.name}, ${b.on.state}, at ${b.on.place || 'an unknown place'}.`), source(b.on.source)) : null,
+    b.source ? source(b.source) : h('p', { class: 'note' }, `${b.file || 'Its source'}${b.line ? `:${b.line}` : ''} is not on the class path of the process: `, h('code', null, b.form || '')),
+    b.on ? section('It runs on a thread', h('p', null, `${b.on.name}, ${b.on.state}, at ${b.on.place || 'an unknown place'}.`), source(b.on.source)) : null,
     optional('It waits in', b['waits-in'], (cs) => h('ul', { class: 'plain' }, cs.map((c) =>
       h('li', null, `to ${c.op} `, c.op === 'put' ? 'on ' : 'from ', channelLine(c), c['in-queue'] ? `, number ${number(c['in-queue'])} in the queue` : '')))),
     b.chain?.length > 1 ? section('The chain of waits', h('ol', { class: 'chain' }, b.chain.map((c) => h('li', null, line(c))))) : null,

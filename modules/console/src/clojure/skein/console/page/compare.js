@@ -25,8 +25,8 @@ export const compare = {
   render: ({ before, now, since }) => [
     h('p', null, before
       ? `Blocks by place, ${since ? `${time(Date.now() - since)} ago` : 'in the earlier file'} and now. What grew is first. `
-      : 'Remember how many blocks are where, and come back later: this view then shows what grew. ',
-    h('button', { 'data-act': 'remember' }, before ? 'Remember anew' : 'Remember')),
+      : 'Remember how many blocks are at each place. Later this view shows what grew. ',
+    h('button', { 'data-act': 'remember' }, before ? 'Remember again' : 'Remember')),
     !before ? null : ((rows) => rows.length
       ? h('table', { class: 'plain' },
         h('thead', null, h('tr', null, ['Before', 'Now', 'Change', 'Place'].map((t, i) => h('th', { scope: 'col', class: i < 3 ? 'num' : null }, t)))),

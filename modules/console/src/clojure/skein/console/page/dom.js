@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements from text, never from markup.
+// Makes elements out of text, never out of markup.
 
 const svgNames = new Set(['svg', 'g', 'path', 'polyline', 'rect', 'polygon', 'circle', 'text', 'tspan', 'marker', 'defs', 'title']);
 
@@ -16,7 +16,7 @@ function make(namespace, tag, props, children) {
   return e;
 }
 
-/** An element of HTML, or of SVG by its name. A text is a text, whatever is in it. */
+/** Returns an element of HTML, or of SVG if its name is one of SVG. Strings become text, never markup. */
 export const h = (tag, props, ...children) =>
   make(svgNames.has(tag) ? 'http://www.w3.org/2000/svg' : null, tag, props, children);
 
@@ -38,12 +38,12 @@ export const number = (n) => (n === null || n === undefined ? '–' : n.toLocale
 
 export const plural = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
-/** A sentence, in which the names of blocks are links. */
+/** Returns a sentence in which the names of blocks are links. */
 export const words = (text) =>
   String(text ?? '').split(/\b(go-\d+)\b/).map((part) =>
     /^go-\d+$/.test(part) ? h('a', { href: `#/block/${part.slice(3)}` }, part) : part);
 
-/** How sure or grave something is, as a word with a colour. */
+/** Returns the rank of a finding as a coloured word. */
 export const badge = (rank) => h('span', { class: `badge ${rank}` }, rank);
 
 /** Lines of source, with one of them marked. */

@@ -61,7 +61,7 @@ export const graph = {
     return [
       h('p', { class: 'quiet' },
         d.of ? [`What is at most ${plural(hops, 'step')} away. `, h('a', { href: `#/graph?of=${d.of}&hops=${hops + 1}` }, 'Further'), ' · ', h('a', { href: '#/graph' }, 'All')]
-          : d.reported ? 'What can\'t go on, and what is near it.' : 'All that waits.',
+          : d.reported ? 'What can never continue, and its neighbours.' : 'All waits.',
         ` ${plural(d.total, 'node')}${d.total > d.nodes.length ? `, drawn as ${number(d.nodes.length)}: blocks of one place together` : ''}. `,
         'Round: a block. Square: a channel. Pointed: a thread. Dashed: has the channel in a local.'),
       d.nodes.length ? h('div', { class: 'canvas', tabindex: '0', role: 'region', 'aria-label': 'Graph of waits' },

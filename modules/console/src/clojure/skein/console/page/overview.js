@@ -28,7 +28,7 @@ export const problems = {
     d.leaks.length ? section('Collected before they had ended', h('ul', { class: 'plain' }, d.leaks.map((l) =>
       h('li', null, h('b', null, number(l.count)), ` at ${l.place}: ${(kinds[l.kind] || l.kind).replaceAll('-', ' ')}`,
         l['last-ms'] !== null && l['last-ms'] !== undefined ? `. The last began to wait ${time(l['last-ms'])} ago.` : '.')))) : null,
-    d.failures.length ? section('Exceptions that reached nobody', h('ul', { class: 'plain' }, d.failures.map((f) =>
+    d.failures.length ? section('Uncaught exceptions', h('ul', { class: 'plain' }, d.failures.map((f) =>
       h('li', null, new Date(f['at-ms']).toLocaleTimeString('sv-SE'), ' ', h('b', null, f.exception), f.place ? ` at ${f.place}` : '', `, on ${f.thread}`)))) : null],
 };
 
@@ -50,7 +50,7 @@ export const overview = {
         d.more ? h('p', null, h('a', { href: '#/problems' }, `${plural(d.more, 'more problem')}`)) : null,
         d.findings.length ? null : h('p', { class: 'quiet' }, 'No deadlock is proven or suspected, and nothing else looks wrong.'),
         d.findings.some((f) => f.rank === 'suspected') && state.tick?.live && !state.tick.actions.includes('prove')
-          ? h('p', { class: 'note' }, 'Suspicions may be wrong. Start the console with --prove, and the garbage collector can tell.') : null),
+          ? h('p', { class: 'note' }, 'Suspicions may be wrong. Start the console with --prove, and the garbage collector can check them.') : null),
       h('div', { class: 'side' },
         d.oldest.length ? section('The oldest waits', h('ol', { class: 'plain' }, d.oldest.map((o) => h('li', null, words(o.says))))) : null,
         d.folds.length ? section('Folds under way', h('ul', { class: 'plain' }, d.folds.map((f) =>

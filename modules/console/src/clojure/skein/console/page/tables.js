@@ -18,7 +18,7 @@ export const window = {
     const from = Math.max(0, first - ahead);
     const n = Math.min(200, Math.ceil(box.clientHeight / height) + 2 * ahead);
     const moved = from !== this.from || n > this.n;
-    // What is there already need not come again: only near its ends.
+    // Rows that are loaded are not asked for again until the view nears their ends.
     const inside = first >= this.from && first + Math.ceil(box.clientHeight / height) <= this.from + this.n;
     if (!moved || (inside && Math.abs(from - this.from) < ahead / 2)) return false;
     this.from = from;

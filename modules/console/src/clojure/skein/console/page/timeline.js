@@ -64,8 +64,8 @@ function draw(canvas, d, by) {
   });
 }
 
-const said = (s) => `go-${s.block} ${s.kind === 'run' ? 'ran' : 'waited'} for ${micros(s.us)}${s['open?'] ? ' and goes on' : ''}, from ${micros(s['at-us'])} on` +
-  `${s.place ? `, ${s.kind === 'run' ? 'behind' : 'at'} ${s.place}` : ''}${s.thread ? `, on ${s.thread} ${s.tid}` : ''}${s.ended ? `. It has ended${s.ended === 'failed' ? ' by an exception' : ''}` : ''}.`;
+const said = (s) => `go-${s.block} ${s.kind === 'run' ? 'ran' : 'waited'} for ${micros(s.us)}${s['open?'] ? ' so far' : ''}, from ${micros(s['at-us'])} on` +
+  `${s.place ? `, ${s.kind === 'run' ? 'behind' : 'at'} ${s.place}` : ''}${s.thread ? `, on ${s.thread} ${s.tid}` : ''}${s.ended ? `. It has ended${s.ended === 'failed' ? ' with an exception' : ''}` : ''}.`;
 
 export const zoom = (factor, shift = 0) => {
   const wide = view.to - view.from;
@@ -88,13 +88,13 @@ export const timeline = {
     const link = (b) => h('a', { href: `#/timeline?by=${b}`, 'aria-current': by === b ? 'true' : null }, `by ${b.slice(0, -1)}`);
     if (d.off) {
       return [h('p', null, d.off), state.tick?.actions?.includes('record')
-        ? h('button', { 'data-act': 'record' }, 'Record steps') : h('p', { class: 'note' }, 'Start the console with --record, and it gets a button for that.')];
+        ? h('button', { 'data-act': 'record' }, 'Record steps') : h('p', { class: 'note' }, 'Start the console with --record to get a button for that.')];
     }
     return [
       h('p', { class: 'sub' }, link('threads'), link('blocks'),
         h('button', { 'data-act': 'again' }, 'Newest'), h('button', { 'data-act': 'zoom', 'data-by': '0.5' }, 'Closer'), h('button', { 'data-act': 'zoom', 'data-by': '2' }, 'Further'),
         h('button', { 'data-act': 'zoom', 'data-shift': '-0.3' }, 'Earlier'), h('button', { 'data-act': 'zoom', 'data-shift': '0.3' }, 'Later')),
-      h('p', { class: 'quiet' }, `${plural(d.total, 'step or wait', 'steps and waits')} in ${time(d['last-ms'])}${d.total > d.slices.length ? `; the longest ${number(d.slices.length)} are drawn` : ''}. Full: it runs. Pale: it waits. Click one to read it.`),
+      h('p', { class: 'quiet' }, `${plural(d.total, 'step or wait', 'steps and waits')} in ${time(d['last-ms'])}${d.total > d.slices.length ? `; the longest ${number(d.slices.length)} are drawn` : ''}. Strong: it runs. Pale: it waits. Click one for details.`),
       h('p', { class: 'says', role: 'status' }, chosen ? words(said(chosen)) : ''),
       d.slices.length ? h('div', { class: 'canvas', 'data-key': 'canvas' }, h('canvas', { id: 'timeline', role: 'img', 'aria-label': `Steps, ${by} as rows` })) : none('No block has run.')];
   },

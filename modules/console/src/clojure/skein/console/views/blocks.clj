@@ -51,8 +51,8 @@
            :grew (when before (- n (long (get before site 0)))))))
 
 (defn sites
-  "Returns a window of the places at which blocks are that the filter :q chooses: how many, their states, and the oldest. The place at
-  which the oldest has waited longest is first."
+  "Returns a window of the places of the blocks that the filter :q chooses: the number of blocks, their states, and the oldest block.
+  The place with the oldest wait is first."
   [{:keys [index] :as look} before {:keys [q sort] :as options}]
   (rows/window (cached look [:sites q sort]
                  (fn make []
@@ -65,7 +65,7 @@
 (def ^:const ^:private max-chain 64)
 
 (defn- up-from
-  "The chain of who awaits the result of a block, and who awaits that, as far as each has one."
+  "Returns the waiters for the result of a block, the waiters for theirs, and so on."
   [{:keys [index]} block]
   (loop [{:keys [result]} block, seen #{}, chain []]
     (let [takes (:takes ((:channels index) result))
@@ -82,12 +82,12 @@
        (mapv (partial rows/row index))))
 
 (defn- gone
-  "What is known of a block that was collected, or nil."
+  "Returns a block that was collected, or nil."
   [{:keys [snapshot]} id]
   (some (fn it [b] (when (= id (:id b)) (assoc b :state :collected))) (:blocks (:collected snapshot))))
 
 (defn block
-  "Returns the block `id`: why it waits, in sentences, its source, who awaits it and who made it; or nil."
+  "Returns the block `id`, with the reason why it waits, its source, its waiters and its parents; or nil."
   [{:keys [snapshot index deadlocks] :as look} id lines]
   (when-some [b (or ((:blocks index) id) (gone look id))]
     (let [{:keys [says chain ends]} (inspect/why snapshot id)]

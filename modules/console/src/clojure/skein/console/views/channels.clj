@@ -16,7 +16,7 @@
 (set! *warn-on-reflection* true)
 
 (defn waiter
-  "Returns who waits in a channel; of a block or thread with where it is."
+  "Returns a waiter of a channel as a row; a block or thread has its place."
   [ix {:keys [block tid] :as party}]
   (let [b (when block ((:blocks ix) block)), t (when tid ((:threads ix) tid))]
     (cond-> {:name (words/waiting-party party) :block block}
@@ -24,7 +24,7 @@
       b (merge (select-keys (rows/row ix b) [:place :form :since :state])))))
 
 (defn- oldest
-  "How long the first taker or putter has waited."
+  "Returns how long the first taker or putter has waited, in ms."
   [ix {:keys [takes puts]}]
   (let [since (fn since [{:keys [block tid]}] (long (:since-ms (if block ((:blocks ix) block) ((:threads ix) tid)) 0)))]
     (reduce max 0 (map since (concat (take 1 takes) (take 1 puts))))))
@@ -42,7 +42,7 @@
   (if (and count capacity (pos? (long capacity))) (- (/ (double count) (double capacity))) 0.0))
 
 (defn- order
-  "What to sort channels by."
+  "Returns the key function by which channels are sorted."
   [ix sort]
   (case sort
     "fill" fullest-first
@@ -50,7 +50,7 @@
     (fn doomed-then-old [{:keys [kind collected?] :as c}] [(if collected? 0 (if (= :timeout kind) 2 1)) (- (long (oldest ix c)))])))
 
 (defn channels
-  "Returns a window of the channels in which somebody waits or that have labels, in the order :sort: waiters, fill or oldest."
+  "Returns a window of the channels that have waiters or a label. :sort is waiters, fill or oldest."
   [{:keys [snapshot index] :as look} {:keys [q sort] :as options}]
   (rows/window (cached look [:channels q sort]
                  (fn make []
@@ -59,7 +59,7 @@
     options (partial channel-row index)))
 
 (defn channel
-  "Returns one channel with its first waiters and who holds it, or nil."
+  "Returns one channel with its first waiters and its holders, or nil."
   [{:keys [snapshot index]} id]
   (when-some [c ((:channels index) id)]
     (assoc (channel-row index c)

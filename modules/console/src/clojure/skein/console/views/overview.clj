@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.views.overview
-  "A look at one glance.
+  "The summary of a look.
 
   * `counts`, for the head of the page
   * `overview`"
@@ -15,7 +15,7 @@
 (set! *warn-on-reflection* true)
 
 (defn counts
-  "Returns how many there are of what, for the head of the page."
+  "Returns the counts for the head of the page."
   [{:keys [snapshot deadlocks lints]} growth]
   (let [{:keys [blocks threads channels scopes timers memory collected]} snapshot]
     {:blocks (count blocks) :states (update-keys (frequencies (map :state blocks)) name)
@@ -25,7 +25,7 @@
                         (when (seq growth) {"warn" (count growth)}))}))
 
 (defn- headline
-  "The first sentence of the page. It must not claim what has not been looked at: an inspector that was off does not see all blocks."
+  "Returns the first sentence of the page. `partly?` says that the inspector was off before, so it does not see all blocks."
   [{:keys [ranks blocks]} partly?]
   (let [n (+ (long (ranks "proven" 0)) (long (ranks "certain" 0)))
         [wrong maybe] (map (fn sum [ks] (reduce + (map #(ranks % 0) ks))) [["error"] ["suspected" "warn"]])]
@@ -37,7 +37,7 @@
       :else (str "Nothing looks wrong" (when partly? " in what is seen so far") "."))))
 
 (defn overview
-  "Returns what is wrong, the three oldest waits, folds under way, and the most frequent places."
+  "Returns the findings, the three oldest waits, the running folds, and the most frequent places."
   [{:keys [snapshot index] :as look} growth lines]
   (cached look [:overview growth]
     (fn make []

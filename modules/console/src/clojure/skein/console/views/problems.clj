@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.views.problems
-  "What is wrong in a look, the surest first.
+  "The findings of a look, the surest first.
 
   * `problems`
-  * `finding` of a report, `parties` that it is about"
+  * `finding` makes a row of a report, `parties` returns the blocks of a report"
   {:no-doc true}
   (:require
    [skein.console.looks :refer [cached]]
@@ -29,7 +29,7 @@
       channel (assoc :channel channel))))
 
 (defn findings
-  "Deadlocks, then lints, then what grows; those of one place and kind together."
+  "Returns deadlocks, lints and growing places, the surest first. Findings of one place and kind become one."
   [{:keys [deadlocks lints]} growth]
   (let [all (concat (map finding deadlocks) (map finding lints)
                     (map (fn grows [g] (finding (assoc g :severity :warn :lint :growth))) growth))]
@@ -39,13 +39,13 @@
          (sort-by (comp {"proven" 0 "certain" 1 "error" 2 "suspected" 3 "warn" 4 "info" 5} :rank)))))
 
 (defn- nearest
-  "Of the lines around a place, those that fit beside a sentence."
+  "Returns the lines at most two away from a place."
   [lines]
   (when-some [here (some (fn n [l] (when (:here? l) (:n l))) lines)]
     (filterv (fn near? [{:keys [n]}] (<= (abs (- (long n) (long here))) 2)) lines)))
 
 (defn problems
-  "Returns {:findings :leaks :failures}: what is wrong, the surest first, with source."
+  "Returns {:findings :leaks :failures}; the first findings have source lines."
   [{:keys [snapshot] :as look} growth lines]
   (cached look [:problems growth]
     (fn make []

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.views.rows
-  "Rows of tables, a window of them at a time.
+  "Rows of tables, of which the page gets a window at a time.
 
   * `row` of a block; `window` of rows
   * `sorted` blocks, the `least` of many; `oldest-first`"
@@ -13,14 +13,14 @@
 (def ^:const ^:private max-window "Rows in one reply." 200)
 
 (defn window
-  "Returns the rows from `from` on, each shown by `f`, and how many there are."
+  "Returns up to `n` rows from `from` on, each mapped by `f`, and the number of all rows."
   [rows {:keys [from n]} f]
   (let [from (max 0 (min (long (or from 0)) (count rows)))
         to (min (count rows) (+ from (min (long (or n 60)) (long max-window))))]
     {:total (count rows) :from from :rows (mapv f (subvec rows from to))}))
 
 (defn oldest-first
-  "What to sort blocks and threads by that wait."
+  "A sort key for waiting blocks and threads: the oldest wait is first."
   [party]
   (- (long (:since-ms party 0))))
 
@@ -32,7 +32,7 @@
    :file (:file site) :line (:line site) :column (:column site) :form (:form site) :place (words/place (dissoc site :form)) :in-try (:in-try site)})
 
 (defn least
-  "Returns the first `n` of `xs` by a number, in its order; the others are not sorted."
+  "Returns the `n` elements of `xs` with the least `(by x)`, in order. Does not sort the others."
   [n by xs]
   (mapv peek (reduce (fn keep-least [best x]
                        (let [entry [(by x) x]]
@@ -42,7 +42,7 @@
                      [] xs)))
 
 (defn sorted
-  "Returns blocks or channels by a key, in linear memory; the sort of a vector by a key would compute the key at each comparison."
+  "Returns blocks or channels sorted by a key. Computes each key once; `sort-by` would compute it at each comparison."
   [key xs]
   (let [pairs (object-array (map (fn pair [x] [(key x) x]) xs))]
     (java.util.Arrays/sort pairs (comparator (fn before? [a b] (neg? (compare (nth a 0) (nth b 0))))))

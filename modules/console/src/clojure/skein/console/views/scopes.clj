@@ -22,7 +22,7 @@
     :else {:name "unknown"}))
 
 (defn scopes
-  "Returns the open scopes, each after the one around it, with :depth; of many children the first."
+  "Returns the open scopes, each after its parent, with :depth and its first 20 children."
   [{:keys [snapshot index] :as look}]
   (cached look :scopes
     (fn make []

@@ -7,7 +7,7 @@
 
 (set! *warn-on-reflection* true)
 
-(deftest nothing-wrong-is-said
+(deftest overview-without-findings
   (is (= "Nothing looks wrong." (:headline (overview/overview @ten [] (constantly nil)))))
   (is (= "No blocks are seen." (:headline (overview/overview (look {}) [] (constantly nil)))))
   (is (= "Nothing looks wrong in what is seen so far." (:headline (overview/overview (look {:was-off? true :blocks [{:id 1 :state :running}]}) [] (constantly nil)))))

@@ -9,7 +9,7 @@
 
 (set! *warn-on-reflection* true)
 
-(deftest problems-are-sorted-by-how-sure-they-are
+(deftest surest-problems-are-first
   (let [stuck {:blocks [{:id 4 :site {:file "a.clj" :line 4} :since-ms 1 :op :put}] :count 1}
         l (look {:collected stuck
                  :blocks [(block 1 {:state :new :age-ms 6000 :waits []})]

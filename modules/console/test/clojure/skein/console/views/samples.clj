@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.views.samples
-  "Looks for the tests of the views."
+  "Sample looks for the tests of the views."
   (:require
    [skein.console.looks :as looks]))
 
@@ -16,7 +16,7 @@
          more))
 
 (defn look
-  "A look at a snapshot that has at least these parts."
+  "Returns a look at a snapshot with these parts."
   [snapshot]
   (let [whole (merge {:skein/snapshot 1 :at-ms now :blocks [] :threads [] :channels [] :scopes [] :failures [] :timers 0 :locks []
                       :collected {:count 0 :blocks []}}
@@ -24,7 +24,7 @@
     (:look (looks/latest (looks/looks {:live? true :look (constantly whole)})))))
 
 (def ten
-  "Ten blocks that wait in a channel, but for the third."
+  "Ten blocks, of which all but the third wait in a channel."
   (delay (look {:blocks (mapv #(block % (when (= 3 %) {:parent 2 :state :running :waits []})) (range 1 11))
                 :channels [{:id 7 :kind :chan :label "orders" :closed? false :takes (mapv (fn [i] {:block i}) (range 1 11)) :puts []
                             :buffer {:type 'FixedBuffer :count 0 :capacity 4}}
