@@ -186,14 +186,14 @@
   (mapv (fn var-of [x] (vars/resolve-var n x)) (check/collection "names" names)))
 
 (defn trace-vars*
-  "As `trace-vars`, for vars, or for symbols as seen from the namespace `n`."
+  "Like `trace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [options n names]
   (let [vs (vars-of n names)]
     (trace-all! vs :always options)
     vs))
 
 (defn untrace-vars*
-  "As `untrace-vars`, for vars, or for symbols as seen from the namespace `n`."
+  "Like `untrace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n names]
   (untrace-each! (event/unobserved (fn resolve-all [] (vars-of n names))) :always))
 
@@ -313,7 +313,7 @@
   `(untrace-ns* ~(ns-form n)))
 
 (defmacro deftrace
-  "As `defn`, and traces the function. The format :tools.trace prints its name without the namespace."
+  "Like `defn`, and traces the function. The format :tools.trace prints its name without the namespace."
   {:style/indent :defn}
   [fn-name & fn-tail]
   (when-not (simple-symbol? fn-name) (vars/refuse! fn-name "deftrace takes the name of a function, a symbol"))
@@ -343,23 +343,23 @@
     `(with-traced* '~(ns-name *ns*) ~options [~@(map name-form names)] (fn ~'traced-body [] ~@body))))
 
 (defmacro ^{:style/indent 1} dotrace
-  "Evaluates the body, and traces these vars for calls made in it. As tools.trace's. Differs: the
+  "Evaluates the body, and traces these vars for calls made in it. Like tools.trace's. Differs: the
   vars need not be dynamic."
   [names & body]
   `(with-traced [~@names] ~@body))
 
 (defn trace-var*
-  "Traces one var, given as a var or as a symbol with `n`, its namespace. As tools.trace's."
+  "Traces one var, given as a var or as a symbol with `n`, its namespace. Like tools.trace's."
   ([v] (trace-vars* nil (ns-name *ns*) [v]) nil)
   ([n sym] (trace-vars* nil (ns-name n) [sym]) nil))
 
 (defn untrace-var*
-  "Ends `trace-var*`. As tools.trace's."
+  "Ends `trace-var*`. Like tools.trace's."
   ([v] (untrace-vars* (ns-name *ns*) [v]))
   ([n sym] (untrace-vars* (ns-name n) [sym])))
 
 (defn trace-fn-call
-  "Calls `f` with `args`, and sends this to the sinks as a call of `fn-name`. As tools.trace's."
+  "Calls `f` with `args`, and sends this to the sinks as a call of `fn-name`. Like tools.trace's."
   [fn-name f args]
   (when (some? args) (check/collection "args of trace-fn-call" args))
   (vars/call-as fn-name (check/function "f of trace-fn-call" f) args))
@@ -474,7 +474,7 @@
      (verbose/say! '~(verbose/site-of &form) (apply str (interpose " " [~@args])))))
 
 (defmacro ^{:style/indent 0} condv
-  "As `cond`, but if verbose, prints which clause was chosen, or that none was.
+  "Like `cond`, but if verbose, prints which clause was chosen, or that none was.
 
       (condv (neg? 1) :negative, :else :positive)
       ;=> :positive
@@ -491,7 +491,7 @@
             (reverse (partition 2 clauses)))))
 
 (defmacro ^{:style/indent 1} ifv
-  "As `if`, but if verbose, prints whether the test was true; see `condv`."
+  "Like `if`, but if verbose, prints whether the test was true; see `condv`."
   ([test then] `(ifv ~test ~then nil))
   ([test then else]
    (let [site (list 'quote (verbose/site-of &form))

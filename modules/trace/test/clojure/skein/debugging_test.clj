@@ -22,6 +22,6 @@
         str/trim)))
 
 ;; In a JVM of its own no exception has been thrown so often that the JVM leaves out its message.
-(deftest the-example-prints-what-stands-at-its-foot
+(deftest the-example-prints-the-text-at-its-foot
   (let [foot (-> (slurp "examples/debugging.clj") (str/split #";;;; Output\r?\n") second (str/replace #"(?m)^;; ?" ""))]
     (is (= (str/split-lines (constant foot)) (str/split-lines (constant (fresh-jvm/output [] ["examples/debugging.clj"])))))))

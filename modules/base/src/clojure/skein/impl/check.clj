@@ -108,7 +108,7 @@
                (or given {}) given)))
 
 (defn leading
-  "As `options`, for a first argument that is a map of options, or only the value of the option `k`.
+  "Like `options`, for a first argument that is a map of options, or only the value of the option `k`.
 
       (leading \"wmap\" :n 4 {:n [pos-int? \"a whole number from 1\"]})
       ;=> {:n 4}"

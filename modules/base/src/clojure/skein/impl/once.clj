@@ -11,13 +11,13 @@
     form))
 
 (defmacro deftype-once
-  "As `deftype`, but does nothing if this namespace has the type."
+  "Like `deftype`, but does nothing if this namespace has the type."
   {:style/indent 2}
   [type-name fields & specs]
   (unless-there `(deftype ~type-name ~fields ~@specs)))
 
 (defmacro defprotocol-once
-  "As `defprotocol`, but does nothing if this namespace has the protocol."
+  "Like `defprotocol`, but does nothing if this namespace has the protocol."
   {:style/indent 1}
   [protocol-name & docstring-and-methods]
   (unless-there `(defprotocol ~protocol-name ~@docstring-and-methods)))

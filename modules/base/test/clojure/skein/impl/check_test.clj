@@ -12,7 +12,7 @@
 (defmacro ^:private refusal [form]
   `(try ~form (catch clojure.lang.ExceptionInfo e# [(:skein/error (ex-data e#)) (ex-message e#)])))
 
-(deftest what-fits-is-returned
+(deftest valid-arguments-are-returned
   (is (= inc (check/function "f" inc)))
   (is (= :k (check/function "f" :k)))
   (doseq [coll [[] () {} "text" (range) (ArrayList.)]]
@@ -34,7 +34,7 @@
     (check/instance :skein/bad-semaphore "s" 1 Semaphore "a semaphore")
     [:skein/bad-policy "policy must be :a or :b, but is :c."] (check/policy "policy" :c ":a or :b" #{:a :b})))
 
-(deftest times-that-are-over-are-zero
+(deftest past-times-become-zero
   (is (= [0 0 0 7 7] (map (fn [ms] (check/milliseconds :ms ms)) [-5 -0.5 0 7 7.9])))
   (is (pos? (check/milliseconds :ms ##Inf))))
 

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.internals-test
-  "What Skein relies on in Clojure. A failure here, with a version of Clojure, says what of Skein
-  that version breaks."
+  "The internals of Clojure that Skein uses. A failure with a version of Clojure says which part of
+  Skein that version breaks."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.impl.internals :as internals])
@@ -35,13 +35,13 @@
   (let [lb (local 'y nil (internals/analyze form locals))]
     (or (internals/primitive-class lb) (internals/object-class lb))))
 
-(deftest the-compiler-tells-types
+(deftest types-come-from-the-compiler
   (is (= [Long/TYPE Integer/TYPE java.util.Date Double/TYPE nil nil]
          (map #(type-of % {'n (local 'n nil (internals/primitive-expression Double/TYPE))})
               '[(+ 1 2) (. "s" length) (new java.util.Date) (+ n 1) (identity 1) (no-such-function 1)]))
       "go: locals that live across a park are boxed, or their method calls become reflective"))
 
-(deftest locals-keep-what-they-are-made-of
+(deftest locals-keep-their-init-forms
   (let [expression (internals/analyze 1 {})
         lb (local 'x 'String nil)]
     (is (= [true false 'x 'String nil String] [(internals/local? lb) (internals/local? nil) (internals/symbol-of lb)
@@ -65,11 +65,11 @@
   (is (= [false true] [(eval `(function-around?)) (eval `((fn [] (function-around?))))])
       "trace: the forms of trace-forms at the top level are compiled all before the first one runs"))
 
-(deftest special-forms-are-told
+(deftest special-forms-are-known
   (is (every? (set (internals/special-forms)) '[if let* loop* fn* recur try catch finally . new set! case* reify* deftype*])
       "go: a special form is taken for a call"))
 
-(deftest classes-have-the-loader-that-is-asked-for
+(deftest classes-have-the-requested-loader
   (let [loader (DynamicClassLoader.)
         class-loader (fn class-loader [x] (.getClassLoader (class x)))]
     (is (identical? loader (.getParent ^ClassLoader (class-loader (internals/eval-with-loader '(fn [x] x) loader))))
@@ -94,7 +94,7 @@
     (is (= :refused (set-it false)) "Clojure lets any thread set a binding: adoptBindings can go")
     (is (= 2 (set-it true)) "go: set! of a binding fails in a block that made it and resumed on another thread")))
 
-;;;; What functions close over
+;;;; Closures
 
 (deftest compositions-can-be-taken-apart
   (let [f (comp inc dec)]
@@ -115,7 +115,7 @@
 
 ;;;; Names
 
-(deftest class-names-tell-of-their-functions
+(deftest function-names-are-read-from-class-names
   (is (= "demo.a-b/f" (internals/demunged "demo.a_b$f")) "errors and traces show functions under their classes' names")
   (is (= ["demo$f" "demo$f" "demo$f"] (map #(Internals/function %) ["demo$f" "demo$f$fn__1" "demo$f$reify__2$fn__3"])))
   (is (re-find #"internals_test\$.*fn__\d+" (.getName (class (fn [] 1)))) "traces show inner functions, not the one around")

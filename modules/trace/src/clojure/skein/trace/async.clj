@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.async
-  "What tracing asks of the runtime: how the blocks end whose ports traced calls return, and
-  who spawned a block."
+  "Data that tracing gets from the runtime: the ends of blocks whose ports traced calls return, and
+  the spawners of blocks."
   {:no-doc true}
   (:require
    [skein.trace.call :as call])

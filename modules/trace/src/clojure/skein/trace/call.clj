@@ -75,8 +75,8 @@
 
 ;; Which function: its name and place, and who traces the call: `gate` is an atom of {token
 ;; sinks-fn}, where the token :always stands for every call, any other for calls under its `with-traced`.
-;; `live` is a volatile with the original whose wrapper is in the var: a wrapper of another is one that was taken
-;; from the var, perhaps into what is there now, as by (alter-var-root v memoize), and tells of nothing.
+;; `live` is a volatile with the original whose wrapper is in the var. A wrapper of another original was taken
+;; from the var, perhaps into its present value, as by (alter-var-root v memoize), and reports nothing.
 (deftype-once Target [name file line gate live])
 
 (defn target
@@ -132,8 +132,8 @@
         (conj shown (subs text 1 (dec (count text))))))))
 
 (defn- limit-hit
-  "Returns whether a call inside `parent` is beyond a limit: nil, :first or :later, where :first is
-  said of the one that is to be told."
+  "Returns whether a call inside `parent` is beyond a limit: nil, :first or :later. The call for which this is
+  :first is reported."
   [^Call parent]
   (let [^Limits l *limits*
         hit (fn hit [first?] (if first? :first :later))]
@@ -183,8 +183,8 @@
 (defn enter
   "Begins a call of `f`, an original of `target`, with the arguments in an array, and those in the seq `more`.
 
-  Returns nil if nobody wants to know, and then the call is just made. Else returns the
-  call, and this thread is in it until `returned` or `thrown` is told, which must follow."
+  Returns nil if no sink gets the call; then the function is just called. Otherwise returns the
+  call, and this thread is in it until `returned` or `thrown` is called, which must follow."
   [target f args more]
   (when-not (event/busy?)
     (when-some [call (event/quietly (fn begin [] (announce target f args more)))]

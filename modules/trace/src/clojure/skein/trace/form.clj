@@ -110,7 +110,7 @@
         (build (assoc parts k (list 'let* [v (nth parts k)] mark v)))))))
 
 (defn- marked-with-args
-  "As `marked`; the values of all parts after the first `n-skipped` are noted too."
+  "Like `marked`; the values of all parts after the first `n-skipped` are noted too."
   [{:keys [trail parent]} form parts n-skipped build]
   (let [held (mapv (fn hold [part] (if (simple? part) [nil part] [(gensym "v__") part])) parts)
         values (mapv (fn value [[sym part]] (or sym part)) held)]
@@ -236,11 +236,11 @@
     (marked ctx form [value] (fn build [[value]] (forms/rebuild form [place value])))))
 
 (def ^:private special-walks
-  "Of forms that are more than their parts."
+  "The functions for forms that need more than a walk of their parts."
   {'loop* walk-loop, 'recur walk-recur, 'throw walk-throw, 'new walk-instance, '. walk-instance, 'set! walk-set})
 
 (def ^:private bare-walks
-  "Of forms that have no row of their own."
+  "The functions for forms that are not marked themselves."
   {'fn* walk-parts, 'reify* walk-parts, 'deftype* walk-deftype, 'quote walk-parts, 'var walk-parts
    'clojure.core/import* walk-parts, 'monitor-enter walk-parts, 'monitor-exit walk-parts})
 

@@ -64,11 +64,11 @@
   (delay (.addShutdownHook (Runtime/getRuntime) (Thread. ^Runnable (fn write-rest [] (run! write-unfinished! (vals open)))))))
 
 (defn- step
-  "What an event makes of the open group `held`, or of none: [group write], the group that is open then, or nil, and a
-  function that writes what is to be written now, or nil.
+  "Adds an event to the open group `held`, or to none. Returns [group write]: the group that is then open, or nil, and a
+  function that writes the lines that are due, or nil.
 
   open-group   called for the group that the event opens
-  write-line   what writes the line of an event outside of any group; nil if it has none"
+  write-line   writes the line of an event outside of any group; nil if it has none"
   [^Held held {:keys [phase id]} line open-group write-line]
   (if (nil? held)
     (if (= :call phase) [(open-group) nil] [nil write-line])

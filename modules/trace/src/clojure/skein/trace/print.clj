@@ -48,7 +48,7 @@
                      (finally (.remove open value)))))))
 
 (defn- name-of
-  "The class of `value` in short, and what tells it from others of its class."
+  "Returns the short name of the class of `value`, and a number that distinguishes it from others of its class."
   [value]
   (let [^Class c (class value)
         short-name (.getSimpleName c)]

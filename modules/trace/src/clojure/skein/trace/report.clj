@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.report
-  "What happens when a form of `trace-forms` fails: its event goes to the sinks, its place
-  becomes the top frame of the exception's stack trace, and `of` remembers it."
+  "Reports a failed form of `trace-forms`: its event goes to the sinks, its place becomes the
+  top frame of the exception's stack trace, and `of` remembers it."
   {:no-doc true}
   (:require
    [clojure.edn :as edn]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.sink
-  "Where events go. `sink` makes a function of an event from what a user names:
+  "Destinations of events. `sink` makes a function of an event from one of these:
 
       :out :err      a line to *out* or *err*: the thread's own, or if it has none of its
                      own, or one that catches what the program prints, as in with-out-str,

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.cases-test
-  "Where the cases are tested on which tracers break: forms F1-F24 and vars V1-V20, each of which
+  "The tests of the cases on which tracers break: forms F1-F24 and vars V1-V20, each of which
   breaks tools.trace 0.8.0, and what is asked of traces T1-T15 and of exceptions E1-E5.
   What concerns speed is in ./skein bench trace."
   (:require
@@ -30,55 +30,55 @@
     [F19 "metadata of literals" form-test/literals-keep-what-they-are]
     [F20 "record literals" form-test/literals-keep-what-they-are]
     [F21 "bodies of try, binding, with-open, def" form-test/bodies-of-special-forms-are-traced]
-    [F22 "200 nested calls" form-test/nesting-has-a-limit-that-is-told]
+    [F22 "200 nested calls" form-test/the-limit-of-nesting-is-reported]
     [F23 "primitive loops" form-test/primitives-stay-primitive]
     [F24 "lazy sequences that fail later" form-test/lazy-sequences-stay-lazy-and-are-named-late]
 
     [V1 "primitive functions" vars-test/primitive-functions-are-traced]
     [V2 "multimethods" vars-test/multimethods-stay-multimethods]
-    [V3 "inline implementations of a protocol" vars-test/protocol-functions-are-traced-and-say-what-is-not-seen]
-    [V4 "a protocol extended while traced" vars-test/protocol-functions-are-traced-and-say-what-is-not-seen]
-    [V5 "untraced after that" vars-test/protocol-functions-are-traced-and-say-what-is-not-seen]
+    [V3 "inline implementations of a protocol" vars-test/protocol-functions-are-traced-and-name-the-gaps]
+    [V4 "a protocol extended while traced" vars-test/protocol-functions-are-traced-and-name-the-gaps]
+    [V5 "untraced after that" vars-test/protocol-functions-are-traced-and-name-the-gaps]
     [V6 "a function defined anew" vars-test/a-redefined-function-stays-traced]
-    [V7 "data" vars-test/what-is-no-function-is-refused-with-a-reason]
+    [V7 "data" vars-test/non-functions-are-refused-with-a-reason]
     [V8 "private functions" vars-test/private-functions-are-traced-by-symbol-and-by-var]
-    [V8 "macros, unknown names" vars-test/what-is-no-function-is-refused-with-a-reason]
+    [V8 "macros, unknown names" vars-test/non-functions-are-refused-with-a-reason]
     [V9 "dotrace of a var that is not dynamic" vars-test/calls-in-a-dynamic-extent-alone-are-traced]
     [V10 "deftrace with an attribute map" vars-test/deftrace-defines-as-defn-does]
-    [V11 "infinite sequences" vars-test/any-value-is-told-in-bounds-and-left-alone]
+    [V11 "infinite sequences" vars-test/values-are-printed-within-limits-and-unchanged]
     [V12 "lazy sequences" vars-test/a-lazy-error-is-thrown-where-the-sequence-is-used]
-    [V13 "values that hold themselves" vars-test/any-value-is-told-in-bounds-and-left-alone]
-    [V14 "a function that print-method calls" vars-test/any-value-is-told-in-bounds-and-left-alone]
-    [V15 "large values" vars-test/any-value-is-told-in-bounds-and-left-alone]
+    [V13 "values that hold themselves" vars-test/values-are-printed-within-limits-and-unchanged]
+    [V14 "a function that print-method calls" vars-test/values-are-printed-within-limits-and-unchanged]
+    [V15 "large values" vars-test/values-are-printed-within-limits-and-unchanged]
     [V16 "deep recursion" vars-test/recursion-goes-nearly-as-deep]
-    [V17 "a throw" vars-test/a-throw-is-told-once-for-each-call]
+    [V17 "a throw" vars-test/a-throw-is-reported-once-for-each-call]
     [V18 "calls past the var, told of" vars-test/direct-linking-is-noted]
-    [V18 "inlined calls, Clojure's own" vars-test/what-goes-past-the-var-is-noted]
-    [V18 "what was taken from the var before" vars-test/a-function-that-is-made-of-the-traced-one-is-told-once-a-call]
-    [V19 "the value of a returned block" vars-test/the-end-of-a-returned-block-is-told]
+    [V18 "inlined calls, Clojure's own" vars-test/calls-that-bypass-the-var-are-noted]
+    [V18 "what was taken from the var before" vars-test/a-wrapped-traced-function-is-reported-once-a-call]
+    [V19 "the value of a returned block" vars-test/the-end-of-a-returned-block-is-reported]
     [V20 "many threads and blocks" sink-test/lines-are-whole-and-make-up-the-tree-of-each-thread-and-block]
 
     [T1 "forms do what they do untraced" form-property-test/whole-libraries-work-traced]
     [T2 "file, line, column, form, arguments" form-test/a-report-has-place-form-and-arguments]
     [T3 "ex-info" form-test/any-exception-is-named]
     [T4 "forms in blocks" form-test/blocks-are-traced-across-parks]
-    [T5 "nesting" form-test/nesting-has-a-limit-that-is-told]
+    [T5 "nesting" form-test/the-limit-of-nesting-is-reported]
     [T6 "no boxing, no reflection" form-test/primitives-stay-primitive]
     [T7 "2000 generated programs" form-property-test/tracing-changes-nothing]
     [T8 "keyword arguments" vars-test/keyword-arguments-arrive]
-    [T9 "tracing outlives redefinition, untracing restores" vars-test/untracing-puts-back-what-was-there]
-    [T10 "any value in bounds" vars-test/any-value-is-told-in-bounds-and-left-alone]
+    [T9 "tracing outlives redefinition, untracing restores" vars-test/untracing-restores-the-original]
+    [T10 "any value in bounds" vars-test/values-are-printed-within-limits-and-unchanged]
     [T11 "whole lines" sink-test/lines-are-whole-and-make-up-the-tree-of-each-thread-and-block]
-    [T12 "one exit line for a throw" vars-test/a-throw-is-told-once-for-each-call]
+    [T12 "one exit line for a throw" vars-test/a-throw-is-reported-once-for-each-call]
     [T13 "the format of tools.trace" text-test/calls-are-printed-as-by-tools-trace]
     [T14 "condv" verbose-test/condv-is-cond]
     [T15 "where *verbose* is seen" verbose-test/blocks-and-threads-see-the-level]
 
     [E1 "pst of a block's exception" exceptions-test/pst-shows-user-frames-and-who-awaited]
-    [E2 "who awaited whom" exceptions-test/the-trace-tells-who-awaited-whom]
+    [E2 "who awaited whom" exceptions-test/the-trace-names-the-waiters]
     [E3 "the second failure names the first" exceptions-test/a-second-failure-names-the-first]
     [E4 "a hundred hops; no stack trace" exceptions-test/many-hops-stay-bounded-and-identical]
-    [E5 "failures that nobody takes" exceptions-test/a-failure-that-nobody-takes-is-kept-once]])
+    [E5 "failures that nobody takes" exceptions-test/an-unobserved-failure-is-kept-once]])
 
 (defn- test-var [sym]
   (requiring-resolve (symbol (str "skein.trace." (namespace sym)) (name sym))))

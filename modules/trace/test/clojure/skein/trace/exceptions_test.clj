@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.exceptions-test
-  "What an exception of a block says when it reaches a person."
+  "The stack traces and reports of exceptions of blocks."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
@@ -55,7 +55,7 @@
 (defn- lines-of [trace]
   (dedupe (keep (fn [{:keys [file line]}] (when (= "async.clj" file) line)) trace)))
 
-(deftest the-trace-tells-who-awaited-whom
+(deftest the-trace-names-the-waiters
   (let [^Throwable e (demo-error)
         trace (trace/async-trace e)]
     (is (= [2 3 4 7] (lines-of trace)))
@@ -142,7 +142,7 @@
 (defn- run-in-scope [] (s/scope [sc] (s/go sc (<! (a/timeout 1)) (divide 0)) nil))
 (defn- fail-in-body [] (s/scope [_] (divide 0)))
 
-(deftest exceptions-of-scopes-tell-who-waited
+(deftest exceptions-of-scopes-name-the-waiters
   (let [fns (fn fns [f]
               (let [e (try (f) (catch ArithmeticException e e))]
                 (dedupe (keep (fn [{:keys [via ns fn]}] (when (and ns (#{"divide" "fork-and-wait" "run-in-scope" "fail-in-body"} (str fn)))
@@ -151,11 +151,11 @@
     (is (= '[[:frame divide] [:frame fork-and-wait] [:awaited-by fork-and-wait]] (fns fork-and-wait)))
     (is (= '[[:frame divide] [:frame run-in-scope] [:awaited-by run-in-scope]] (fns run-in-scope)))
     (is (= '[[:frame divide] [:frame fail-in-body]] (fns fail-in-body)) "thrown where it is caught, it is left alone"))
-  (testing "no machinery, for who looks at any exception"
+  (testing "no internal frames, in any exception"
     (let [{:keys [ns fn]} (nth (trace/async-trace (try (divide 0) (catch Exception e e))) 2)]
       (is (= '[skein.trace.exceptions-test divide] [ns fn])))))
 
-;; Each waits for a block in its own way, and tells what ended it, if that reaches it.
+;; Each waits for a block in its own way, and returns the exception that ended it, if it gets one.
 (defn- wait-rethrowing [port] (try (<?? port) (catch Exception e e)))
 (defn- wait-for-value [port] (<!! port) (.thrown ^Port port))
 (defn- wait-for-one-of [port] (a/alts!! [port (a/chan)]) (.thrown ^Port port))
@@ -174,7 +174,7 @@
       (a/>!! in 1)
       @thrown)))
 
-(deftest a-thread-that-waits-tells-its-stack
+(deftest a-waiting-thread-adds-its-stack
   (doseq [[wait name] [[wait-rethrowing 'wait-rethrowing] [wait-for-value 'wait-for-value] [wait-for-one-of 'wait-for-one-of]]
           [how ready? virtual?] [["asleep" blocked? false] ["barely waiting" any? false] ["asleep" blocked? true] ["barely waiting" any? true]]
           _ (range 50)
@@ -203,22 +203,22 @@
                 (shutdown-agents))]
     (str/split-lines (fresh-jvm/output [(str "-Dskein.async-trace=" value)] ["-e" (pr-str form)]))))
 
-(deftest where-the-frames-of-waiters-go-can-be-said
+(deftest the-place-of-waiter-frames-is-an-option
   (is (= ["{:vias (:frame :awaited-by), :marks 0, :suppressed [[skein.rt.watch.AsyncStack 2]]}"] (shape-of-a-failure "suppressed")))
   (is (= ["{:vias (:frame), :marks 0, :suppressed []}"] (shape-of-a-failure "off")))
-  (testing "what is not known is told, and the default taken"
+  (testing "an unknown value is reported, and the default is used"
     (let [[warning shape] (shape-of-a-failure "none")]
       (is (str/includes? warning "no -Dskein.async-trace=none, only append, suppressed and off"))
       (is (= "{:vias (:frame :awaited-by), :marks 2, :suppressed []}" shape)))))
 
-(deftest pst-takes-what-it-is-given
+(deftest pst-accepts-exceptions-and-depths
   (is (= ["ExceptionInfo given"] (pst-lines (ex-info "given" {}) 0)))
   (is (= 4 (count (pst-lines (ex-info "given" {}) 3))))
   (testing "causes that go round in a circle"
     (let [a (Exception. "a"), b (Exception. "b" a)]
       (.initCause a b)
       (is (= ["Exception a" "Caused by: Exception b" "Caused by: Exception a"] (take 3 (pst-lines a 0))))))
-  (testing "what makes no sense is refused"
+  (testing "bad arguments are refused"
     (is (= [:skein/not-an-exception :skein/bad-number]
            (map (fn error-of [args] (try (apply trace/pst args) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
                 [["x"] [(Exception.) -1]])))))
@@ -231,7 +231,7 @@
     (is (some #{"Caused by: Exception its cause"} lines))
     (is (some #{"ExceptionInfo newest"} (pst-lines :all)))))
 
-(deftest who-is-given-nil-can-ask-why-at-once
+(deftest the-reason-for-nil-is-available-at-once
   (let [quiet (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _]))
         before (Thread/getDefaultUncaughtExceptionHandler)]
     (Thread/setDefaultUncaughtExceptionHandler quiet)
@@ -250,7 +250,7 @@
     (is (= "NumberFormatException For input string: \"x1\" (async.clj:2)" because))
     (is (str/includes? (with-out-str (binding [*err* *out*] (trace/pst second-error)))
                        "after nil from a block that failed: NumberFormatException")))
-  (testing "also when the first had failed before its value was asked for"
+  (testing "also when the first had failed before"
     (let [port (promise)
           _ (with-uncaught (fn mine? [e] (= "early" (ex-message e)))
               (fn [] (deliver port (go (throw (ex-info "early" {}))))))
@@ -288,7 +288,7 @@
     (is (= 1 (count (filter (comp #{e} :error) (trace/exceptions)))))
     (is (str/includes? (second (pst-lines e)) "after nil from a block that failed: ExceptionInfo first"))))
 
-(deftest a-block-that-starts-at-once-tells-its-spawner
+(deftest an-async-block-names-its-spawner
   (let [e (try (<?? (async (throw (ex-info "at once" {})))) (catch Throwable t t))]
     (is (= [:frame :spawned-by] (dedupe (map :via (trace/async-trace e)))))))
 
@@ -296,7 +296,7 @@
   (go (<! (a/timeout 1)) (throw (ex-info "orphan" {})))
   nil)
 
-(deftest spawners-are-told-if-asked-for
+(deftest spawners-are-named-on-request
   (trace/set-spawn-traces! true)
   (try
     (let [[_ e] (with-uncaught (fn mine? [e] (= "orphan" (ex-message e)))
@@ -316,7 +316,7 @@
 (defn- collect-until [done?]
   (within-deadline (while (not (done?)) (System/gc) (Thread/yield))))
 
-(deftest a-failure-that-nobody-takes-is-kept-once
+(deftest an-unobserved-failure-is-kept-once
   (testing "of an async block, when its port is garbage"
     (a/async (throw (ex-info "dropped" {})))
     (collect-until (fn [] (= 1 (kept "dropped"))))
@@ -330,7 +330,7 @@
     (with-uncaught (fn mine? [e] (= "gone" (ex-message e))) (fn [] (go (throw (ex-info "gone" {})))))
     (is (= 1 (kept "gone")))))
 
-(deftest only-so-many-are-kept
+(deftest a-limited-number-of-failures-is-kept
   (dotimes [i 20]
     (with-uncaught (fn mine? [e] (= (str "n" i) (ex-message e))) (fn [] (go (throw (ex-info (str "n" i) {}))))))
   (is (= Failures/KEPT (count (trace/exceptions))))

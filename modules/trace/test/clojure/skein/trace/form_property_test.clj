@@ -24,7 +24,7 @@
   (list `trace/trace-forms {:sink [] :args? args?} form))
 
 (defn- outcomes
-  "What the program does as it is, traced, and traced in a block; the last only now and then."
+  "Returns the results of the program as it is, traced, and sometimes also traced in a block."
   [form seed]
   (let [plain (programs/plain form)]
     (cond

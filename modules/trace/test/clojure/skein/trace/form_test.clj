@@ -44,7 +44,7 @@
   [& forms]
   `(are [form#] (= (outcome form#) (first (traced form#))) ~@(map (fn q [f] (list 'quote f)) forms)))
 
-;; What the rows use: a macro that recurs, a thing with a mutable field, helpers.
+;; For the rows: a macro that recurs, a type with a mutable field, helpers.
 (defmacro again [& args] (list* 'recur args))
 (definterface Cell (put [v]) (get []))
 (deftype Holder [^:unsynchronized-mutable x]
@@ -185,7 +185,7 @@
 
 (defn- nested [n] (nth (iterate (fn [form] (list `inc form)) 1) n))
 
-(deftest nesting-has-a-limit-that-is-told
+(deftest the-limit-of-nesting-is-reported
   (is (= [:value 201] (first (traced (nested 200)))))
   (let [[_ _ _ data] (first (traced (nested 1000)))]
     (is (= :skein/nested-too-deep (:skein/error data)))))
@@ -220,7 +220,7 @@
     (is (thrown? ArithmeticException (doall xs)))
     (is (= ["(/ 1 x)"] (map :form @reports)))))
 
-(deftest what-works-with-tools-trace-works
+(deftest programs-for-tools-trace-work
   (transparent (let [x 1] (if (odd? x) (do x) (fn [] x)))
                (let [n (atom 0)] (dotimes [_ 3] (swap! n inc)) (while (< @n 9) (swap! n inc)) @n)
                (loop [xs [1 2 3] n 0] (if-let [x (first xs)] (recur (next xs) (+ n x)) n))
@@ -289,7 +289,7 @@
     (is (= ["(/ x 0)"] (map :form reports)))))
 
 (def ^:private bare
-  "As the JVM throws one from code that has thrown often."
+  "An exception without a stack trace, as the JVM throws it from code that has thrown often."
   (proxy [RuntimeException] ["bare" nil false false]))
 
 (deftest an-exception-that-is-thrown-again-and-again-is-reported-each-time
@@ -300,7 +300,7 @@
     (testing "once for each failure, although three functions see it"
       (is (= [true true] (repeatedly 2 #(try-it outer))))
       (is (= ["(boom! bare)" "(boom! bare)"] @reports)))
-    (testing "where it was thrown last, when it was caught before"
+    (testing "at the place of the last throw"
       (reset! reports [])
       (is (true? (try-it (fn [] (trace/trace-forms {:sink sink}
                                   (try (boom! bare) (catch RuntimeException _ nil))
@@ -315,7 +315,7 @@
       (is (true? (try-it (fn [] (trace/trace-forms {:sink sink}
                                   (try (boom! bare) (catch RuntimeException e (throw e))))))))
       (is (= ["(boom! bare)"] @reports)))
-    (testing "but nothing is said of it elsewhere"
+    (testing "but other reports leave it out"
       (is (str/blank? (let [err (StringWriter.)]
                         (binding [*err* err] (trace/pst bare))
                         (second (str/split-lines (str err)))))))))
@@ -323,7 +323,7 @@
 (deftest a-caught-exception-is-not-reported
   (is (= [[:value :ok] []] (traced '(try (/ 1 0) (catch ArithmeticException _ :ok))))))
 
-(deftest arguments-are-told-with-their-call
+(deftest arguments-are-reported-with-their-call
   (are [args form] (= args (:args (first (second (traced {:args? true} form)))))
     ["1" "0"] '(/ 1 0)
     ["\"x\""] '(Long/parseLong "x")

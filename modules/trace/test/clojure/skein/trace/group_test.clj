@@ -76,7 +76,7 @@
   (group/grouped (fn line [{:keys [phase id]}] (str (name phase) id " ")) (constantly texts)
                  (fn write! [out text] (swap! out conj text)) hold-ms))
 
-(deftest what-runs-for-long-is-shown-as-far-as-it-has-come
+(deftest long-calls-are-shown-while-they-run
   (let [texts (atom [])
         sink (sink-of texts 20)]
     (sink {:phase :call, :id 1, :group 1})
@@ -90,12 +90,12 @@
         sink (sink-of texts 1000000)]
     (run! (fn [id] (sink {:phase :call, :id id, :group 1})) (range 1 10001))
     (is (= [10001] (map (fn [text] (count (str/split text #" "))) @texts)))
-    (testing "and what goes on below it, too"
+    (testing "and of the calls inside it, too"
       (sink {:phase :call, :id 10001, :group 1})
       (sink {:phase :return, :id 10001, :group 1})
       (is (= "call10001 return10001 " (peek @texts))))))
 
-(deftest what-is-held-is-written-when-the-program-ends
+(deftest held-events-are-written-at-exit
   (is (re-find #"(?m)\(user/stuck\)\n.*user/stuck still running$"
                (fresh-jvm/output [] ["-e" (pr-str '(do (require '[skein.trace :as trace])
                                                        (defn stuck [] (System/exit 0))

@@ -100,7 +100,7 @@
       "#<Object[] [#<cycle>]>" o
       "#<Promise [#<cycle>]>" (looped))))
 
-(deftest what-is-pending-is-not-awaited
+(deftest pending-values-are-not-awaited
   (are [expected x] (= expected (text x))
     "#<Promise pending>" (promise)
     "#<Delay pending>" (delay (throw (Exception. "forced")))
@@ -109,7 +109,7 @@
     "#<Future #<Exception \"e\">>" (CompletableFuture/failedFuture (Exception. "e"))
     "#<Delay #<Exception \"d\">>" (let [d (delay (throw (Exception. "d")))] (try @d (catch Exception _ d)))))
 
-(deftest nothing-that-a-value-does-comes-through
+(deftest printing-is-safe-from-any-value
   (testing "a print-method that fails, or never ends"
     (is (re-matches #"#<unprintable Sore \p{XDigit}+>" (text (Sore.))))
     (is (re-matches #"\[1 #<unprintable Sore \p{XDigit}+> 2\]" (text [1 (Sore.) 2])))

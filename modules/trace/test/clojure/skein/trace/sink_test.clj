@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.sink-test
-  "Where events go: whole lines, from however many threads and blocks, and sinks that fail."
+  "Destinations of events: whole lines from any number of threads and blocks, and sinks that fail."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing use-fixtures]]
@@ -82,7 +82,7 @@
 
 ;;;; Kinds of sink
 
-(deftest events-go-where-it-is-said
+(deftest events-go-to-the-chosen-sinks
   (let [seen (atom [])]
     (trace/trace-vars {:sink [:ring (fn keep [e] (swap! seen conj (:phase e)))]} leaf)
     (trace/clear!)
@@ -138,12 +138,12 @@
       (is (= "own" (with-out-str (branch (leaf 1)) (print "own"))))
       (is (= "\"own\"" (pr-str (do (leaf 1) "own"))))
       (is (= 10 (count (str/split-lines (str home))))))
-    (testing "as tools.trace does it, it does not"
+    (testing "unlike with tools.trace"
       (is (= 2 (count (lines-of (fn [] (trace/with-traced {:format :tools.trace} [leaf] (lines-of (fn [] (leaf 1)))))))))))
-  (testing "what the program says itself is in it"
+  (testing "labels of the program are in it"
     (is (= 1 (count (lines-of (fn [] (trace/trace 1))))))))
 
-(deftest an-interrupted-thread-goes-on-writing-to-a-file
+(deftest an-interrupted-thread-continues-to-write-to-a-file
   (let [file (File/createTempFile "trace" ".txt")
         interrupted? (promise)]
     (try
@@ -153,7 +153,7 @@
       (is (= 2 (count (str/split-lines (slurp file)))))
       (finally (.delete file)))))
 
-(deftest threads-without-a-name-are-told-apart
+(deftest unnamed-threads-are-distinguished
   (let [seen (atom [])]
     (trace/trace-vars {:sink (fn keep [e] (swap! seen conj e))} branch)
     (run! (fn run-one [_] (.join (Thread/startVirtualThread (fn call [] (branch 1))))) (range 2))
@@ -169,14 +169,14 @@
       (trace/with-verbose (trace/printfv "%d" 1)))
     (is (= 3 @writes))))
 
-(deftest sinks-that-fail-hurt-nobody
+(deftest a-failing-sink-does-not-affect-the-program
   (let [seen (atom 0)
         before (long (:sink-failures (trace/dropped)))]
     (trace/trace-vars {:sink [(fn broken [_] (throw (Error. "broken"))) (fn keep [_] (swap! seen inc))]} leaf)
     (is (= 2 (leaf 1)))
     (is (= 2 @seen))
     (is (= 2 (- (long (:sink-failures (trace/dropped))) before))))
-  (testing "the first is told, with what it was: here of a disk without room"
+  (testing "the first exception is reported, here of a full disk"
     (let [told (fresh-jvm/output [] ["-e" (pr-str '(do (require '[skein.trace :as trace])
                                                        (defn leaf [x] x)
                                                        (trace/trace-vars {:sink {:file "/dev/full"}} leaf)
@@ -205,7 +205,7 @@
   (is (= :skein/bad-option (error-of (fn [] (trace/trace-ns {:math #"x"} skein.trace.sink-test)))))
   (is (not (trace/traced? #'leaf))))
 
-(deftest limits-that-make-no-sense-are-refused
+(deftest bad-limits-are-refused
   (is (= :skein/bad-option (error-of (fn [] (trace/with-limits {:dpeth 3} 1)))))
   (is (= :skein/bad-option (error-of (fn [] (trace/with-limits 3 1)))))
   (doseq [options [{:depth 0} {:calls -1} {:rate 5} {:rate [1 0]} {:length "x"} {:chars 1.5}]]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.vars-test
-  "Traced vars: the cases on which tools.trace breaks, and what must go on working."
+  "Traced vars: the cases on which tools.trace breaks, and programs that must continue to work."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -33,7 +33,7 @@
       (or (first (filter (comp #{phase} :phase) @events))
           (do (Thread/onSpinWait) (recur))))))
 
-;; What is traced. Some are defined anew by tests, which then use other names.
+;; Traced functions. Tests that redefine a function use other names.
 (declare odd-one?)
 (defn even-one? [n] (if (zero? n) true (odd-one? (dec n))))
 (defn odd-one? [n] (if (zero? n) false (even-one? (dec n))))
@@ -76,7 +76,7 @@
   (is (= 9 (area {:shape :square :side 3})))
   (is (= 6 (count @events))))
 
-(deftest protocol-functions-are-traced-and-say-what-is-not-seen
+(deftest protocol-functions-are-traced-and-name-the-gaps
   (trace/trace-vars {:sink keep!} extent)
   (is (= :protocol-fn (trace/traceable #'extent)))
   (is (str/includes? (:value (first @events)) "inline"))
@@ -108,7 +108,7 @@
     (is (= [:new 5] (v 5)))
     (is (= 4 (count (calls))))))
 
-(deftest untracing-puts-back-what-was-there
+(deftest untracing-restores-the-original
   (let [before [even-one? area extent spread]]
     (trace/trace-vars {:sink keep!} even-one? area extent spread)
     (is (every? false? (map identical? before [even-one? area extent spread])))
@@ -139,7 +139,7 @@
     (trace/untrace-vars swapped)
     (is (identical? before swapped))))
 
-(deftest a-function-that-is-made-of-the-traced-one-is-told-once-a-call
+(deftest a-wrapped-traced-function-is-reported-once-a-call
   (let [v (intern 'skein.trace.vars-test 'made-of (fn made-of [x] [:made x]))
         before @v
         told (fn told [x] (reset! events []) (v x) (mapv :args (calls)))]
@@ -147,7 +147,7 @@
     (let [captured @v]
       (alter-var-root v memoize)
       (is (= [[["1"]] [["1"]]] [(told 1) (told 1)]) "one line a call, memoized or not")
-      (testing "what was taken from the var while it was traced does what the original does"
+      (testing "a wrapper taken from the var works like the original"
         (trace/untrace-vars* 'skein.trace.vars-test [v])
         (is (= [:made 3] (captured 3)))
         (is (= [[] []] [(told 1) (told 2)])))
@@ -188,7 +188,7 @@
   (try (trace/trace-vars* nil 'skein.trace.vars-test [x])
        (catch ExceptionInfo e (select-keys (ex-data e) [:skein/error :reason]))))
 
-(deftest what-is-no-function-is-refused-with-a-reason
+(deftest non-functions-are-refused-with-a-reason
   (are [reason x] (= {:skein/error :skein/not-traceable :reason reason} (refusal x))
     "it holds no function but {:a 1}" 'config
     "it has no value yet" 'unbound
@@ -198,11 +198,11 @@
   (is (= 1 (:a config)))
   (is (not (trace/traceable? #'config))))
 
-(deftest namespaces-that-are-not-there-are-refused
+(deftest missing-namespaces-are-refused
   (is (= :skein/not-traceable (try (trace/trace-ns no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e))))))
   (is (= :skein/not-traceable (try (trace/untrace-ns 'no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
 
-(deftest macros-refuse-what-they-do-not-take
+(deftest macros-refuse-bad-arguments
   (doseq [form '[(skein.trace/deftrace 5) (skein.trace/with-traced) (skein.trace/with-traced 5 1) (skein.trace/with-traced {:sink :ring} 5)]]
     (is (= :skein/not-traceable (try (eval form) (catch Exception e (:skein/error (ex-data (ex-cause e)))))))))
 
@@ -262,7 +262,7 @@
   (is (= [1 2] (with-attributes 1 2)))
   (is (= 1 (count (calls)))))
 
-;;;; What is told of a call
+;;;; Events of calls
 
 (defn give [x] x)
 (deftype Loud [])
@@ -270,7 +270,7 @@
 (deftype Sore [])
 (defmethod print-method Sore [_ _] (throw (Exception. "sore")))
 
-(deftest any-value-is-told-in-bounds-and-left-alone
+(deftest values-are-printed-within-limits-and-unchanged
   (trace/trace-vars {:sink keep!} give)
   (let [n (atom 0)
         lazy (map (fn [x] (swap! n inc) x) (range 100))
@@ -337,7 +337,7 @@
     (within-deadline (while (empty? (filter (comp #{[":after"]} :args) @events)) (Thread/onSpinWait)))
     (is (= [nil 0] ((juxt :parent :depth) (first (filter (comp #{[":after"]} :args) @events)))))))
 
-(deftest a-throw-is-told-once-for-each-call
+(deftest a-throw-is-reported-once-for-each-call
   (trace/trace-vars {:sink keep!} fail-at give)
   (is (thrown-with-msg? ExceptionInfo #"at the bottom" (fail-at 2)))
   (give 1)
@@ -346,7 +346,7 @@
   (is (apply identical? (take 2 (keep :error @events))))
   (is (every? nat-int? (keep :elapsed-ns @events))))
 
-(deftest what-goes-past-the-var-is-noted
+(deftest calls-that-bypass-the-var-are-noted
   (trace/trace-vars {:sink keep!} clojure.core/max-key clojure.core/bit-and)
   (trace/untrace-all)
   (is (= ["clojure.core/max-key: Clojure's own calls are linked directly, past the var"
@@ -356,12 +356,12 @@
 (defn ^:redef loose "Never linked directly." [x] x)
 
 (deftest direct-linking-is-noted
-  (testing "of code that is compiled from now on"
+  (testing "for code compiled later"
     (binding [*compiler-options* {:direct-linking true}]
       (trace/trace-vars {:sink keep!} give loose))
     (is (= ["skein.trace.vars-test/give: calls that are compiled now are linked directly, past the var"]
            (map :value @events))))
-  (testing "of many vars together, of the first"
+  (testing "of the first of many vars"
     (reset! events [])
     (binding [*compiler-options* {:direct-linking true}]
       (trace/trace-ns {:sink keep! :except '#{loose}} skein.trace.vars-test))
@@ -372,7 +372,7 @@
 (defn later-async [x] (a/async (a/<! (a/timeout 1)) (/ 12 x)))
 (defn at-once [x] (a/async (* 2 x)))
 
-(deftest the-end-of-a-returned-block-is-told
+(deftest the-end-of-a-returned-block-is-reported
   (trace/trace-vars {:sink keep!} later later-async at-once)
   (testing "its value, which stays for the taker"
     (let [c (later 3)]
@@ -389,7 +389,7 @@
       (is (instance? ArithmeticException error))
       (is (= id (:id (first (calls))))))))
 
-(deftest limits-are-kept-and-told
+(deftest limits-are-kept-and-reported
   (trace/trace-vars {:sink keep!} descend give)
   (testing "depth"
     (trace/with-limits {:depth 3} (descend 10))
@@ -416,7 +416,7 @@
   (is (= 1 @(future-call (fn [] (give 1)))))
   (is (thrown? clojure.lang.ArityException (give 1 2))))
 
-(deftest a-namespace-is-traced-but-for-exceptions
+(deftest a-namespace-is-traced-with-exclusions
   (let [vs (trace/trace-ns {:match #"-one\??$" :except '#{odd-one?} :sink keep!} skein.trace.vars-test)]
     (is (= [#'add-one #'even-one?] vs))
     (even-one? 3)
@@ -430,7 +430,7 @@
 (defn leaf [x] (inc (long x)))
 (defn branch [x] (+ (long (leaf x)) (long (leaf (inc (long x))))))
 
-(deftest calls-of-threads-and-blocks-make-their-own-trees
+(deftest each-thread-and-block-has-its-own-tree
   (trace/clear!)
   (trace/trace-vars {:sink :ring} leaf branch)
   (let [go! (CountDownLatch. 1)

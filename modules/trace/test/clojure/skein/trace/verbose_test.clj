@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.verbose-test
-  "What speaks only when asked to, and where it is heard to be asked."
+  "Functions that print only if verbose, and the places where verbosity has effect."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [are deftest is testing]]
@@ -27,7 +27,7 @@
                                                     (str/join "\n" code)))
                                 "demo/orders.clj" "orders.clj")))
 
-(deftest lines-are-said-only-when-verbose
+(deftest lines-are-printed-only-when-verbose
   (is (= [] (lines (printfv "%d" 1) (printlnv 1 2))))
   (is (= ["1 of a" "1 2 x" "plain"]
          (map (fn bare [line] (str/replace line #"^verbose_test\.clj:\d+ " ""))
@@ -41,13 +41,13 @@
   (testing "a long one is whole"
     (is (<= 5000 (count (first (lines (with-verbose (printfv "%s" (apply str (repeat 5000 "x")))))))))))
 
-(deftest tags-choose-what-speaks
+(deftest tags-choose-the-output
   (is (= 1 (count (lines (with-verbose [:db] (printfv :db "a") (printfv :net "b") (printfv "c") (printlnv "d"))))))
   (is (= 2 (count (lines (with-verbose (printfv :db "a") (printfv "c"))))))
   (is (= [true false false] (with-verbose [:db] [(verbose? :db) (verbose? :net) (verbose?)])))
   (is (= [false false] [(verbose? :db) (verbose?)])))
 
-(deftest the-source-line-is-told
+(deftest the-source-line-is-printed
   (is (= ["orders.clj:3 3 orders" "orders.clj:4 condv (< n 5) fired => :few" "orders.clj:5 ifv (< n 5) true => 1"]
          (lines (with-verbose
                   (load-demo "(defn f [n]" "  (t/printfv \"%d orders\" n)" "  (t/condv (< n 5) :few :else :many)"
@@ -93,7 +93,7 @@
   (testing "an exception goes through"
     (is (= [] (said (fn [] (try (condv true (throw (ex-info "no" {}))) (catch ExceptionInfo _ nil))))))))
 
-(deftest clauses-that-are-no-pairs-are-refused-when-compiled
+(deftest odd-clauses-are-refused-at-compile-time
   (doseq [form '[(skein.trace/condv 1) (skein.trace/condv 1 2 3)]]
     (is (= :skein/bad-condv (try (eval form) (catch Compiler$CompilerException e (:skein/error (ex-data (ex-cause e)))))))))
 
@@ -107,7 +107,7 @@
 ;;;; Where it is seen
 
 (defn- levels-in-bare-threads
-  "What a platform thread and a virtual thread see that Skein has not started."
+  "Returns what a platform thread and a virtual thread see that Skein has not started."
   []
   (let [seen [(promise) (promise)]
         look (fn look [p] (fn run [] (deliver p trace/*verbose*)))]
