@@ -15,7 +15,7 @@
       (<!! (go (+ 1 (<! (go 2)))))
       ;=> 3
 
-  \"As core.async's\" in a docstring means that the behaviour is that of clojure.core.async
+  \"Like core.async's\" in a docstring means that the behaviour is that of clojure.core.async
   1.9.865, except for the differences that follow. doc/migrating.md lists all differences.
 
   The go compiler and the protocols for ports of other kinds are loaded at their first use;
@@ -46,22 +46,22 @@
 (defn buffer
   "Returns a first-in first-out buffer for `n` values, n > 0. Puts wait while it is full.
 
-  As core.async's."
+  Like core.async's."
   [n]
   (port/buffer n))
 
 (defn dropping-buffer
-  "Returns a buffer for `n` values that drops new values while it is full. As core.async's."
+  "Returns a buffer for `n` values that drops new values while it is full. Like core.async's."
   [n]
   (.dropping ChannelFactory/INSTANCE (check/number "n of dropping-buffer" n "a number" number?)))
 
 (defn sliding-buffer
-  "Returns a buffer for `n` values. When it is full, it drops the oldest. As core.async's."
+  "Returns a buffer for `n` values. When it is full, it drops the oldest. Like core.async's."
   [n]
   (.sliding ChannelFactory/INSTANCE (check/number "n of sliding-buffer" n "a number" number?)))
 
 (defn unblocking-buffer?
-  "Returns whether puts never wait on a channel with this buffer. As core.async's."
+  "Returns whether puts never wait on a channel with this buffer. Like core.async's."
   [buff]
   (late/unblocking-buffer? buff))
 
@@ -74,7 +74,7 @@
   ex-handler  function of an exception that the transducer throws; its result, if not nil, is
               put into the buffer
 
-  As core.async's: the transducer runs under the channel's lock, on the thread of the put or
+  Like core.async's: the transducer runs under the channel's lock, on the thread of the put or
   the take. Without a handler, an exception of the transducer goes to the thread's
   uncaught-exception handler, and the value is dropped.
 
@@ -87,7 +87,7 @@
 
 (defn promise-chan
   "Returns a channel that accepts one value and gives it to every taker. If it is closed
-  without a value, takers get nil. As core.async's.
+  without a value, takers get nil. Like core.async's.
 
       (let [p (promise-chan)] (>!! p 1) (>!! p 2) [(<!! p) (<!! p)])
       ;=> [1 1]"
@@ -98,14 +98,14 @@
 (defn timeout
   "Returns a channel that closes after `msecs` milliseconds, or at once if `msecs` is below 1.
 
-  As core.async's. Differs: each call returns a channel of its own, and closing that cancels
+  Like core.async's. Differs: each call returns a channel of its own, and closing that cancels
   no other timeout. The clock is monotonic."
   [msecs]
   (Timeout/after (check/milliseconds "msecs of timeout" msecs)))
 
 (defn close!
   "Closes a channel. It accepts no more puts; takes get the values that it holds, and then nil.
-  Returns nil. As core.async's."
+  Returns nil. Like core.async's."
   [chan]
   (if (instance? Channel chan)
     (.close ^Channel chan)
@@ -116,21 +116,21 @@
 
 (defn fn-handler
   "Returns a handler for the port protocols. It is always active, and its commit returns `f`.
-  As core.async's."
+  Like core.async's."
   ([f] (fn-handler f true))
   ([f blockable] (late/fn-handler f blockable)))
 
 (defn take!
   "Takes a value and calls `fn1` with it, or with nil if the port is closed. Returns nil.
 
-  As core.async's. If a value is there, `fn1` is called at once on this thread, otherwise
+  Like core.async's. If a value is there, `fn1` is called at once on this thread, otherwise
   later on the thread of the put. If `on-caller?` is false, it is called on a worker."
   ([port fn1] (port/take! port fn1 true))
   ([port fn1 on-caller?] (port/take! port fn1 on-caller?)))
 
 (defn put!
   "Puts `val` and calls `fn1` with true, or with false if the port is closed. Returns true
-  unless the port is closed. As core.async's; for `on-caller?` see `take!`."
+  unless the port is closed. Like core.async's; for `on-caller?` see `take!`."
   ([port val]
    (if (instance? Channel port)
      (not (false? (.put ^Channel port val (Callback. nil true) nil)))
@@ -140,7 +140,7 @@
 
 (defn offer!
   "Puts `val` if it can do so without waiting. Returns true, false if the port is closed, or nil
-  if it would have to wait. As core.async's."
+  if it would have to wait. Like core.async's."
   [port val]
   (if (instance? Channel port)
     (let [accepted (.put ^Channel port val nil nil)]
@@ -148,7 +148,7 @@
     (port/offer! port val)))
 
 (defn poll!
-  "Takes a value if it can do so without waiting. Returns it, or nil. As core.async's."
+  "Takes a value if it can do so without waiting. Returns it, or nil. Like core.async's."
   [port]
   (if (instance? Channel port)
     (let [v (.take ^Channel port nil nil)]
@@ -168,7 +168,7 @@
     (apply f args)))
 
 (defmacro defblockingop
-  "Defines a function that blocks its thread. As core.async's: if the system property
+  "Defines a function that blocks its thread. Like core.async's: if the system property
   clojure.core.async.go-checking is true now, the function throws in a block. Differs: it
   throws everywhere in a block, not only up to the first park."
   {:style/indent :defn}
@@ -181,20 +181,20 @@
 (defblockingop <!!
   "Takes a value, and blocks this thread until there is one. Returns nil if the port is closed.
 
-  As core.async's. Differs: it may be called in a go block. An interrupted thread withdraws
+  Like core.async's. Differs: it may be called in a go block. An interrupted thread withdraws
   its take, so that no value is lost."
   [port]
   (if (instance? Channel port) (.takeBlocking ^Channel port) (port/<!! port)))
 
 (defblockingop >!!
   "Puts `val`, and blocks this thread until it is accepted. Returns true, or false if the
-  port is closed. As core.async's; differs as `<!!` does."
+  port is closed. Like core.async's; differs as `<!!` does."
   [port val]
   (if (instance? Channel port) (.putBlocking ^Channel port val) (port/>!! port val)))
 
 (defblockingop alts!!
   "Does one of several operations, and blocks this thread until one is done; see `alts!`.
-  As core.async's; differs as `<!!` does."
+  Like core.async's; differs as `<!!` does."
   [ports & opts]
   (Alts/chooseBlocking ports opts))
 
@@ -203,7 +203,7 @@
 (defn <!
   "Takes a value, and parks the block until there is one. Returns nil if the port is closed.
 
-  As core.async's. Differs: it may also be called in a function that a block calls, at any
+  Like core.async's. Differs: it may also be called in a function that a block calls, at any
   depth. There it blocks the thread, and another thread runs the worker's other blocks. On
   a thread that runs no block it throws AssertionError.
 
@@ -215,7 +215,7 @@
 
 (defn >!
   "Puts `val`, and parks the block until it is accepted. Returns true, or false if the port
-  is closed. As core.async's; differs as `<!` does."
+  is closed. Like core.async's; differs as `<!` does."
   {:skein.impl.go/op '{:method put, :arity [2 2]}}
   [port val]
   (port/>! port val))
@@ -230,7 +230,7 @@
     :default   returned as [default :default] when no operation is ready
     :priority  true: try in the given order; otherwise the choice is random
 
-  As core.async's; differs as `<!` does, and throws :skein/bad-option for other options."
+  Like core.async's; differs as `<!` does, and throws :skein/bad-option for other options."
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}
    :arglists '([ports & {:as opts}])}
   [ports & opts]
@@ -238,7 +238,7 @@
 
 (defn do-alts
   "Does one of several operations without waiting. Returns a derefable [value port] if one is
-  ready. Otherwise returns nil, and calls `fret` with [value port] later. As core.async's; for
+  ready. Otherwise returns nil, and calls `fret` with [value port] later. Like core.async's; for
   `opts` see `alts!`."
   [fret ports opts]
   (check/function "fret of do-alts" fret)
@@ -247,12 +247,12 @@
 
 (defn do-alt
   "Returns the form that an `alt!` expands to; `alts` is the symbol of the function that
-  chooses. As core.async's."
+  chooses. Like core.async's."
   [alts clauses]
   (alt/alt-form alts clauses))
 
 (defmacro ^{:style/indent 0} alt!!
-  "As `alt!`, but blocks this thread until an operation is done. As core.async's."
+  "Like `alt!`, but blocks this thread until an operation is done. Like core.async's."
   [& clauses]
   (do-alt `alts!! clauses))
 
@@ -262,7 +262,7 @@
   A clause has a port, or a vector of ports and [port value]s, and a result form, which may
   begin with a binding vector for [value port]. :default and :priority are options.
 
-  As core.async's; differs as `<!` does.
+  Like core.async's; differs as `<!` does.
 
       (<!! (go (alt! (go 1) ([v] (inc v)) (timeout 60000) :late)))
       ;=> 2"
@@ -275,7 +275,7 @@
   "Runs the body as a block, which starts soon on a worker. Returns a channel that gets the
   body's value, if not nil, and closes.
 
-  As core.async's. If the body throws, the channel closes, and the thread's uncaught-exception
+  Like core.async's. If the body throws, the channel closes, and the thread's uncaught-exception
   handler gets the exception. Differs: `<?` and `<??` rethrow that exception too. The body may
   block, and may park in any function that it calls. Any Clojure form compiles, except that
   :skein/block-too-large refuses a body that is too large for a method of the JVM, and
@@ -285,7 +285,7 @@
   (late/compile-go &env body &form))
 
 (defmacro ^{:style/indent 1} go-loop
-  "As (go (loop bindings body...)). As core.async's."
+  "Like (go (loop bindings body...)). Like core.async's."
   [bindings & body]
   (check/bindings "go-loop" bindings "[name value ...]" (fn pairs? [v] (even? (count v))))
   `(go (loop ~bindings ~@body)))
@@ -315,13 +315,13 @@
   value)
 
 (defmacro ^{:style/indent 0} <?
-  "As `<!`, but throws the exception that ended `port`, the same object. That is the exception
+  "Like `<!`, but throws the exception that ended `port`, the same object. That is the exception
   of a `go` or `async` block, or the cause with which a channel was closed."
   [port]
   `(let [port# ~port] (rethrow port# (~(if (:ns &env) `<! `port/<!-of-<?) port#)))) ; ClojureScript, with :ns, has <! only
 
 (defn <??
-  "As `<!!`, but throws the exception that ended `port`, the same object; see `<?`.
+  "Like `<!!`, but throws the exception that ended `port`, the same object; see `<?`.
 
       (try (<?? (async (throw (ex-info \"no\" {})))) (catch Exception e (ex-message e)))
       ;=> \"no\""
@@ -330,17 +330,17 @@
 
 (defn thread-call
   "Calls `f` on a thread with the caller's bindings. `workload` is :mixed, the default, :io or
-  :compute. Returns a channel that gets the value, if not nil, and closes. As core.async's."
+  :compute. Returns a channel that gets the value, if not nil, and closes. Like core.async's."
   ([f] (threads/call f :mixed))
   ([f workload] (threads/call f workload)))
 
 (defmacro ^{:style/indent 0} thread
-  "Runs the body on a platform thread; see `thread-call`. As core.async's."
+  "Runs the body on a platform thread; see `thread-call`. Like core.async's."
   [& body]
   `(thread-call (^:once fn* [] ~@body) :mixed))
 
 (defmacro ^{:style/indent 0} io-thread
-  "Runs the body on a virtual thread; see `thread-call`. As core.async's."
+  "Runs the body on a virtual thread; see `thread-call`. Like core.async's."
   [& body]
   `(thread-call (^:once fn* [] ~@body) :io))
 
@@ -361,7 +361,7 @@
 
 (defn pipe
   "Moves values from the channel `from` to `to`. Closes `to` after `from`, unless `close?` is
-  false. Stops when `to` closes. Returns `to`. As core.async's."
+  false. Stops when `to` closes. Returns `to`. Like core.async's."
   ([from to] (pipe from to true))
   ([from to close?] (ops/pipe from to close?)))
 
@@ -373,7 +373,7 @@
   close?      whether `to` is closed after `from`; by default true
   ex-handler  as for `chan`
 
-  As core.async's. Differs: stops taking when `to` closes. Blocks do the work. Once a value
+  Like core.async's. Differs: stops taking when `to` closes. Blocks do the work. Once a value
   has taken more than 1 ms, :compute threads do it. doc/in-parallel.md compares other ways.
 
       (<!! (into [] (let [out (chan)] (pipeline 2 out (filter odd?) (to-chan! [1 2 3])) out)))
@@ -384,7 +384,7 @@
    (pipelines/pipeline n to xf from close? ex-handler :compute)))
 
 (defn pipeline-blocking
-  "As `pipeline`, for work that blocks: slow work goes to :mixed threads. As core.async's;
+  "Like `pipeline`, for work that blocks: slow work goes to :mixed threads. Like core.async's;
   differs as `pipeline` does."
   ([n to xf from] (pipeline-blocking n to xf from true))
   ([n to xf from close?] (pipeline-blocking n to xf from close? nil))
@@ -392,10 +392,10 @@
    (pipelines/pipeline n to xf from close? ex-handler :mixed)))
 
 (defn pipeline-async
-  "As `pipeline`, for work that `af` starts. `af` is a function of a value and a channel. The
+  "Like `pipeline`, for work that `af` starts. `af` is a function of a value and a channel. The
   results must be put on that channel, at any time, and the channel must then be closed.
 
-  As core.async's. Differs: stops taking when `to` closes. At most `n` values are under way. If
+  Like core.async's. Differs: stops taking when `to` closes. At most `n` values are under way. If
   `af` throws, the uncaught-exception handler gets the exception, and the value has no result."
   ([n to af from] (pipeline-async n to af from true))
   ([n to af from close?]
@@ -405,13 +405,13 @@
   "Moves each value of `ch` to one of two channels, chosen by the predicate `p`. Returns the
   channels as [true-channel false-channel]. They close when `ch` does.
 
-  As core.async's. Differs: when one of the two closes, the other closes too, and `split`
+  Like core.async's. Differs: when one of the two closes, the other closes too, and `split`
   takes nothing more from `ch`."
   ([p ch] (split p ch nil nil))
   ([p ch t-buf-or-n f-buf-or-n] (ops/split p ch t-buf-or-n f-buf-or-n)))
 
 (defn take
-  "Returns a channel that gets the first `n` values of `ch` and closes. As core.async's.
+  "Returns a channel that gets the first `n` values of `ch` and closes. Like core.async's.
   Differs: takes nothing more once the returned channel is closed."
   ([n ch] (take n ch nil))
   ([n ch buf-or-n] (ops/take n ch buf-or-n)))
@@ -420,7 +420,7 @@
   "Returns a channel of the results of `f` on one value from each of the channels `chs`. It
   closes when the first of them closes.
 
-  As core.async's. Differs: takes nothing once the returned channel is closed. If `f` returns
+  Like core.async's. Differs: takes nothing once the returned channel is closed. If `f` returns
   nil, the uncaught-exception handler gets :skein/nil-value, and the channel closes.
 
       (<!! (into [] (map + [(to-chan! [1 2]) (to-chan! [10 20])])))
@@ -430,7 +430,7 @@
 
 (defn merge
   "Returns a channel of the values of all channels `chs`. It closes when all of them have
-  closed. As core.async's. Differs: takes nothing once the returned channel is closed."
+  closed. Like core.async's. Differs: takes nothing once the returned channel is closed."
   ([chs] (merge chs nil))
   ([chs buf-or-n] (ops/merge chs buf-or-n)))
 
@@ -440,19 +440,19 @@
   "Puts the values of `coll` on `ch` and then closes `ch`, unless `close?` is false. Returns a
   channel that closes after the last put, or when `ch` has been closed.
 
-  As core.async's. Differs: if `coll` contains nil, the uncaught-exception handler gets
+  Like core.async's. Differs: if `coll` contains nil, the uncaught-exception handler gets
   :skein/nil-value, and the puts end. The same holds for an exception from a lazy `coll`."
   ([ch coll] (onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
 (defn onto-chan!!
-  "As `onto-chan!`, but on a thread, for a `coll` that blocks long when it is read. As
+  "Like `onto-chan!`, but on a thread, for a `coll` that blocks long when it is read. Like
   core.async's; differs as `onto-chan!` does."
   ([ch coll] (onto-chan!! ch coll true))
   ([ch coll close?] (ops/onto-chan!! ch coll close?)))
 
 (defn to-chan!
-  "Returns a channel of the values of `coll`, which closes after them. As core.async's;
+  "Returns a channel of the values of `coll`, which closes after them. Like core.async's;
   differs as `onto-chan!` does.
 
       (<!! (into #{} (to-chan! [1 2 1])))
@@ -461,7 +461,7 @@
   (ops/to-chan onto-chan! coll))
 
 (defn to-chan!!
-  "As `to-chan!`, but on a thread, for a `coll` that blocks long when it is read. As
+  "Like `to-chan!`, but on a thread, for a `coll` that blocks long when it is read. Like
   core.async's; differs as `onto-chan!` does."
   [coll]
   (ops/to-chan onto-chan!! coll))
@@ -470,7 +470,7 @@
 
 (defn reduce
   "Returns a channel of one value: the values of `ch`, reduced by `f` from `init`.
-  As core.async's.
+  Like core.async's.
 
       (<!! (reduce + 0 (to-chan! [1 2 3])))
       ;=> 6"
@@ -479,12 +479,12 @@
 
 (defn transduce
   "Returns a channel of one value: the values of `ch`, reduced by `f` from `init` through the
-  transducer `xform`. As core.async's."
+  transducer `xform`. Like core.async's."
   [xform f init ch]
   (ops/transduce xform f init ch))
 
 (defn into
-  "Returns a channel of one value: `coll` with the values of `ch` added. As core.async's."
+  "Returns a channel of one value: `coll` with the values of `ch` added. Like core.async's."
   [coll ch]
   (ops/into coll ch))
 

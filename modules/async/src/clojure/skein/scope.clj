@@ -314,7 +314,7 @@
   (block 'goIn s &env body &form))
 
 (defmacro async
-  "As `go`, but the block starts at once on this thread, and stays there until the first park
+  "Like `go`, but the block starts at once on this thread, and stays there until the first park
   that has to wait. If it blocks before that, it blocks the caller.
 
       (scope [s] (a/<?? (async s (+ 1 2))))

@@ -11,7 +11,7 @@
       (wmap 2 inc [1 2 3])
       ;=> (2 3 4)
 
-  All of them convey the caller's bindings. \"As virtuoso's\" in a docstring means that the
+  All of them convey the caller's bindings. \"Like virtuoso's\" in a docstring means that the
   behaviour is that of virtuoso.v3 0.1.2, except for the differences that follow.
   For children that can't outlive their parent see skein.scope."
   (:refer-clojure :exclude [for future map pmap pvalues])
@@ -54,14 +54,14 @@
 
 (defmacro thread
   "Runs the body on a virtual thread. Returns the thread. The body's value is discarded, and its
-  exception goes to the uncaught-exception handler. As virtuoso's."
+  exception goes to the uncaught-exception handler. Like virtuoso's."
   {:style/indent 0}
   [& body]
   `(thread* (^:once fn* [] ~@body)))
 
 (defmacro with-executor
   "Runs the body with `bind` bound to an executor that runs each task on a virtual thread, and
-  waits for all tasks. As virtuoso's: a thread that is interrupted while it waits interrupts
+  waits for all tasks. Like virtuoso's: a thread that is interrupted while it waits interrupts
   the tasks, continues to wait, and stays interrupted.
 
       (with-executor [exe] @(future-via [exe] (+ 1 2)))
@@ -108,14 +108,14 @@
 
 (defn process-by-one
   "Returns a lazy seq of `f` of the items of `coll`, up to the first item that is nil or false.
-  It is realized one at a time. As virtuoso's. Differs: an item is not read before its turn."
+  It is realized one at a time. Like virtuoso's. Differs: an item is not read before its turn."
   [f coll]
   (lazy-seq
     (when-let [x (first coll)]
       (cons (f x) (process-by-one f (rest coll))))))
 
 (defn deref-by-one
-  "Returns a lazy seq of the values of `futures`. As virtuoso's."
+  "Returns a lazy seq of the values of `futures`. Like virtuoso's."
   [futures]
   (process-by-one deref futures))
 
@@ -159,14 +159,14 @@
 
 (defn fmap
   "Returns a lazy seq of finished futures of `f` of the items at each place of `colls`. Calls
-  run `n` at a time: reading the first of `n` futures runs all `n`. As virtuoso's. Differs:
+  run `n` at a time: reading the first of `n` futures runs all `n`. Like virtuoso's. Differs:
   reading the last of `n` does not run the next `n`. The bindings are those of this call."
   [n f coll & colls]
   (batches (check/whole "n of fmap" n 1 Integer/MAX_VALUE) (calls-of f (cons coll colls))))
 
 (defn pmap
   "Returns a lazy seq of `f` of the items at each place of `colls`. Calls run on virtual
-  threads, `n` at a time; the next `n` run when one of them is read. As virtuoso's; differs as
+  threads, `n` at a time; the next `n` run when one of them is read. Like virtuoso's; differs as
   `fmap` does. `wmap` does not wait for the slowest of `n` calls.
 
       (pmap 2 + [1 2 3] [10 20 30])
@@ -181,13 +181,13 @@
 
 (defmacro pvalues
   "Returns a lazy seq of the values of `forms`, each evaluated on a virtual thread. Returns when
-  all have ended. As virtuoso's."
+  all have ended. Like virtuoso's."
   {:style/indent 0}
   [& forms]
   `(call-each [~@(clojure.core/map (fn call [form] `(^:once fn* [] ~form)) forms)]))
 
 (defmacro for
-  "As clojure.core/for, but each body runs on a virtual thread. Returns when all have ended. As
+  "Like clojure.core/for, but each body runs on a virtual thread. Returns when all have ended. Like
   virtuoso's; differs as `map` does.
 
       (for [x [1 2] y [10 20]] (+ x y))

@@ -20,7 +20,7 @@
 
 ;;;; Making channels
 
-(deftest a-buffer-must-hold-something
+(deftest buffers-of-no-size-are-refused
   (both= [:thrown "java.lang.AssertionError" "Assert failed: fixed buffers must have size > 0\n(pos? n)"]
          (a/chan 0))
   (both= [:thrown "java.lang.AssertionError" "Assert failed: fixed buffers must have size > 0\n(pos? n)"]
@@ -41,7 +41,7 @@
   (both= [true nil] (let [c (a/chan (a/buffer 1))] [(a/offer! c 1) (a/offer! c 2)]))
   (both= [true nil] (let [c (a/chan 1.5)] [(a/offer! c 1) (a/offer! c 2)])))
 
-(deftest what-is-no-buffer-is-refused
+(deftest non-buffers-are-refused
   (is (= {:skein/error :skein/not-a-buffer, :argument "buf-or-n of chan", :value "\"10\""}
          (try (a/chan "10") (catch clojure.lang.ExceptionInfo e (ex-data e))))))
 
@@ -104,7 +104,7 @@
     (is (= :done (await-port putter)))
     (is (= [:taking :put-done] @order))))
 
-(deftest what-happened-before-a-put-is-seen-after-the-take
+(deftest writes-before-a-put-are-visible-after-the-take
   (let [c (a/chan) n 20000
         taker (a/thread (loop [i 0] (if (< i n) (let [^longs v (a/<!! c)] (if (= i (aget v 0)) (recur (inc i)) i)) :all)))]
     (within-deadline (dotimes [i n] (a/>!! c (doto (long-array 1) (aset 0 i)))))
@@ -114,7 +114,7 @@
   (both= [nil nil] (let [c (a/chan)] [(a/offer! c 1) (a/poll! c)]))
   (both= [true 1 nil] (let [c (a/chan 1)] [(a/offer! c 1) (a/poll! c) (a/poll! c)]))
   (both= [false nil] (let [c (doto (a/chan) a/close!)] [(a/offer! c 1) (a/poll! c)]))
-  (testing "they meet what waits"
+  (testing "they meet waiting operations"
     (both= [true 1] (let [c (a/chan) got (atom nil)]
                       (a/take! c #(reset! got %))
                       [(a/offer! c 1) @got]))
@@ -146,7 +146,7 @@
                    (a/put! c 1 #(swap! accepted conj %))
                    @accepted)))
 
-(deftest what-is-buffered-outlives-the-close
+(deftest buffered-values-outlive-the-close
   (both= [1 2 nil false]
          (let [c (a/chan 3)]
            (a/>!! c 1)
@@ -241,7 +241,7 @@
            (doseq [i [1 2 3]] (a/put! c i))
            @got)))
 
-(deftest an-exception-of-a-callback-hits-its-own-party
+(deftest an-exception-of-a-callback-stays-on-its-side
   (both= [:thrown "java.lang.ArithmeticException" "Divide by zero"]
          (a/take! (doto (a/chan 1) (a/put! 1)) (fn [v] (/ v 0))))
   (let [boom (ex-info "boom" {})
@@ -309,7 +309,7 @@
            (a/close! p)
            [(a/<!! p) (a/<!! p) (a/poll! p) (a/>!! p 1) @got])))
 
-(deftest a-promise-channel-serves-all-who-wait
+(deftest a-promise-channel-serves-all-waiters
   (both= [7 7 7]
          (let [p (a/promise-chan) got (atom [])]
            (dotimes [_ 3] (a/take! p #(swap! got conj %)))

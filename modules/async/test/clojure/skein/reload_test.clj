@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.reload-test
-  "What was made before Skein is loaded again goes on working: a REPL's `:reload-all` does that."
+  "Objects from before Skein is loaded again continue to work, as after `:reload-all` at a REPL."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.fresh-jvm :as fresh-jvm]))
@@ -35,6 +35,6 @@
                            (a/<!! (a/go (s/scope [sc] @(s/fork sc :new))))])))
        (System/exit 0))))
 
-(deftest what-was-made-before-a-reload-works
+(deftest objects-from-before-a-reload-work
   (is (= [:tapped {:topic :a} :mixed true :through :forked :body :cancelled :new]
          (read-string (fresh-jvm/output ["-Xmx400m"] ["-e" (pr-str program)])))))

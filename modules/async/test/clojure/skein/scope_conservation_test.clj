@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.scope-conservation-test
-  "Operations of threads and blocks, each cut short at a random time: what a put was told to be
-  accepted comes out once, and nothing else does."
+  "Operations of threads and blocks, each cut short at a random time: every value whose put was accepted
+  comes out once, and no other value does."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a]

@@ -28,7 +28,7 @@
 
 ;;;; Children end before their scope
 
-(deftest the-value-is-that-of-the-body
+(deftest a-scope-returns-the-value-of-its-body
   (is (= 6 (s/scope [s]
              (let [a (s/fork s 1) b (s/go s (a/<! (a/timeout 1)) 2) c (s/async s 3)]
                (+ (long @a) (long (a/<?? b)) (long (a/<?? c)))))))
@@ -86,7 +86,7 @@
                                 (throw boom))))))
     (is (instance? InterruptedException @seen))))
 
-(deftest a-failure-is-told-once
+(deftest a-failure-is-reported-once
   (let [boom (ex-info "boom" {})]
     (doseq [run [#(s/scope [s] @(s/fork s (throw boom)))
                  #(s/scope [s] (a/<?? (s/go s (throw boom))))
@@ -137,7 +137,7 @@
                   (.countDown l)
                   (try (.read from) (catch Throwable t (told t) (throw t))))))})
 
-(deftest a-cancellation-reaches-whoever-waits
+(deftest a-cancellation-reaches-every-waiter
   ;; Bears S3.
   (doseq [[way start] ways-to-wait]
     (let [latch (CountDownLatch. 1) told (promise)]
@@ -233,7 +233,7 @@
         (s/cancel! s)))
     (is (= 2 (.get runs)))))
 
-(deftest what-was-cancelled-before-it-began-does-not-run
+(deftest a-child-cancelled-before-its-start-does-not-run
   ;; Bears S4.
   (let [ran (atom [])]
     (within-deadline
@@ -299,7 +299,7 @@
                #(a/<?? (a/async (s/shield (s/scope [s {:deadline-ms 5}] (a/<! (a/chan))))))]]
     (is (= :skein/deadline-passed (:skein/error (ex-data (within-deadline (caught (run)))))))))
 
-(deftest code-that-computes-can-ask
+(deftest computing-code-can-check-for-cancellation
   (let [begun (CountDownLatch. 1)]
     (is (false? (s/cancelled?)))
     (is (= :stopped
@@ -371,7 +371,7 @@
 
 ;;;; Bad input
 
-(deftest what-is-wrong-is-told
+(deftest bad-arguments-are-refused
   (are [error form] (= error (:skein/error (ex-data (caught form))))
     :skein/bad-number (s/scope [s {:deadline-ms "1"}] 1)
     :skein/bad-option (s/scope [s {:on-error :ignore}] 1)

@@ -5,7 +5,7 @@
   * what a scope forked has ended when the scope has
   * nothing begins or ends twice
   * the exception that a scope throws is one of its own, and has the others suppressed
-  * nothing is told of a cancellation in a shield
+  * no cancellation arrives in a shield
 
       ./skein trees [SEEDS] [NODES]       1000 of 1000 by default
 
@@ -119,7 +119,7 @@
        (s/scope [s#]
          (let [child# (s/go s# (a/<! (a/timeout (:ms ~node))) :through)]
            (when-not (= :through (~<! child#)) (fault! ~faults ~node "cancelled in a shield"))))
-       (catch Throwable t# (fault! ~faults ~node (str "told in a shield: " t#))))))
+       (catch Throwable t# (fault! ~faults ~node (str "cancelled in a shield: " t#))))))
 
 (defmacro ^:private life
   "The code of `node`, whose parks are written as `<!`: `a/<!` in a block, else `a/<!!`."

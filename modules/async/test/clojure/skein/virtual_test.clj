@@ -64,7 +64,7 @@
   (let [^CompletableFuture f (v/future 20)]
     (is (= 21 (within-deadline @(.thenApply f (reify Function (apply [_ x] (inc (long x))))))))))
 
-(deftest a-failure-that-nobody-asks-for-is-reported
+(deftest an-unobserved-failure-is-reported
   (let [boom (ex-info "nobody asks" {})
         stop (volatile! false)
         collector (Thread/startVirtualThread (fn [] (while (not @stop) (System/gc) (Thread/sleep 5))))
@@ -74,7 +74,7 @@
     (.join collector)
     (is (identical? boom seen))))
 
-(deftest a-failure-that-somebody-has-asked-for-is-not-reported
+(deftest an-observed-failure-is-not-reported
   (let [asked (ex-info "asked for" {}) ignored (ex-info "ignored" {})
         reports (atom [])
         stop (volatile! false)
@@ -139,7 +139,7 @@
           (is (false? (within-deadline @(v/future-via [pool] (.isInterrupted (Thread/currentThread))))))))
       (finally (.shutdown pool)))))
 
-(deftest an-executor-that-is-closed-says-so
+(deftest a-closed-executor-refuses-tasks
   (let [kept (v/with-executor [exe] exe)
         e (caught (v/future-via [kept] 1))]
     (is (instance? RejectedExecutionException e))
@@ -162,7 +162,7 @@
     (is (= [2 3] (take 2 xs)))
     (is (instance? ArithmeticException (ex-cause (caught (nth xs 2)))))))
 
-(deftest map-goes-through-what-it-cannot-hold
+(deftest map-processes-more-than-fits-in-memory
   (let [calls (AtomicInteger.)]
     (is (= (range 5) (take 5 (v/map (fn [x] (.incrementAndGet calls) x) (range)))))
     (is (= v/max-eager (.get calls)) "an infinite input, as far as it is read")))
@@ -187,7 +187,7 @@
     (is (= 3 (nth xs 3)))
     (is (= #{0 1 2 3 4 5} @begun))))
 
-(deftest fmap-gives-futures-that-are-done
+(deftest fmap-returns-completed-futures
   (let [[a b] (v/fmap 2 / [1 1] [1 0])]
     (is (= [true true] [(future-done? a) (future-done? b)]))
     (is (= 1 @a))

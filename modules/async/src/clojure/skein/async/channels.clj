@@ -86,7 +86,7 @@
        (do (a/close! limit#) v#))))
 
 (defn <!!within
-  "As `<!within`, but blocks this thread.
+  "Like `<!within`, but blocks this thread.
 
       (<!!within 60000 (a/go 1) :late)
       ;=> 1"

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.flow
-  "Processes made of plain functions, joined by channels, and controlled from one place. As
+  "Processes made of plain functions, joined by channels, and controlled from one place. Like
   clojure.core.async.flow of core.async 1.10.870-alpha2, which is an alpha. Docstrings name the
   differences.
 
@@ -182,7 +182,7 @@
               :transform (fn [_ _ msg] [nil {:out (f msg)}])}))
 
 (defn lift1->step
-  "As `lift*->step`, for a function that returns one value, or nil for none.
+  "Like `lift*->step`, for a function that returns one value, or nil for none.
 
       ((lift1->step inc) nil :in 2)
       ;=> [nil {:out (3)}]"

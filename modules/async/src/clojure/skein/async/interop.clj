@@ -77,7 +77,7 @@
     @seen))
 
 (defn- completable-outcome
-  "As `stage-outcome`, but adds no callback while the future is not done. Returns nil for a
+  "Like `stage-outcome`, but adds no callback while the future is not done. Returns nil for a
   subclass, which may refuse to return its state; takes then wait for its callback."
   [^CompletableFuture f]
   (when (and (identical? CompletableFuture (class f)) (.isDone f))

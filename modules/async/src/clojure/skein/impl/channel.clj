@@ -170,7 +170,7 @@
           (recur (inc i)))))))
 
 (defn- foreign-alts-by-handlers
-  "As `foreign-alts`, with one handler for each operation."
+  "Like `foreign-alts`, with one handler for each operation."
   [ops options ^Waiter waiter]
   (let [flag (OneShot. (ReentrantLock.) nil (.incrementAndGet next-lock-id))
         settled (AtomicBoolean.)

@@ -70,12 +70,12 @@
   (compile-block env body form 'go))
 
 (defn compile-async
-  "As `compile-go`, but the block starts at once on the caller's thread."
+  "Like `compile-go`, but the block starts at once on the caller's thread."
   [env body form]
   (compile-block env body form 'async))
 
 (defn compile-child
-  "As `compile-go`, but the block is started by `spawn`, goIn or asyncIn, as the child that
+  "Like `compile-go`, but the block is started by `spawn`, goIn or asyncIn, as the child that
   `region` is, a local of the code around the block."
   [env body form spawn region]
   (compile-block env body form spawn region))

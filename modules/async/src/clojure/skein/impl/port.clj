@@ -184,7 +184,7 @@
   (<!! port))
 
 (defn <!-of-<?
-  "As `<!`, but its error names skein.async/<?, whose expansion calls it."
+  "Like `<!`, but its error names skein.async/<?, whose expansion calls it."
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
   [port]
   (check-in-block "<?")

@@ -48,7 +48,7 @@ public final class Alts {
         }
     }
 
-    /** As {@link #choose}, blocking this thread. */
+    /** Like {@link #choose}, blocking this thread. */
     public static Object chooseBlocking(Object ports, Object options) throws InterruptedException {
         ThreadWaiter waiter = new ThreadWaiter();
         Object chosen = choose(ports, options, waiter, Runner.current());

@@ -37,7 +37,7 @@ public class Channel extends Lock {
     /** How many takes, and how many puts, may wait in one channel. */
     public static final int MAX_WAITING = 1024;
 
-    /** What {@link #take} and {@link #put} return when the operation could not be done at once. */
+    /** The result of {@link #take} and {@link #put} when the operation could not be done at once. */
     public static final Object NONE = new Object();
 
     /** The reason of a close without a cause. */
@@ -188,7 +188,7 @@ public class Channel extends Lock {
         close(CLOSED, null);
     }
 
-    /** As {@link #close()}; {@link #thrown} then returns the cause. The first close counts. */
+    /** Like {@link #close()}; {@link #thrown} then returns the cause. The first close counts. */
     public void close(Throwable cause) {
         close(Objects.requireNonNull(cause), null);
     }

@@ -95,13 +95,13 @@ public final class Frame extends Waiter implements Runnable {
         return result;
     }
 
-    /** As {@link #go}, for the child with this region; its port holds the exception. */
+    /** Like {@link #go}, for the child with this region; its port holds the exception. */
     public Object goIn(Region region) {
         become(region);
         return go();
     }
 
-    /** As {@link #async}, for the child with this region. */
+    /** Like {@link #async}, for the child with this region. */
     public Object asyncIn(Region region) {
         become(region);
         return async();

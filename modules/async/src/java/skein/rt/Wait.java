@@ -34,14 +34,14 @@ final class Wait extends Waiter implements BooleanSupplier {
         this.channel = channel;
     }
 
-    /** As {@link Frame#take}; a channel's NONE when the block waits. */
+    /** Like {@link Frame#take}; a channel's NONE when the block waits. */
     static Object take(Object source, Frame frame, Runner runner) {
         frame.cancellable().check();
         if (source instanceof Channel channel) return operate(channel, null, frame, runner);
         return foreign(LazilyPersistentVector.createOwning(source), frame);
     }
 
-    /** As {@link Frame#put}; a channel's NONE when the block waits. */
+    /** Like {@link Frame#put}; a channel's NONE when the block waits. */
     static Object put(Object target, Object value, Frame frame, Runner runner) {
         frame.cancellable().check();
         if (target instanceof Channel channel) {
@@ -51,7 +51,7 @@ final class Wait extends Waiter implements BooleanSupplier {
         return foreign(LazilyPersistentVector.createOwning(LazilyPersistentVector.createOwning(target, value)), frame);
     }
 
-    /** As {@link Frame#alts}; null when the block waits. */
+    /** Like {@link Frame#alts}; null when the block waits. */
     static Object alts(Object ports, Object options, Frame frame, Runner runner) {
         frame.cancellable().check();
         return choose(ports, options, frame, frame.cancellable(), runner);

@@ -61,7 +61,7 @@
     (is (false? (.isClosed ^Channel slow)) "the timer is still there")
     (a/close! slow)))
 
-(deftest a-block-does-not-hold-what-it-needs-no-more
+(deftest a-block-does-not-hold-unused-values
   (let [gate (a/chan)
         ref (let [ballast (byte-array 100000)]
               (go (let [n (alength ballast)]

@@ -32,7 +32,7 @@
 
 ;;;; What is done
 
-(deftest the-first-that-is-ready
+(deftest alts-chooses-an-operation-that-is-ready
   (both= [1 1] (let [c (a/chan) d (filled 1)] (place (a/alts!! [c d]) c d)))
   (both= [true 0] (let [c (a/chan 1) d (a/chan)] (place (a/alts!! [[c 1] d]) c d)))
   (both= [nil 1] (let [c (a/chan) d (closed)] (place (a/alts!! [c d]) c d)))
@@ -43,7 +43,7 @@
   (both= [false 1] (let [c (a/chan) d (closed)] (place (a/alts!! [c [d 1]] :default :none) c d)))
   (both= [false 0] (let [c (closed)] (place (a/<!! (a/go (a/alts! [[c 1] (a/chan)]))) c))))
 
-(deftest the-one-that-becomes-ready
+(deftest alts-waits-for-an-operation
   (doseq [start [(fn [ports] (a/thread (alts!! ports))) (fn [ports] (go (alts! ports)))]]
     (testing "a take"
       (let [c (a/chan) d (a/chan) e (a/chan)
@@ -64,7 +64,7 @@
         (is (= [nil d] (await-port chosen)))
         (is (nil? (a/offer! c 1)))))))
 
-(deftest only-one-is-done
+(deftest only-one-operation-happens
   (both= [1 [false true true]]
          (let [c (filled 1) d (filled 2) e (filled 3)]
            [(first (a/alts!! [c d e] :priority true)) (mapv #(some? (a/poll! %)) [c d e])])))
@@ -79,7 +79,7 @@
 (deftest ports-in-any-collection
   (both= [1 1 1] [(first (a/alts!! (list (filled 1)))) (first (a/alts!! #{(filled 1)})) (first (a/alts!! (map identity [(filled 1)])))]))
 
-(deftest a-channel-may-stand-there-twice
+(deftest a-channel-may-occur-twice
   (both= [[1 0] nil] (let [c (filled 1)] [(place (a/alts!! [c c]) c) (a/poll! c)]))
   (both= [[1 0] nil nil] (let [c (a/chan) chosen (a/go (a/alts! [c c c]))]
                            (a/>!! c 1)

@@ -28,7 +28,7 @@
   "What core.async does not have."
   '#{async <? <?? rethrow})
 
-(deftest every-var-of-core-async-is-there-and-alike
+(deftest every-var-of-core-async-exists-with-its-arguments
   (let [theirs (contract 'clojure.core.async)]
     (is (= 88 (count theirs)))
     ;; what only compiled state machines call is in the bridge

@@ -12,7 +12,7 @@
 
 (def ^:dynamic *who* :root)
 
-(deftest it-runs-on-the-callers-thread-up-to-its-first-park
+(deftest a-block-runs-on-the-callers-thread-up-to-its-first-park
   (let [gate (a/chan)
         threads (atom [])
         note #(swap! threads conj (Thread/currentThread))
@@ -44,12 +44,12 @@
     (is (identical? boom (await-port (go (try (<? (fails-later)) (catch Exception e e))))))
     (is (identical? boom (caught #(<?? (async (<? (async (<? (fails-later)))))))) "through several blocks")))
 
-(deftest as-a-plain-port-it-closes
+(deftest a-failed-block-closes-its-port
   (let [p (async (throw (ex-info "seen nowhere" {})))]
     (is (nil? (await-port p)))
     (is (= "seen nowhere" (try (<?? p) (catch Exception e (ex-message e)))))))
 
-(deftest a-failure-that-nobody-asks-for-is-reported-once
+(deftest an-unobserved-failure-is-reported-once
   (let [seen (CountDownLatch. 1)
         reports (atom [])
         before (Thread/getDefaultUncaughtExceptionHandler)

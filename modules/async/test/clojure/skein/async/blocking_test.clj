@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.blocking-test
-  "Go blocks may block: the others go on, on few platform threads."
+  "Go blocks may block: the others continue, on few platform threads."
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! go go-loop]]
@@ -15,7 +15,7 @@
 
 (defn- platform-threads [] (.getThreadCount (ManagementFactory/getThreadMXBean)))
 
-(deftest a-block-may-wait-for-what-a-later-block-delivers
+(deftest a-block-may-wait-for-a-later-block
   (dotimes [_ 100]
     (let [p (promise)
           waiting (go @p)]

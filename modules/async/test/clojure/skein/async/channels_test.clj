@@ -30,7 +30,7 @@
 
 ;;;; The end of a channel
 
-(deftest closed-is-closed-to-puts
+(deftest a-closed-channel-refuses-puts
   (let [c (doto (a/chan 1) (a/put! 1))]
     (is (= [false true 1 true]
            [(channels/closed? c)
@@ -73,7 +73,7 @@
   (is (= [1 nil] (let [one (a/take 1 (failed))] [(a/<!! one) (a/<?? one)])) "what had enough did not fail")
   (is (nil? (within-deadline (let [out (a/pipe (failed) (a/chan 1) false)] (a/<!! out) (a/poll! out)))) "what stays open"))
 
-(deftest a-part-of-the-values-is-no-result
+(deftest a-partial-reduction-is-no-result
   (doseq [reduction [#(a/reduce + 0 %) #(a/transduce (map inc) + 0 %) #(a/into [] %)]
           :let [port (volatile! nil)]]
     (is (identical? boom (second (await-uncaught #{boom} #(vreset! port (reduction (failed)))))))
@@ -127,7 +127,7 @@
 
 ;;;; Batches
 
-(deftest batches-are-full-but-for-the-last
+(deftest all-batches-but-the-last-are-full
   (is (= [[0 1 2] [3 4 5] [6]] (await-port (a/into [] (channels/batch 3 (a/to-chan! (range 7)))))))
   (is (= [] (await-port (a/into [] (channels/batch {:size 3 :within 1} (a/to-chan! [])))))))
 
@@ -158,10 +158,10 @@
 (deftest batches-hold-each-value-once-in-order
   (is (:pass? (check/quick-check 60 nothing-lost))))
 
-(deftest a-batch-ends-as-its-input-did
+(deftest batches-close-as-the-input-did
   (let [out (channels/batch 5 (doto (a/chan 1) (a/put! 1) (channels/close-with! boom)))]
     (is (= [[1] boom] (within-deadline [(a/<?? out) (thrown-by #(a/<?? out))]))))
-  (testing "and stops when nobody wants it"
+  (testing "and stops when its output closes"
     (let [in (a/chan)
           out (channels/batch {:size 1} in)]
       (a/close! out)
@@ -218,7 +218,7 @@
       (is (= [true boom] (await-uncaught #(identical? boom %) (fn [] (within-deadline (put)))))))
     (is (= :skein/not-a-function (error-of #(channels/gate {:policy :drop :on-drop 5} (a/chan)))))))
 
-(deftest slow-taps-hold-nobody-up
+(deftest slow-taps-do-not-delay-others
   (doseq [policy [:drop :slide :disconnect]]
     (testing policy
       (let [source (a/chan)
@@ -231,7 +231,7 @@
         (is (= (range 1000) (await-port (a/into [] quick))))
         (is (= ({:drop [0] :slide [999] :disconnect [0]} policy) (until-closed slow)))))))
 
-(deftest slow-subscriptions-hold-nobody-up
+(deftest slow-subscriptions-do-not-delay-others
   (let [source (a/chan)
         p (a/pub source odd?)
         slow (a/chan)

@@ -30,7 +30,7 @@
                               (walk/postwalk-replace
                                 '{other/chan skein.async/chan other/promise-chan skein.async/promise-chan} body))))))))
 
-(deftest operations-that-need-not-wait
+(deftest operations-that-are-ready
   (on-the-others [true 1 nil true nil 2 false false nil true]
     (let [ch (other/chan 1)]
       [(a/>!! ch 1) (a/<!! ch) (a/poll! ch) (a/offer! ch 2) (a/offer! ch 3) (a/poll! ch)
@@ -101,5 +101,5 @@
     (dotimes [_ 2] (a/>!! theirs :stop))
     (sort (mapcat await-port consumers))))
 
-(deftest nothing-is-lost-or-doubled-between-the-two
+(deftest no-value-is-lost-or-doubled-between-libraries
   (is (= (sort (concat (range 2000) (range 2000))) (exchange 2000))))

@@ -124,7 +124,7 @@
   (dotimes [i open-channels] (a/close! (.get open i)) (.add closed (.get open i)))
   (run! #(take-all! world %) closed))
 
-(deftest what-was-accepted-comes-out-once
+(deftest accepted-values-come-out-once
   (let [world (new-world 7)
         n (+ (long threads) (long blocks))
         share #(quot (* (long %) (long operations)) n)

@@ -75,7 +75,7 @@
              (flow/inject g [:ask :in] [1])
              (is (= [:other 1] (await-port report))))))
 
-(deftest signals-reach-those-who-select-them
+(deftest signals-reach-the-processes-that-select-them
   (let [listener (fn [select] (flow/process (flow/map->step
                                               {:describe (fn [] {:ins {:in ""} :signal-select select})
                                                :transform (fn [_ id msg] [nil {::flow/report [[select id msg]]}])})))]
@@ -92,7 +92,7 @@
                (flow/inject g [:source :in] [2])
                (is (= [#{:tick :tock} :tock 2] (await-port report)))))))
 
-(deftest what-is-not-connected-is-dropped
+(deftest messages-to-unconnected-outputs-are-dropped
   (running {:procs {:lonely {:proc (mapping identity)} :tell {:proc tell}}}
            (fn [g report _]
              @(flow/inject g [:lonely :in] (range 100))
@@ -123,7 +123,7 @@
                      (let [answer (flow/ping-proc g pid)]
                        (if (ok? answer) answer (recur))))))
 
-(deftest processes-begin-paused-and-tell-how-they-are
+(deftest processes-begin-paused-and-report-their-status
   (let [g (flow/create-flow {:procs {:c {:proc counter :args {:from 10}}}})]
     (flow/start g)
     (try
@@ -156,7 +156,7 @@
     (is (= 0 (:n (::flow/state (flow/ping-proc g :c)))))
     (flow/stop g)))
 
-(deftest a-stopped-process-is-told
+(deftest a-stopped-process-gets-its-transition
   (let [stopped (promise)
         g (flow/create-flow {:procs {:p {:proc (flow/process
                                                  (flow/map->step {:describe (fn [] {:ins {:in ""}})
@@ -220,7 +220,7 @@
 
 ;;;; Errors
 
-(deftest a-step-that-throws-is-reported-and-goes-on
+(deftest a-step-that-throws-is-reported-and-continues
   (running {:procs {:p {:proc (mapping (fn [x] (if (= 2 x) (throw boom) x)))} :tell {:proc tell}}
             :conns [[[:p :out] [:tell :in]]]}
            (fn [g report error]
@@ -240,7 +240,7 @@
                     (mapv #(:skein/error (ex-data (::flow/ex %))) (next-n 2 error))))
              (is (instance? AssertionError (::flow/ex (await-port error)))))))
 
-(deftest what-init-throws-start-throws
+(deftest start-throws-what-init-throws
   (let [g (flow/create-flow {:procs {:p {:proc (flow/process (flow/map->step {:describe (fn [] {})
                                                                               :init (fn [_] (throw boom))
                                                                               :transform (fn [_ _ _])}))}}})]
@@ -282,7 +282,7 @@
            (mapv (fn [opts] (second (re-find #"^(.*)-\d+$" (.getName ^Thread (thread-of opts)))))
                  [nil {:workload :compute}])))))
 
-(deftest a-flow-may-have-executors-of-its-own
+(deftest a-flow-may-have-its-own-executors
   (let [used (atom 0)
         exec (reify Executor (execute [_ r] (swap! used inc) (Thread/startVirtualThread r)))]
     (running {:procs {:p {:proc tell}} :mixed-exec exec}

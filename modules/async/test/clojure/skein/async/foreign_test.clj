@@ -88,7 +88,7 @@
                (once-waiting handlers (finish (@handlers 0) nil))
                (a/<!! done))))
 
-(deftest an-exception-of-a-port-hits-who-uses-it
+(deftest an-exception-of-a-port-reaches-its-user
   (both= ["no port today" "no port today" :caught]
          (let [p (reify impl/ReadPort (take! [_ _] (throw (ex-info "no port today" {}))))
                caught (fn [f] (try (f) (catch Exception e (ex-message e))))]
@@ -278,7 +278,7 @@
 ;;;; Buffers
 
 (deftwin stack-buffer
-  "A buffer of `n` values, last in, first out. Notes in `closed` that it was told of the close."
+  "A buffer of `n` values, last in, first out. Sets `closed` when it is closed."
   [n closed]
   (let [values (ArrayDeque.)]
     (reify

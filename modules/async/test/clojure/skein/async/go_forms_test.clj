@@ -63,13 +63,13 @@
 (defmacro ^:private take-it [port] `(<! ~port))
 (defmacro ^:private local? [sym] (contains? &env sym))
 
-(deftest macros-of-ones-own
+(deftest user-macros-are-expanded
   (runs= 2 (inc (take-it (later 1))))
   (runs= [true false true] (let [x (<! (later 1)) seen (local? x)] [seen (local? y) (let [y x] (local? y))])))
 
 ;;;; Conditions
 
-(deftest if-and-its-kin
+(deftest if-and-related-macros
   (both= [:then :else :else :none nil]
          (a/<!! (a/go [(if (a/<! (later true)) :then :else)
                        (if (a/<! (later false)) :then :else)
@@ -267,7 +267,7 @@
   (runs= [{:a 1 :b 2} #{1 2} [:a :b :c]]
          (let [order (atom []) note (fn [k v] (swap! order conj k) v)]
            [{:a (note :a 1) :b (<! (later (note :b 2)))} #{(<! (later 1)) (note :c 2)} @order]))
-  (testing "what is read before a park keeps its value"
+  (testing "values read before a park stay the same"
     (runs= [1 2 3] (let [x (atom 1)] [@x (do (reset! x 2) (<! (later 2))) (do (reset! x 3) @x)]))))
 
 (deftest metadata-and-quoted-forms

@@ -24,7 +24,7 @@
 
 ;;;; The port
 
-(deftest the-port-gives-the-value-and-closes
+(deftest the-port-yields-the-value-and-closes
   (both= [3 nil nil] (let [p (a/go (+ 1 2))] [(a/<!! p) (a/<!! p) (a/poll! p)]))
   (both= [3 nil] (let [p (a/go (inc (a/<! (later 2))))] [(a/<!! p) (a/<!! p)]))
   (both= [false nil] (let [p (a/go false)] [(a/<!! p) (a/<!! p)]))
@@ -192,7 +192,7 @@
   (both= "Can't put nil on channel" (a/<!! (a/go (try (a/>! (a/chan 1) nil) (catch IllegalArgumentException e (ex-message e))))))
   (is (= :skein/not-a-port (a/<!! (a/go (try (a/<! 1) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))))
 
-(deftest what-ends-a-go-block-is-rethrown-and-told-once
+(deftest the-exception-of-a-go-block-is-rethrown-and-reported-once
   (let [boom (ex-info "boom" {})
         told (atom 0)
         [v] (await-uncaught #(and (identical? boom %) (swap! told inc))
@@ -206,7 +206,7 @@
     (System/gc)
     (is (= 1 @told) "not again when the port is garbage")))
 
-(deftest what-ends-a-thread-is-rethrown-too
+(deftest the-exception-of-a-thread-is-rethrown-too
   (let [boom (ex-info "boom" {})]
     (is (= [[boom boom] boom]
            (await-uncaught #(identical? boom %)

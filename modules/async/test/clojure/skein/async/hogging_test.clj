@@ -35,7 +35,7 @@
              (finally (.set stop true)))
         (is (every? #{:stopped} (map await-port spinners)))))))
 
-(deftest pinned-blocks-stop-nobody
+(deftest pinned-blocks-do-not-stop-the-others
   (let [n 40
         all-in (CountDownLatch. n)
         release (CountDownLatch. 1)

@@ -87,7 +87,7 @@
     (is (instance? CancellationException (await-port taken)))
     (is (instance? CancellationException (thrown-by #(a/<?? pending))))))
 
-(deftest a-future-that-wins-nothing-keeps-nothing
+(deftest a-future-that-loses-an-alts-keeps-no-callback
   (let [pending (CompletableFuture.)
         others (vec (repeatedly 3000 a/chan))
         refs (mapv (fn [_] (let [local (byte-array 100)
@@ -122,7 +122,7 @@
 (deftest a-delay-runs-with-the-bindings-of-the-take
   (is (= :here (binding [*place* :here] (within-deadline (a/<!! (delay *place*)))))))
 
-(deftest a-port-for-anything-that-can-be-dereferenced
+(deftest any-deref-can-be-a-port
   (is (= [1 2 :nothing]
          (within-deadline [(a/<!! (interop/port (atom 1)))
                            (let [p (interop/port (volatile! 2))] (a/<!! p) (a/<!! p))
@@ -142,7 +142,7 @@
     (is (nil? (.get (interop/stage c))))
     (is (= {:skein/error :skein/not-a-port :argument "port" :value "7"} (ex-data (thrown-by #(interop/stage 7)))))))
 
-(deftest a-stage-fails-with-what-ended-the-port
+(deftest a-stage-fails-with-the-exception-of-the-port
   (let [failed (interop/stage (a/async (throw boom)))
         c (a/chan)
         closing (interop/stage c)]
@@ -215,7 +215,7 @@
     (is (= 2 (reduce (fn [_ v] (reduced v)) nil (interop/values c))))
     (is (= [3] (seq (interop/values c))))))
 
-(deftest values-rethrow-what-ended-the-port
+(deftest values-rethrow-the-exception-of-the-port
   (let [c (a/chan 1)]
     (a/>!! c 1)
     (.close ^Channel c ^Throwable boom)
@@ -226,5 +226,5 @@
                                                               (a/go (dotimes [i 3] (a/>! c i)) (a/close! c))
                                                               c))))))))
 
-(deftest what-is-no-port-has-no-values
+(deftest values-refuses-non-ports
   (is (= :skein/not-a-port (:skein/error (ex-data (is (thrown? ExceptionInfo (interop/values "x"))))))))

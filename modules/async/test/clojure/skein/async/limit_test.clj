@@ -38,7 +38,7 @@
                                      (a/go (dotimes [_ 101] (a/<! limiter) (a/<! (a/timeout 9))) :done))))]
     (is (<= 1000000000 (long nanos) 1010000000))))
 
-(deftest a-late-taker-is-made-up-for
+(deftest a-late-taker-does-not-lower-the-rate
   (let [[_ nanos] (simulate (fn [] (let [limiter (limit/rate-limiter 1000)]
                                      (a/go (dotimes [i 1001]
                                              (a/<! limiter)
@@ -46,7 +46,7 @@
                                            :done))))]
     (is (<= 1000000000 (long nanos) 1006000000))))
 
-(deftest a-burst-is-what-gathers-while-nobody-takes
+(deftest unused-permits-gather-into-a-burst
   (doseq [burst [1 2 5]]
     (let [[ready] (simulate (fn [] (let [limiter (limit/rate-limiter {:rate 10 :burst burst})]
                                      (a/go (a/<! limiter)
@@ -153,7 +153,7 @@
     (is (nil? (a/poll! limiter)) "no permit was made up")
     (is (nil? (limit/release! true)) "a rate limiter's")))
 
-(deftest a-closed-limiter-lets-nobody-pass
+(deftest a-closed-limiter-gives-no-permits
   (let [limiter (limit/concurrency-limiter 1)
         _ (a/<!! limiter)
         waiting (a/go (try (limit/with-permit limiter :passed) (catch Exception e (:skein/error (ex-data e)))))]
@@ -162,7 +162,7 @@
     (is (= [:skein/limiter-closed :skein/limiter-closed]
            [(await-port waiting) (error-of #(limit/with-permit limiter 1))]))))
 
-(deftest what-is-no-limiter-is-refused
+(deftest non-limiters-are-refused
   (is (= [:skein/not-a-port "limiter of with-permit must be a channel to take from, but is 5."]
          (try (limit/with-permit 5 1) (catch clojure.lang.ExceptionInfo e [(:skein/error (ex-data e)) (ex-message e)])))))
 

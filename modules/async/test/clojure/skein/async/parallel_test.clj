@@ -57,7 +57,7 @@
   (doseq [n [1000000 Integer/MAX_VALUE Long/MAX_VALUE], ordered? [true false]]
     (is (= (range 1 101) (sort (all (parallel-map {:n n :ordered? ordered?} inc (a/to-chan! (range 100)))))))))
 
-(deftest nothing-is-taken-that-cant-start
+(deftest no-value-is-taken-before-its-call-can-start
   (doseq [ordered? [true false]]
     (let [in (a/chan)
           hold (a/chan)
@@ -109,13 +109,13 @@
           out (parallel-map {:n 2 :on-error (fn [_ _] (throw other))} (fails-on 0) (a/to-chan! [0]))]
       (is (identical? other (within-deadline (thrown-by #(a/<?? out))))))))
 
-(deftest the-work-ends-as-its-input-did
+(deftest the-output-closes-as-the-input-did
   (doseq [ordered? [true false]]
     (let [in (doto (a/chan 1) (a/put! 1) (channels/close-with! boom))
           out (parallel-map {:n 3 :ordered? ordered?} inc in)]
       (is (= [2 boom] (within-deadline [(a/<?? out) (thrown-by #(a/<?? out))]))))))
 
-(deftest nothing-more-is-taken-when-nobody-wants-it
+(deftest no-value-is-taken-after-the-output-closes
   (doseq [ordered? [true false]]
     (let [in (a/chan)
           out (parallel-map {:n 1 :ordered? ordered?} identity in)]

@@ -121,7 +121,7 @@
         [one two] [(drain) (drain)]]
     (is (= (range 100) (sort (concat (await-port one) (await-port two)))))))
 
-(deftest a-closed-channel-tells-why
+(deftest a-closed-channel-passes-on-its-cause
   (let [boom (ex-info "boom" {})
         c (doto ^Channel (a/chan) (.close ^Throwable boom))
         to (a/chan)]

@@ -51,7 +51,7 @@
     (a/thread (dotimes [i n] (a/>!! data i)))
     (is (= n (await-port taker)))))
 
-(deftest takers-are-told-although-an-exception-handler-throws
+(deftest takers-are-served-although-an-exception-handler-throws
   (let [rf-throws (fn [rf] (fn ([] (rf)) ([_] (throw (ex-info "completion" {}))) ([b x] (rf b x))))
         c (a/chan 1 rf-throws (fn [_] (throw (ex-info "handler" {}))))
         taker (go (<! c) :told)]

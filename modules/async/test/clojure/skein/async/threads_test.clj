@@ -20,7 +20,7 @@
   (let [t (Thread/currentThread)]
     {:virtual? (.isVirtual t) :daemon? (.isDaemon t) :name (str/replace (.getName t) #"\d+" "N")}))
 
-(deftest the-port-gives-the-value-and-closes
+(deftest the-port-yields-the-value-and-closes
   (both= [3 nil nil] (let [p (a/thread (+ 1 2))] [(a/<!! p) (a/<!! p) (a/poll! p)]))
   (both= [3 nil] (let [p (a/io-thread (+ 1 2))] [(a/<!! p) (a/<!! p)]))
   (both= [false nil] (let [p (a/thread false)] [(a/<!! p) (a/<!! p)]))
@@ -28,7 +28,7 @@
   (both= [nil nil] [(a/<!! (a/thread)) (a/<!! (a/io-thread))])
   (both= [1 true] (let [p (a/thread 1) [v port] (a/alts!! [p (a/chan)])] [v (identical? p port)])))
 
-(deftest the-workload-says-where
+(deftest the-workload-chooses-the-executor
   (both= {:virtual? false :daemon? true :name "async-mixed-N"} (a/<!! (a/thread (this-thread))))
   (both= {:virtual? true :daemon? true :name ""} (a/<!! (a/io-thread (this-thread))))
   (both= [{:virtual? false :daemon? true :name "async-mixed-N"}
@@ -84,7 +84,7 @@
       (a/close! there)
       (is (= n (await-port echo))))))
 
-(deftest a-body-does-not-hold-what-it-needs-no-more
+(deftest a-body-does-not-hold-unused-values
   (doseq [start [(fn [ballast ref gate] (a/thread (deliver ref (WeakReference. ballast)) (a/<!! gate)))
                  (fn [ballast ref gate] (a/io-thread (deliver ref (WeakReference. ballast)) (a/<!! gate)))]]
     (let [gate (a/chan) ref (promise)

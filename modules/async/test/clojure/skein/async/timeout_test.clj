@@ -12,7 +12,7 @@
 
 (set! *warn-on-reflection* true)
 
-(deftest a-timeout-closes-and-never-early
+(deftest a-timeout-never-closes-early
   (doseq [ms [0 1 7 30]]
     (let [start (System/nanoTime)]
       (is (nil? (await-port (a/timeout ms))))
@@ -34,7 +34,7 @@
 (deftest timeouts-fire-in-order-of-their-deadlines
   (is (fired-in-order? (mapv a/timeout [60 20 40 1]) [])))
 
-(deftest closing-one-touches-no-other
+(deftest closing-a-timeout-leaves-the-others-open
   (let [one (a/timeout 20) other (a/timeout 20)
         start (System/nanoTime)]
     (a/close! one)
@@ -55,7 +55,7 @@
     (run! a/close! (shuffle timers))
     (is (= before (Timeout/outstanding)))))
 
-(deftest a-million-timers-stand
+(deftest a-million-timers-are-possible
   (let [before (Timeout/outstanding)
         timers (vec (repeatedly 1000000 #(a/timeout (+ 600000 (long (rand-int 1000000))))))]
     (is (nil? (await-port (a/timeout 5))) "an earlier one still fires")

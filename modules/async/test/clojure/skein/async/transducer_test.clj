@@ -20,7 +20,7 @@
   [e]
   (fn [rf] (fn ([] (rf)) ([_] (throw e)) ([acc x] (rf acc x)))))
 
-(deftest values-go-through-on-their-way-in
+(deftest values-pass-the-transducer-on-the-way-in
   (both= [2 4 nil]
          (let [c (a/chan 2 (comp (filter odd?) (map inc)))]
            (run! #(a/>!! c %) [1 2 3])
@@ -152,7 +152,7 @@
            (let [c (a/chan 2 (comp (map inc) (thrower #{2})) (fn [_] -1))]
              (a/>!! c 1)
              [(a/<!! c) (do (a/close! c) (a/>!! c 1))])))
-  (testing "of a put that waits, too"
+  (testing "also for a waiting put"
     (both= [1 "bad" 3]
            (let [c (a/chan 1 (thrower even?) ex-message)]
              (doseq [i [1 2 3]] (a/put! c i))

@@ -36,7 +36,7 @@
     (deliver gate true)
     (is (= [1 nil] (within-deadline [(a/<!! to) (a/<!! to)])))))
 
-(deftest n-calls-at-a-time
+(deftest at-most-n-calls-run-at-a-time
   (let [barrier (CyclicBarrier. 4) to (a/chan) now (AtomicInteger.) worst (AtomicInteger.)]
     (window/wmap 4 (fn [x]
                      (.accumulateAndGet worst (.incrementAndGet now) (fn [a b] (max a b)))
@@ -47,7 +47,7 @@
     (is (= (range 1 41) (within-deadline (all-of to))))
     (is (<= (.get worst) 4))))
 
-(deftest the-first-exception-ends-it
+(deftest the-first-exception-ends-the-window
   (let [boom (ex-info "boom" {}) begun (CountDownLatch. 2) interrupted (AtomicInteger.) to (a/chan)
         port (window/wmap 2 (fn [x]
                               (.countDown begun)

@@ -21,7 +21,7 @@
   `(do ~@(for [form forms]
            `(is (= ~error (refusal (fn [] ~form))) ~(pr-str form)))))
 
-(deftest what-is-no-port-is-refused-by-who-takes
+(deftest takes-refuse-non-ports
   (let [c (a/chan)]
     (refused-as :skein/not-a-port
                 (a/pipe nil c) (a/split odd? 1) (a/take 1 nil) (a/merge [c :no]) (a/map + [c nil])
@@ -30,14 +30,14 @@
                 (a/pipeline-async 1 c (fn [_ _]) nil)
                 (a/mult nil) (a/pub nil identity) (a/admix (a/mix c) nil) (a/toggle (a/mix c) {:no {:mute true}}))))
 
-(deftest what-is-no-port-is-refused-by-who-puts
+(deftest puts-refuse-non-ports
   (let [c (a/chan)]
     (refused-as :skein/not-a-port
                 (a/pipe c nil) (a/onto-chan! nil [1]) (a/onto-chan!! nil [1]) (a/mix nil)
                 (a/tap (a/mult c) nil) (a/sub (a/pub c identity) 1 nil)
                 (a/pipeline 1 nil (map inc) c) (a/pipeline-async 1 nil (fn [_ _]) c))))
 
-(deftest operations-refuse-what-is-no-port
+(deftest operations-refuse-non-ports
   (let [c (a/chan)]
     (refused-as :skein/not-a-port
                 (a/<!! nil) (a/>!! 5 1) (a/close! nil) (a/poll! "c") (a/offer! nil 1) (a/take! nil identity) (a/put! 5 1)
@@ -53,7 +53,7 @@
     (is (= "from of pipeline must be a channel to take from, but is #<function of clojure.core/map>."
            (message #(a/pipeline 1 c c (map inc)))))))
 
-(deftest hubs-are-refused-where-they-are-none
+(deftest wrong-hubs-are-refused
   (let [c (a/chan)]
     (refused-as :skein/not-a-hub
                 (a/tap c c) (a/untap c c) (a/untap-all nil) (a/admix c c) (a/unmix c c) (a/unmix-all c) (a/toggle c {})
@@ -67,14 +67,14 @@
     (refused-as :skein/bad-number (a/partition nil c) (a/partition "x" c))
     (refused-as :skein/bad-collection (a/toggle (a/mix c) 5) (a/toggle (a/mix c) "x") (a/into 5 c) (a/to-chan! 5) (a/onto-chan! c 5) (a/merge 5) (a/map + nil))))
 
-(deftest what-is-no-function-is-refused
+(deftest non-functions-are-refused
   (let [c (a/chan)]
     (refused-as :skein/not-a-function
                 (a/do-alts 5 [c] {}) (a/take! c 5) (a/put! c 1 5) (a/chan 1 5) (a/chan 1 (map inc) 5) (a/pipeline 1 c nil c) (a/thread-call nil)
                 (a/split "no" c) (a/map 1 [c]) (a/reduce 1 0 c) (a/transduce 1 + 0 c) (a/transduce (map inc) 1 0 c) (a/pub c 1) (a/pub c identity 1)
                 (a/pipeline-async 1 c "no" c))))
 
-(deftest what-fits-is-returned
+(deftest valid-arguments-are-returned
   (let [c (a/chan)]
     (is (= [c c :k 1] [(argument/source "c" c) (argument/target "c" c) :k 1])))
   (let [port (a/map< inc (a/chan))]

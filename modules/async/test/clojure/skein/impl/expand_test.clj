@@ -12,7 +12,7 @@
   ([form] (expanded {} form))
   ([env form] (readable (:form (expand/expand env form)))))
 
-(deftest macros-go-special-forms-stay
+(deftest macros-are-expanded-and-special-forms-stay
   (is (= '(if a (do b)) (expanded '(when a b))))
   (is (= '(. "x" length) (expanded '(.length "x"))))
   (is (= '(new String "x") (expanded '(String. "x"))))
@@ -35,7 +35,7 @@
   (is (= '(let* [String1 "x"] (. String (valueOf String1))) (expanded '(let* [String "x"] (. String (valueOf String))))))
   (is (= '(let* [x1 "x"] (. x1 x)) (expanded '(let [x "x"] (. x x))))))
 
-(deftest locals-around-are-told
+(deftest surrounding-locals-are-known
   (let [{:keys [form outer]} (expand/expand {'x (infer/primitive 'x Long/TYPE) 'y (infer/tagged 'y 'String)} '(+ x z))
         [_ x z] form]
     (is (= 'z z))

@@ -380,7 +380,7 @@
 
 ;;;; Errors
 
-(deftest an-argument-that-nobody-needs-is-evaluated-nevertheless
+(deftest unused-arguments-are-evaluated
   (let [c (Channel. nil)
         result (block (loop [x 0 unused 0]
                         (if (< x 3)
@@ -389,7 +389,7 @@
     (.putBlocking c :done)
     (is (= :done (join result)))))
 
-(deftest errors-tell-where
+(deftest errors-name-the-place
   (is (= {:skein/error :skein/bad-arity, :arity 2, :form '(take-val 1 2)}
          (select-keys (failure '(block (take-val 1 2))) [:skein/error :arity :form])))
   (let [{:keys [line column file]} (failure (read-lines "(block\n  (take-val))"))]
@@ -404,12 +404,12 @@
          (:skein/error (failure '(deftype Shadowed [^:unsynchronized-mutable n]
                                    Runnable (run [this] (let [this 1] (block (set! n 2))))))))))
 
-(deftest errors-of-untouched-code-tell-where
+(deftest errors-of-other-code-name-the-place
   (let [form (read-lines "(block\n  (take-val 1)\n  (inc\n    (undefined-thing 2)))")
         e (try (binding [*ns* (the-ns 'skein.impl.go-test)] (eval form)) (catch clojure.lang.Compiler$CompilerException e e))]
     (is (= 4 (:clojure.error/line (ex-data e))))))
 
-(deftest sites-tell-the-operations
+(deftest sites-name-the-operations
   (let [form (read-lines "(fn [c]\n  (block\n    (take-val c)\n    (put-val c 1)))")
         f (binding [*ns* (the-ns 'skein.impl.go-test), *file* "some.clj"] (eval form))
         c (Channel. nil)
@@ -426,7 +426,7 @@
       (load "/skein/impl/go_aot"))
     (is (seq (file-seq (java.io.File. dir))))))
 
-(deftest a-class-that-is-none-is-reported-at-its-clause
+(deftest an-unknown-class-is-reported-at-its-clause
   (let [e (try (load-string "(skein.async/go\n  (try (skein.async/<! nil)\n    (catch NoSuchClass e 1)))")
                (catch Compiler$CompilerException e e))]
     (is (= 3 (:clojure.error/line (ex-data e))))

@@ -11,7 +11,7 @@
         lb (infer/local 'x form known)]
     (or (infer/primitive-class lb) (infer/class-tag lb))))
 
-(deftest types-are-those-of-the-compiler
+(deftest inferred-types-agree-with-the-compiler
   (are [t form] (= t (type-of form))
     Long/TYPE 1
     Double/TYPE 1.5

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.body-test
-  "A block's code tells where it parks, without running."
+  "A block's code says where it parks, without running."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! >! alts! go]]

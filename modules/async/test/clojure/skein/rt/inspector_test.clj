@@ -36,7 +36,7 @@
 (defn- await-takers [^Channel c n]
   (within-deadline (while (< (.takerCount c) (long n)) (Thread/onSpinWait))))
 
-(deftest a-note-goes-with-a-block-from-spawn-to-end
+(deftest a-note-stays-with-its-block-from-spawn-to-end
   (let [events (atom []), c (a/chan), port (volatile! nil)]
     (with-inspector events
       (vreset! port (go (<! c)))
@@ -53,12 +53,12 @@
       (>!! c 1)
       (await-takers c 1)
       (is (= [[:note] [:resumed] [:parking World/TAKE c]] (of-port events port))))
-    (testing "and keeps it, which nobody is told of any more"
+    (testing "and keeps it, without notifications"
       (a/close! c)
       (await-port port)
       (is (= 3 (count (of-port events port)))))))
 
-(deftest threads-that-wait-are-told
+(deftest waiting-threads-are-reported
   (let [events (atom []), c (a/chan), d (a/chan)
         ours (fn [] (filter (fn [[what _ port]] (and (= :waits what) (#{c [d]} port))) @events))]
     (with-inspector events
@@ -85,7 +85,7 @@
     (run! a/close! cs)
     (run! await-port ports)))
 
-(deftest a-result-port-carries-what-is-known-of-its-block
+(deftest a-result-port-carries-the-note-of-its-block
   (let [^Port port (go 1)]
     (.block port :known)
     (is (= :known (.block port)))

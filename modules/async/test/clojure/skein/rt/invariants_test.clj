@@ -11,7 +11,7 @@
 
 (set! *warn-on-reflection* true)
 
-(deftest at-most-1024-wait
+(deftest at-most-1024-operations-wait
   ;; Bears I6.
   (let [c (a/chan)]
     (dotimes [i 1024] (a/put! c i))
@@ -55,7 +55,7 @@
       (is (nil? (await-port (go (>! c (binding [*mine* (if (>! c 1) :inside :closed)] *mine*))
                                 *mine*)))))))
 
-(deftest the-next-slot-starves-nobody
+(deftest the-next-slot-causes-no-starvation
   ;; Bears Q3: two blocks hand over to each other for ever, on one worker; others still run.
   (let [there (a/chan) back (a/chan) stop (CountDownLatch. 1)
         playing (go (loop [] (when (pos? (.getCount stop)) (>! there 1) (<! back) (recur))) (a/close! there))]
@@ -64,7 +64,7 @@
     (.countDown stop)
     (await-port playing)))
 
-(deftest work-that-comes-as-a-worker-leaves-is-run
+(deftest work-submitted-as-a-worker-leaves-is-run
   ;; Bears W1 and W2: single blocks, each submitted about when the workers give up looking.
   (within-deadline
     (dotimes [i 3000]

@@ -66,7 +66,7 @@
 
 ;; A worker that blocks with nothing behind it is given up, not handed off. So many blocks are spawned by one block:
 ;; they stand in its worker's queue, behind the first that blocks, unless other workers are quicker each time.
-(deftest a-probe-sees-who-is-handed-off
+(deftest a-probe-sees-hand-offs
   (let [events (atom []), release (CountDownLatch. 1), blocked (atom #{})
         handed-off #(filter (fn [[what ^Frame frame]] (and (= :handed-off what) (@blocked (.port frame)))) @events)]
     (with-probe events
@@ -78,7 +78,7 @@
       (is (every? #{:done} (map await-port @blocked)))
       (is (every? (fn [[_ _ thread]] (instance? Thread thread)) (handed-off))))))
 
-(deftest nothing-is-seen-once-the-probe-is-gone
+(deftest a-removed-probe-sees-nothing
   (let [events (atom [])]
     (with-probe events (within-deadline (a/<!! (go 1))))
     (let [n (count @events)]

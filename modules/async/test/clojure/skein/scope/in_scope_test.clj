@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.scope.in-scope-test
-  "What skein.async starts inside `in-scope` is the scope's: it is waited for, told, and ends with it."
+  "Work that skein.async starts inside `in-scope` belongs to the scope, which waits for it and reports its failures."
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
@@ -58,7 +58,7 @@
    "thread" (fn [source] (a/thread (a/<!! source)))
    "io-thread" (fn [source] (a/io-thread (a/<!! source)))})
 
-(deftest what-is-started-ends-with-the-scope
+(deftest started-work-ends-with-the-scope
   (doseq [[what start] plumbing
           [how run] {"its deadline" (fn [source] (s/scope [sc {:deadline-ms 1}] (s/in-scope sc (start source)) nil))
                      "a failure" (fn [source] (s/scope [sc] (s/in-scope sc (start source)) (throw (ex-info "no" {:skein/error :no}))))
@@ -70,7 +70,7 @@
           (is (or (#{"thread" "io-thread"} what) (pos? (long n)))))
         (is (= [] left))))))
 
-(deftest the-scope-waits-for-what-is-started
+(deftest the-scope-waits-for-started-work
   (let [done (atom #{}), body-over (CountDownLatch. 1)]
     (within-deadline
       (s/scope [sc]
@@ -81,7 +81,7 @@
         (.countDown body-over)))
     (is (= #{:go :thread 1 2} @done))))
 
-(deftest exceptions-are-the-scopes
+(deftest exceptions-reach-the-scope
   (doseq [[what start] {"go" (fn [boom] (a/go (throw boom))), "a block that parks" (fn [boom] (a/go (a/<! (a/timeout 1)) (throw boom)))
                         "thread" (fn [boom] (a/thread (throw boom))), "io-thread" (fn [boom] (a/io-thread (throw boom)))
                         "wmap" (fn [boom] (window/wmap 2 (fn [_] (throw boom)) (a/to-chan! [1]) (a/chan)))
@@ -96,7 +96,7 @@
           (finally (Thread/setDefaultUncaughtExceptionHandler handler))))
       (is (not-any? #{boom} @told) "and told nobody else"))))
 
-(deftest what-is-outside-is-no-child
+(deftest work-started-outside-is-no-child
   (let [go-on (a/chan)
         port (s/scope [sc] (s/in-scope sc (a/go 1)) (a/go (a/<! go-on) :outlived))]
     (a/put! go-on true)
@@ -149,7 +149,7 @@
          (within-deadline
            (mapv a/<!! (vec (repeatedly 20 #(a/thread (error-of (fn [] (s/scope [_ {:deadline-ms 5}] (a/<!! (a/chan)))))))))))))
 
-(deftest what-is-cancelled-before-it-begins-closes-its-port
+(deftest a-block-cancelled-before-its-start-closes-its-port
   (doseq [[what start] {"go" #(a/go 1)
                         "thread" #(a/thread 1)
                         "io-thread" #(a/io-thread 1)

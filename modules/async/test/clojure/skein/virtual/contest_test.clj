@@ -27,7 +27,7 @@
   (is (= "lost" (ex-message (caught (v/race #(throw (ex-info "lost" {})) #(Thread/sleep 60000))))))
   (is (nil? (v/race (constantly nil)))))
 
-(deftest any-goes-past-failures
+(deftest any-skips-failures
   (is (= :good (within-deadline (v/any #(throw (ex-info "a" {})) #(do (Thread/yield) :good) #(throw (Error. "b"))))))
   (let [[a b] [(ex-info "a" {}) (ex-info "b" {})]
         thrown (within-deadline (caught (v/any #(throw a) #(throw b))))]
@@ -40,7 +40,7 @@
     (is (identical? boom (within-deadline (caught (v/all (sleeper begun ended) #(do (.await begun) (throw boom)))))))
     (is (= 1 (.get ended)))))
 
-(deftest an-interrupted-caller-interrupts-them
+(deftest an-interrupted-caller-interrupts-the-calls
   (let [begun (CountDownLatch. 2) ended (AtomicInteger.) s (sleeper begun ended) outcome (promise)
         caller (v/thread (deliver outcome (caught (v/all s s))))]
     (within-deadline (.await begun))
@@ -51,7 +51,7 @@
 (deftest bindings-are-those-of-the-call
   (is (= [:caller] (binding [*who* :caller] (v/all (fn [] *who*))))))
 
-(deftest what-is-no-function-is-refused-before-any-is-called
+(deftest non-functions-are-refused-before-any-call
   (let [called (atom false)]
     (is (= :skein/not-a-function (:skein/error (ex-data (caught (v/all #(reset! called true) 1))))))
     (is (false? @called))))

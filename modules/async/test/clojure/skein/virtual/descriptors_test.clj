@@ -16,7 +16,7 @@
          (.isDirectory (java.io.File. "/dev/fd")))
       "known where there is such a thing"))
 
-(deftest running-out-is-explained
+(deftest running-out-of-descriptors-is-explained
   (let [refused (SocketException. "Too many open files")
         thrown (IOException. "could not connect" refused)
         e (try ((descriptors/explaining (fn [_] (throw thrown))) 1) (catch Exception e e))]

@@ -19,7 +19,7 @@
     (is (= :slept (await-port (go (v/sleep 5) :slept))))
     (is (<= 10000000 (- (System/nanoTime) start)))))
 
-(deftest sleep-refuses-what-is-no-time
+(deftest sleep-refuses-bad-times
   (doseq [x [nil :ms "1" ##NaN]]
     (is (= :skein/bad-number (try (v/sleep x) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))))))
 

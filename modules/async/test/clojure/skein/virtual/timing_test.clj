@@ -24,7 +24,7 @@
 
 ;;;; with-timeout
 
-(deftest what-ends-in-time-gives-its-value
+(deftest a-body-that-ends-in-time-returns-its-value
   (let [before (Timeout/outstanding)]
     (is (= 1 (v/with-timeout 60000 1)))
     (is (nil? (v/with-timeout 60000 nil)))
@@ -32,7 +32,7 @@
     (is (<= (Timeout/outstanding) before) "and leaves no timer")
     (is (false? (Thread/interrupted)) "and no interrupt")))
 
-(deftest what-does-not-is-interrupted
+(deftest a-body-that-is-late-is-interrupted
   (are [body] (= :skein/timeout (refusal (v/with-timeout 1 body)))
     (Thread/sleep 60000)
     @(promise)
@@ -85,7 +85,7 @@
   (let [calls (AtomicInteger.)]
     [(fn [] (if (<= (.incrementAndGet calls) (long n)) (throw (ex-info (str (.get calls)) {})) :done)) calls]))
 
-(deftest it-tries-until-it-succeeds
+(deftest retry-tries-until-it-succeeds
   (let [[f ^AtomicInteger calls] (failing 3)]
     (is (= :done (v/retry {:attempts 4 :backoff-ms 0} f)))
     (is (= 4 (.get calls))))
@@ -143,7 +143,7 @@
 
 ;;;; Bad input
 
-(deftest what-is-wrong-is-told
+(deftest bad-arguments-are-refused
   (are [error form] (= error (refusal form))
     :skein/bad-number (v/with-timeout nil 1)
     :skein/bad-number (v/with-timeout "1" 1)
@@ -158,7 +158,7 @@
     :skein/bad-semaphore (v/release 3)
     :skein/bad-semaphore (v/with-permit 3 1)))
 
-(deftest the-longest-time-is-for-ever
+(deftest the-longest-time-limit-never-ends
   (is (= 1 (v/with-timeout Long/MAX_VALUE 1)))
   (is (= 1 (v/retry {:deadline-ms Long/MAX_VALUE :max-backoff-ms Long/MAX_VALUE} (fn [] 1)))))
 

@@ -36,7 +36,7 @@
   {:seq (fn [n f coll] (v/wmap n f coll))
    :transducer (fn [n f coll] (into [] (v/wmap n f) coll))})
 
-(deftest it-is-a-map
+(deftest results-agree-with-map
   (is (:pass? (check/quick-check
                 100
                 (prop/for-all [xs (gen/vector gen/small-integer 0 60)
@@ -72,7 +72,7 @@
       (is (= (range 13) (within-deadline (doall (form 4 f (range 13)))))
           "the first waits for those up to 4n after it"))))
 
-(deftest as-they-are-done
+(deftest unordered-results-come-as-calls-end
   (let [gate (promise)
         xs (v/wmap {:n 2 :ordered? false} (fn [x] (when (= 0 x) @gate) x) (range 4))]
     (is (= [1 2 3] (within-deadline (doall (take 3 xs)))))
@@ -129,7 +129,7 @@
       (is (= 3 (.get interrupted)) "the others were interrupted, and have ended")
       (is (= 4 (.get ^AtomicInteger begun)) "and no more was begun"))))
 
-(deftest what-precedes-the-exception-is-read-first
+(deftest results-before-the-exception-are-read-first
   (let [xs (v/wmap 1 (fn [x] (if (= 2 x) (throw (ex-info "boom" {})) x)) (range))]
     (is (= [0 1] (within-deadline (doall (take 2 xs)))))
     (is (= "boom" (ex-message (caught (doall xs)))))

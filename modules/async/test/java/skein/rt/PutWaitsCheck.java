@@ -4,11 +4,11 @@ package skein.rt;
 import org.jetbrains.lincheck.datastructures.Operation;
 
 /**
- * Lincheck: who asked to be told that a put waits is told once, whatever the schedule. Bears I7. The operations of {@link
+ * Lincheck: in every schedule, a callback for a waiting put is called once. Bears I7. The operations of {@link
  * ChannelCheck} go on beside it.
  */
 public class PutWaitsCheck extends ChannelCheck {
-    /** A channel that counts how often somebody was told. */
+    /** A channel that counts the calls of its callback. */
     private static final class Telling extends Channel {
         private int told; // guarded by lock
 

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.flow.spi
   "The protocols between a flow and its processes, for writing a new kind of process. Most
-  programs need only `skein.async.flow/process`. As clojure.core.async.flow.spi of core.async
+  programs need only `skein.async.flow/process`. Like clojure.core.async.flow.spi of core.async
   1.10.870-alpha2. Below, ::flow/ stands for :skein.async.flow/."
   (:require
    [skein.impl.once :refer [defprotocol-once]]))

@@ -12,13 +12,13 @@
 (set! *warn-on-reflection* true)
 
 (defn onto-chan
-  "As `onto-chan!`."
+  "Like `onto-chan!`."
   {:deprecated "1.2"}
   ([ch coll] (ops/onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
 (defn to-chan
-  "As `to-chan!`."
+  "Like `to-chan!`."
   {:deprecated "1.2"}
   [coll]
   (ops/to-chan (fn onto [ch coll close?] (ops/onto-chan! ch coll close?)) coll))
@@ -26,45 +26,45 @@
 ;; Channels with transducers have replaced the rest.
 
 (defn map<
-  "Returns a port whose takes return (f value) for the values of `ch`. As core.async's."
+  "Returns a port whose takes return (f value) for the values of `ch`. Like core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
   (late/map< f ch))
 
 (defn map>
-  "Returns a port whose puts put (f value) on `ch`. As core.async's."
+  "Returns a port whose puts put (f value) on `ch`. Like core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
   (late/map> f ch))
 
 (defn filter>
-  "Returns a port whose puts put only values with (p value) on `ch`. As core.async's."
+  "Returns a port whose puts put only values with (p value) on `ch`. Like core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [p ch]
   (late/filter> p ch))
 
 (defn remove>
-  "Returns a port whose puts put only values without (p value) on `ch`. As core.async's."
+  "Returns a port whose puts put only values without (p value) on `ch`. Like core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [p ch]
   (filter> (complement p) ch))
 
 (defn filter<
-  "Returns a channel of the values of `ch` with (p value). As core.async's. Differs: takes
+  "Returns a channel of the values of `ch` with (p value). Like core.async's. Differs: takes
   nothing once the returned channel is closed, and closes it if `p` throws."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([p ch] (filter< p ch nil))
   ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
 
 (defn remove<
-  "Returns a channel of the values of `ch` without (p value). As core.async's; differs as
+  "Returns a channel of the values of `ch` without (p value). Like core.async's; differs as
   `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([p ch] (remove< p ch nil))
   ([p ch buf-or-n] (filter< (complement p) ch buf-or-n)))
 
 (defn mapcat<
-  "Returns a channel of the values in the collections (f value) of the values of `in`. As
+  "Returns a channel of the values in the collections (f value) of the values of `in`. Like
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f in] (mapcat< f in nil))
@@ -72,7 +72,7 @@
 
 (defn mapcat>
   "Returns a channel. For each value put on it, the values of the collection (f value) go to
-  `out`, which closes with it. As core.async's; differs as `filter<` does."
+  `out`, which closes with it. Like core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f out] (mapcat> f out nil))
   ([f out buf-or-n]
@@ -81,14 +81,14 @@
      in)))
 
 (defn unique
-  "Returns a channel of the values of `ch` without those that equal the one before. As
+  "Returns a channel of the values of `ch` without those that equal the one before. Like
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([ch] (unique ch nil))
   ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))
 
 (defn partition
-  "Returns a channel of vectors of `n` values of `ch`; the last may have fewer. As
+  "Returns a channel of vectors of `n` values of `ch`; the last may have fewer. Like
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([n ch] (partition n ch nil))
@@ -96,7 +96,7 @@
    (filters/through (partition-all (check/number "n of partition" n "a number" number?)) ch (chan buf-or-n))))
 
 (defn partition-by
-  "Returns a channel of vectors of successive values of `ch` with the same (f value). As
+  "Returns a channel of vectors of successive values of `ch` with the same (f value). Like
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f ch] (partition-by f ch nil))

@@ -17,13 +17,13 @@
   (check/that :skein/not-a-hub what x (satisfies? protocol x) wanted))
 
 (defprotocol-once Mux
-  "A hub around one channel. As core.async's."
+  "A hub around one channel. Like core.async's."
   (muxch* [_] "Returns the channel: the source of a mult or pub, the output of a mix."))
 
 ;;;; mult: the values of one channel for many
 
 (defprotocol-once Mult
-  "The operations of a mult. As core.async's."
+  "The operations of a mult. Like core.async's."
   (tap* [m ch close?] "Adds a tap, or changes its `close?`.")
   (untap* [m ch] "Removes a tap.")
   (untap-all* [m] "Removes all taps."))
@@ -33,7 +33,7 @@
   next value when all taps have accepted the last one, so the slowest tap limits the others;
   give it a buffer. Without taps values are dropped. A closed tap is removed.
 
-  As core.async's. Differs: it begins at its first tap, and its first value goes to all taps
+  Like core.async's. Differs: it begins at its first tap, and its first value goes to all taps
   that are made before one of them has accepted it. Until then values stay in the source's
   buffer; if a put has to wait, the oldest value is dropped. If a tap throws, because it has
   too many pending puts, the uncaught-exception handler gets the exception, and the other
@@ -55,24 +55,24 @@
 
 (defn tap
   "Adds the channel `ch` to the taps of `mult`. It closes when the source closes, unless
-  `close?` is false. Returns `ch`. As core.async's."
+  `close?` is false. Returns `ch`. Like core.async's."
   ([mult ch] (tap mult ch true))
   ([mult ch close?] (tap* (hub "mult of tap" mult Mult "a mult") ch close?) ch))
 
 (defn untap
-  "Removes the tap `ch` of `mult`. The channel stays open. As core.async's."
+  "Removes the tap `ch` of `mult`. The channel stays open. Like core.async's."
   [mult ch]
   (untap* (hub "mult of untap" mult Mult "a mult") ch))
 
 (defn untap-all
-  "Removes all taps of `mult`. The channels stay open. As core.async's."
+  "Removes all taps of `mult`. The channels stay open. Like core.async's."
   [mult]
   (untap-all* (hub "mult of untap-all" mult Mult "a mult")))
 
 ;;;; mix: the values of many channels on one
 
 (defprotocol-once Mix
-  "The operations of a mix. As core.async's."
+  "The operations of a mix. Like core.async's."
   (admix* [m ch] "Adds an input, with no attributes.")
   (unmix* [m ch] "Removes an input.")
   (unmix-all* [m] "Removes all inputs.")
@@ -87,7 +87,7 @@
   are dropped. With :solo it is read, and its values are always put; inputs without :solo are
   then muted or, in `solo-mode` :pause, paused.
 
-  As core.async's. Differs: an input that is both :solo and :pause is read in either mode."
+  Like core.async's. Differs: an input that is both :solo and :pause is read in either mode."
   [out]
   (let [hub (mixes/hub out)]
     (reify
@@ -101,37 +101,37 @@
       (solo-mode* [_ mode] (mixes/solo-mode hub mode)))))
 
 (defn admix
-  "Adds the channel `ch` to the inputs of `mix`. As core.async's."
+  "Adds the channel `ch` to the inputs of `mix`. Like core.async's."
   [mix ch]
   (admix* (hub "mix of admix" mix Mix "a mix") ch))
 
 (defn unmix
-  "Removes the channel `ch` from the inputs of `mix`. As core.async's."
+  "Removes the channel `ch` from the inputs of `mix`. Like core.async's."
   [mix ch]
   (unmix* (hub "mix of unmix" mix Mix "a mix") ch))
 
 (defn unmix-all
-  "Removes all inputs of `mix`. As core.async's."
+  "Removes all inputs of `mix`. Like core.async's."
   [mix]
   (unmix-all* (hub "mix of unmix-all" mix Mix "a mix")))
 
 (defn toggle
   "Changes attributes of several inputs of `mix` at once. `state-map` is
   {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given stay
-  the same; channels that are not inputs become inputs. As core.async's."
+  the same; channels that are not inputs become inputs. Like core.async's."
   [mix state-map]
   (toggle* (hub "mix of toggle" mix Mix "a mix") state-map))
 
 (defn solo-mode
   "Sets what happens to inputs without :solo while another input has it. `mode` is :mute, the
-  default, or :pause. As core.async's."
+  default, or :pause. Like core.async's."
   [mix mode]
   (solo-mode* (hub "mix of solo-mode" mix Mix "a mix") mode))
 
 ;;;; pub: the values of one channel by topic
 
 (defprotocol-once Pub
-  "The operations of a pub. As core.async's."
+  "The operations of a pub. Like core.async's."
   (sub* [p v ch close?] "Adds a subscription to topic `v`.")
   (unsub* [p v ch] "Removes a subscription to topic `v`.")
   (unsub-all* [p] [p v] "Removes all subscriptions, or those to topic `v`."))
@@ -141,7 +141,7 @@
   topic, (topic-fn value). Each topic is a mult, on a channel with the buffer (buf-fn topic),
   by default none. Values of a topic without subscriptions are dropped.
 
-  As core.async's. Differs: if `topic-fn` throws, subscribed channels close as if `ch` had closed.
+  Like core.async's. Differs: if `topic-fn` throws, subscribed channels close as if `ch` had closed.
 
       (let [source (skein.async/chan) odds (skein.async/chan 2)]
         (sub (pub source odd?) true odds)
@@ -163,17 +163,17 @@
 
 (defn sub
   "Subscribes the channel `ch` to a topic of the pub `p`. It closes when the source closes,
-  unless `close?` is false. As core.async's."
+  unless `close?` is false. Like core.async's."
   ([p topic ch] (sub p topic ch true))
   ([p topic ch close?] (sub* (hub "p of sub" p Pub "a pub") topic ch close?)))
 
 (defn unsub
-  "Ends the subscription of `ch` to `topic`. The channel stays open. As core.async's."
+  "Ends the subscription of `ch` to `topic`. The channel stays open. Like core.async's."
   [p topic ch]
   (unsub* (hub "p of unsub" p Pub "a pub") topic ch))
 
 (defn unsub-all
   "Ends all subscriptions, or those to `topic`. The channels stay open, also when the source
-  closes. As core.async's."
+  closes. Like core.async's."
   ([p] (unsub-all* (hub "p of unsub-all" p Pub "a pub")))
   ([p topic] (unsub-all* (hub "p of unsub-all" p Pub "a pub") topic)))

@@ -108,7 +108,7 @@
                [b []] forms)))
 
 (defn- holds
-  "As `operands`, but holds every one."
+  "Like `operands`, but holds every one."
   [b forms]
   (reduce (fn held [[b out] form]
             (let [[b v] (value b form)
@@ -372,7 +372,7 @@
       (let [[b v] (rebuild b form)] (send-to b v dest)))))
 
 (defn- merged
-  "As `run`, with a new current block after it in which `sym`, or nothing, has the value.
+  "Like `run`, with a new current block after it in which `sym`, or nothing, has the value.
   Clojure wraps a loop or try that is an argument in a function, so its value is an object."
   [b form sym]
   (let [kind (if (#{'loop* 'try} (head form)) :boxed :join)

@@ -138,7 +138,7 @@
     :else form))
 
 (defn mark
-  "Returns `form`, an expanded form, with the marks told above. Throws
+  "Returns `form`, an expanded form, with the marks described above. Throws
   :skein/bad-arity for a parking operation with a wrong number of arguments,
   :skein/bad-recur for a recur that reaches no loop."
   [form]

@@ -158,7 +158,7 @@ final class WorkerRunner extends Runner implements Runnable {
         Runnable work = worker.queue.stealHalf(Scheduler.INBOX, BATCH);
         for (int i = 1; work == null && i < Scheduler.WORKERS.length; i++) {
             Worker victim = other(i);
-            // Nobody serves the next slot of a vacant worker, so any worker may take from it.
+            // No thread serves the next slot of a vacant worker, so any worker may take from it.
             if (victim.vacant()) work = victim.queue.poll();
             else if (victim.queue.backlogged()) work = worker.queue.stealHalf(victim.queue, BATCH);
         }

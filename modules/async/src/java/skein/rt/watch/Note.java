@@ -10,7 +10,7 @@ import skein.rt.World;
  * must not throw.
  */
 public abstract class Note {
-    /** What the conveyor has captured for the block, or null. */
+    /** The value that the conveyor has captured for the block, or null. */
     public final Object conveyed;
 
     protected Note(Object conveyed) {

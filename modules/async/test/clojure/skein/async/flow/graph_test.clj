@@ -40,7 +40,7 @@
           (within-deadline @(flow/inject g [:tell :in] [:left]))
           (flow/stop g))))))
 
-(deftest what-waits-to-be-injected-fails-when-the-flow-stops
+(deftest pending-injections-fail-when-the-flow-stops
   (let [g (flow/create-flow {:procs {:tell {:proc tell :chan-opts {:in {:buf-or-n 1}}}}})
         _ (flow/start g)
         ^Future waiting (flow/inject g [:tell :in] [1 2 3])]
@@ -49,7 +49,7 @@
            (within-deadline (try (.get waiting)
                                  (catch ExecutionException e (:skein/error (ex-data (ex-cause e))))))))))
 
-(deftest what-is-injected-may-be-cancelled
+(deftest injections-may-be-cancelled
   (let [g (flow/create-flow {:procs {:tell {:proc tell :chan-opts {:in {:buf-or-n 1}}}}})
         {:keys [report-chan]} (flow/start g)
         ^Future waiting (flow/inject g [:tell :in] [1 2 3])]
@@ -101,7 +101,7 @@
       (is (= [boom :p ::flow/signals] ((juxt ::flow/ex ::flow/pid ::flow/cid) (await-port error-chan))))
       (finally (flow/stop g)))))
 
-(deftest an-executor-that-refuses-is-told-by-start
+(deftest start-reports-an-executor-that-refuses
   (let [stopped (promise)
         first-of-two (flow/process (step {:transition (fn [s change] (deliver stopped change) s)
                                           :transform (fn [s _ _] [s nil])})
@@ -136,7 +136,7 @@
 (deftest a-definition-that-is-no-definition-is-refused
   (let [p {:proc tell}
         describing (fn [d] {:procs {:p {:proc (flow/process (step {:describe (fn [] d) :transform (fn [_ _ _])}))}}})]
-    (testing "with a sentence, wherever the fault is"
+    (testing "with a sentence, for any fault"
       (is (= (repeat 7 :skein/bad-flow)
              (mapv #(error-of (fn [] (flow/create-flow %)))
                    [{:procs {:p p} :conns [[:p :q]]}

@@ -103,7 +103,7 @@
         (is (= [boom :ping] ((juxt ::flow/ex ::flow/op) (await-port error))))
         (is (= [1 2] [(await-port out) (await-port out)]))))))
 
-(deftest an-end-that-a-step-cant-take-is-told-once
+(deftest an-end-that-a-step-rejects-is-reported-once
   (let [source (doto (a/chan) a/close!)
         p (step {:init (fn [_] {::flow/in-ports {:source source}})
                  :transform (fn [s _ msg] (if (nil? msg) (throw boom) [s {::flow/report [msg]}]))})]
@@ -150,7 +150,7 @@
       (finally (flow/stop g)))))
 
 (deftest an-interrupted-process-ends
-  (testing "as it waits for a message"
+  (testing "while it waits for a message"
     (is (= [true true] (interrupted-while (fn [s _ _] [s nil]) (fn [g] (flow/ping g))))))
   (testing "in its step"
     (let [inside (CountDownLatch. 1)]
@@ -158,7 +158,7 @@
                                             (fn [g]
                                               (flow/inject g [:p :in] [1])
                                               (.await inside)))))))
-  (testing "as it puts"
+  (testing "while it puts"
     (let [inside (CountDownLatch. 1)
           full (fn [s _ _] [s {[:p :in] (do (.countDown inside) (repeat 1))}])]
       (is (= [true true] (interrupted-while full (fn [g]

@@ -10,7 +10,7 @@
 
 (set! *warn-on-reflection* true)
 
-(deftest channels-show-what-core-async-shows
+(deftest channels-datafy-as-in-core-async
   (let [theirs-only (fn [m] (select-keys m [:put-count :take-count :closed? :buffer]))]
     (both= '[{:put-count 2 :take-count 0 :closed? false}
              {:put-count 0 :take-count 1 :closed? false}

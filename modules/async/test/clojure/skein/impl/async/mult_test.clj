@@ -63,7 +63,7 @@
       (run! #(a/>!! source %) (range 6))
       (a/close! source)
       (is (= [4 5] (a/<!! (a/into [] (a/tap m (a/chan 2))))))))
-  (testing "puts that waited before there was a mult go on too"
+  (testing "puts that waited before the mult continue too"
     (let [source (a/chan) waits (a/thread (a/>!! source 1))]
       (a/mult source)
       (is (true? (await-port waits))))))
@@ -111,7 +111,7 @@
                (a/close! source)
                [[(first first-of-each)] [(second first-of-each) second-of-d] (a/>!! c :open)])))))
 
-(deftest a-tap-that-throws-is-reported-and-the-others-go-on
+(deftest a-tap-that-throws-is-reported-and-the-others-continue
   (let [boom (ex-info "boom" {})
         bad (reify
               impl/Channel (close! [_]) (closed? [_] false)

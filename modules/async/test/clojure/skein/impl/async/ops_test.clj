@@ -38,7 +38,7 @@
 
 ;;;; pipe
 
-(deftest pipe-moves-everything-and-closes
+(deftest pipe-moves-all-values-and-closes
   (both= [[1 2 3] true]
          (let [to (a/chan)] [(values-of (a/pipe (a/to-chan! [1 2 3]) to)) (identical? to (a/pipe (a/chan) to))]))
   (both= [1 2 :more]
@@ -82,7 +82,7 @@
 
 ;;;; take
 
-(deftest take-gives-so-many-and-closes
+(deftest take-passes-n-values-and-closes
   (both= [[1 2] [3]] (let [c (a/to-chan! [1 2 3])] [(values-of (a/take 2 c)) (values-of c)]))
   (both= [[1] []] [(values-of (a/take 5 (a/to-chan! [1]))) (values-of (a/take 0 (a/to-chan! [1])))])
   (both= [1 2 3] (values-of (a/take 3 (a/to-chan! (range 1 10)) 3))))
@@ -156,7 +156,7 @@
            (a/onto-chan d [1 2] true)
            [(values-of c) (values-of d)])))
 
-(deftest an-endless-collection-is-read-as-far-as-it-is-wanted
+(deftest an-endless-collection-is-read-on-demand
   (both= [0 1 2] (values-of (a/take 3 (a/to-chan! (range)))))
   (let [read-so-far (atom 0)
         c (a/chan)
@@ -172,7 +172,7 @@
     (let [[v thrown] (await-uncaught nil-value? #(within-deadline (values-of (f [1 nil 2]))))]
       (is (= [1] v))
       (is (= op (:operation (ex-data thrown))))))
-  (testing "and leaves open what it was not to close"
+  (testing "and leaves open channels that it must not close"
     (let [c (a/chan 3)
           [v] (await-uncaught nil-value? #(await-port (a/onto-chan! c [1 nil] false)))]
       (is (nil? v))

@@ -40,7 +40,7 @@
           (through a/pipeline-async 3 doubling [])
           (through a/pipeline-async 1 doubling (range 50))]))
 
-(deftest results-come-in-order-whatever-the-work-takes
+(deftest results-come-in-order-even-if-work-is-slow
   (let [property
         (prop/for-all [n (gen/choose 1 5)
                        jobs (gen/vector (gen/tuple (gen/choose 0 3) (gen/choose 0 3)) 0 20)]
@@ -70,13 +70,13 @@
             (run-it a/pipeline-async (fn [v ch] (a/put! ch v) (a/close! ch)) false)
             (run-it a/pipeline (map identity) true)])))
 
-(deftest a-pipeline-tells-when-it-has-ended
+(deftest a-pipeline-reports-its-end
   (let [out (a/chan 10)]
     (is (nil? (await-port (a/pipeline 2 out (map inc) (a/to-chan! [1 2]) false))))
     (is (= [2 3] [(a/poll! out) (a/poll! out)]))
     (is (nil? (await-port (a/pipeline-async 2 out (fn [_ ch] (a/close! ch)) (a/to-chan! [1 2])))))))
 
-(deftest it-takes-one-at-a-time-at-least
+(deftest a-pipeline-runs-at-least-one-at-a-time
   (both= [:refused :refused :refused]
          (mapv (fn [pipeline] (try (pipeline 0 (a/chan) (map inc) (a/chan)) (catch AssertionError _ :refused)))
                [a/pipeline a/pipeline-blocking a/pipeline-async])))
@@ -94,7 +94,7 @@
       (await-port ended)
       (count (take-while some? (repeatedly #(a/poll! from)))))))
 
-(deftest it-stops-taking-when-the-output-closes
+(deftest a-pipeline-stops-taking-when-its-output-closes
   (is (< 180 (long (left-over a/pipeline (map identity)))))
   (is (< 180 (long (left-over a/pipeline-blocking (map identity)))))
   (is (< 180 (long (left-over a/pipeline-async (fn [v ch] (a/put! ch v) (a/close! ch))))))
@@ -121,7 +121,7 @@
       (is (= (range 20) (within-deadline (through pipeline n work (range 20)))))
       (is (= n (most)) "and n do, when there is enough to do"))))
 
-(deftest more-may-work-than-may-wait-in-a-channel
+(deftest n-may-exceed-the-limit-of-waiters
   (let [n 1500
         all (CountDownLatch. n)
         work (map (fn [v] (.countDown all) (.await all) v))]
@@ -193,7 +193,7 @@
 
 (def ^:dynamic *who* :root)
 
-(deftest slow-work-goes-to-threads-of-its-own
+(deftest blocking-work-runs-on-its-own-threads
   (let [names (fn [pipeline]
                 (let [out (a/chan)
                       work (map (fn [_] (Thread/sleep 3) (.getName (Thread/currentThread))))]

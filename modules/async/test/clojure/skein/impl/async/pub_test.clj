@@ -13,7 +13,7 @@
 (deftwin values-of "All values of a channel." [c]
   (a/<!! (a/into [] c)))
 
-(deftest values-go-to-who-wants-their-topic
+(deftest values-go-to-the-subscribers-of-their-topic
   (both= [[1 3] [1 3] [2] true]
          (let [source (a/chan) p (a/pub source odd?)
                [odds more-odds evens] (repeatedly 3 #(a/chan 5))]
@@ -44,7 +44,7 @@
            (a/close! source)
            [(values-of odds) (vec (sort @asked))])))
 
-(deftest a-slow-topic-holds-up-the-others
+(deftest a-slow-topic-delays-the-others
   (let [source (a/chan 10) p (a/pub source odd?) stuck (a/chan) odds (a/chan 10)]
     (a/sub p false stuck)
     (a/sub p true odds)

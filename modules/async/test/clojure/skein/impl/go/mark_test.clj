@@ -16,7 +16,7 @@
     (filterv (fn marked? [x] (and (instance? clojure.lang.IObj x) (mark/transformed? x)))
              (tree-seq coll? seq (mark/mark form)))))
 
-(deftest what-leads-to-a-park-is-marked
+(deftest forms-that-reach-a-park-are-marked
   (is (= 2 (count ops)))
   (is (= '[(f (take-val c)) (take-val c)] (marks '(f (take-val c)))))
   (is (= '[[1 (take-val c)] (take-val c)] (marks '[1 (take-val c)])))

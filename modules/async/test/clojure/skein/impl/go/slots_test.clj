@@ -12,7 +12,7 @@
 
 (defn- park [next-block] [:park {:method 'take} ['c] next-block []])
 
-(deftest only-what-lives-across-a-border-has-a-slot
+(deftest only-locals-that-live-across-blocks-have-slots
   (let [{:keys [slots arms sizes]}
         (assigned [{:params [], :code [['x 1] ['y "s"] ['z "t"] [nil '(f z)]], :exit (park 1)}
                    {:kind :resume, :params ['v], :code [], :exit [:return '(g x y v)]}])]
@@ -32,7 +32,7 @@
     (is (= [0 3] arms))
     (is (= {0 #{'c} 1 #{'c} 2 #{'c} 3 #{'v 'c}} live))))
 
-(deftest what-a-handler-needs-lives-in-all-that-it-protects
+(deftest locals-of-a-handler-live-in-its-whole-region
   (let [{:keys [live]} (assigned [{:params [], :code [['x '(f)]], :exit [:jump 1 []]}
                                   {:params [], :code [], :handler 3, :exit (park 2)}
                                   {:kind :resume, :params ['v], :code [], :handler 3, :exit [:return 'v]}

@@ -22,7 +22,7 @@
 
 (defn- interrupted? [] (.isInterrupted (Thread/currentThread)))
 
-(deftest what-was-cancelled-before-it-began-is-not-run
+(deftest work-cancelled-before-its-start-is-not-run
   ;; Bears S4.
   (is (= [false false true]
          (on-thread (fn []
@@ -32,7 +32,7 @@
                           (.exit (.cancellable cancelled))
                           [runs (interrupted?) (.enter (.cancellable other))])))))))
 
-(deftest an-interrupt-goes-with-the-region-or-the-step
+(deftest an-interrupt-ends-with-its-region-or-step
   ;; Bears S3.
   (testing "of a region"
     (is (= [true false]
@@ -55,7 +55,7 @@
 
 (deftest a-cancellation-is-delivered-once
   ;; Bears S2.
-  (testing "by an interrupt, not again when the thread has noticed"
+  (testing "by an interrupt, once"
     (is (= [true false false]
            (on-thread (fn []
                         (let [r (enter), c (Cancellable/current)]
@@ -63,21 +63,21 @@
                           [(Thread/interrupted)
                            (do (.cancel r) (interrupted?))
                            (do (.shield c) (.unshield c) (interrupted?))]))))))
-  (testing "or by an exception where the thread asks"
+  (testing "or by an exception when the thread checks"
     (is (= [:cancelled nil]
            (on-thread (fn []
                         (let [r (enter), c (Cancellable/current)]
                           (.cancel r)
                           [(try (.check c) (catch CancellationException _ :cancelled)) (.check c)])))))))
 
-(deftest a-shield-keeps-a-cancellation-off
+(deftest a-shield-blocks-a-cancellation
   (is (= [false true]
          (on-thread (fn []
                       (let [r (enter), c (Cancellable/current)]
                         (.shield c)
                         (.cancel r)
                         (let [behind (interrupted?)] (.unshield c) [behind (interrupted?)]))))))
-  (testing "also from the regions that are entered behind it"
+  (testing "also from regions entered after it"
     (is (= [true false false]
            (on-thread (fn []
                         (let [outer (enter), c (Cancellable/current)]
@@ -91,7 +91,7 @@
                         (enter)
                         (.shield (Cancellable/current))
                         (let [inner (enter)] (.cancel inner) [(.isCancelled inner) (interrupted?)]))))))
-  (testing "and takes back an interrupt that nobody has noticed"
+  (testing "and clears an interrupt that was not noticed"
     (is (= [true false true]
            (on-thread (fn []
                         (let [r (enter), c (Cancellable/current)]
@@ -110,13 +110,13 @@
                         (Thread/interrupted)
                         (let [inner (enter)] [(.isCancelled inner) (interrupted?)])))))))
 
-(deftest the-region-outside-is-told-when-the-inner-one-is-left
+(deftest the-outer-region-is-notified-when-the-inner-one-closes
   (is (= [true true]
          (on-thread (fn []
                       (let [outer (enter), inner (enter)]
                         (.cancel outer)
                         (let [noticed (Thread/interrupted)] (.leave inner) [noticed (interrupted?)]))))))
-  (testing "unless an exception tells it"
+  (testing "unless an exception reports it"
     (is (= [true false]
            (on-thread (fn []
                         (let [outer (enter), inner (enter)]

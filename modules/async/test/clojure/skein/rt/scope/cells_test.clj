@@ -8,6 +8,6 @@
 
 (set! *warn-on-reflection* true)
 
-(deftest cells-do-as-three-lists-do
+(deftest cells-agree-with-three-lists
   ;; Bears V3, as far as it concerns the items.
   (is (nil? (some #(CellsCheck/fault %) (range 2000)))))

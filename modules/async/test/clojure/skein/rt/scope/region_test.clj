@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.scope.region-test
-  "Regions by themselves: which are cancelled together, and what their owners are told."
+  "Regions by themselves: which are cancelled together, and how their owners are notified."
   (:require
    [clojure.test :refer [are deftest is]])
   (:import
@@ -25,7 +25,7 @@
 (defn- cancelled [& regions]
   (mapv (fn [^Region r] (.isCancelled r)) regions))
 
-(deftest what-is-inside-is-cancelled-too
+(deftest inner-regions-are-cancelled-too
   (is (= [[false true true] true [false true true] false]
          (on-thread (fn []
                       (let [outer (enter) middle (enter) inner (enter)]
@@ -36,7 +36,7 @@
                           (Thread/interrupted)
                           [at-once told (cancelled outer middle inner) (Thread/interrupted)])))))))
 
-(deftest what-was-left-is-not-cancelled
+(deftest closed-regions-are-not-cancelled
   (is (= [false false]
          (on-thread (fn [] (let [r (enter)] (.leave r) (.cancel r) [(.isCancelled r) (Thread/interrupted)]))))))
 
@@ -56,7 +56,7 @@
                     (swap! told inc)
                     (when more (.add ^Collection all more))))))
 
-(deftest owners-are-told-once-and-add-regions
+(deftest owners-are-notified-once-and-add-regions
   (let [told (atom 0)
         last-one (child-of told nil)
         first-one (nth (iterate (fn [r] (child-of told r)) last-one) 100000)]
@@ -65,7 +65,7 @@
     (is (= 100001 @told) "however deep the tree is")
     (is (.isCancelled last-one))))
 
-(deftest owners-are-told-how-a-child-ends
+(deftest owners-are-notified-how-a-child-ends
   (let [told (atom [])
         boom (ex-info "boom" {})
         owner (reify Region$Owner
