@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; What a library may touch of core.async, by core.async's names. Prints what came of it, as EDN.
+;; Uses core.async's names as a library may. Prints the results as EDN.
 (ns names
   "Runs in a process of its own, for skein.bridge-test."
   (:require

@@ -10,7 +10,7 @@
     `to-chan!` `onto-chan!` `into` `reduce` `transduce`
   * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
 
-  Where a docstring says \"As core.async's\", behaviour is that of cljs.core.async 1.9.865, and what
+  Where a docstring says \"Like core.async's\", behaviour is that of cljs.core.async 1.9.865, and what
   differs follows; doc/clojurescript.md has it all in one table. The macros are those of the
   namespace's JVM side."
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
@@ -30,23 +30,23 @@
 ;;;; Channels
 
 (defn buffer
-  "Returns a first-in first-out buffer for `n` values, n > 0; puts wait while it is full. As
+  "Returns a first-in first-out buffer for `n` values, n > 0; puts wait while it is full. Like
   core.async's."
   [n]
   (impl/buffer n))
 
 (defn dropping-buffer
-  "Returns a buffer for `n` values that drops the newest while it is full. As core.async's."
+  "Returns a buffer for `n` values that drops the newest while it is full. Like core.async's."
   [n]
   (impl/dropping-buffer n))
 
 (defn sliding-buffer
-  "Returns a buffer for `n` values that drops the oldest while it is full. As core.async's."
+  "Returns a buffer for `n` values that drops the oldest while it is full. Like core.async's."
   [n]
   (impl/sliding-buffer n))
 
 (defn unblocking-buffer?
-  "Returns whether puts never wait on a channel with this buffer. As core.async's."
+  "Returns whether puts never wait on a channel with this buffer. Like core.async's."
   [buff]
   (buffers/unblocking? buff))
 
@@ -58,7 +58,7 @@
   ex-handler  function of what the transducer throws; a result other than nil is put
               into the buffer
 
-  As core.async's. Differs: without a handler what the transducer throws is reported to the
+  Like core.async's. Differs: without a handler what the transducer throws is reported to the
   environment, as an exception that nobody catches."
   ([] (impl/chan))
   ([buf-or-n] (impl/chan buf-or-n))
@@ -67,7 +67,7 @@
 
 (defn promise-chan
   "Returns a channel that takes one value and gives it to every taker for ever; closed without
-  one it gives nil. As core.async's."
+  one it gives nil. Like core.async's."
   ([] (impl/promise-chan nil nil))
   ([xform] (impl/promise-chan xform nil))
   ([xform ex-handler] (impl/promise-chan xform ex-handler)))
@@ -75,21 +75,21 @@
 (defn timeout
   "Returns a channel that closes after `msecs` milliseconds, 0 or more.
 
-  As core.async's. Differs: the channel is private, so that closing it cancels its timer and
+  Like core.async's. Differs: the channel is private, so that closing it cancels its timer and
   touches nobody else; the clock is monotonic."
   [msecs]
   (timers/timeout msecs))
 
 (defn close!
   "Closes a channel: no more puts are accepted, takes get what is there and then nil. Returns nil.
-  As core.async's."
+  Like core.async's."
   [port]
   (impl/close! port))
 
 ;;;; Operations
 
 (defn <!
-  "Takes a value, parking the block until there is one; nil if the port is closed. As core.async's:
+  "Takes a value, parking the block until there is one; nil if the port is closed. Like core.async's:
   must stand in a block, and throws elsewhere. Differs: in a function inside a block it is
   refused when the block is compiled, as :skein/park-in-function."
   [port]
@@ -97,7 +97,7 @@
 
 (defn >!
   "Puts `val`, parking the block until it is accepted. Returns true, or false if the port is closed.
-  As core.async's; differs as `<!` does."
+  Like core.async's; differs as `<!` does."
   [port val]
   (impl/>! port val))
 
@@ -109,34 +109,34 @@
   :default   returned as [default :default] when nothing is ready
   :priority  true: try in the given order; otherwise the choice is uniform
 
-  As core.async's; differs as `<!` does."
+  Like core.async's; differs as `<!` does."
   [ports & {:as opts}]
   (impl/alts! ports opts))
 
 (defn take!
-  "Takes a value and passes it to `fn1`, nil if the port is closed. Returns nil. As core.async's: a
+  "Takes a value and passes it to `fn1`, nil if the port is closed. Returns nil. Like core.async's: a
   value that is there is passed at once unless `on-caller?` is false, others from the run queue."
   ([port fn1] (impl/take! port fn1 true))
   ([port fn1 on-caller?] (impl/take! port fn1 on-caller?)))
 
 (defn put!
   "Puts `val` and passes true to `fn1`, or false if the port is closed. Returns true unless the port
-  is closed. As core.async's; for `on-caller?` see `take!`."
+  is closed. Like core.async's; for `on-caller?` see `take!`."
   ([port val] (impl/put! port val nil true))
   ([port val fn1] (impl/put! port val fn1 true))
   ([port val fn1 on-caller?] (impl/put! port val fn1 on-caller?)))
 
 (defn offer!
   "Puts `val` if that needs no waiting. Returns true, false if the port is closed, or nil if it would
-  have to wait. As core.async's."
+  have to wait. Like core.async's."
   [port val]
   (impl/offer! port val))
 
-(defn poll! "Returns a value if one is there, else nil. As core.async's." [port] (impl/poll! port))
+(defn poll! "Returns a value if one is there, else nil. Like core.async's." [port] (impl/poll! port))
 
 (defn do-alts
   "Does one of several operations without waiting: a derefable [value port], or nil, and then `fret`
-  is called with that later. As core.async's; for `opts` see `alts!`."
+  is called with that later. Like core.async's; for `opts` see `alts!`."
   [fret ports opts]
   (impl/do-alts fret ports opts))
 
@@ -164,7 +164,7 @@
 
 (defn pipe
   "Moves values from the channel `from` to `to`, which it closes in the end unless `close?` is false;
-  stops when `to` closes. Returns `to`. As core.async's."
+  stops when `to` closes. Returns `to`. Like core.async's."
   ([from to] (ops/pipe from to true))
   ([from to close?] (ops/pipe from to close?)))
 
@@ -176,17 +176,17 @@
   close?      whether `to` is closed after `from`; by default true
   ex-handler  as for `chan`
 
-  As core.async's: there is one thread, so `n` bounds only how many values are taken ahead.
+  Like core.async's: there is one thread, so `n` bounds only how many values are taken ahead.
   Differs: stops taking when `to` closes."
   ([n to xf from] (pipelines/pipeline n to xf from true nil))
   ([n to xf from close?] (pipelines/pipeline n to xf from close? nil))
   ([n to xf from close? ex-handler] (pipelines/pipeline n to xf from close? ex-handler)))
 
 (defn pipeline-async
-  "As `pipeline`, with the work started by `af`, a function of a value and a channel on which the
+  "Like `pipeline`, with the work started by `af`, a function of a value and a channel on which the
   results are put by and by, and which must be closed then.
 
-  As core.async's. Differs: stops taking when `to` closes; at most `n` values are under way; what
+  Like core.async's. Differs: stops taking when `to` closes; at most `n` values are under way; what
   `af` throws is reported and ends that value only."
   ([n to af from] (pipelines/pipeline-async n to af from true))
   ([n to af from close?] (pipelines/pipeline-async n to af from close?)))
@@ -195,7 +195,7 @@
   "Moves values from `ch` to one of two channels, by the predicate `p`. Returns them as
   [true-channel false-channel]; they close with `ch`.
 
-  As core.async's. Differs: when one of the two closes, so does the other, as nothing is taken from
+  Like core.async's. Differs: when one of the two closes, so does the other, as nothing is taken from
   `ch` any more."
   ([p ch] (ops/split p ch nil nil))
   ([p ch t-buf-or-n f-buf-or-n] (ops/split p ch t-buf-or-n f-buf-or-n)))
@@ -204,19 +204,19 @@
   "Returns a channel of the results of `f` on one value from each of the channels `chs`; it closes with
   the first of them.
 
-  As core.async's. Differs: a result of nil is reported as :skein/nil-value, and the channel closes;
+  Like core.async's. Differs: a result of nil is reported as :skein/nil-value, and the channel closes;
   nothing is taken once it is closed."
   ([f chs] (ops/map f chs nil))
   ([f chs buf-or-n] (ops/map f chs buf-or-n)))
 
 (defn merge
-  "Returns a channel of the values of all channels `chs`; closes when all have. As core.async's.
+  "Returns a channel of the values of all channels `chs`; closes when all have. Like core.async's.
   Differs: nothing is taken any more once it is closed."
   ([chs] (ops/merge chs nil))
   ([chs buf-or-n] (ops/merge chs buf-or-n)))
 
 (defn take
-  "Returns a channel that gets the first `n` values of `ch` and closes. As core.async's. Differs:
+  "Returns a channel that gets the first `n` values of `ch` and closes. Like core.async's. Differs:
   nothing is taken any more once the channel is closed."
   ([n ch] (ops/take n ch nil))
   ([n ch buf-or-n] (ops/take n ch buf-or-n)))
@@ -227,13 +227,13 @@
   "Puts the values of `coll` on `ch` and then closes it, unless `close?` is false. Returns a channel
   that closes when that is done, or when `ch` has been closed.
 
-  As core.async's. Differs: nil in `coll` is reported as :skein/nil-value and ends it, as does an
+  Like core.async's. Differs: nil in `coll` is reported as :skein/nil-value and ends it, as does an
   exception from a lazy `coll`."
   ([ch coll] (ops/onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
 (defn to-chan!
-  "Returns a channel of the values of `coll`, which closes after them. As core.async's; differs as
+  "Returns a channel of the values of `coll`, which closes after them. Like core.async's; differs as
   `onto-chan!` does."
   [coll]
   (ops/to-chan! coll))
@@ -246,30 +246,30 @@
 (defn to-chan "Deprecated: as `to-chan!`." [coll] (ops/to-chan! coll))
 
 (defn reduce
-  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`. As
+  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`. Like
   core.async's."
   [f init ch]
   (ops/reduce f init ch))
 
 (defn transduce
   "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`, through the
-  transducer `xform`. As core.async's."
+  transducer `xform`. Like core.async's."
   [xform f init ch]
   (ops/transduce xform f init ch))
 
 (defn into
-  "Returns a channel of one value: `coll` with the values of `ch` added. As core.async's."
+  "Returns a channel of one value: `coll` with the values of `ch` added. Like core.async's."
   [coll ch]
   (ops/reduce conj coll ch))
 
 ;;;; One to many and many to one
 
 (defprotocol Mux
-  "A hub around one channel. As core.async's."
+  "A hub around one channel. Like core.async's."
   (muxch* [_] "The channel: a mult's or pub's source, a mix's output."))
 
 (defprotocol Mult
-  "Behind `tap` and its kin. As core.async's."
+  "Behind `tap` and its kin. Like core.async's."
   (tap* [m ch close?] "Adds a tap, or changes its `close?`.")
   (untap* [m ch] "Removes a tap.")
   (untap-all* [m] "Removes all taps."))
@@ -279,7 +279,7 @@
   all have accepted, so the slowest tap sets the pace. Without taps values are dropped. A closed tap
   is removed.
 
-  As core.async's. Differs: a tap that throws, as one with too many pending puts does, is reported,
+  Like core.async's. Differs: a tap that throws, as one with too many pending puts does, is reported,
   and the others go on."
   [ch]
   (argument/source ch)
@@ -295,22 +295,22 @@
 
 (defn tap
   "Gives the values of `mult` to the channel `ch`, which closes with the source unless `close?` is
-  false. Returns `ch`. As core.async's."
+  false. Returns `ch`. Like core.async's."
   ([mult ch] (tap mult ch true))
   ([mult ch close?] (tap* mult ch close?) ch))
 
 (defn untap
-  "Ends what `tap` began. The channel stays open. As core.async's."
+  "Ends what `tap` began. The channel stays open. Like core.async's."
   [mult ch]
   (untap* mult ch))
 
 (defn untap-all
-  "Removes all taps of `mult`. They stay open. As core.async's."
+  "Removes all taps of `mult`. They stay open. Like core.async's."
   [mult]
   (untap-all* mult))
 
 (defprotocol Mix
-  "Behind `admix` and its kin. As core.async's."
+  "Behind `admix` and its kin. Like core.async's."
   (admix* [m ch] "Adds an input, with no attributes.")
   (unmix* [m ch] "Removes an input.")
   (unmix-all* [m] "Removes all inputs.")
@@ -325,7 +325,7 @@
   :solo, it is read and passed on in any case, and inputs without :solo are muted or, in `solo-mode`
   :pause, paused.
 
-  As core.async's. Differs: an input that is both :solo and :pause is read in either mode."
+  Like core.async's. Differs: an input that is both :solo and :pause is read in either mode."
   [out]
   (argument/target out)
   (let [inputs (volatile! {})
@@ -350,35 +350,35 @@
         (changed)))))
 
 (defn admix
-  "Adds the channel `ch` to the inputs of `mix`. As core.async's."
+  "Adds the channel `ch` to the inputs of `mix`. Like core.async's."
   [mix ch]
   (admix* mix ch))
 
 (defn unmix
-  "Removes the channel `ch` from the inputs of `mix`. As core.async's."
+  "Removes the channel `ch` from the inputs of `mix`. Like core.async's."
   [mix ch]
   (unmix* mix ch))
 
 (defn unmix-all
-  "Removes all inputs of `mix`. As core.async's."
+  "Removes all inputs of `mix`. Like core.async's."
   [mix]
   (unmix-all* mix))
 
 (defn toggle
   "Changes attributes of several inputs of `mix` at once: `state-map` is
   {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given stay;
-  channels that are not inputs become such. As core.async's."
+  channels that are not inputs become such. Like core.async's."
   [mix state-map]
   (toggle* mix state-map))
 
 (defn solo-mode
   "Says what becomes of the inputs without :solo while others have it: `mode` is :mute, as at first, or
-  :pause. As core.async's."
+  :pause. Like core.async's."
   [mix mode]
   (solo-mode* mix mode))
 
 (defprotocol Pub
-  "Behind `sub` and its kin. As core.async's."
+  "Behind `sub` and its kin. Like core.async's."
   (sub* [p v ch close?] "Adds a subscription to topic `v`.")
   (unsub* [p v ch] "Removes a subscription to topic `v`.")
   (unsub-all* [p] [p v] "Removes all subscriptions, or those to topic `v`."))
@@ -388,7 +388,7 @@
   (topic-fn value); each topic is a mult, on a channel with the buffer (buf-fn topic), by default
   none. Values of a topic that nobody wants are dropped.
 
-  As core.async's. Differs: if `topic-fn` throws, subscribed channels close as with `ch`."
+  Like core.async's. Differs: if `topic-fn` throws, subscribed channels close as with `ch`."
   ([ch topic-fn] (pub ch topic-fn (fn [_] nil)))
   ([ch topic-fn buf-fn]
    (argument/source ch)
@@ -412,18 +412,18 @@
 
 (defn sub
   "Subscribes the channel `ch` to a topic of the pub `p`; it closes with the source unless `close?` is
-  false. As core.async's."
+  false. Like core.async's."
   ([p topic ch] (sub p topic ch true))
   ([p topic ch close?] (sub* p topic ch close?)))
 
 (defn unsub
-  "Ends what `sub` began. The channel stays open. As core.async's."
+  "Ends what `sub` began. The channel stays open. Like core.async's."
   [p topic ch]
   (unsub* p topic ch))
 
 (defn unsub-all
   "Ends all subscriptions, or those to `topic`. The channels stay open, for ever: the pub forgets them.
-  As core.async's."
+  Like core.async's."
   ([p] (unsub-all* p))
   ([p topic] (unsub-all* p topic)))
 
@@ -431,45 +431,45 @@
 ;;;; such, since core.async does not, and libraries would meet warnings.
 
 (defn map<
-  "Returns a port: takes give (f value) of the values of `ch`. As core.async's."
+  "Returns a port: takes give (f value) of the values of `ch`. Like core.async's."
   [f ch]
   (filters/map< f ch))
 
 (defn map>
-  "Returns a port: puts give (f value) to `ch`. As core.async's."
+  "Returns a port: puts give (f value) to `ch`. Like core.async's."
   [f ch]
   (filters/map> f ch))
 
 (defn filter>
-  "Returns a port: of the values put, those with (p value) go to `ch`. As core.async's."
+  "Returns a port: of the values put, those with (p value) go to `ch`. Like core.async's."
   [p ch]
   (filters/filter> p ch))
 
 (defn remove>
-  "Returns a port: of the values put, those without (p value) go to `ch`. As core.async's."
+  "Returns a port: of the values put, those without (p value) go to `ch`. Like core.async's."
   [p ch]
   (filter> (fn [v] (not (p v))) ch))
 
 (defn filter<
-  "Returns a channel of the values of `ch` with (p value). As core.async's. Differs: nothing is taken
+  "Returns a channel of the values of `ch` with (p value). Like core.async's. Differs: nothing is taken
   any more once it is closed; it closes if `p` throws. So do the next six."
   ([p ch] (filter< p ch nil))
   ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
 
 (defn remove<
-  "Returns a channel of the values of `ch` without (p value). As core.async's; differs as `filter<`."
+  "Returns a channel of the values of `ch` without (p value). Like core.async's; differs as `filter<`."
   ([p ch] (remove< p ch nil))
   ([p ch buf-or-n] (filter< (fn [v] (not (p v))) ch buf-or-n)))
 
 (defn mapcat<
-  "Returns a channel of the values in the collections (f value) of the values of `in`. As core.async's;
+  "Returns a channel of the values in the collections (f value) of the values of `in`. Like core.async's;
   differs as `filter<`."
   ([f in] (mapcat< f in nil))
   ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
 
 (defn mapcat>
   "Returns a channel; the values in the collections (f value) of the values put there go to `out`, which
-  closes with it. As core.async's."
+  closes with it. Like core.async's."
   ([f out] (mapcat> f out nil))
   ([f out buf-or-n]
    (let [in (chan buf-or-n)]
@@ -477,19 +477,19 @@
      in)))
 
 (defn unique
-  "Returns a channel of the values of `ch` without those that are like the one before. As core.async's;
+  "Returns a channel of the values of `ch` without those that are like the one before. Like core.async's;
   differs as `filter<`."
   ([ch] (unique ch nil))
   ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))
 
 (defn partition
-  "Returns a channel of vectors of `n` values of `ch`, the last with what is left. As core.async's;
+  "Returns a channel of vectors of `n` values of `ch`, the last with what is left. Like core.async's;
   differs as `filter<`."
   ([n ch] (partition n ch nil))
   ([n ch buf-or-n] (filters/through (partition-all n) ch (chan buf-or-n))))
 
 (defn partition-by
-  "Returns a channel of vectors of successive values of `ch` with the same (f value). As core.async's;
+  "Returns a channel of vectors of successive values of `ch` with the same (f value). Like core.async's;
   differs as `filter<`."
   ([f ch] (partition-by f ch nil))
   ([f ch buf-or-n] (filters/through (cljs.core/partition-by f) ch (chan buf-or-n))))

@@ -23,7 +23,7 @@
     (str/split-lines (build/run-in-node (build/compile! folder 'scripts.main :none
                                                         :output-to (str folder ".js") :output-dir (str folder "-out"))))))
 
-(deftest random-scripts-come-to-the-same
+(deftest random-scripts-agree-with-core-async
   (if (build/node)
     (let [ours (outcomes "skein.async")
           theirs (outcomes "cljs.core.async")]

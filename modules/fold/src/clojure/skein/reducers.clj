@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.reducers
-  "As clojure.core.reducers, on the engine of `skein.fold`. Folds run in parallel over every source that the engine knows, such as
+  "Like clojure.core.reducers, on the engine of `skein.fold`. Folds run in parallel over every source that the engine knows, such as
   files. A fold over the result of `reducer`, `take`, `take-while` or `drop` is serial, as in clojure.core.reducers.
 
   Differs: a `reduced` value ends the whole fold. n is the grain, except that the default, 512, lets the engine choose by
@@ -32,7 +32,7 @@
   (delay (ForkJoinPool.)))
 
 (defn fjtask
-  "As clojure.core.reducers/fjtask: returns a ForkJoinTask that calls `f`."
+  "Like clojure.core.reducers/fjtask: returns a ForkJoinTask that calls `f`."
   [^Callable f]
   (ForkJoinTask/adapt f))
 
@@ -59,7 +59,7 @@
     (run/run {:parallelism 1} {:identity (fn fresh [] init), :combine f, :step f, :completes? false} coll)))
 
 (defn reduce
-  "As clojure.core.reducers/reduce: for a map, `f` gets key and value as two arguments."
+  "Like clojure.core.reducers/reduce: for a map, `f` gets key and value as two arguments."
   ([f coll] (reduce f (f) coll))
   ([f init coll]
    (if (pairs? coll)
@@ -77,7 +77,7 @@
     {:grain (max 1 (long (min n Long/MAX_VALUE)))}))
 
 (defn fold
-  "As clojure.core.reducers/fold.
+  "Like clojure.core.reducers/fold.
 
       (fold 100 + + (range 10))
       ;=> 45"
@@ -115,12 +115,12 @@
     (coll-fold [_ n combinef reducef] (fold n combinef reducef))))
 
 (defn reducer
-  "As clojure.core.reducers/reducer."
+  "Like clojure.core.reducers/reducer."
   [coll xf]
   (transformed coll xf (fn serially [_ combinef reducef] (reduce-elements (xf reducef) (combinef) coll))))
 
 (defn folder
-  "As clojure.core.reducers/folder."
+  "Like clojure.core.reducers/folder."
   [coll xf]
   (transformed coll xf (fn in-parallel [n combinef reducef] (coll-fold coll n combinef (xf reducef)))))
 
@@ -132,7 +132,7 @@
     ([acc k v] (let [acc (f acc k v)] (if (reduced? acc) (reduced acc) acc)))))
 
 (defn map
-  "As clojure.core.reducers/map."
+  "Like clojure.core.reducers/map."
   ([f] (fn on [coll] (map f coll)))
   ([f coll]
    (folder coll (fn xf [f1]
@@ -142,7 +142,7 @@
                     ([acc k v] (f1 acc (f k v))))))))
 
 (defn mapcat
-  "As clojure.core.reducers/mapcat."
+  "Like clojure.core.reducers/mapcat."
   ([f] (fn on [coll] (mapcat f coll)))
   ([f coll]
    (folder coll (fn xf [f1]
@@ -153,7 +153,7 @@
                       ([acc k v] (reduce inner acc (f k v)))))))))
 
 (defn filter
-  "As clojure.core.reducers/filter."
+  "Like clojure.core.reducers/filter."
   ([pred] (fn on [coll] (filter pred coll)))
   ([pred coll]
    (folder coll (fn xf [f1]
@@ -163,12 +163,12 @@
                     ([acc k v] (if (pred k v) (f1 acc k v) acc)))))))
 
 (defn remove
-  "As clojure.core.reducers/remove."
+  "Like clojure.core.reducers/remove."
   ([pred] (fn on [coll] (remove pred coll)))
   ([pred coll] (filter (complement pred) coll)))
 
 (defn flatten
-  "As clojure.core.reducers/flatten."
+  "Like clojure.core.reducers/flatten."
   ([] (fn on [coll] (flatten coll)))
   ([coll]
    (folder coll (fn xf [f1]
@@ -178,7 +178,7 @@
                       ([acc x] (if (sequential? x) (reduce inner acc (flatten x)) (f1 acc x)))))))))
 
 (defn take-while
-  "As clojure.core.reducers/take-while."
+  "Like clojure.core.reducers/take-while."
   ([pred] (fn on [coll] (take-while pred coll)))
   ([pred coll]
    (reducer coll (fn xf [f1]
@@ -200,13 +200,13 @@
         ([acc k v] (choose (place) acc #(f1 acc k v)))))))
 
 (defn take
-  "As clojure.core.reducers/take."
+  "Like clojure.core.reducers/take."
   ([n] (fn on [coll] (take n coll)))
   ([n coll]
    (reducer coll (counted (fn choose [i acc step] (if (< (long i) (long n)) (step) (reduced acc)))))))
 
 (defn drop
-  "As clojure.core.reducers/drop."
+  "Like clojure.core.reducers/drop."
   ([n] (fn on [coll] (drop n coll)))
   ([n coll]
    (reducer coll (counted (fn choose [i acc step] (if (< (long i) (long n)) acc (step)))))))
@@ -241,7 +241,7 @@
       (run coll n combinef reducef))))
 
 (defn cat
-  "As clojure.core.reducers/cat."
+  "Like clojure.core.reducers/cat."
   ([] (ArrayList.))
   ([ctor] (fn combine ([] (ctor)) ([left right] (cat left right))))
   ([left right]
@@ -251,12 +251,12 @@
      :else (Cat. (+ (count left) (count right)) left right))))
 
 (defn append!
-  "As clojure.core.reducers/append!."
+  "Like clojure.core.reducers/append!."
   [^Collection acc x]
   (doto acc (.add x)))
 
 (defn foldcat
-  "As clojure.core.reducers/foldcat.
+  "Like clojure.core.reducers/foldcat.
 
       (into [] (foldcat (map inc [1 2 3])))
       ;=> [2 3 4]"
@@ -264,7 +264,7 @@
   (fold cat append! coll))
 
 (defn monoid
-  "As clojure.core.reducers/monoid."
+  "Like clojure.core.reducers/monoid."
   [op ctor]
   (fn combine
     ([] (ctor))

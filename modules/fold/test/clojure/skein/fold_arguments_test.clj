@@ -12,7 +12,7 @@
 (defn- data-of [f] (try (f) nil (catch ExceptionInfo e (ex-data e))))
 (defn- errors-of [& fs] (distinct (map #(:skein/error (data-of %)) fs)))
 
-(deftest what-folds-are-made-of-is-checked-when-they-are-made
+(deftest parts-of-folds-are-checked-at-construction
   (testing "numbers"
     (is (= {:skein/error :skein/bad-number, :argument "n of top", :value "-1"} (data-of #(fold/top -1))))
     (is (= [:skein/bad-number]
@@ -35,7 +35,7 @@
   (testing "collections"
     (is (= [:skein/bad-collection] (errors-of #(fold/into 5) #(fold/into "text") #(fold/into (object-array 1)))))))
 
-(deftest what-is-odd-but-right-is-taken
+(deftest unusual-but-valid-arguments-are-accepted
   (is (= [[] {}] (fold/fold (fold/fuse [(fold/fuse []) (fold/fuse {})]) [1 2])))
   (is (= {:step 2, :combine 3} (fold/fold (fold/fuse {:step fold/count, :combine fold/sum}) [1 2])))
   (is (= [[2] {} []] (fold/fold (fold/fuse [(fold/histogram nil) (fold/quantiles nil) (fold/top 0)]) [1 2])))

@@ -97,7 +97,7 @@
 
 ;;;; How a fold ends
 
-(deftest reduced-ends-the-fold-where-it-stands
+(deftest reduced-ends-the-fold-at-its-position
   (doseq [coll [xs (map identity xs) (reducible xs) (range)]]
     (is (= (range 501)
            (within-deadline
@@ -133,7 +133,7 @@
               (do (await-latch come) (first-one))
               (try (other x) (finally (.countDown come)))))))
 
-(deftest what-is-thrown-right-of-a-reduced-is-not-thrown
+(deftest exceptions-right-of-a-reduced-are-dropped
   (let [go (fn [] (leftmost-and-another (fn [] 0) (fn [_] (throw (ex-info "boom" {})))))]
     (doseq [coll [xs (apply list xs)]
             :let [go (go)]]
@@ -141,7 +141,7 @@
     (doseq [coll [xs (apply list xs)]]
       (is (= [0] (within-deadline (fold/fold {:grain 1, :parallelism 2} (comp (map (go)) (take 1)) into conj coll)))))))
 
-(deftest of-two-exceptions-the-leftmost-is-thrown
+(deftest the-leftmost-of-two-exceptions-is-thrown
   (doseq [coll [xs (apply list xs)]
           :let [go (leftmost-and-another (fn [] (throw (ex-info "left" {:left true}))) (fn [_] (throw (ex-info "right" {}))))]]
     (is (= {:left true} (data-of #(within-deadline (fold/fold {:grain 1, :parallelism 2} + (fn step [_ x] (go x)) coll)))))))
@@ -355,7 +355,7 @@
 (deftest an-exception-of-the-callback-ends-the-fold
   (is (= {:stop true} (data-of #(fold/fold {:on-progress (fn [_] (throw (ex-info "stop" {:stop true})))} fold/sum xs)))))
 
-(deftest explain-tells-the-path
+(deftest explain-returns-the-path
   (let [path #(:path (fold/explain %1 %2 xs))]
     (is (= :serial (path {:grain 10, :parallelism 1} fold/sum)))
     (is (= :parallel (path {:grain 10, :parallelism 2} fold/sum)))
@@ -381,7 +381,7 @@
     (is (= whole parts))
     parts))
 
-(deftest ready-folds-are-what-their-names-say
+(deftest ready-made-folds-agree-with-clojure
   (let [words (mapv #(str "w" (mod (* 7 (long %)) 13)) xs)]
     (is (= 1000 (both fold/count xs)))
     (is (= 499500 (both fold/sum xs)))
@@ -397,7 +397,7 @@
     (is (= (into '() xs) (both (fold/into '()) xs)))
     (is (= {:a 1, :b 1} (fold/fold (fold/then fold/frequencies #(dissoc % :c)) [:a :b :c])))))
 
-(deftest frequencies-tell-keys-apart-as-clojure-does
+(deftest frequencies-compare-keys-as-clojure-does
   (is (= {1 2, [1] 2, nil 1} (fold/fold fold/frequencies [1 1N [1] '(1) nil]))))
 
 (deftest moments-are-near-the-definition
@@ -418,7 +418,7 @@
             :let [exact (+ -1000 (* (double p) 10999))]]
       (is (<= (Math/abs (- (double q) exact)) (+ 1 (* 0.01 (Math/abs exact))))))))
 
-(deftest numbers-at-the-edge-have-their-place
+(deftest boundary-numbers-have-their-bucket
   (let [max Double/MAX_VALUE, least Double/MIN_VALUE]
     (is (= {0 ##-Inf, 0.5 0.0, 1 ##Inf} (both (fold/quantiles [0 0.5 1]) [##Inf ##-Inf -0.0 1.0 -1.0])))
     (doseq [x [max (- max)]]

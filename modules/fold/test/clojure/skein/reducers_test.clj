@@ -41,7 +41,7 @@
   r/CollFold
   (coll-fold [_ n combinef reducef] (reducef (combinef) n)))
 
-(deftest a-type-of-ones-own-is-told-the-size-of-a-group
+(deftest a-user-type-gets-the-size-of-a-group
   (is (= [512] (r/fold into conj (->Cards 3))))
   (is (= [7] (r/fold 7 into conj (->Cards 3)))))
 
@@ -124,7 +124,7 @@
   (try (f (fn r [sym] @(ns-resolve namespace sym)) coll)
        (catch Throwable _ ::threw)))
 
-(deftest every-function-does-what-upstream-does
+(deftest every-function-agrees-with-upstream
   (within-deadline
     (doseq [[use f] uses, [kind coll] colls]
       (let [expected (value-of f 'clojure.core.reducers coll)]
@@ -141,11 +141,11 @@
   (same (r/fold + (r/cat (r/cat [1 2] [3]) [4])))
   (same (reduce + (r/foldcat (r/map inc xs)))))
 
-(deftest reducers-and-folders-of-ones-own
+(deftest user-reducers-and-folders
   (same (r/fold + (r/folder xs (fn [f] (fn ([] (f)) ([a x] (f a (* 2 x))))))))
   (same (reduce + (r/reducer xs (fn [f] (fn [a x] (f (f a x) x)))))))
 
-(deftest what-is-wrong-upstream-is-right
+(deftest bugs-of-upstream-are-absent
   (testing "reduced ends the fold"
     (is (= 10 (within-deadline (r/fold 1 + (fn [a x] (if (= x 5) (reduced a) (+ a x))) xs)))))
   (testing "reduced ends the reduction of both halves of a cat"
@@ -154,7 +154,7 @@
     (is (= 3 (r/fold + (fn ([] 0) ([_] :wrong) ([a x] (+ a x))) [1 2]))))
   (testing "a transducer's last group is not lost"
     (is (= [[1 2] [3]] (r/fold into conj (eduction (partition-all 2) [1 2 3])))))
-  (testing "whatever has elements is folded"
+  (testing "anything with elements is folded"
     (doseq [coll [(long-array xs) (java.util.ArrayList. ^java.util.Collection xs) (apply list xs) (into (sorted-set) xs)
                   (.iterator ^Iterable xs)]]
       (is (= 49995000 (within-deadline (r/fold 100 + + coll)))))))
@@ -168,7 +168,7 @@
   Hand
   (-source [hand] (:cards hand)))
 
-(deftest sources-that-upstream-does-not-know
+(deftest sources-unknown-to-upstream
   (let [make #(r/map count (lines/lines "LICENSE"))]
     (is (= (reduce + (map count (str/split-lines (slurp "LICENSE"))))
            (r/fold + (make)) (r/reduce + (make)) (reduce + (make)))))

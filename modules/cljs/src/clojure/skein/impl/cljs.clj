@@ -23,6 +23,6 @@
   (compile-block env body form 'skein.rt.frame/start))
 
 (defn compile-async
-  "As `compile-go`, but the block starts at once and keeps what it throws for `<?`."
+  "Like `compile-go`, but the block starts at once and keeps what it throws for `<?`."
   [env body form]
   (compile-block env body form 'skein.rt.frame/start-now))

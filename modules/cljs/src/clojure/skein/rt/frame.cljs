@@ -90,7 +90,7 @@
     f))
 
 (defn start-now
-  "As `start`, but runs the frame at once up to its first park, and keeps what it throws."
+  "Like `start`, but runs the frame at once up to its first park, and keeps what it throws."
   [generator]
   (let [f made]
     (set! made nil)

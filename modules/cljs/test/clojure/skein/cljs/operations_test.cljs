@@ -51,7 +51,7 @@
   (is (= :skein/not-a-port (error-of (fn [] (put! nil 1)))))
   (is (= :skein/not-a-port (try (<! "port") (catch :default e (:skein/error (ex-data e)))))))
 
-(defblock what-is-no-buffer-is-refused
+(defblock non-buffers-are-refused
   (is (= :skein/not-a-buffer (error-of (fn [] (chan "1"))))))
 
 (defblock the-1025th-waiter-is-refused
@@ -200,7 +200,7 @@
 
 ;;;; Timeouts
 
-(defblock a-timeout-closes-and-never-early
+(defblock a-timeout-never-closes-early
   (let [start (js/performance.now)]
     (is (nil? (<! (timeout 20))))
     (is (<= 20 (- (js/performance.now) start)))))

@@ -16,7 +16,7 @@
   (compiler/compile-go &env body &form))
 
 (defmacro go-loop
-  "As (go (loop bindings body...))."
+  "Like (go (loop bindings body...))."
   {:style/indent 1}
   [bindings & body]
   `(go (loop ~bindings ~@body)))

@@ -23,7 +23,7 @@ public final class TypedFactory extends ChannelFactory {
     /** Called by {@link ChannelFactory}, once. */
     public TypedFactory() {}
 
-    /** As {@link Channel}. */
+    /** Like {@link Channel}. */
     public static final class Plain extends Channel implements TypedPort {
         /** The buffer, or null. */
         public final Buffer buf;
@@ -34,7 +34,7 @@ public final class TypedFactory extends ChannelFactory {
         }
     }
 
-    /** As {@link TransducedChannel}. */
+    /** Like {@link TransducedChannel}. */
     public static final class Transduced extends TransducedChannel implements TypedPort {
         /** The buffer. */
         public final Buffer buf;
@@ -45,7 +45,7 @@ public final class TypedFactory extends ChannelFactory {
         }
     }
 
-    /** As {@link UnlimitedChannel}. */
+    /** Like {@link UnlimitedChannel}. */
     public static final class Unlimited extends UnlimitedChannel implements TypedPort {
         /** The buffer, or null. */
         public final Buffer buf;
@@ -56,13 +56,13 @@ public final class TypedFactory extends ChannelFactory {
         }
     }
 
-    /** As {@link Port}. */
+    /** Like {@link Port}. */
     public static final class Result extends Port implements TypedPort {
         /** Always null: a result needs no buffer while a take waits for it. */
         public final Buffer buf = null;
     }
 
-    /** As {@link Timeout}. */
+    /** Like {@link Timeout}. */
     public static final class Delay extends Timeout implements TypedPort {
         /** Always null. */
         public final Buffer buf = null;
@@ -72,28 +72,28 @@ public final class TypedFactory extends ChannelFactory {
         }
     }
 
-    /** As {@link Buffers.Fixed}. */
+    /** Like {@link Buffers.Fixed}. */
     public static final class Fixed extends Buffers.Fixed implements FixedBuffer, TypedBuffer {
         Fixed(int n) {
             super(n);
         }
     }
 
-    /** As {@link Buffers.Dropping}. */
+    /** Like {@link Buffers.Dropping}. */
     public static final class Dropping extends Buffers.Dropping implements DroppingBuffer, TypedBuffer {
         Dropping(int n) {
             super(n);
         }
     }
 
-    /** As {@link Buffers.Sliding}. */
+    /** Like {@link Buffers.Sliding}. */
     public static final class Sliding extends Buffers.Sliding implements SlidingBuffer, TypedBuffer {
         Sliding(int n) {
             super(n);
         }
     }
 
-    /** As {@link Buffers.Promise}. */
+    /** Like {@link Buffers.Promise}. */
     public static final class Promised extends Buffers.Promise implements PromiseBuffer, TypedBuffer {}
 
     @Override

@@ -117,7 +117,7 @@
     (is (= [1 :caller] (await-port done)))))
 
 (defmacro ^:private go-machine
-  "As `go`, by a machine with its operations."
+  "Like `go`, by a machine with its operations."
   [& body]
   `(let [done# (a/chan 1)]
      (-> (~(go/state-machine `(do ~@body) 1 [nil nil] ioc/async-custom-terminators))

@@ -9,7 +9,7 @@
 
 (set! *warn-on-reflection* true)
 
-(deftest a-multiplexed-take-gives-what-any-port-has
+(deftest a-multiplexed-take-takes-from-any-port
   (let [c (a/chan) d (a/chan) m (lab/multiplex c d)]
     (a/thread (run! #(a/>!! c %) (range 0 100 2)) (a/close! c))
     (a/thread (run! #(a/>!! d %) (range 1 100 2)) (a/close! d))

@@ -106,7 +106,7 @@
             WritePort (put! [_ v _] (impl/box (= v value)))
             Channel (close! [_] :closed) (closed? [_] false))))
 
-(deftest what-implements-a-type-is-a-port
+(deftest implementations-of-the-types-are-ports
   (doseq [by [:protocol :type] :let [port (port-of by 7)]]
     (is (every? #(instance? % port) [ReadPort WritePort Channel]))
     (is (every? #(satisfies? % port) [protocols/ReadPort protocols/WritePort protocols/Channel
@@ -115,7 +115,7 @@
     (is (= [:closed false] [(protocols/close! port) (protocols/closed? port)]))
     (is (= [:port :port] [(kind port) (kind (port-of by 8))]))))
 
-(deftest what-implements-buffer-is-a-buffer
+(deftest implementations-of-buffer-are-buffers
   (let [own (fn [^LinkedList values]
               (reify
                 Buffer

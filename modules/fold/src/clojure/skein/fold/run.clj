@@ -144,7 +144,7 @@
   (first (run-watched nil opts f coll)))
 
 (defn run-plain
-  "As `run`, for a fold of these functions only. They need no map, which would cost a small fold too much."
+  "Like `run`, for a fold of these functions only. They need no map, which would cost a small fold too much."
   [xform combine step coll]
   (if (instance? Eduction coll)
     (run nil {:xform xform, :combine combine, :step step} coll)

@@ -29,14 +29,14 @@
 (defn- fold-alone []
   (fold/fold {:parallelism 1} (fold/through (map (fn [x] (fails-unless nil x))) fold/count) [1 2]))
 
-(deftest who-folded-is-in-a-suppressed-exception
+(deftest the-callers-stack-is-in-a-suppressed-exception
   (doseq [[what source] {"by position" (vec (range 20000)), "a feed" (iterator-seq (.iterator ^Iterable (vec (range 20000))))}]
     (testing what
       (let [[own caller] (functions (try (fold-with-helpers source) (catch Exception e e)))]
         (is (contains? own "fails_unless"))
         (is (contains? caller "fold_with_helpers"))))))
 
-(deftest on-the-callers-own-thread-it-is-there-anyway
+(deftest exceptions-on-the-callers-thread-need-no-addition
   (let [[own caller] (functions (try (fold-alone) (catch Exception e e)))]
     (is (contains? own "fold_alone"))
     (is (= #{} caller))))

@@ -20,7 +20,7 @@
 
 ;;;; Crew: threads between folds
 
-(deftest idle-threads-go-and-others-come
+(deftest idle-threads-end-and-new-ones-start
   (is (CrewCheck/idleThreadsGo)))
 
 (deftest idle-threads-stay-for-a-while
@@ -32,15 +32,15 @@
 (deftest threads-inherit-nothing
   (is (CrewCheck/threadsInheritNothing)))
 
-(deftest a-fold-that-is-over-is-forgotten
+(deftest a-finished-fold-is-released
   (is (CrewCheck/runsAreForgotten)))
 
-(deftest a-task-for-a-fold-that-is-over-holds-nothing
+(deftest a-task-of-a-finished-fold-holds-nothing
   (is (CrewCheck/lateTasksAreEmpty)))
 
 ;;;; Claim: interrupts
 
-(deftest dropping-a-claim-interrupts-until-it-is-left
+(deftest dropping-a-claim-interrupts-until-its-release
   (is (within-deadline (ClaimCheck/interruptEndsWithClaim)))
   (is (within-deadline (ClaimCheck/droppedClaimIsNotEntered))))
 
@@ -83,14 +83,14 @@
     (is (= [a] (seq (Stages/of a))))
     (is (= [a b c d] (seq (Stages/of (comp a b c d))) (seq (Stages/of (comp (comp a b) (comp c d))))))))
 
-(deftest arities-are-those-that-can-be-called
+(deftest arities-are-the-callable-ones
   (let [arities (fn [f] (set (filter #(bit-test (Stages/arities f) %) (range 3))))]
     (is (= #{0 1 2} (arities +) (arities #'+) (arities (fn [& _])) (arities (partial + 1))))
     (is (= #{2} (arities (fn [_ _]))))
     (is (= #{1 2} (arities max)) "by its rest arguments, too")
     (is (not (contains? (arities :k) 1)) "a lookup completes nothing")))
 
-(deftest order-is-seen-by-state
+(deftest stateful-stages-are-recognised
   (let [paths (fn [xform] (:path (fold/explain {:grain 10, :parallelism 2} (fold/through (comp (map inc) xform) (fold/into [])) (range 100))))]
     (doseq [xform [(take 5) (drop 5) (distinct) (dedupe) (partition-all 3) (partition-by odd?) (map-indexed vector) (interpose 0) (take-nth 2)
                    (halt-when neg?) (drop-while neg?) (keep-indexed vector)]]
@@ -146,7 +146,7 @@
                           (catch clojure.lang.ExceptionInfo e (ex-data e)))))
     (is (true? (deref closed 0 false)))))
 
-(deftest what-a-fold-has-found-hides-what-the-feed-throws-later
+(deftest a-result-hides-a-later-exception-of-the-feed
   (doseq [parallelism [1 2 4], xform [identity (comp (map identity) (dedupe))]]
     (is (= 50 (within-deadline (fold/fold {:parallelism parallelism, :grain 7} xform (fn ([] nil) ([a b] (or a b)))
                                           (fn step [_ x] (when (= 50 x) (reduced x))) (->Broken 100 0 (promise))))))))
@@ -176,7 +176,7 @@
     (while (< (System/nanoTime) end))
     x))
 
-(deftest a-small-fold-may-become-dear-at-any-element
+(deftest a-small-fold-may-become-expensive-at-any-element
   (doseq [size [3 4 5 11 12 64 65 129 300]
           dear-from [0 1 2 8 9 40 250]
           :when (< (long dear-from) (long size))
@@ -208,7 +208,7 @@
     (is (= [2 3] (fold/fold (fold/into []) source)))
     (is (= 5 (within-deadline (fold/fold {:grain 1, :parallelism 2} + + source))))))
 
-(deftest what-is-pushed-stays-with-its-thread
+(deftest pushed-elements-stay-on-their-thread
   (doseq [xform [(map inc) (comp (map inc) (take 300))]
           :let [threads (atom #{})
                 step (fn [acc x] (swap! threads conj (Thread/currentThread)) (LockSupport/parkNanos 20000) (conj acc x))

@@ -76,7 +76,7 @@
 
 (def ^:private skippable (byte-array [0x50 0x2A 0x4D 0x18 2 0 0 0 7 7]))
 
-(deftest first-bytes-tell-the-packing
+(deftest compression-is-detected-by-the-first-bytes
   (doseq [[packing content] {"gzip" (gzip "a\nb"), "zstd" (zstd "a\nb"), nil (.getBytes "a\nb")}]
     (with-content content
       (fn [file]
@@ -116,7 +116,7 @@
       (fn [file]
         (is (Arrays/equals ^bytes inner (input/head file 999)))))))
 
-(deftest what-follows-gzip-and-is-none-is-an-error-or-left-out
+(deftest bytes-after-gzip-are-an-error-or-left-out
   (with-content (byte-array (concat (gzip "a\n") (.getBytes "junk")))
     (fn [file]
       (is (= :skein/file-unreadable (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e))))))

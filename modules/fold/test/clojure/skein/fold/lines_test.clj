@@ -84,7 +84,7 @@
   (let [parts (str/split text (re-pattern (java.util.regex.Pattern/quote delimiter)) -1)]
     (if (= "" (peek parts)) (pop parts) parts)))
 
-(deftest records-end-with-a-delimiter-of-ones-own
+(deftest records-may-have-another-delimiter
   (with-files [file ".txt"]
     (doseq [delimiter ["|" "--=" "\u0000"]]
       (let [result (check/quick-check
@@ -125,7 +125,7 @@
     (with-open [packer (doto (ZstdOutputStream. out) (.setChecksum true))] (.write packer (.getBytes text "UTF-8")))
     (.toByteArray out)))
 
-(deftest what-follows-a-zstandard-frame-is-another
+(deftest zstandard-frames-may-follow-each-other
   (with-files [file ".zst" other ".txt"]
     (write! other "")
     (let [a (zstd "a\nb\n"), b (zstd (str (str/join (repeat 300000 "c")) "\nd\n"))
@@ -148,7 +148,7 @@
       (testing "damaged"
         (is (= :skein/file-unreadable (ends a (repeat 20 0)) (ends (update (vec a) (- (alength a) 1) bit-xor 1))))))))
 
-(deftest contents-tell-what-is-compressed
+(deftest compression-is-detected-by-content
   (with-files [a ".txt" b ".gz" c ".log"]
     (gzip! a "1\n2\n")
     (write! b "3\n")
@@ -219,7 +219,7 @@
       (write-bytes! file [1 -128 2])
       (is (= [[1] [2]] (map vec (all {} (lines/records {:as :bytes} file (byte-array [-128])))))))))
 
-(deftest what-cannot-be-read-has-a-name
+(deftest unreadable-files-are-named
   (with-files [file ".txt" bad ".gz" zst ".zst"]
     (write-bytes! bad [0x1F -117] (.getBytes "no gzip"))
     (write-bytes! zst [0x28 -75 0x2F -3] (repeat 30 -1))
@@ -255,7 +255,7 @@
         (.write out (.toByteArray whole) 0 (quot (.size whole) 2)))
       (is (= :skein/file-truncated (error-of #(all {} (lines/lines file))))))))
 
-(deftest what-follows-a-gzip-member-is-another-or-zeros
+(deftest gzip-members-and-zeros-may-follow-each-other
   (with-files [file ".gz" other ".txt"]
     (write! other "")
     (let [a (gzip "a\nb\n"), b (gzip "c\nd\n")
@@ -287,7 +287,7 @@
                        ([bytes from n] (let [^ByteArrayInputStream this this] (proxy-super read ^bytes bytes (int from) (int (min (long size) (long n))))))))]
         (is (= [(str/trim text) "end"] (all {} (StreamFeed. (input/stream "in" pieces) (RecordFormat/lines StandardCharsets/UTF_8)))) size)))))
 
-(deftest a-gzip-header-may-say-more
+(deftest a-gzip-header-may-have-optional-fields
   (with-files [file ".gz"]
     (let [packed (gzip "a\n")
           crc (fn [header] (.getValue (doto (java.util.zip.CRC32.) (.update (byte-array header)))))
@@ -387,7 +387,7 @@
         (fold/fold {:on-progress #(reset! last-report %)} fold/count (lines/lines [empty file empty]))
         (is (= {:done 3 :total 3 :unit :bytes} @last-report))))))
 
-(deftest what-is-appended-meanwhile-is-not-seen
+(deftest appended-lines-are-not-seen
   (with-files [file ".txt"]
     (write! file (str/join (repeat 10000 "line\n")))
     (let [grown (atom false)

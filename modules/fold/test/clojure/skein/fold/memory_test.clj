@@ -74,14 +74,14 @@
                    (= [xs (count xs)] (read-all (items-of kind xs) sizes))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
-(deftest a-reduction-of-items-stops-where-it-is-told
+(deftest a-reduction-of-items-stops-on-request
   (doseq [kind [:iterator :list :lazy :chunked :cons]
           :let [items (items-of kind (vec (range 100)))
                 stop (fn [acc x] (if (= 40 x) (reduced (conj acc x)) (conj acc x)))]]
     (is (= (range 41) @(.reduce items stop [] 1000)) kind)
     (is (= (range 41 100) (first (read-all items [7]))) kind)))
 
-(deftest items-hold-nothing-that-has-been-stepped-on
+(deftest items-release-processed-elements
   (let [first-one (atom nil)
         made (fn [i] (let [x (Object.)]
                        (when (zero? (long i)) (reset! first-one (WeakReference. x)))
@@ -98,7 +98,7 @@
 (def ^:private loops-kept @#'primitive/loops)
 (defn- n-compiled [] (count (filter ifn? (.values ^ConcurrentHashMap loops-kept))))
 
-(deftest a-loop-is-compiled-when-it-is-worth-it
+(deftest a-loop-is-compiled-for-large-folds
   (let [f (fn [x] (+ x 1))
         xs (vec (range 20000))
         before (n-compiled)
@@ -110,13 +110,13 @@
     (dotimes [_ 5] (is (= 200010000 (sum))))
     (is (= (inc before) (n-compiled)) "once")))
 
-(deftest a-small-fold-looks-for-no-loop
+(deftest a-small-fold-compiles-no-loop
   (let [before (count loops-kept)
         f (fn [x] x)]
     (dotimes [_ 10] (fold/fold (map f) + + (vec (range 9999))))
     (is (= before (count loops-kept)))))
 
-(deftest a-loop-steps-as-the-chain-does
+(deftest a-compiled-loop-agrees-with-its-chain
   (with-redefs [primitive/worth-compiling 0]
     (let [xs (vec (range 12000))
           seen (atom [])]

@@ -58,7 +58,7 @@
   (reify IReduceInit
     (reduce [_ f init] (reduce f init xs))))
 
-(deftest folds-of-folds-are-what-their-parts-are
+(deftest folds-of-folds-agree-with-their-parts
   (let [result (within-deadline
                  (check/quick-check
                    1500

@@ -26,7 +26,7 @@
   (is (= 6 (fold/fold #'+ [1 2 3]) (fold/fold #'+ #'+ [1 2 3]) (fold/fold (fold/through (map inc) plus) [0 1 2])))
   (is (= 6 (fold/fold (fold/then (fold/fuse {:sum fold/sum}) :sum) [1 2 3])) "a value may be looked up in"))
 
-(deftest what-is-wrong-has-a-name
+(deftest errors-have-keywords
   (is (= :skein/bad-combine
          (error-of #(fold/fold nil + xs)) (error-of #(fold/fold :k + xs)) (error-of #(fold/fold {:step +} xs))
          (error-of #(fold/fold (map inc) nil + xs))))

@@ -36,7 +36,7 @@
         (.join folding)
         (is (= [] (of folding)))))))
 
-(deftest a-fold-that-takes-a-while-is-seen
+(deftest a-long-fold-is-listed
   (let [all (vec (range 100000))]
     (doseq [options [{:parallelism 1} {:parallelism 2 :grain 100}]]
       (let [[{:keys [unit done total]} & more] (seen-at options all 99999)]
@@ -45,5 +45,5 @@
     (is (= [[:elements nil]] (map (juxt :unit :total) (seen-at {} (iterator-seq (.iterator ^Iterable all)) 99999))))
     (is (= [[:elements nil]] (map (juxt :unit :total) (seen-at {} (eduction (map identity) (reify clojure.lang.IReduceInit (reduce [_ f init] (reduce f init all)))) 99999))))))
 
-(deftest a-small-fold-is-not-seen
+(deftest a-small-fold-is-not-listed
   (is (= [] (seen-at {:parallelism 1} [1 2] 2))))

@@ -92,7 +92,7 @@
                 @(on-virtual #(binding [*offset* 2]
                                 (fold/fold {:grain 10} (dedupe) + (fn step [acc _] (+ acc (long *offset*))) xs)))))))
 
-(deftest what-a-step-throws-there-is-thrown-here
+(deftest exceptions-of-helpers-reach-the-caller
   (let [thrown (ex-info "no more" {})]
     (is (identical? thrown (within-deadline
                              @(on-virtual #(fold/fold {:grain 10} + (fn step [acc x] (if (= x 500) (throw thrown) (+ acc x))) xs)))))))
@@ -112,18 +112,18 @@
       (.interrupt thread)
       (deref result 20000 :late))))
 
-(deftest to-interrupt-the-virtual-thread-ends-the-fold
+(deftest interrupting-the-virtual-thread-ends-the-fold
   (let [[thrown interrupted?] (interrupted-in (fn wait [here] (deliver here :ready) @(promise)))]
     (is (instance? InterruptedException thrown))
     (is (false? interrupted?))))
 
-(deftest an-interrupt-that-a-step-answers-is-over
+(deftest an-interrupt-is-over-once-a-step-has-answered
   (is (= [499500 false]
          (interrupted-in (fn wait [here]
                            (deliver here :ready)
                            (try @(promise) (catch InterruptedException _)))))))
 
-(deftest an-interrupt-that-nobody-sees-is-kept
+(deftest an-unnoticed-interrupt-is-kept
   (let [folded (on-virtual #(vector (fold/fold {:grain 1} (dedupe) + (fn [acc x] (when (= x 999) (.interrupt (Thread/currentThread))) (+ acc x)) xs)
                                     (Thread/interrupted)))]
     (is (= [499500 true] (within-deadline @folded)))))

@@ -186,7 +186,7 @@
     (= (outcome #(transduce xform step [] ((until-nil :reducible) (pausing n pauses boom))))
        (outcome #(fold/fold opts xform into step ((until-nil source) (pausing n pauses boom)))))))
 
-(deftest a-source-that-pauses-gives-what-transduce-gives
+(deftest a-source-that-pauses-agrees-with-transduce
   (let [{:keys [pass? shrunk seed result]} (within-deadline (check/quick-check 200 (prop/for-all [c case-gen] (agrees? c))))]
     (is pass? (pr-str seed (:smallest shrunk) result))))
 

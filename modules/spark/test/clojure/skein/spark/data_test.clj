@@ -91,7 +91,7 @@
   (is (= "3" (fold/fold (sent (assoc fold/count :complete str)) [1 2 3])))
   (is (= #'inc (sent #'inc))))
 
-(deftest folds-are-sent-by-what-made-them
+(deftest folds-are-sent-by-their-constructors
   (are [f xs] (= (fold/fold f xs) (fold/fold (sent f) xs))
     fold/mean [1 2 6]
     (fold/into #{}) [1 2]
@@ -103,11 +103,11 @@
     folds/stats (range 50)
     (fold/then (fold/fuse [fold/min fold/max]) first) [3 1 2]))
 
-(deftest a-changed-fold-is-not-sent-as-what-it-was
+(deftest a-changed-fold-is-not-sent-as-the-original
   (is (= 6 (fold/fold (sent (assoc (fold/into []) :identity +, :step +, :combine +, :complete identity)) [1 2 3])))
   (is (= :skein/cannot-travel (:skein/error (error-of #(sent (assoc (fold/top 3) :complete (fn [_] 1))))))))
 
-(deftest what-cannot-be-sent-is-named-with-its-place
+(deftest unsendable-values-are-named-with-their-place
   (are [x error path] (= [error path] ((juxt :skein/error :path) (error-of #(sent x))))
     {:by-user {"kim" {:seen (Thread/currentThread)}}} :skein/unsendable [:by-user "kim" :seen]
     [1 (atom 2)] :skein/unsendable [1]
@@ -134,7 +134,7 @@
     (is (some #(str/starts-with? (.getClassName ^StackTraceElement %) "skein.spark.folds") (.getStackTrace ^Throwable e))))
   (is (= ["aside"] (map ex-message (.getSuppressed ^Throwable (sent (folds/with-suppressed 1))))))
   (is (= "key" (.getKey ^java.util.MissingResourceException (sent (folds/with-fields 1)))))
-  (testing "as far as they can"
+  (testing "as far as possible"
     (let [e (sent (ex-info "has a thread" {:at (Thread/currentThread)} (RuntimeException. "cause")))]
       (is (= "has a thread" (ex-message e)))
       (is (= :skein/unsendable (:skein/error (ex-data e))))

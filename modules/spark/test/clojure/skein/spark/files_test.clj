@@ -88,7 +88,7 @@
   (let [file (file-of (utf-8 "a\nb"))]
     (is (= :skein/file-truncated (error-of #(fold/fold fold/count (files/line-part {:uri (str (.toURI file)), :from 0, :to 10, :size 10} "UTF-8")))))))
 
-(deftest what-is-appended-is-not-seen
+(deftest appended-lines-are-not-seen
   (let [file (file-of (utf-8 "a\nbc"))
         parts [{:uri (str (.toURI file)), :from 0, :to 2, :size 3} {:uri (str (.toURI file)), :from 2, :to 3, :size 3}]]
     (is (= ["a" "b"] (mapcat #(fold/fold (fold/into []) (files/line-part % "UTF-8")) parts)))))

@@ -86,7 +86,7 @@
     (is (= [(vec (range 100)) 4] [value (count partitions)])))
   (testing "in its part of a fuse only"
     (is (= [30 4950] (spark/fold (fold/fuse [(fold/through (take 30) fold/count) fold/sum]) (numbers 100)))))
-  (testing "and what comes behind is not asked for"
+  (testing "and later elements are not requested"
     (let [{:keys [value partitions]} (spark/explain (fold/through (take 30) fold/count) (numbers 10000 100))]
       (is (= 30 value))
       (is (= 1 (count partitions))))))
@@ -131,7 +131,7 @@
          (:skein/error (ex-data (try (spark/fold {:max-result-bytes 1000} (fold/into []) (numbers 10000))
                                      (catch ExceptionInfo e e)))))))
 
-(deftest bindings-are-sent-that-are-asked-for
+(deftest requested-bindings-are-sent
   (binding [folds/*scale* 10]
     (let [f (fold/through (map folds/scaled) fold/sum)]
       (is (= 45 (spark/fold f (numbers 10))))

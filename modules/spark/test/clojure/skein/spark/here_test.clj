@@ -37,7 +37,7 @@
   (is (= {:aliases '{str clojure.string}, :refers '{bucket skein.spark.folds/bucket}, :imports ["java.time.Month"]}
          (here/context (the-ns 'skein.spark.here-test) '(str/join [(bucket x) Month]) '#{x}))))
 
-(deftest what-a-prompt-defined-is-refused
+(deftest definitions-at-a-prompt-are-refused
   (let [message (binding [*ns* (create-ns 'prompt.here), *file* "NO_SOURCE_PATH"]
                   (refer-clojure)
                   (eval '(defn helper [x] x))

@@ -54,7 +54,7 @@
     (is (= :skein/bad-number (error #(spark/fold {:timeout-ms "1"} fold/count (spark/range* cluster 0 10)))))
     (is (= :skein/bad-option (error #(spark/connect {:conf []} "local[1]"))))))
 
-(deftest a-time-of-0-or-below-is-over-at-once
+(deftest a-time-limit-of-0-or-below-ends-at-once
   (let [cluster (bed/bed :local)]
     (doseq [ms [0 -1 -1.5 Long/MIN_VALUE]
             :let [e (refusal (fn [opts cluster] (spark/fold opts fold/count (spark/range* cluster 0 10))) {:timeout-ms ms} cluster)]]

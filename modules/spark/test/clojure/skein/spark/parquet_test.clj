@@ -51,7 +51,7 @@
     (is (= 2 (count (spark/fold (fold/through (take 2) (fold/into [])) (parquet/rows cluster path)))))
     (is (= "row 7" (:message (error-of #(spark/fold (fold/through (map :id) (folds/fails-at 7 folds/with-data)) (parquet/rows cluster path))))))))
 
-(deftest what-cannot-be-read-is-refused
+(deftest unreadable-files-are-refused
   (let [cluster (bed/bed :local)
         path (written 3)
         text (str (doto (io/file (bed/temp-dir "skein-parquet") "text") (spit "no parquet, but longer than a few bytes")))]

@@ -56,7 +56,7 @@
     (fold/through (map inc) fold/count) ["a"] "java.lang.ClassCastException" "String"
     [`folds/all-of 1 2] [] "java.lang.UnsupportedOperationException" "all-of"))
 
-(deftest what-is-no-fold-is-refused
+(deftest non-folds-are-refused
   (is (= :skein/bad-combine (:skein/error (spark/fault {:step 1}))))
   (is (= :skein/bad-fold (:skein/error (spark/fault 'count))))
   (is (not (spark/travels? 7))))

@@ -96,14 +96,14 @@
     (doseq [args [["--by" "country,network"] ["--preset" "site"]]]
       (is (str/includes? (same? "--geo" countries "--geo" networks args "--format" "json" path) "Example Ltd")))))
 
-(deftest lines-that-say-what-follows-are-read-in-order
+(deftest directive-lines-are-read-in-order
   (let [part (fn [fields rows] (str "#Version: 1.0\n#Fields: " fields "\n" (str/join "\n" rows) "\n"))
         log (str (part "date time c-ip cs-method cs-uri-stem sc-status" (repeat 4000 "2025-03-30 10:00:00 10.0.0.1 GET /a 200"))
                  (part "date time cs-method cs-uri-stem c-ip sc-status" (repeat 4000 "2025-03-30 11:00:00 GET /b 10.0.0.2 404")))
         path (file-of "iis.log" identity (.getBytes log))]
     (same? "--by" "client,url,status" "--format" "json" path path)))
 
-(deftest files-that-cannot-be-read-are-told
+(deftest unreadable-files-are-reported
   (let [cut (let [bytes (ByteArrayOutputStream.)]
               (with-open [out (GZIPOutputStream. bytes)] (.write out ^bytes (log-bytes 1000000 5)))
               (file-of "cut.log.gz" identity (java.util.Arrays/copyOf (.toByteArray bytes) 100000)))
@@ -116,7 +116,7 @@
       (is (str/includes? (:err far) (str cut " is cut off"))))
     (same? "--keep-going" "--format" "json" a missing cut b)))
 
-(deftest what-a-cluster-cannot-do-is-refused
+(deftest options-a-cluster-lacks-are-refused
   (let [[a] @logs
         refused (fn [says & args]
                   (let [{:keys [exit err out]} (apply wf args)]

@@ -116,7 +116,7 @@
             (map-indexed vector forms))))
 
 (defn- lift-args
-  "As `lift-all` for the part of `form` after its first `n` parts, which stay."
+  "Like `lift-all` for the part of `form` after its first `n` parts, which stay."
   [n form]
   (let [[before args] (lift-all (drop n form) false)]
     [before (with-meta (apply list (concat (take n form) args)) (meta form))]))
@@ -233,7 +233,7 @@
     form))
 
 (defn- plain-statement
-  "As `statement`, but without a line."
+  "Like `statement`, but without a line."
   [form destination]
   (case (head form)
     do (body (rest form) destination)

@@ -88,7 +88,7 @@
       (when f (impl/box v)))))
 
 (defn multiplex
-  "Returns a port whose takes return a value of any of `ports`, or nil when all are closed. As
+  "Returns a port whose takes return a value of any of `ports`, or nil when all are closed. Like
   clojure.core.async.lab's."
   [& ports]
   (->MultiplexingReadPort (ReentrantLock.) (HashSet. ^Collection (cons (Kept. (a/chan 8)) ports))))
@@ -125,7 +125,7 @@
 
 (defn broadcast
   "Returns a port whose puts go to all of `ports`. A put ends when all have accepted it, and returns
-  false if all are closed. As clojure.core.async.lab's. Differs: in an alts, such a put is chosen
+  false if all are closed. Like clojure.core.async.lab's. Differs: in an alts, such a put is chosen
   as soon as it is tried."
   [& ports]
   (->BroadcastingWritePort (set ports)))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.impl.channels
-  "What libraries use of core.async's channels, on Skein."
+  "The parts of core.async's channels that libraries use, on Skein."
   (:require
    [skein.impl.operations :as impl]
    [skein.rt.channel :as channel]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.impl.dispatch
-  "What libraries use of core.async's dispatcher, on Skein's run queue."
+  "The parts of core.async's dispatcher that libraries use, on Skein's run queue."
   (:require
    [skein.rt.callback :as callback]
    [skein.rt.scheduler :as scheduler]))

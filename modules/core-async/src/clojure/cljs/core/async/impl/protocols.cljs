@@ -33,7 +33,7 @@
   (commit [h] "Completes the operation: returns the function of its result."))
 
 (defprotocol Buffer
-  "Where a channel keeps values."
+  "A buffer, in which a channel keeps values."
   (full? [b] "Whether a put has to wait.")
   (remove! [b] "Removes and returns the next value.")
   (add!* [b itm] "Keeps the value, or not; returns the buffer.")

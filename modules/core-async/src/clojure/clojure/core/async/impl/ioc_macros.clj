@@ -45,7 +45,7 @@
   ((aget-object state FN-IDX) state))
 
 (defn run-state-machine-wrapped
-  "As `run-state-machine`. If it throws, closes the channel in place USER-START-IDX."
+  "Like `run-state-machine`. If it throws, closes the channel in place USER-START-IDX."
   [state]
   (try
     (run-state-machine state)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package clojure.core.async.impl.protocols;
 
-/** What can be closed, under core.async's name. */
+/** A port that can be closed, under core.async's name. */
 public interface Channel {
     /** Closes the port. */
     Object close_BANG_();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package clojure.core.async.impl.protocols;
 
-/** What values can be put on, under core.async's name. */
+/** A port on which values can be put, under core.async's name. */
 public interface WritePort {
     /** Puts for a handler; see skein.impl.protocols/put!. */
     Object put_BANG_(Object value, Object handler);
