@@ -58,7 +58,7 @@
       (is (= expected out))
       (is (re-matches #"preset wf2: [^\n]*\n[\d,]+ lines: [\d,]+ counted, [\d,]+ ignored, [\d,]+ malformed; [\d,]+ bytes read in [\d.]+ s, [\d.]+ GB/s\n" err)))))
 
-(deftest wf-names-every-file-it-cannot-read
+(deftest wf-names-every-unreadable-file
   (let [path (sample-file)
         missing (temp-path ".log")
         directory (System/getProperty "java.io.tmpdir")
@@ -71,7 +71,7 @@
         (is (= (text-of (wf2/report [path])) out))
         (is (= lines (butlast (rest (str/split-lines err)))))))))
 
-(deftest quiet-says-nothing-but-errors
+(deftest quiet-prints-errors-only
   (let [path (sample-file)
         loud (run "wf" path)]
     (is (= (assoc loud :err "") (run "wf" "--quiet" path)))
@@ -84,12 +84,12 @@
     (is (= (:out (run "wf" "--from" "2025-03-01 01:00" "--to" "2025-03-01 02:00" path))
            (:out (run "wf" "--since" "2025-03-01 01:00" "--until" "2025-03-01 02:00" path))))))
 
-(deftest requested-fields-beside-the-general-report-must-exist
+(deftest requested-fields-must-exist
   (let [path (sample-file)
         {:keys [code out err]} (run "wf" "--preset" "site" "--by" "nosuch" path)]
     (is (= [2 ""] [code out]))
     (is (str/includes? err "skein wf: the log has no nosuch; it has "))
-    (testing "while the general report leaves out what the log has not"
+    (testing "the general report leaves out missing fields"
       (is (= 0 (:code (run "wf" "--preset" "site" "--by" "status" "--log-format" "%h %l %u %t \"%r\" %>s %b \"%{X}i\" \"%{Y}i\"" path)))))))
 
 (defn- log-of [& lines]
@@ -97,7 +97,7 @@
     (spit path (str/join (map #(str % "\n") lines)))
     path))
 
-(deftest what-counts-twice-is-said
+(deftest files-given-twice-are-reported
   (let [path (sample-file)
         again (str (io/file (.getParentFile (File. ^String path)) "." (.getName (File. ^String path))))
         {:keys [code err]} (run "wf" "--by" "status" path again)]
@@ -106,13 +106,13 @@
     (is (= {:code 2, :out "", :err "skein wf: standard input can be read only once, so there can be only one - (see: skein wf --help)\n"}
            (run "wf" "-" "-")))))
 
-(deftest what-approx-does-not-bound-is-said
+(deftest unbounded-parts-of-approx-are-reported
   (let [path (sample-file)]
     (is (str/includes? (:err (run "wf" "--approx" "-e" ":url" path)) "--approx does not apply to -e and --tallies, which keep all keys\n"))
     (is (= {:code 2, :out "", :err "skein wf: the form after -e has no tallies; write a function, or a vector of them\n"}
            (run "wf" "-e" "[]" path)))))
 
-(deftest steps-that-are-left-out-are-said
+(deftest omitted-steps-are-reported
   (let [at (fn at [day time] (str "h - - [" day "/Mar/2025:" time " +0000] \"GET / HTTP/1.1\" 200 5"))
         note "Every 1s: steps without lines are left out, because there are too many steps\n"
         few (run "wf" "--every" "1s" (log-of (at "01" "00:00:00") (at "01" "00:00:02")))
@@ -123,9 +123,9 @@
     (is (str/includes? (:err many) note))
     (is (= 3 (count (str/split-lines (:out many)))))))
 
-(deftest the-fields-that-are-made-from-others-are-named
+(deftest derived-fields-are-named
   (is (str/ends-with? (:err (run "wf" "--by" "nosuch" "--log-format" "%h %t \"%r\"" (log-of "h [01/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\"")))
-                      "it has client, method, protocol, request, time, url, and made from these path, hour, weekday, day, month, minute, country, network\n")))
+                      "it has client, method, protocol, request, time, url, and computed from these: path, hour, weekday, day, month, minute, country, network\n")))
 
 (deftest a-percentile-is-shown-that-ranks-and-exceeds-no-maximum
   (let [path (log-of "h 5200000" "h 1000" "i 77")
@@ -153,7 +153,7 @@
     (is (= {:code 0, :out ""} (dissoc (run "sample-log" "10K" "--seed=7" "--clean" "-o" path) :err)))
     (is (= out (slurp path)))))
 
-(deftest sample-log-replaces-a-file-only-by-wish
+(deftest sample-log-overwrites-only-with-force
   (let [path (sample-file)
         before (slurp path :encoding "ISO-8859-1")
         refused (run "sample-log" "1K" "-o" path)]
@@ -163,13 +163,13 @@
     (is (= 0 (:code (run "sample-log" "1K" "-o" path "--force"))))
     (is (< (.length (File. ^String path)) (count before)))))
 
-(deftest sample-log-says-what-it-cannot-write
+(deftest sample-log-names-unwritable-files
   (let [path (str (temp-path "") "/no/such/folder.log")
         {:keys [code] :as failed} (run "sample-log" "1K" "-o" path)]
     (is (= 1 code))
     (is (str/starts-with? (failure-line failed) (str "skein sample-log: " path ": can't be written: ")))))
 
-(deftest without-the-module-of-spark-it-says-what-is-missing
+(deftest a-missing-spark-module-is-named
   (let [{:keys [code out err]} (run "wf" "--spark" "local[1]" "examples/access.log")]
     (is (= [2 ""] [code out]))
     (is (str/includes? err "skein.spark is not on the class path"))))

@@ -30,7 +30,7 @@
   {:key key, :parse parse, :question? true})
 
 (defn- several
-  "As `question`, for a value that is a list with commas. If the option is given again, the lists are joined."
+  "Like `question`, for a value that is a list with commas. If the option is given again, the lists are joined."
   [key]
   (assoc (question key options/text) :list? true))
 

@@ -51,7 +51,7 @@
                (if (and (tested missing) (groups/group? missing))
                  (str "a condition can't use " missing ", which is made after counting; use the field that it is made from, " (groups/source missing))
                  (str "the log has no " missing "; it has " (str/join ", " (sort have))
-                      (when-let [made (seq (query/made-from have))] (str ", and made from these " (str/join ", " made)))))
+                      (when-let [made (seq (query/made-from have))] (str ", and computed from these: " (str/join ", " made)))))
                {:field missing, :fields (sort have)}))
 
 (defn check-fields!
@@ -185,7 +185,7 @@
       (pos? error) (assoc :error error))))
 
 (defn- remade->data
-  "As `tally->data`, of `tally`, which may have to be made from what was `counted` as `shared` says."
+  "Like `tally->data`, of `tally`, which may have to be made from what was `counted` as `shared` says."
   [^Tally counted shared tally databases]
   (if-let [[plan column] (query/remaking tally shared)]
     (let [remade (.remade counted plan (int column))]
@@ -281,7 +281,7 @@
     (.sink analysis) (assoc :sink (.sink analysis))))
 
 (defn analyse-prepared
-  "As `analyse`, of inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which the
+  "Like `analyse`, of inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which the
   command began. Two options more, of which each wants the inputs as `skein.wf.saved/unread` returns them:
 
            :saved  what was counted before, as `skein.wf.saved/opened` returns it

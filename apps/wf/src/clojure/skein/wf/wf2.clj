@@ -53,7 +53,7 @@
      :refs (data (.referrers tally))}))
 
 (defn report-of
-  "As `report`, of inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which
+  "Like `report`, of inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which
   the command began."
   [prepared failures start {:keys [top checksums? own-process?] :or {top default-top, checksums? true} :as options}]
   (let [budget (if own-process? (Budget/ofOwnHeap) (Budget/ofHeap))
@@ -118,7 +118,7 @@
 (def ^:private ^:const max-key-bytes 60)
 
 (defn text-result
-  "As `result`, with keys cut to 60 bytes, and bytes in MB of 1024 * 1024, as the benchmark's rules require."
+  "Like `result`, with keys cut to 60 bytes, and bytes in MB of 1024 * 1024, as the benchmark's rules require."
   [report]
   (result-of report
              (fn cut [^String bytes]

@@ -14,13 +14,13 @@ import java.util.Arrays;
  * {@code -main} of a namespace.
  *
  * <p>Clojure looks for the class and the source of each namespace in all jars of the class path, and compares their times.
- * That opens every jar, which takes longer than most commands. Here, a namespace that has a class is loaded by it at once;
- * {@code load} itself sees only the others.
+ * That opens every jar, which takes longer than most commands. Here, a namespace that has a class is loaded from it directly;
+ * only the others reach {@code load} itself.
  */
 public final class Launch {
     private Launch() {}
 
-    /** Replaces {@code clojure.core/load}. No RestFn says how it is written, and nobody writes this one. */
+    /** Replaces {@code clojure.core/load}. RestFn is serializable, but this function is never serialized. */
     @SuppressWarnings("serial")
     private static final class Loading extends RestFn {
         private final IFn original;

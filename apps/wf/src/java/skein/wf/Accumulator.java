@@ -52,7 +52,7 @@ public abstract class Accumulator<A extends Accumulator<A>> {
         mergePart(other, part);
     }
 
-    /** As {@link #merge}, for what the implementing class counts. */
+    /** Like {@link #merge}, for the counts of the implementing class. */
     protected abstract void mergePart(A other, int part);
 
     /** Writes the counts, without those in a sink, so that {@link #readFrom} can read them in another process. */
@@ -61,7 +61,7 @@ public abstract class Accumulator<A extends Accumulator<A>> {
         write(out);
     }
 
-    /** As {@link #writeTo}, for what the implementing class counts. */
+    /** Like {@link #writeTo}, for the counts of the implementing class. */
     protected abstract void write(DataOutput out) throws IOException;
 
     /** Reads the counts that an accumulator of the same plan has written. This one must have counted nothing. */
@@ -70,7 +70,7 @@ public abstract class Accumulator<A extends Accumulator<A>> {
         read(in);
     }
 
-    /** As {@link #readFrom}, for what the implementing class counts. */
+    /** Like {@link #readFrom}, for the counts of the implementing class. */
     protected abstract void read(DataInput in) throws IOException;
 
     /** Returns how many bytes the slices had. */

@@ -4,12 +4,12 @@ package skein.wf;
 import skein.fold.files.Bytes;
 
 /**
- * Reads addresses of IPv4 and IPv6 in place, without ever asking a name server. For one thread.
+ * Reads IPv4 and IPv6 addresses in place, without name lookups. For one thread.
  *
- * <p>All are 16 bytes: 10.1.2.3 is ::ffff:10.1.2.3, so that either spelling is in the networks of the other.
+ * <p>An address has 16 bytes: 10.1.2.3 is ::ffff:10.1.2.3, so that either spelling matches the networks of the other.
  */
 public final class Address {
-    /** How many bits stand before an address of IPv4. */
+    /** The number of bits before an IPv4 address. */
     public static final int V4_BITS = 96;
 
     private static final int GROUPS = 8;
@@ -21,14 +21,14 @@ public final class Address {
     /** No address yet. */
     public Address() {}
 
-    /** The 16 bytes of an address, or null when it is none. */
+    /** Returns the 16 bytes of an address, or null when it is none. */
     public static byte[] of(String text) {
         Address address = new Address();
         byte[] latin1 = Text.literal(text);
         return address.parse(latin1, 0, latin1.length) ? address.bytes : null;
     }
 
-    /** Returns whether the bytes of an address are those of one of IPv4. */
+    /** Returns whether the bytes are an IPv4 address. */
     public static boolean isV4(byte[] address) {
         for (int i = 0; i < V4_INDEX; i++) if (address[i] != (i < 10 ? 0 : -1)) return false;
         return true;
@@ -42,7 +42,7 @@ public final class Address {
         return true;
     }
 
-    /** As {@link #parse}, of a client: a port and a zone, as in 10.1.2.3:5555, [::1]:80 and fe80::1%eth0, mean nothing here. */
+    /** Like {@link #parse}, but skips a port and a zone, as in 10.1.2.3:5555, [::1]:80 and fe80::1%eth0. */
     boolean parseClient(byte[] text, int from, int to) {
         if (parse(text, from, to)) return true;
         int end = to;
@@ -55,7 +55,7 @@ public final class Address {
         return zone > from && zone < to && parseV6(text, from, zone);
     }
 
-    /** Returns whether {@code text[from, to)} looks like an address or the name of a host, or says that there is none. */
+    /** Returns whether {@code text[from, to)} looks like an address, the name of a host, or a minus sign for none. */
     boolean parsePeer(byte[] text, int from, int to) {
         if (to - from == 1 && (text[from] == '-' || text[from] == '_')) return true;
         return parseClient(text, from, to) || isName(text, from, to);
@@ -144,8 +144,8 @@ public final class Address {
     }
 
     /**
-     * Replaces the last 8 bits of an address of IPv4 in {@code text[from, to)}, or the last 80 of one of IPv6, by zeros. Returns
-     * where it ends now; what is no address stays as it is.
+     * Replaces the last 8 bits of an IPv4 address in {@code text[from, to)}, or the last 80 bits of an IPv6 address, by zeros.
+     * Returns where the text ends now. Text that is no address stays as it is.
      */
     int anonymize(byte[] text, int from, int to) {
         if (!parseClient(text, from, to)) return to;
@@ -156,7 +156,7 @@ public final class Address {
         return end;
     }
 
-    /** Where the part of an address ends that may be shown: behind its third point, its third colon, or its double colon. */
+    /** Returns where the visible part of an address ends: after its third point, its third colon, or its double colon. */
     private static int keptUntil(byte[] text, int from, int to) {
         byte separator = (byte) (Bytes.indexOf(text, from, to, (byte) '.') < to ? '.' : ':');
         int at = from;
@@ -173,7 +173,7 @@ public final class Address {
         int rest = bits & 7;
         if (rest != 0 && ((bytes[bits >> 3] ^ network[bits >> 3]) & 0xFF) >>> 8 - rest != 0) return false;
         for (int i = (bits >> 3) - 1; i >= 0; i--)
-            if (bytes[i] != network[i]) return false; // what differs is near the end
+            if (bytes[i] != network[i]) return false; // differences are near the end
         return true;
     }
 }

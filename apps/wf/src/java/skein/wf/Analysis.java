@@ -9,7 +9,7 @@ import skein.fold.files.Bytes;
 /**
  * Carries out an {@link AnalysisPlan}, as one worker.
  *
- * <p>Lines are taken apart a batch at a time; each filter and each tally then goes over the batch. Every line is counted once, as
+ * <p>Lines are parsed a batch at a time. Then each filter and each tally processes the batch. Every line is counted once, as
  * malformed, filtered or counted.
  */
 public final class Analysis extends Accumulator<Analysis> {
@@ -27,7 +27,7 @@ public final class Analysis extends Accumulator<Analysis> {
     private final int[] rows = new int[Rows.ROWS];
     private final int[] formats; // the number of each file's format
     private int format = -1; // whose columns the batch has
-    private int next; // where parse goes on
+    private int next; // where parse continues
     private long counted;
     private long filtered;
     private long bytes;
@@ -35,7 +35,7 @@ public final class Analysis extends Accumulator<Analysis> {
     private long lastSecond = Long.MIN_VALUE;
 
     /**
-     * Nothing counted yet.
+     * Makes an analysis that has counted nothing.
      *
      * @param formats the number in the plan of each file's format
      */
@@ -128,7 +128,7 @@ public final class Analysis extends Accumulator<Analysis> {
         if (sink != null) sink.add(batch, rows, n);
     }
 
-    /** In place: nobody else has the slice, and every address keeps at least its own length. */
+    /** Anonymizes in place. No other code uses the slice, and no address becomes longer. */
     private void anonymize(int n) {
         int[] from = batch.from[Rows.CLIENT];
         int[] to = batch.to[Rows.CLIENT];
@@ -191,19 +191,19 @@ public final class Analysis extends Accumulator<Analysis> {
         bytes = in.readLong();
         firstSecond = in.readLong();
         lastSecond = in.readLong();
-        int known = in.readInt(); // this plan may have more formats behind those
+        int known = in.readInt(); // this plan may have more formats after those
         for (int i = 0; i < known; i++) {
             lines[i] = in.readLong();
             for (int k = 0; k < malformed[i].length; k++) malformed[i][k] = in.readLong();
         }
     }
 
-    /** How many lines of each format there were. */
+    /** Returns how many lines of each format there were. */
     public long[] lines() {
         return lines.clone();
     }
 
-    /** How many lines of a format had each of its faults. */
+    /** Returns how many lines of a format had each of its faults. */
     public long[] malformed(int format) {
         return malformed[format].clone();
     }
@@ -218,27 +218,27 @@ public final class Analysis extends Accumulator<Analysis> {
         return counted;
     }
 
-    /** The bytes sent of the lines that were counted. */
+    /** Returns the bytes sent of the lines that were counted. */
     public long bytes() {
         return bytes;
     }
 
-    /** The earliest time of a counted line, on the log's clock; more than {@link #lastSecond} when there is none. */
+    /** Returns the earliest time of a counted line, on the log's clock; more than {@link #lastSecond} when there is none. */
     public long firstSecond() {
         return firstSecond;
     }
 
-    /** The latest time of a counted line. */
+    /** Returns the latest time of a counted line. */
     public long lastSecond() {
         return lastSecond;
     }
 
-    /** A tally, by its number in the plan. */
+    /** Returns a tally, by its number in the plan. */
     public Tally tally(int i) {
         return tallies[i];
     }
 
-    /** The worker's sink, or null. */
+    /** Returns the worker's sink, or null. */
     public RowSink sink() {
         return sink;
     }

@@ -15,13 +15,13 @@ final class Buckets {
 
     private Buckets() {}
 
-    /** The bucket of a number. */
+    /** Returns the bucket of a number. */
     static int of(long number) {
         int shift = Math.max(0, 64 - BITS - Long.numberOfLeadingZeros(number));
         return (shift << BITS - 1) + (int) (number >>> shift);
     }
 
-    /** The number in the middle of a bucket. */
+    /** Returns the number in the middle of a bucket. */
     static long middle(int bucket) {
         if (bucket < 1 << BITS) return bucket;
         int shift = (bucket >>> BITS - 1) - 1;

@@ -23,7 +23,7 @@ public final class Budget {
         this.collects = collects;
     }
 
-    /** A budget of {@code limitBytes}. */
+    /** Makes a budget of {@code limitBytes}. */
     public Budget(long limitBytes) {
         this(limitBytes, false);
     }
@@ -34,7 +34,7 @@ public final class Budget {
     }
 
     /**
-     * As {@link #ofHeap}, in a process that uses its heap for nothing else. Memory that tables give back is then collected early.
+     * Like {@link #ofHeap}, in a process that uses its heap for nothing else. Memory that tables give back is then collected early.
      * Otherwise a collector that is tuned for speed lets the process grow up to the limit of the heap.
      */
     public static Budget ofOwnHeap() {

@@ -2,8 +2,8 @@
 package skein.wf;
 
 /**
- * Random numbers that are the same on every machine: integers only, because the last bit of a logarithm is the
- * machine's own affair.
+ * Random numbers that are the same on every machine. They are integers, because the last bit of a logarithm depends on
+ * the machine.
  *
  * <p>The generator is SplitMix64 (Steele, Lea, Flood 2014). Not safe for use by two threads at once.
  */
@@ -23,18 +23,18 @@ final class Dice {
         return n ^ (n >>> 31);
     }
 
-    /** Any long. */
+    /** Returns any long. */
     long any() {
         return mix(state += GAMMA);
     }
 
-    /** A number from 0 to {@code n - 1}, all as likely (but for a bias of n / 2^32). */
+    /** Returns a number from 0 to {@code n - 1}, all equally likely (except for a bias of n / 2^32). */
     int below(int n) {
         return (int) ((any() >>> 32) * n >>> 32);
     }
 
     /**
-     * A rank from 0 to 2^{@code octaves} - 2, low ones more likely: about as Zipf's law has it with exponent 1, but
+     * Returns a rank from 0 to 2^{@code octaves} - 2, low ones more likely: about as by Zipf's law with exponent 1, but
      * in steps. Each octave [2^k - 1, 2^(k+1) - 2] is as likely as any other, and so is each rank within one.
      */
     int rank(int octaves) {

@@ -19,7 +19,7 @@ final class Distributions {
 
     private static final int REGISTERS = 1 << REGISTER_BITS;
     private static final int CAPACITY = 1 << 10;
-    /** So many keys, such as the first days of a log, have a bit in each value instead of pairs. */
+    /** The number of keys, such as the first days of a log, that have a bit in each value instead of pairs. */
     private static final int EARLY = Long.SIZE;
 
     private final TallyPlan plan;
@@ -89,7 +89,7 @@ final class Distributions {
         }
     }
 
-    /** The bit of a key, or 0 if it is no early one. {@link Tally#ERROR}, which is there for limits, has the bit's number and one. */
+    /** Returns the bit of a key, or 0 if it is not an early one. {@link Tally#ERROR}, which is otherwise used with limits only, holds the bit's number plus one. */
     private long bit(long[] cells, int entry) {
         if (cells[entry + Tally.ERROR] == 0 && early < EARLY) {
             earlyEntries[early] = entry;
@@ -113,7 +113,7 @@ final class Distributions {
         return size;
     }
 
-    /** Writes what was counted, for {@link #readFrom}. */
+    /** Writes the counts, for {@link #readFrom}. */
     void writeTo(DataOutput out) throws IOException {
         if (values != null) {
             values.writeTo(out);
@@ -124,7 +124,7 @@ final class Distributions {
             if (table != null) table.writeTo(out);
     }
 
-    /** Reads what another one of the same plan has written. This one must have counted nothing. */
+    /** Reads the counts that another one of the same plan has written. This one must have counted nothing. */
     void readFrom(DataInput in) throws IOException {
         if (values != null) {
             values.readFrom(in);
@@ -136,8 +136,8 @@ final class Distributions {
     }
 
     /**
-     * Adds those of {@code other}. In {@code cells}, {@link Tally#COMPUTED} of each of its entries says which entry of
-     * {@code table} has the same key.
+     * Adds the counts of {@code other}. In {@code cells}, {@link Tally#COMPUTED} of each entry of {@code other} is the entry of
+     * {@code table} with the same key.
      */
     void merge(Distributions other, long[] cells, KeyTable table) {
         if (pairs != null) mergeValues(other, cells, table);

@@ -10,7 +10,7 @@ final class FieldNames {
     private final KeyTable names =
             new KeyTable(1, 256, new Budget(Long.MAX_VALUE)); // number of the field + 1, 0 if only a beginning
 
-    /** The names of {@code fields}; if {@code paths}, also the beginnings of names, up to a dot. */
+    /** Finds the names of {@code fields}; if {@code paths}, also the beginnings of names, up to a dot. */
     FieldNames(List<TextFormat.Field> fields, boolean paths) {
         for (int i = fields.size() - 1; i >= 0; i--) {
             String name = fields.get(i).name();

@@ -7,8 +7,8 @@ import java.io.IOException;
 import skein.fold.files.Bytes;
 
 /**
- * Estimates how many different keys were seen, in 16 KiB: the standard error is 0.8 %. With other numbers of registers, what
- * can be done without an object is there for others.
+ * Estimates how many different keys were seen, in 16 KiB: the standard error is 0.8 %. The static methods also work with other
+ * numbers of registers.
  *
  * <p>Source: Flajolet, Fusy, Gandouet, Meunier, "HyperLogLog", 2007. Differs: hashes of 64 bits, and the estimate of Ertl, "New
  * cardinality estimation algorithms for HyperLogLog sketches", 2017, which needs no corrections for small and large numbers.
@@ -23,7 +23,7 @@ final class HyperLogLog {
 
     private final byte[] registers = new byte[REGISTERS];
 
-    /** A hash of all 64 bits of {@code bytes[from, to)}, that {@link Bytes#PAD} readable bytes follow. */
+    /** Returns a hash of all 64 bits of {@code bytes[from, to)}, that {@link Bytes#PAD} readable bytes follow. */
     static long hash(byte[] bytes, int from, int to) {
         long hash = to - from;
         for (; from + 8 < to; from += 8) hash = mix(hash, Bytes.load(bytes, from));
@@ -36,7 +36,7 @@ final class HyperLogLog {
         return hash ^ hash >>> 29;
     }
 
-    /** How many zeros follow the first {@code bits} bits of a hash, which choose a register, and one. */
+    /** Returns one more than the number of zeros after the first {@code bits} bits of a hash, which choose a register. */
     static int rank(long hash, int bits) {
         return Long.numberOfLeadingZeros(hash << bits | 1L << bits - 1) + 1;
     }
@@ -52,24 +52,24 @@ final class HyperLogLog {
         for (int i = 0; i < REGISTERS; i++) if (other.registers[i] > registers[i]) registers[i] = other.registers[i];
     }
 
-    /** Writes what was added, for {@link #readFrom}. */
+    /** Writes the registers, for {@link #readFrom}. */
     void writeTo(DataOutput out) throws IOException {
         out.write(registers);
     }
 
-    /** Reads what another has written, instead of what was added here. */
+    /** Replaces the registers by those that another one has written. */
     void readFrom(DataInput in) throws IOException {
         in.readFully(registers);
     }
 
-    /** The estimate. */
+    /** Returns the estimate. */
     long estimate() {
         int[] ranks = new int[RANKS];
         for (byte register : registers) ranks[register]++;
         return estimate(ranks, BITS);
     }
 
-    /** The estimate for 2^{@code bits} registers, of which {@code ranks[i]} have rank i. */
+    /** Returns the estimate for 2^{@code bits} registers, of which {@code ranks[i]} have rank i. */
     static long estimate(int[] ranks, int bits) {
         double registers = 1 << bits;
         int most = 64 - bits;

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * A format of one JSON object a line. A field's name is the path of its key, with dots between: {@code request.uri}.
  *
- * @param fields where values go; of several that mean the same, the first one that a line has counts
- * @param own how many of the first fields make a line one of the log even if it names neither URL, method nor status
+ * @param fields the fields; if several have the same column, the first one in a line counts
+ * @param own the number of leading fields of which any one makes a line valid without URL, method and status
  */
 public record JsonFormat(List<TextFormat.Field> fields, int own) implements LogFormat {
     /** Copies the list. */

@@ -3,7 +3,7 @@ package skein.wf;
 
 import skein.fold.files.Bytes;
 
-/** Scans lines of a {@link JsonFormat}: checks the syntax of the whole line, and picks the values that have a place. */
+/** Scans lines of a {@link JsonFormat}: checks the syntax of the whole line, and picks the values of fields. */
 final class JsonScanner extends KeyedScanner {
     private static final int MAX_DEPTH = 100;
 
@@ -57,7 +57,7 @@ final class JsonScanner extends KeyedScanner {
         }
     }
 
-    /** The entry of a key's path in {@link #paths}, or 0; the path is then the prefix for what is below. */
+    /** Returns the entry of a key's path in {@link #paths}, or 0; the path is then the prefix for what is below. */
     private int lookUp(int prefix, int keyFrom, int keyTo) {
         if (prefix > 0) path.add('.');
         path.add(bytes, keyFrom, keyTo - keyFrom);
@@ -91,7 +91,7 @@ final class JsonScanner extends KeyedScanner {
         }
     }
 
-    /** Returns whether a value goes to a column of the format's own: there true and false are values, elsewhere they are no URL or number. */
+    /** Returns whether a value goes to a column of the format itself. Only there are true and false values. */
     private boolean isOwn(int entry) {
         int field = paths.field(entry);
         return field >= 0 && fields[field].column() >= Rows.COLUMNS;

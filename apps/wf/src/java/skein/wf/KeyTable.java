@@ -10,10 +10,10 @@ import java.util.List;
 import skein.fold.files.Bytes;
 
 /**
- * Numbers by key, a key being bytes: a hash table for one thread.
+ * A hash table for one thread, from keys, which are bytes, to numbers.
  *
- * <p>Entries lie one after the other in one array, in the order in which their keys were first seen; so the keys that are
- * seen most share few cache lines. A second array finds them, by open addressing:
+ * <p>Entries follow each other in one array, in the order in which their keys were first seen, so the most frequent keys
+ * share few cache lines. A second array finds them, by open addressing:
  * <pre>
  *   slots   | hash (32 bits), position of the entry in cells (32 bits) | ...
  *   cells   | value 0 | value 1 ... | length | key, eight bytes to a cell ... | value 0 of the next ...
@@ -29,9 +29,9 @@ import skein.fold.files.Bytes;
  */
 public final class KeyTable {
     private static final long MULTIPLIER = 0x9E3779B97F4A7C15L;
-    /** Of longer keys only a part is hashed at first. */
+    /** The quick hash takes only a part of longer keys. */
     private static final int QUICK_BYTES = 32;
-    /** So many keys don't have the same hash by chance. */
+    /** More keys than this don't share a hash by chance. */
     private static final int MAX_COLLISIONS = 4;
 
     private static final int MAX_CELLS = Integer.MAX_VALUE - 16;
@@ -47,7 +47,7 @@ public final class KeyTable {
     private boolean thorough; // whether all of a key is hashed
     private int[] hashes = {};
     private boolean[] same = {}; // whether a key is the one before it
-    private long ignored; // written so that the loads that it sums up are not optimised away
+    private long ignored; // a sum that keeps the compiler from removing the loads
 
     /**
      * A table with {@code width} values to an entry, and {@code capacity} slots, a power of two, to begin with, whose memory
@@ -61,7 +61,7 @@ public final class KeyTable {
         cells = new long[2 * capacity];
     }
 
-    /** Returns the cells, among them the values of the entries; another array when the table has grown. */
+    /** Returns the cells, which hold the values of the entries. The array changes when the table grows. */
     public long[] cells() {
         return cells;
     }
@@ -70,9 +70,9 @@ public final class KeyTable {
      * Finds {@code n} keys at once, {@code bytes[from[i], to[i])}, and puts where in {@link #cells} their entries are
      * into {@code entries}. A new entry has zeros for values.
      *
-     * <p>Keys that are seldom seen are far away in memory. So a first pass looks at all slots and a second at all
-     * entries, each load independent of the one before, and the processor waits for many at a time; the third finds
-     * everything at hand. Neighbours often have the same key, such as a status or an hour; it is looked up once.
+     * <p>Rare keys are not in the cache. So a first pass loads all slots and a second pass all entries. These loads don't
+     * depend on each other, so the processor waits for many of them at a time, and the third pass finds everything in the
+     * cache. Neighbours often have the same key, such as a status or an hour; it is looked up once.
      */
     public void findAll(byte[] bytes, int[] from, int[] to, int n, int[] entries) {
         if (hashes.length < n) {
@@ -121,7 +121,7 @@ public final class KeyTable {
         }
     }
 
-    /** Where the entry of a key is, or 0 when there is none. */
+    /** Returns the position of the entry of a key, or 0 when there is none. */
     int lookUp(byte[] bytes, int from, int to) {
         int hash = hash(bytes, from, to);
         int mask = slots.length - 1;
@@ -139,7 +139,7 @@ public final class KeyTable {
         return (int) (hash >>> 32);
     }
 
-    /** A hash of four of the words of a long key, the last two among them, and of its length. */
+    /** Returns a hash of four of the words of a long key, the last two among them, and of its length. */
     private static int quickHash(byte[] bytes, int from, int to) {
         int words = wordCount(to - from);
         int last = from + (words - 1 << 3);
@@ -213,8 +213,8 @@ public final class KeyTable {
     }
 
     /**
-     * Hashes all of every key from now on. Keys that differ only where the quick hash does not look, by chance or by somebody's intent,
-     * would make every search a long one.
+     * Hashes all bytes of every key from now on. Keys that differ only in bytes that the quick hash skips would make every search
+     * long, by chance or by an attack.
      */
     private void hashThoroughly() {
         thorough = true;
@@ -252,7 +252,7 @@ public final class KeyTable {
         budget.releaseLongs(longs);
     }
 
-    /** How many entries there are. */
+    /** Returns how many entries there are. */
     int size() {
         return size;
     }
@@ -263,7 +263,7 @@ public final class KeyTable {
         return at;
     }
 
-    /** Where the entry is that has the same key as an entry of {@code other}; a new one has zeros for values. */
+    /** Returns the position of the entry with the same key as an entry of {@code other}. A new entry has zeros for values. */
     public int find(KeyTable other, int otherEntry) {
         if (other.thorough && !thorough) hashThoroughly();
         int hash = other.hash(otherEntry, this);
@@ -275,7 +275,7 @@ public final class KeyTable {
         }
     }
 
-    /** The same hash as {@code table} has for the key's bytes. */
+    /** Returns the same hash as {@code table} has for the key's bytes. */
     private int hash(int entry, KeyTable table) {
         int length = keyLength(entry);
         if (length > QUICK_BYTES && !table.thorough) return quickHash(entry + width + 1, length);
@@ -297,22 +297,22 @@ public final class KeyTable {
         return entry;
     }
 
-    /** Where the first entry is, if there is one. */
+    /** Returns the position of the first entry, if there is one. */
     public int first() {
         return 1;
     }
 
-    /** Where the entry after this one is, if there is one. */
+    /** Returns the position of the entry after this one, if there is one. */
     public int next(int entry) {
         return entry + width + 1 + wordCount(keyLength(entry));
     }
 
-    /** Where the entries end. */
+    /** Returns where the entries end. */
     public int end() {
         return used;
     }
 
-    /** How many bytes an entry's key has. */
+    /** Returns how many bytes an entry's key has. */
     int keyLength(int entry) {
         return (int) cells[entry + width];
     }
@@ -332,7 +332,7 @@ public final class KeyTable {
         return Integer.compare(length, otherLength);
     }
 
-    /** A hash of all 64 bits of an entry's key, unlike the one by which it is found. */
+    /** Returns a hash of 64 bits of an entry's key, which differs from the hash in the slots. */
     long longHash(int entry) {
         long hash = keyLength(entry);
         for (int cell = entry + width + 1, end = next(entry); cell < end; cell++)
@@ -341,14 +341,14 @@ public final class KeyTable {
         return hash ^ hash >>> 29;
     }
 
-    /** An entry's key. */
+    /** Returns an entry's key. */
     byte[] key(int entry) {
         byte[] key = new byte[keyLength(entry)];
         copyKey(entry, key, 0);
         return key;
     }
 
-    /** Where all entries are, in the order of their keys, bytewise and unsigned. */
+    /** Returns the positions of all entries, in the order of their keys, bytewise and unsigned. */
     List<Integer> entriesByKey() {
         List<Integer> entries = new ArrayList<>(size);
         for (int at = first(); at < end(); at = next(at)) entries.add(at);
@@ -356,7 +356,7 @@ public final class KeyTable {
         return entries;
     }
 
-    /** The first eight bytes of an entry's key as a number that orders, unsigned, as the bytes do. */
+    /** Returns the first eight bytes of an entry's key as a number that orders, unsigned, as the bytes do. */
     long keyPrefix(int entry) {
         return keyLength(entry) == 0 ? 0 : Long.reverseBytes(cells[entry + width + 1]);
     }

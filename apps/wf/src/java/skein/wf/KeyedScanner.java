@@ -6,20 +6,20 @@ import java.util.List;
 import skein.fold.files.Bytes;
 
 /**
- * Scans lines whose values have names. A subclass finds the values of a line, and picks those that have a place; what the picked
- * values mean is read here.
+ * Scans lines whose values have names. A subclass finds the values of a line and picks those of fields. This class interprets
+ * the picked values.
  *
- * <p>Escapes in picked strings are resolved in place, which is possible because the text only becomes shorter, and done last, because
- * a line that turns out to be malformed must stay as it is; the batch may keep the line first. Times and numbers with escapes are read
+ * <p>Escapes in picked strings are resolved in place, because the text only becomes shorter. This is done last, because a malformed
+ * line must stay as it is. If lines are asked for, the batch keeps the line first. Times and numbers with escapes are read
  * from a copy.
  */
 abstract class KeyedScanner extends Scanner {
-    /** What can keep a line out of a format whose syntax has that name. */
+    /** Returns the names of the faults of a format whose syntax has that name. */
     static List<String> faults(String syntax) {
         return List.of("empty", syntax, "time", "status", "bytes", "duration", "no request");
     }
 
-    /** The number of the fault of a line whose syntax is not that of the format. */
+    /** The fault of a line with another syntax. */
     static final int MALFORMED = 1;
 
     private static final int NO_REQUEST = 6;
@@ -50,7 +50,7 @@ abstract class KeyedScanner extends Scanner {
     private final int[] from;
     private final int[] to;
     private final boolean[] escaped;
-    private boolean changes; // whether a picked value is not spelled as it is to be shown
+    private boolean changes; // whether a picked value is spelled differently from how it is shown
     private boolean statusChanges;
     private final Text joined = new Text(64); // day and time of day of a line; empty if it does not have them
     byte[] today = {}; // the day of lines that don't say it
@@ -62,7 +62,7 @@ abstract class KeyedScanner extends Scanner {
     /**
      * A scanner for {@code fields}.
      *
-     * @param own how many of the first fields make a line one of the log even if it names neither URL, method nor status
+     * @param own the number of leading fields of which any one makes a line valid without URL, method and status
      */
     KeyedScanner(List<TextFormat.Field> fields, int own) {
         this.fields = fields.toArray(TextFormat.Field[]::new);
@@ -91,7 +91,7 @@ abstract class KeyedScanner extends Scanner {
         Arrays.fill(picked, NOTHING);
     }
 
-    /** Picks a value; of several that mean the same, that of the first field counts. */
+    /** Picks a value. If several fields have the same column, the first field counts. */
     final void pick(int field, int valueFrom, int valueTo, boolean hasEscapes) {
         int place = place(fields[field]);
         if (picked[place] < field) return;
@@ -111,7 +111,7 @@ abstract class KeyedScanner extends Scanner {
                 || picked[Rows.METHOD] != NOTHING;
     }
 
-    /** Puts what was picked into a row; returns {@link #OK} or the fault. */
+    /** Puts the picked values into a row. Returns {@link #OK} or the fault. */
     final int fill(Rows batch, int row) {
         for (int column = 0; column < filled.length; column++) {
             int place = column < Rows.COLUMNS ? column : column + PLACES - Rows.COLUMNS;
@@ -127,7 +127,7 @@ abstract class KeyedScanner extends Scanner {
         return OK;
     }
 
-    /** Takes addresses and absolute URLs apart. */
+    /** Splits addresses and absolute URLs. */
     private void places(Rows batch, int row) {
         if (picked[Rows.CLIENT] != NOTHING) Places.client(fields[picked[Rows.CLIENT]].kind(), bytes, batch, row);
         if (picked[Rows.URL] != NOTHING && fields[picked[Rows.URL]].kind() == TextFormat.Kind.ABSOLUTE_URL) {
@@ -226,7 +226,7 @@ abstract class KeyedScanner extends Scanner {
         return OK;
     }
 
-    /** A status as JSON may spell it, such as {@code 200.0} or {@code 2e2}. */
+    /** Reads a status as JSON may spell it, such as {@code 200.0} or {@code 2e2}. */
     private boolean status() {
         statusChanges = escaped[STATUS];
         if (numbers.status(source, sourceFrom, sourceTo) && numbers.end == sourceTo) return true;
@@ -236,7 +236,7 @@ abstract class KeyedScanner extends Scanner {
         return status == numbers.value && status >= 100 && status <= 999;
     }
 
-    /** A whole number as JSON may spell it; one below zero, or with a fraction, says nothing. */
+    /** Reads a whole number as JSON may spell it. A number below zero or with a fraction counts as none. */
     private boolean size() {
         if (numbers.whole(source, sourceFrom, sourceTo) && numbers.end == sourceTo) {
             numbers.value = Math.max(0, numbers.value);
@@ -247,7 +247,7 @@ abstract class KeyedScanner extends Scanner {
         return size < MAX_SIZE;
     }
 
-    /** A number as JSON may spell it; a text may name its own unit, as in {@code 1.5ms}. One below zero says nothing. */
+    /** Reads a number as JSON may spell it. A string may have a unit, as in {@code 1.5ms}. A number below zero counts as none. */
     private boolean duration(long nanos) {
         if (nanos < 0 && isWhole(source, sourceFrom, sourceTo)) {
             numbers.value = Rows.NONE;
@@ -271,7 +271,7 @@ abstract class KeyedScanner extends Scanner {
         return unit > 0 && micros <= Numbers.MAX_MICROS;
     }
 
-    /** The number that the value is, up to {@code to}; NaN when it is none. */
+    /** Returns the value up to {@code to} as a number, or NaN. */
     private double number(int to) {
         if (!isNumber(source, sourceFrom, to)) return Double.NaN;
         try {

@@ -7,9 +7,9 @@ import skein.fold.files.Bytes;
  * Finds or makes the keys of a batch's rows, for one tally of one worker: {@code bytes[from[i], to[i])} for the i-th row
  * asked for, or -1 in {@code from} when the line has no such key.
  *
- * <p>One field's keys are where they are, in the slice; all others are written into a buffer. A key of several parts is their
- * bytes one after the other, then the length of each but the last in four bytes, lowest first: any bytes may be in
- * a part, and the parts can still be told apart.
+ * <p>If the key is one field, it stays in the slice; all other keys are written into a buffer. A key of several parts is their
+ * bytes one after the other, then the length of each part except the last in four bytes, lowest first. So a part may contain
+ * any bytes.
  */
 final class Keys {
     private static final int LENGTH_BYTES = 4;
@@ -103,7 +103,7 @@ final class Keys {
         to[i] = end;
     }
 
-    /** Neighbours mostly have the same time, so a text is made only where it changes. */
+    /** Makes texts of times. Neighbours mostly have the same time, so a text is made only where the time changes. */
     private void times(KeyPart part, Rows batch, int[] rows, int n) {
         long unit = switch (part.kind()) {
             case HOUR_OF_DAY -> 3600;
@@ -175,7 +175,7 @@ final class Keys {
         for (int shift = 0; shift < 8 * LENGTH_BYTES; shift += 8) text.add((char) (length >>> shift & 0xFF));
     }
 
-    /** The parts of a key of {@code n} parts. */
+    /** Returns the parts of a key of {@code n} parts. */
     static byte[][] split(byte[] key, int n) {
         byte[][] split = new byte[n][];
         int at = 0;

@@ -7,21 +7,21 @@ import java.io.IOException;
 import java.io.OutputStream;
 
 /**
- * Writes lines of several workers to one file, whole slices' worth at a time. Safe for use by any number of threads.
+ * Writes lines of several workers to one file, the lines of a slice at a time. Safe for use by any number of threads.
  *
- * <p>The file stays as it is until {@link #start}, so that a command that is refused destroys nothing.
+ * <p>The file stays as it is until {@link #start}, so a refused command destroys nothing.
  */
 public final class LineSink implements Closeable {
     private final String path;
     private OutputStream out; // guarded by this; null before start
 
-    /** Will write to the file {@code path}. */
+    /** Makes a sink for the file {@code path}. */
     public LineSink(String path) {
         this.path = path;
     }
 
     /**
-     * Makes the file empty, whatever was written before.
+     * Empties the file.
      *
      * @throws WriteFailure when it can't be written
      */

@@ -3,12 +3,12 @@ package skein.wf;
 
 import java.util.List;
 
-/** What lines look like, compiled; safe for use by any number of threads. */
+/** A compiled format of lines. Safe for use by any number of threads. */
 public interface LogFormat {
-    /** A scanner for one thread. */
+    /** Returns a scanner for one thread. */
     Scanner scanner();
 
-    /** What can keep a line out of the format, by the number that a scanner gives; the first is an empty line. */
+    /** Returns the names of the faults by the numbers that a scanner returns. The first fault is an empty line. */
     List<String> faults();
 
     /** Returns whether the log may have lines in several parts, for {@link PartialLines}; the last fault is that of a line without its end. */

@@ -49,7 +49,7 @@ final class LongTable {
         return true;
     }
 
-    /** How many keys there are. */
+    /** Returns how many keys there are. */
     int size() {
         return size;
     }
@@ -82,7 +82,7 @@ final class LongTable {
         budget.releaseLongs(longs);
     }
 
-    /** How often a key was counted. */
+    /** Returns how often a key was counted. */
     long count(long key) {
         int at = slot(key);
         return keys[at] == key ? counts[at] : 0;
@@ -111,7 +111,7 @@ final class LongTable {
         budget.releaseLongs(2L * oldKeys.length);
     }
 
-    /** All keys, in order. */
+    /** Returns all keys, in order. */
     long[] sortedKeys() {
         long[] sorted = new long[size];
         int n = 0;

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * A format of labelled values with tabs between them: {@code host:203.0.113.7<TAB>status:200}. A field's name is its label.
  *
- * @param fields where values go; of several that mean the same, the first one that a line has counts
- * @param own how many of the first fields make a line one of the log even if it names neither URL, method nor status
+ * @param fields the fields; if several have the same column, the first one in a line counts
+ * @param own the number of leading fields of which any one makes a line valid without URL, method and status
  */
 public record LtsvFormat(List<TextFormat.Field> fields, int own) implements LogFormat {
     /** Copies the list. */

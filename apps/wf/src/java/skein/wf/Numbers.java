@@ -11,12 +11,12 @@ final class Numbers {
 
     /** The number that was read, or {@link Rows#NONE} for a {@code -}. */
     long value;
-    /** Where it ended. */
+    /** Where the number ended. */
     int end;
 
     /**
-     * Reads {@code -} or 1 to 15 digits at {@code at}, before {@code to}; false when there are none. HAProxy writes a plus before
-     * what still grew when it was logged.
+     * Reads {@code -} or 1 to 15 digits at {@code at}, before {@code to}. Returns false when there are none. HAProxy writes a plus
+     * before a number that was still growing when it was logged.
      */
     boolean whole(byte[] bytes, int at, int to) {
         value = 0;
@@ -37,8 +37,8 @@ final class Numbers {
 
     /**
      * Reads {@code -} or a decimal number of {@code nanos} nanoseconds each at {@code at}, as microseconds, at most
-     * {@link #MAX_MICROS} of them. A negative one, as load balancers write for none, is none. What comes
-     * after the first number of a list such as {@code 0.010, 0.250} is added.
+     * {@link #MAX_MICROS} of them. A negative number, which load balancers write for none, counts as none. The numbers
+     * of a list such as {@code 0.010, 0.250} are added up.
      */
     boolean micros(byte[] bytes, int at, int to, long nanos) {
         if (!decimal(bytes, at, to, nanos)) return false;
@@ -76,7 +76,7 @@ final class Numbers {
         return true;
     }
 
-    /** Reads a status of three digits, or as 0 what servers write for none: {@code -}, 0, 000 and -1; false when it is neither. */
+    /** Reads a status of three digits. {@code -}, 0, 000 and -1, which servers write for none, are 0. Returns false for other texts. */
     boolean status(byte[] bytes, int at, int to) {
         if (at < to && (bytes[at] == '-' || bytes[at] == '0')) return noStatus(bytes, at, to);
         if (to - at < 3) return false;

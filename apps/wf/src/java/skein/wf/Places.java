@@ -3,7 +3,7 @@ package skein.wf;
 
 import skein.fold.files.Bytes;
 
-/** Takes the fields of a row apart that say where something is: addresses with ports, lists of addresses, absolute URLs. */
+/** Splits the addresses in a row: addresses with ports, lists of addresses, absolute URLs. */
 final class Places {
     private Places() {}
 
@@ -41,7 +41,7 @@ final class Places {
         return -1;
     }
 
-    /** Makes host and URL of a URL that begins with a scheme: {@code https://example.org:443/a} is /a on example.org. */
+    /** Splits a URL that begins with a scheme into host and URL: {@code https://example.org:443/a} is /a on example.org. */
     static void splitUrl(byte[] bytes, Rows batch, int row) {
         int from = batch.from[Rows.URL][row];
         int to = batch.to[Rows.URL][row];
@@ -61,7 +61,7 @@ final class Places {
         batch.from[Rows.URL][row] = path;
     }
 
-    /** Returns where the first byte is that no scheme has: visitors write the rest of a URL, and may write a scheme there. */
+    /** Returns the first place with a byte that a scheme can't have. A scheme further behind comes from the visitor. */
     private static int schemeEnd(byte[] bytes, int from, int to) {
         int at = from;
         while (at < to && isOfScheme(bytes[at])) at++;

@@ -14,7 +14,7 @@ import java.util.HexFormat;
  * The table must not change any more.
  */
 public final class Ranking {
-    /** A place in the ranking: where the entry is, with what decides most comparisons. */
+    /** A place in the ranking: the position of the entry, and the values that decide most comparisons. */
     private record Place(KeyTable table, int at, long value, long keyPrefix) implements Comparable<Place> {
         @Override
         public int compareTo(Place other) {
@@ -26,13 +26,13 @@ public final class Ranking {
 
     /** A key and its value. */
     public record Entry(String key, long value) {
-        /** The key's bytes as the code points U+0000 to U+00FF, so that nothing is lost and the order is the same. */
+        /** Returns the key's bytes as the code points U+0000 to U+00FF, so that nothing is lost and the order is the same. */
         public String key() {
             return key;
         }
     }
 
-    /** Up to so many places are kept in order by insertion; more are sorted. */
+    /** Up to this number, places are kept in order by insertion; more are sorted. */
     private static final int MAX_INSERTED = 64;
 
     private final KeyTable table;
@@ -40,7 +40,7 @@ public final class Ranking {
     private final int presence;
     private final long mask;
     private int distinct;
-    private Place[] sorted; // null until somebody wants them all
+    private Place[] sorted; // null until all are asked for
 
     public Ranking(KeyTable table, int value, int presence, long mask) {
         this.table = table;
@@ -52,13 +52,13 @@ public final class Ranking {
         }
     }
 
-    /** Where the first entry from {@code at} on is that is in the ranking, or where the entries end. */
+    /** Returns the position of the first entry from {@code at} on that is in the ranking, or the end of the entries. */
     private int present(int at) {
         while (at < table.end() && (table.cells[at + presence] & mask) == 0) at = table.next(at);
         return at;
     }
 
-    /** How many keys there are. */
+    /** Returns how many keys there are. */
     public long distinct() {
         return distinct;
     }
@@ -76,7 +76,7 @@ public final class Ranking {
         return total;
     }
 
-    /** The first {@code limit} entries, or all there are. */
+    /** Returns the first {@code limit} entries, or all there are. */
     public Entry[] top(long limit) {
         int[] at = topEntries(limit);
         Entry[] entries = new Entry[at.length];
@@ -87,7 +87,7 @@ public final class Ranking {
         return entries;
     }
 
-    /** Where the first {@code limit} entries are in the table, or all there are. */
+    /** Returns the positions in the table of the first {@code limit} entries, or of all. */
     int[] topEntries(long limit) {
         int n = (int) Math.min(limit, distinct);
         Place[] places = n <= MAX_INSERTED && sorted == null ? first(n) : sorted();
@@ -125,7 +125,7 @@ public final class Ranking {
         return sorted;
     }
 
-    /** The SHA-256, in hexadecimal, of {@code VALUE TAB KEY LF} for every entry in order, keys as raw bytes. */
+    /** Returns the SHA-256, in hexadecimal, of {@code VALUE TAB KEY LF} for every entry in order, keys as raw bytes. */
     public String checksum() {
         MessageDigest digest = sha256();
         byte[] line = new byte[64];

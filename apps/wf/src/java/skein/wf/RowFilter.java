@@ -13,17 +13,17 @@ public abstract class RowFilter {
     /** Returns whether a row passes. */
     abstract boolean test(Rows batch, int row);
 
-    /** Another one for another thread. */
+    /** Returns a copy for another thread. */
     abstract RowFilter copy();
 
-    /** Keeps of {@code rows[0, n)} those that pass, in order; returns how many. */
+    /** Keeps the elements of {@code rows[0, n)} that pass, in order. Returns how many there are. */
     int select(Rows batch, int[] rows, int n) {
         int kept = 0;
         for (int i = 0; i < n; i++) if (test(batch, rows[i])) rows[kept++] = rows[i];
         return kept;
     }
 
-    /** Passes what {@code filter} doesn't. */
+    /** Passes rows that {@code filter} does not pass. */
     public static RowFilter not(RowFilter filter) {
         return new RowFilter() {
             @Override
@@ -38,7 +38,7 @@ public abstract class RowFilter {
         };
     }
 
-    /** Passes what one of {@code filters} passes. */
+    /** Passes rows that at least one of {@code filters} passes. */
     public static RowFilter any(List<RowFilter> filters) {
         return new RowFilter() {
             @Override
@@ -102,7 +102,7 @@ public abstract class RowFilter {
         };
     }
 
-    /** Passes URLs whose path ends with a point and one of {@code endings}, of up to eight letters, small or not. */
+    /** Passes URLs whose path ends with a point and one of {@code endings}, of up to eight letters, in either case. */
     public static RowFilter endings(int column, List<String> endings) {
         long[] words = endings.stream().mapToLong(RowFilter::word).sorted().toArray();
         return new Stateless() {
@@ -123,14 +123,14 @@ public abstract class RowFilter {
         };
     }
 
-    /** The letters of an ending in one number, as they come when it is read from its end. */
+    /** Returns the letters of an ending in one number, as they come when it is read from its end. */
     private static long word(String ending) {
         long word = 0;
         for (int i = ending.length() - 1; i >= 0; i--) word = word << 8 | ending.charAt(i);
         return word;
     }
 
-    /** Passes fields that say something: they are not empty, and not a minus sign. */
+    /** Passes fields that are not empty and not a minus sign. */
     public static RowFilter given(int column) {
         return new Stateless() {
             @Override

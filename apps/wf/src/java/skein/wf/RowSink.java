@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
-/** Gets the rows that pass the filters, for tallies that are not planned here but written by a user. One for each worker. */
+/** Gets the rows that pass the filters, for tallies that a user has written. Each worker has its own sink. */
 public interface RowSink {
-    /** Takes {@code rows[0, n)} of a batch, which means nothing any more after the call. */
+    /** Takes {@code rows[0, n)} of a batch. The batch is invalid after the call. */
     void add(Rows batch, int[] rows, int n);
 
-    /** Adds what another worker's sink has taken. */
+    /** Adds the results of another worker's sink. */
     void merge(RowSink other);
 }

@@ -5,14 +5,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Parsed lines of one slice, column by column: where each field is in the slice's bytes, and the numbers that were read
- * along the way. Nothing is copied.
+ * A batch of parsed lines of one slice, by column: the position of each field in the slice's bytes, and the numbers that
+ * the scanner has read. The fields are not copied.
  *
- * <p>A {@link Scanner} fills a row; filters and tallies then go over one column of all rows at a time, in loops that
- * are short and whose loads don't wait for one another.
+ * <p>A {@link Scanner} fills a row. Then filters and tallies process one column of all rows at a time, in short loops
+ * whose loads don't depend on each other.
  */
 public final class Rows {
-    /** How many rows there are at most. */
+    /** The number of rows at most. */
     public static final int ROWS = 128;
     /* The columns that every batch has; those of a format's own fields follow. */
     public static final int CLIENT = 0;
@@ -24,9 +24,9 @@ public final class Rows {
     public static final int REFERRER = 6;
     public static final int AGENT = 7;
     public static final int HOST = 8;
-    /** How many columns every batch has. */
+    /** The number of columns that every batch has. */
     public static final int COLUMNS = 9;
-    /** Instead of a number: the line has none. */
+    /** Stands for a number that the line does not have. */
     public static final long NONE = Long.MIN_VALUE;
 
     /** The slice's bytes. */
@@ -50,19 +50,19 @@ public final class Rows {
     /** How far that clock is ahead of UTC, in seconds. */
     final int[] zone = new int[ROWS];
 
-    /* The lines that a scanner has changed, as they were, for those that ask for lines; null when nobody does. */
+    /* The original lines that a scanner has changed; null unless lines are asked for. */
     private final Text changed;
-    private final int[] changedFrom = new int[ROWS]; // -1 for a line that is as it was
+    private final int[] changedFrom = new int[ROWS]; // -1 for an unchanged line
     private final int[] changedTo = new int[ROWS];
 
-    /** A batch with {@code extraColumns} beyond the ones that every batch has; if {@code lines}, it can give whole lines. */
+    /** Makes a batch with {@code extraColumns} more columns. If {@code lines}, it can return whole lines. */
     Rows(int extraColumns, boolean lines) {
         changed = lines ? new Text(1 << 10) : null;
         from = new int[COLUMNS + extraColumns][ROWS];
         to = new int[COLUMNS + extraColumns][ROWS];
     }
 
-    /** Makes the columns empty that a scanner does not fill. */
+    /** Empties the columns that a scanner does not fill. */
     void clear(boolean[] filled) {
         for (int column = 0; column < from.length; column++) {
             if (column >= filled.length || !filled[column]) Arrays.fill(from[column], -1);
@@ -74,7 +74,7 @@ public final class Rows {
         Arrays.fill(zone, 0);
     }
 
-    /** Forgets the rows. */
+    /** Removes the rows. */
     void start() {
         rows = 0;
         if (changed == null) return;
@@ -82,25 +82,25 @@ public final class Rows {
         Arrays.fill(changedFrom, -1);
     }
 
-    /** Keeps the line {@code bytes[at, end)} of a row, which is going to be changed. */
+    /** Keeps a copy of the line {@code bytes[at, end)} of a row before it is changed. */
     void keepLine(int row, int at, int end) {
         if (changed == null) return;
         changedFrom[row] = changed.length;
         changedTo[row] = changed.add(bytes, at, end - at).length;
     }
 
-    /** How many rows there are. */
+    /** Returns how many rows there are. */
     public int rows() {
         return rows;
     }
 
-    /** A field as text, its bytes read as UTF-8; null when the line has none. */
+    /** Returns a field as text, its bytes read as UTF-8; null when the line has none. */
     public String text(int column, int row) {
         int at = from[column][row];
         return at < 0 ? null : new String(bytes, at, to[column][row] - at, StandardCharsets.UTF_8);
     }
 
-    /** The whole line as text; only for a {@link RowSink}. */
+    /** Returns the whole line as text; only for a {@link RowSink}. */
     public String line(int row) {
         if (changed != null && changedFrom[row] >= 0) {
             return new String(
@@ -109,7 +109,7 @@ public final class Rows {
         return new String(bytes, lineFrom[row], lineTo[row] - lineFrom[row], StandardCharsets.UTF_8);
     }
 
-    /** The status, 0 for none. */
+    /** Returns the status, 0 for none. */
     public int status(int row) {
         return status[row];
     }
@@ -129,7 +129,7 @@ public final class Rows {
         return second[row];
     }
 
-    /** How far the log's clock is ahead of UTC, in seconds. */
+    /** Returns how far the log's clock is ahead of UTC, in seconds. */
     public int zone(int row) {
         return zone[row];
     }

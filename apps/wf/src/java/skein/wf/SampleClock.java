@@ -25,7 +25,7 @@ final class SampleClock {
     private long day = -1;
     private int second = -1;
 
-    /** The first line of each hour, counted from midnight; and one more, the first line of the next day. */
+    /** Returns the first line of each hour, counted from midnight; and one more, the first line of the next day. */
     private static int[] firstLines() {
         int[] lines = new int[WEIGHTS.length + 1];
         long all = 0;
@@ -38,7 +38,7 @@ final class SampleClock {
         return lines;
     }
 
-    /** The time of line {@code n} as a log has it: {@code [01/Mar/2025:00:00:00 +0000]}, in a buffer that is reused. */
+    /** Returns the time of line {@code n} in the form of a log: {@code [01/Mar/2025:00:00:00 +0000]}, in a buffer that is reused. */
     Text at(long n) {
         int line = (int) (n % LINES_PER_DAY);
         int hour = day == n / LINES_PER_DAY ? second / 3600 : 0;

@@ -41,7 +41,7 @@ final class SampleLines {
         this.odd = odd;
     }
 
-    /** The lines of a block, in a buffer that is reused. */
+    /** Returns the lines of a block, in a buffer that is reused. */
     Text block(long block) {
         Dice dice = new Dice(Dice.mix(seed) ^ Dice.mix(~block));
         text.length = 0;

@@ -7,8 +7,8 @@ import java.io.OutputStream;
 /**
  * Writes a sample log: the same bytes for the same seed and size, whatever the machine and the number of threads.
  *
- * <p>A log is whole lines until {@code sizeBytes} bytes are reached, so it is longer than that by less than a line; and so a small
- * log is the beginning of a larger one with the same seed. Workers make blocks of lines each for itself, and write them in order.
+ * <p>A log consists of whole lines. It ends with the line that reaches {@code sizeBytes} bytes. So a small log is the beginning of a
+ * larger one with the same seed. Each worker makes whole blocks of lines, and the workers write them in order.
  */
 public final class SampleLog {
     private final OutputStream out;
@@ -23,7 +23,7 @@ public final class SampleLog {
     private Throwable failure; // guarded by this; the first one
 
     /**
-     * @param out where to; it gets large writes, and is neither flushed nor closed
+     * @param out gets large writes, and is neither flushed nor closed
      * @param sizeBytes 0 or more
      * @param odd whether odd lines are mixed in
      * @param finalLineFeed whether the last line has its line feed
@@ -76,7 +76,7 @@ public final class SampleLog {
             SampleLines lines = new SampleLines(seed, odd);
             for (long block; (block = claim()) >= 0; ) write(block, lines.block(block));
         } catch (Throwable e) {
-            // The frame boundary of a worker: whatever it is, the caller shall see it.
+            // Any exception of a worker must reach the caller.
             stop(e);
         }
     }

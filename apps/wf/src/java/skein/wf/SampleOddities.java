@@ -3,7 +3,7 @@ package skein.wf;
 
 import java.util.Arrays;
 
-/** The odd lines of a sample log: what real logs have in them besides the format they should have. */
+/** The odd lines of a sample log, like those in real logs that don't fit the format. */
 final class SampleOddities {
     private static final byte[][] SHORT = Text.literals(
             "-",
@@ -54,7 +54,7 @@ final class SampleOddities {
     private static final byte[] OTHER_CLIENT = Text.literal("2001:db8:0:0:ffff:ffff:ffff:ffff");
     private static final byte[] NOTHING = {};
 
-    /** How many kinds there are. */
+    /** The number of kinds. */
     static final int KINDS = 18;
 
     private SampleOddities() {}
@@ -105,7 +105,7 @@ final class SampleOddities {
         replace(text, from, from, filler);
     }
 
-    /** Where field {@code n} of the line begins, or the line's last byte when it has fewer. */
+    /** Returns where field {@code n} of the line begins, or the line's last byte when it has fewer. */
     private static int fieldFrom(Text text, int start, int n) {
         int at = start;
         for (int last = text.length - 1; n > 0; n--) {

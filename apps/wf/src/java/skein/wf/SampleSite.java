@@ -105,7 +105,7 @@ final class SampleSite {
         text.add(PAGE).add(random >>> 45 & 31, 1);
     }
 
-    /** The size of the answer for a rank: half a kilobyte to 128 KB, small ones as likely as large ones. */
+    /** Returns the size of the answer for a rank: from half a kilobyte to 128 KB, each octave equally likely. */
     static int sizeBytes(int rank) {
         long random = Dice.mix(rank + 0xB17E5L);
         int octave = 9 + (int) (random >>> 61);

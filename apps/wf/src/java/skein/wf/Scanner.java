@@ -2,18 +2,18 @@
 package skein.wf;
 
 /**
- * Takes lines of one format apart; each worker has its own. Made by a {@link LogFormat}.
+ * Parses lines of one format. Each worker has its own scanner, made by a {@link LogFormat}.
  */
 public abstract class Scanner {
-    /** The line is in the format; every other answer of {@link #scan} is the number of a fault. */
+    /** The line is in the format. Other results of {@link #scan} that are not negative are numbers of faults. */
     static final int OK = -1;
 
-    /** The line says something about the lines behind it, and is no request. */
+    /** The line is no request but describes the lines after it. */
     static final int COMMENT = -2;
 
     /**
-     * Returns where the line that begins at {@code at} says something. Editors put a byte order mark before a text; a server that crashed,
-     * or whose log was truncated, leaves zeros.
+     * Skips a byte order mark and zeros at {@code at}, and returns where the text of the line begins. Editors write the mark; a crashed
+     * server or a truncated log leaves zeros.
      */
     static int start(byte[] bytes, int at, int end) {
         while (at < end && bytes[at] == 0) at++;
@@ -22,14 +22,14 @@ public abstract class Scanner {
                 : at;
     }
 
-    /** Which columns {@link #scan} fills in every row. */
+    /** Returns which columns {@link #scan} fills in every row. */
     abstract boolean[] filled();
 
     /**
-     * Takes the line {@code bytes[at, end)}, without its line end, apart into a row of {@code batch}.
-     * {@link Bytes#PAD} readable bytes follow it. Only a line that is in the format may be changed.
+     * Parses the line {@code bytes[at, end)}, without its line end, into a row of {@code batch}.
+     * {@link Bytes#PAD} readable bytes follow it. The scanner may change only a line that is in the format.
      *
-     * @return {@link #OK}, {@link #COMMENT}, or the number of the fault that keeps the line out of the format; the row then means nothing
+     * @return {@link #OK}, {@link #COMMENT}, or the number of the fault; the row is then invalid
      */
     abstract int scan(byte[] bytes, int at, int end, Rows batch, int row);
 }

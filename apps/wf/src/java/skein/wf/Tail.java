@@ -74,7 +74,7 @@ public final class Tail implements Closeable {
         }
     }
 
-    /** Returns where the last line ends that has an end among the first {@code limit} bytes. */
+    /** Returns the end of the last complete line within the first {@code limit} bytes. */
     public long endOfLines(long limit) throws IOException {
         ByteBuffer buffer = ByteBuffer.allocate(1 << 16);
         for (long end = Math.min(limit, current.channel.size()); end > 0; ) {
@@ -92,12 +92,12 @@ public final class Tail implements Closeable {
         current.restart(position);
     }
 
-    /** Returns the lines that the last {@link #read} or {@link #finish} has found, perhaps none. They are gone after the next. */
+    /** Returns the lines that the last {@link #read} or {@link #finish} has found, perhaps none. They are valid until the next call. */
     public Slice slice() {
         return slice;
     }
 
-    /** Reads the next lines that have an end, if there are any. */
+    /** Reads the next complete lines, if there are any. */
     public Event read() throws IOException {
         setLines(0, current);
         if (old != null) {
@@ -121,7 +121,7 @@ public final class Tail implements Closeable {
     }
 
     private Event rotate() throws IOException {
-        if (!Files.isRegularFile(path)) return Event.NOTHING; // a folder, say, may make way for a log again
+        if (!Files.isRegularFile(path)) return Event.NOTHING; // a folder with this name, for example, may go away again
         if (old != null) {
             retire();
             return Event.LINES; // the next read continues here
@@ -197,13 +197,13 @@ public final class Tail implements Closeable {
         }
     }
 
-    /** An open file, and how far it is read. */
+    /** An open file and the position in it. */
     private static final class Source {
         final FileChannel channel;
         final Object key;
         final Text carry = new Text(1 << 10); // the start of a line without its end
         long position; // of the next byte to read
-        private byte[] beginning = {}; // the first bytes, of those that are read
+        private byte[] beginning = {}; // the first bytes that were read
 
         Source(Path path) throws IOException {
             channel = FileChannel.open(path, StandardOpenOption.READ);

@@ -35,7 +35,7 @@ public final class Tally {
     public static final int SLOWEST = 6;
     /** How many different values of the plan's distinct column. */
     public static final int DISTINCT = 7;
-    /** How many values there are at most. */
+    /** The number of values at most. */
     public static final int WIDTH = 8;
 
     private static final int CAPACITY = 1 << 10;
@@ -82,7 +82,7 @@ public final class Tally {
         if (seen != null) limit();
     }
 
-    /** Finds the entries of those of {@code picked[0, n)} that count here; they are the first of {@link #rows} then. Returns how many. */
+    /** Selects the rows of {@code picked[0, n)} that count here into {@link #rows}, and finds their entries. Returns how many there are. */
     private int find(Rows batch, int[] picked, int n) {
         System.arraycopy(picked, 0, rows, 0, n);
         for (RowFilter filter : where) n = filter.select(batch, rows, n);
@@ -137,7 +137,7 @@ public final class Tally {
         }
     }
 
-    /** Drops keys when there are twice as many as the limit, or when what is known of their lines is too much. */
+    /** Drops keys when there are twice as many as the limit, or when their distributions are too large. */
     private void limit() {
         if (table.size() >= 2 * plan.limit()) prune(plan.limit());
         if (distributions == null) return;
@@ -147,7 +147,7 @@ public final class Tally {
         while (distributions.size() > most >> 1 && table.size() > 1);
     }
 
-    /** Drops all but the {@code most} largest keys; fewer stay if some are equal. Each entry gets its new place into COMPUTED. */
+    /** Drops all but the {@code most} largest keys; fewer stay if some are equal. Puts the new place of each entry into COMPUTED. */
     private void prune(int most) {
         if (most == 0 || table.size() <= most) return;
         KeyTable old = table;
@@ -169,12 +169,12 @@ public final class Tally {
         old.close();
     }
 
-    /** What Misra and Gries would have left of a value. */
+    /** Returns the value that the algorithm of Misra and Gries would have kept. */
     private long effective(KeyTable table, int entry, int rank) {
         return table.cells[entry + rank] - (dropped - table.cells[entry + ERROR]);
     }
 
-    /** Adds what another worker has counted. */
+    /** Adds the counts of another worker. */
     void merge(Tally other) {
         long ours = dropped;
         dropped = Math.addExact(dropped, other.dropped);
@@ -195,8 +195,8 @@ public final class Tally {
     }
 
     /**
-     * Returns the tally that {@code wanted} would have counted of the same lines. Each key stands for its lines, so key and conditions
-     * of {@code wanted} must be made from {@code column}, by which this one counts, and all its values must be sums.
+     * Returns the tally that {@code wanted} would have counted of the same lines. Each key stands for its lines, so {@code wanted} must
+     * compute its key and its conditions from {@code column}, by which this tally counts, and all its values must be sums.
      */
     public Tally remade(TallyPlan wanted, int column) {
         Tally made = new Tally(wanted, budget);
@@ -241,7 +241,7 @@ public final class Tally {
         cells[entry + SLOWEST] = Math.max(cells[entry + SLOWEST], others[other + SLOWEST]);
     }
 
-    /** Writes what was counted, for {@link #readFrom}. */
+    /** Writes the counts, for {@link #readFrom}. */
     void writeTo(DataOutput out) throws IOException {
         table.writeTo(out);
         out.writeLong(dropped);
@@ -249,7 +249,7 @@ public final class Tally {
         if (distributions != null) distributions.writeTo(out);
     }
 
-    /** Reads what another of the same plan has written, when nothing is counted here. */
+    /** Reads the counts that another tally of the same plan has written. This one must have counted nothing. */
     void readFrom(DataInput in) throws IOException {
         table.readFrom(in);
         dropped = in.readLong();
@@ -257,7 +257,7 @@ public final class Tally {
         if (distributions != null) distributions.readFrom(in);
     }
 
-    /** How many keys there are; with a limit, an estimate that is off by 0.8 % (one standard error). */
+    /** Returns how many keys there are; with a limit, an estimate that is off by 0.8 % (one standard error). */
     public long distinct() {
         return seen != null && dropped > 0 ? seen.estimate() : table.size();
     }
@@ -267,12 +267,12 @@ public final class Tally {
         return seen != null;
     }
 
-    /** The most by which a ranked value may be too small, and the most that a key which is not there may have. */
+    /** Returns a bound on how much a ranked value may be too small, and on the value of a key that is not there. */
     public long error() {
         return dropped;
     }
 
-    /** What the lines of each key are like, or null. */
+    /** Returns the distributions of the lines of each key, or null. */
     Distributions distributions() {
         return distributions;
     }

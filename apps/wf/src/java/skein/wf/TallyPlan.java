@@ -9,7 +9,7 @@ import java.util.List;
  * @param key the key; without parts, all lines have one empty key
  * @param where selects from the rows that pass the plan's filters
  * @param times whether durations are added up too
- * @param distinct the column of which different values are counted for each key; -1: none
+ * @param distinct the column whose different values are counted for each key, or -1
  * @param sizePercentiles whether the percentiles of bytes can be asked for
  * @param timePercentiles whether the percentiles of durations can be asked for
  * @param limit how many keys are kept, so that counts become approximate; 0: all keys

@@ -24,9 +24,9 @@ public final class TallyRows {
     private final Tally tally;
     private final KeyTable table;
     private final int parts;
-    private final long[][] bucketKeys = new long[2][]; // of sizes and times, in order, once somebody wants them
+    private final long[][] bucketKeys = new long[2][]; // of sizes and times, in order; made on demand
 
-    /** The rows of {@code tally}. */
+    /** Makes the rows of {@code tally}. */
     public TallyRows(Tally tally) {
         this.tally = tally;
         table = tally.table;
@@ -34,14 +34,14 @@ public final class TallyRows {
         if (tally.distributions() != null) tally.distributions().estimateValues(table);
     }
 
-    /** The {@code limit} rows with the largest of the values numbered {@code rank}; where they are equal, by key. */
+    /** Returns the {@code limit} rows with the largest of the values numbered {@code rank}; where they are equal, by key. */
     public List<Row> top(int rank, long limit) {
         List<Row> rows = new ArrayList<>();
         for (int at : new Ranking(table, rank, Tally.HITS, -1).topEntries(limit)) rows.add(row(at));
         return rows;
     }
 
-    /** All rows, by key. */
+    /** Returns all rows, by key. */
     public List<Row> byKey() {
         return new ArrayList<>(table.entriesByKey().stream().map(this::row).toList());
     }
@@ -70,7 +70,7 @@ public final class TallyRows {
         }
     }
 
-    /** The number that {@code part} of a row's numbers don't exceed, by nearest rank; -1 when it has no numbers. */
+    /** Returns the number that {@code part} of a row's numbers don't exceed, by nearest rank; -1 when it has no numbers. */
     public long percentile(Row row, int of, double part) {
         return percentile(row.entry, of, part);
     }

@@ -18,7 +18,7 @@ final class Text {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** The literals' bytes, one array each. */
+    /** Returns the literals' bytes, one array each. */
     static byte[][] literals(String... texts) {
         byte[][] literals = new byte[texts.length][];
         for (int i = 0; i < texts.length; i++) literals[i] = literal(texts[i]);

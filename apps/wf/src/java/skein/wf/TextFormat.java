@@ -9,14 +9,14 @@ import java.util.List;
  * <pre>
  *   literal 0, field 0, literal 1, field 1, ... field n, literal n + 1, end of line
  * </pre>
- * A field is as short as it can be so that the literal after it follows, and a number if the next field is one. Where
- * quotes stand around a field, a quote after a backslash doesn't end it.
+ * A field ends at the first place where the next literal follows, and a number follows that if the next field is a number. If
+ * quotes stand around a field, a quote after a backslash doesn't end the field.
  *
  * @param literals the texts, one more than fields; only the first and the last may be empty
  * @param fields the fields
  * @param open whether a space and more text may follow the end
- * @param sparse whether fields may be empty, but for client, host, URL, request, time and status
- * @param bare whether a line may also do without any quotes, with minus signs instead of what would need them
+ * @param sparse whether fields may be empty, except client, host, URL, request, time and status
+ * @param bare whether a line may also have no quotes at all, with minus signs for the fields that would need them
  */
 public record TextFormat(List<String> literals, List<Field> fields, boolean open, boolean sparse, boolean bare)
         implements LogFormat {
@@ -24,7 +24,7 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
     public enum Kind {
         /** Any text. It is empty in a sparse format only, unless quotes stand around it. */
         TEXT,
-        /** Texts with {@code ", "} or {@code " : "} between them, as nginx writes what it knows of several upstream servers. */
+        /** Texts with {@code ", "} or {@code " : "} between them, as nginx writes values of several upstream servers. */
         LIST,
         /** The address of a client, without its port; of a list, the first one. */
         ADDRESS,
@@ -46,7 +46,7 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
         STATUS,
         /** Digits, or a minus sign. */
         SIZE,
-        /** Digits, or a minus sign, that mean none of the numbers that a {@link Rows} has. */
+        /** Digits, or a minus sign, without a numeric column in {@link Rows}. */
         NUMBER,
         /** A decimal number in a unit of the field's nanoseconds, or a minus sign. */
         DURATION
@@ -55,11 +55,11 @@ public record TextFormat(List<String> literals, List<Field> fields, boolean open
     /**
      * A field.
      *
-     * @param name what it is called where a line departs from the format
-     * @param kind what it must be
-     * @param column where it goes in a {@link Rows}; -1: nowhere
+     * @param name its name in reports on malformed lines
+     * @param kind its syntax
+     * @param column its column in a {@link Rows}, or -1
      * @param pattern for a time, see {@link TimeText}
-     * @param nanos for a duration, the unit in nanoseconds; below zero if a whole number may have another unit, and so says nothing
+     * @param nanos for a duration, the unit in nanoseconds; below zero if a whole number may have another unit and is therefore ignored
      * @param padded whether spaces may stand around it
      */
     public record Field(String name, Kind kind, int column, String pattern, long nanos, boolean padded) {

@@ -135,7 +135,7 @@ final class TextScanner extends Scanner {
         return at == end || open && bytes[at] == ' ' ? OK : n + 1;
     }
 
-    /** Where field {@code i} ends, which begins at {@code at}; -1 when it is not in the format. */
+    /** Returns the end of field {@code i}, which begins at {@code at}, or -1 when it is not in the format. */
     private int field(int i, byte[] bytes, int at, int end, Rows batch, int row) {
         switch (kinds[i]) {
             case STATUS -> {
@@ -183,7 +183,7 @@ final class TextScanner extends Scanner {
         return at;
     }
 
-    /** A time may hold the text that follows it, as one with a space in it, so the first end at which it is a time counts. */
+    /** Returns the end of a time. It may contain the literal after it, such as a space, so this tries each end until it is a time. */
     private int time(int i, byte[] bytes, int at, int end, Rows batch, int row) {
         TimeText time = times[i];
         int last = Math.min(end, at + MAX_TIME_BYTES);
@@ -209,7 +209,7 @@ final class TextScanner extends Scanner {
         return i < kinds.length || after == end || open && bytes[after] == ' ';
     }
 
-    /** Where the first place from {@code start} on is at which literal {@code i + 1} ends field {@code i}, which begins at {@code at}; or -1. */
+    /** Returns the first place from {@code start} on where literal {@code i + 1} ends field {@code i}, which begins at {@code at}, or -1. */
     private int textEnd(int i, byte[] bytes, int at, int start, int end) {
         byte[] literal = literals[i + 1];
         if (literal.length == 0) return start > end ? -1 : open ? spaceOrEnd(bytes, start, end) : end;
@@ -251,7 +251,7 @@ final class TextScanner extends Scanner {
                 || list && !isColon(literals[i + 1], 1) && (isColon(bytes, at - 1) || isColon(bytes, at + 1));
     }
 
-    /** Returns whether a colon with a space on each side is at {@code at}: other colons are those of addresses. */
+    /** Returns whether a colon with a space on each side is at {@code at}. Other colons belong to addresses. */
     private static boolean isColon(byte[] bytes, int at) {
         return at > 0 && at + 1 < bytes.length && bytes[at] == ':' && bytes[at - 1] == ' ' && bytes[at + 1] == ' ';
     }
@@ -303,7 +303,7 @@ final class TextScanner extends Scanner {
         batch.to[column][row] = to;
     }
 
-    /** Where {@code HTTP/} begins after the last space of {@code bytes[from, to)}, or -1. */
+    /** Returns where {@code HTTP/} begins after the last space of {@code bytes[from, to)}, or -1. */
     private static int protocol(byte[] bytes, int from, int to) {
         for (int at = to; at > from && to - at <= LONGEST_PROTOCOL; at--) {
             if (bytes[at - 1] == ' ')

@@ -4,12 +4,13 @@ package skein.wf;
 import skein.fold.files.Bytes;
 
 /**
- * Reads times: one of the usual forms, or whatever a pattern of {@code strftime} says, in which {@code %f} is a fraction's digits. For one thread.
+ * Reads times in one of the usual forms, or by a pattern of {@code strftime}, in which {@code %f} stands for the digits of a fraction.
+ * For one thread.
  *
- * <p>Lines next to each other mostly have the same time, so the last text is remembered with its outcome.
+ * <p>Neighbouring lines mostly have the same time, so the last text is kept with its result.
  */
 final class TimeText {
-    /** Finds out for each text which of the usual forms it has. */
+    /** The pattern that accepts any of the usual forms. */
     static final String AUTO = "";
 
     private static final int MAX_REMEMBERED = 32;
@@ -51,7 +52,7 @@ final class TimeText {
         this.pattern = pattern;
     }
 
-    /** Reads {@code bytes[from, to)} into {@link #second} and {@link #zone}; false when it is no such time. */
+    /** Reads {@code bytes[from, to)} into {@link #second} and {@link #zone}. Returns whether it is such a time. */
     boolean parse(byte[] bytes, int from, int to) {
         int length = to - from;
         if (length == lastLength && isLast(bytes, from, length)) return true;
@@ -123,7 +124,7 @@ final class TimeText {
         return (at == to || parseZone(true)) && finish();
     }
 
-    /** Seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size; perhaps with a fraction. */
+    /** Seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by their size; perhaps with a fraction. */
     private boolean parseEpoch() {
         begin();
         int start = at;
@@ -186,7 +187,7 @@ final class TimeText {
         return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
     }
 
-    /** The number of days from 1970-01-01; after H. Hinnant, "chrono-compatible low-level date algorithms". */
+    /** Returns the number of days from 1970-01-01; after H. Hinnant, "chrono-compatible low-level date algorithms". */
     static long daysFromCivil(long year, long month, long day) {
         if (month <= 2) year--;
         long era = Math.floorDiv(year, 400L);
@@ -290,7 +291,7 @@ final class TimeText {
         return -1;
     }
 
-    /** Returns whether {@code bytes[start, start + length)} are the first letters of {@code text}, large or small. */
+    /** Returns whether {@code bytes[start, start + length)} are the first letters of {@code text}, in either case. */
     private boolean isText(String text, int start, int length) {
         for (int i = 0; i < length; i++) if ((bytes[start + i] | 0x20) != text.charAt(i)) return false;
         return true;

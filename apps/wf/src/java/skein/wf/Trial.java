@@ -6,7 +6,7 @@ import skein.fold.files.Bytes;
 
 /** Tries formats on the first lines of an input. */
 public final class Trial {
-    /** How many lines there were that are not empty, and how many of them are in the format. */
+    /** The number of lines that are not empty, and the number of those that are in the format. */
     public record Outcome(int lines, int matches) {}
 
     private Trial() {}
@@ -45,8 +45,8 @@ public final class Trial {
     }
 
     /**
-     * Returns whether the only row could be that of a request: its client and host look like ones, and it has a URL or a status.
-     * Without that a format of texts fits lines of quite another kind.
+     * Returns whether the only row could be a request: its client and host look like addresses or names, and it has a URL or a status.
+     * Without this check a format of texts would match lines of any kind.
      */
     private static boolean isPlausible(Rows rows, Address peer) {
         return !isHost(rows)
@@ -55,7 +55,7 @@ public final class Trial {
                 && (rows.from[Rows.URL][0] >= 0 || rows.status[0] > 0);
     }
 
-    /** Returns whether the client is a host with its port, and behind it is one field more, the client itself. */
+    /** Returns whether the first field is a host with its port, and the client is in an additional field after it. */
     private static boolean isHost(Rows rows) {
         String user = rows.text(Rows.USER, 0);
         String client = rows.text(Rows.CLIENT, 0);

@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import skein.fold.files.Bytes;
 
-/** Scans lines of a {@link W3cFormat}. Lines that begin with # say what follows; they are no requests. */
+/** Scans lines of a {@link W3cFormat}. Lines that begin with # describe the lines after them; they are no requests. */
 final class W3cScanner extends KeyedScanner {
     private static final byte[] FIELDS = Text.literal("#Fields:");
     private static final byte[] DATE = Text.literal("#Date:");

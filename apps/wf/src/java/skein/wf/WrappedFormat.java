@@ -7,11 +7,11 @@ import java.util.List;
 /**
  * Lines that another program has put into lines of its own: a syslog daemon, Kubernetes, Docker.
  *
- * @param wrapper whose lines they are
- * @param inner the format of what is in them
+ * @param wrapper the program that has wrapped the lines
+ * @param inner the format of the wrapped lines
  */
 public record WrappedFormat(Wrapper wrapper, LogFormat inner) implements LogFormat {
-    /** Who has wrapped the lines. */
+    /** A program that wraps lines. */
     public enum Wrapper {
         /** RFC 3164 or RFC 5424, with or without a priority: {@code Oct 10 13:55:36 web1 nginx[812]: LINE}. */
         SYSLOG,

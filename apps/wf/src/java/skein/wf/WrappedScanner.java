@@ -3,7 +3,7 @@ package skein.wf;
 
 import skein.fold.files.Bytes;
 
-/** Finds the line within a line of a {@link WrappedFormat}, and gives it to the scanner of the inner format. */
+/** Finds the line inside a line of a {@link WrappedFormat}, and passes it to the scanner of the inner format. */
 final class WrappedScanner extends Scanner {
     private static final byte[] LOG = Text.literal("{\"log\":\"");
     private static final byte[] STREAM = Text.literal("\",\"stream\":\"");
@@ -95,7 +95,7 @@ final class WrappedScanner extends Scanner {
         return -1;
     }
 
-    /** A line as a string of JSON. It is put in order in a copy first, because a line that is malformed must stay as it is. */
+    /** Scans a line in a JSON string. Resolves its escapes in a copy first, because a malformed line must stay as it is. */
     private int docker(byte[] bytes, int at, int from, int end, Rows batch, int row) {
         int to = from;
         while ((to = Bytes.indexOf(bytes, to, end, (byte) '"')) < end && !startsWith(STREAM, bytes, to, end)) to++;

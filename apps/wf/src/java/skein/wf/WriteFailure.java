@@ -3,7 +3,7 @@ package skein.wf;
 
 import java.io.IOException;
 
-/** A file could not be written; says which one. */
+/** Thrown when a file can't be written; has its name. */
 public final class WriteFailure extends IOException {
     private static final long serialVersionUID = 1L;
 

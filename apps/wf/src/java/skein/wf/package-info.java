@@ -2,20 +2,20 @@
 /**
  * The byte-level engine of the log analyser, and of the generator of sample logs.
  *
- * <p>Four pieces, each of which knows nothing of the next:
+ * <p>It has four parts, none of which uses a later one:
  * <ol>
  * <li><b>lines</b> - a {@link skein.wf.LogFormat} makes a {@link skein.wf.Scanner}, which finds the fields of a line in place and
  *     puts them into the columns of {@link skein.wf.Rows};</li>
- * <li><b>questions</b> - a {@link skein.wf.RowFilter} picks rows, a {@link skein.wf.KeyPart} says what of a row is
- *     counted by;</li>
+ * <li><b>questions</b> - a {@link skein.wf.RowFilter} picks rows, a {@link skein.wf.KeyPart} says by which part of
+ *     a row to count;</li>
  * <li><b>tables</b> - {@link skein.wf.KeyTable} counts by key, a key being bytes, within a {@link skein.wf.Budget};</li>
  * <li><b>accumulators</b> - {@link skein.wf.Analysis} carries out an {@link skein.wf.AnalysisPlan} for one worker, {@link
  *     skein.wf.wf2.Wf2} does the same for the one report of Wide Finder 2; both merge with another worker's.</li>
  * </ol>
  * The lines come as slices of {@code skein.fold}; {@link skein.wf.Tail} makes slices of what is appended to a file.
- * Nothing here starts a thread but the generator: {@code skein.wf.driver} folds accumulators over slices. {@link skein.wf.Ranking}
- * and {@link skein.wf.TallyRows} put finished tables in order. No {@code String} exists before that.
+ * Only the generator starts threads: {@code skein.wf.driver} folds accumulators over slices. {@link skein.wf.Ranking}
+ * and {@link skein.wf.TallyRows} sort finished tables. No {@code String} is made before that.
  *
- * <p>Hot methods are few and short, because a one-shot command spends as long compiling as counting.
+ * <p>Hot methods are few and short, because a short command spends as much time compiling as counting.
  */
 package skein.wf;

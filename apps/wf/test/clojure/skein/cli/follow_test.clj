@@ -117,7 +117,7 @@
         code (within-deadline (cli/run (map str (list* "wf" "--follow" arguments)) {:out out, :err (PrintStream. err true "UTF-8")}))]
     {:code code, :err (.toString err "UTF-8")}))
 
-(deftest a-full-disk-ends-it-with-a-word
+(deftest a-full-disk-ends-it-with-a-message
   (let [log (doto (temp-log) (append! [(line 1)]))]
     (is (= {:code 1, :err "skein wf: can't write to standard output: No space left on device\n"} (follow (full-disk) "--quiet" "--by" "url" log)))))
 
@@ -129,7 +129,7 @@
       (is (= 1 code))
       (is (str/includes? err "/dev/full: can't be written: No space left on device") err))))
 
-(deftest in-a-pipe-each-report-follows-the-one-before
+(deftest a-pipe-gets-one-report-after-another
   (let [log (doto (temp-log) (append! [(line 1)]))
         reports (LinkedBlockingQueue.)
         places (Semaphore. 2)

@@ -25,7 +25,7 @@
     (.waitFor process)
     printed))
 
-(deftest what-has-a-class-is-loaded-by-it-and-all-else-as-ever
+(deftest compiled-classes-are-loaded-and-sources-otherwise
   (within-deadline [120 :s]
     (let [folder (.toFile (Files/createTempDirectory "start" (make-array FileAttribute 0)))
           source (fn source [^String name & forms] (spit (io/file folder name) (str/join "\n" forms)))]

@@ -29,7 +29,7 @@
          (assert (= {:skein/error :skein/bad-option} (ex-data e)))
          (ex-message e))))
 
-(deftest what-does-not-fit-is-named
+(deftest bad-options-are-named
   (is (= "unknown option --tpo; did you mean --top?" (failure "--tpo=3")))
   (is (= "unknown option --ki; did you mean --kind?" (failure "--ki")))
   (is (= "unknown option --other" (failure "--other")))

@@ -64,7 +64,7 @@
     (is (not (.exists both)))
     (is (= 0 (:code (run "wf" "--by" "status" "--malformed" "/dev/null" "--html" "/dev/null" log))))))
 
-(deftest a-command-that-is-refused-leaves-files-as-they-are
+(deftest a-refused-command-changes-no-files
   (let [folder (folder)
         log (io/file folder "a.log")
         precious (io/file folder "precious")]
@@ -75,7 +75,7 @@
       (is (= 2 (:code (apply run "wf" (concat question [option precious log])))) (pr-str question))
       (is (= "precious" (slurp precious)) (pr-str question)))))
 
-(deftest what-can-not-be-written-is-named
+(deftest unwritable-files-are-named
   (let [folder (folder)
         log (io/file folder "a.log")
         ^File nowhere (io/file folder "no" "such")]

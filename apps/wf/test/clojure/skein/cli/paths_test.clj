@@ -21,7 +21,7 @@
     (let [odd (file "x[1].log")]
       (is (= [odd] (paths/expand [odd])) "a file of that very name"))))
 
-(deftest a-file-that-is-named-again-is-found
+(deftest repeated-files-are-found
   (let [folder (str (Files/createTempDirectory "skein-paths" (make-array FileAttribute 0)))
         a (str folder File/separator "a.log")
         same (str folder File/separator "." File/separator "a.log")]

@@ -51,7 +51,7 @@
 (deftest sorting-goes-from-column-to-column
   (is (= "url-39" (re-find #"url-\d+" (str/join (shown (view :enter \s))))) "by bytes")
   (is (= "url-0" (re-find #"url-\d+" (str/join (shown (view :enter \s \s))))) "by hits again")
-  (testing "and asks for what is largest"
+  (testing "and requests the largest rows"
     (let [tallies [{:name "url", :by ["url"], :rank "hits", :top 3} {:name "day", :by ["day"], :top 3}]
           sorts {:sorts {"url" "bytes", "day" "bytes"}}]
       (is (= [{:name "url", :by ["url"], :rank "bytes", :top 1000} {:name "day", :by ["day"], :top 1000}] (screen/shaped sorts tallies))))))

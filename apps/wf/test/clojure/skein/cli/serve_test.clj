@@ -80,7 +80,7 @@
       (is (= [404 ""] (ask page "/api/nothing")))
       (is (not (str/includes? (second (ask page "/" nil)) "style=")) "the policy forbids style in elements"))))
 
-(deftest what-clients-sent-is-text
+(deftest client-data-is-escaped
   (with-page [page (log-of [(line 1 "/<script>alert(1)</script>")])]
     (is (str/includes? (report page) "/&lt;script&gt;alert(1)&lt;/script&gt;"))
     (is (not (re-find #"<script|style=|\bon\w+=" (report page))))))
@@ -94,10 +94,10 @@
       (is (= ["/page-300" "/page-299"] (take 2 (urls (report page "?t1=1")))))
       (is (= ["/page-1" "/page-2"] (take 2 (urls (report page "?t1=1+up")))))
       (is (= ["/page-1" "/page-10"] (take 2 (urls (report page "?t1=2+up+all")))))
-      (testing "what nobody can want is nothing"
+      (testing "absurd requests get nothing"
         (is (= 10 (count (urls (report page "?t1=99+up&t2=x&x=%00")))))))))
 
-(deftest it-says-how-far-it-is
+(deftest the-page-shows-progress
   (with-page [page "--follow" (log-of [(line 1)])]
     (is (str/includes? (report page) "/page-1"))
     (let [request (-> (HttpRequest/newBuilder (URI. (str "http://127.0.0.1:" (:port page) "/api/stream")))
@@ -128,7 +128,7 @@
           (is (= [2 ""] [code out]))
           (is (re-find #"Can't listen on port \d+: .*Port 0 takes a free one" err)))))))
 
-(deftest a-log-that-is-not-there-ends-it
+(deftest a-missing-log-ends-it
   (let [{:keys [stop]} (start "/no/such.log")]
     (is (= {:code 2, :err "Open it in a browser on this machine. Ctrl-C ends it.\nskein wf: There is no file /no/such.log. Check the spelling, and the folder in which the program runs.\n"}
            (stop)))))

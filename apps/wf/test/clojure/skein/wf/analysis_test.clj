@@ -61,7 +61,7 @@
     (is (= expected (plain/comparable result)) (str file))
     (is (= expected (plain/comparable (analysed [file] {:tallies tallies} {:slice-bytes 777, :workers 3}))) (str file))))
 
-(deftest tallies-that-share-a-table-say-what-each-says-alone
+(deftest tallies-that-share-a-table-agree-with-separate-ones
   (let [file (temp-file)
         lines (for [i (range 3000)
                     :let [url (nth ["/" "/a.css" "/a.css?v=1" "/b.PNG" "/c?x=.css" "/d"] (mod i 6))
@@ -192,7 +192,7 @@
                     (= (plain/analyse [content] plain/combined query)
                        (plain/comparable (analysed [file] query {:log-format "combined", :slice-bytes slice-bytes, :workers workers}))))))))
 
-(deftest approximate-counts-keep-what-they-promise
+(deftest approximate-counts-keep-their-bounds
   (let [file (temp-file)
         gen-keys (gen/vector (gen/fmap (fn [n] (long (Math/sqrt n))) (gen/choose 0 900)) 0 400)]
     (holds? 200 (prop/for-all [ks gen-keys, limit (gen/choose 1 12), workers (gen/choose 1 3), rank (gen/elements ["hits" "bytes"])]
@@ -309,14 +309,14 @@
     (is (= :skein/bad-filter (failure-of #(analysed [file] {:tallies [], :where [[:match "url" "(a|b|[^c])*x$"]]}
                                                     {:log-format "combined"}))))))
 
-(deftest what-makes-no-sense-is-refused
+(deftest bad-tallies-are-refused
   (let [file (doto (temp-file) (spit-bytes! (latin-1 (str (line) "\n"))))
         ask (fn [query options] (failure-of #(analysed [file] query options)))
         tally {:name "x", :title "", :by ["url"]}]
     (is (= :skein/no-such-field (ask {:tallies [(assoc tally :by ["upstream"])]} {})))
     (is (= :skein/no-such-field (ask {:tallies [tally], :where [[:slower "1s"]]} {})))
     (is (= :skein/bad-option (ask {:tallies [(assoc tally :rank "size")]} {})))
-    (testing "fields that are no text, and durations that are not logged"
+    (testing "fields that are not text, and durations that are not logged"
       (doseq [field ["time" "request" "bytes"]]
         (is (= :skein/bad-option (ask {:tallies [(assoc tally :by [field])]} {})) field)
         (is (= :skein/bad-option (ask {:tallies [(assoc tally :distinct field)]} {})) field)

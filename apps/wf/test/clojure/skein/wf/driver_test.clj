@@ -58,7 +58,7 @@
         expected (plain/report [a])]
     (doseq [[ending make-stream] packers]
       (is (= expected (report [(file-in folder (str "a." ending) (packed make-stream a))] {})) ending)
-      (testing "whatever their names"
+      (testing "with any names"
         (is (= expected (report [(file-in folder (str ending ".log") (packed make-stream a))] {:slice-bytes 1000})) ending))
       (testing "with several members, which may cut a line"
         (let [members (packed make-stream (Arrays/copyOf a 1234) (Arrays/copyOfRange a 1234 (alength a)))]
@@ -87,7 +87,7 @@
            [(error "cut-1.gz" (take 1 b)) (error "cut-9.gz" (take 9 b))]))
     (is (= (plain/report [(sample 20000 1)]) (report [(file-in folder "zeros.gz" (joined (repeat 500 0)))] {})))))
 
-(deftest what-follows-gzip-and-is-none-is-left-out-and-said
+(deftest bytes-after-gzip-are-left-out-and-reported
   (let [folder (temp-folder)
         good (sample 20000 1)]
     (doseq [junk ["more" "\u0000\u0000more" (apply str "\u001f\u008c" (repeat 100000 "x")) (apply str (repeat 300000 "\u0000x"))]

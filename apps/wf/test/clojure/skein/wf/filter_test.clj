@@ -38,7 +38,7 @@
     (is (= local (passing "fe80::/10" all)))
     (is (= (into v4 (concat v6 local)) (passing "::/0" all)) "an address of IPv4 is one of IPv6, too")))
 
-(deftest what-is-no-network-is-refused
+(deftest bad-networks-are-refused
   (doseq [text ["10.0.0.0/33" "::ffff:10.0.0.0/8" "::ffff:0:0/95" "2001:db8::/129" "10.0.0/8" "010.0.0.0/8" "10.1.2.3:80" "fe80::1%eth0" "example.org" "10.0.0.0/x" "::/-1"]]
     (is (= :skein/bad-filter (try (filter/compiled [:client text] []) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) text)))
 

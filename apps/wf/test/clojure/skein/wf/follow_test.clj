@@ -50,7 +50,7 @@
     @follower
     {:result @last-result, :events @events}))
 
-(deftest what-is-there-and-what-comes-count-once
+(deftest old-and-new-lines-count-once
   (let [file (doto (temp-log) (append! (str (line 1) (line 2) "10.0.0.1 - - [30/Mar")))
         {:keys [result events]}
         (within-deadline
@@ -64,7 +64,7 @@
     (is (= (.length file) (:bytes-read result)))
     (is (= [] events))))
 
-(deftest what-comes-while-it-starts-counts-once
+(deftest lines-written-during-the-start-count-once
   (let [file (doto (temp-log) (append! (str (line 1) (line 2))))
         {:keys [result]} (within-deadline
                            (following file (fn [await-lines] (await-lines 4)) 30000

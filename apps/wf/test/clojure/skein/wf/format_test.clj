@@ -35,7 +35,7 @@
 
 (def ^:private clf "[30/Mar/2006:10:00:00 -0700]")
 
-(deftest formats-are-found-out
+(deftest formats-are-detected
   (doseq [[expected line]
           {"common" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5")
            "combined" (str "h - - " clf " \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\"")
@@ -83,7 +83,7 @@
     (is (= "combined-and-more" (:name (:format (detection/detect "x" [(.getBytes ^String line "UTF-8")]))))
         "they may be microseconds: the format must be given")))
 
-(deftest lines-are-taken-apart-as-the-format-says
+(deftest lines-are-split-by-their-format
   (doseq [[log-format line expected]
           [["%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\""
             (str "example.org:443 ::1 - ann " clf " \"GET /a?b HTTP/2.0\" 404 5 \"r\" \"u\"")
@@ -148,7 +148,7 @@
          (keys-of "{\"host\":{\"ip\":\"10.0.0.1\"},\"url\":\"/a\"}\n" ["client" "url"] {:log-format "json"}))
       "of ECS, host.ip is the server's own"))
 
-(deftest what-is-no-json-is-malformed
+(deftest invalid-json-is-malformed
   (doseq [line ["{" "{}}" "{\"status\":}" "{\"a\":1,}" "[1]" "x" "{\"a\" 1}" "{\"a\":\"b}" "{\"a\":tru}" "{\"a\":1 2}" "{\"status\":1e}x" "{a:1}"]]
     (is (= {"json" 1} (keys-of (str line "\n") ["url"] {:log-format "json"})) line))
   (is (= {"status" 1} (keys-of "{\"status\":\"x\"}\n" ["url"] {:log-format "json"})))
@@ -189,11 +189,11 @@
          (keys-of "{\"time\":\"01\\/Mar\\/2025:10:00:00 +0000\",\"u\\u0072l\":\"\\/a\"}\n" ["minute" "url"] {:log-format "json"})))
   (is (= {"url" "/a"} (keys-of "{\"r\\u0065q\":{\"\\u0075rl\":\"/a\"}}\n" ["url"] {:log-format "json"}))))
 
-(deftest true-and-false-are-values-of-fields-that-are-asked-for
+(deftest true-and-false-are-values-of-fields
   (is (= {"url" nil, "cached" "true"}
          (keys-of "{\"url\":true,\"cached\":true}\n" ["url" "cached"] {:log-format "json:cached=cached"}))))
 
-(deftest absurd-sizes-are-malformed-and-the-report-goes-on
+(deftest absurd-sizes-are-malformed-and-counting-continues
   (let [line (fn line [size] (str "h - - " clf " \"GET /a HTTP/1.0\" 200 " size "\n"))]
     (is (= {"bytes" 1} (keys-of (line "1000000000000000") ["url"] {:log-format "common"})))
     (is (= {"bytes" 12} (keys-of (apply str (repeat 12 (line "999999999999999999"))) ["url"] {:log-format "common"})))
@@ -220,6 +220,6 @@
         {:keys [pass? shrunk]} (check/quick-check 300 property)]
     (is pass? (pr-str (:smallest shrunk)))))
 
-(deftest what-can-not-be-a-format-is-refused
+(deftest bad-formats-are-refused
   (doseq [text ["" "nonsense" "%h%u" "%{%Q}t %h" "json:" "json:=x" "a%h\nb"]]
     (is (= :skein/bad-log-format (try (format/parse text) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) (pr-str text))))

@@ -30,7 +30,7 @@
            (map country ["192.0.2.9" "2001:db8:1::7" "198.51.100.200" "198.51.100.1" "203.0.113.1" "www.example.com" "-"])))
     (is (= ["AS64500 Example Ltd" "unknown" "AS64501"] (map network ["192.0.2.66" "192.0.2.9" "198.51.100.1"])))))
 
-(deftest what-is-no-such-database-is-refused
+(deftest other-databases-are-refused
   (let [odd (File/createTempFile "odd" ".mmdb")]
     (doseq [[path message] {"/no/such.mmdb" #"can't be read", (str odd) #"no database in MaxMind's format"
                             (mmdb/write! "Test-Anonymous-IP" {["192.0.2.0" 24] {}}) #"must be one of countries, cities or networks"}]

@@ -51,15 +51,15 @@
          (sort (take 2 (remove (comp #{"2025-03-02"} second first) (rows "browser+day" {}))))))
   (is (= 4 (:distinct (first (counted [(query/tally-of "browser" {:top 1})] {}))))))
 
-(deftest what-can-not-be-added-up-is-refused
+(deftest incompatible-tallies-are-refused
   (doseq [[options plan-options] [[{:distinct "client"} {}] [{:percentiles #{"bytes"}} {}] [{:rank "p95-time"} {}] [{} {:approx 10}]]]
     (is (thrown-with-msg? clojure.lang.ExceptionInfo #"can't be combined with" (counted [(query/tally-of "os" options)] plan-options)))))
 
-(deftest a-crawler-is-the-word-that-says-so
+(deftest crawlers-are-named-by-their-word
   (doseq [[agent crawler] {"Mozilla/5.0 (compatible; Googlebot/2.1)" "Googlebot", "my-site_Crawler9 x" "my-site_Crawler9", "bot" "bot", "a b" nil, "" nil
                            "x (spider) bot" "spider", "AhrefsBot-spider/1" "AhrefsBot-spider"}]
     (is (= crawler (filter/crawler agent))))
-  (testing "however long others are"
+  (testing "even beside long lines"
     (let [long-word (str/join (repeat 500000 "a"))]
       (is (= [nil (str long-word "Bot")] (within-deadline (mapv filter/crawler [long-word (str long-word "Bot")]))))
       (is (= "Other" (within-deadline (user-agents/browser long-word)))))))
@@ -72,5 +72,5 @@
   (is (= [2 2] (map (comp last :numbers) (:rows (last (counted query/site {}))))) "different clients of each day")
   (is (not-any? #{"crawler"} (map :name (counted query/site {:approx 10}))) "with --approx agents may be missing"))
 
-(deftest tallies-of-the-same-are-counted-once
+(deftest equal-tallies-are-counted-once
   (is (= [1 [0 0 0 0]] (update (query/counted {:tallies (mapv #(query/tally-of % {}) ["agent" "browser" "os" "crawler"])} nil) 0 count))))

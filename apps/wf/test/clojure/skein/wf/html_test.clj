@@ -27,13 +27,13 @@
     (doseq [foreign [#"<script[^>]" #"<link" #"<img" #"@import" #"url\(" #"(?i)https?://"]]
       (is (not (re-find foreign page)) (str foreign)))))
 
-(deftest what-clients-sent-is-text
+(deftest client-data-is-escaped
   (let [page (html/page result)]
     (is (str/includes? page "/&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;x&quot;"))
     (is (str/includes? page "&lt;b&gt;.log"))
     (is (str/includes? page "/café\\x1b[31m"))))
 
-(deftest everything-is-there
+(deftest the-page-has-all-parts
   (let [page (html/page result)]
     (doseq [text ["<dd>10</dd>" "<dd>7</dd>" "<dd>2</dd>" "<dd class=bad>1</dd>" "<dd>2.0 KB</dd>" "time 1" "2 of 3" "none"
                   "2025-03-04 00:00:00 to 2025-03-05 00:00:00" "about 9,000" "each row may have up to 5 hits more"]]

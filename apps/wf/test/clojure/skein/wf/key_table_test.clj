@@ -35,7 +35,7 @@
 (def ^:private key-gen
   (gen/fmap #(apply str (map char %)) (gen/vector (gen/frequency [[5 (gen/choose 97 99)] [1 (gen/choose 0 255)]]) 0 20)))
 
-(deftest a-table-counts-as-a-map-does
+(deftest a-table-agrees-with-a-map
   (let [result (check/quick-check
                  200
                  (prop/for-all [texts (gen/vector key-gen 0 300), n (gen/choose 1 128)]
@@ -69,7 +69,7 @@
   "Long keys that the quick hash can't tell apart, so that a table with some of them hashes all bytes."
   (gen/fmap #(str (apply str (repeat 40 "a")) % (apply str (repeat 60 "b"))) (gen/elements (map #(format "%08d" %) (range 100)))))
 
-(deftest a-table-that-was-sent-goes-on-counting
+(deftest a-table-that-was-sent-continues-to-count
   (let [result (check/quick-check
                  100
                  (prop/for-all [before (gen/vector (gen/frequency [[9 key-gen] [1 alike-key-gen]]) 0 200), after (gen/vector key-gen 0 50)]
@@ -105,7 +105,7 @@
         table (table-of (concat texts texts) 16)]
     (is (= (frequencies (concat texts texts)) (counts table)))))
 
-(deftest long-keys-that-differ-anywhere-are-told-apart
+(deftest long-keys-that-differ-anywhere-are-distinct
   ;; Bears K4: those that differ in their second words only make the table hash all of them.
   (doseq [length [33 40 41 48 64 100], at (range 0 (- length 4) 3)
           :let [texts (for [i (range 300)] (str (apply str (repeat at "x")) (format "%04d" (mod (* 7 i) 200)) (apply str (repeat (- length at 4) "y"))))

@@ -68,7 +68,7 @@
     (is (= [["200" 2]] (counts (str line "\n" line "\n") "status" "--log-format" "docker:json")))))
 
 (deftest a-client-looks-like-an-address-or-a-host
-  (testing "what fits by its shape alone is no format"
+  (testing "a format must match more than the shape of lines"
     (doseq [line ["2024-10-10T13:55:00.1Z stdout - [10/Oct/2024:13:55:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"UA\" \"-\""
                   "12345 - - [10/Oct/2024:13:55:00 +0000] \"GET / HTTP/1.1\" 200 5"
                   "a@b - - [10/Oct/2024:13:55:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"UA\""]
@@ -122,7 +122,7 @@
     (is (str/includes? err "more than half of the lines are malformed")))
   (is (= 0 (first (csv-of (str/join "\n" (concat (repeat 200 request) (repeat 199 "x"))) "status")))))
 
-(deftest the-middle-and-the-end-are-looked-at-too
+(deftest formats-are-checked-in-the-middle-and-at-the-end
   (let [common (subs request 0 (str/index-of request " \"-\" \"UA\""))
         [code rows] (csv-of (str/join "\n" (concat (repeat 900 common) (repeat 9000 request))) "status")]
     (is (= [0 [["200" 9900]]] [code rows]))))
@@ -185,7 +185,7 @@
         (let [{:keys [out]} (run "wf" "--by" "url" "--format" "csv" path)]
           (is (str/includes? out "url,'=cmd|calc\\x1b,1")))))))
 
-(deftest bytes-that-are-no-utf-8-do-not-hide-those-that-are
+(deftest invalid-utf-8-does-not-hide-valid-bytes
   (let [bytes (.getBytes (str/replace request "UA" "é") "UTF-8")
         latin-1 (.getBytes (str/replace request "UA" "\u00fc") "ISO-8859-1")]
     (with-log (byte-array (concat bytes [10] latin-1))
@@ -196,14 +196,14 @@
 
 ;;;; What else is in logs
 
-(deftest marks-and-zeros-before-a-line-are-no-part-of-it
+(deftest marks-and-zeros-before-a-line-are-skipped
   (doseq [head ["\ufeff" "\u0000\u0000\u0000" "\u0000\ufeff"]]
     (is (= [["203.0.113.7" 3]] (counts (str head request "\n" request "\n" head request "\n") "client")))
     (is (= [["203.0.113.7" 1]] (counts (str head "{\"remote_addr\":\"203.0.113.7\",\"uri\":\"/\",\"status\":200}\n") "client")))
     (is (= [["203.0.113.7" 1]] (counts (str head "#Fields: c-ip sc-status\n203.0.113.7 200\n") "client"))))
   (is (= [["203.0.113.7" 2]] (counts (str/join "\n" (repeat 2 (str "<134>1 2024-10-10T13:55:00Z web1 nginx - - - \ufeff" request))) "client"))))
 
-(deftest json-that-is-about-no-request-is-malformed
+(deftest json-without-a-request-is-malformed
   (let [log (str "{\"time\":1728568500000,\"msg\":\"listening\"}\n{\"time\":1728568500000,\"req\":{\"method\":\"GET\",\"url\":\"/a\"}}\n"
                  "{\"time\":1728568500000,\"res\":{\"statusCode\":200}}\n")
         [code rows err] (csv-of log "day")]
@@ -222,13 +222,13 @@
                          "203.0.113.7, 10.0.0.1" "203.0.113.7"}]
     (is (= [[client 1]] (counts (str "{\"remote_addr\":\"" text "\",\"uri\":\"/\",\"status\":200}\n") "client")))))
 
-(deftest a-whole-number-is-a-duration-only-if-its-unit-is-said
+(deftest a-whole-number-without-a-unit-is-no-duration
   (doseq [[value shown] {"1234567" "0,0,0", "1.5" "1500000", "\"0.25\"" "250000", "\"3s\"" "3000000", "\"12ms\"" "12000"}]
     (with-log (str "{\"url\":\"/a\",\"status\":200,\"duration\":" value "}\n")
       (fn [path]
         (is (str/includes? (:out (run "wf" "--by" "url" "--rank" "slowest" "--format" "csv" path)) shown) value)))))
 
-(deftest what-still-grew-when-haproxy-logged-it-counts
+(deftest haproxy-numbers-with-a-plus-count
   (let [line "203.0.113.7:1 [06/Feb/2009:12:14:15.655] fe be/s 10/0/30/69/+109 200 +2750 - - ---- 1/1/1/1/+3 0/0 \"GET /a HTTP/1.1\""]
     (is (= [["203.0.113.7" 2]] (counts (str line "\n" line) "client")))
     (with-log line
@@ -293,7 +293,7 @@
     (is (= 24 (count (counts log "hour"))) "all hours, in order")
     (is (= [["2024-10-10 13:55" 3]] (counts log "minute" "--top" "1")) "without the minutes between")))
 
-(deftest a-method-may-have-more-than-letters
+(deftest a-method-may-have-hyphens-and-underscores
   (doseq [method ["PROPFIND" "VERSION-CONTROL" "M-SEARCH" "RPC_IN_DATA" "get"]]
     (is (= [[(str method "//a") 1]] (counts (str/replace request "GET" method) "method+url")) method))
   (is (= [["'- - -" 1]] (counts (str/replace request "GET /a HTTP/1.1" "- - -") "url"))))

@@ -37,7 +37,7 @@
     (is (= [["10.0.0.0" 334] ["10.0.0.1" 333] ["10.0.0.2" 333]] (rows (first (answer path {:form ":client"})))))
     (is (= [["even" (reduce + (range 0 1000 2))]]
            (rows (first (answer path {:form "{:name \"evens\" :key (fn [r] (when (even? (:bytes r)) \"even\")) :value :bytes}"})))))
-    (testing "a vector is several, and the first rows are as many as asked for"
+    (testing "a vector is several fields, and the limit applies to rows"
       (let [[urls hours :as both] (answer path {:form "[:url (fn [{:keys [^java.time.LocalDateTime time]}] (.getHour time))]", :top 2})]
         (is (= ["own-1" "own-2"] (map :name both)))
         (is (= [7 10] (map :distinct both)))
@@ -53,7 +53,7 @@
     (is (= [[[line 2] [plain 1]] [["/ab" 2] ["/plain" 1]] [["200" 2]]]
            (map rows (:tallies (add-to (analysis/analyse [(str file)] {:tallies []} {:sinks sinks, :log-format "json"}))))))))
 
-(deftest a-record-has-what-the-line-has
+(deftest a-record-has-the-fields-of-its-line
   (is (= [[(pr-str ["10.0.0.1" "-" "GET" 7 "HTTP/1.1" 200 4 40 "-" "x" "2006-03-30T14:00"]) 1]]
          (rows (first (answer (log-file 5) {:form "(fn [{:keys [client user method url protocol status bytes micros referrer agent time]}]
                                                      (when (= 4 bytes)
@@ -65,7 +65,7 @@
            (rows (first (answer path {:form "{:key :client :value (fn [r] (/ (:bytes r) 2))}"})))))
     (is (= ["1" "0.50" "0"] (map #(units/shown "count" %) [1 1/2 0])))))
 
-(deftest what-is-no-tally-is-refused
+(deftest malformed-tallies-are-refused
   (let [path (log-file 1)]
     (doseq [form ["" ":url :status" "42" ":nope" "{:key :url :value :nope}" "(fn [" "(throw (Exception. \"x\"))"]]
       (is (= :skein/bad-tally (try (answer path {:form form}) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))) form))))
@@ -82,10 +82,10 @@
   (try (answer path source) nil
        (catch ExceptionInfo e (select-keys (ex-data e) [:skein/error :tally]))))
 
-(deftest what-is-no-tally-is-refused
+(deftest failing-tallies-are-refused
   (let [path (log-file 10)]
     (doseq [source [{:form "42"} {:form "(fn"} {:form "{:key nil}"} {:form "no-such-var"} {:form "[inc 7]"} {:file "no-such-file.clj"}]]
       (is (= :skein/bad-tally (:skein/error (failure-of path source))) (pr-str source)))
-    (testing "and what it throws is told with its line"
+    (testing "an exception is reported with its line"
       (is (= {:skein/error :skein/bad-tally, :tally "own-1"} (failure-of path {:form "(fn [r] (throw (Exception. \"no\")))"})))
       (is (= {:skein/error :skein/bad-tally, :tally "t"} (failure-of path {:form "{:name \"t\" :key :url :value :url}"}))))))

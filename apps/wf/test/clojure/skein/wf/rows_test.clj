@@ -8,8 +8,8 @@
 
 (set! *warn-on-reflection* true)
 
-(deftest rows-hold-what-was-put-in
+(deftest rows-hold-their-values
   (is (nil? (some #(RowsCheck/fault %) (range 500)))))
 
-(deftest columns-that-nobody-fills-are-empty
+(deftest unfilled-columns-are-empty
   (is (nil? (RowsCheck/faultOfEmpty))))

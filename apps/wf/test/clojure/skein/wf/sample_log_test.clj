@@ -73,7 +73,7 @@
     (is (apply <= seconds))
     (is (< 3600 (- (long (last seconds)) (long (first seconds)))))))
 
-(deftest what-the-stream-throws-is-thrown-on
+(deftest exceptions-of-the-stream-are-thrown
   (let [full (proxy [OutputStream] []
                (write ([_] (throw (IOException. "full"))) ([_ _ _] (throw (IOException. "full")))))]
     (is (= "full" (try (sample-log/write! full {:size-bytes 100000000}) (catch IOException e (ex-message e)))))))
@@ -82,7 +82,7 @@
   (is (= [1 500 1024 10485760 1073741824 2684354560 1099511627776 1536 1125899906842624]
          (map sample-log/parse-size ["1" "500" "1K" "10M" "1g" "2.5G" "1T" "1.5k" "1024T"]))))
 
-(deftest nonsense-is-no-size
+(deftest bad-sizes-are-refused
   (doseq [text ["" "0" "-1" "1e9" "ten" "1.5.5G" "G" "10X" "10MB" "0.5" " 1" "1025T" "99999999999999999999" "1_000" "0.0000001K"]]
     (is (= {:skein/error :skein/bad-size, :size text}
            (try (sample-log/parse-size text) (catch ExceptionInfo e (ex-data e)))))))

@@ -38,7 +38,7 @@
 (defn- gzip! [^File file ^String text]
   (with-open [out (GZIPOutputStream. (io/output-stream file))] (.write out (.getBytes text "ISO-8859-1"))))
 
-(deftest days-add-up-to-what-one-run-counts
+(deftest days-add-up-to-one-run
   (let [folder (folder)
         state (io/file folder "state")
         logs (vec (for [day (range 4)]
@@ -59,7 +59,7 @@
             (is (= (answers (peek reports)) (answers again)))
             (is (str/includes? (:err again) (str (logs 0) " was counted before\n")))))))))
 
-(deftest a-log-that-grows-is-counted-from-where-it-was-left
+(deftest a-growing-log-is-counted-from-the-last-position
   (let [folder (folder)
         state (io/file folder "state")
         log (io/file folder "access.log")
@@ -69,7 +69,7 @@
     (doseq [part [0.1 0.11 0.5 1]]
       (spit log (cut part))
       (is (= (answers (ask log)) (answers (ask "--with" state "--save" state log))) "a line without an end is shown, and is read again"))
-    (testing "whatever its name is, and when it is compressed"
+    (testing "with any name, and if it is compressed"
       (let [longer (str text (lines 100 2))
             packed (io/file folder "access.log.1.gz")]
         (gzip! packed longer)
@@ -88,7 +88,7 @@
             :let [{:keys [code out err]} (apply run (concat question ["--with" state log]))]]
       (is (= [2 ""] [code out]))
       (is (str/includes? err (str state " was saved with " words)) err))
-    (testing "while what is shown of it may differ"
+    (testing "the shown values may differ"
       (let [general (io/file folder "general")
             page (io/file folder "page.html")]
         (is (= 0 (:code (run "--preset" "site" "--save" general log))))
@@ -96,7 +96,7 @@
         (is (str/includes? (slurp page) "Requests <small>")))
       (is (= 0 (:code (run "--by" "url" "--top" "3" "--format" "csv" "--with" state log)))))))
 
-(deftest what-is-no-saved-state-is-refused
+(deftest bad-saved-states-are-refused
   (let [folder (folder)
         state (io/file folder "state")
         log (doto (io/file folder "a.log") (spit (lines 9 1)))
@@ -113,7 +113,7 @@
       (with-open [out (io/output-stream state)] (.write out whole 0 (- (alength whole) 20)))
       (refused))))
 
-(deftest what-can-not-be-saved-leaves-what-was-saved
+(deftest a-failed-save-keeps-the-old-state
   (let [folder (folder)
         state (io/file folder "state")
         log (doto (io/file folder "a.log") (spit (lines 9 1)))]

@@ -30,6 +30,6 @@
 (deftest rows-without-gaps-stay-as-they-are
   (doseq [found [[] (rows "2025-03-01") (rows "2025-03-01" "2025-03-02")]]
     (is (= found (timeline/filled found 86400 [0]))))
-  (testing "and so do those that would become too many"
+  (testing "and so do keys beyond the limit"
     (let [found (rows "2025-03-01 00:00:00" "2025-03-01 04:00:00")]
       (is (= found (timeline/filled found 1 [0]))))))

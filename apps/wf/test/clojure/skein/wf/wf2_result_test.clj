@@ -26,7 +26,7 @@
 
 (def ^:private lines (str/split-lines (text/text (wf2/text-result report) false)))
 
-(deftest text-shows-how-many-keys-there-are
+(deftest text-shows-the-number-of-keys
   (is (= "Articles by hits  2 of 1,234" (nth lines 2)))
   (is (str/starts-with? (first lines) "1,234,567 lines: 1,234,544 counted, 22 ignored, 1 malformed")))
 

@@ -252,7 +252,7 @@
         shrink (fn [_] (with-open [out (RandomAccessFile. file "rw")] (.setLength out 10)))]
     (spit-bytes! file (sample {:size-bytes 100000}))
     (is (= :skein/file-truncated (:skein/error (failure-of [file other] {:on-start shrink}))))
-    (testing "and what was counted of it is forgotten when the others are reported"
+    (testing "and its counts are dropped from the report on the others"
       (spit-bytes! file (sample {:size-bytes 100000}))
       (let [report (full-report [other file] {:slice-bytes 1000, :keep-going? true
                                               :on-start (fn [_] (when (> (.length file) 10)
@@ -260,7 +260,7 @@
                                                                     (.setLength out 0))))})]
         (is (= (plain/report [(latin-1 nasty-log)]) report))))))
 
-(deftest what-is-appended-while-reading-is-not-counted
+(deftest lines-appended-while-reading-are-not-counted
   (let [content (latin-1 (str (line) "\n" (line :status "304")))
         file (doto (temp-file) (spit-bytes! content))
         append (fn [_] (with-open [out (FileOutputStream. file true)] (.write out (latin-1 "x\ny\n"))))]

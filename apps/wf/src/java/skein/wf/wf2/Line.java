@@ -4,7 +4,7 @@ package skein.wf.wf2;
 import skein.fold.files.Bytes;
 
 /**
- * One line of an access log, taken apart in place: a cursor that each worker moves from line to line.
+ * One line of an access log, parsed in place: a cursor that each worker moves from line to line.
  *
  * <p>The rules, in short (fields lie between single spaces; quotes and brackets mean nothing):
  * <ul>
@@ -21,8 +21,7 @@ import skein.fold.files.Bytes;
  *         |          |          |         |                 |
  *         `head      `time      `request  `urlTo            `sizeFrom
  * </pre>
- * and leaves every line that differs in the least to {@link #parseOdd}, which is the rules written down. A test holds
- * the two against each other.
+ * and leaves every other line to {@link #parseOdd}, which follows the rules literally. A test compares the two.
  */
 final class Line {
     /** Not enough fields, or no number where the size should be. */
@@ -40,7 +39,7 @@ final class Line {
     private static final long REQUEST = word("\0\0] \"GET");
     private static final long REQUEST_MASK = 0xFFFFFFFFFFFF0000L;
     private static final long PROTOCOL = word(" HTTP/0.");
-    /** Leaves out the bits in which the digits 0 to 3 differ. */
+    /** Masks the bits in which the digits 0 to 3 differ. */
     private static final long PROTOCOL_MASK = ~(3L << 48);
     /** The words from the minor version on: digit, quote, space, status, space, first byte of the size. */
     private static final long STATUS_200 = word("0\" 200 \0");
@@ -49,7 +48,7 @@ final class Line {
     private static final long STATUS_404 = word("0\" 404 \0");
     private static final long STATUS_MASK = 0x00FFFFFFFFFFFFFEL;
 
-    /** Where the next line begins. Set for every line, whatever became of it. */
+    /** Where the next line begins. Set for every line. */
     int next;
     /** Where this line ends, without line feed and carriage return. */
     int end;
@@ -102,7 +101,7 @@ final class Line {
     private static boolean isTimeAndGet(byte[] bytes, int at) {
         long third = Bytes.load(bytes, at + 16);
         long request = Bytes.load(bytes, at + 24);
-        // The space at 20 is looked at by itself, and made a letter for the search; so is the text of the request.
+        // The space at 20 and the text of the request are checked separately, and replaced by letters for the search.
         long low = Bytes.low(Bytes.load(bytes, at))
                 | Bytes.low(Bytes.load(bytes, at + 8))
                 | Bytes.low(third | 0x40L << 32)
@@ -126,7 +125,7 @@ final class Line {
         end = lineFeed > from && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
     }
 
-    /** The rules, one after the other. */
+    /** Applies the rules, one after the other. */
     private int parseOdd(byte[] bytes, int at) {
         endAt(bytes, at, Bytes.indexOfLineFeed(bytes, at));
         if (!split(bytes, at)) return MALFORMED;
@@ -162,7 +161,7 @@ final class Line {
         return true;
     }
 
-    /** Where the field that begins at {@code at} ends, in a line that ends at {@code end}. */
+    /** Returns where the field that begins at {@code at} ends, in a line that ends at {@code end}. */
     static int fieldTo(byte[] bytes, int at, int end) {
         while (at < end && bytes[at] != ' ') at++;
         return at;

@@ -13,8 +13,8 @@ import skein.wf.Ranking;
 /**
  * The tallies of Wide Finder 2, as one worker counts them; {@link #merge} adds another worker's, part by part.
  *
- * <p>All that is asked about a URL is in one entry, so that a line costs one look-up, or three when it is an article's:
- * bytes, hits and 404s, and whether the URL is an article, which is found out once for each URL.
+ * <p>One entry has all values of a URL: bytes, hits and 404s, and whether the URL is an article, which is computed once for each
+ * URL. So a line costs one look-up, or three if it is a hit of an article.
  */
 public final class Wf2 extends Accumulator<Wf2> {
     /* Values of a URL's entry. */
@@ -29,7 +29,7 @@ public final class Wf2 extends Accumulator<Wf2> {
     private static final int BATCH_LINES = 128;
     private static final int CAPACITY = 1 << 13;
     private static final byte[] ARTICLES = "/ongoing/When/".getBytes(StandardCharsets.ISO_8859_1);
-    /** What follows it: 0 stands for a digit. */
+    /** The text after it; 0 stands for a digit. */
     private static final byte[] DATE = "000x/0000/00/00/".getBytes(StandardCharsets.ISO_8859_1);
 
     private static final byte[] OWN_PAGES = "http://www.tbray.org/ongoing/".getBytes(StandardCharsets.ISO_8859_1);
@@ -58,7 +58,7 @@ public final class Wf2 extends Accumulator<Wf2> {
     private long ignored;
     private long counted;
 
-    /** Nothing counted yet; the tables' memory comes out of {@code budget}. */
+    /** Makes tallies that have counted nothing. The tables' memory comes out of {@code budget}. */
     public Wf2(Budget budget) {
         urls = new KeyTable(4, CAPACITY, budget);
         clients = new KeyTable(1, CAPACITY, budget);
@@ -75,7 +75,7 @@ public final class Wf2 extends Accumulator<Wf2> {
         }
     }
 
-    /** Puts the next lines that count into the batch; returns where to go on. */
+    /** Puts the next lines that count into the batch. Returns where to continue. */
     private int parse(byte[] bytes, int at, int to) {
         int n = 0;
         for (; at < to && n < BATCH_LINES; at = line.next) {
@@ -220,7 +220,7 @@ public final class Wf2 extends Accumulator<Wf2> {
         }
     }
 
-    /** Lines that have not enough fields or no size. */
+    /** Lines that have too few fields or no size. */
     public long malformed() {
         return malformed;
     }

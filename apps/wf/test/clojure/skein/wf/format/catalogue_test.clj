@@ -41,13 +41,13 @@
 (defn- expected [{:keys [format lines counts bytes micros]}]
   {:format format, :malformed {}, :comments (count (filter #(str/starts-with? % "#") lines)), :counts counts, :bytes bytes, :micros micros})
 
-(deftest each-log-is-found-out
+(deftest each-format-is-detected
   (doseq [{:keys [format of] :as sample} samples]
     (testing (str format " of " (first of))
       (is (= (expected sample) (counted sample {})))
       (is (= (expected sample) (counted sample {:workers 2, :slice-bytes 1}))))))
 
-(deftest each-log-is-found-by-name
+(deftest each-format-is-found-by-name
   (doseq [{:keys [of] :as sample} samples, server of]
     (testing server
       (is (= (expected sample) (counted sample {:format-of server}))))))
@@ -55,7 +55,7 @@
 (deftest each-server-has-a-sample
   (is (= #{} (reduce disj (set catalogue/servers) (concat ["json"] (mapcat :of samples))))))
 
-(deftest wrapped-logs-are-found-out-too
+(deftest wrapped-formats-are-detected
   (doseq [{:keys [format lines] :as sample} samples
           :when (not-any? #(str/starts-with? % "#") lines)
           [wrapper wrap] {"syslog" #(str "Oct 10 13:55:00 web1 proxy[812]: " %), "kubernetes" #(str "2024-10-10T13:55:00.1Z stdout F " %)
@@ -77,10 +77,10 @@
       (let [{:keys [code err]} (run "wf" "--format-of" "squit" path)]
         (is (= 2 code))
         (is (str/includes? err "squid")))
-      (testing "a log that is another server's"
+      (testing "a log of another server"
         (is (= 2 (:code (run "wf" "--format-of" "envoy" path))))))))
 
-(deftest format-strings-say-padding-tabs-and-units
+(deftest format-strings-have-padding-tabs-and-units
   (doseq [[log-format line micros] [["%h %6{ms}T %>s" "203.0.113.7     12 200" 12000]
                                     ["%-20h|%10D %>s" "203.0.113.7         |      1500 200" 1500]
                                     ["$remote_addr\\t${took:ms}\\t$status" "203.0.113.7\t12\t200" 12000]
