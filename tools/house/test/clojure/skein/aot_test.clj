@@ -22,7 +22,7 @@
    "demo/aot/two.clj" "(ns demo.aot.two (:require [clojure.zip :as zip])) (defn g [] (zip/node (zip/vector-zip [1])))"
    "demo/aot/other.clj" "(ns demo.aot.other (:require [no.such.library])) (defn f [] 1)"})
 
-(def ^:private ^:dynamic ^File *folder* "Holds the sources and the jar.")
+(def ^:private ^:dynamic ^File *folder* "The folder of the sources and the jar.")
 
 (use-fixtures :each
   (fn in-folder [run]
@@ -49,7 +49,7 @@
     jar))
 
 (defn- clojure-main
-  "What clojure.main prints for `args` with the jar on its class path."
+  "Returns the output of clojure.main for `args`, with the jar on its class path."
   [jar & args]
   (let [class-path (str jar File/pathSeparator (System/getProperty "java.class.path"))
         {:keys [exit out err]} (apply shell/sh (str (System/getProperty "java.home") "/bin/java")

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.architecture-test
-  "The page about the house names files and modules that are there."
+  "doc/architecture.md names existing files, and every module."
   (:require
    [clojure.set :as set]
    [clojure.string :as str]
@@ -19,7 +19,7 @@
 (defn- file-names [files]
   (into #{} (map #(last (str/split (:path %) #"/"))) files))
 
-(deftest the-files-of-the-walks-are-there
+(deftest the-files-of-the-walks-exist
   (is (< 30 (count (named @page))))
   (is (= #{} (set/difference (named @page) (file-names (concat (project/main-clojure) (project/main-java))))))
   (is (= #{"A.java" "b_c.clj"} (named "`A.java` and `b_c.clj`, not `D.txt`"))))

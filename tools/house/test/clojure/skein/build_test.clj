@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.build-test
-  "Holds each module's deps.edn to its pom.xml, build.clj to the parent, and the built classes to Java alone."
+  "Compares each module's deps.edn with its pom.xml, and build.clj with the parent, and checks that the built classes are Java's only."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -49,27 +49,27 @@
 (def ^:private parent (delay (read-pom (slurp "pom.xml"))))
 
 (def ^:private versions
-  "What the parent manages: {group/artifact version}; a module's own is :local."
+  "Returns the versions that the parent manages, {group/artifact version}. The version of a module is :local."
   (delay (update-vals (pom-dependencies @parent (child @parent :dependencyManagement))
                       (fn [[version]] (if (= "${project.version}" version) :local version)))))
 
 (defn- in-scope
-  "Returns {group/artifact version} of what a module's pom.xml names in a scope, test or not."
+  "Returns {group/artifact version} for the dependencies in a module's pom.xml, of scope test or of the others."
   [pom test?]
   (into {}
         (for [[lib [_ scope]] (pom-dependencies pom pom) :when (= test? (= "test" scope))]
           [lib (@versions lib)])))
 
-;;;; deps.edn as the same data
+;;;; deps.edn in the same form
 
 (defn- edn-versions
-  "Returns the same of a map of dependencies in deps.edn. skein/testing and skein/build are folders, not artifacts."
+  "Returns a map of dependencies in deps.edn in the same form. skein/testing and skein/build are folders, not artifacts."
   [deps]
   (update-vals (dissoc deps 'skein/testing 'skein/build)
                (fn [{:keys [mvn/version local/root]}] (or version (when root :local)))))
 
 (defn- version-faults
-  "How the versions in deps.edn differ from those in pom.xml."
+  "Returns the differences between the versions in deps.edn and in pom.xml."
   [module pom-versions edn-versions]
   (for [lib (sort (set/union (set (keys pom-versions)) (set (keys edn-versions))))
         :let [a (pom-versions lib) b (edn-versions lib)]
@@ -84,7 +84,7 @@
 
 (defn- stray-classes
   "The class files, as paths below target/classes, that come from none of the Java
-  sources, as paths below src/java: compiled Clojure, or leavings."
+  sources, as paths below src/java: compiled Clojure, or old files."
   [class-paths java-paths]
   (let [sources (into #{} (map #(str/replace % #"\.java$" "")) java-paths)]
     (remove #(contains? sources (str/replace % #"(\$.*)?\.class$" "")) class-paths)))
@@ -113,7 +113,7 @@
                            "</dependency></dependencies></project>"))]
     (is (= '{g/a ["7" nil]} (pom-dependencies pom pom)))))
 
-(deftest deps-edn-names-the-folders-that-are-there
+(deftest deps-edn-names-existing-folders
   (doseq [module project/modules
           :let [{:keys [paths deps aliases] :as manifest} (module-deps module)
                 folders (filter #(.isDirectory (io/file module %)) ["src/clojure" "src/resources"])
@@ -126,7 +126,7 @@
 (deftest the-whole-names-every-module
   (let [{:keys [deps aliases]} (edn/read-string (slurp "deps.edn"))
         named (set (local-roots (into deps (mapcat :extra-deps) (vals aliases))))]
-    ;; The bridge stands in for core.async, and so is asked for by name.
+    ;; The bridge replaces core.async, so a user has to name it.
     (is (= #{} (set/difference (set project/modules) named #{"modules/core-async"})))
     (is (= (set (map #(str % "/test/clojure") project/modules)) (set (get-in aliases [:test :extra-paths]))))))
 
@@ -154,7 +154,7 @@
     (io/copy file copy)))
 
 (defn- prepare!
-  "Calls what the official CLI calls in the folder of a module, with tools.build, in a JVM of its own.
+  "Runs the build function that the official CLI calls in the folder of a module, with tools.build, in a JVM of its own.
   Returns its exit code and what it printed."
   [^File root module]
   (let [jars (filter #(str/ends-with? % ".jar") (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator)))
@@ -179,7 +179,7 @@
                                               :when (.exists (io/file module path))]
                                           (str module "/" path)))]
         (copy-tree! path root))
-      ;; The CLI goes through the modules in no order that we know. Here one that needs another comes first.
+      ;; The order in which the CLI prepares modules is unknown. Here a module comes before the one that it needs.
       (doseq [module ["modules/core-async" "modules/async"]]
         (is (= [0 ""] (prepare! root module)))
         (is (some #(str/ends-with? % ".class") (map str (file-seq (io/file root module "target/classes")))) module))

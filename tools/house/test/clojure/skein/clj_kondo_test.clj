@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.clj-kondo-test
-  "What clj-kondo is told about Skein's macros, against the macros."
+  "Compares the configuration for clj-kondo with Skein's macros."
   (:require
    [clojure.edn :as edn]
    [clojure.set :as set]
@@ -16,7 +16,7 @@
   (edn/read-string (slurp (str folder "config.edn"))))
 
 (defn- explained
-  "The macros that the configuration says something about."
+  "Returns the macros in the configuration."
   [{:keys [lint-as hooks linters]}]
   (set (concat (keys lint-as)
                (keys (:macroexpand hooks))
@@ -43,7 +43,7 @@
     (is (contains? binding-macros 'skein.async/go-loop))
     (is (= #{} (set/difference binding-macros (explained (config)) evaluates-its-vector)))))
 
-(deftest what-is-explained-exists
+(deftest explained-macros-exist
   (is (= #{} (set/difference (explained (config)) (into #{} (map symbol) (macros)))))
   (doseq [model (vals (:lint-as (config)))]
     (is (:macro (meta (requiring-resolve model))) (str model))))

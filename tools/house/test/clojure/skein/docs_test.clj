@@ -2,7 +2,7 @@
 (ns skein.docs-test
   "Runs the examples: in docstrings of public vars and in the ```clojure blocks of
   README.md and doc/. A line `;=> value` says what the form above it returns; the
-  value is read, not evaluated. Lines that begin with a single ; go on with it."
+  value is read, not evaluated. Lines that begin with a single ; continue the value."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -41,8 +41,8 @@
     {:line (+ (long first-line) (long i)) :fault "put ;=> on a line of its own"}))
 
 (defn- checked
-  "Evaluates form after form of `in`; returns a fault for each that gives something
-  else than the text says."
+  "Evaluates the forms of `in`. Returns a fault for each whose value is not the one in
+  the text."
   [^LineNumberingPushbackReader in]
   (let [eof (Object.)
         gives (keyword (name (ns-name *ns*)) "gives")]

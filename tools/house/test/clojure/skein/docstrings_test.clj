@@ -8,8 +8,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- namespace-faults
-  "What lacks a docstring in the loaded namespace `n`: itself or a public var, which
-  a macro, a protocol and a protocol's method are too."
+  "Returns what lacks a docstring in the loaded namespace `n`: the namespace, or a public var, also of
+  a macro, a protocol or a protocol's method."
   [n]
   (concat
     (when (str/blank? (:doc (meta (the-ns n))))
@@ -24,7 +24,7 @@
   #"\s*(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp)\s+)*(?:class|interface|enum|record|@interface)\s+([A-Z]\w*).*")
 
 (defn- without-annotations
-  "Returns the text without the annotations at its end; one may go over several lines."
+  "Returns the text without the annotations at its end, which may have several lines."
   [text]
   (let [shorter (str/replace text #"\s*@\w+(?:\((?:[^()\"]|\"[^\"]*\")*\))?\s*$" "")]
     (if (= shorter text) text (recur shorter))))

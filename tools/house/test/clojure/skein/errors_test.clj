@@ -51,7 +51,7 @@
 
 (deftest every-described-error-exists
   (is (= #{} (set/difference (described) (raised)))
-      "nothing raises these any more"))
+      "no code raises these"))
 
 (deftest errors-are-found-where-they-are-raised
   (is (= #{:skein/a :skein/b :skein/c}

@@ -49,7 +49,7 @@
         i found :when (not= first-path (:path i))]
     (str (at i) " has a letter of " first-path ": choose letters of its own")))
 
-(deftest every-invariant-is-borne-by-a-test-of-its-module
+(deftest every-invariant-has-a-test-in-its-module
   (doseq [module project/modules]
     (is (= [] (faults (project/files [(str module "/src/java")] [".java"])
                       (project/files [(str module "/test")] [".java" ".clj"]))))))
@@ -57,7 +57,7 @@
 (deftest invariants-have-names-of-their-own
   (is (= [] (clashes (project/main-java)))))
 
-(deftest a-fault-is-told
+(deftest a-fault-is-reported
   (let [source {:path "A.java" :text "/*\n *   Q1  One.\n * <li>Q2: two\n */ // Q3 no\n"}]
     (is (= ["A.java:3: Q2 is borne by no test of its module: add one, and say \"Bears Q2\" there"]
            (faults [source] [{:text ";; Bears Q1."}])))

@@ -61,7 +61,7 @@
   (.setExecutable to (.canExecute (io/file from)) false))
 
 (defn- age!
-  "Makes all files below `folder` an hour old, so that what changes next is newer."
+  "Makes all files below `folder` an hour old, so that a file that changes next is newer."
   [^File folder]
   (doseq [^File file (file-seq folder)]
     (.setLastModified file (- (System/currentTimeMillis) 3600000))))
@@ -156,11 +156,11 @@
     (.start builder)))
 
 (def ^:private progress
-  "A line about what is being done."
+  "A line of progress."
   #"(?m)^skein: .* \.\.\.\n")
 
 (defn- finish!
-  "Returns what the process printed and its exit code, as {:exit :out :err :progress}, lines about its progress apart."
+  "Returns the exit code and the output of the process, as {:exit :out :err :progress}. Lines of progress are separate."
   [^Process process]
   (let [out (future (slurp (.getInputStream process)))
         err (future (slurp (.getErrorStream process)))]
@@ -183,7 +183,7 @@
        (every? #(str/includes? (:err result) (str %)) texts)))
 
 (defn- jdk!
-  "Makes a JDK of a version, as far as the launcher looks."
+  "Makes a folder that the launcher takes for a JDK of a version."
   ^File [version & more-names]
   (let [home (apply sandbox "jdks" (or more-names [version]))]
     (write! (io/file home "release") "IMPLEMENTOR=\"Nobody\"" (str "JAVA_VERSION=\"" version "\""))
@@ -193,7 +193,7 @@
 (defn- no-java-env []
   {"PATH" (bare-path) "JAVA_HOME" nil "SKEIN_JAVA_HOME" nil "SKEIN_JDK_DIRS" ""})
 
-;;;; Words
+;;;; Help and usage errors
 
 (deftest help-is-printed-in-every-way-it-is-asked-for
   (let [project (project!)
@@ -261,7 +261,7 @@
 
 ;;;; Building
 
-(deftest what-takes-long-is-said-once
+(deftest long-builds-are-announced-once
   (let [project (project!)
         log (sandbox "a.log")
         said (fn [] (map #(second (re-find #"skein: (\w+ \w+ \w+)" %)) (:progress (finish! (start! {} (io/file project "skein") "wf" log)))))]
@@ -275,7 +275,7 @@
                   (launch! {:env {"PATH" (bare-path)}} (io/file project "skein") "classpath")))
     (is (not (.exists (io/file project "target/skein/lock"))))))
 
-(deftest what-maven-could-not-do-is-one-line-and-a-log
+(deftest a-failure-of-maven-is-one-line-and-a-log
   (let [project (project!)
         log (io/file project "target/skein/build.log")]
     (write! (sandbox "mvn-says") "[ERROR] COMPILATION ERROR : " "[ERROR] A.java:[3,5] ';' expected")

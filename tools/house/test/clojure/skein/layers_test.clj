@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.layers-test
-  "What may use what inside modules/async; between modules the class path decides, see
+  "Checks which namespaces and packages of modules/async use each other. Between modules the class path decides, see
   warnings_test. `units` is the whole rule: a namespace or Java package may use its own
-  unit and those that its unit names, which all stand further down."
+  unit and those that its unit names, which are all in lower layers."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
@@ -95,8 +95,8 @@
   (let [from (unit-of here)
         to (unit-of there)]
     (cond
-      (nil? from) (str here " is unknown: say where it belongs in layers_test")
-      (nil? to) (str there " is unknown: say where it belongs in layers_test")
+      (nil? from) (str here " is unknown: add a row for it in layers_test")
+      (nil? to) (str there " is unknown: add a row for it in layers_test")
       (= from to) nil
       (contains? (unit->uses from) to) nil
       :else (str here " may not use " there))))
@@ -116,7 +116,7 @@
 (defn- java-faults [file]
   (layer-faults file (java-package file) (java-uses file)))
 
-(deftest units-use-only-what-stands-below
+(deftest units-use-only-lower-layers
   (doseq [[unit uses] unit->uses, used uses]
     (is (contains? unit->level used) (str unit " uses an unknown unit"))
     (is (< (long (unit->level used 99)) (long (unit->level unit))) (str unit " uses " used))))
@@ -124,10 +124,10 @@
 (defn- in-async [files]
   (filter #(str/starts-with? (:path %) "modules/async/") files))
 
-(deftest namespaces-use-only-what-they-may
+(deftest namespaces-use-only-allowed-namespaces
   (is (= [] (mapcat clojure-faults (filter project/ns-name-of (in-async (project/main-clojure)))))))
 
-(deftest java-packages-use-only-what-they-may
+(deftest java-packages-use-only-allowed-packages
   (is (= [] (mapcat java-faults (in-async (project/main-java))))))
 
 (defn- clojure-faults-of [& forms]
@@ -151,14 +151,14 @@
     (is (= ["a.clj:2: skein.impl.error may not use skein.rt"]
            (clojure-faults {:path "a.clj" :text "(ns skein.impl.error)\n(defn f [^skein.rt.Frame x] x)"}))))
   (testing "another module"
-    (is (= ["a.clj:1: skein.fold is unknown: say where it belongs in layers_test"]
+    (is (= ["a.clj:1: skein.fold is unknown: add a row for it in layers_test"]
            (clojure-faults-of '(ns skein.async (:require [skein.fold :as f]))))))
   (testing "Java"
     (is (= ["A.java:2: skein.rt may not use skein.async"]
            (java-faults {:path "A.java"
                          :text "package skein.rt; // not skein.scope\nimport skein.async.Line;"})))))
 
-(deftest what-is-allowed-passes
+(deftest an-allowed-use-passes
   (is (= [] (clojure-faults-of '(ns skein.scope (:require [skein.async :as a]))
                                '(defn f [] (requiring-resolve 'skein.impl.late/compile-go)))))
   (is (= [] (clojure-faults-of '(ns skein.async.limit (:require [skein.async :as a]) (:import (skein.rt Channel)))))))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.macros-test
-  "Every public macro tells editors how it is indented."
+  "Every public macro has metadata that tells editors how to indent it."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]

@@ -12,8 +12,8 @@
 (def ^:private empty-words #{"core" "util" "utils" "misc" "helpers" "common"})
 
 (defn- namespace-faults
-  "A namespace is called after what it is about, not after being shared. The bridge's names
-  are core.async's."
+  "The name of a namespace must name its subject, not say that others share it. The bridge has core.async's
+  names."
   [file]
   (for [word (some-> (project/ns-name-of file) str (str/split #"[.-]"))
         :when (and (empty-words word) (not (re-find #"^modules/core-async/src/clojure/(?:clojure|cljs)/core/" (:path file))))]
@@ -27,7 +27,7 @@
     (some #(and (map? %) (:no-doc %)) [(meta (second form)) (nth form 2 nil) (nth form 3 nil)])))
 
 (defn- public-faults
-  "A library's namespace is for its users, and its module's README names it, or it says that it is not."
+  "A library's namespace must be in its module's README, or be marked as not for users."
   [readme-of file]
   (let [n (project/ns-name-of file)]
     (when-not (or (nil? (module-of file))
@@ -67,12 +67,12 @@
           (project/files ["."] ["README.md" "CHANGELOG.md" "CONTRIBUTING.md" "pom.xml"])
           (project/files ["doc" "examples" "modules" "apps" "tools"] [".md" ".edn" ".txt" "pom.xml"])))
 
-(deftest namespaces-are-named-after-what-they-are-about
+(deftest namespaces-have-names-of-their-subject
   (is (= [] (mapcat namespace-faults (project/clojure-files))))
   (is (= ["a.clj:1: 'util' says nothing in a namespace's name"]
          (namespace-faults {:path "a.clj" :text "(ns skein.string-util)"}))))
 
-(deftest what-is-public-is-meant-to-be
+(deftest public-vars-are-intended
   (is (= [] (mapcat #(public-faults (fn readme-of [module] (slurp (str module "/README.md"))) %) (project/main-clojure))))
   (let [fault #(public-faults {"modules/a" "`skein.a`"} {:path "modules/a/src/clojure/skein/a.clj" :text %})]
     (is (= [nil nil nil nil] (map fault ["(ns skein.a)" "(ns skein.impl.b)" "(ns ^:no-doc skein.a.c)" "(ns skein.a.d \"Text.\" {:no-doc true})"])))
@@ -122,3 +122,14 @@
 (deftest no-folder-mirrors-another
   (is (= [] (mirrored-folders (project/main-namespaces))))
   (is (= ["skein/a/b and skein/b/a"] (mirrored-folders '[skein.a.b.x skein.b.a.y skein.a.c.z]))))
+
+(defn- repeated-tests
+  "Of two tests with one name, Clojure keeps the second only."
+  [file]
+  (for [[n times] (sort-by key (frequencies (map second (re-seq #"(?m)^\((?:deftest|deftwin|defspec|defsim)\s+(?:\^\S+\s+)?([^\s)]+)" (:text file)))))
+        :when (< 1 (long times))]
+    (str (:path file) ":1: " times " tests are named " n)))
+
+(deftest tests-of-a-file-have-different-names
+  (is (= [] (mapcat repeated-tests (project/files ["modules" "apps" "tools"] [".clj" ".cljs" ".cljc"]))))
+  (is (= ["a.clj:1: 2 tests are named x"] (repeated-tests {:path "a.clj" :text "(deftest x)\n(deftest ^:slow x)\n(deftest y)"}))))

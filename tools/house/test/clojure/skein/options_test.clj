@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.options-test
-  "Holds every public function and macro that takes options to one shape; see doc/decisions/0105."
+  "Checks that every public function and macro takes options in the same way, see doc/decisions/0105."
   (:require
    [clojure.set :as set]
    [clojure.string :as str]
@@ -68,7 +68,7 @@
    #'t/leak-free #(t/leak-free %)})
 
 (def ^:private last-as-in-core-async
-  "What core.async names has its options where core.async has them."
+  "Functions of core.async, whose options are where core.async has them."
   #{#'a/alts! #'a/alts!! #'a/do-alts #'flow/ping #'flow/ping-proc #'flow/futurize #'flow/process})
 
 (def ^:private options-are-the-argument
@@ -138,7 +138,7 @@
       (is (str/includes? (str (ex-message e)) ":no-such-option"))
       (is (re-find #":\w" (str/replace (str (ex-message e)) ":no-such-option" ""))))))
 
-(deftest an-option-that-is-nil-is-none
+(deftest a-nil-option-counts-as-absent
   (doseq [[v call] known
           :let [option ({#'a/alts! :priority #'a/alts!! :priority #'a/do-alts :priority
                          #'channels/batch :within #'channels/gate :on-drop
@@ -178,7 +178,7 @@
   (doseq [[sym args] (lane-arglists) :when (in-lanes sym)]
     (is (= #{:first} (set (keep place args))) (str sym))))
 
-(deftest a-time-that-is-not-above-0-is-over-at-once
+(deftest a-time-limit-of-0-or-below-ends-at-once
   (doseq [ms [0 -1 -1.5 Long/MIN_VALUE]]
     (testing (str ms)
       (is (nil? (a/<!! (a/timeout ms))))

@@ -28,7 +28,7 @@
   (mapv second (re-seq #"<module>(.+?)</module>" (first (str/split (slurp "pom.xml") #"</modules>")))))
 
 (def lanes
-  "The folders of the modules that need much which the others don't. Each is in a profile of pom.xml, and not on this class path."
+  "The folders of the modules with large dependencies. Each is in a profile of pom.xml, and not on this class path."
   (mapv second (re-seq #"<module>(.+?)</module>" (re-find #"(?s)<profiles>.*</profiles>" (slurp "pom.xml")))))
 
 (defn- clojure-of [modules]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.publishing-test
-  "What the project says of its versions is what it tests, and its list of guides is whole."
+  "The versions in doc/versions.md are those that are tested, and the list of guides is complete."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]

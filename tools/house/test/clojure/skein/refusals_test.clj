@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.refusals-test
-  "Calls the public functions with what makes no sense in each place: what is thrown says which argument it was."
+  "Calls the public functions with a bad value for each argument. The exception must name the argument."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
@@ -210,7 +210,7 @@
   [nil 5 "x" :k wrong-arity (doto (a/chan) a/close!)])
 
 (defn- thrown-by
-  "What `f` throws, or nil; also if it waits for too long, since waiting is not what is tested here."
+  "Returns the exception of `f`, or nil, also if `f` waits for too long: waiting is not tested here."
   [f]
   (let [outcome (promise)
         thread (Thread. (fn run []
@@ -223,7 +223,7 @@
       thrown)))
 
 (defn- drop-in?
-  "Returns whether core.async's contract, or the function that was given, says what is thrown."
+  "Returns whether the exception is specified by core.async, or comes from the given function."
   [thrown]
   (or (instance? ArityException thrown)
       (re-find #"buffer must be supplied|Can't put nil|at least one channel operation|mode must be one of|workload must be"

@@ -15,7 +15,7 @@
       (binding [*command-line-args* [(pr-str setup)] *out* (java.io.StringWriter.)]
         (load-file "examples/slow_downloads.clj")))))
 
-(deftest every-way-gets-all-files-if-the-server-lets-it
+(deftest every-contestant-gets-all-files
   (is (= (concat (repeat 5 [10 0]) (repeat 6 [60 0]))
          (map (juxt :files :resets) (run 60)))))
 

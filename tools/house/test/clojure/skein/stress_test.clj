@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.stress-test
-  "The tests of `./skein stress` compile. They run for minutes, so nothing else would notice when they don't."
+  "The tests of `./skein stress` compile. They run for minutes, so no other test runs them."
   (:require
    [clojure.java.io :as io]
    [clojure.java.shell :refer [sh]]

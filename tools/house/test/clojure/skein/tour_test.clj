@@ -14,7 +14,7 @@
     (binding [test/*testing-vars* nil, *command-line-args* arguments, *in* (java.io.StringReader. "")]
       (with-out-str (load-file "tools/tour/run.clj")))))
 
-(deftest each-step-shows-its-code-and-what-comes-of-it
+(deftest each-step-shows-its-code-and-its-result
   (let [text (tour "--go")
         begins (map #(str/index-of text (str "\n" % "/7  ")) (range 1 8))]
     (is (every? some? begins))

@@ -15,7 +15,7 @@
 (def ^:private deadline-minutes 5)
 
 (defn- run-process
-  "Returns what a command prints to both outputs; it is killed at the deadline."
+  "Returns the output of a command, of both streams. The command is killed at the deadline."
   [command]
   (let [out (File/createTempFile "skein-warnings" ".txt")
         process (-> (ProcessBuilder. ^List (vec command))
@@ -52,7 +52,7 @@
     line))
 
 (defn- loadable-paths
-  "The Clojure files in `folders` but for scripts, which do their work when they are loaded."
+  "Returns the Clojure files in `folders`, without scripts, which do their work when they are loaded."
   [& folders]
   (for [{:keys [path]} (project/files folders [".clj"])
         :when (not (re-find #"run_tests\.clj$" path))]
