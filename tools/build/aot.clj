@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns aot
-  "Adds a module's Clojure, compiled, to its jar, beside the sources.
+  "Adds the compiled Clojure of a module to its jar, beside the sources.
 
       java -cp CLASS-PATH clojure.main tools/build/aot.clj SOURCES JAR
 
@@ -8,8 +8,8 @@
   the jar all files have one time, so that the same sources give the same jar; here the
   class files get a later one.
 
-  Calls are not linked directly: compiled code asks nothing of Clojure's own functions but that
-  they exist, so it runs on any version that has them, and `with-redefs` sees every call."
+  Calls are not linked directly. So compiled code only needs Clojure's own functions to exist, runs
+  on any version that has them, and `with-redefs` affects every call."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str])
@@ -20,7 +20,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private later-ms "More than the two seconds to which a jar's times are exact." 10000)
+(def ^:private later-ms "More than two seconds, the resolution of times in a jar." 10000)
 
 (defn- files-below [^File folder]
   (sort (filter (fn file? [^File f] (.isFile f)) (file-seq folder))))
@@ -46,8 +46,8 @@
   (io/resource (str (str/replace (namespace-munge n) \. \/) ".clj")))
 
 (defn- compile-all!
-  "Compiles the namespaces of the source folder into `classes`, but for those that require what only
-  some users have. What they require of other modules is loaded before, and so is not compiled."
+  "Compiles the namespaces of the source folder into `classes`, except those that require a library that only
+  some users have. Namespaces of other modules are loaded before, so they are not compiled."
   [^File sources classes]
   (let [clojure? (fn clojure? [^File f] (str/ends-with? (.getName f) ".clj"))
         forms (filter (fn complete? [form] (every? on-class-path? (required form)))

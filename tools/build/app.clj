@@ -20,7 +20,7 @@
 
 (set! *warn-on-reflection* true)
 
-;; One time for all entries: the jar's bytes then depend on its content alone.
+;; All entries have one time, so the jar's bytes depend on its content alone.
 (def ^:private entry-time (FileTime/fromMillis 946684800000))
 
 (defn- delete-tree! [^File folder]
@@ -43,7 +43,7 @@
 
 (defn- without-refer
   "Returns what the macro `ns` expands to, changed so that a namespace refers to clojure.core's names only while it is compiled. Its
-  classes hold the vars themselves. To enter 700 names into each namespace took half of the time of loading it."
+  classes hold the vars themselves. Referring 700 names took half of the time of loading a namespace."
   [expansion]
   (walk/postwalk (fn change [form] (if (= refer-core form) (list `when `*compile-files* form) form)) expansion))
 

@@ -22,7 +22,7 @@
 (def ^:private class-folder "target/classes")
 
 (defn- fail!
-  "Ends the build with one line. The CLI would show an exception with its trace."
+  "Ends the build with one line. For an exception, the CLI would print a stack trace."
   [message]
   (binding [*out* *err*]
     (println (str "skein: " message)))
@@ -37,7 +37,7 @@
 
 (defn- sources-of-dependencies
   "Returns the folders of Java that the module's local dependencies hold. The CLI compiles
-  the modules in no order that we know, so javac reads these where it would need classes."
+  the modules in an unknown order, so javac reads these sources instead of classes."
   []
   (for [{:local/keys [root]} (vals (:deps (edn/read-string (slurp (b/resolve-path "deps.edn")))))
         :when root
@@ -63,8 +63,8 @@
 
   opts  ignored; the CLI passes a map
 
-  A failure ends the process with one line and exit code 1, and takes the folder
-  away: its being there is how the CLI knows that the work is done."
+  A failure ends the process with one line and exit code 1, and removes the folder,
+  because the CLI takes its existence as a sign that the work is done."
   [_opts]
   (check-java!)
   (b/delete {:path class-folder})

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Building what is missing or stale, for the launcher ../../skein, which reads this file: Maven's
+# Builds what is missing or stale, for the launcher ../../skein, which reads this file: Maven's
 # part, the application's jar, and its start-up cache.
 #
 # What it makes lives in target/skein: two stamps (base: Maven's part; app: the
-# application jar), app.jar, lib/ (the libraries that it needs, because who runs it may not be allowed to read the
+# application jar), app.jar, lib/ (the libraries that it needs, because its user may have no permission to read the
 # builder's repository), cache/ (one start-up cache a JDK), build.log, lock.
 
-# --- What is built, and is it fresh? ---------------------------------------------
+# --- Modules, class paths and stamps ---------------------------------------------
 
 # Sets modules to the folders that pom.xml lists, such as modules/fold: the one list there is.
 list_modules() {
@@ -23,7 +23,7 @@ list_modules() {
   done <"$root/pom.xml"
 }
 
-# Sets lanes to the modules that pom.xml keeps in profiles of their names: they are built when they are asked for.
+# Sets lanes to the modules that pom.xml has in profiles of their names. They are built on request only.
 list_lanes() {
   lanes= profiles=
   while IFS= read -r line; do
@@ -44,7 +44,7 @@ add_module() { # FOLDER
 }
 
 # Sets class_path to that of MODULE in SCOPE, jars to the libraries in it, and sources to the folders and
-# files that it is built from; false if something is not there. Clojure sources are read where they stand.
+# files that it is built from; false if something is missing. Clojure sources are used without a build.
 read_class_path() { # MODULE runtime|test|provided
   class_path= jars= sources=
   [ -r "$root/$1/target/classpath/$2" ] || return 1
@@ -76,7 +76,7 @@ fresh() { # STAMP PATH...
   [ -z "$(find "$@" -newer "$stamp" 2>/dev/null)" ]
 }
 
-# Clojure sources don't count here: they are read where they stand.
+# Clojure sources don't count here, because they are used without a build.
 base_fresh() {
   list_modules
   set -- "$root/pom.xml"
@@ -106,7 +106,7 @@ alive() { # PROCESS-ID
   kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null 2>&1
 }
 
-# The lock is a symbolic link to its owner's process id: made atomically, owner and all.
+# The lock is a symbolic link to its owner's process id, so lock and owner are written atomically.
 lock() {
   mkdir -p "$state" 2>/dev/null && [ -w "$state" ] ||
     fail "the project is not built, or changed since, and $root can't be written; run ./skein wf --version once as a user who may write there."
@@ -118,7 +118,7 @@ lock() {
     else
       tries=$((tries + 1))
       [ "$tries" -lt 900 ] ||
-        fail "waited 15 minutes for the build of process ${owner:-?}; if it is none, remove $state/lock and $state/lock.steal."
+        fail "waited 15 minutes for the build of process ${owner:-?}; if there is no such build, remove $state/lock and $state/lock.steal."
       progress "waiting for the build of process ${owner:-?}"
       sleep 1
     fi
@@ -129,7 +129,7 @@ lock() {
   trap 'exit 143' TERM
 }
 
-# Of several that see a dead owner, one removes the lock, and only while it is still his.
+# If several processes see that the owner is dead, one of them removes the lock, and only if the owner is still the same.
 steal_lock() { # OWNER
   if mkdir "$state/lock.steal" 2>/dev/null; then
     [ "$(readlink "$state/lock")" != "$1" ] || rm -f "$state/lock"
@@ -145,7 +145,7 @@ unlock() {
   clear_progress
 }
 
-# The first thing that Maven could not fetch, if that is why it failed.
+# Prints the first artifact that Maven could not fetch, if that is why it failed.
 unfetched() {
   sed -n -e 's/.*Could not transfer artifact \([^ ]*\) from.*/\1/p' \
     -e 's/.*Could not find artifact \([^ ]*\) in .*/\1/p' \
@@ -160,7 +160,7 @@ maven_failed() {
   fail "the build failed: ${error:-Maven gave no reason}. Its log: $log"
 }
 
-# The JDK found here is Maven's own too, so the pom's toolchain accepts it wherever it is.
+# Maven runs on the JDK found here too, so the pom's toolchain accepts it in any folder.
 build_base() {
   command -v mvn >/dev/null 2>&1 ||
     fail "the project must be built, and there is no Maven (mvn) on PATH; install Maven 3.8 or newer (Debian: apt install maven, macOS: brew install maven)."
@@ -177,7 +177,7 @@ build_base() {
   base_fresh || fail "the build left no class path, or sources changed meanwhile. Its log: $log"
 }
 
-# Builds a module that has a profile of its own; the others are there.
+# Builds a module that has a profile of its own. The others must be built.
 build_lane() { # MODULE
   progress "building ${1##*/} (the first build fetches what it needs)"
   : >"$state/${1##*/}.new"
@@ -251,7 +251,7 @@ ensure_app() {
 
 # --- The start-up cache ----------------------------------------------------------
 
-# Makes file $cache. One that can't be made stays empty, so that it is not tried every time.
+# Makes the file $cache. If that fails, the file stays empty, so that later starts don't try again.
 make_cache() {
   progress "preparing a fast start with Java $java_version"
   java=$java_home/bin/java
@@ -267,7 +267,7 @@ make_cache() {
   rm -f "$cache.list"
 }
 
-# Sets cache_flag, or leaves it empty: without a cache the start is slower, nothing else.
+# Sets cache_flag, or leaves it empty. Without a cache only the start is slower.
 # The file's name holds the JDK's version and place; the JVM itself checks the rest.
 ensure_cache() {
   IFS=/

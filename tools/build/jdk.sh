@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finding a JDK, for the launcher ../../skein, which reads this file.
+# Finds a JDK, for the launcher ../../skein, which reads this file.
 
 min_java=21
 
-# Sets java_version and java_major to those of the JDK in FOLDER; false if it is none.
+# Sets java_version and java_major to those of the JDK in FOLDER; false if there is none.
 read_java_version() { # FOLDER
   [ -x "$1/bin/java" ] || return 1
   java_version=
@@ -66,14 +66,14 @@ check_named_java() {
     fail "SKEIN_JAVA_HOME is Java ${java_version:-of an unknown version} ($SKEIN_JAVA_HOME), but Skein needs $min_java or newer; name such a JDK's folder, or unset it to have one searched."
 }
 
-# The seen JDKs in words, each once: several names often lead to one folder.
+# Prints the JDKs that were found, each once, because several names often lead to one folder.
 seen_java_text() {
   printf '%s' "$seen_java" | while read -r version folder; do
     printf '%s in %s\n' "$version" "$(cd -P "$folder" && pwd)"
   done | sort -u | sed -e ':a' -e '$!N' -e 's/\n/, /' -e 'ta'
 }
 
-# Sets java_home to a JDK that has PROGRAM: the first that will do of SKEIN_JAVA_HOME,
+# Sets java_home to a JDK that has PROGRAM: the first suitable one of SKEIN_JAVA_HOME,
 # JAVA_HOME and PATH, else the newest of the usual folders.
 find_java() { # java|javac
   needed=$1 java_home='' seen_java='' best_java=$((min_java - 1))

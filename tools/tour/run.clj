@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein tour [--go]
 (ns tour.run
-  "Shows a Clojure file step by step: says what a step is about, shows its code, runs it, shows its value. A step begins
-  with a comment of three semicolons, its title; the comment below it is what is said."
+  "Shows a Clojure file step by step: prints the text of a step and its code, runs the code, and prints its value. A step begins
+  with a comment of three semicolons, its title. The comment below it is its text."
   (:require
    [clojure.string :as str])
   (:import
@@ -14,7 +14,7 @@
 (def ^:private file "examples/tour.clj")
 
 (def ^:private help
-  "Shows in a minute what Skein does: seven steps, each as code that is run.
+  "Shows in a minute what Skein does, in seven steps. It prints and runs the code of each.
 
 usage: skein tour [--go]
 
@@ -41,7 +41,7 @@ The code is examples/tour.clj: change it, and run the tour again.
 
 (defn- steps
   "Returns the steps of the program `text`, maps of :title, :said and :code, lists of lines, and :line, the number of the first
-  line of code. What stands before the first title is the step of no title."
+  line of code. The code before the first title is a step without a title."
   [text]
   (let [numbered (map vector (rest (range)) (str/split-lines text))
         [before after] (split-with (complement title?) numbered)]
@@ -53,7 +53,7 @@ The code is examples/tour.clj: change it, and run the tour again.
               steps)))))
 
 (defn- evaluate
-  "Evaluates the code of a step in the present namespace, with the file's lines; returns the value of its last form."
+  "Evaluates the code of a step in the current namespace, with the file's line numbers. Returns the value of its last form."
   [{:keys [code line]}]
   (let [in (LineNumberingPushbackReader. (StringReader. (str/join "\n" code)))]
     (.setLineNumber in line)
@@ -75,14 +75,14 @@ The code is examples/tour.clj: change it, and run the tour again.
   (flush))
 
 (defn- wait-for-enter
-  "Returns whether to go on."
+  "Returns whether to continue."
   []
   (print "\n[Enter: the next step, q: the end] ")
   (flush)
   (not (contains? #{nil "q"} (read-line))))
 
 (defn- run
-  "Shows all steps; between two it asks `next?`, a function of no argument, whether to go on."
+  "Shows all steps. Before each further step it calls `next?`, and stops unless that returns true."
   [next?]
   (let [[before & all] (steps (slurp file))]
     (binding [*ns* *ns*, *warn-on-reflection* false]

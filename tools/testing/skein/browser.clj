@@ -3,7 +3,7 @@
   "Headless Chromium for tests of pages, driven through the JDK's own WebSocket client.
 
   * `with-browser`, `open!`, `js`, `wait-for!`, `key!`, `screenshot!`
-  * `heard`: what the page has logged, and `asked`: which addresses it has asked"
+  * `heard` returns the errors of the page, and `asked` the URLs that it has requested"
   (:require
    [clojure.data.json :as json]
    [clojure.java.io :as io]
@@ -106,7 +106,7 @@
          (catch Throwable t (close! {:process process :profile profile}) (throw t)))))
 
 (defmacro with-browser
-  "Evaluates the body with `browser` bound to one that is ended then."
+  "Evaluates the body with `browser` bound to a new browser, which is ended afterwards."
   [[browser] & body]
   `(let [~browser (start!)]
      (try ~@body (finally (close! ~browser)))))
@@ -140,7 +140,7 @@
     (call! browser "Input.dispatchKeyEvent" (assoc params "type" "keyUp"))))
 
 (defn type!
-  "Types `text` where the focus is."
+  "Types `text` into the focused element."
   [browser text]
   (call! browser "Input.insertText" {"text" text}))
 
@@ -161,13 +161,13 @@
   (keep (fn of [m] (when (= method (m "method")) (m "params"))) @events))
 
 (defn heard
-  "Returns what went wrong in the page: exceptions, what it has logged as errors, what the browser has refused."
+  "Returns the errors of the page: exceptions, logged errors, and what the browser has refused."
   [browser]
   (concat (map (fn thrown [p] (get-in p ["exceptionDetails" "exception" "description"])) (told browser "Runtime.exceptionThrown"))
           (for [p (told browser "Runtime.consoleAPICalled") :when (#{"error" "warning" "assert"} (p "type"))] (str (p "args")))
           (for [{:strs [entry]} (told browser "Log.entryAdded") :when (#{"error" "warning"} (entry "level"))] (str (entry "text") " " (entry "url")))))
 
 (defn asked
-  "Returns the addresses that the page has asked for."
+  "Returns the URLs that the page has requested."
   [browser]
   (map (fn url [p] (get-in p ["request" "url"])) (told browser "Network.requestWillBeSent")))

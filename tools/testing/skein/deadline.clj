@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.deadline
-  "Deadlines for concurrency tests: what is stuck is dumped, then the test fails."
+  "Deadlines for concurrency tests: at the deadline the threads are dumped, and the test fails."
   (:require
    [clojure.string :as str]
    [clojure.test :as test]
@@ -13,7 +13,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const deadline-ms
-  "Generous, because it is reached only by a test that hangs."
+  "Generous, because only a test that hangs reaches it."
   30000)
 
 (defn- all-threads

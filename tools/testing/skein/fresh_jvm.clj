@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fresh-jvm
-  "What a JVM of its own prints, started with options or for a script."
+  "Runs a JVM with options or for a script, and returns its output."
   (:require
    [clojure.string :as str])
   (:import
@@ -9,7 +9,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private ^:const max-minutes "Generous, because it is reached only by a JVM that hangs: on a busy machine Spark takes minutes to start." 10)
+(def ^:private ^:const max-minutes "Generous, because only a JVM that hangs reaches it: on a busy machine Spark takes minutes to start." 10)
 
 (defn output
   "Returns what clojure.main prints to both outputs, in a new JVM with these options and the

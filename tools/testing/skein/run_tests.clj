@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; The test runner of one module: clojure.main run_tests.clj MODULE [NAMESPACE...]
 ;; `./skein test` starts it once for each module, in a process with that module's class path.
-;; It finds every *_test.clj, runs it, and writes how many deftests passed and failed to the file
-;; that the property skein.test.counts names, for the launcher to add up.
+;; It runs every *_test.clj, and writes the numbers of deftests that passed and failed to the file
+;; that the property skein.test.counts names. The launcher adds them up.
 (ns skein.run-tests
   "Runs the test namespaces, all or those named on the command line, and exits
   with 1 when a test failed, when none ran, or when the whole run hangs."
@@ -30,7 +30,7 @@
     (doseq [frame frames] (println "   " (str frame)))))
 
 (defn- start-watchdog!
-  "A hanging run says where it hangs, then dies, rather than being killed dumb."
+  "Starts a thread that prints all stacks of a hanging run and ends it."
   []
   (doto (Thread. ^Runnable (fn watch []
                              (Thread/sleep (long deadline-ms))
@@ -43,7 +43,7 @@
     (.start)))
 
 (defn- run-var
-  "Runs one deftest; returns whether every assertion of it held, and at least one was made."
+  "Runs one deftest. Returns whether all its assertions held and there was at least one."
   [v]
   (let [before @test/*report-counters*]
     (test/test-vars [v])

@@ -29,7 +29,7 @@
 (t/deftrace isodd? "Whether n is odd." [n] (if (zero? (long n)) false (iseven? (dec (long n)))))
 
 (defn- said-of
-  "What is said when (foo n) fails: where it is printed, or in the exception's message."
+  "Returns the report on the failure of (foo n): the printed text, or the exception's message."
   [n]
   (let [message (volatile! nil)
         printed (with-out-str (try (foo n) (catch Exception e (vreset! message (ex-message e)))))

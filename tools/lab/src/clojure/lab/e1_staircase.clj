@@ -2,7 +2,7 @@
 (ns lab.e1-staircase
   "Blocks that sleep, more of them than a pool has threads. After Eli Bendersky, 2017.
 
-  n blocks sleep for 10 ms each and put a number on one channel; the caller takes n numbers. The channel is unbuffered, as
+  n blocks sleep for 10 ms each and put a number on one channel; the caller takes n numbers. The channel is unbuffered as
   published, but where more puts would wait on it than the 1024 that a channel allows.
 
       java -cp \"$(./skein classpath):.\" clojure.main -m lab.e1-staircase"

@@ -19,11 +19,11 @@
   (defmacro ^:private async [& body] `(a/async ~@body)))
 
 (measure/when-on ["core.async-1.7.701" "core.async-1.9.865"]
-  (defn call-now "Stands where a block of core.async is given to a pool." [f] (f))
+  (defn call-now "Calls `f` at once, where core.async would give the block to a pool." [f] (f))
 
   (defmacro ^:private async
-    "A block of core.async that begins on its caller's thread, as the article's macro does; that one
-    hands its result over in a ThreadLocal, and loses it when the body parks. This one does not."
+    "Starts a block of core.async on its caller's thread, as the article's macro does. The article's macro
+    passes its result in a ThreadLocal and loses it when the body parks; this one does not."
     [& body]
     (walk/postwalk-replace {'clojure.core.async.impl.dispatch/run `call-now}
                            ((requiring-resolve 'clojure.core.async.impl.go/go-impl) &env body))))

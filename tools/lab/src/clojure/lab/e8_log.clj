@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.e8-log
-  "The parts that the designs of lab.e8-wide-finder share: a sample log, its chunks, its lines as strings, their tallies."
+  "The common parts of the designs in lab.e8-wide-finder: a sample log, its chunks, its lines as strings, and their tallies."
   (:require
    [clojure.java.io :as io]
    [lab.measure :as measure]
@@ -17,7 +17,7 @@
   (into {} (map (fn [k] [k (new-tally)])) names))
 
 (defn sample
-  "Returns the path of a log of so many megabytes without odd lines, made once a run."
+  "Returns the path of a log of `mb` megabytes without odd lines, which is made once a run."
   [megabytes]
   (measure/once "log"
                 #(let [file (File/createTempFile "skein-lab" ".log" (measure/shared-folder))]
@@ -55,7 +55,7 @@
           (add tallies :refs referrer 1))))))
 
 (defn count-line
-  "Adds what a line says: `add` is called with the tallies, the name of one, a key and a number."
+  "Counts a line: calls `add` with the tallies, the name of one, a key and a number."
   [add tallies ^String line]
   (let [fields (.split line " ")]
     (when (and (< 10 (alength fields)) (= "\"GET" (aget fields 5)))
@@ -71,7 +71,7 @@
 (defn sort-ten "Returns the ten greatest of a map from key to number, by sorting all." [counts]
   (mapv pair (take 10 (sort greater-first counts))))
 
-(defn select-ten "As `sort-ten`, in one pass." [counts]
+(defn select-ten "Like `sort-ten`, in one pass." [counts]
   (mapv pair (reduce (fn [ten entry]
                        (if (and (= 10 (count ten)) (pos? (long (greater-first entry (peek ten)))))
                          ten

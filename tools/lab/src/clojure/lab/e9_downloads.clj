@@ -18,7 +18,7 @@
    :tiny {:few 5, :many 60, :varied 20, :kilobytes 5, :max-open 20, :budget-ms 0}})
 
 (defn- download
-  "Returns how many bytes came."
+  "Returns the number of bytes received."
   [site n]
   (count (slurp (str site n))))
 

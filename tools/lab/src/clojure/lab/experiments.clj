@@ -6,17 +6,17 @@
 
     :id :name :title   \"e1\", \"staircase\", and a heading
     :ns                its program
-    :heap              \"1g\": of its processes, touched beforehand, where the first touch of memory would be measured too
-    :libraries         a process for each: \"skein\", \"clojure\", or a peer in tools/bench/peers
+    :heap              such as \"1g\": the heap of its processes, touched beforehand so that the first touch is not measured
+    :libraries         each has a process: \"skein\", \"clojure\", or a peer in tools/bench/peers
     :source            a key of `sources`
-    :protocol          what is done, in a sentence or two
+    :protocol          the procedure, in a sentence or two
     :published         row -> figures as published
-    :base              {:column or :row title}: what the others are compared with
+    :base              {:column or :row title}: the base of the ratios
     :threads?          whether platform threads are shown beside the figures
-    :serial            {:row :column}: over which speed-ups are shown
+    :serial            {:row :column}: the base of the speed-ups
     :plots             see lab.plots
 
-  lab.readings says in a sentence what the figures show."
+  lab.readings summarises the figures in a sentence."
   (:require
    [clojure.string :as str]))
 

@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.figures
-  "Measurements as tables: which cell holds what, compared with what.
+  "Turns measurements into tables with ratios.
 
   * `table`  a table as data
   * `text`   a table for a terminal
-  * `legend` what its signs mean
+  * `legend` explains its signs
   * `value`  one figure"
   (:require
    [clojure.string :as str])
@@ -92,13 +92,13 @@
   (str/join " " (cons text beside)))
 
 (defn legend
-  "Returns a sentence that says what stands beside the figures."
+  "Returns a sentence that explains the signs beside the figures."
   [{:keys [base threads? serial]} measurements]
   (str "× is how many times as long as " (or (:column base) (:row base))
        (when threads? "; +t is how many platform threads the process had at most, more than at its start")
        (when serial (str "; s is the speed-up over serial, on " (some :cores measurements) " cores"))
        (cond (once? measurements) "; each figure is of one run"
-             (some #{1} (keep :runs measurements)) "; once marks the figure of a single run, of what takes long")
+             (some #{1} (keep :runs measurements)) "; once marks the figure of a single run, which takes long")
        "."))
 
 (defn text

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.machine
-  "On what the figures were taken: a figure without that says nothing."
+  "Describes the machine and the programs: a figure means nothing without them."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str])
@@ -12,7 +12,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- output-of
-  "The first line that a command prints, or nil if there is no such command, or it fails."
+  "Returns the first line that a command prints, or nil if the command does not exist or fails."
   [& command]
   (try
     (let [process (.start (ProcessBuilder. ^java.util.List (vec command)))
@@ -32,7 +32,7 @@
 (def ^:private ^OperatingSystemMXBean os (ManagementFactory/getPlatformMXBean OperatingSystemMXBean))
 
 (defn load-of-others
-  "Returns the share of the processors, from 0 to 1, that other programs use now, which it watches for half a second."
+  "Watches the processors for half a second, and returns the share, from 0 to 1, that other programs use."
   []
   (.getCpuLoad os) ; what follows is of the time since
   (.getProcessCpuLoad os)

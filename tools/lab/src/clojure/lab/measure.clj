@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.measure
-  "What the program of an experiment stands on: the library it runs on, a stopwatch, and a way to say what it saw.
+  "What the programs of experiments share: the library of the process, a stopwatch, and output.
 
   * `main`           runs the program at one of its sizes, in a process of its own
-  * `when-on`        is code for some libraries alone
+  * `when-on`        is code for some libraries only
   * `alias-async!`   lets the same program run on core.async or on Skein
-  * `measure!`       times a function, checks what it returns
-  * `note!`          says something that is no time
-  * `once`           what the processes of an experiment share
+  * `measure!`       times a function and checks its result
+  * `note!`          emits a figure that is not a time
+  * `once`           computes data that the processes of an experiment share
 
   Properties of the process: lab.library, by default \"skein\"; lab.size, \"quick\"; lab.pipe, to print data; lab.shared,
   the folder for what is shared."
@@ -37,7 +37,7 @@
   (boolean (some #{library} libraries)))
 
 (defmacro when-on
-  "The body, where the process runs one of `libraries`, a string or several; elsewhere nil, uncompiled."
+  "Evaluates the body if the process runs one of `libraries`, a string or several. Otherwise returns nil, and does not compile the body."
   {:style/indent 1}
   [libraries & body]
   (when (apply on? (flatten [libraries])) `(do ~@body)))
@@ -63,13 +63,13 @@
         answer (f)]
     {:ms (/ (- (System/nanoTime) start) 1e6), :answer answer}))
 
-(def ^:private long-run-ms "What takes so long runs once." 8000)
+(def ^:private long-run-ms "A run that takes this long is not repeated." 8000)
 
 (defn- spent-ms [runs] (transduce (map :ms) + runs))
 
 (defn- samples
-  "Runs of `f`, at most nine and at least one, until the budget is spent; others before, of half the budget, to warm up. What takes
-  long runs once, and so does all when there is no budget."
+  "Returns the runs of `f`, at least one and at most nine, until the budget is spent. Runs `f` for half the budget before, to warm up.
+  If a run takes long, or if there is no budget, it is the only one."
   [f]
   (let [budget-ms (double *budget-ms*)
         first-run (timed f)]
@@ -85,13 +85,13 @@
 (defn- median [xs] (nth (sort xs) (quot (count xs) 2)))
 
 (defn- on-uncaught!
-  "Has `f` called with what no code catches, in any thread or block."
+  "Makes `f` the handler of uncaught exceptions of all threads and blocks."
   [f]
   (Thread/setDefaultUncaughtExceptionHandler
     (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ t] (f t)))))
 
 (defn- settle!
-  "Waits until nothing more fails, so that no other figure is blamed for it."
+  "Waits until no more exceptions come, so that they are not attributed to another figure."
   []
   (let [n-failed (atom 0)]
     (on-uncaught! (fn [_] (swap! n-failed inc)))
@@ -101,7 +101,7 @@
         (when (not= seen @n-failed) (recur))))))
 
 (defn- watched
-  "Calls `f`. If meanwhile something fails that no code catches, throws that: `f` would wait for its value for ever."
+  "Calls `f`. Throws an exception that is uncaught meanwhile in any thread: `f` would wait for ever for a value of that thread."
   [f]
   (let [caller (Thread/currentThread)
         handler (Thread/getDefaultUncaughtExceptionHandler)
@@ -122,8 +122,8 @@
   "Times `f`, and emits the median.
 
   m  :row, :column   where it stands in the table; by default the column is the library
-     :expected       what `f` must return, if it can be said
-     :per            number of operations; the figure is nanoseconds an operation then, else milliseconds
+     :expected       what `f` must return, if that is known
+     :per            the number of operations: the figure is then nanoseconds per operation, otherwise milliseconds
      :plain-threads? that it has a thread for each task, so that they are not counted
      and whatever else the report shows, such as :x for a plot"
   [{:keys [expected per] :as m} f]
@@ -145,17 +145,17 @@
                {:error (str (.getSimpleName (class t)) ": " (ex-message t))})))))
 
 (defn note!
-  "Emits what is no time: a measurement with :text, or :value and :unit. `f` returns what to merge into `m`."
+  "Emits a measurement that is not a time, with :text, or :value and :unit. `f` returns a map that is merged into `m`."
   [m f]
   (emit! (merge m (try (f) (catch Throwable t {:error (str (.getSimpleName (class t)) ": " (ex-message t))})))))
 
 (defn shared-folder
-  "Returns the folder for what the processes of a run share."
+  "Returns the folder for data that the processes of a run share."
   ^java.io.File []
   (io/file (or (System/getProperty "lab.shared") (System/getProperty "java.io.tmpdir"))))
 
 (defn once
-  "Returns `(f)`, data, made by the first process of a run that asks for it under the name `k`."
+  "Returns the data `(f)`. The first process of a run that asks for the name `k` computes it, the others read it."
   [k f]
   (if-not (System/getProperty "lab.shared")
     (f)
@@ -167,9 +167,9 @@
           made)))))
 
 (defn main
-  "Runs an experiment: `run` with the map of the asked size out of `sizes`. Ends the process, unless lab.stay is set.
+  "Runs an experiment: calls `run` with the map in `sizes` for the requested size. Ends the process, unless lab.stay is set.
 
-  sizes  {:full, :quick, :tiny -> map}; its :budget-ms is the time to measure one figure in, 400 if it is not said"
+  sizes  {:full, :quick, :tiny -> map}; :budget-ms in the map is the time for measuring one figure, by default 400"
   [sizes run]
   (let [size (get sizes (keyword (System/getProperty "lab.size" "quick")))]
     (binding [*budget-ms* (:budget-ms size *budget-ms*)]

@@ -3,7 +3,7 @@
   "The results as one web page, which needs no network: text, tables, plots, programs, machine.
 
   * `html`  the page
-  * `json`  what its plots are in"
+  * `json`  the format of its plots"
   (:require
    [clojure.string :as str]
    [lab.experiments :as experiments]
@@ -96,8 +96,8 @@
        (head "Skein's lab" css)
        "<body>\n"
        (element "h1" "Skein’s lab")
-       (element "p" "Published experiments on concurrency in Clojure, run again: on core.async as it was and is, on Clojure's and the "
-                "JDK's own means, and on Skein. Times do not carry over between machines; ratios mostly do.")
+       (element "p" "Published experiments on concurrency in Clojure, run again on old and new versions of core.async, on Clojure's and the "
+                "JDK's own means, and on Skein. Times depend on the machine; ratios mostly do not.")
        (apply str (for [text [note missing] :when text] (element "p" {:class "bad"} (escape text))))
        (element "nav" (for [{:keys [experiment]} experiments]
                         (element "a" {:href (str "#" (:id experiment))}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the plots, again when the page's colours change between light and dark, or its width does.
+// Draws the plots, and redraws them when the page's width or colour scheme changes.
 'use strict';
 (() => {
   const themes = {

@@ -1,10 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.peers
-  "The libraries that Skein is compared with. Each is a Maven project in tools/bench/peers that only names them."
+  "The libraries that Skein is compared with. Each has a Maven project in tools/bench/peers with that dependency only."
   (:require
-   [clojure.java.io :as io])
-  (:import
-   (java.lang ProcessBuilder$Redirect)))
+   [clojure.java.io :as io]))
 
 (set! *warn-on-reflection* true)
 
@@ -12,12 +10,10 @@
 
 (defn- resolve! [peer file]
   (let [command ["mvn" "-q" "-B" "-f" (str "tools/bench/peers/" peer ".xml") goal (str "-Dmdep.outputFile=" file)]
-        process (-> (ProcessBuilder. ^java.util.List command)
-                    (.redirectOutput ProcessBuilder$Redirect/INHERIT)
-                    (.redirectError ProcessBuilder$Redirect/INHERIT)
-                    .start)]
+        process (.start (.redirectErrorStream (ProcessBuilder. ^java.util.List command) true))
+        output (slurp (.getInputStream process))] ; escape sequences, if nothing is wrong
     (when-not (zero? (.waitFor process))
-      (throw (ex-info (str "Maven could not fetch " peer " to compare with; it needs the network once.") {:peer peer})))))
+      (throw (ex-info (str "Maven could not fetch " peer " to compare with; it needs the network once.\n" output) {:peer peer})))))
 
 (defn classpath
   "Returns the class path of `peer`, such as \"core.async-1.7.701\", which Maven resolves once."

@@ -4,12 +4,12 @@
 
   A plot of an experiment is a map:
 
-    :kind     :lines, of the figure by :x; or :bars, which are points on a logarithmic scale
-    :x        the title of that axis, of :lines
-    :y        :row or :column: what has a bar, of :bars
-    :color    :column, or nothing: then Skein's bars stand out
-    :panel    :row, :column or :panel: a plot for each value of it, of :panel by the number it begins with
-    :where    {:form text, :x-to number}: which measurements, if not all
+    :kind     :lines of the figure by :x, or :bars, which are points on a logarithmic scale
+    :x        the title of the x axis, for :lines
+    :y        :row or :column: each has a bar, for :bars
+    :color    :column; without it Skein's bars are highlighted
+    :panel    :row, :column or :panel: each value of it has a plot; values of :panel are sorted by their leading number
+    :where    {:form text, :x-to number}: selects measurements
     :log?     a logarithmic scale
     :title")
 
@@ -23,7 +23,7 @@
 (defn- ours? [title] (boolean (re-find #"(?i)^skein" title)))
 
 (defn- series
-  "The names among which colours tell: all columns, or Skein and others."
+  "Returns the names that have colours: all columns, or Skein and others."
   [{:keys [kind color]} measurements]
   (if (or color (= :lines kind))
     (vec (distinct (map :column measurements)))
@@ -44,7 +44,7 @@
 
 (defn- scale [log?] (if log? {:type "log"} {:zero true}))
 
-(def ^:private round-numbers "Where a logarithmic axis has lines."
+(def ^:private round-numbers "The grid lines of a logarithmic axis."
   (into [0] (for [power (range 0 9), digit [1 3]] (* digit (reduce * (repeat power 10))))))
 
 (def ^:private tooltip
@@ -70,7 +70,7 @@
               :tooltip tooltip}})
 
 (defn- bars-spec
-  "Bars begin at zero; a logarithmic scale has none, so there it is points."
+  "Returns the mark. Bars begin at zero, which a logarithmic scale does not have, so there the mark is a point."
   [{:keys [color? log?]} names unit]
   {:mark (if log? {:type "point", :filled true, :size 80, :opacity 1} {:type "bar", :cornerRadiusEnd 2})
    :height {:step (if color? 15 22)}

@@ -2,7 +2,7 @@
 (ns lab.process
   "Runs programs of the lab, each in a process of its own with one library on its class path.
 
-  * `classpath`  what a library needs
+  * `classpath`  returns the class path of a library
   * `run`        one program on one library, figure by figure
   * `stop!`      ends the program that runs"
   (:require
@@ -29,8 +29,8 @@
       .start))
 
 (defn- compile-peer!
-  "Compiles a release of core.async and the programs on it into a folder, so that its processes start sooner. Clojure takes
-  a source that has changed since instead. Skein is not compiled: it changes."
+  "Compiles a release of core.async and the programs on it into a folder, so that its processes start sooner. Clojure loads
+  a source instead if it has changed since. Skein is not compiled, because its sources change."
   [library path ^File folder]
   (let [new-folder (io/file (str folder ".new"))
         programs (for [{:keys [ns libraries]} experiments/experiments :when (some #{library} libraries)] ns)
@@ -76,7 +76,7 @@
           ["-cp" (str (classpath library) File/pathSeparator root) "clojure.main" "-m" n]))
 
 (defn- watch!
-  "Destroys `process` when `seen`, an atom with the time of its last sign of life, is older than the limit."
+  "Destroys `process` when `seen`, an atom with the time of its last sign of life, is too old."
   [^Process process seen limit-ms late]
   (future
     (while (not (.waitFor process 200 TimeUnit/MILLISECONDS))
@@ -101,7 +101,7 @@
     (not (zero? (.exitValue process))) (str "ended with exit code " (.exitValue process) ": " (first-words err))))
 
 (defn run
-  "Runs the program in namespace `n` on `library`. Returns nil, or why it failed, in words.
+  "Runs the program in namespace `n` on `library`. Returns nil, or a sentence that says why it failed.
 
   properties  of the process, a map of strings
   limit-ms    how long it may take for one figure

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.readings
-  "What the figures of an experiment show, in a sentence computed from them; it says so too where Skein loses."
+  "Computes a sentence from the figures of an experiment that says which library is faster, also if it is not Skein."
   (:require
    [clojure.string :as str]
    [lab.figures :as figures :refer [value]]))
@@ -32,7 +32,7 @@
 (def ^:private rivals ["core.async 1.7.701" "core.async 1.9.865"])
 
 (defn- against
-  "A clause: at `row`, `ours` against each of `others`."
+  "Returns a clause that compares `ours` with each of `others` at `row`."
   [ms row ours others label]
   (when-let [compared (listed (map #(faster (value ms row ours) (value ms row %) %) others))]
     (str label " is " compared)))

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.run
-  "./skein lab: runs the experiments one after the other, each contestant in a process of its own, and tells what came out:
-  tables on standard output, a page and data in files. If it is interrupted, it reports what is done."
+  "./skein lab: runs the experiments one after the other, each contestant in a process of its own. It prints tables, and writes a
+  page and data to files. If it is interrupted, it reports the figures so far."
   (:require
    [clojure.java.io :as io]
    [clojure.pprint :as pprint]
@@ -23,17 +23,17 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private limits-ms "How long a contestant may take for one figure." {:full 180000, :quick 30000, :tiny 60000})
+(def ^:private limits-ms "The time limit of a contestant for one figure." {:full 180000, :quick 30000, :tiny 60000})
 
 (def ^:private usage
   (str "usage: ./skein lab [OPTIONS...] [EXPERIMENT...]\n\n"
        "Runs the published experiments on core.async 1.7.701 and 1.9.865, on Clojure and the JDK, and on Skein,\n"
        "and writes report.html and results.edn.\n\n"
-       "  --quick       small sizes, under 90 s; without, some ten minutes\n"
-       "  --size SIZE   full, quick or tiny; tiny only shows that all of it works\n"
-       "  --out FOLDER  where to write, by default lab\n"
+       "  --quick       small sizes, under 90 s; without it about ten minutes\n"
+       "  --size SIZE   full, quick or tiny; tiny only shows that everything works\n"
+       "  --out FOLDER  where to write, by default target/lab\n"
        "  --help        this text\n\n"
-       "Experiments, all of them by default, by name or number:\n\n"
+       "Experiments, by name or number; by default all of them:\n\n"
        (str/join (for [{:keys [id name title]} experiments/experiments]
                    (format "  %-4s %-13s %s\n" id name title)))))
 
@@ -43,7 +43,7 @@
   (throw (ex-info message {::usage true})))
 
 (defn- from-caller
-  "The path of a file as its caller names it, who may stand elsewhere: the launcher says where."
+  "Returns the path of a file that is relative to the caller's folder, which the launcher passes on."
   [path]
   (let [caller (System/getenv "SKEIN_CALLED_FROM")]
     (if (and caller (not (.isAbsolute (io/file path)))) (str (io/file caller path)) path)))
@@ -131,7 +131,7 @@
 ;;;; Running
 
 (defn- run-library!
-  "Adds what one process gives to `state`: {:done [result], :now {:experiment :measurements :failures}}."
+  "Adds the figures of one process to `state`: {:done [result], :now {:experiment :measurements :failures}}."
   [state {:keys [experiment library]} size shared progress]
   (let [failure (process/run (:ns experiment) library {"lab.size" (name size), "lab.shared" shared} (limits-ms size)
                              (fn [m]
@@ -176,7 +176,7 @@
 (defn- results-of [{:keys [done now stopped?]} {:keys [size]} about]
   (assoc about
          :size size
-         :note (when stopped? "This run was interrupted: what follows was done until then.")
+         :note (when stopped? "This run was interrupted. These are the figures up to then.")
          :experiments (cond-> (vec done) (seq (concat (:measurements now) (:failures now))) (conj (finished now)))))
 
 (defn- about [args]
@@ -187,7 +187,7 @@
 (defn- busy-note []
   (let [load (double (machine/load-of-others))]
     (when (< 0.2 load)
-      (format "Other programs used %.0f %% of this machine when the run began. Trust no time." (* 100 load)))))
+      (format "Other programs used %.0f %% of this machine when the run began. The times are not reliable." (* 100 load)))))
 
 (defn- run-and-tell! [options args]
   (let [state (atom {:done []})
@@ -200,7 +200,7 @@
                         (process/stop!)
                         (progress! "")
                         @tell
-                        (println (str "\nInterrupted. What is done is in " (:out options) "/report.html"))
+                        (println (str "\nInterrupted. The figures so far are in " (:out options) "/report.html"))
                         (flush)))]
     (.addShutdownHook (Runtime/getRuntime) hook)
     (when note (println note))
@@ -208,7 +208,7 @@
     (when-not (:stopped? @state)
       (.removeShutdownHook (Runtime/getRuntime) hook)
       @tell
-      (println (str "\nThe report is " (:out options) "/report.html, the data " (:out options) "/results.edn")))))
+      (println (str "\nThe report is " (:out options) "/report.html, and the data is " (:out options) "/results.edn")))))
 
 (defn -main
   "Runs the lab. Exits with 2 for a wrong command line."

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.server
-  "A slow web server on loopback: each connection has a virtual thread, which waits, or sends no faster than it may."
+  "A slow web server on the loopback interface. Each connection has a virtual thread, which waits or limits its rate."
   (:import
    (java.io BufferedOutputStream BufferedReader InputStreamReader OutputStream)
    (java.net InetAddress ServerSocket Socket)
@@ -49,7 +49,7 @@
     (finally (.decrementAndGet n-open))))
 
 (defn with-server
-  "Calls `f` with the address of a server, which ends with it.
+  "Calls `f` with the address of a server, which stops when `f` returns.
 
   options  :delay-ms     function of a path's number: how long the answer \"page NUMBER\" takes
            :bytes-per-s  without :delay-ms: as many bytes as the path's number says, so many a second

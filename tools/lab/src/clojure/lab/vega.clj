@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.vega
-  "Vega and Vega-Lite, which draw the plots, out of their npm packages: fetched once, checked, kept in target/lab."
+  "Fetches Vega and Vega-Lite, which draw the plots, from their npm packages once, checks them, and keeps them in target/lab."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str])
@@ -23,7 +23,7 @@
   (throw (ex-info message data)))
 
 (defn- pack!
-  "Has npm fetch a package into `folder`; returns its archive."
+  "Fetches a package into `folder` with npm. Returns its archive."
   ^File [package ^File folder]
   (let [command ["npm" "pack" "--silent" package]
         process (-> (ProcessBuilder. ^java.util.List command)

@@ -34,7 +34,7 @@
   (run! #(.delete ^File %) (reverse (file-seq root))))
 
 (defn- finished
-  "The lines that a process prints, when it has ended; it is killed at the deadline."
+  "Waits for a process, which is killed at the deadline. Returns the lines that it printed."
   [command]
   (let [out (File/createTempFile "skein-lab-test" ".txt")
         process (-> (ProcessBuilder. ^List (vec command)) (.redirectErrorStream true) (.redirectOutput out) .start)]
@@ -50,7 +50,7 @@
   (for [{:keys [ns libraries]} lab.experiments/experiments :when (some #{library} libraries)] ns))
 
 (defn- measurements
-  "What the programs of `library` say at a tiny size, all in one process."
+  "Returns the output of the programs of `library` at a tiny size, all in one process."
   [library shared]
   (let [form (pr-str (list 'run! '#((requiring-resolve (symbol % "-main"))) (vec (programs-on library))))
         command (lab.process/command "NS" library {"lab.size" "tiny", "lab.pipe" "true", "lab.stay" "true", "lab.shared" shared})
@@ -77,11 +77,11 @@
     (is (= n (reduce * factors)))
     (is (every? #(.isProbablePrime (biginteger %) 20) factors))))
 
-(deftest a-wrong-answer-and-an-exception-are-told
+(deftest a-wrong-answer-and-an-exception-are-reported
   (is (str/includes? (with-out-str (lab.measure/measure! {:row "r" :expected 1} (constantly 2))) "wrong answer: 2, not 1"))
   (is (str/includes? (with-out-str (lab.measure/measure! {:row "r"} #(throw (ex-info "no" {})))) "ExceptionInfo: no")))
 
-(deftest what-fails-in-a-thread-ends-its-figure
+(deftest a-failure-in-a-thread-ends-its-figure
   (let [told (fn [f] (within-deadline (with-out-str (lab.measure/measure! {:row "r"} f))))
         forever (fn [begin!] (begin!) @(promise))
         failing (fn [] (.start (Thread. (fn [] (throw (ex-info "in a thread" {}))))))]
@@ -93,13 +93,13 @@
 
 ;;;; The run
 
-(deftest a-contestant-that-does-not-start-or-hangs-is-told
+(deftest a-contestant-that-fails-to-start-or-hangs-is-reported
   (testing "no such program"
     (is (re-find #"ended with exit code 1: .*no_such" (lab.process/run "lab.no-such" "clojure" {} 60000 identity))))
-  (testing "one that waits for ever"
+  (testing "a program that waits for ever"
     (is (re-find #"stopped, because it gave no figure" (lab.process/run "skein.sleeper" "skein" {} 2000 identity)))))
 
-(deftest the-rest-goes-on-when-a-contestant-fails
+(deftest a-failed-contestant-does-not-stop-the-rest
   (let [[e1 e10] (map lab.experiments/named ["e1" "e10"])
         state (atom {:done []})
         library "tools.trace-0.8.0"]
@@ -128,14 +128,14 @@
     (is (= [] (mapcat :failures (:experiments results))))
     (is (= #{"tools.trace 0.8.0" "Skein" "untraced"} (set (map :column (mapcat :measurements (:experiments results))))))
     (is (every? :reading (:experiments results)))
-    (testing "the page is whole, and asks no network"
+    (testing "the page is complete, and needs no network"
       (is (str/ends-with? page "</html>\n"))
       (is (str/includes? page "E10 Debugging"))
       (is (not (re-find #"(?:src|href)=\"(?!#|data:)" page)))
       (is (not (re-find #"@import|url\(" (subs page 0 (str/index-of page "</style>"))))))
     (is (not-any? #(str/includes? % "\u001B") lines) "progress is for terminals")))
 
-(deftest an-interrupted-run-tells-what-is-done
+(deftest an-interrupted-run-reports-its-results
   (let [out (folder)
         process (-> (ProcessBuilder. ^List (vec (lab-command "--size" "tiny" "--out" (str out) "e10" "e1" "e2")))
                     (.redirectErrorStream true) .start)]
@@ -202,7 +202,7 @@
   (is (nil? (lab.figures/value measured "b" "x")))
   (is (= [] (remove #(= "a" (:row %)) (mapcat (comp :values :data :spec) (lab.plots/plots experiment measured))))))
 
-(deftest panels-stand-in-the-order-of-their-numbers
+(deftest panels-are-in-the-order-of-their-numbers
   (let [e4 (lab.experiments/named "e4")
         cell (fn [n] {:row "r" :column "Skein go" :value 1.0 :unit "ms" :x 16 :panel (str n " compute")})]
     (is (= ["0 compute" "4 compute" "16 compute"]
@@ -219,7 +219,7 @@
   (doseq [{:keys [id]} lab.experiments/experiments]
     (is (nil? (lab.readings/reading id [])) id)))
 
-(deftest a-page-escapes-what-it-shows
+(deftest a-page-escapes-its-texts
   (is (= "{\"a\":[1,\"\\u003c/x>\\\"\\n\",null,true]}" (lab.page/json {:a [1 "</x>\"\n" nil true]})))
   (let [page (lab.page/html {:machine [["Java" "<b>"]] :started "now" :size :tiny :command "c" :note nil
                              :experiments [{:experiment experiment :measurements measured :failures [{:library "x" :message "<i>"}]

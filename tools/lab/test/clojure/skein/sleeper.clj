@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sleeper
-  "A program that waits for ever, for tests of what starts programs.")
+  "A program that waits for ever, for tests of code that starts programs.")
 
 (set! *warn-on-reflection* true)
 
