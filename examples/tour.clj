@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; ./skein tour shows this file step by step: a step is a comment with three semicolons, what is said about it, and its code.
+;; ./skein tour shows this file step by step. A step is a title, with three semicolons, then its text and its code.
 (ns examples.tour
   (:require
    [skein.async :refer [<! <!! <? <?? >! >!! async chan go timeout]]
@@ -14,8 +14,8 @@
 (set! *warn-on-reflection* true)
 
 ;;; Blocks may block
-;; A hundred blocks sleep for 100 ms each. They sleep side by side, whatever the number of processors.
-;; A pool of eight threads, on which go blocks of core.async run before version 1.9, does it in thirteen steps of 100 ms.
+;; A hundred blocks sleep for 100 ms each, all at the same time, on any number of processors.
+;; A pool of eight threads, as core.async has it before version 1.9, needs thirteen rounds of 100 ms.
 
 (defn ms [f]
   (let [start (System/nanoTime)] (f) (quot (- (System/nanoTime) start) 1000000)))
@@ -32,16 +32,16 @@
 {:blocks-ms in-blocks, :eight-threads-ms on-eight-threads}
 
 ;;; Blocks park in any function
-;; `sum-of` is a plain function, and so is what `map` calls. Both park the block that calls them.
-;; With core.async `<!` must stand in the go form itself.
+;; `sum-of` is a plain function, and `map` calls `<!`. Both park the block that calls them.
+;; With core.async, `<!` must be in the body of the go block itself.
 
 (defn sum-of [ports] (reduce + (map <! ports)))
 
 (<!! (go (sum-of [(go 1) (go (<! (timeout 20)) 2) (go 3)])))
 
 ;;; Errors arrive
-;; What a block throws is thrown again where its result is taken, through as many blocks as wait for each other.
-;; The trace tells who waited for the block that failed, with file and line.
+;; An exception of a block is thrown again where its result is taken, through any number of blocks.
+;; The trace names the blocks that waited for the one that failed, with file and line.
 
 (defn page [id]
   (async (if (pos? id) {:id id} (throw (ex-info "no such page" {:id id})))))
@@ -54,8 +54,8 @@
        (ex-data e)))
 
 ;;; A deadlock has a name
-;; A worker puts what it finds on the channel that it takes from. Once that is full, it waits for itself.
-;; The simulation says who waits in which line, and for whom.
+;; A worker takes from a channel and puts new work on the same channel. When the channel is full, it waits for itself.
+;; The simulation says which block waits, in which line, and for what.
 
 (defn crawl [found]
   (sim/check
@@ -70,8 +70,8 @@
 (try (crawl 2) (catch Exception e (println (ex-message e))))
 
 ;;; A race is found, and replayed
-;; Two withdrawals read the balance before either writes it, if the schedule wants it so. The test is run by many
-;; schedules; the one that fails is shortened, told as a story, and has a token, with which it fails again.
+;; In some schedules, two withdrawals read the balance before either writes it. The simulation runs the test under many
+;; schedules, and shortens the one that fails. It prints the steps, and a token that replays them.
 
 (defn withdraw! [account n audit]
   (go (let [balance @account]
@@ -93,8 +93,8 @@
      (catch Exception e [:again (ex-message (first (.getSuppressed e)))]))
 
 ;;; A fold over files
-;; One pass over a log, a hundred times over: how many lines, and the longest. All processors share the work, and
-;; the result is what `transduce` gives. On a terminal you see how far it is.
+;; One pass over a hundred copies of a log counts the lines and finds the longest. All processors share the work, and
+;; the result is that of `transduce`. On a terminal you see the progress.
 
 (defn show-progress [{:keys [done total]}]
   (when (Boolean/getBoolean "skein.stdout.terminal")
@@ -106,7 +106,7 @@
            (lines/lines (repeat 100 "examples/access.log")))
 
 ;;; A scope ends what it began
-;; One of three children fails. The scope cancels the others, waits until they have ended, and throws what the first threw.
+;; One of three children fails. The scope cancels the others, waits until they have ended, and throws that child's exception.
 
 (def ^CountDownLatch begun (CountDownLatch. 2))
 
