@@ -10,8 +10,8 @@ import skein.fold.files.Bytes;
 final class PartialLines {
     private static final int TAG = 7; // after the beginning of "stdout P "
 
-    private final Text[] waiting = {new Text(0), new Text(0)
-    }; // the parts read of a line of stdout, and of one of stderr
+    /* The parts read of a line of stdout, and of one of stderr. */
+    private final Text[] waiting = {new Text(0), new Text(0)};
     private final Text joined = new Text(0);
 
     /** Forgets the parts of lines whose rest has not come. */

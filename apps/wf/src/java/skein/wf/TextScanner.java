@@ -19,8 +19,8 @@ final class TextScanner extends Scanner {
     private final long[] word;
     private final long[] mask;
     private final boolean[] quoted;
-    private final boolean[]
-            needsPairs; // whether quotation marks in the field come in pairs; one alone may have ended it
+    /* Whether a lost quotation mark could go unnoticed, so that those in the field must come in pairs. */
+    private final boolean[] needsPairs;
     private final boolean[] numberNext;
     private final boolean[] mustHaveText;
     private final boolean[] padded;
@@ -111,12 +111,12 @@ final class TextScanner extends Scanner {
 
     @Override
     int scan(byte[] bytes, int at, int end, Rows batch, int row) {
-        int fault = quoted(bytes, at, end, batch, row);
+        int fault = scanWhole(bytes, at, end, batch, row);
         if (fault <= 0 || bare == null || Bytes.indexOf(bytes, at, end, (byte) '"') < end) return fault;
         return bare.scan(bytes, at, end, batch, row) == OK ? OK : fault;
     }
 
-    private int quoted(byte[] bytes, int at, int end, Rows batch, int row) {
+    private int scanWhole(byte[] bytes, int at, int end, Rows batch, int row) {
         if (at == end) return 0;
         if (!literalAt(0, bytes, at, end)) return 1;
         at += literals[0].length;
