@@ -10,7 +10,8 @@
   (:import
    (clojure.lang IReduceInit)
    (java.io File)
-   (java.util.concurrent CountDownLatch TimeUnit)
+   (java.lang.ref WeakReference)
+   (java.util.concurrent ConcurrentLinkedQueue CountDownLatch TimeUnit)
    (java.util.concurrent.locks LockSupport)
    (skein.fold.engine ClaimCheck CrewCheck RunCheck Stages)
    (skein.fold.memory Spans)
@@ -215,3 +216,13 @@
                 {:keys [value path reason]} (fold/explain {:parallelism 2, :grain 1} {:xform xform, :combine into, :step step} (reducible 500))]]
     (is (= [(into [] xform (range 500)) :serial "the source reduces itself, on one thread"] [value path reason]))
     (is (= #{(Thread/currentThread)} @threads))))
+
+(deftest accumulators-that-are-combined-are-released
+  (doseq [run [fold/fold fold/explain]
+          :let [made (ConcurrentLinkedQueue.)
+                living (fn living [] (System/gc) (count (filter #(.get ^WeakReference %) made)))
+                fresh (fn fresh [& _] (let [acc (Object.)] (.add made (WeakReference. acc)) acc))
+                most (atom 0)
+                step (fn [acc x] (LockSupport/parkNanos 100000) (when (= 290 x) (reset! most (living))) acc)]]
+    (within-deadline (run {:parallelism 2, :grain 1} {:identity fresh, :combine fresh, :step step} (map identity (range 300))))
+    (is (< 0 @most 20) (str (count made) " were made"))))

@@ -238,11 +238,14 @@ abstract class Run {
         of.right = part;
     }
 
+    /** Takes {@code part} out of the list, and empties it: otherwise the first part, which stays in use, would keep all others. */
     private void unlink(Part part) {
         if (part.left == null) head = part.right;
         else part.left.right = part.right;
         if (part.right == null) tail = part.left;
         else part.right.left = part.left;
+        part.left = part.right = null;
+        part.acc = null;
     }
 
     /** Ends the fold at {@code part}: nobody wants what is right of it, or in an unordered fold what nobody has taken. */
@@ -341,21 +344,22 @@ abstract class Run {
         part.acc = null;
         for (; ; pause()) {
             boolean withLeft;
-            Part other;
+            Object neighbours;
             synchronized (lock) {
                 if (isStopped(part)) return;
                 withLeft = part.left != null && part.left.done && isCombinable(part.left);
-                other = withLeft ? part.left : part.right;
+                Part other = withLeft ? part.left : part.right;
                 if (!withLeft && (other == null || !other.done || other.thrown != null || !isCombinable(part))) {
                     part.acc = acc;
                     part.done = true;
                     lock.notifyAll();
                     return;
                 }
+                neighbours = other.acc;
                 unlink(other);
                 lock.notifyAll();
             }
-            acc = withLeft ? combine(other.acc, acc) : combine(acc, other.acc);
+            acc = withLeft ? combine(neighbours, acc) : combine(acc, neighbours);
             if (acc instanceof Reduced reduced) {
                 acc = reduced.deref();
                 endAfter(part);
