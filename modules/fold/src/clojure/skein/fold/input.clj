@@ -27,12 +27,13 @@
 ;;;; Errors
 
 (defn- reason [e]
-  (cond
-    (instance? AccessDeniedException e) "its permissions forbid it"
-    (instance? ZipException e) (str "it is no gzip file, or a damaged one (" (ex-message e) ")")
-    (instance? FileSystemException e) (or (.getReason ^FileSystemException e) (ex-message e))
-    (instance? RuntimeException e) (str "it is damaged (" e ")")
-    :else (ex-message e)))
+  (let [said (or (ex-message e) (str e))] ; that of a closed channel says nothing
+    (cond
+      (instance? AccessDeniedException e) "its permissions forbid it"
+      (instance? ZipException e) (str "it is no gzip file, or a damaged one (" said ")")
+      (instance? FileSystemException e) (or (.getReason ^FileSystemException e) said)
+      (instance? RuntimeException e) (str "it is damaged (" e ")")
+      :else said)))
 
 (defn- failure [error path message & [data cause]]
   (ex-info message (assoc data :skein/error error, :path path) cause))

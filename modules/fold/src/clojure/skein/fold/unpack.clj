@@ -8,7 +8,7 @@
    [skein.impl.error :as error])
   (:import
    (clojure.lang Reflector)
-   (java.io BufferedInputStream ByteArrayInputStream InputStream SequenceInputStream)
+   (java.io BufferedInputStream ByteArrayInputStream IOException InputStream SequenceInputStream)
    (skein.fold.files Gzip)))
 
 (set! *warn-on-reflection* true)
@@ -59,7 +59,8 @@
                      (error/fail! :skein/no-unpacker
                                   (str "To read " path " takes " library " on the class path. Add it, or unpack the file.")
                                   {:path path, :library library})))]
-    (Reflector/invokeConstructor class (to-array (cons in more)))))
+    (try (Reflector/invokeConstructor class (to-array (cons in more)))
+         (catch Error e (throw (IOException. e)))))) ; such as one of native code that can't be loaded
 
 (defn- with-last-frame
   "Returns `in` with one more Zstandard frame, empty and to be skipped. Otherwise zstd-jni takes a frame that is cut off for the end,

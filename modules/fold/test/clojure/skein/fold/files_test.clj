@@ -6,11 +6,13 @@
    [clojure.test.check :as check]
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
-   [skein.fold.input :as input])
+   [skein.fold.input :as input]
+   [skein.fold.unpack :as unpack])
   (:import
    (clojure.lang ExceptionInfo)
    (com.github.luben.zstd ZstdOutputStream)
    (java.io ByteArrayInputStream ByteArrayOutputStream File FileOutputStream InputStream PipedInputStream PipedOutputStream)
+   (java.nio.channels ClosedChannelException)
    (java.nio.charset StandardCharsets)
    (java.util Arrays)
    (java.util.zip GZIPOutputStream)
@@ -97,6 +99,12 @@
       (is (= [:skein/no-unpacker "org.apache.commons/commons-compress"]
              (try (input/head file 1) (catch ExceptionInfo e ((juxt :skein/error :library) (ex-data e)))))))))
 
+(deftest a-library-that-can-not-begin-is-a-fault-of-the-file
+  (with-redefs-fn {#'unpack/kinds [{:name "any", :magic [97], :type "java.io.PushbackInputStream", :more [Integer/MAX_VALUE]}]}
+    (fn []
+      (with-content (.getBytes "a")
+        (fn [file] (is (= :skein/file-unreadable (try (feed-text file) (catch Throwable e (:skein/error (ex-data e)))))))))))
+
 (deftest streams-are-read-once-and-peeked-at-before
   (doseq [content [(gzip "a\nb\n") (.getBytes "a\nb\n")]]
     (let [file (input/stream "in" (ByteArrayInputStream. content))]
@@ -105,6 +113,11 @@
       (is (not (:repeatable? file)))
       (is (= "a\nb\n" (feed-text file)))
       (is (= :skein/file-unreadable (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e)))))))))
+
+(deftest a-fault-without-a-message-is-named
+  (let [closed (proxy [InputStream] [] (read [& _] (throw (ClosedChannelException.))))]
+    (is (= "java.nio.channels.ClosedChannelException"
+           (try (feed-text (input/stream "closed" closed)) (catch ExceptionInfo e (:reason (ex-data e))))))))
 
 (deftest a-packed-member-is-not-unpacked-twice
   (let [inner (gzip "a\n")
