@@ -63,20 +63,25 @@
         (.deliver w outcome)
         (recur)))))
 
+(defn- make-room
+  "Cleans `queue`, which has reached its capacity, and sets the length at which it is cleaned next."
+  {:jsdoc ["@noinline"]}
+  [queue]
+  (clean queue)
+  (when (>= (.size queue) max-waiting)
+    (error/fail! :skein/too-many-pending
+                 (str "No more than 1024 operations may wait on a channel. Let the others wait for their"
+                      " turn, or give the channel a dropping or sliding buffer.")
+                 {:limit max-waiting}))
+  (let [twice (* 2 (.size queue))]
+    (set! (.-cap queue) (cond (< twice first-cleaning) first-cleaning
+                              (< max-waiting twice) max-waiting
+                              :else twice))))
+
 (defn- enqueue
-  "Adds the waiter `w` to `queue`, whose capacity is the length at which it is cleaned next."
+  "Adds the waiter `w` to `queue`."
   [queue w]
-  (when ^boolean (.full queue)
-    (clean queue)
-    (when (>= (.size queue) max-waiting)
-      (error/fail! :skein/too-many-pending
-                   (str "No more than 1024 operations may wait on a channel. Let the others wait for their"
-                        " turn, or give the channel a dropping or sliding buffer.")
-                   {:limit max-waiting}))
-    (let [twice (* 2 (.size queue))]
-      (set! (.-cap queue) (cond (< twice first-cleaning) first-cleaning
-                                (< max-waiting twice) max-waiting
-                                :else twice))))
+  (when ^boolean (.full queue) (make-room queue))
   (.push queue w))
 
 (defn- waiting [] (ring/ring first-cleaning))
@@ -86,6 +91,21 @@
   []
   (error/fail! :skein/nil-put "Can't put nil on a channel, because nil means closed. Put a marker such as ::none." {}))
 
+(defn- admit
+  "Moves values of putters into the buffer of the channel `ch`."
+  {:jsdoc ["@noinline"]}
+  [ch]
+  (loop []
+    (when-not ^boolean (.full (.-buffer ch))
+      (let [putter (next-live (.-putters ch))]
+        (if (some? putter)
+          (let [x (.-x putter)]
+            (set! (.-x putter) nil)
+            (.deliver putter true)
+            (.insert ch x)
+            (recur))
+          (when ^boolean (.isClosed ch) (.end (.-buffer ch))))))))
+
 (deftype Channel [buffer origin ; or nil
                   ^:mutable takers ^:mutable putters ^:mutable closed?
                   ;; the exception with which the channel was closed
@@ -94,7 +114,7 @@
   (takeNow [this w]
     (if (and (some? buffer) (pos? (.size buffer)))
       (do (set! (.-v w) (.shift buffer))
-          (when (some? putters) (.admit this))
+          (when (some? putters) (admit this))
           true)
       (let [putter (next-live putters)]
         (cond
@@ -143,18 +163,6 @@
             (when (some? taker)
               (.deliver taker (.shift buffer))
               (recur)))))))
-  ;; Moves values of putters into the buffer.
-  (admit [this]
-    (loop []
-      (when-not ^boolean (.full buffer)
-        (let [putter (next-live putters)]
-          (if (some? putter)
-            (let [x (.-x putter)]
-              (set! (.-x putter) nil)
-              (.deliver putter true)
-              (.insert this x)
-              (recur))
-            (when ^boolean closed? (.end buffer)))))))
   (close [this]
     (when-not ^boolean closed?
       (set! closed? true)

@@ -110,15 +110,19 @@
                  (str "A channel to " verb " is wanted here, but this is " value ".")
                  {:value value})))
 
+(defn- foreign-source
+  "As `source`, for what is neither a channel nor a frame."
+  {:jsdoc ["@noinline"]}
+  [port]
+  (if-some [s (when (some? port)
+                (or (other port) (when ^boolean JS (js-source port))))]
+    s
+    (refuse port "take from")))
+
 (defn source
   "Returns the object that stands for `port` in a take. Throws :skein/not-a-port."
   [port]
-  (cond
-    (nil? port) (refuse port "take from")
-    (some? (.-takeNow port)) port
-    :else (if-some [s (other port)]
-            s
-            (if-some [s (when ^boolean JS (js-source port))] s (refuse port "take from")))))
+  (if (and (some? port) (some? (.-takeNow port))) port (foreign-source port)))
 
 (defn target
   "Returns the object that stands for `port` in a put. Throws :skein/not-a-port."

@@ -4,7 +4,7 @@
 
   Tasks run in microtasks, so that a hop costs some 100 ns, until they have used 5 ms since the
   page or the process last had its turn. Then a macro-task goes on with them: timers, input and
-  painting come first. The clock is read once in eight tasks."
+  painting come first. The clock is read once in up to 16 tasks, and after each if they take long."
   (:require
    [skein.rt.ring :as ring]))
 
@@ -13,7 +13,8 @@
   TURN "micro")
 
 (def ^:private budget-ms 5)
-(def ^:private tasks-per-reading 8)
+(def ^:private longest-step 16) ; so many tasks run between two readings of the clock
+(def ^:private long-ms 1)       ; if they take longer, the clock is read after each task
 
 (defn now
   "Returns a time in milliseconds that never goes back."
@@ -23,8 +24,10 @@
 (def ^:private queue (ring/ring 64))
 (def ^:private pending? false) ; a drain is going to run
 (def ^:private marked? false)  ; a macro-task is going to begin a new turn
-(def ^:private n-run 0)        ; tasks in this turn
-(def ^:private began-ms 0)
+(def ^:private began-ms 0)     ; when this turn began: at its first reading; 0 before
+(def ^:private read-ms 0)      ; when the clock was read
+(def ^:private step longest-step)
+(def ^:private left 1)         ; tasks until the clock is read
 
 (declare ^{:arglists '([])} turn) ; with :arglists, so that a call is compiled to a direct one
 
@@ -43,24 +46,33 @@
     (post)))
 
 (defn- over-budget?
-  "Counts a task; returns whether the others have to wait for the next turn."
+  "Reads the clock; returns whether the other tasks have to wait for the next turn."
+  {:jsdoc ["@noinline"]}
   []
-  (when (== 0 n-run) (set! began-ms (now)))
-  (set! n-run (inc n-run))
-  (and (== 0 (js-mod n-run tasks-per-reading))
-       (do (mark)
-           (> (- (now) began-ms) budget-ms))))
+  (let [ms (now)]
+    (if (== 0 began-ms)
+      (set! began-ms ms)
+      (do (mark)
+          (set! step (cond
+                       (> (- ms read-ms) long-ms) 1
+                       (< step longest-step) (* 2 step)
+                       :else step))))
+    (set! read-ms ms)
+    (set! left step)
+    (> (- ms began-ms) budget-ms)))
 
 (defn- drain []
   (loop []
     (if (pos? (.size queue))
       (do (.run (.shift queue))
-          (when-not ^boolean (over-budget?) (recur)))
+          (set! left (dec left))
+          (when-not (and (== 0 left) ^boolean (over-budget?)) (recur)))
       (set! pending? false))))
 
 (defn- turn []
   (set! marked? false)
-  (set! n-run 0)
+  (set! began-ms 0)
+  (set! left 1)
   (when ^boolean pending? (drain)))
 
 (defn submit
