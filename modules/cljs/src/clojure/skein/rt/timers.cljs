@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.timers
-  "Timeouts: a heap of channels by the time at which they close, and one timer of the
-  environment, for the earliest of them.
+  "Timeouts. Those that end in the same millisecond share a moment. The moments are in a heap, and
+  there is one timer of the environment, for the earliest of them.
 
-  T1. The time of an entry is no smaller than that of its parent, at (index - 1) / 2.
-  T2. A timer is set if and only if the heap has entries; else it would keep a process alive."
+  T1. The time of a moment is no smaller than that of its parent, at (index - 1) / 2.
+  T2. A timer is set if and only if the heap has moments; else it would keep a process alive.
+  T3. A moment is in the heap, and in `moments`, if and only if one of its timeouts is live."
   (:require
    [skein.rt.channel :as channel]
    [skein.rt.scheduler :as scheduler]))
@@ -14,38 +15,37 @@
   2147483647)
 
 (def ^:private heap #js [])
+(def ^:private moments (js/Map.)) ; by their time
 (def ^:private timer nil)    ; what setTimeout returned, or nil
 (def ^:private timer-ms 0)   ; when it fires
 
-(defn- place! [entry i]
-  (aset heap i entry)
-  (set! (.-index entry) i))
+(defn- place! [moment i]
+  (aset heap i moment)
+  (set! (.-index moment) i))
 
-(defn- rise! [entry i]
+(defn- rise! [moment i]
   (let [parent (bit-shift-right (dec i) 1)]
-    (if (and (pos? i) (< (.-at-ms entry) (.-at-ms (aget heap parent))))
+    (if (and (pos? i) (< (.-at-ms moment) (.-at-ms (aget heap parent))))
       (do (place! (aget heap parent) i)
-          (recur entry parent))
-      (place! entry i))))
+          (recur moment parent))
+      (place! moment i))))
 
-(defn- sink! [entry i]
+(defn- sink! [moment i]
   (let [n (alength heap)
         left (inc (* 2 i))
         right (inc left)
         child (if (and (< right n) (< (.-at-ms (aget heap right)) (.-at-ms (aget heap left)))) right left)]
-    (if (and (< child n) (< (.-at-ms (aget heap child)) (.-at-ms entry)))
+    (if (and (< child n) (< (.-at-ms (aget heap child)) (.-at-ms moment)))
       (do (place! (aget heap child) i)
-          (recur entry child))
-      (place! entry i))))
+          (recur moment child))
+      (place! moment i))))
 
-(defn- remove! [entry]
-  (let [i (.-index entry)]
-    (when-not (neg? i)
-      (set! (.-index entry) -1)
-      (let [moved (.pop heap)]
-        (when-not (identical? moved entry)
-          (sink! moved i)
-          (rise! moved (.-index moved)))))))
+(defn- remove! [moment]
+  (.delete moments (.-at-ms moment))
+  (let [moved (.pop heap)]
+    (when-not (identical? moved moment)
+      (sink! moved (.-index moment))
+      (rise! moved (.-index moved)))))
 
 (declare fire)
 
@@ -67,28 +67,47 @@
   (let [now (scheduler/now)]
     (loop []
       (when (and (pos? (alength heap)) (<= (.-at-ms (aget heap 0)) now))
-        (let [entry (aget heap 0)]
-          (remove! entry)
-          (.close (.-ch entry))
+        (let [moment (aget heap 0)]
+          (remove! moment)
+          (.forEach (.-entries moment) (fn [entry] (.finish entry)))
           (recur)))))
   (set-timer!))
 
-;; What fills a timeout's channel; see skein.rt.channel. `index`: its place in the heap, or -1.
-(deftype Entry [at-ms ^:mutable ch ^:mutable index]
+(deftype Moment [at-ms entries ^:mutable n-live ^:mutable index])
+
+;; What fills a timeout's channel; see skein.rt.channel. `ch`: nil once the timeout has ended or been closed.
+(deftype Entry [moment ^:mutable ch]
   Object
   (ask [_])
-  (stop [this]
-    (when-not (neg? index)
-      (remove! this)
-      (when (zero? (alength heap)) (set-timer!)))))
+  (finish [_]
+    (when-some [c ch]
+      (set! ch nil)
+      (.close c)))
+  (stop [_]
+    (when (some? ch)
+      (set! ch nil)
+      (set! (.-n-live moment) (dec (.-n-live moment)))
+      (when (zero? (.-n-live moment))
+        (remove! moment)
+        (when (zero? (alength heap)) (set-timer!))))))
+
+(defn- new-moment! [at-ms]
+  (let [moment (Moment. at-ms #js [] 0 -1)]
+    (.set moments at-ms moment)
+    (.push heap moment)
+    (rise! moment (dec (alength heap)))
+    (set-timer!)
+    moment))
 
 (defn timeout
   "Returns a channel that closes after `delay-ms`; closing it cancels the timer."
   [delay-ms]
-  (let [entry (Entry. (+ (scheduler/now) delay-ms) nil -1)
+  (let [at-ms (js/Math.ceil (+ (scheduler/now) delay-ms))
+        known (.get moments at-ms)
+        moment (if (some? known) known (new-moment! at-ms))
+        entry (Entry. moment nil)
         ch (channel/channel nil entry)]
     (set! (.-ch entry) ch)
-    (.push heap entry)
-    (rise! entry (dec (alength heap)))
-    (set-timer!)
+    (.push (.-entries moment) entry)
+    (set! (.-n-live moment) (inc (.-n-live moment)))
     ch))

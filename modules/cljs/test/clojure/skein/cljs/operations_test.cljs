@@ -205,6 +205,14 @@
     (is (nil? (<! (timeout 20))))
     (is (<= 20 (- (js/performance.now) start)))))
 
+(defblock closing-a-timeout-leaves-those-of-the-same-time
+  (let [timeouts (vec (repeatedly 100 (fn [] (timeout 60000))))
+        [closed left] [(take-nth 2 timeouts) (take-nth 2 (rest timeouts))]]
+    (run! close! closed)
+    (doseq [t closed] (is (nil? (<! t))))
+    (doseq [t left] (is (= :waits (first (alts! [t] :default :waits)))))
+    (run! close! left)))
+
 (defn- made-at-once
   "Returns a timeout for each of the times `mss`. Makes them anew if the environment paused meanwhile."
   [mss]
