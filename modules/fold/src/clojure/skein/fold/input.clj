@@ -2,7 +2,7 @@
 (ns skein.fold.input
   "Files, pipes and open streams: their sizes, whether they can be read by position, and their unpacked contents.
 
-  * `file` `stream` `plain-stream` `standard-input` return an input; `skein.fold.lines` takes it as a path
+  * `file` `stream` `standard-input` `by-position` return an input; `skein.fold.lines` takes it as a path
   * `head` `bytes-at` return some of its bytes
   * `between` `without` return a part of it
   * `leaving-out-rests` `left-out` are for gzip files with something behind them
@@ -20,7 +20,7 @@
    (java.nio.file.attribute BasicFileAttributes)
    (java.util.concurrent.atomic AtomicLong)
    (java.util.zip ZipException)
-   (skein.fold.files InputFile)))
+   (skein.fold.files InputFile PositionChannel)))
 
 (set! *warn-on-reflection* true)
 
@@ -102,8 +102,17 @@
         (.close raw)
         (throw t)))))
 
-;; at: a Path, nil for an open stream. opened: atom with a function of the input that returns what can't be opened again, once.
-(defrecord ^:private Input [path at packing serial? repeatable? ^long start ^long size left-out opened]
+(defn channel
+  "Returns an open file as what reads it by position."
+  ^PositionChannel [^FileChannel file]
+  (reify PositionChannel
+    (read [_ bytes position] (.read file bytes position))
+    (isOpen [_] (.isOpen file))
+    (close [_] (.close file))))
+
+;; at: a Path, or nil. opened: atom with a function of the input that returns what can't be opened again, once; nil if it is never
+;; opened. open-channel: function that returns a PositionChannel, nil if it can't be read by position.
+(defrecord ^:private Input [path at packing serial? repeatable? ^long start ^long size left-out opened open-channel]
   InputFile
   (start [_] start)
   (length [_] size)
@@ -113,7 +122,7 @@
       (cond opened (opened this)
             at (open-anew this)
             :else (throw (IOException. "a stream can't be read twice")))))
-  (channel [_] (FileChannel/open at to-read))
+  (channel [_] (open-channel))
   (fail [_ e position] (throw (error-of path serial? e position))))
 
 (defn- guarded
@@ -135,17 +144,18 @@
                     packing (unpack/packing head)
                     ;; The system's files in /proc have contents but no size.
                     sizeless? (and (zero? (.size found)) (seq head))]
-                (->Input path at packing (boolean (or (not regular?) packing sizeless?)) regular? 0 (.size found) nil (atom nil))))))
+                (->Input path at packing (boolean (or (not regular?) packing sizeless?)) regular? 0 (.size found) nil (atom nil)
+                         (fn open [] (channel (FileChannel/open at to-read))))))))
 
 (defn stream
   "Returns an input with the contents of an InputStream, which is called `path` in errors. It can be read once."
   [path in]
-  (->Input path nil nil true false 0 0 nil (atom #(unpacked % in))))
+  (->Input path nil nil true false 0 0 nil (atom #(unpacked % in)) nil))
 
-(defn plain-stream
-  "As `stream`, of contents that are not to be unpacked, however they begin."
-  [path in]
-  (->Input path nil nil true false 0 0 nil (atom (constantly in))))
+(defn by-position
+  "Returns an input of the first `size` bytes of a file that is called `path` in errors, wherever it is. (open) returns a PositionChannel."
+  [path size open]
+  (->Input path nil nil false true 0 size nil nil open))
 
 (defn standard-input
   "Returns the standard input of the process, which is called \"-\"."

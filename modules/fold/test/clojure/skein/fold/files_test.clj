@@ -6,17 +6,21 @@
    [clojure.test.check :as check]
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
+   [skein.deadline :refer [within-deadline]]
+   [skein.fold :as fold]
    [skein.fold.input :as input]
+   [skein.fold.lines :as lines]
    [skein.fold.unpack :as unpack])
   (:import
    (clojure.lang ExceptionInfo)
    (com.github.luben.zstd ZstdOutputStream)
    (java.io ByteArrayInputStream ByteArrayOutputStream File FileOutputStream InputStream PipedInputStream PipedOutputStream)
+   (java.nio ByteBuffer)
    (java.nio.channels ClosedChannelException)
    (java.nio.charset StandardCharsets)
    (java.util Arrays)
    (java.util.zip GZIPOutputStream)
-   (skein.fold.files Bytes FilesSpan InputFile RecordFormat RecordFormatCheck StreamFeed)
+   (skein.fold.files Bytes FilesSpan InputFile PositionChannel RecordFormat RecordFormatCheck StreamFeed)
    (skein.fold.spi Slice Span)))
 
 (set! *warn-on-reflection* true)
@@ -234,3 +238,18 @@
         (with-open [span (FilesSpan. [(input/between file 0 5)] (RecordFormat/lines StandardCharsets/UTF_8))]
           (is (= 5 (.size span)))
           (is (= ["a" "bb"] (.reduce span conj [] 0 5))))))))
+
+(deftest a-channel-of-ones-own-is-read-by-position
+  (let [text (.getBytes "a\nbc\n\nd")
+        positions (atom [])
+        channel (fn [read] (reify PositionChannel (read [_ bytes position] (read bytes position)) (isOpen [_] true) (close [_])))
+        lines (fn [read] (fold/fold {:parallelism 1, :grain 2} (fold/into []) (lines/lines (input/by-position "there" (alength text) #(channel read)))))]
+    (is (= ["a" "bc" "" "d"]
+           (lines (fn [^ByteBuffer bytes position]
+                    (swap! positions conj position)
+                    (let [n (min 3 (.remaining bytes))]
+                      (.put bytes text (int position) n)
+                      n)))))
+    (is (= [0 3 6] @positions) "in order, and nothing twice")
+    (is (= [:skein/file-unreadable "there"]
+           (try (within-deadline (lines (fn [_ _] (throw (ClosedChannelException.))))) (catch ExceptionInfo e ((juxt :skein/error :path) (ex-data e))))))))

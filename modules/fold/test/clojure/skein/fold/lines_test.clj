@@ -418,15 +418,18 @@
       (is (= {:done 250000 :total nil :unit :bytes} @last-report)))))
 
 (deftest steps-may-write-behind-their-slice
-  (with-files [file ".gz"]
+  (with-files [packed ".gz" plain ".txt"]
     (let [expected (mapv #(str "line-" %) (range 100000))
+          text (str/join "\n" expected)
           overwrite (fn overwrite [^Slice slice]
                       (let [text (.text slice StandardCharsets/UTF_8)]
                         (aset-byte (.bytes slice) (.to slice) 33)
                         text))]
-      (gzip! file (str/join "\n" expected))
-      (is (= expected
-             (str/split-lines (str/join (all {:parallelism 1} (eduction (map overwrite) (lines/slices (str file)))))))))))
+      (gzip! packed text)
+      (spit plain text)
+      (doseq [file [packed plain]]
+        (is (= expected
+               (str/split-lines (str/join (all {:parallelism 1} (eduction (map overwrite) (lines/slices (str file))))))))))))
 
 (deftest slices-name-their-file
   (with-files [a ".txt" b ".gz" c ".txt"]

@@ -6,6 +6,7 @@
   (:require
    [skein.fold.input :as input]
    [skein.fold.lines :as lines]
+   [skein.fold.source :as fold-source]
    [skein.fold.unpack :as unpack]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
@@ -16,11 +17,11 @@
    (java.net URI)
    (java.nio.charset Charset)
    (org.apache.hadoop.conf Configuration)
-   (org.apache.hadoop.fs FileStatus FileSystem Path)
+   (org.apache.hadoop.fs FSDataInputStream FileStatus FileSystem Path)
    (org.apache.spark SparkEnv)
    (org.apache.spark.deploy SparkHadoopUtil)
-   (skein.fold.spi Slice)
-   (skein.spark.rt RangeStream)))
+   (skein.fold.files PositionChannel)
+   (skein.fold.spi Slice Span)))
 
 (set! *warn-on-reflection* true)
 
@@ -40,25 +41,50 @@
       (doto (.open (.getFileSystem path conf) path)
         (.seek position)))))
 
-(defn- part-input
-  "Returns the input of the records that begin in a range of a file; from, to and size are nil for all that a compressed file
-  unpacks to."
-  [{:keys [uri from to size]} text?]
+(defn- channel
+  "Opens the file at `uri` for reads by position."
+  ^PositionChannel [uri]
+  (let [^InputStream in (opened uri 0)]
+    (if (instance? FileInputStream in)
+      (input/channel (.getChannel ^FileInputStream in))
+      (reify PositionChannel
+        ;; Forwards as a rule, as file systems like it.
+        (read [_ bytes position]
+          (locking in
+            (.seek ^FSDataInputStream in position)
+            (.read in (.array bytes) (.position bytes) (.remaining bytes))))
+        (isOpen [_] true)
+        (close [_] (.close in))))))
+
+(defn- between
+  "Returns the source of the elements of a Span that begin in a range."
+  [^Span span ^long from ^long to]
+  (reify Span
+    (size [_] (- to from))
+    (reduce [_ step acc a b] (.reduce span step acc (+ from a) (+ from b)))
+    (unit [_] (.unit span))
+    (minBlock [_] (.minBlock span))
+    (close [_] (.close span))))
+
+(defn- part-of
+  "Returns the source of the records of a part; from, to and size are nil for all that a compressed file unpacks to.
+
+  files  function of an input, returns the source of all of its records"
+  [{:keys [uri from to size]} files]
   (if size
-    (input/plain-stream uri (RangeStream. (fn [position] (opened uri position)) uri from to size text?))
-    (input/stream uri (opened uri 0))))
+    (between (fold-source/source (files (input/by-position uri size #(channel uri)))) from to)
+    (files (input/stream uri (opened uri 0)))))
 
 (defn line-part
   "Returns the source of the lines of a part {:uri :from :to :size} of a file."
   [part charset]
-  (lines/lines {:charset charset} (part-input part true)))
+  (part-of part #(lines/lines {:charset charset} %)))
 
 (defn slice-part
   "Returns the source of the slices of a part {:uri :from :to :size} of the file with the number `file`."
-  [{:keys [from] :as part} file]
-  (let [from (long (or from 0))]
-    (eduction (map (fn [^Slice slice] (Slice. (.bytes slice) (.from slice) (.to slice) (+ from (.position slice)) (int file))))
-              (lines/slices (part-input part false)))))
+  [part file]
+  (eduction (map (fn [^Slice slice] (Slice. (.bytes slice) (.from slice) (.to slice) (.position slice) (int file))))
+            (part-of part lines/slices)))
 
 ;;;; Here
 
@@ -113,21 +139,29 @@
               {:uri (str (.toUri (.getPath status))), :size size, :packed? (and (pos? size) (packed? conf (.getPath status)))}))
           (statuses conf path))))
 
+(defn- quotient-up [n divisor] (quot (+' n (dec divisor)) divisor))
+
 (defn- parts
   "Returns the parts of each of `files`: [[{:uri :from :to :size} ...] ...]."
   [files split-bytes]
   (for [{:keys [uri size packed?]} files]
     (if packed?
       [{:uri uri}]
-      (for [[from to] (source/cuts 0 size (quot (+' size (dec split-bytes)) split-bytes))]
+      (for [[from to] (source/cuts 0 size (quotient-up size split-bytes))]
         {:uri uri, :from from, :to to, :size size}))))
+
+(defn- default-split-bytes
+  "Returns how long a part of `total` bytes is: all cores read parts of equal length at least four times, so that they end together."
+  [total cores]
+  (let [rounds (max 4 (quotient-up total (* cores max-split-bytes)))]
+    (max 1 (quotient-up total (* cores rounds)))))
 
 (defn- source-of
   "Returns the source whose parts are what (call part file) returns, file being the file's number."
   [split-bytes cluster paths call]
   (let [files (into [] (mapcat #(found cluster %)) (if (or (string? paths) (not (coll? paths))) [paths] paths))
         total (transduce (map :size) + files)
-        split (or split-bytes (max 1 (min max-split-bytes (quot total (source/default-partitions cluster)))))]
+        split (or split-bytes (default-split-bytes total (cluster/cores cluster)))]
     (source/of-calls cluster (for [[file its] (map-indexed vector (parts files split)), part its] (call part file)))))
 
 (def ^:private split-option {:split-bytes [pos-int? "a positive number of bytes"]})

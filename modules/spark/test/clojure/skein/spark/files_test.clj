@@ -12,6 +12,7 @@
    [skein.fold.lines :as fold-lines]
    [skein.spark :as spark]
    [skein.spark.bed :as bed]
+   [skein.spark.cluster :as cluster]
    [skein.spark.files :as files]
    [skein.spark.source :as source])
   (:import
@@ -21,6 +22,7 @@
    (java.util.zip GZIPOutputStream)
    (org.apache.commons.compress.compressors.bzip2 BZip2CompressorOutputStream)
    (org.apache.commons.compress.compressors.lz4 FramedLZ4CompressorOutputStream)
+   (org.apache.spark SparkEnv)
    (org.tukaani.xz LZMA2Options XZOutputStream)
    (skein.fold.spi Slice)))
 
@@ -71,6 +73,11 @@
         file (file-of (utf-8 (str "a\n" long-line "\r\n" long-line "\nb")))]
     (doseq [n [1000 262143 262144 262145 2000000]]
       (is (= ["a" long-line long-line "b"] (by-ranges file n))))))
+
+(deftest all-cores-end-together
+  (let [tasks (fn [total cores] (count (first (#'files/parts [{:uri "file:/a", :size total}] (#'files/default-split-bytes total cores)))))]
+    (is (= [0 1 8 8] (map #(tasks % 2) [0 1 1000 1000000000])))
+    (is (= 10 (tasks (inc (* 8 files/max-split-bytes)) 2)) "a ninth task of equal length would run alone")))
 
 (deftest invalid-utf-8-and-other-charsets-are-as-there
   (let [file (file-of (byte-array [97 -1 10 -61 10 98]))]
@@ -137,3 +144,17 @@
     (is (= [[0 text] [1 text] [2 text]] (slice-texts (spark/slices {:split-bytes 777} cluster [plain gz plain]))))
     (is (every? #(str/ends-with? % "\n") (spark/fold (fold/through (map (comp second slice-text)) (fold/into []))
                                                      (spark/slices {:split-bytes 10} cluster plain))))))
+
+(deftest files-that-are-not-on-this-machine-are-read-by-hadoop
+  (let [cluster (bed/bed :local)
+        text (str/join (map #(str "line " % (if (zero? (mod % 7)) "\r\n" "\n")) (range 20000)))
+        plain (file-of (utf-8 text))
+        gz (file-of (utf-8 text) ".gz" #(GZIPOutputStream. %))]
+    ;; viewfs gives a folder of this machine another name, so that it is not taken for one.
+    (doseq [set-link [#(.set (.hadoopConfiguration (cluster/context cluster)) % (str (.toURI (.getParentFile plain))))
+                      #(.set (.conf (SparkEnv/get)) (str "spark.hadoop." %) (str (.toURI (.getParentFile plain))))]]
+      (set-link "fs.viewfs.mounttable.elsewhere.link./d"))
+    (doseq [^File file [plain gz]
+            :let [there (str "viewfs://elsewhere/d/" (.getName file))]]
+      (is (= (locally file) (spark/fold (fold/into []) (spark/lines {:split-bytes 10007} cluster there))))
+      (is (= [[0 text]] (slice-texts (spark/slices {:split-bytes 70001} cluster there)))))))

@@ -8,8 +8,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
-import java.nio.channels.ClosedChannelException;
-import java.nio.channels.FileChannel;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -38,7 +36,7 @@ public final class FilesSpan implements Span {
     private final long[] starts;
 
     private final long serial; // how many of them can only be read on
-    private final ConcurrentLinkedQueue<byte[]> buffers = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Block> blocks = new ConcurrentLinkedQueue<>(); // that nobody uses now
 
     /** The records of {@code files}. */
     public FilesSpan(List<InputFile> files, RecordFormat format) {
@@ -101,7 +99,7 @@ public final class FilesSpan implements Span {
         final InputFile file;
         private final int index;
         private final AtomicLong done = new AtomicLong();
-        private FileChannel channel; // guarded by this; null: not open
+        private PositionChannel channel; // guarded by this; null: not open
 
         Part(InputFile file, int index) {
             this.file = file;
@@ -109,15 +107,15 @@ public final class FilesSpan implements Span {
         }
 
         Object reduce(IFn step, Object acc, long from, long to) {
-            byte[] spare = buffers.poll();
-            Block block = new Block(this, spare == null ? new byte[0] : spare);
+            Block spare = blocks.poll();
+            Block block = spare == null ? new Block() : spare;
             try {
-                if (block.read(from, to)) {
+                if (block.read(this, from, to)) {
                     long position = file.start() + block.base + block.first;
                     acc = format.reduce(step, acc, block.bytes, block.first, block.end, position, index);
                 }
             } finally {
-                buffers.add(block.bytes);
+                blocks.add(block);
             }
             if (done.addAndGet(to - from) == file.length()) close();
             return acc;
@@ -133,7 +131,7 @@ public final class FilesSpan implements Span {
             }
         }
 
-        synchronized FileChannel open() throws IOException {
+        synchronized PositionChannel open() throws IOException {
             if (channel == null || !channel.isOpen()) channel = file.channel();
             return channel;
         }
@@ -150,26 +148,20 @@ public final class FilesSpan implements Span {
         }
     }
 
-    /** Bytes of a file in a buffer. */
+    /** Bytes of a file in a buffer. A block that follows keeps what has been read of it, so a thread alone reads a file in order. */
     private final class Block {
-        private final Part part;
-        private final long size;
-        byte[] bytes; // of the file from base on
+        private Part part; // null: no bytes yet
+        private long size;
+        byte[] bytes = {}; // of the file from base on
         long base;
         int have;
         int first;
         int end;
 
-        Block(Part part, byte[] bytes) {
-            this.part = part;
-            this.bytes = bytes;
-            size = part.file.length();
-        }
-
         /** Reads the records that begin in [from, to) to bytes[first, end). Returns whether there are any. */
-        boolean read(long from, long to) {
+        boolean read(Part part, long from, long to) {
             int behind = format.lookBehind();
-            base = Math.max(0, from - behind);
+            begin(part, Math.max(0, from - behind));
             fill(to - base + MIN_BLOCK);
             int owned = (int) (to - base);
             // One more byte, since a carriage return in the last place may belong to a line feed after it.
@@ -181,6 +173,17 @@ public final class FilesSpan implements Span {
             at = Math.max(owned, behind);
             while ((end = format.nextStart(bytes, at, have, base + have == size)) < 0) fill(2L * have);
             return true;
+        }
+
+        /** Begins at {@code position} of a file. Keeps what is known from there on. */
+        private void begin(Part part, long position) {
+            long skipped = position - base;
+            boolean follows = part == this.part && skipped >= 0 && skipped <= have;
+            have = follows ? have - (int) skipped : 0;
+            if (have > 0) System.arraycopy(bytes, (int) skipped, bytes, 0, have);
+            this.part = part;
+            size = part.file.length();
+            base = position;
         }
 
         /** Reads on until there are {@code wanted} bytes, or all of the file. */
@@ -202,14 +205,16 @@ public final class FilesSpan implements Span {
 
         private int readAt(ByteBuffer buffer, long position) {
             for (; ; ) {
+                PositionChannel channel = null;
                 try {
-                    int n = part.open().read(buffer, part.file.start() + position);
+                    channel = part.open();
+                    int n = channel.read(buffer, part.file.start() + position);
                     if (n <= 0) throw new EOFException();
                     return n;
                 } catch (IOException e) {
                     // An interrupt of one reader closes the channel for all; the others open it again.
-                    if (!(e instanceof ClosedChannelException) || e instanceof ClosedByInterruptException)
-                        throw part.file.fail(e, position);
+                    boolean isOthers = channel != null && !channel.isOpen() && !(e instanceof ClosedByInterruptException);
+                    if (!isOthers) throw part.file.fail(e, position);
                 }
             }
         }

@@ -3,7 +3,6 @@ package skein.fold.files;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.channels.FileChannel;
 
 /** A file, a pipe or an open stream, as the sources need it; {@code skein.fold.input} makes it. */
 public interface InputFile {
@@ -19,8 +18,8 @@ public interface InputFile {
     /** Opens the unpacked contents. The caller closes the stream. May wait for the first bytes of a pipe. */
     InputStream open() throws IOException;
 
-    /** Opens a channel for reads by position. */
-    FileChannel channel() throws IOException;
+    /** Opens the file for reads by position. */
+    PositionChannel channel() throws IOException;
 
     /**
      * Throws the error that {@code cause} means when it was thrown at {@code position}: an OutOfMemoryError, that a record is too long;

@@ -61,7 +61,7 @@ public final class RecordFormat {
 
     /** Steps on the records in {@code bytes[from, to)} of the file with the number {@code file}; as {@link Span#reduce}. */
     Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
-        if (inSlices) return from == to ? acc : step.invoke(acc, new Slice(bytes, from, to, position, file));
+        if (inSlices) return from == to ? acc : reduceSlice(step, acc, new Slice(bytes, from, to, position, file));
         for (int at = from; at < to; ) {
             int end = indexOfDelimiter(bytes, at, to);
             Object record =
@@ -70,6 +70,14 @@ public final class RecordFormat {
             if (acc instanceof Reduced) return acc;
             at = end + delimiterLength(bytes, end, to);
         }
+        return acc;
+    }
+
+    /** A step may write behind its slice, where the next records begin. */
+    private static Object reduceSlice(IFn step, Object acc, Slice slice) {
+        byte[] behind = Arrays.copyOfRange(slice.bytes, slice.to, slice.to + Slice.PAD);
+        acc = step.invoke(acc, slice);
+        System.arraycopy(behind, 0, slice.bytes, slice.to, Slice.PAD);
         return acc;
     }
 

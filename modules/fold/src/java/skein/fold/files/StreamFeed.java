@@ -79,10 +79,7 @@ public final class StreamFeed implements Feed {
     public Object reduce(IFn step, Object acc, int n) {
         if (exhausted()) return acc;
         int end = read(sizeOf(n));
-        // A step may write behind its slice, where the next records begin.
-        byte[] next = Arrays.copyOfRange(bytes, end, Math.min(have, end + Bytes.PAD));
         acc = format.reduce(step, acc, bytes, 0, end, position, index);
-        System.arraycopy(next, 0, bytes, end, next.length);
         // A buffer that a long record has made large is not kept.
         if (bytes.length > MAX_BLOCK + Bytes.PAD) bytes = Arrays.copyOfRange(bytes, end, have);
         else System.arraycopy(bytes, end, bytes, 0, have - end);

@@ -63,17 +63,6 @@ final class FarFailure {
         return error;
     }
 
-    static ExceptionInfo truncated(String file, long expected, long found) {
-        return of(
-                "file-truncated",
-                file + " ends at byte " + found + ", but was to be read up to " + expected
-                        + ": it has become shorter since the fold began. Fold it again when nobody writes to it.",
-                Keyword.intern("path"),
-                file,
-                Keyword.intern("position"),
-                found);
-    }
-
     /** Stands for an exception of class {@code type} that could not be sent as it is. */
     static ExceptionInfo broken(String type, String message, Object data, Throwable cause) {
         return new ExceptionInfo(
