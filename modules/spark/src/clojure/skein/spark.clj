@@ -92,8 +92,9 @@
 
 (defn of-each
   "Returns the source of what (f path) returns on the executors, for each of `paths`: any source of skein.fold. Each is one task.
+  Executors run in folders of their own, so paths of files begin at the root.
 
-      (of-each cluster [\"a.csv\" \"b.csv\"] `skein.fold.lines/lines)"
+      (of-each cluster [\"/data/a.csv\" \"/data/b.csv\"] `skein.fold.lines/lines)"
   [cluster paths f]
   (let [f (if (symbol? f) @(names/resolve-name f) f)]
     (source/of-calls cluster (map (fn [path] ['skein.spark.source/opened f path]) paths))))

@@ -311,7 +311,7 @@
 
 (defn- missing! [sym cause]
   (throw (ex-info (str "This process can't load " sym ": no file of the namespace " (namespace sym) " is on its class path, or the file does "
-                       "not define it. Ship the jar that holds it, by :jars of skein.spark/connect.")
+                       "not define it. Check the name. If it is this process that lacks the file, ship its jar, by :jars of skein.spark/connect.")
                   {:skein/error :skein/far-namespace-missing, :name sym}
                   cause)))
 
