@@ -28,8 +28,6 @@ public final class FilesSpan implements Span {
     /** The most bytes asked for in one read, because the JDK copies through a buffer of that size. */
     private static final int MAX_READ_BYTES = 1 << 20;
 
-    private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Bytes.PAD;
-
     private final RecordFormat format;
     private final Part[] parts;
     /** Where each begins in all files together, and where the last one ends. A serial one has one byte at least. */
@@ -190,7 +188,7 @@ public final class FilesSpan implements Span {
         private void fill(long wanted) {
             wanted = Math.min(wanted, size - base);
             try {
-                if (wanted > MAX_BUFFER) throw new OutOfMemoryError("it does not fit in an array");
+                if (wanted > StreamFeed.MAX_BUFFER) throw new OutOfMemoryError("it does not fit in an array");
                 if (bytes.length < wanted + Bytes.PAD)
                     bytes = Arrays.copyOf(have == 0 ? new byte[0] : bytes, (int) wanted + Bytes.PAD);
             } catch (OutOfMemoryError e) {
@@ -213,8 +211,8 @@ public final class FilesSpan implements Span {
                     return n;
                 } catch (IOException e) {
                     // An interrupt of one reader closes the channel for all; the others open it again.
-                    boolean isOthers = channel != null && !channel.isOpen() && !(e instanceof ClosedByInterruptException);
-                    if (!isOthers) throw part.file.fail(e, position);
+                    boolean closed = channel != null && !channel.isOpen();
+                    if (!closed || e instanceof ClosedByInterruptException) throw part.file.fail(e, position);
                 }
             }
         }

@@ -15,7 +15,7 @@ import skein.fold.spi.Span;
 public final class StreamFeed implements Feed {
     private static final int MIN_BLOCK = 1 << 12;
     private static final int MAX_BLOCK = 1 << 17;
-    private static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Bytes.PAD;
+    static final int MAX_BUFFER = Integer.MAX_VALUE - 16 - Bytes.PAD;
 
     private final InputFile file;
     private final RecordFormat format;
