@@ -126,16 +126,16 @@
   (fail [_ e position] (throw (error-of path serial? e position))))
 
 (defn- guarded
-  "Calls `f`, and throws what an exception of it stands for."
-  [path f]
-  (try (f) (catch Exception e (throw (error-of path true e 0)))))
+  "Calls `f`, and throws what an exception of it, at `position`, stands for."
+  [path position f]
+  (try (f) (catch Exception e (throw (error-of path true e position)))))
 
 (defn file
   "Returns the input at a java.nio.file.Path, which must be there and no directory. A pipe is not opened yet."
   [^Path at]
   (let [path (str at)]
     (when (= "" path) (throw (missing "\"\"")))
-    (guarded path
+    (guarded path 0
              #(let [found (Files/readAttributes at BasicFileAttributes ^"[Ljava.nio.file.LinkOption;" (make-array LinkOption 0))
                     _ (when (.isDirectory found) (throw (directory path)))
                     _ (when-not (Files/isReadable at) (throw (AccessDeniedException. path)))
@@ -185,7 +185,7 @@
 (defn head
   "Returns the first `n` bytes of an input, unpacked, or all if there are fewer. What they belong to can still be read."
   ^bytes [{:keys [path repeatable? opened] :as input} n]
-  (guarded path
+  (guarded path 0
            #(if repeatable?
               (with-open [in (open-anew input)] (.readNBytes in (int n)))
               (let [in (BufferedInputStream. (.open ^InputFile input) (max (int n) (int buffer-bytes)))
@@ -198,6 +198,7 @@
 (defn bytes-at
   "Returns the `n` bytes at `position`, or fewer at the end, of an input that is read by position."
   ^bytes [{:keys [path at]} position n]
-  (guarded path #(with-open [in (Files/newInputStream at to-read)]
-                   (.skip in (long position))
-                   (.readNBytes in (int n)))))
+  (guarded path position
+           #(with-open [in (Files/newInputStream at to-read)]
+              (.skip in (long position))
+              (.readNBytes in (int n)))))

@@ -26,7 +26,7 @@ import skein.fold.spi.Span;
 public final class FilesSpan implements Span {
     private static final int MIN_BLOCK = 4096;
     /** The most bytes asked for in one read, because the JDK copies through a buffer of that size. */
-    private static final int MAX_READ_BYTES = 1 << 20;
+    private static final long MAX_READ_BYTES = 1 << 20;
 
     private final RecordFormat format;
     private final Part[] parts;
