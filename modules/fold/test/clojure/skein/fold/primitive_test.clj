@@ -101,10 +101,10 @@
 
 (deftest sums-and-products-overflow-as-transduce-does
   (with-redefs [primitive/worth-compiling 0]
-    (let [overflowing [Long/MAX_VALUE 1]]
-      (doseq [make [vec long-array #(long-array (concat % (repeat 300 0))) #(long-array (concat % (repeat enough 0)))]
-              [f xs] [[+ overflowing] [* [Long/MAX_VALUE 2]]]]
-        (is (= [:threw ArithmeticException] (outcome #(fold/fold f (make xs))) (outcome #(reduce f (make xs))))))
-      (doseq [f [inc dec -], n [300 enough]]
-        (is (= [:threw ArithmeticException]
-               (outcome #(fold/fold (map f) + + (long-array (repeat n (if (= f inc) Long/MAX_VALUE Long/MIN_VALUE)))))))))))
+    ;; Padded with the neutral element: a product with zeros would not overflow if a helper took all but the first element.
+    (doseq [[f xs neutral] [[+ [Long/MAX_VALUE 1] 0] [* [Long/MAX_VALUE 2] 1]]
+            make [vec long-array #(long-array (concat % (repeat 300 neutral))) #(long-array (concat % (repeat enough neutral)))]]
+      (is (= [:threw ArithmeticException] (outcome #(fold/fold f (make xs))) (outcome #(reduce f (make xs))))))
+    (doseq [f [inc dec -], n [300 enough]]
+      (is (= [:threw ArithmeticException]
+             (outcome #(fold/fold (map f) + + (long-array (repeat n (if (= f inc) Long/MAX_VALUE Long/MIN_VALUE))))))))))
