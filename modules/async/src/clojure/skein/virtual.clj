@@ -108,7 +108,7 @@
 
 (defn process-by-one
   "Returns a lazy seq of `f` of the items of `coll`, up to the first item that is nil or false.
-  It is realized one at a time. Like virtuoso's. Differs: an item is not read before its turn."
+  Its items are realized one at a time. Like virtuoso's. Differs: an item is not read before its turn."
   [f coll]
   (lazy-seq
     (when-let [x (first coll)]

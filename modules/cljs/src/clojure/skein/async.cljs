@@ -10,8 +10,8 @@
     `to-chan!` `onto-chan!` `into` `reduce` `transduce`
   * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
 
-  Where a docstring says \"Like core.async's\", behaviour is that of cljs.core.async 1.9.865, and what
-  differs follows; doc/clojurescript.md has it all in one table. The macros are those of the
+  Where a docstring says \"Like core.async's\", the behaviour is that of cljs.core.async 1.9.865, except
+  for the differences that follow; doc/clojurescript.md has them all in one table. The macros are those of the
   namespace's JVM side."
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
   (:require-macros
@@ -36,12 +36,12 @@
   (impl/buffer n))
 
 (defn dropping-buffer
-  "Returns a buffer for `n` values that drops the newest while it is full. Like core.async's."
+  "Returns a buffer for `n` values that drops new values while it is full. Like core.async's."
   [n]
   (impl/dropping-buffer n))
 
 (defn sliding-buffer
-  "Returns a buffer for `n` values that drops the oldest while it is full. Like core.async's."
+  "Returns a buffer for `n` values. When it is full, it drops the oldest. Like core.async's."
   [n]
   (impl/sliding-buffer n))
 
@@ -58,16 +58,16 @@
   ex-handler  function of what the transducer throws; a result other than nil is put
               into the buffer
 
-  Like core.async's. Differs: without a handler what the transducer throws is reported to the
-  environment, as an exception that nobody catches."
+  Like core.async's. Differs: without a handler, what the transducer throws is reported to the
+  environment as an uncaught exception."
   ([] (impl/chan))
   ([buf-or-n] (impl/chan buf-or-n))
   ([buf-or-n xform] (impl/chan buf-or-n xform nil))
   ([buf-or-n xform ex-handler] (impl/chan buf-or-n xform ex-handler)))
 
 (defn promise-chan
-  "Returns a channel that takes one value and gives it to every taker for ever; closed without
-  one it gives nil. Like core.async's."
+  "Returns a channel that takes one value and gives it to every taker for ever. If it is closed
+  without a value, takers get nil. Like core.async's."
   ([] (impl/promise-chan nil nil))
   ([xform] (impl/promise-chan xform nil))
   ([xform ex-handler] (impl/promise-chan xform ex-handler)))
@@ -75,13 +75,13 @@
 (defn timeout
   "Returns a channel that closes after `msecs` milliseconds, 0 or more.
 
-  Like core.async's. Differs: the channel is private, so that closing it cancels its timer and
-  touches nobody else; the clock is monotonic."
+  Like core.async's. Differs: each call returns a channel of its own, and closing that cancels
+  no other timeout; the clock is monotonic."
   [msecs]
   (timers/timeout msecs))
 
 (defn close!
-  "Closes a channel: no more puts are accepted, takes get what is there and then nil. Returns nil.
+  "Closes a channel: no more puts are accepted, and takes get the values in it and then nil. Returns nil.
   Like core.async's."
   [port]
   (impl/close! port))
@@ -89,14 +89,14 @@
 ;;;; Operations
 
 (defn <!
-  "Takes a value, parking the block until there is one; nil if the port is closed. Like core.async's:
-  must stand in a block, and throws elsewhere. Differs: in a function inside a block it is
+  "Takes a value, or nil if the port is closed. Parks the block until there is one. Like core.async's:
+  it must be in a block, and throws elsewhere. Differs: in a function inside a block it is
   refused when the block is compiled, as :skein/park-in-function."
   [port]
   (impl/<! port))
 
 (defn >!
-  "Puts `val`, parking the block until it is accepted. Returns true, or false if the port is closed.
+  "Puts `val`, and parks the block until it is accepted. Returns true, or false if the port is closed.
   Like core.async's; differs as `<!` does."
   [port val]
   (impl/>! port val))
@@ -114,8 +114,8 @@
   (impl/alts! ports opts))
 
 (defn take!
-  "Takes a value and passes it to `fn1`, nil if the port is closed. Returns nil. Like core.async's: a
-  value that is there is passed at once unless `on-caller?` is false, others from the run queue."
+  "Takes a value and calls `fn1` with it, or with nil if the port is closed. Returns nil. Like core.async's:
+  if a value is there, `fn1` is called at once unless `on-caller?` is false; otherwise from the run queue."
   ([port fn1] (impl/take! port fn1 true))
   ([port fn1 on-caller?] (impl/take! port fn1 on-caller?)))
 
@@ -135,8 +135,8 @@
 (defn poll! "Returns a value if one is there, else nil. Like core.async's." [port] (impl/poll! port))
 
 (defn do-alts
-  "Does one of several operations without waiting: a derefable [value port], or nil, and then `fret`
-  is called with that later. Like core.async's; for `opts` see `alts!`."
+  "Does one of several operations if one is ready, and returns a derefable [value port]. Otherwise returns
+  nil, and calls `fret` with [value port] later. Like core.async's; for `opts` see `alts!`."
   [fret ports opts]
   (impl/do-alts fret ports opts))
 
@@ -163,8 +163,8 @@
 ;;;; Between channels
 
 (defn pipe
-  "Moves values from the channel `from` to `to`, which it closes in the end unless `close?` is false;
-  stops when `to` closes. Returns `to`. Like core.async's."
+  "Moves values from the channel `from` to `to`. At the end it closes `to`, unless `close?` is false.
+  Stops when `to` closes. Returns `to`. Like core.async's."
   ([from to] (ops/pipe from to true))
   ([from to close?] (ops/pipe from to close?)))
 
@@ -183,8 +183,8 @@
   ([n to xf from close? ex-handler] (pipelines/pipeline n to xf from close? ex-handler)))
 
 (defn pipeline-async
-  "Like `pipeline`, with the work started by `af`, a function of a value and a channel on which the
-  results are put by and by, and which must be closed then.
+  "Like `pipeline`, for work that `af` starts. `af` is a function of a value and a channel. It has
+  the results put on the channel, and then has the channel closed.
 
   Like core.async's. Differs: stops taking when `to` closes; at most `n` values are under way; what
   `af` throws is reported and ends that value only."
@@ -195,8 +195,8 @@
   "Moves values from `ch` to one of two channels, by the predicate `p`. Returns them as
   [true-channel false-channel]; they close with `ch`.
 
-  Like core.async's. Differs: when one of the two closes, so does the other, as nothing is taken from
-  `ch` any more."
+  Like core.async's. Differs: when one of the two closes, the other closes too, and nothing more is
+  taken from `ch`."
   ([p ch] (ops/split p ch nil nil))
   ([p ch t-buf-or-n f-buf-or-n] (ops/split p ch t-buf-or-n f-buf-or-n)))
 
@@ -205,19 +205,19 @@
   the first of them.
 
   Like core.async's. Differs: a result of nil is reported as :skein/nil-value, and the channel closes;
-  nothing is taken once it is closed."
+  takes nothing once it is closed."
   ([f chs] (ops/map f chs nil))
   ([f chs buf-or-n] (ops/map f chs buf-or-n)))
 
 (defn merge
-  "Returns a channel of the values of all channels `chs`; closes when all have. Like core.async's.
-  Differs: nothing is taken any more once it is closed."
+  "Returns a channel of the values of all channels `chs`; closes when all have closed. Like core.async's.
+  Differs: takes nothing once the returned channel is closed."
   ([chs] (ops/merge chs nil))
   ([chs buf-or-n] (ops/merge chs buf-or-n)))
 
 (defn take
   "Returns a channel that gets the first `n` values of `ch` and closes. Like core.async's. Differs:
-  nothing is taken any more once the channel is closed."
+  takes nothing once the returned channel is closed."
   ([n ch] (ops/take n ch nil))
   ([n ch buf-or-n] (ops/take n ch buf-or-n)))
 
@@ -227,8 +227,8 @@
   "Puts the values of `coll` on `ch` and then closes it, unless `close?` is false. Returns a channel
   that closes when that is done, or when `ch` has been closed.
 
-  Like core.async's. Differs: nil in `coll` is reported as :skein/nil-value and ends it, as does an
-  exception from a lazy `coll`."
+  Like core.async's. Differs: nil in `coll` is reported as :skein/nil-value and ends the puts, as does an
+  exception of a lazy `coll`."
   ([ch coll] (ops/onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
@@ -269,7 +269,7 @@
   (muxch* [_] "The channel: a mult's or pub's source, a mix's output."))
 
 (defprotocol Mult
-  "Behind `tap` and its kin. Like core.async's."
+  "The operations of a mult. Like core.async's."
   (tap* [m ch close?] "Adds a tap, or changes its `close?`.")
   (untap* [m ch] "Removes a tap.")
   (untap-all* [m] "Removes all taps."))
@@ -280,7 +280,7 @@
   is removed.
 
   Like core.async's. Differs: a tap that throws, as one with too many pending puts does, is reported,
-  and the others go on."
+  and the other taps continue."
   [ch]
   (argument/source ch)
   (let [taps (volatile! {})] ; channel -> whether to close it with the source
@@ -300,17 +300,17 @@
   ([mult ch close?] (tap* mult ch close?) ch))
 
 (defn untap
-  "Ends what `tap` began. The channel stays open. Like core.async's."
+  "Removes the tap `ch` of `mult`. The channel stays open. Like core.async's."
   [mult ch]
   (untap* mult ch))
 
 (defn untap-all
-  "Removes all taps of `mult`. They stay open. Like core.async's."
+  "Removes all taps of `mult`. The channels stay open. Like core.async's."
   [mult]
   (untap-all* mult))
 
 (defprotocol Mix
-  "Behind `admix` and its kin. Like core.async's."
+  "The operations of a mix. Like core.async's."
   (admix* [m ch] "Adds an input, with no attributes.")
   (unmix* [m ch] "Removes an input.")
   (unmix-all* [m] "Removes all inputs.")
@@ -366,19 +366,19 @@
 
 (defn toggle
   "Changes attributes of several inputs of `mix` at once: `state-map` is
-  {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given stay;
-  channels that are not inputs become such. Like core.async's."
+  {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given stay
+  the same; channels that are not inputs become inputs. Like core.async's."
   [mix state-map]
   (toggle* mix state-map))
 
 (defn solo-mode
-  "Says what becomes of the inputs without :solo while others have it: `mode` is :mute, as at first, or
+  "Sets what happens to the inputs without :solo while others have it. `mode` is :mute, the default, or
   :pause. Like core.async's."
   [mix mode]
   (solo-mode* mix mode))
 
 (defprotocol Pub
-  "Behind `sub` and its kin. Like core.async's."
+  "The operations of a pub. Like core.async's."
   (sub* [p v ch close?] "Adds a subscription to topic `v`.")
   (unsub* [p v ch] "Removes a subscription to topic `v`.")
   (unsub-all* [p] [p v] "Removes all subscriptions, or those to topic `v`."))
@@ -388,7 +388,7 @@
   (topic-fn value); each topic is a mult, on a channel with the buffer (buf-fn topic), by default
   none. Values of a topic that nobody wants are dropped.
 
-  Like core.async's. Differs: if `topic-fn` throws, subscribed channels close as with `ch`."
+  Like core.async's. Differs: if `topic-fn` throws, subscribed channels close as if `ch` had closed."
   ([ch topic-fn] (pub ch topic-fn (fn [_] nil)))
   ([ch topic-fn buf-fn]
    (argument/source ch)
@@ -417,7 +417,7 @@
   ([p topic ch close?] (sub* p topic ch close?)))
 
 (defn unsub
-  "Ends what `sub` began. The channel stays open. Like core.async's."
+  "Ends the subscription of `ch` to `topic`. The channel stays open. Like core.async's."
   [p topic ch]
   (unsub* p topic ch))
 
@@ -431,28 +431,28 @@
 ;;;; such, since core.async does not, and libraries would meet warnings.
 
 (defn map<
-  "Returns a port: takes give (f value) of the values of `ch`. Like core.async's."
+  "Returns a port whose takes return (f value) for the values of `ch`. Like core.async's."
   [f ch]
   (filters/map< f ch))
 
 (defn map>
-  "Returns a port: puts give (f value) to `ch`. Like core.async's."
+  "Returns a port whose puts put (f value) on `ch`. Like core.async's."
   [f ch]
   (filters/map> f ch))
 
 (defn filter>
-  "Returns a port: of the values put, those with (p value) go to `ch`. Like core.async's."
+  "Returns a port whose puts put only values with (p value) on `ch`. Like core.async's."
   [p ch]
   (filters/filter> p ch))
 
 (defn remove>
-  "Returns a port: of the values put, those without (p value) go to `ch`. Like core.async's."
+  "Returns a port whose puts put only values without (p value) on `ch`. Like core.async's."
   [p ch]
   (filter> (fn [v] (not (p v))) ch))
 
 (defn filter<
-  "Returns a channel of the values of `ch` with (p value). Like core.async's. Differs: nothing is taken
-  any more once it is closed; it closes if `p` throws. So do the next six."
+  "Returns a channel of the values of `ch` with (p value). Like core.async's. Differs: takes
+  nothing once the returned channel is closed, which closes if `p` throws. So do the next six."
   ([p ch] (filter< p ch nil))
   ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
 
@@ -468,7 +468,7 @@
   ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
 
 (defn mapcat>
-  "Returns a channel; the values in the collections (f value) of the values put there go to `out`, which
+  "Returns a channel. For each value put on it, the values in the collection (f value) go to `out`, which
   closes with it. Like core.async's."
   ([f out] (mapcat> f out nil))
   ([f out buf-or-n]
@@ -477,13 +477,13 @@
      in)))
 
 (defn unique
-  "Returns a channel of the values of `ch` without those that are like the one before. Like core.async's;
+  "Returns a channel of the values of `ch` without those that equal the one before. Like core.async's;
   differs as `filter<`."
   ([ch] (unique ch nil))
   ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))
 
 (defn partition
-  "Returns a channel of vectors of `n` values of `ch`, the last with what is left. Like core.async's;
+  "Returns a channel of vectors of `n` values of `ch`; the last may have fewer. Like core.async's;
   differs as `filter<`."
   ([n ch] (partition n ch nil))
   ([n ch buf-or-n] (filters/through (partition-all n) ch (chan buf-or-n))))

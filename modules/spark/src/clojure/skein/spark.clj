@@ -92,7 +92,7 @@
 
 (defn of-each
   "Returns the source of what (f path) returns on the executors, for each of `paths`: any source of skein.fold. Each is one task.
-  Executors run in folders of their own, so paths of files begin at the root.
+  Executors run in folders of their own, so paths of files must be absolute.
 
       (of-each cluster [\"/data/a.csv\" \"/data/b.csv\"] `skein.fold.lines/lines)"
   [cluster paths f]

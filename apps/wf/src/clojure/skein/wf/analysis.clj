@@ -185,7 +185,7 @@
       (pos? error) (assoc :error error))))
 
 (defn- remade->data
-  "Like `tally->data`, of `tally`, which may have to be made from what was `counted` as `shared` says."
+  "Like `tally->data`, but if `tally` is to be made from the rows of `shared`, makes it from `counted`, their tally."
   [^Tally counted shared tally databases]
   (if-let [[plan column] (query/remaking tally shared)]
     (let [remade (.remade counted plan (int column))]
@@ -248,17 +248,17 @@
     (assoc planned :plan (query/plan query formats options))))
 
 (defn- has-partial-lines?
-  "Returns whether an input is seen to have lines in several parts, as container runtimes write them."
+  "Returns whether the samples of an input have lines in several parts, as container runtimes write them."
   [{:keys [samples]}]
   (some (fn partial? [^bytes sample] (re-find #"(?m)^\d\S+ std(?:out|err) P " (String. sample "ISO-8859-1"))) samples))
 
 (defn run-options
-  "Returns the options for the driver. What a line of a W3C log means was said by a line before it, and a line in several parts may
-  be in several slices, so one worker reads them all."
+  "Returns the options for the driver. One worker reads all slices if lines need earlier ones: in a W3C log an earlier line names the
+  fields, and the parts of a line may be in several slices."
   [{:keys [prepared formats query]} {:keys [approx anonymize? databases own] :as options}]
   (let [serial? (boolean (or (some #(= :w3c (:layout %)) formats)
                              (and (some :wrapper formats) (some has-partial-lines? prepared))))
-        ;; Groups are made when all is counted, so those who count need only know that there are such.
+        ;; Groups are made after all lines are counted, so the workers need only know which groups there are.
         databases (update-vals databases (constantly identity))]
     (cond-> (assoc options :add-earlier (some-> (:saved options) saved/add-to)
                    :recipe {:databases databases, :report :analysis, :query query, :formats formats, :approx approx, :anonymize? anonymize?, :own own, :whole-files? serial?})
@@ -281,8 +281,8 @@
     (.sink analysis) (assoc :sink (.sink analysis))))
 
 (defn analyse-prepared
-  "Like `analyse`, of inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which the
-  command began. Two options more, of which each wants the inputs as `skein.wf.saved/unread` returns them:
+  "Like `analyse`, for inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which the
+  command began. Two more options; each needs the inputs as `skein.wf.saved/unread` returns them:
 
            :saved  what was counted before, as `skein.wf.saved/opened` returns it
            :save   the path of a file for what is counted"

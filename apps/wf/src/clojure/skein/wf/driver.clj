@@ -84,7 +84,7 @@
     (into [head] (map #(whole-lines (bytes-at % more-bytes))) [(quot (long size) 2) (- (long size) more-bytes)])))
 
 (defn prepare-elsewhere
-  "Like `prepare`, of a file that this process can only open by (open position), which returns an InputStream.
+  "Like `prepare`, for a file that this process can only open by (open position), which returns an InputStream.
 
   size  how many bytes it has"
   [path size packed? open]

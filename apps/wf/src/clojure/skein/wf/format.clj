@@ -111,7 +111,7 @@
    "duration" "--slower, --percentiles time, --rank mean, slowest or p95-time"})
 
 (defn text-column
-  "Like `column`, of a field that is text. Throws :skein/bad-option."
+  "Like `column`, for a field that is text. Throws :skein/bad-option."
   [field extra]
   (when-let [instead (not-texts field)]
     (error/fail! :skein/bad-option

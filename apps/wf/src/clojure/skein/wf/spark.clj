@@ -97,7 +97,7 @@
     (error/fail! :skein/bad-option (str name " is a pipe or a device, which no executor can read; give --spark files") {:path name})))
 
 (defn- prepare
-  "Like `skein.wf.driver/prepare`, of what `found` returned."
+  "Like `skein.wf.driver/prepare`, for a file that `found` returned."
   [{:keys [name uri size packed? failure] :as file}]
   (when failure (throw failure))
   (merge (if-let [path (local-path uri)]

@@ -53,7 +53,7 @@
      :refs (data (.referrers tally))}))
 
 (defn report-of
-  "Like `report`, of inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which
+  "Like `report`, for inputs that `skein.wf.driver/prepare-all` has prepared; `start` is the System/nanoTime at which
   the command began."
   [prepared failures start {:keys [top checksums? own-process?] :or {top default-top, checksums? true} :as options}]
   (let [budget (if own-process? (Budget/ofOwnHeap) (Budget/ofHeap))

@@ -37,9 +37,9 @@ public abstract class Accumulator<A extends Accumulator<A>> {
     }
 
     /**
-     * Counts the lines in {@code bytes[from, to)}, each of which ends with a line feed, of the file with that number.
+     * Counts the lines in {@code bytes[from, to)}, each of which ends with a line feed, of the file with number {@code file}.
      *
-     * @param continued whether the lines counted last stand before them
+     * @param continued whether these lines follow directly after the lines counted last
      */
     protected abstract void addLines(byte[] bytes, int from, int to, int file, boolean continued) throws IOException;
 

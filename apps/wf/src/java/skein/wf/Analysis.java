@@ -69,7 +69,7 @@ public final class Analysis extends Accumulator<Analysis> {
         else addWhole(joined.bytes, 0, joined.length);
     }
 
-    /** Joins lines that were cut. A line without its end is malformed until that comes. */
+    /** Joins lines that were cut. A line without its end is malformed until the end comes. */
     private Text join(PartialLines lines, byte[] bytes, int from, int to, boolean continued) {
         if (!continued) lines.forget();
         int before = lines.waiting();

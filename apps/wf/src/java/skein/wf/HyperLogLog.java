@@ -23,7 +23,7 @@ final class HyperLogLog {
 
     private final byte[] registers = new byte[REGISTERS];
 
-    /** Returns a hash of all 64 bits of {@code bytes[from, to)}, that {@link Bytes#PAD} readable bytes follow. */
+    /** Returns a hash of 64 good bits of {@code bytes[from, to)}, which {@link Bytes#PAD} readable bytes must follow. */
     static long hash(byte[] bytes, int from, int to) {
         long hash = to - from;
         for (; from + 8 < to; from += 8) hash = mix(hash, Bytes.load(bytes, from));

@@ -139,7 +139,7 @@ public final class KeyTable {
         return (int) (hash >>> 32);
     }
 
-    /** Returns a hash of four of the words of a long key, the last two among them, and of its length. */
+    /** Returns a hash of four of the words of a long key, including the last two, and of its length. */
     private static int quickHash(byte[] bytes, int from, int to) {
         int words = wordCount(to - from);
         int last = from + (words - 1 << 3);

@@ -52,7 +52,7 @@ abstract class KeyedScanner extends Scanner {
     private final boolean[] escaped;
     private boolean changes; // whether a picked value is spelled differently from how it is shown
     private boolean statusChanges;
-    private final Text joined = new Text(64); // day and time of day of a line; empty if it does not have them
+    private final Text joined = new Text(64); // day and time of day of a line; empty if the line has none
     byte[] today = {}; // the day of lines that don't say it
     /* The value that open found. */
     private byte[] source;
@@ -172,7 +172,7 @@ abstract class KeyedScanner extends Scanner {
         return true;
     }
 
-    /** Joins a day and the time of day to one text. */
+    /** Joins a day and the time of day into one text. */
     private void joinTime() {
         joined.length = 0;
         if (picked[DAY] == NOTHING && (picked[CLOCK] == NOTHING || today.length == 0)) return;

@@ -11,7 +11,7 @@ public interface LogFormat {
     /** Returns the names of the faults by the numbers that a scanner returns. The first fault is an empty line. */
     List<String> faults();
 
-    /** Returns whether the log may have lines in several parts, for {@link PartialLines}; the last fault is that of a line without its end. */
+    /** Returns whether lines may come in parts, for {@link PartialLines}. The last fault is then that of a line without its end. */
     default boolean mayBeCut() {
         return false;
     }

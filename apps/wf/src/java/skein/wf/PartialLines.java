@@ -8,9 +8,9 @@ import skein.fold.files.Bytes;
  * the last one F, and lines of the other stream may stand between them. For one thread.
  */
 final class PartialLines {
-    private static final int TAG = 7; // after the beginning of "stdout P "
+    private static final int TAG = 7; // the offset of the tag in "stdout P "
 
-    /* The parts read of a line of stdout, and of one of stderr. */
+    /* The parts that were read of a line of stdout, and of a line of stderr. */
     private final Text[] waiting = {new Text(0), new Text(0)};
     private final Text joined = new Text(0);
 
@@ -19,7 +19,7 @@ final class PartialLines {
         for (Text parts : waiting) parts.length = 0;
     }
 
-    /** How many lines have not been read to their end. */
+    /** Returns how many lines have not been read to their end. */
     int waiting() {
         int n = 0;
         for (Text parts : waiting) if (parts.length > 0) n++;
@@ -61,7 +61,7 @@ final class PartialLines {
         return to;
     }
 
-    /** Where the name of the stream is in a line, or -1 if it is no line of a container's log. */
+    /** Returns where the name of the stream is in a line, or -1 if it is no line of a container's log. */
     private static int stream(byte[] bytes, int at, int end) {
         int stream = Bytes.indexOf(bytes, at, end, (byte) ' ') + 1;
         return stream + TAG + 1 < end

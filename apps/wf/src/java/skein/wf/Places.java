@@ -7,7 +7,7 @@ import skein.fold.files.Bytes;
 final class Places {
     private Places() {}
 
-    /** Leaves of the client's field only the address: the first one of a list, without brackets and port. */
+    /** Reduces the client's field to the address: the first one of a list, without brackets and port. */
     static void client(TextFormat.Kind kind, byte[] bytes, Rows batch, int row) {
         int from = batch.from[Rows.CLIENT][row];
         int end = batch.to[Rows.CLIENT][row];
@@ -61,7 +61,7 @@ final class Places {
         batch.from[Rows.URL][row] = path;
     }
 
-    /** Returns the first place with a byte that a scheme can't have. A scheme further behind comes from the visitor. */
+    /** Returns the first place with a byte that a scheme can't have. A scheme after it comes from the visitor. */
     private static int schemeEnd(byte[] bytes, int from, int to) {
         int at = from;
         while (at < to && isOfScheme(bytes[at])) at++;

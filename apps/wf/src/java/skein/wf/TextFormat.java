@@ -16,7 +16,7 @@ import java.util.List;
  * @param fields the fields
  * @param open whether a space and more text may follow the end
  * @param sparse whether fields may be empty, except client, host, URL, request, time and status
- * @param bare whether a line may also have no quotes at all, with minus signs for the fields that would need them
+ * @param bare whether a line may also have no quotes at all, with minus signs for the fields that are quoted otherwise
  */
 public record TextFormat(List<String> literals, List<Field> fields, boolean open, boolean sparse, boolean bare)
         implements LogFormat {

@@ -19,7 +19,7 @@ final class TextScanner extends Scanner {
     private final long[] word;
     private final long[] mask;
     private final boolean[] quoted;
-    /* Whether a lost quotation mark could go unnoticed, so that those in the field must come in pairs. */
+    /* Whether a lost quotation mark could go unnoticed, so that the marks in the field must come in pairs. */
     private final boolean[] needsPairs;
     private final boolean[] numberNext;
     private final boolean[] mustHaveText;

@@ -21,7 +21,7 @@ public final class Trial {
                 : run(format, joined.bytes, joined.length, limit);
     }
 
-    /** As above, of {@code bytes[0, to)}, behind which is a line feed. */
+    /** Like the method above, for {@code bytes[0, to)}, which a line feed follows. */
     private static Outcome run(LogFormat format, byte[] bytes, int to, int limit) {
         Scanner scanner = format.scanner();
         Rows rows = new Rows(scanner.filled().length, false);

@@ -56,8 +56,8 @@ final class W3cScanner extends KeyedScanner {
     }
 
     /**
-     * Where the quote is that ends a value: the first one that a separator or the end of the line follows. Two quotes are one of the text;
-     * if no quote ends the value then, its program does not double them.
+     * Returns the place of the quote that ends a value: the first one before a separator or the end of the line. Two quotes stand
+     * for one in the text. If no quote would then end the value, the program that wrote it does not double quotes.
      */
     private static int quoteEnd(byte[] bytes, int from, int end, byte separator) {
         int undoubled = end;

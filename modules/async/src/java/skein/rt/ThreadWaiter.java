@@ -23,12 +23,12 @@ final class ThreadWaiter extends Waiter {
     /** How long a platform thread spins for the result before it parks: less than a wake-up costs. */
     private static final long SPIN_NANOS = 25_000;
 
-    /** How many waits in a row don't spin, at most, after spins that were in vain. */
+    /** The most waits in a row that park without a spin, after spins in vain. */
     private static final int MOST_SKIPS = 64;
 
     // Hints shared by all threads, without a lock: a wrong value costs one spin more or less.
-    private static int skips; // so many waits are to come that don't spin
-    private static int nextSkips = 1; // after one more spin in vain
+    private static int skips; // how many of the next waits don't spin
+    private static int nextSkips = 1; // the skips after one more spin in vain
 
     private final Thread thread = Thread.currentThread();
     private BooleanSupplier withdrawal; // for an alts; set before it can be claimed
@@ -78,8 +78,8 @@ final class ThreadWaiter extends Waiter {
     }
 
     /**
-     * Spins, unless the last spins were in vain. Where other programs hold the processors, the thread that will complete
-     * the wait needs this one.
+     * Spins, unless the last spins were in vain. If other programs hold the other processors, the thread that will
+     * complete the wait needs this processor.
      */
     private void spinIfItPays() {
         if (skips > 0) {

@@ -111,7 +111,7 @@
                  {:value value})))
 
 (defn- foreign-source
-  "As `source`, for what is neither a channel nor a frame."
+  "Like `source`, for a port that is neither a channel nor a frame."
   {:jsdoc ["@noinline"]}
   [port]
   (if-some [s (when (some? port)

@@ -4,8 +4,8 @@
   `cap` values; a transducer may exceed that. What a channel asks of a buffer is in
   `skein.rt.channel`.")
 
-;; What is rare stands in functions that Closure leaves alone, here and in channels and ports: V8 inlines only
-;; what is small, and a park should become one piece of machine code.
+;; Rare steps are in functions that Closure does not inline, here and in channels and ports. V8 inlines only
+;; small functions, and a park should become one piece of machine code.
 
 (defn- grow
   "Doubles the array of `ring`, which is full."

@@ -13,8 +13,8 @@
   TURN "micro")
 
 (def ^:private budget-ms 5)
-(def ^:private longest-step 16) ; so many tasks run between two readings of the clock
-(def ^:private long-ms 1)       ; if they take longer, the clock is read after each task
+(def ^:private longest-step 16) ; the most tasks between two readings of the clock
+(def ^:private long-ms 1)       ; if these tasks take longer, the clock is read after each task
 
 (defn now
   "Returns a time in milliseconds that never goes back."
@@ -46,7 +46,7 @@
     (post)))
 
 (defn- over-budget?
-  "Reads the clock; returns whether the other tasks have to wait for the next turn."
+  "Reads the clock. Returns whether the other tasks have to wait for the next turn."
   {:jsdoc ["@noinline"]}
   []
   (let [ms (now)]

@@ -4,7 +4,7 @@
 
   * `read-dump`
 
-  JSON has no keywords and no symbols, so the key of a string tells whether it was one."
+  JSON has no keywords and no symbols, so the key of a string tells whether it was a keyword or a symbol."
   {:no-doc true}
   (:require
    [clojure.data.json :as json]

@@ -7,8 +7,8 @@
   * `between` `without` return a part of it
   * `leaving-out-rests` `left-out` are for gzip files with something behind them
 
-  An input is a map: :path is what it is called in errors, :packing how it is compressed, such as \"gzip\", or nil if it isn't or is a
-  pipe, and :repeatable? whether it can be read more than once. The first bytes say whether it is compressed, not its name."
+  An input is a map: :path is its name in errors; :packing is how it is compressed, such as \"gzip\", or nil if it isn't or is a pipe;
+  :repeatable? says whether it can be read more than once. Its first bytes tell whether it is compressed, and its name does not."
   {:no-doc true}
   (:require
    [skein.fold.unpack :as unpack])
@@ -27,7 +27,7 @@
 ;;;; Errors
 
 (defn- reason [e]
-  (let [said (or (ex-message e) (str e))] ; that of a closed channel says nothing
+  (let [said (or (ex-message e) (str e))] ; the exception of a closed channel has no message
     (cond
       (instance? AccessDeniedException e) "its permissions forbid it"
       (instance? ZipException e) (str "it is no gzip file, or a damaged one (" said ")")
@@ -64,7 +64,7 @@
   (InterruptedException. (str "interrupted while reading " path)))
 
 (defn- error-of
-  "Returns the exception for what was thrown when an input was read at `position`; see skein.fold.files.InputFile/fail."
+  "Returns the exception that reports `e`, which was thrown when an input was read at `position`; see skein.fold.files.InputFile/fail."
   ^Throwable [path serial? e position]
   (condp instance? e
     ExceptionInfo e
@@ -91,7 +91,7 @@
   "Opens a file that may make its reader wait for ever, so that an interrupt ends the wait."
   ^InputStream [^Path at]
   (proxy [FilterInputStream] [(Channels/newInputStream (FileChannel/open at to-read))]
-    ;; On JDK 21 a channel's stream would look for its position, which a pipe has not.
+    ;; On JDK 21 a channel's stream would look for its position, which a pipe does not have.
     (available [] 0)))
 
 (defn- open-anew ^InputStream [{:keys [at start repeatable?] :as input}]
@@ -103,15 +103,15 @@
         (throw t)))))
 
 (defn channel
-  "Returns an open file as what reads it by position."
+  "Returns a PositionChannel for an open file."
   ^PositionChannel [^FileChannel file]
   (reify PositionChannel
     (read [_ bytes position] (.read file bytes position))
     (isOpen [_] (.isOpen file))
     (close [_] (.close file))))
 
-;; at: a Path, or nil. opened: atom with a function of the input that returns what can't be opened again, once; nil if it is never
-;; opened. open-channel: function that returns a PositionChannel, nil if it can't be read by position.
+;; at: a Path, or nil. opened: atom with a function from the input to a stream that can be opened only once; nil when it has been
+;; opened, or if there is none. open-channel: function that returns a PositionChannel; nil if the input can't be read by position.
 (defrecord ^:private Input [path at packing serial? repeatable? ^long start ^long size left-out opened open-channel]
   InputFile
   (start [_] start)
@@ -126,12 +126,12 @@
   (fail [_ e position] (throw (error-of path serial? e position))))
 
 (defn- guarded
-  "Calls `f`, and throws what an exception of it, at `position`, stands for."
+  "Returns the value of (f). If `f` throws, throws the error for a failed read at `position` instead."
   [path position f]
   (try (f) (catch Exception e (throw (error-of path true e position)))))
 
 (defn file
-  "Returns the input at a java.nio.file.Path, which must be there and no directory. A pipe is not opened yet."
+  "Returns the input at a java.nio.file.Path, which must exist and not be a directory. A pipe is not opened yet."
   [^Path at]
   (let [path (str at)]
     (when (= "" path) (throw (missing "\"\"")))
@@ -163,17 +163,17 @@
   (stream "-" (FileInputStream. FileDescriptor/in)))
 
 (defn between
-  "Returns an input of the bytes [from, to) of one that is read by position."
+  "Returns an input with the bytes [from, to) of another one, which must be read by position."
   [{:keys [size] :as input} from to]
   (assoc input :start from, :size (- (min (long size) (long to)) (long from))))
 
 (defn without
-  "Returns an input without the first `n` of the bytes that it unpacks to. It must be one that can be read more than once."
+  "Returns an input without the first `n` of its unpacked bytes. It must be an input that can be read more than once."
   [{:keys [size serial?] :as input} n]
   (if serial? (assoc input :start n) (between input n size)))
 
 (defn leaving-out-rests
-  "Returns an input whose last gzip member may have other bytes behind it, which are an error otherwise. They are left out."
+  "Returns the input, for which other bytes after the last gzip member are left out. Otherwise such bytes are an error."
   [input]
   (assoc input :left-out (AtomicLong.)))
 
@@ -183,7 +183,7 @@
   (if-let [^AtomicLong n (:left-out input)] (.get n) 0))
 
 (defn head
-  "Returns the first `n` bytes of an input, unpacked, or all if there are fewer. What they belong to can still be read."
+  "Returns the first `n` bytes of an input, unpacked, or all if there are fewer. The input can still be read from its beginning."
   ^bytes [{:keys [path repeatable? opened] :as input} n]
   (guarded path 0
            #(if repeatable?

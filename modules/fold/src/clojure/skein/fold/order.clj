@@ -19,7 +19,7 @@
 (def ^:private ^:const max-depth 8)
 
 (defn- accessible
-  "Returns `field`, or nil if it belongs to the JDK, so that it can't be read."
+  "Returns `field`, or nil if it can't be read because it belongs to the JDK."
   [^Field field]
   (try (.setAccessible field true) field
        (catch InaccessibleObjectException _ nil)))
@@ -61,8 +61,8 @@
       (differ? made (xform next) 0)))
 
 (defn first-ordered
-  "Returns the index of the first of the transducers `stages` in front of `step` that has no unordered answer, or nil. These are the ones
-  that need order, and take-while, which may end the fold because of an element."
+  "Returns the index of the first of the transducers `stages`, in front of `step`, that :unordered true does not allow, or nil. It does not
+  allow those that need order, nor take-while, which may end the fold because of an element."
   [stages step]
   (let [chain (reverse (reductions (fn made [next stage] (stage next)) step (reverse stages)))]
     (first (keep-indexed (fn ordered [i [stage made next]]

@@ -67,7 +67,7 @@
   (second (re-matches #"([^/]+/[^/]+?)(?:/fn.*)?" (internals/demunged (.getName (class stage))))))
 
 (defn- first-ordered
-  "Returns the index of the first of `stages` that has no unordered answer, their number if the step of `f` has none, or nil."
+  "Returns the index of the first of `stages` that :unordered true does not allow, their number if it is the step of `f`, or nil."
   [{:keys [step in-order?]} stages]
   (or (order/first-ordered stages step)
       (when in-order? (count stages))))

@@ -31,7 +31,7 @@
 (def ^:const magic-bytes "How many bytes are needed to recognise the compression." 6)
 
 (defn- may-begin?
-  "Returns whether data of a kind may begin with the bytes `head`, or these with its magic number."
+  "Returns whether the magic number of a kind begins with the bytes `head`, or `head` with the magic number."
   [head {:keys [magic]}]
   (every? true? (map #(= % (if (= :5x %) (when (<= 0x50 (long %2) 0x5F) :5x) %2)) magic head)))
 
@@ -44,7 +44,7 @@
   (:name (kind-of (map #(bit-and 0xFF (long %)) head))))
 
 (defn- peeked
-  "Returns the first bytes of `in`, no more than are needed to recognise the compression, since it may wait for others."
+  "Returns the first bytes of `in`, no more than are needed to recognise the compression, since a read may wait for more."
   [^BufferedInputStream in]
   (.mark in magic-bytes)
   (loop [head []]
@@ -60,7 +60,7 @@
                                   (str "To read " path " takes " library " on the class path. Add it, or unpack the file.")
                                   {:path path, :library library})))]
     (try (Reflector/invokeConstructor class (to-array (cons in more)))
-         (catch Error e (throw (IOException. e)))))) ; such as one of native code that can't be loaded
+         (catch Error e (throw (IOException. e)))))) ; such as that of a native library that can't be loaded
 
 (defn- with-last-frame
   "Returns `in` with one more Zstandard frame, empty and to be skipped. Otherwise zstd-jni takes a frame that is cut off for the end,

@@ -19,7 +19,7 @@
   {:done (.done watch), :total (when-not (neg? (.size watch)) (.size watch)), :unit (keyword (.unit watch))})
 
 (defn- at-intervals
-  "Returns a function that calls `f`, unless another thread does, or has done in the last 50 ms."
+  "Returns a function that calls `f`, unless a thread is calling it or has called it in the last 50 ms."
   [f]
   (let [lock (ReentrantLock.)
         called (AtomicLong. (System/nanoTime))]
@@ -42,7 +42,7 @@
                             (cond-> (not-any? #{thread} (:threads piece)) (update :threads conj thread)))))))
 
 (defn watch
-  "Returns a Watch for a fold of `source`, or nil if nobody wants one.
+  "Returns a Watch for a fold of `source`, or nil if none is needed.
 
   pieces       a LinkedHashMap to which a piece is added for each part, see `pieces`; or nil
   on-progress  called with the progress from time to time, by one thread at a time; or nil"

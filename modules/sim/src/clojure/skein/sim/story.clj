@@ -35,7 +35,7 @@
                Failures/isMachinery)))
 
 (defn- events
-  "Returns the events of a run that belong into its story."
+  "Returns the events of a run that belong in its story."
   [^Simulation sim]
   (remove inside? (.events (.-trace sim))))
 

@@ -48,7 +48,7 @@
     (if (instance? FileInputStream in)
       (input/channel (.getChannel ^FileInputStream in))
       (reify PositionChannel
-        ;; Forwards as a rule, as file systems like it.
+        ;; Mostly forwards, which is fast in Hadoop's file systems.
         (read [_ bytes position]
           (locking in
             (.seek ^FSDataInputStream in position)
@@ -67,7 +67,7 @@
     (close [_] (.close span))))
 
 (defn- part-of
-  "Returns the source of the records of a part; from, to and size are nil for all that a compressed file unpacks to.
+  "Returns the source of the records of a part; from, to and size are nil for a compressed file, which is one part.
 
   files  function of an input, returns the source of all of its records"
   [{:keys [uri from to size]} files]
@@ -151,7 +151,7 @@
         {:uri uri, :from from, :to to, :size size}))))
 
 (defn- default-split-bytes
-  "Returns how long a part of `total` bytes is: all cores read parts of equal length at least four times, so that they end together."
+  "Returns the length of the parts of `total` bytes. Each core reads at least four parts, all of one length, so the cores end together."
   [total cores]
   (let [rounds (max 4 (quotient-up total (* cores max-split-bytes)))]
     (max 1 (quotient-up total (* cores rounds)))))

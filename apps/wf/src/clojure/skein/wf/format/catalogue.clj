@@ -14,7 +14,7 @@
   :open?      whether anything may follow after a space
   :absolute?  whether requests have absolute URLs, which say the host
   :sparse?    whether fields without quotes may be empty
-  :bare?      whether some lines have minus signs instead of all that stands in quotes
+  :bare?      whether some lines have minus signs without quotes instead of the quoted fields
 
   Of two rows that fit as many lines the first one is taken, so the longer ones come first, whose lines the shorter ones fit with
   odd users and agents. Sources: the documentation of each server."

@@ -28,7 +28,7 @@
   0.9)
 
 (def ^:private last-resort
-  "What a line counts that only the last row of the catalogue fits, in which anything may follow: lines with a fault fit that one too."
+  "The weight of the lines that fit the last row of the catalogue. Any text may follow there, so lines with a fault fit that row too."
   0.8)
 
 (defn- whole-lines
@@ -46,7 +46,7 @@
   (remove empty? (map #(str/replace % #"^\x00*(?:\u00ef\u00bb\u00bf)?" "") (.split (String. head "ISO-8859-1") "\r?\n"))))
 
 (def ^:private ^:const pattern-chars
-  "How much of a line patterns see. Some of them take a time that grows with the square of a line's length."
+  "The number of characters of a line that patterns see. Some patterns take a time that grows with the square of a line's length."
   4096)
 
 (defn- beginning [^String line]
@@ -116,7 +116,7 @@
      :matches (reduce + (map #(.matches ^Trial$Outcome %) outcomes))}))
 
 (defn- weight
-  "Returns how good the outcome of a trial is."
+  "Returns how good the outcome of a trial is: its matches, which count less in the last row of the catalogue."
   [{:keys [format matches]}]
   (* (double matches) (if (str/ends-with? (:name format) (:name (peek catalogue/rows))) (double last-resort) 1.0)))
 

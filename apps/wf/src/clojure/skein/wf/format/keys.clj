@@ -75,7 +75,7 @@
   (into (fields ["duration" :duration "duration:ms"]) json))
 
 (def tomcat
-  "The keys of Tomcat's JSON, in which the host is the client's."
+  "The keys of Tomcat's JSON, in which `host` is the client."
   (into (fields ["client" :text "host"] ["host" :text "localServerName"] ["duration" :duration "elapsedTime:ms elapsedTimeS"]
                 ["referrer" :text "requestHeaders.Referer"] ["agent" :text "requestHeaders.User-Agent"])
         json))

@@ -220,7 +220,7 @@ public final class Wf2 extends Accumulator<Wf2> {
         }
     }
 
-    /** Lines that have too few fields or no size. */
+    /** Returns how many lines have too few fields or no size. */
     public long malformed() {
         return malformed;
     }

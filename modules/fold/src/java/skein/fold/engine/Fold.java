@@ -160,7 +160,7 @@ public final class Fold {
         return completes ? chained.invoke(acc) : acc;
     }
 
-    /** Sets the function of a stage, its result and the function that it was applied to which returns whether the stage needs order. */
+    /** Sets the function that returns whether a stage needs order, given the stage, its result and what it was applied to. */
     public static void setOrder(IFn f) {
         needsOrder = f;
     }

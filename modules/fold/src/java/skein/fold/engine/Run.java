@@ -238,7 +238,7 @@ abstract class Run {
         of.right = part;
     }
 
-    /** Takes {@code part} out of the list, and empties it: otherwise the first part, which stays in use, would keep all others. */
+    /** Takes {@code part} out of the list, and clears its references: otherwise the first part, which stays, would keep all others. */
     private void unlink(Part part) {
         if (part.left == null) head = part.right;
         else part.left.right = part.right;

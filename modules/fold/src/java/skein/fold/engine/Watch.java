@@ -27,7 +27,7 @@ public final class Watch {
     public volatile String reason = "";
 
     private final LongAdder done = new LongAdder(); // units
-    private final IFn onBlock; // null: nobody else wants to know
+    private final IFn onBlock; // or null
 
     /**
      * @param done units done before, or -1 if unknown

@@ -34,7 +34,7 @@ public final class FilesSpan implements Span {
     private final long[] starts;
 
     private final long serial; // how many of them can only be read on
-    private final ConcurrentLinkedQueue<Block> blocks = new ConcurrentLinkedQueue<>(); // that nobody uses now
+    private final ConcurrentLinkedQueue<Block> blocks = new ConcurrentLinkedQueue<>(); // not in use
 
     /** The records of {@code files}. */
     public FilesSpan(List<InputFile> files, RecordFormat format) {
@@ -146,7 +146,7 @@ public final class FilesSpan implements Span {
         }
     }
 
-    /** Bytes of a file in a buffer. A block that follows keeps what has been read of it, so a thread alone reads a file in order. */
+    /** Bytes of a file in a buffer. The next block keeps what has been read of it already, so a single thread reads a file in order. */
     private final class Block {
         private Part part; // null: no bytes yet
         private long size;
@@ -173,7 +173,7 @@ public final class FilesSpan implements Span {
             return true;
         }
 
-        /** Begins at {@code position} of a file. Keeps what is known from there on. */
+        /** Begins at {@code position} of a file. Keeps the bytes that have been read from there on. */
         private void begin(Part part, long position) {
             long skipped = position - base;
             boolean follows = part == this.part && skipped >= 0 && skipped <= have;

@@ -22,8 +22,8 @@ public interface InputFile {
     PositionChannel channel() throws IOException;
 
     /**
-     * Throws the error that {@code cause} means when it was thrown at {@code position}: an OutOfMemoryError, that a record is too long;
-     * an EOFException, that the file ended too early. An interrupt becomes an InterruptedException, and the thread's interrupt is cleared.
+     * Throws the error that {@code cause} means when it was thrown at {@code position}. An OutOfMemoryError means that a record is too long,
+     * an EOFException that the file ended too early. An interrupt becomes an InterruptedException, and the thread's interrupt is cleared.
      */
     RuntimeException fail(Throwable cause, long position);
 }

@@ -40,13 +40,13 @@ public final class RecordFormat {
         return new RecordFormat(delimiter, null, true);
     }
 
-    /** How many bytes before a position say whether a record begins there. */
+    /** Returns how many bytes before a position decide whether a record begins there. */
     int lookBehind() {
         return delimiter == null ? 1 : delimiter.length;
     }
 
     /**
-     * Where the first record begins that begins at {@code at} or behind it, with a record before it.
+     * Finds the first record that begins at {@code at} or after it, and has a record before it.
      *
      * @param at {@link #lookBehind()} or more
      * @param last whether the input ends at {@code end}
@@ -59,7 +59,7 @@ public final class RecordFormat {
         return isKnown ? found + delimiterLength(bytes, found, end) : last ? end : -1;
     }
 
-    /** Steps on the records in {@code bytes[from, to)} of the file with the number {@code file}; as {@link Span#reduce}. */
+    /** Calls {@code step} for the records in {@code bytes[from, to)} of the file with number {@code file}, like {@link Span#reduce}. */
     Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
         if (inSlices) return from == to ? acc : reduceSlice(step, acc, new Slice(bytes, from, to, position, file));
         for (int at = from; at < to; ) {
@@ -73,7 +73,7 @@ public final class RecordFormat {
         return acc;
     }
 
-    /** A step may write behind its slice, where the next records begin. */
+    /** A step may write behind its slice, where the next records begin, so those bytes are restored. */
     private static Object reduceSlice(IFn step, Object acc, Slice slice) {
         byte[] behind = Arrays.copyOfRange(slice.bytes, slice.to, slice.to + Slice.PAD);
         acc = step.invoke(acc, slice);

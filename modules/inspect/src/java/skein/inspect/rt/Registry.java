@@ -399,7 +399,7 @@ public final class Registry implements Inspector, Runnable {
         return frame.note() instanceof Live live ? live.port : null;
     }
 
-    /** Returns how many operations of a block on one port, one after the other up to now, have found it closed. */
+    /** Returns how many of a block's last operations, all in a row and on one port, have found it closed. */
     public static int refusals(Frame frame) {
         return frame.note() instanceof Live live ? live.refusals : 0;
     }
