@@ -239,11 +239,11 @@
   (ops/to-chan! coll))
 
 (defn onto-chan
-  "Deprecated: as `onto-chan!`."
+  "Deprecated: like `onto-chan!`."
   ([ch coll] (ops/onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
-(defn to-chan "Deprecated: as `to-chan!`." [coll] (ops/to-chan! coll))
+(defn to-chan "Deprecated: like `to-chan!`." [coll] (ops/to-chan! coll))
 
 (defn reduce
   "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`. Like

@@ -4,7 +4,7 @@
   blocks. A block that no running code can reach waits for ever, see skein.inspect.heap.Reach.
 
   * `read-heap`, `of-this-process`
-  * `in-temporary-file` makes a temporary file for one
+  * `in-temporary-file` makes a temporary file for a heap
 
   A file has no times, and only those blocks that are parked."
   {:no-doc true}

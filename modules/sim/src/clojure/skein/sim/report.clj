@@ -44,7 +44,7 @@
   200)
 
 (defn- busy
-  "Returns a clause on which tasks did the last steps."
+  "Returns a clause that says which tasks did the last steps."
   [^Simulation sim name-of]
   (let [events (take-last last-steps (.events (.-trace sim)))
         tasks (distinct (keep (fn [^Trace$Event e] (.task e)) events))]
@@ -55,7 +55,7 @@
        (user-place thrown)))
 
 (defn- unput
-  "Returns a clause on the value that the task still waits to put, or nil."
+  "Returns a clause about the value that the task still waits to put, or nil."
   [^Simulation sim name-of task]
   (when-some [^Trace$Event e (last (filter (fn [^Trace$Event e] (identical? task (.task e))) (.events (.-trace sim))))]
     (when (= "put" (.what e))

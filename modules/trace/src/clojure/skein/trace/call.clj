@@ -132,8 +132,8 @@
         (conj shown (subs text 1 (dec (count text))))))))
 
 (defn- limit-hit
-  "Returns whether a call inside `parent` is beyond a limit: nil, :first or :later. The call for which this is
-  :first is reported."
+  "Returns nil if a call inside `parent` is within the limits; else :first or :later. The call for which this
+  is :first is reported."
   [^Call parent]
   (let [^Limits l *limits*
         hit (fn hit [first?] (if first? :first :later))]

@@ -91,7 +91,7 @@
         (try (f) (finally (aset flag 0 false)))))))
 
 (defn quietly
-  "Like `unobserved`, of work that may throw without harm to the program. Returns nil when it threw, unless it is
+  "Like `unobserved`, for work that may throw without harm to the program. Returns nil when it threw, unless it is
   part of other such work, which then ends."
   [f]
   (if (busy?)

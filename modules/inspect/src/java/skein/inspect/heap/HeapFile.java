@@ -220,7 +220,7 @@ public final class HeapFile {
         return type != null && type.isA(name);
     }
 
-    /** Returns the instances of each of the named classes and of those beneath them, in the order of the names. */
+    /** Returns the instances of each of the named classes and of their subclasses, in the order of the names. */
     public List<long[]> instances(List<String> names) {
         List<List<Long>> found = new ArrayList<>();
         for (int i = 0; i < names.size(); i++) found.add(new ArrayList<>());
