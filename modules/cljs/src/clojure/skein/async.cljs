@@ -183,8 +183,8 @@
   ([n to xf from close? ex-handler] (pipelines/pipeline n to xf from close? ex-handler)))
 
 (defn pipeline-async
-  "Like `pipeline`, for work that `af` starts. `af` is a function of a value and a channel. It has
-  the results put on the channel, and then has the channel closed.
+  "Like `pipeline`, for work that `af` starts. `af` is a function of a value and a channel. The
+  results must be put on that channel, at any time, and the channel must then be closed.
 
   Like core.async's. Differs: stops taking when `to` closes; at most `n` values are under way; what
   `af` throws is reported and ends that value only."

@@ -8,7 +8,7 @@
   * `leaving-out-rests` `left-out` are for gzip files with something behind them
 
   An input is a map: :path is its name in errors; :packing is how it is compressed, such as \"gzip\", or nil if it isn't or is a pipe;
-  :repeatable? says whether it can be read more than once. Its first bytes tell whether it is compressed, and its name does not."
+  :repeatable? says whether it can be read more than once. Its first bytes tell whether it is compressed, not its name."
   {:no-doc true}
   (:require
    [skein.fold.unpack :as unpack])

@@ -19,11 +19,11 @@
   [200 50 50])
 
 (def ^:private least-part
-  "Of the lines looked at, how many a format must fit to be taken."
+  "The share of the sampled lines that a format must fit."
   0.2)
 
 (def ^:private near-best
-  "Of what the best format fits, how much one that comes earlier must fit to be taken: a log in a strict format may have lines
+  "An earlier format is chosen if it fits this share of the lines that the best format fits: a log in a strict format may have lines
   that only a looser one fits."
   0.9)
 
