@@ -196,9 +196,9 @@
                 head))))
 
 (defn bytes-at
-  "Returns the `n` bytes at `position`, or fewer at the end, of an input that is read by position."
-  ^bytes [{:keys [path at]} position n]
+  "Returns the `n` bytes at `position`, or fewer at the end, of a `file` that is read by position."
+  ^bytes [{:keys [path at start]} position n]
   (guarded path position
            #(with-open [in (Files/newInputStream at to-read)]
-              (.skip in (long position))
+              (.skip in (+ (long start) (long position)))
               (.readNBytes in (int n)))))

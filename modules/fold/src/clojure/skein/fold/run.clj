@@ -141,7 +141,7 @@
   f     {:identity :xform :step :combine :in-order? :completes?}; without :identity, combine's value for no argument;
         :completes? false says that step's arity of one, if there is one, has another meaning"
   [opts f coll]
-  (first (run-watched nil opts f coll)))
+  (nth (run-watched nil opts f coll) 0))
 
 (defn run-plain
   "Like `run`, for a fold of these functions only. They need no map, which would cost a small fold too much."

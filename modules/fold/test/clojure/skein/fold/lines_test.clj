@@ -417,19 +417,20 @@
       (is (= 50000 (within-deadline (fold/fold (assoc opts :on-progress #(reset! last-report %)) fold/count (lines/lines file)))))
       (is (= {:done 250000 :total nil :unit :bytes} @last-report)))))
 
-(deftest steps-may-write-behind-their-slice
+(deftest steps-may-write-into-their-slice-and-behind-it
   (with-files [packed ".gz" plain ".txt"]
     (let [expected (mapv #(str "line-" %) (range 100000))
           text (str/join "\n" expected)
-          overwrite (fn overwrite [^Slice slice]
-                      (let [text (.text slice StandardCharsets/UTF_8)]
-                        (aset-byte (.bytes slice) (.to slice) 33)
-                        text))]
+          behind (fn behind [^Slice slice] (aset-byte (.bytes slice) (.to slice) 33))
+          ;; The last record of a block of a plain file begins in it and ends in the next one.
+          into-it (fn into-it [^Slice slice] (Arrays/fill (.bytes slice) (.from slice) (.to slice) (byte 10)))]
       (gzip! packed text)
       (spit plain text)
-      (doseq [file [packed plain]]
+      (doseq [file [packed plain], write [behind into-it], grain [nil 5000]
+              :let [overwrite (fn overwrite [^Slice slice] (let [text (.text slice StandardCharsets/UTF_8)] (write slice) text))]]
         (is (= expected
-               (str/split-lines (str/join (all {:parallelism 1} (eduction (map overwrite) (lines/slices (str file))))))))))))
+               (str/split-lines (str/join (all (cond-> {:parallelism 1} grain (assoc :grain grain))
+                                               (eduction (map overwrite) (lines/slices (str file))))))))))))
 
 (deftest slices-name-their-file
   (with-files [a ".txt" b ".gz" c ".txt"]

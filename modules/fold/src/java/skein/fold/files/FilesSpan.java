@@ -110,7 +110,8 @@ public final class FilesSpan implements Span {
             try {
                 if (block.read(this, from, to)) {
                     long position = file.start() + block.base + block.first;
-                    acc = format.reduce(step, acc, block.bytes, block.first, block.end, position, index);
+                    int kept = Math.max(block.first, (int) (to - block.base) - format.lookBehind());
+                    acc = format.reduce(step, acc, block.bytes, block.first, block.end, kept, position, index);
                 }
             } finally {
                 blocks.add(block);
@@ -135,9 +136,8 @@ public final class FilesSpan implements Span {
         }
 
         synchronized void close() {
-            if (channel == null) return;
             try {
-                channel.close();
+                if (channel != null) channel.close();
             } catch (IOException e) {
                 throw file.fail(e, file.length());
             } finally {

@@ -59,9 +59,9 @@ public final class RecordFormat {
         return isKnown ? found + delimiterLength(bytes, found, end) : last ? end : -1;
     }
 
-    /** Calls {@code step} for the records in {@code bytes[from, to)} of the file with number {@code file}, like {@link Span#reduce}. */
-    Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, long position, int file) {
-        if (inSlices) return from == to ? acc : reduceSlice(step, acc, new Slice(bytes, from, to, position, file));
+    /** Like {@link Span#reduce}, for the records in {@code bytes[from, to)} of a file. Leaves the bytes from {@code kept} on as they are. */
+    Object reduce(IFn step, Object acc, byte[] bytes, int from, int to, int kept, long position, int file) {
+        if (inSlices) return reduceSlice(step, acc, new Slice(bytes, from, to, position, file), kept);
         for (int at = from; at < to; ) {
             int end = indexOfDelimiter(bytes, at, to);
             Object record =
@@ -73,11 +73,11 @@ public final class RecordFormat {
         return acc;
     }
 
-    /** A step may write behind its slice, where the next records begin, so those bytes are restored. */
-    private static Object reduceSlice(IFn step, Object acc, Slice slice) {
-        byte[] behind = Arrays.copyOfRange(slice.bytes, slice.to, slice.to + Slice.PAD);
+    /** A step may write into its slice and behind it, so the bytes that are read again are restored. */
+    private static Object reduceSlice(IFn step, Object acc, Slice slice, int kept) {
+        byte[] before = Arrays.copyOfRange(slice.bytes, kept, slice.to + Slice.PAD);
         acc = step.invoke(acc, slice);
-        System.arraycopy(behind, 0, slice.bytes, slice.to, Slice.PAD);
+        System.arraycopy(before, 0, slice.bytes, kept, before.length);
         return acc;
     }
 

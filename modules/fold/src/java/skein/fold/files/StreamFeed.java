@@ -79,7 +79,7 @@ public final class StreamFeed implements Feed {
     public Object reduce(IFn step, Object acc, int n) {
         if (exhausted()) return acc;
         int end = read(sizeOf(n));
-        acc = format.reduce(step, acc, bytes, 0, end, position, index);
+        acc = format.reduce(step, acc, bytes, 0, end, end, position, index);
         // A buffer that a long record has made large is not kept.
         if (bytes.length > MAX_BLOCK + Bytes.PAD) bytes = Arrays.copyOfRange(bytes, end, have);
         else System.arraycopy(bytes, end, bytes, 0, have - end);
@@ -176,7 +176,7 @@ public final class StreamFeed implements Feed {
 
         @Override
         public Object reduce(IFn step, Object acc, long from, long to) {
-            return format.reduce(step, acc, bytes, 0, end, position, index);
+            return format.reduce(step, acc, bytes, 0, end, end, position, index);
         }
     }
 }

@@ -9,7 +9,7 @@ import java.util.Arrays;
  * buffer is reused when the step that got the slice has returned, so copy bytes that are needed later.
  */
 public final class Slice {
-    /** How many bytes can be read after {@link #to}; their contents are undefined, and a step may write there. */
+    /** How many bytes can be read after {@link #to}; their contents are undefined. A step may write there, and into the records. */
     public static final int PAD = 64;
 
     /** The buffer. */
