@@ -27,13 +27,14 @@
 
 (defn row->format
   "Returns the format of a row of the catalogue."
-  [{:keys [name layout fields open? sparse? bare? absolute?]}]
+  [{:keys [name layout fields open? sparse? bare? absolute? weight]}]
   (let [absolute (fn absolute [field] (cond-> field (= :request (:kind field)) (assoc :kind :absolute-request)))]
     (if (string? layout)
       (cond-> (assoc (layout/parse layout) :name name)
         open? (assoc :open? true)
         sparse? (assoc :sparse? true)
         bare? (assoc :bare? true)
+        weight (assoc :weight weight)
         absolute? (update :fields #(mapv absolute %)))
       {:name name, :layout layout, :fields fields})))
 

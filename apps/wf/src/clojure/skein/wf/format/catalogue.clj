@@ -15,6 +15,7 @@
   :absolute?  whether requests have absolute URLs, which say the host
   :sparse?    whether fields without quotes may be empty
   :bare?      whether some lines have minus signs without quotes instead of the quoted fields
+  :weight     how much a line that fits counts, by default 1: less if lines of other formats fit too when they have a fault
 
   Of two rows that fit as many lines the first one is taken, so the longer ones come first, whose lines the shorter ones fit with
   odd users and agents. Sources: the documentation of each server."
@@ -110,7 +111,7 @@
    {:name "vhost-and-more", :of "apache", :layout (str "%v:%p " combined), :open? true}
    {:name "vhost-without-port-and-more", :of "apache nginx", :line host-without-port, :layout (str "%v " combined), :open? true}
    {:name "combined-and-more", :of "apache nginx varnish lighttpd tomcat haproxy", :layout combined, :open? true}
-   {:name "common-and-more", :of "apache tomcat", :layout common, :open? true}])
+   {:name "common-and-more", :of "apache tomcat", :layout common, :open? true, :weight 0.8}])
 
 (defn- servers-of [row]
   (str/split (:of row) #" "))

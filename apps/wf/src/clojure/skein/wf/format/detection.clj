@@ -27,10 +27,6 @@
   that only a looser one fits."
   0.9)
 
-(def ^:private last-resort
-  "The weight of the lines that fit the last row of the catalogue. Any text may follow there, so lines with a fault fit that row too."
-  0.8)
-
 (defn- whole-lines
   "Returns `head` without the line at its end that may be cut off, unless there is no other."
   ^bytes [^bytes head]
@@ -116,9 +112,9 @@
      :matches (reduce + (map #(.matches ^Trial$Outcome %) outcomes))}))
 
 (defn- weight
-  "Returns how good the outcome of a trial is: its matches, which count less in the last row of the catalogue."
+  "Returns how good the outcome of a trial is: its matches, of which those of some formats count less."
   [{:keys [format matches]}]
-  (* (double matches) (if (str/ends-with? (:name format) (:name (peek catalogue/rows))) (double last-resort) 1.0)))
+  (* (double matches) (double (:weight format 1.0))))
 
 (defn- trials
   "Returns the outcomes of those of `rows` that the log may be in, up to one that all its lines are in: none can be better."
