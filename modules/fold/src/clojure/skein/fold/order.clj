@@ -50,6 +50,8 @@
                                  (differ? (.get field one) (.get field two) (inc (long depth)))))
                            (.get fields (class one)))))))
 
+;; What keeps no state is not looked into, which would take longer than a helper takes to wake.
+(def ^:private stateless (into #{} (map class) [(map identity) (filter identity) (keep identity) cat]))
 (def ^:private halt-when-class (class (halt-when identity)))
 (def ^:private take-while-class (class (take-while identity)))
 
@@ -57,8 +59,9 @@
   "Returns whether the transducer `xform` needs its elements in order. `made` is its result for `next`."
   [xform made next]
   ;; halt-when keeps no state, but its result replaces the value of the whole fold.
-  (or (identical? halt-when-class (class xform))
-      (differ? made (xform next) 0)))
+  (and (not (contains? stateless (class xform)))
+       (or (identical? halt-when-class (class xform))
+           (differ? made (xform next) 0))))
 
 (defn first-ordered
   "Returns the index of the first of the transducers `stages`, in front of `step`, that :unordered true does not allow, or nil. It does not

@@ -88,14 +88,14 @@
         (operation :filter test t)))))
 
 (defn- operations
-  "Returns the operations of a chain. The last one is its step, or the first unknown stage."
-  [stages step ^objects chain t]
+  "Returns the operations of a chain. The last one is its step, or :next, which is the first unknown stage."
+  [^objects stages step ^objects chain t]
   (loop [i 0, t t, ops []]
-    (if (= i (count stages))
+    (if (= i (alength stages))
       (conj ops (operation :step step t))
-      (if-let [op (stage-operation (nth stages i) t)]
+      (if-let [op (stage-operation (aget stages i) t)]
         (recur (inc i) (if (= :map (:op op)) (:out op) t) (conj ops op))
-        (conj ops {:op :step, :f (aget chain i), :out :object})))))
+        (conj ops {:op :next, :f (aget chain i), :out :object})))))
 
 (defn- boxes-ints?
   "Returns whether a chain for longs would box a number that was an int, which must be an Integer then."
@@ -118,7 +118,8 @@
     :map `(let [~'x ~(call operation 'x)] ~(body more))
     :filter `(if ~(call operation 'x) ~(body more) ~'acc)
     :remove `(if ~(call operation 'x) ~'acc ~(body more))
-    :step (call operation 'acc 'x)))
+    :step (call operation 'acc 'x)
+    :next '(next acc x)))
 
 (def ^:private elements-of
   "For each kind: bindings around the loop, where it begins and ends, how it goes on, and the element at `i`. A range is gone over by
@@ -146,7 +147,7 @@
     `(fn [~'^objects functions]
        (let [~@(mapcat (fn [i op] [(:place op) `(aget ~'functions ~i)]) (range) ops)]
          (reify Fused$Loop
-           (reduce [~'_ ~'elements ~'acc ~'from ~'to]
+           (reduce [~'_ ~'elements ~'next ~'acc ~'from ~'to]
              (let [~@around, ~'end ~to]
                (loop [~'i ~from, ~'acc ~unboxed]
                  (if (== ~'i ~'end)
@@ -169,23 +170,22 @@
 (defonce ^:private ^ConcurrentHashMap loops (ConcurrentHashMap.))
 
 (defn- maker-of [kind ops size]
-  (let [of (into [kind] (mapcat (juxt :op :interface (comp class :f))) ops)
+  (let [of (reduce (fn [of {:keys [op f]}] (conj of op (class f))) [kind] ops)
         found (.get loops of)]
     (cond
       (ifn? found) found
       (and (nil? found) (<= (long max-loops) (.size loops))) nil
       :else (let [^AtomicLong seen (or found (do (.putIfAbsent loops of (AtomicLong.)) (.get loops of)))]
               (when (and (instance? AtomicLong seen) (<= (long worth-compiling) (.addAndGet seen (long size))))
-                (let [maker (compiled (loop-form kind ops))]
+                (let [maker (compiled (loop-form (keyword (str kind)) ops))]
                   (.put loops of maker)
                   maker))))))
 
-(defn- fused [^Fused$Kind kind size stages step ^objects chain]
-  (let [kind (keyword (.name kind))
-        ops (operations stages step chain (case kind :OBJECTS :object :DOUBLES :double :long))]
+(defn- fused [kind size stages step chain]
+  (let [ops (operations stages step chain (condp identical? kind Fused$Kind/OBJECTS :object Fused$Kind/DOUBLES :double :long))]
     (when-not (or (< (long max-operations) (count ops))
-                  (and (= :INTS kind) (boxes-ints? ops step)))
+                  (and (identical? Fused$Kind/INTS kind) (boxes-ints? ops step)))
       (when-let [maker (maker-of kind ops size)]
-        (Fused. (aget chain 0) (maker (object-array (map :f ops))) (case (:out (peek ops)) :long Long :double Double nil))))))
+        (Fused. chain (dec (count ops)) (maker (to-array (mapv :f ops))) (case (:out (peek ops)) :long Long :double Double nil))))))
 
 (Fused/setMaker fused)

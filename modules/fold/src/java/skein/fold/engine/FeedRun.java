@@ -211,7 +211,7 @@ final class FeedRun extends Run {
         }
 
         private void beginPart(Part part) {
-            part.step = isInOrder() ? fold.chain(front, COLLECT)[0] : fold.stepOf(fold.chain(), null);
+            part.step = isInOrder() ? fold.chain(front, COLLECT)[0] : fold.chain()[0];
             part.acc = isInOrder() ? new ArrayList<>() : fold.identity.invoke();
         }
 

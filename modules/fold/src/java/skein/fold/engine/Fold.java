@@ -8,7 +8,6 @@ import clojure.lang.Util;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import skein.fold.memory.Fused;
 import skein.fold.spi.Feed;
 import skein.fold.spi.Span;
 
@@ -50,13 +49,12 @@ public final class Fold {
     final IFn combine;
     final Options options;
     Watch watch; // written by the caller before it has helpers; null until the fold has taken a while
-    private final IFn[] stages;
-    private final IFn rawStep;
+    final IFn[] stages;
+    final IFn rawStep;
     private final IFn step; // with an arity of one if that is called
     private final boolean completes; // whether a part's accumulator must be completed
     private final int inOrderFrom; // when no stage needs order
-    private long
-            carried; // the caller's; when a virtual thread got its carrier thread, 0 before the first block has ended
+    private long carried; // the caller's; when a virtual thread got its carrier thread; 0 until its first block ends
     private boolean parks; // the caller's; whether it is in PARKING
 
     /**
@@ -122,9 +120,8 @@ public final class Fold {
         if (now - carried < SLICE_NANOS) return;
         int folds = parks ? PARKING.get() : PARKING.incrementAndGet();
         parks = true;
-        // With more folds than carrier threads, they park so long that half of the carrier threads' time is free. A
-        // slice
-        // takes longer when elements are expensive, or when other processes use the processors.
+        // With more folds than carrier threads, they park so long that half of the carrier threads' time is free.
+        // A slice takes longer when elements are expensive, or when other processes use the processors.
         long slice = Math.min(now - carried, MAX_SLICE_NANOS);
         long turns = 2 * slice * folds / Crew.PROCESSORS;
         LockSupport.parkNanos(this, folds <= Crew.PROCESSORS ? 1 : turns - slice);
@@ -148,11 +145,6 @@ public final class Fold {
         chain[n] = last;
         for (int i = n - 1; i >= 0; i--) chain[i] = (IFn) stages[i].invoke(chain[i + 1]);
         return chain;
-    }
-
-    /** Returns the step for {@code chain} on the elements of {@code span}, which may be null: one loop if that is worthwhile. */
-    IFn stepOf(IFn[] chain, Span span) {
-        return span == null ? chain[0] : Fused.stepOf(span, stages, rawStep, chain);
     }
 
     /** Completes the accumulator of a chain that begins with {@code chained}. */

@@ -39,8 +39,7 @@ abstract class Run {
     /** The task for a pool. It refers to the run only as long as the run wants help, so that a pool that keeps the task keeps nothing else. */
     private final AtomicReference<Run> wanted = new AtomicReference<>(this);
 
-    private final AtomicBoolean invited =
-            new AtomicBoolean(); // whether a helper has been asked for and has not started
+    private final AtomicBoolean invited = new AtomicBoolean(); // a helper is asked for and has not started
     private final List<Thread> helpers = new ArrayList<>(); // guarded by lock; those at work
 
     private Part head; // guarded by lock

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.fold.engine;
 
+import clojure.lang.IFn;
 import java.util.concurrent.locks.LockSupport;
+import skein.fold.memory.Fused;
 import skein.fold.spi.Span;
 
 /** A run over a span: a thread without work splits off the later half of the part with the most units left. */
@@ -15,11 +17,12 @@ final class SpanRun extends Run {
     private static final Part LATER = new Part(null);
 
     private final Span span;
+    private final IFn rootStep; // the caller's
 
-    /** @param root the caller's part; some of it may be done already */
     SpanRun(Fold fold, Span span, Part root) {
         super(fold, root);
         this.span = span;
+        rootStep = root.step;
     }
 
     @Override
@@ -43,7 +46,7 @@ final class SpanRun extends Run {
     }
 
     private void begin(Part part) {
-        part.step = fold.stepOf(fold.chain(), span);
+        part.step = Fused.like(rootStep, fold.chain());
         part.acc = fold.identity.invoke();
     }
 

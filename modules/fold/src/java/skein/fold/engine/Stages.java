@@ -18,7 +18,6 @@ import skein.base.Internals;
 
 /**
  * Inspects functions: which transducers a composition made by {@code comp} consists of, and how many arguments a function takes.
- * {@code skein.fold.order} finds out which transducers need order.
  */
 public final class Stages {
     /** The arities, up to two, of a class's instances besides those of a RestFn: bit n is set if it takes n arguments. */

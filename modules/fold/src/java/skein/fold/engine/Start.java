@@ -5,6 +5,7 @@ import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.IReduceInit;
 import clojure.lang.Reduced;
+import skein.fold.memory.Fused;
 import skein.fold.spi.Feed;
 import skein.fold.spi.Span;
 
@@ -158,7 +159,7 @@ final class Start {
 
     Start(Fold fold, Feed feed, Span span) {
         this(fold, feed, span, fold.chain(), System.nanoTime());
-        root.step = fold.stepOf(chain, span);
+        root.step = Fused.stepOf(span, fold.stages, fold.rawStep, chain);
         root.acc = fold.identity.invoke();
     }
 

@@ -26,8 +26,8 @@ public final class Fused extends AFn {
 
     /** The loop. */
     public interface Loop {
-        /** Reduces the elements from one index to another; as {@link Span#reduce}. */
-        Object reduce(Object elements, Object acc, long from, long to);
+        /** Reduces the elements from one index to another; as {@link Span#reduce}. What the loop does not know is {@code next}. */
+        Object reduce(Object elements, IFn next, Object acc, long from, long to);
     }
 
     /** A span whose elements a loop can go over. */
@@ -40,16 +40,18 @@ public final class Fused extends AFn {
 
     private static volatile IFn maker;
 
-    private final IFn chained;
+    private final IFn[] chain;
+    private final int known;
     private final Loop loop;
     private final Class<?> accType;
 
     /**
-     * @param chained the chain as a function of one element
+     * @param known how many functions at the beginning of {@code chain} the loop replaces
      * @param accType the class of the loop's accumulators, or null
      */
-    public Fused(IFn chained, Loop loop, Class<?> accType) {
-        this.chained = chained;
+    public Fused(IFn[] chain, int known, Loop loop, Class<?> accType) {
+        this.chain = chain;
+        this.known = known;
         this.loop = loop;
         this.accType = accType;
     }
@@ -59,21 +61,26 @@ public final class Fused extends AFn {
         maker = f;
     }
 
-    /** Returns {@code chain}, made of {@code stages} and {@code step}, as a step for {@code span}: fused if that is worthwhile. */
+    /** Returns {@code chain}, made of {@code stages} and {@code step}, as a step for {@code span} or null: fused if that is worthwhile. */
     public static IFn stepOf(Span span, IFn[] stages, IFn step, IFn[] chain) {
         if (!(span instanceof Fusible fusible) || span.size() < MIN_SIZE || maker == null) return chain[0];
         IFn fused = (IFn) maker.invoke(fusible.kind(), span.size(), stages, step, chain);
         return fused == null ? chain[0] : fused;
     }
 
+    /** Returns {@code chain} as a step like {@code step}, which was made of another chain of the same functions. */
+    public static IFn like(IFn step, IFn[] chain) {
+        return step instanceof Fused f ? new Fused(chain, f.known, f.loop, f.accType) : chain[0];
+    }
+
     @Override
     public Object invoke(Object acc) {
-        return chained.invoke(acc);
+        return chain[0].invoke(acc);
     }
 
     @Override
     public Object invoke(Object acc, Object x) {
-        return chained.invoke(acc, x);
+        return chain[0].invoke(acc, x);
     }
 
     /** Returns whether the loop accepts {@code acc}. A sum of doubles, for example, begins with a long. */
@@ -82,6 +89,6 @@ public final class Fused extends AFn {
     }
 
     Object reduce(Object elements, Object acc, long from, long to) {
-        return loop.reduce(elements, acc, from, to);
+        return loop.reduce(elements, chain[known], acc, from, to);
     }
 }

@@ -130,8 +130,7 @@ public final class Items implements Feed {
 
     /** The elements of a sequence. Unlike clojure.lang.SeqIterator it makes no cell for an element of a chunk. */
     private static final class SeqIterator implements Iterator<Object> {
-        private Object
-                rest; // the seq that comes next or, while it is used, that begins with the present element or chunk
+        private Object rest; // the next seq or, while it is used, the one that begins with this element or chunk
         private boolean used;
         private IChunk chunk; // null: none
         private int at; // within the chunk
