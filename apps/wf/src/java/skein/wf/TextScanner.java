@@ -30,6 +30,10 @@ final class TextScanner extends Scanner {
     private final TimeText[] times;
     private final Numbers numbers = new Numbers();
     private final TextScanner bare; // for lines without quotes, or null
+    private final CommonPart common; // or null
+    private final int commonFrom; // the first field of it, or -1
+    /* Whether a quotation mark with the next literal behind it always ends the field, unless it is escaped. */
+    private final boolean[] simple;
 
     TextScanner(TextFormat format) {
         fields = format.fields().toArray(TextFormat.Field[]::new);
@@ -49,7 +53,10 @@ final class TextScanner extends Scanner {
         proxied = new boolean[n];
         portNext = new boolean[n];
         requests = new boolean[n];
+        simple = new boolean[n];
         times = new TimeText[n];
+        commonFrom = CommonPart.find(format);
+        common = commonFrom < 0 ? null : new CommonPart(numbers);
         bare = format.bare() ? new TextScanner(format.withoutQuotes()) : null;
         for (int i = 0; i <= n; i++)
             setLiteral(i, Text.literal(format.literals().get(i)));
@@ -81,6 +88,7 @@ final class TextScanner extends Scanner {
                 && i + 1 < fields.length
                 && fields[i + 1].kind() == TextFormat.Kind.NUMBER;
         proxied[i] = kinds[i] == TextFormat.Kind.TEXT && columns[i] == Rows.CLIENT;
+        simple[i] = quoted[i] && kinds[i] == TextFormat.Kind.TEXT && !proxied[i] && !numberNext[i];
         mustHaveText[i] = !sparse
                 || requests[i]
                 || columns[i] == Rows.CLIENT
@@ -122,6 +130,12 @@ final class TextScanner extends Scanner {
         at += literals[0].length;
         int n = kinds.length;
         for (int i = 0; i < n; i++) {
+            if (i == commonFrom && common.scan(bytes, at, end, batch, row)) {
+                i += CommonPart.FIELDS;
+                if (!literalAt(i, bytes, common.end, end)) return i;
+                at = common.end + literals[i].length;
+                if (i == n) break;
+            }
             if (padded[i]) while (at < end && bytes[at] == ' ') at++;
             int to = field(i, bytes, at, end, batch, row);
             if (to < 0) return i + 1;
@@ -214,6 +228,10 @@ final class TextScanner extends Scanner {
         byte[] literal = literals[i + 1];
         if (literal.length == 0) return start > end ? -1 : open ? spaceOrEnd(bytes, start, end) : end;
         byte first = literal[0];
+        if (simple[i]) {
+            int to = Bytes.indexOf(bytes, start, end, first);
+            if (to < end && bytes[to - 1] != '\\' && literalAt(i + 1, bytes, to, end)) return to;
+        }
         int marks = 0; // quotation marks in the field, which may belong to another field or line
         for (int to = start; (to = Bytes.indexOf(bytes, to, end, first)) < end; to++) {
             if (literalAt(i + 1, bytes, to, end)
@@ -294,7 +312,7 @@ final class TextScanner extends Scanner {
     }
 
     /** Returns whether a method may have this byte. VERSION-CONTROL of WebDAV and RPC_IN_DATA of Exchange have more than letters. */
-    private static boolean isMethod(byte b, boolean inside) {
+    static boolean isMethod(byte b, boolean inside) {
         return (b | 0x20) >= 'a' && (b | 0x20) <= 'z' || inside && (b == '-' || b == '_');
     }
 

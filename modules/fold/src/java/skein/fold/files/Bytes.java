@@ -51,7 +51,7 @@ public final class Bytes {
     }
 
     /** As {@link #low}, for bytes that are zero. */
-    private static long zeros(long word) {
+    public static long zeros(long word) {
         return (word - ONES) & ~word & HIGHS;
     }
 
