@@ -27,10 +27,12 @@
     [4 go        [skein.impl.go]                                     [error runtime expand passes]]
     ;; The compiler in modules/cljs: the macros of blocks name it, and load it when ClojureScript expands them.
     [4 cljs      [skein.impl.cljs]                                   []]
+    ;; Its operations: the expansion of `<?` names one.
+    [4 operations [skein.impl.operations]                            []]
     [5 late      [skein.impl.late]                                   [runtime protocols foreign go cljs]]
     [6 port      [skein.impl.port skein.impl.argument
                   skein.impl.threads skein.impl.alt]                 [error runtime late]]
-    [7 async     [skein.async skein.async.* skein.impl.async.*]      [error runtime protocols late port]]
+    [7 async     [skein.async skein.async.* skein.impl.async.*]      [error runtime protocols late port operations]]
     [5 virtual   [skein.virtual skein.virtual.*]                     [error runtime]]
     [8 scope     [skein.scope skein.scope.*]                         [error runtime late async]]])
 

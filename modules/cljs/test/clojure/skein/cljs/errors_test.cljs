@@ -41,6 +41,11 @@
       (is (nil? (<! failed)))
       (is (identical? e (try (<? failed) (catch :default caught caught)))))))
 
+(defn- take-outside [] (<? (chan)))
+
+(defblock a-take-outside-of-a-block-names-itself
+  (is (= "Assert failed: <? used not in (go ...) block" (try (take-outside) (catch :default e (ex-message e))))))
+
 (defn- fails [message]
   (let [iterable #js {}]
     (unchecked-set iterable js/Symbol.asyncIterator (fn [] #js {:next (fn [] (js/Promise.reject (js/Error. message)))}))

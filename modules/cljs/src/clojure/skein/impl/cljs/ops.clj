@@ -7,6 +7,7 @@
 
 (def ^:private operations
   {"<!" '{:function skein.rt.frame/take :fewest 1 :most 1}
+   "<!-of-<?" '{:function skein.rt.frame/take :fewest 1 :most 1}
    ">!" '{:function skein.rt.frame/put :fewest 2 :most 2}
    "alts!" '{:function skein.rt.alts/alts :fewest 1 :most nil}})
 
