@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench cljs [--none] [--rounds N]
 ;; ./skein bench cljs --limits
-;; skein.async against cljs.core.async in Node: the same programs, in turn, in processes of their own.
-;; ns of the process's CPU time, and the median of the rounds' ratios. With --limits: skein.bench.limits, in Node
-;; and in a headless browser.
+;; skein.async against cljs.core.async in Node: the same programs, each in a process of its own. The two libraries
+;; take turns program by program, as a machine can be half as fast for some seconds, and then a ratio of figures from
+;; different seconds means nothing. ns of the process's CPU time, and the median of the rounds' ratios. With --limits:
+;; skein.bench.limits, in Node and in a headless browser.
 (ns bench.cljs
   (:require
    [clojure.java.io :as io]
@@ -24,27 +25,28 @@
                    (str/replace "skein.async" "cljs.core.async")
                    (str/replace "skein.bench.programs" "peer.bench.programs")))))
 
-(defn- figures
-  "Runs a program; returns [[name ns] ...]."
-  [path]
-  (let [output (build/run-in-node path)]
-    (or (seq (for [[_ name ns-each] (re-seq #"(?m)^(.+)\t([0-9.]+)$" output)]
-               [name (parse-double ns-each)]))
-        (throw (ex-info (str "The program measured nothing:\n" output) {:path path})))))
+(defn- figure
+  "Runs the program number `i` of those at `path`; returns [name ns], or nil if it has not ended in time or there is
+  none."
+  [path i]
+  (let [[_ name ns-each] (re-find #"(?m)^(.+)\t([0-9.]+)$" (build/run-in-node path (str i)))]
+    (when name [name (parse-double ns-each)])))
 
 (defn- median [xs]
   (nth (sort xs) (quot (count xs) 2)))
 
-(defn- print-table
-  "Prints a line for each program. A program of core.async may not have ended in time: then there is no figure of it."
-  [ours theirs]
-  (println (format "%-38s %12s %12s %8s" "ns" "skein.async" "core.async" "times"))
-  (doseq [[name] (first ours)
-          :let [column (fn [rounds] (keep (fn [round] (get (into {} round) name)) rounds))
-                figure (fn [xs] (if (seq xs) (format "%.1f" (median xs)) "-"))
-                ratios (when (= (count (column ours)) (count (column theirs)))
-                         (map (fn [a b] (/ (double b) (double a))) (column ours) (column theirs)))]]
-    (println (format "%-38s %12s %12s %8s" name (figure (column ours)) (figure (column theirs)) (figure ratios)))))
+(defn- print-line [name & columns]
+  (println (apply format "%-38s %12s %12s %8s" name columns)))
+
+(defn- compare-program!
+  "Measures the program number `i` `n` times and prints its line. Returns whether there is such a program."
+  [ours theirs i n]
+  (when-let [[name] (figure ours i)] ; not counted: the first process finds the files in no cache
+    (let [pairs (for [_ (range n)] [(second (figure ours i)) (second (figure theirs i))])
+          pairs (filter (fn [pair] (every? some? pair)) (doall pairs))
+          text (fn [f] (if (seq pairs) (format "%.1f" (median (map f pairs))) "-"))]
+      (print-line name (text first) (text second) (text (fn [[a b]] (/ (double b) (double a)))))
+      true)))
 
 (defn- option [args name default]
   (or (second (drop-while (complement #{name}) args)) default))
@@ -52,10 +54,11 @@
 (defn- compare! [level n]
   (copy-for-core-async!)
   (let [ours (build/compile! programs 'skein.bench.programs level :target :nodejs)
-        theirs (build/compile! [programs copy] 'peer.bench.programs level :target :nodejs)
-        rounds (doall (for [_ (range n)] [(doall (figures ours)) (doall (figures theirs))]))]
+        theirs (build/compile! [programs copy] 'peer.bench.programs level :target :nodejs)]
     (println "Node," level "median of" n "rounds")
-    (print-table (map first rounds) (map second rounds))))
+    (print-line "ns" "skein.async" "core.async" "times")
+    (loop [i 0]
+      (when (compare-program! ours theirs i n) (recur (inc i))))))
 
 (defn- limits! []
   (let [path (build/compile! programs 'skein.bench.limits :advanced)]

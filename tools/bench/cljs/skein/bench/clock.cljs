@@ -24,14 +24,11 @@
                     (js/setTimeout (fn [] (measure take! [nil n times program] (inc round) (min best ns-each) done))
                                    0)))))))
 
-(defn run-all
-  "Measures `subjects`, [name n times program], one after the other, and prints a line of each: name
-  and ns, with a tab between. `take!` is that of the programs' library."
-  [take! [subject & more]]
-  (when subject
-    (measure take! subject 0 js/Infinity
-             (fn [ns-each]
-               (println (str (first subject) "\t" (.toFixed ns-each 1)))
-               (run-all take! more)))))
+(defn run
+  "Measures `subject`, [name n times program], and prints its name and ns, with a tab between. `take!` is that of the
+  program's library."
+  [take! subject]
+  (measure take! subject 0 js/Infinity
+           (fn [ns-each] (println (str (first subject) "\t" (.toFixed ns-each 1))))))
 
 (enable-console-print!)

@@ -73,9 +73,11 @@
       (finally (.delete out)))))
 
 (defn run-in-node
-  "Runs the program at `path` in Node, with its options `flags`; returns what it printed."
-  [path & flags]
-  (run (vec (concat [(node)] flags [path]))))
+  "Runs the program at `path` in Node with `args`, of which those that begin with -- are for Node; returns what it
+  printed."
+  [path & args]
+  (let [option? (fn [arg] (str/starts-with? arg "--"))]
+    (run (vec (concat [(node)] (filter option? args) [path] (remove option? args))))))
 
 (defn- serve
   "Returns a running server of a page with the program at `path`, which delivers to the promise
