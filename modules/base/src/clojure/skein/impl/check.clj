@@ -47,9 +47,11 @@
   "Returns `n`, or throws :skein/bad-number if it is not a whole number from `least` to `most`."
   ([what n least] (whole what n least Long/MAX_VALUE))
   ([what n least most]
-   (that :skein/bad-number what n
-         (and (int? n) (<= (long least) (long n) (long most)))
-         (str "a whole number from " least (when (< (long most) Long/MAX_VALUE) (str " to " most))))))
+   ;; The text takes longer than the check, so it is made only when it is needed.
+   (if (and (int? n) (<= (long least) (long n) (long most)))
+     n
+     (that :skein/bad-number what n false
+           (str "a whole number from " least (when (< (long most) Long/MAX_VALUE) (str " to " most)))))))
 
 (defn- time? [x]
   (and (number? x) (not (NaN? (double x)))))
@@ -94,14 +96,14 @@
   known  {option [fits? wanted]} or {option [fits? wanted error]}: a predicate, a text that says
          what the value must be, and the error to throw instead"
   [what given known]
-  (let [names (vec (sort (keys known)))]
-    (that :skein/bad-option (str "The options of " what) given (or (nil? given) (map? given))
-          (str "a map with some of the keys " names))
+  (let [names #(vec (sort (keys known)))]
+    (when-not (or (nil? given) (map? given))
+      (that :skein/bad-option (str "The options of " what) given false (str "a map with some of the keys " (names))))
     (reduce-kv (fn each [m k v]
                  (cond
                    (not (contains? known k))
                    (error/fail! :skein/bad-option
-                                (str what " has no option " (error/preview k) ". Its options are " names ".")
+                                (str what " has no option " (error/preview k) ". Its options are " (names) ".")
                                 {:argument k :value (error/preview v)})
                    (nil? v) (dissoc m k)
                    :else (do (option k v (known k)) m)))

@@ -66,10 +66,13 @@
 (defn first-ordered
   "Returns the index of the first of the transducers `stages`, in front of `step`, that :unordered true does not allow, or nil. It does not
   allow those that need order, nor take-while, which may end the fold because of an element."
-  [stages step]
-  (let [chain (reverse (reductions (fn made [next stage] (stage next)) step (reverse stages)))]
-    (first (keep-indexed (fn ordered [i [stage made next]]
-                           (when (or (identical? take-while-class (class stage)) (needs-order? stage made next)) i))
-                         (map vector stages chain (rest chain))))))
+  [^objects stages step]
+  (loop [i (dec (alength stages)), next step, found nil]
+    (if (neg? i)
+      found
+      (let [stage (aget stages i)
+            made (stage next)
+            ordered? (or (identical? take-while-class (class stage)) (needs-order? stage made next))]
+        (recur (dec i) made (if ordered? i found))))))
 
 (Fold/setOrder needs-order?)
