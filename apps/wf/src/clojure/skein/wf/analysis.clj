@@ -16,7 +16,7 @@
    [skein.wf.saved :as saved]
    [skein.wf.timeline :as timeline])
   (:import
-   (skein.wf Analysis AnalysisPlan LogFormat Tally TallyRows TallyRows$Row)))
+   (skein.wf Analysis AnalysisPlan LogFormat Tally TallyRows TallyRows$Row WrappedFormat$Wrapper)))
 
 (set! *warn-on-reflection* true)
 
@@ -247,17 +247,12 @@
     (when on-formats (on-formats (format-report prepared formats)))
     (assoc planned :plan (query/plan query formats options))))
 
-(defn- has-partial-lines?
-  "Returns whether the samples of an input have lines in several parts, as container runtimes write them."
-  [{:keys [samples]}]
-  (some (fn partial? [^bytes sample] (re-find #"(?m)^\d\S+ std(?:out|err) P " (String. sample "ISO-8859-1"))) samples))
-
 (defn run-options
   "Returns the options for the driver. One worker reads all slices if lines need earlier ones: in a W3C log an earlier line names the
-  fields, and the parts of a line may be in several slices."
-  [{:keys [prepared formats query]} {:keys [approx anonymize? databases own] :as options}]
+  fields, and a runtime of containers may have cut a line into parts, which may be in several slices."
+  [{:keys [formats query]} {:keys [approx anonymize? databases own] :as options}]
   (let [serial? (boolean (or (some #(= :w3c (:layout %)) formats)
-                             (and (some :wrapper formats) (some has-partial-lines? prepared))))
+                             (some #{WrappedFormat$Wrapper/DOCKER WrappedFormat$Wrapper/KUBERNETES} (map :wrapper formats))))
         ;; Groups are made after all lines are counted, so the workers need only know which groups there are.
         databases (update-vals databases (constantly identity))]
     (cond-> (assoc options :add-earlier (some-> (:saved options) saved/add-to)

@@ -44,9 +44,7 @@ public final class Analysis extends Accumulator<Analysis> {
         this.formats = formats.clone();
         batch = new Rows(plan.extraColumns(), plan.sinks() != null);
         scanners = plan.formats().stream().map(LogFormat::scanner).toArray(Scanner[]::new);
-        parts = plan.formats().stream()
-                .map(format -> format.mayBeCut() ? new PartialLines() : null)
-                .toArray(PartialLines[]::new);
+        parts = plan.formats().stream().map(PartialLines::of).toArray(PartialLines[]::new);
         filters = plan.filters().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
         tallies = plan.tallies().stream()
                 .map(tally -> new Tally(tally, plan.budget()))

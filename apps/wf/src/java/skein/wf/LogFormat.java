@@ -10,9 +10,4 @@ public interface LogFormat {
 
     /** Returns the names of the faults by the numbers that a scanner returns. The first fault is an empty line. */
     List<String> faults();
-
-    /** Returns whether lines may come in parts, for {@link PartialLines}. The last fault is then that of a line without its end. */
-    default boolean mayBeCut() {
-        return false;
-    }
 }

@@ -4,15 +4,34 @@ package skein.wf;
 import skein.fold.files.Bytes;
 
 /**
- * Joins the parts of a container's log lines. Kubernetes' runtimes cut lines of more than 16 kB: all parts but the last one are tagged P,
- * the last one F, and lines of the other stream may stand between them. For one thread.
+ * Joins the parts of a container's log lines. Runtimes cut lines of more than 16 kB, and lines of the other stream may stand between the
+ * parts. Those of Kubernetes tag all parts but the last one P, the last one F. Docker ends only the last one with a line feed; a shorter
+ * line without one is the last that a program wrote before it stopped. For one thread.
  */
 final class PartialLines {
     private static final int TAG = 7; // the offset of the tag in "stdout P "
+    private static final int DOCKER_PART_BYTES = 16384;
 
+    private final boolean docker;
     /* The parts that were read of a line of stdout, and of a line of stderr. */
     private final Text[] waiting = {new Text(0), new Text(0)};
     private final Text joined = new Text(0);
+    /* What find has found. */
+    private boolean isError; // whether the line is one of stderr
+    private boolean isPart;
+    private int from;
+    private int to;
+
+    private PartialLines(boolean docker) {
+        this.docker = docker;
+    }
+
+    /** Returns what joins the lines of a format, or null if they are whole. */
+    static PartialLines of(LogFormat format) {
+        if (!(format instanceof WrappedFormat wrapped) || wrapped.wrapper() == WrappedFormat.Wrapper.SYSLOG)
+            return null;
+        return new PartialLines(wrapped.wrapper() == WrappedFormat.Wrapper.DOCKER);
+    }
 
     /** Forgets the parts of lines whose rest has not come. */
     void forget() {
@@ -28,23 +47,21 @@ final class PartialLines {
 
     /** Returns {@code bytes[from, to)} with each joined line in the place of its last part; null if there is nothing to join. */
     Text join(byte[] bytes, int from, int to) {
-        if (waiting() == 0 && firstPart(bytes, from, to) == to) return null;
+        if (waiting() == 0 && !hasPart(bytes, from, to)) return null;
         joined.length = 0;
         for (int at = from, next; at < to; at = next) {
             next = Bytes.indexOfLineFeed(bytes, at) + 1;
-            int stream = stream(bytes, at, next);
-            if (stream < 0) {
+            if (!find(bytes, at, next)) {
                 joined.add(bytes, at, next - at);
                 continue;
             }
-            Text parts = waiting[bytes[stream + 3] == 'o' ? 0 : 1];
-            int text = stream + TAG + 2;
-            if (bytes[stream + TAG] == 'P') {
-                parts.add(bytes, text, withoutLineEnd(bytes, text, next) - text);
+            Text parts = waiting[isError ? 1 : 0];
+            if (isPart) {
+                parts.add(bytes, this.from, this.to - this.from);
             } else {
-                joined.add(bytes, at, text - at)
+                joined.add(bytes, at, this.from - at)
                         .add(parts.bytes, 0, parts.length)
-                        .add(bytes, text, next - text);
+                        .add(bytes, this.from, next - this.from);
                 parts.length = 0;
             }
         }
@@ -52,28 +69,40 @@ final class PartialLines {
         return joined;
     }
 
-    private static int firstPart(byte[] bytes, int from, int to) {
+    private boolean hasPart(byte[] bytes, int from, int to) {
         for (int at = from, next; at < to; at = next) {
             next = Bytes.indexOfLineFeed(bytes, at) + 1;
-            int stream = stream(bytes, at, next);
-            if (stream >= 0 && bytes[stream + TAG] == 'P') return at;
+            if ((!docker || next - at > DOCKER_PART_BYTES) && find(bytes, at, next) && isPart) return true;
         }
-        return to;
+        return false;
     }
 
-    /** Returns where the name of the stream is in a line, or -1 if it is no line of a container's log. */
-    private static int stream(byte[] bytes, int at, int end) {
+    /** Finds the text inside the line {@code bytes[at, end)}. Returns whether it is one of a container's log. */
+    private boolean find(byte[] bytes, int at, int end) {
+        return docker ? findDocker(bytes, at, end) : findKubernetes(bytes, at, end);
+    }
+
+    private boolean findDocker(byte[] bytes, int at, int end) {
+        from = WrappedScanner.dockerFrom(bytes, at, end);
+        to = from < 0 ? -1 : WrappedScanner.dockerTo(bytes, from, end);
+        if (to < 0) return false;
+        isError = WrappedScanner.isDockerError(bytes, to);
+        isPart =
+                to - from >= DOCKER_PART_BYTES && !(bytes[to - 1] == 'n' && TextScanner.isEscaped(bytes, from, to - 1));
+        return true;
+    }
+
+    private boolean findKubernetes(byte[] bytes, int at, int end) {
         int stream = Bytes.indexOf(bytes, at, end, (byte) ' ') + 1;
-        return stream + TAG + 1 < end
-                        && bytes[stream] == 's'
-                        && bytes[stream + TAG - 1] == ' '
-                        && bytes[stream + TAG + 1] == ' '
-                ? stream
-                : -1;
-    }
-
-    private static int withoutLineEnd(byte[] bytes, int from, int to) {
-        int end = to - 1;
-        return end > from && bytes[end - 1] == '\r' ? end - 1 : end;
+        if (stream + TAG + 1 >= end
+                || bytes[stream] != 's'
+                || bytes[stream + TAG - 1] != ' '
+                || bytes[stream + TAG + 1] != ' ') return false;
+        isError = bytes[stream + 3] == 'e';
+        isPart = bytes[stream + TAG] == 'P';
+        from = stream + TAG + 2;
+        to = end - 1;
+        if (to > from && bytes[to - 1] == '\r') to--;
+        return true;
     }
 }

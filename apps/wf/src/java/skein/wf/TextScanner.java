@@ -283,7 +283,8 @@ final class TextScanner extends Scanner {
         return b >= '0' && b <= '9' || b == '-' || b == '+';
     }
 
-    private static boolean isEscaped(byte[] bytes, int from, int at) {
+    /** Returns whether an odd number of backslashes stands before {@code at}. */
+    static boolean isEscaped(byte[] bytes, int from, int at) {
         int backslash = at;
         while (backslash > from && bytes[backslash - 1] == '\\') backslash--;
         return (at - backslash & 1) != 0;

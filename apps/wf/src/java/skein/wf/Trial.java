@@ -15,7 +15,8 @@ public final class Trial {
     public static Outcome run(LogFormat format, byte[] head, int limit) {
         byte[] bytes = Arrays.copyOf(head, head.length + 1 + Bytes.PAD);
         bytes[head.length] = '\n';
-        Text joined = format.mayBeCut() ? new PartialLines().join(bytes, 0, head.length + 1) : null;
+        PartialLines parts = PartialLines.of(format);
+        Text joined = parts == null ? null : parts.join(bytes, 0, head.length + 1);
         return joined == null
                 ? run(format, bytes, head.length, limit)
                 : run(format, joined.bytes, joined.length, limit);

@@ -7,6 +7,8 @@ import java.util.List;
 /**
  * Lines that another program has put into lines of its own: a syslog daemon, Kubernetes, Docker.
  *
+ * <p>Runtimes of containers cut long lines, so the last fault is also that of a line without its end; see {@link PartialLines}.
+ *
  * @param wrapper the program that has wrapped the lines
  * @param inner the format of the wrapped lines
  */
@@ -31,10 +33,5 @@ public record WrappedFormat(Wrapper wrapper, LogFormat inner) implements LogForm
         List<String> faults = new ArrayList<>(inner.faults());
         faults.add("the part before it");
         return faults;
-    }
-
-    @Override
-    public boolean mayBeCut() {
-        return wrapper == Wrapper.KUBERNETES;
     }
 }

@@ -33,7 +33,7 @@ final class WrappedScanner extends Scanner {
         int from = switch (wrapper) {
             case SYSLOG -> syslog(bytes, at, end);
             case KUBERNETES -> kubernetes(bytes, at, end);
-            case DOCKER -> startsWith(LOG, bytes, at, end) ? at + LOG.length : -1;
+            case DOCKER -> dockerFrom(bytes, at, end);
         };
         if (from < 0) return fault;
         from = start(bytes, from, end); // RFC 5424 wants a byte order mark before UTF-8
@@ -97,9 +97,8 @@ final class WrappedScanner extends Scanner {
 
     /** Scans a line in a JSON string. Resolves its escapes in a copy first, because a malformed line must stay as it is. */
     private int docker(byte[] bytes, int at, int from, int end, Rows batch, int row) {
-        int to = from;
-        while ((to = Bytes.indexOf(bytes, to, end, (byte) '"')) < end && !startsWith(STREAM, bytes, to, end)) to++;
-        if (to == end) return fault;
+        int to = dockerTo(bytes, from, end);
+        if (to < 0) return fault;
         if (Bytes.indexOf(bytes, from, to, (byte) '\\') == to) return inner.scan(bytes, from, to, batch, row);
         copy.length = 0;
         copy.add(bytes, from, to - from).reserve(Bytes.PAD);
@@ -108,6 +107,23 @@ final class WrappedScanner extends Scanner {
         if (found != OK) return found;
         batch.keepLine(row, at, end);
         return inner.scan(bytes, from, withoutLineEnd(bytes, from, JsonEscapes.unescape(bytes, from, to)), batch, row);
+    }
+
+    /** Returns where the text begins in a line of Docker's, or -1. */
+    static int dockerFrom(byte[] bytes, int at, int end) {
+        return startsWith(LOG, bytes, at, end) ? at + LOG.length : -1;
+    }
+
+    /** Returns where the text that begins at {@code from} ends, or -1. */
+    static int dockerTo(byte[] bytes, int from, int end) {
+        int to = from;
+        while ((to = Bytes.indexOf(bytes, to, end, (byte) '"')) < end && !startsWith(STREAM, bytes, to, end)) to++;
+        return to == end ? -1 : to;
+    }
+
+    /** Returns whether the text that ends at {@code to} was written to stderr. */
+    static boolean isDockerError(byte[] bytes, int to) {
+        return bytes[to + STREAM.length + 3] == 'e';
     }
 
     private static int withoutLineEnd(byte[] bytes, int from, int to) {

@@ -42,3 +42,37 @@
         (fn [two]
           (let [{:keys [counted malformed]} (analysis/analyse [one two] {:tallies [{:name "c" :title "c" :by ["client"]}]} {:log-format "kubernetes:combined"})]
             (is (= [1 2] [counted malformed]))))))))
+
+(deftest parts-outside-the-samples-are-joined
+  (let [many (repeat 2000 whole)]
+    (is (= [4001 4001 0 ["203.0.113.7"]] (counted (concat many cut many) {:slice-bytes 100, :workers 4})))))
+
+;;;; Docker
+
+(def ^:private long-request (str/replace request "UA" (str/join (repeat 40000 "x"))))
+
+(defn- record [stream text end]
+  (str "{\"log\":\"" (str/escape text {\" "\\\"", \\ "\\\\"}) end "\",\"stream\":\"" stream "\",\"time\":\"2024-10-10T13:55:00.1Z\"}"))
+
+(defn- records
+  "Returns the records of a long line, as Docker cuts it: 16 kB each, and a line feed in the last one."
+  [stream text]
+  (let [parts (mapv #(apply str %) (partition-all 16384 text))]
+    (conj (mapv #(record stream % "") (pop parts)) (record stream (peek parts) "\\n"))))
+
+(deftest records-of-docker-are-joined
+  (let [one (record "stdout" request "\\n")
+        cut (records "stdout" long-request)]
+    (is (= 3 (count cut)))
+    (doseq [options [{} {:slice-bytes 100, :workers 2}]]
+      (testing (pr-str options)
+        (is (= [3 3 0 ["203.0.113.7"]] (counted (concat [one] cut [one]) options)))
+        (testing "those of two streams each with its own"
+          (is (= [3 3 0 ["203.0.113.7"]] (counted (cons one (interleave cut (records "stderr" long-request))) options))))
+        (testing "without their end they are malformed"
+          (is (= [2 1 1 ["203.0.113.7"]] (counted (cons one (pop cut)) options))))))
+    (testing "a short line without a line feed is whole"
+      (is (= [2 2 0 ["203.0.113.7"]] (counted [(record "stdout" request "") one] {}))))
+    (testing "a part that ends with a backslash and an n is a part"
+      (let [text (str (subs long-request 0 16382) "\\n" (subs long-request 16384))]
+        (is (= [1 1 0 ["203.0.113.7"]] (counted (records "stdout" text) {})))))))
