@@ -7,13 +7,19 @@
 ;; Rare steps are in functions that Closure does not inline, here and in channels and ports. V8 inlines only
 ;; small functions, and a park should become one piece of machine code.
 
+(defn- nils
+  "Returns an array of `n` nils. V8 gives arrays of `make-array` another type with the first object in them,
+  and then compiles again what uses them."
+  [n]
+  (.fill (make-array n) nil))
+
 (defn- grow
   "Doubles the array of `ring`, which is full."
   {:jsdoc ["@noinline"]}
   [ring]
   (let [arr (.-arr ring)
         n (alength arr)
-        bigger (make-array (* 2 n))]
+        bigger (nils (* 2 n))]
     (dotimes [i n]
       (aset bigger i (aget arr (bit-and (+ (.-head ring) i) (dec n)))))
     (set! (.-arr ring) bigger)
@@ -43,4 +49,4 @@
 (defn ring
   "Returns an empty ring whose capacity is `cap`."
   [cap]
-  (Ring. (make-array 4) 0 0 cap))
+  (Ring. (nils 4) 0 0 cap))
