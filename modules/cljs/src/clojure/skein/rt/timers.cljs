@@ -67,29 +67,25 @@
   (let [now (scheduler/now)]
     (loop []
       (when (and (pos? (alength heap)) (<= (.-at-ms (aget heap 0)) now))
-        (let [moment (aget heap 0)]
-          (remove! moment)
-          (.forEach (.-entries moment) (fn [entry] (.finish entry)))
-          (recur)))))
+        (.end (aget heap 0))
+        (recur))))
   (set-timer!))
 
-(deftype Moment [at-ms entries ^:mutable n-live ^:mutable index])
-
-;; What fills a timeout's channel; see skein.rt.channel. `ch`: nil once the timeout has ended or been closed.
-(deftype Entry [moment ^:mutable ch]
+;; What fills the channels that close at `at-ms`; see skein.rt.channel. A channel that has been closed earlier stays
+;; in `channels`; `n-live` are the others. `index`: in the heap, or -1.
+(deftype Moment [at-ms channels ^:mutable n-live ^:mutable index]
   Object
   (ask [_])
-  (finish [_]
-    (when-some [c ch]
-      (set! ch nil)
-      (.close c)))
-  (stop [_]
-    (when (some? ch)
-      (set! ch nil)
-      (set! (.-n-live moment) (dec (.-n-live moment)))
-      (when (zero? (.-n-live moment))
-        (remove! moment)
-        (when (zero? (alength heap)) (set-timer!))))))
+  (end [this]
+    (remove! this)
+    (set! index -1)
+    (dotimes [i (alength channels)]
+      (.close (aget channels i))))
+  (stop [this]
+    (set! n-live (dec n-live))
+    (when (and (zero? n-live) (not (== -1 index)))
+      (remove! this)
+      (when (zero? (alength heap)) (set-timer!)))))
 
 (defn- new-moment! [at-ms]
   (let [moment (Moment. at-ms #js [] 0 -1)]
@@ -105,9 +101,7 @@
   (let [at-ms (js/Math.ceil (+ (scheduler/now) delay-ms))
         known (.get moments at-ms)
         moment (if (some? known) known (new-moment! at-ms))
-        entry (Entry. moment nil)
-        ch (channel/channel nil entry)]
-    (set! (.-ch entry) ch)
-    (.push (.-entries moment) entry)
+        ch (channel/channel nil moment)]
+    (.push (.-channels moment) ch)
     (set! (.-n-live moment) (inc (.-n-live moment)))
     ch))
