@@ -29,13 +29,14 @@
   C1. Takers wait only while nothing can be taken, putters only while nothing can be put.
   C2. An operation that is withdrawn stays in the queue as a dead waiter. A queue that has grown
       twofold since it was last cleaned is cleaned, so that dead waiters never outnumber the
-      live ones by more than 64."
+      live ones by more than 64.
+  C3. Others wait only behind a first one. Most channels never have more than that, and need no rings."
   (:require
    [skein.impl.error :as error]
    [skein.rt.ring :as ring]))
 
 (def ^:private max-waiting 1024)
-(def ^:private first-cleaning 64)
+(def ^:private first-cleaning 63)
 
 (defn- clean
   "Removes the dead waiters from `queue`."
@@ -44,47 +45,53 @@
     (let [w (.shift queue)]
       (when ^boolean (.live w) (.push queue w)))))
 
-(defn- next-live
-  "Removes the first live waiter from `queue`, a ring or nil, and returns it, or nil."
-  [queue]
-  (when (some? queue)
-    (loop []
-      (when (pos? (.size queue))
-        (let [w (.shift queue)]
-          (if ^boolean (.live w) w (recur)))))))
-
-(defn- release
-  "Delivers `outcome` to all that wait in `queue`, a ring or nil."
-  [queue outcome]
-  (loop []
-    (let [w (next-live queue)]
-      (when (some? w)
-        (set! (.-x w) nil)
-        (.deliver w outcome)
-        (recur)))))
-
 (defn- make-room
   "Cleans `queue`, which has reached its capacity, and sets the length at which it is cleaned next."
-  {:jsdoc ["@noinline"]}
-  [queue]
+  [head queue]
   (clean queue)
-  (when (>= (.size queue) max-waiting)
-    (error/fail! :skein/too-many-pending
-                 (str "No more than 1024 operations may wait on a channel. Let the others wait for their"
-                      " turn, or give the channel a dropping or sliding buffer.")
-                 {:limit max-waiting}))
-  (let [twice (* 2 (.size queue))]
+  (let [n (+ (.size queue) (if ^boolean (.live head) 1 0))
+        twice (* 2 n)]
+    (when (>= n max-waiting)
+      (error/fail! :skein/too-many-pending
+                   (str "No more than 1024 operations may wait on a channel. Let the others wait for their"
+                        " turn, or give the channel a dropping or sliding buffer.")
+                   {:limit max-waiting}))
     (set! (.-cap queue) (cond (< twice first-cleaning) first-cleaning
-                              (< max-waiting twice) max-waiting
+                              (<= max-waiting twice) (dec max-waiting)
                               :else twice))))
 
-(defn- enqueue
-  "Adds the waiter `w` to `queue`."
-  [queue w]
-  (when ^boolean (.full queue) (make-room queue))
-  (.push queue w))
+(defn- wait-behind
+  "Adds the waiter `w` to `queue`, a ring or nil, of those behind the waiter `head`. Returns the queue."
+  {:jsdoc ["@noinline"]}
+  [head queue w]
+  (let [queue (if (nil? queue) (ring/ring first-cleaning) queue)]
+    (when ^boolean (.full queue) (make-room head queue))
+    (.push queue w)
+    queue))
 
-(defn- waiting [] (ring/ring first-cleaning))
+(defn- shift
+  "Removes the first waiter of `queue`, a ring or nil, and returns it, or nil."
+  [queue]
+  (when (and (some? queue) (pos? (.size queue)))
+    (.shift queue)))
+
+(defn- next-taker
+  "Removes takers up to the first live one, and returns that, or nil."
+  [ch]
+  (loop []
+    (let [w (.-taker ch)]
+      (when (some? w)
+        (set! (.-taker ch) (shift (.-takers ch)))
+        (if ^boolean (.live w) w (recur))))))
+
+(defn- next-putter
+  "Removes putters up to the first live one, and returns that, or nil."
+  [ch]
+  (loop []
+    (let [w (.-putter ch)]
+      (when (some? w)
+        (set! (.-putter ch) (shift (.-putters ch)))
+        (if ^boolean (.live w) w (recur))))))
 
 (defn nil-put!
   "Throws :skein/nil-put."
@@ -97,7 +104,7 @@
   [ch]
   (loop []
     (when-not ^boolean (.full (.-buffer ch))
-      (let [putter (next-live (.-putters ch))]
+      (let [putter (next-putter ch)]
         (if (some? putter)
           (let [x (.-x putter)]
             (set! (.-x putter) nil)
@@ -107,21 +114,24 @@
           (when ^boolean (.isClosed ch) (.end (.-buffer ch))))))))
 
 (deftype Channel [buffer origin ; or nil
-                  ^:mutable takers ^:mutable putters ^:mutable closed?
+                  ;; The first who waits, and a ring of the others, or nil.
+                  ^:mutable taker ^:mutable takers
+                  ^:mutable putter ^:mutable putters
+                  ^:mutable closed?
                   ;; the exception with which the channel was closed
                   ^:mutable thrown]
   Object
   (takeNow [this w]
     (if (and (some? buffer) (pos? (.size buffer)))
       (do (set! (.-v w) (.shift buffer))
-          (when (some? putters) (admit this))
+          (when (some? putter) (admit this))
           true)
-      (let [putter (next-live putters)]
+      (let [p (next-putter this)]
         (cond
-          (some? putter) (do (set! (.-v w) (.-x putter))
-                             (set! (.-x putter) nil)
-                             (.deliver putter true)
-                             true)
+          (some? p) (do (set! (.-v w) (.-x p))
+                        (set! (.-x p) nil)
+                        (.deliver p true)
+                        true)
           (not ^boolean closed?) (do (when (some? origin) (.ask origin))
                                      false)
           (and (some? buffer) ^boolean (.end buffer)) (.takeNow this w)
@@ -136,48 +146,58 @@
                            (.serve this)
                            (set! (.-v w) true)
                            true))
-      :else (let [taker (next-live takers)]
-              (if (some? taker)
-                (do (.deliver taker x)
+      :else (let [t (next-taker this)]
+              (if (some? t)
+                (do (.deliver t x)
                     (set! (.-v w) true)
                     true)
                 false))))
   (takeLater [_ w]
-    (when (nil? takers) (set! takers (waiting)))
-    (enqueue takers w))
+    (if (nil? taker)
+      (set! taker w)
+      (set! takers (wait-behind taker takers w))))
   (putLater [_ w x]
-    (when (nil? putters) (set! putters (waiting)))
-    (enqueue putters w)
+    (if (nil? putter)
+      (set! putter w)
+      (set! putters (wait-behind putter putters w)))
     (set! (.-x w) x))
   ;; Adds to the buffer. If it wants no more, those who wait to put go on.
   (insert [this x]
     (when ^boolean (.add buffer x)
-      (release putters true)
+      (loop []
+        (let [p (next-putter this)]
+          (when (some? p)
+            (set! (.-x p) nil)
+            (.deliver p true)
+            (recur))))
       (.close this)))
   ;; Gives what is in the buffer to takers.
-  (serve [_]
-    (when (some? takers)
-      (loop []
-        (when (pos? (.size buffer))
-          (let [taker (next-live takers)]
-            (when (some? taker)
-              (.deliver taker (.shift buffer))
-              (recur)))))))
+  (serve [this]
+    (loop []
+      (when (and (some? taker) (pos? (.size buffer)))
+        (let [t (next-taker this)]
+          (when (some? t)
+            (.deliver t (.shift buffer))
+            (recur))))))
   (close [this]
     (when-not ^boolean closed?
       (set! closed? true)
       (when (some? buffer)
-        (when (or (nil? putters) (zero? (.size putters))) (.end buffer))
+        (when (nil? putter) (.end buffer))
         (.serve this))
-      (release takers nil)
+      (loop []
+        (let [t (next-taker this)]
+          (when (some? t)
+            (.deliver t nil)
+            (recur))))
       (when (some? origin) (.stop origin)))
     nil)
   (isClosed [_] closed?)
   ;; Whether takers wait, or waited and lost.
-  (awaited [_] (and (some? takers) (pos? (.size takers))))
+  (awaited [_] (some? taker))
   (failure [_] thrown))
 
 (defn channel
   "Returns a channel with the buffer `buffer` and the origin `origin`; either may be nil."
-  ([buffer] (Channel. buffer nil nil nil false nil))
-  ([buffer origin] (Channel. buffer origin nil nil false nil)))
+  ([buffer] (Channel. buffer nil nil nil nil nil false nil))
+  ([buffer origin] (Channel. buffer origin nil nil nil nil false nil)))

@@ -21,7 +21,8 @@
   []
   (.now js/performance))
 
-(def ^:private queue (ring/ring 64))
+(def ^:private soonest nil)         ; the first task, or nil: the queue may have some all the same
+(def ^:private queue (ring/ring 64)) ; the others
 (def ^:private pending? false) ; a drain is going to run
 (def ^:private marked? false)  ; a macro-task is going to begin a new turn
 (def ^:private began-ms 0)     ; when this turn began: at its first reading; 0 before
@@ -61,13 +62,23 @@
     (set! left step)
     (> (- ms began-ms) budget-ms)))
 
+(defn- next-task
+  "Removes the first task and returns it, or nil."
+  []
+  (let [task soonest]
+    (if (some? task)
+      (do (set! soonest nil)
+          task)
+      (when (pos? (.size queue)) (.shift queue)))))
+
 (defn- drain []
   (loop []
-    (if (pos? (.size queue))
-      (do (.run (.shift queue))
-          (set! left (dec left))
-          (when-not (and (== 0 left) ^boolean (over-budget?)) (recur)))
-      (set! pending? false))))
+    (let [task (next-task)]
+      (if (some? task)
+        (do (.run task)
+            (set! left (dec left))
+            (when-not (and (== 0 left) ^boolean (over-budget?)) (recur)))
+        (set! pending? false)))))
 
 (defn- turn []
   (set! marked? false)
@@ -78,7 +89,9 @@
 (defn submit
   "Runs `task` soon, after those submitted before."
   [task]
-  (.push queue task)
+  (if (and (nil? soonest) (zero? (.size queue)))
+    (set! soonest task)
+    (.push queue task))
   (when-not ^boolean pending?
     (set! pending? true)
     (if (identical? TURN "macro")
@@ -89,9 +102,10 @@
   "Runs tasks until none is left, without regard to the budget. For tests."
   []
   (loop []
-    (when (pos? (.size queue))
-      (.run (.shift queue))
-      (recur))))
+    (let [task (next-task)]
+      (when (some? task)
+        (.run task)
+        (recur)))))
 
 (defn report
   "Tells the environment about `thrown`, an exception that nobody catches; returns nil at once."
