@@ -28,7 +28,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private version 2)
+(def ^:private version 3)
 
 (def ^:private most-logs
   "How many logs are remembered, those that were read last. Older ones would mostly be deleted."

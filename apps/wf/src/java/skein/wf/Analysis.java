@@ -46,14 +46,20 @@ public final class Analysis extends Accumulator<Analysis> {
         scanners = plan.formats().stream().map(LogFormat::scanner).toArray(Scanner[]::new);
         parts = plan.formats().stream().map(PartialLines::of).toArray(PartialLines[]::new);
         filters = plan.filters().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
-        tallies = plan.tallies().stream()
-                .map(tally -> new Tally(tally, plan.budget()))
-                .toArray(Tally[]::new);
+        tallies = new Tally[plan.tallies().size()];
+        for (int i = 0; i < tallies.length; i++) tallies[i] = newTally(i);
         sink = plan.sinks() == null ? null : plan.sinks().get();
         malformed = plan.formats().stream()
                 .map(format -> new long[format.faults().size()])
                 .toArray(long[][]::new);
         lines = new long[scanners.length];
+    }
+
+    private Tally newTally(int i) {
+        TallyPlan tally = plan.tallies().get(i);
+        int owner = plan.ownerOf(tally);
+        boolean owned = plan.tallies().stream().anyMatch(other -> plan.ownerOf(other) == i);
+        return new Tally(tally, owner < 0 ? null : tallies[owner], owned, plan.budget());
     }
 
     @Override
@@ -155,7 +161,7 @@ public final class Analysis extends Accumulator<Analysis> {
     @Override
     protected void mergePart(Analysis other, int part) {
         if (part < tallies.length) {
-            tallies[part].merge(other.tallies[part]);
+            if (tallies[part].owner == null) mergeTally(other, part);
             return;
         }
         counted += other.counted;
@@ -168,6 +174,12 @@ public final class Analysis extends Accumulator<Analysis> {
             for (int k = 0; k < malformed[i].length; k++) malformed[i][k] += other.malformed[i][k];
         }
         if (sink != null) sink.merge(other.sink);
+    }
+
+    /** Merges a tally, and then those that share its table. */
+    private void mergeTally(Analysis other, int i) {
+        tallies[i].merge(other.tallies[i]);
+        for (int k = 0; k < tallies.length; k++) if (tallies[k].owner == tallies[i]) mergeTally(other, k);
     }
 
     @Override

@@ -31,4 +31,15 @@ public record AnalysisPlan(
         filters = List.copyOf(filters);
         tallies = List.copyOf(tallies);
     }
+
+    /** Returns the place of an earlier tally that counts all rows by the distinct column of {@code tally} alone, exactly; or -1. */
+    int ownerOf(TallyPlan tally) {
+        if (tally.distinct() < 0 || tally.limit() > 0) return -1;
+        KeyPart field = new KeyPart(KeyPart.Kind.FIELD, tally.distinct(), 0);
+        for (int i = 0; i < tallies.indexOf(tally); i++) {
+            TallyPlan other = tallies.get(i);
+            if (other.key().equals(List.of(field)) && other.where().isEmpty() && other.distinct() < 0) return i;
+        }
+        return -1;
+    }
 }

@@ -24,8 +24,10 @@ final class Distributions {
 
     private final TallyPlan plan;
     private final Budget budget;
+    private final Tally owner; // the tally by that column, whose table also holds the values, or null
     private final KeyTable
             values; // without a limit: those of the column, each with a bit for each early key that has it
+    private final int bits; // which of a value's numbers those bits are
     private int early; // without a limit: how many keys have a bit
     private final int[] earlyEntries = new int[EARLY]; // which those are
     private final LongTable pairs; // without a limit: entry of another key, entry of the value
@@ -36,11 +38,14 @@ final class Distributions {
     private final int[] having = new int[Rows.ROWS];
     private final int[] found = new int[Rows.ROWS];
 
-    Distributions(TallyPlan plan, Budget budget) {
+    /** With {@code owner}, a tally that counts each row before this does, its table is shared. */
+    Distributions(TallyPlan plan, Tally owner, Budget budget) {
         this.plan = plan;
+        this.owner = owner;
         this.budget = budget;
         boolean exact = plan.distinct() >= 0 && plan.limit() == 0;
-        values = exact ? new KeyTable(1, CAPACITY, budget) : null;
+        values = owner != null ? owner.table : exact ? new KeyTable(1, CAPACITY, budget) : null;
+        bits = owner != null ? Tally.ERROR : 0;
         pairs = newTable(exact);
         registers = newTable(plan.distinct() >= 0 && plan.limit() > 0);
         buckets[0] = newTable(plan.sizePercentiles());
@@ -53,7 +58,8 @@ final class Distributions {
 
     /** Counts {@code rows[0, n)}, whose keys have the given entries in {@code table}. */
     void add(Rows batch, int[] rows, int[] entries, int n, KeyTable table) {
-        if (plan.distinct() >= 0) addValues(batch, rows, entries, n, table);
+        if (owner != null) addOwned(rows, entries, n, table);
+        else if (plan.distinct() >= 0) addValues(batch, rows, entries, n, table);
         if (buckets[0] != null) addNumbers(buckets[0], batch.size, rows, entries, n);
         if (buckets[1] != null) addNumbers(buckets[1], batch.micros, rows, entries, n);
     }
@@ -76,6 +82,13 @@ final class Distributions {
         }
     }
 
+    private void addOwned(int[] rows, int[] entries, int n, KeyTable table) {
+        for (int i = 0; i < n; i++) {
+            int value = owner.entryOfRow[rows[i]];
+            if (value > 0) addPair(table, entries[i], value);
+        }
+    }
+
     private void addHash(int entry, long hash) {
         int register = (int) (hash >>> 64 - REGISTER_BITS);
         registers.raise((long) entry << REGISTER_BITS | register, HyperLogLog.rank(hash, REGISTER_BITS));
@@ -83,8 +96,8 @@ final class Distributions {
 
     private void addPair(KeyTable table, int entry, int value) {
         long bit = bit(table.cells, entry);
-        if (bit == 0 ? pairs.add((long) entry << 32 | value, 1) : (values.cells[value] & bit) == 0) {
-            values.cells[value] |= bit;
+        if (bit == 0 ? pairs.add((long) entry << 32 | value, 1) : (values.cells[value + bits] & bit) == 0) {
+            values.cells[value + bits] |= bit;
             table.cells[entry + Tally.DISTINCT]++;
         }
     }
@@ -116,7 +129,7 @@ final class Distributions {
     /** Writes the counts, for {@link #readFrom}. */
     void writeTo(DataOutput out) throws IOException {
         if (values != null) {
-            values.writeTo(out);
+            if (owner == null) values.writeTo(out);
             out.writeInt(early);
             for (int i = 0; i < early; i++) out.writeInt(earlyEntries[i]);
         }
@@ -127,7 +140,7 @@ final class Distributions {
     /** Reads the counts that another one of the same plan has written. This one must have counted nothing. */
     void readFrom(DataInput in) throws IOException {
         if (values != null) {
-            values.readFrom(in);
+            if (owner == null) values.readFrom(in);
             early = in.readInt();
             for (int i = 0; i < early; i++) earlyEntries[i] = in.readInt();
         }
@@ -151,14 +164,19 @@ final class Distributions {
 
     private void mergeValues(Distributions other, long[] cells, KeyTable table) {
         for (int at = other.values.first(); at < other.values.end(); at = other.values.next(at)) {
-            int value = values.find(other.values, at);
-            for (long bits = other.values.cells[at]; bits != 0; bits &= bits - 1) {
-                int entry = other.earlyEntries[Long.numberOfTrailingZeros(bits)];
+            int value = merged(other, at);
+            for (long set = other.values.cells[at + bits]; set != 0; set &= set - 1) {
+                int entry = other.earlyEntries[Long.numberOfTrailingZeros(set)];
                 addPair(table, (int) cells[entry + Tally.COMPUTED], value);
             }
         }
-        other.pairs.forEach((pair, n) -> addPair(
-                table, (int) cells[(int) (pair >>> 32) + Tally.COMPUTED], values.find(other.values, (int) pair)));
+        other.pairs.forEach((pair, n) ->
+                addPair(table, (int) cells[(int) (pair >>> 32) + Tally.COMPUTED], merged(other, (int) pair)));
+    }
+
+    /** Returns the entry here of a value of {@code other}. The owner is merged already, and has noted where its entries went. */
+    private int merged(Distributions other, int value) {
+        return owner == null ? values.find(other.values, value) : (int) other.values.cells[value + Tally.COMPUTED];
     }
 
     private static long moved(long key, int width, long[] cells) {

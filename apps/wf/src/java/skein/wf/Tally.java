@@ -49,6 +49,11 @@ public final class Tally {
     final int width;
 
     KeyTable table;
+    /** The tally by the plan's distinct column, whose table holds the different values too, or null. It must be counted and merged before. */
+    final Tally owner;
+    /** Null unless this is an owner: the entry of each of the batch's rows, 0 for none. */
+    final int[] entryOfRow;
+
     private final Budget budget;
     private final RowFilter[] where;
     private final Keys keys;
@@ -58,15 +63,20 @@ public final class Tally {
     private final HyperLogLog seen; // with a limit only
     private long dropped; // with a limit: what was subtracted from every key
 
-    Tally(TallyPlan plan, Budget budget) {
+    /** A tally that shares the table of {@code owner}, unless that is null. If {@code owned}, another tally shares its table. */
+    Tally(TallyPlan plan, Tally owner, boolean owned, Budget budget) {
         this.plan = plan;
+        this.owner = owner;
         this.budget = budget;
-        width = plan.distinct() >= 0 ? WIDTH : plan.times() ? SLOWEST + 1 : plan.limit() > 0 ? ERROR + 1 : COMPUTED + 1;
+        entryOfRow = owned ? new int[Rows.ROWS] : null;
+        width = plan.distinct() >= 0
+                ? WIDTH
+                : plan.times() ? SLOWEST + 1 : owned || plan.limit() > 0 ? ERROR + 1 : COMPUTED + 1;
         table = new KeyTable(width, CAPACITY, budget);
         where = plan.where().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
         keys = new Keys(plan.key().toArray(KeyPart[]::new));
         boolean distributed = plan.distinct() >= 0 || plan.sizePercentiles() || plan.timePercentiles();
-        distributions = distributed ? new Distributions(plan, budget) : null;
+        distributions = distributed ? new Distributions(plan, owner, budget) : null;
         seen = plan.limit() > 0 ? new HyperLogLog() : null;
     }
 
@@ -89,6 +99,10 @@ public final class Tally {
         keys.find(batch, rows, n);
         n = withKey(n);
         if (n > 0) table.findAll(keys.bytes, keys.from, keys.to, n, entries);
+        if (entryOfRow != null) {
+            Arrays.fill(entryOfRow, 0);
+            for (int i = 0; i < n; i++) entryOfRow[rows[i]] = entries[i];
+        }
         return n;
     }
 
@@ -199,7 +213,7 @@ public final class Tally {
      * compute its key and its conditions from {@code column}, by which this tally counts, and all its values must be sums.
      */
     public Tally remade(TallyPlan wanted, int column) {
-        Tally made = new Tally(wanted, budget);
+        Tally made = new Tally(wanted, null, false, budget);
         Rows batch = new Rows(0, false);
         batch.clear(new boolean[0]);
         Text text = new Text(1 << 12);
