@@ -98,6 +98,7 @@
 (defn timeout
   "Returns a channel that closes after `delay-ms`; closing it cancels the timer."
   [delay-ms]
+  (assert (not (js/isNaN delay-ms)) "a timeout takes a number of milliseconds") ; NaN would keep the heap from its order
   (let [at-ms (js/Math.ceil (+ (scheduler/now) delay-ms))
         known (.get moments at-ms)
         moment (if (some? known) known (new-moment! at-ms))

@@ -220,6 +220,11 @@
         timeouts (mapv timeout mss)]
     (if (< (- (js/performance.now) begin) 5) timeouts (recur mss))))
 
+(defblock a-timeout-of-no-number-is-refused
+  (doseq [wrong [js/NaN js/undefined "soon"]]
+    (is (re-find #"number of milliseconds" (str (try (timeout wrong) (catch :default e (ex-message e)))))))
+  (is (nil? (<! (timeout 1)))))
+
 (defblock timeouts-end-in-order
   (let [order (chan 10) mss [30 10 20 0]]
     (doseq [[ms t] (map vector mss (made-at-once mss))] (go (<! t) (>! order ms)))
