@@ -2,7 +2,7 @@
 (ns skein.rt.scheduler
   "The run queue: tasks are objects with a method `run`, which must not throw.
 
-  Tasks run in microtasks, so that a hop costs some 100 ns, until they have used 5 ms since the
+  Tasks run in microtasks, so that a hop costs some 100 ns, until they have used 3 ms since the
   page or the process last had its turn. Then a macro-task goes on with them: timers, input and
   painting come first. The clock is read once in up to 16 tasks, and after each if they take long."
   (:require
@@ -12,7 +12,7 @@
   ^{:doc "\"micro\", or \"macro\": run tasks in macro-tasks only, as core.async does."}
   TURN "micro")
 
-(def ^:private budget-ms 5)
+(def ^:private budget-ms 3)
 (def ^:private longest-step 16) ; the most tasks between two readings of the clock
 (def ^:private long-ms 1)       ; if these tasks take longer, the clock is read after each task
 
