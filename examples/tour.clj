@@ -41,7 +41,7 @@
 
 ;;; Errors arrive
 ;; An exception of a block is thrown again where its result is taken, through any number of blocks.
-;; The trace names the blocks that waited for the one that failed, with file and line.
+;; The trace has no lines of Skein's own. It continues with where the failed block was started.
 
 (defn page [id]
   (async (if (pos? id) {:id id} (throw (ex-info "no such page" {:id id})))))

@@ -202,6 +202,12 @@
     (is (re-find #"(?m)^  wf +FILE" (:out help)))
     (is (= help (skein! project) (skein! project "--help") (skein! project "-h")))))
 
+(deftest every-command-has-help
+  (let [project (project!)]
+    (is (= {:exit 0 :err ""} (dissoc (skein! project "test" "--help") :out)))
+    (is (re-find #"^usage: ./skein test \[MODULE" (:out (skein! project "test" "-h"))))
+    (is (refused? 2 ["takes --nrepl" "./skein clojure FILE"] (skein! project "repl" "x.clj")))))
+
 (deftest an-unknown-command-is-refused-with-a-hint
   (let [project (project!)]
     (is (refused? 2 ["'tset'" "did you mean 'test'?"] (skein! project "tset")))

@@ -44,8 +44,10 @@ x.json, or a heap file such as x.hprof.
   "Runs the command with its arguments. Returns its exit code, or a running console."
   [& args]
   (try
-    (if (empty? args)
-      (doseq [{:keys [pid command]} (remote/processes)] (println (format "%8s  %s" pid command)))
+    (cond
+      (empty? args) (doseq [{:keys [pid command]} (remote/processes)] (println (format "%8s  %s" pid command)))
+      (some #{"--help" "-h"} args) (println usage)
+      :else
       (let [given (options args)]
         (when-not (:target given) (stop usage))
         (let [console (console/serve! given)]

@@ -25,6 +25,10 @@
     (is (= "" err))
     (is (every? #(re-find #"^ *\d+  " %) (remove str/blank? (str/split-lines out))))))
 
+(deftest it-has-help
+  (let [[code out err] (run "--help")]
+    (is (= [nil true ""] [code (str/starts-with? out "usage: ") err]))))
+
 (deftest bad-arguments-are-refused
   (are [code says args] (let [[result out err] (apply run args)] (and (= code result) (= "" out) (str/includes? err says)))
     2 "usage" ["--prove"]

@@ -121,7 +121,8 @@ it need not have skein.inspect.")
   "Runs a command with its arguments. Returns the exit code."
   [& [command & args]]
   (try
-    (case [command (count args)]
+    (case (if (some #{"--help" "-h"} args) :help [command (count args)])
+      :help (println usage)
       (["ps" 0] ["ps" 1] ["ps" 2]) (apply ps args)
       (["top" 1] ["top" 2]) (apply top args)
       (["why" 2] ["why" 3]) (apply why args)

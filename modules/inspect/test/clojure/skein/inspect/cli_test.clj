@@ -78,6 +78,11 @@
         (.waitFor process 60 TimeUnit/SECONDS)))
     (is (re-find #"can't be looked at: there is no such process" (peek (run "ps" pid))))))
 
+(deftest every-command-has-help
+  (doseq [args [["ps" "--help"] ["why" "-h"]]]
+    (let [[code out err] (apply run args)]
+      (is (= [0 true ""] [code (str/starts-with? out "usage: ") err]) args))))
+
 (deftest bad-arguments-are-refused-in-a-sentence
   (is (= [2 "" "skein: 'x' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "x")))
   (is (= [2 "" (str "skein: why takes a block, such as go-42 or 42, not 'main'. ./skein ps 1 lists blocks, and says what threads wait for."

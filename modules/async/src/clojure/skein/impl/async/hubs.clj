@@ -35,9 +35,9 @@
 
   Like core.async's. Differs: it begins at its first tap, and its first value goes to all taps
   that are made before one of them has accepted it. Until then values stay in the source's
-  buffer; if a put has to wait, the oldest value is dropped. If a tap throws, because it has
-  too many pending puts, the uncaught-exception handler gets the exception, and the other
-  taps continue.
+  buffer; if a put has to wait, the oldest value is dropped. A tap that is made after the
+  source has closed closes at once. If a tap throws, because it has too many pending puts, the
+  uncaught-exception handler gets the exception, and the other taps continue.
 
       (let [source (skein.async/chan) m (mult source) c (tap m (skein.async/chan 2)) d (tap m (skein.async/chan 2))]
         (skein.async/>!! source 1) (skein.async/>!! source 2)
@@ -142,6 +142,7 @@
   by default none. Values of a topic without subscriptions are dropped.
 
   Like core.async's. Differs: if `topic-fn` throws, subscribed channels close as if `ch` had closed.
+  A channel that subscribes after `ch` has closed closes at once.
 
       (let [source (skein.async/chan) odds (skein.async/chan 2)]
         (sub (pub source odd?) true odds)

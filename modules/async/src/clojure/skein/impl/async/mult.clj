@@ -22,6 +22,7 @@
 ;; taps    atom of a vector of [channel close?], in the order in which they were made; nil before
 ;;         the first
 ;; change  channel that gets a value after each change of the taps
+;; ended   atom: whether the source has closed and its taps are being closed; a later tap closes itself
 
 (defn- without [taps ch]
   (when taps (filterv (fn other [[c]] (not (identical? c ch))) taps)))
@@ -85,6 +86,7 @@
       (when (some? v)
         (when (give-all h v except) (<! (gather/signal (:gather h))))
         (recur (<! source) nil)))
+    (reset! (:ended h) true)
     (doseq [[tap close?] @(:taps h) :when close?] (port/close-as! tap source))))
 
 (defn- drop-waiting
@@ -109,13 +111,16 @@
     (if (nil? before)
       (run h)
       (port/put! (:change h) true))
+    ;; `run` sets ended before it reads the taps, and this reads it after it has added one: one of them closes the tap.
+    (when (and close? @(:ended h)) (port/close-as! ch (:source h)))
     nil))
 
 (defn hub
   "Returns a hub for the values of `source`, without taps."
   [source]
   (argument/source "ch of mult" source)
-  (let [h {:source source :taps (atom nil) :change (Channel. (Buffers$Sliding. 1)) :gather (gather/gather)}]
+  (let [h {:source source :taps (atom nil) :change (Channel. (Buffers$Sliding. 1)) :gather (gather/gather)
+           :ended (atom false)}]
     (if (instance? Channel source)
       (drop-waiting h)
       (do (reset! (:taps h) []) (run h))) ; a channel of another library does not say whether a put waits

@@ -12,6 +12,7 @@
 ;; A hub is a map of :source, :topic-fn, :buf-fn and
 ;;
 ;; :topics  atom of {topic [channel hub]}: each topic is a mult
+;; :ended   atom: whether the source has closed and the topics are being closed; a later subscription closes its own
 
 (defn- topic-of [h topic]
   (get @(:topics h) topic))
@@ -29,7 +30,9 @@
   "Adds a subscription to `topic`. Returns `ch`."
   [h topic ch close?]
   (argument/target "ch of sub" ch)
-  (mult/tap (second (topic! h topic)) ch close?)
+  (let [[topic-ch m] (topic! h topic)]
+    (mult/tap m ch close?)
+    (when @(:ended h) (close! topic-ch)))
   ch)
 
 (defn unsub
@@ -54,7 +57,9 @@
             (when-some [[ch] (topic-of h topic)]
               (when-not (>! ch v) (unsub-all h topic))))
           (recur)))
-      (finally (run! (fn close [[ch]] (close! ch)) (vals @(:topics h)))))))
+      (finally
+        (reset! (:ended h) true)
+        (run! (fn close [[ch]] (close! ch)) (vals @(:topics h)))))))
 
 (defn hub
   "Returns a hub for the values of `source`, without subscriptions."
@@ -62,4 +67,4 @@
   (argument/source "ch of pub" source)
   (check/function "topic-fn of pub" topic-fn)
   (check/function "buf-fn of pub" buf-fn)
-  (doto {:source source :topic-fn topic-fn :buf-fn buf-fn :topics (atom {})} (run)))
+  (doto {:source source :topic-fn topic-fn :buf-fn buf-fn :topics (atom {}) :ended (atom false)} (run)))

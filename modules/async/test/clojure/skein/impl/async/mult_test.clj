@@ -96,6 +96,13 @@
            (a/close! source)
            [(a/<!! c) (a/<!! d) (a/>!! e :open)])))
 
+(deftest a-tap-of-an-ended-mult-closes-unless-told-otherwise
+  (let [source (a/chan) m (a/mult source), first-tap (a/tap m (a/chan 1))]
+    (a/close! source)
+    (is (nil? (await-port first-tap)))
+    (is (nil? (await-port (a/tap m (a/chan)))))
+    (is (= [:open :default] (a/alts!! [(a/tap m (a/chan) false)] :default :open)) "with close? false")))
+
 (deftest untapped-channels-get-no-more-and-stay-open
   (both= [[1] [1 2] true]
          (let [source (a/chan) m (a/mult source) c (a/chan 5) d (a/chan 5) e (a/chan 5)]

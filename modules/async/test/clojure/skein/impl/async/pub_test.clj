@@ -93,6 +93,13 @@
     (a/close! c)
     (is (= [true true true] (within-deadline (mapv #(a/>!! source %) [1 1 1]))))))
 
+(deftest a-subscription-after-the-end-closes
+  (let [source (a/chan) p (a/pub source identity), before (a/sub p 1 (a/chan 1))]
+    (a/close! source)
+    (is (nil? (await-port before)))
+    (is (nil? (await-port (a/sub p 1 (a/chan)))) "to a topic that was there")
+    (is (nil? (await-port (a/sub p 2 (a/chan)))) "to a new topic")))
+
 (deftest subscribers-close-if-the-topic-function-throws
   (let [boom (ex-info "boom" {})
         [v] (await-uncaught #(identical? boom %)
