@@ -59,7 +59,7 @@
          [value counts])))
 
 (deftest no-value-is-lost-to-a-timeout
-  ;; Bears S1.
+  ;; Checks S1.
   (let [{:keys [channels] :as world} (new-world)]
     (within-deadline
       (s/scope [s]

@@ -138,7 +138,7 @@
                   (try (.read from) (catch Throwable t (told t) (throw t))))))})
 
 (deftest a-cancellation-reaches-every-waiter
-  ;; Bears S3.
+  ;; Checks S3.
   (doseq [[way start] ways-to-wait]
     (let [latch (CountDownLatch. 1) told (promise)]
       (is (= :body (within-deadline
@@ -151,7 +151,7 @@
       (is (instance? Exception (deref told 0 nil)) (str way)))))
 
 (deftest a-withdrawn-operation-is-never-delivered
-  ;; Bears S1: puts and takes that are cancelled while they meet.
+  ;; Checks S1: puts and takes that are cancelled while they meet.
   (within-deadline
     (dotimes [i 3000]
       (let [c (a/chan) got (atom []) put (atom 0)]
@@ -220,7 +220,7 @@
         "what comes later is the value alone")))
 
 (deftest finally-runs-once-and-may-wait
-  ;; Bears S2.
+  ;; Checks S2.
   (let [runs (AtomicInteger.) waiting (CountDownLatch. 2) c (a/chan)]
     (within-deadline
       (s/scope [s]
@@ -234,7 +234,7 @@
     (is (= 2 (.get runs)))))
 
 (deftest a-child-cancelled-before-its-start-does-not-run
-  ;; Bears S4.
+  ;; Checks S4.
   (let [ran (atom [])]
     (within-deadline
       (s/scope [s]

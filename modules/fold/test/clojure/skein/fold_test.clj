@@ -261,7 +261,7 @@
          (catch InterruptedException _)))
   (is (= xs (within-deadline (fold/fold {:grain 10, :parallelism 2} into (meeting 2) xs)))))
 
-;; Bears RN3.
+;; Checks RN3.
 (deftest no-step-runs-when-the-fold-has-ended
   (let [running (atom 0)
         step (fn step [acc x]
@@ -292,7 +292,7 @@
     (fold/fold {:grain 1, :parallelism 3} + + coll)
     (fold/fold {:grain 1, :parallelism 3} + (fn step [acc _] (+ acc (nested (dec depth) coll))) coll)))
 
-;; Bears RN4.
+;; Checks RN4.
 (deftest nested-folds-end
   (is (= (* 4 4 4 6) (within-deadline (nested 3 [0 1 2 3])))))
 

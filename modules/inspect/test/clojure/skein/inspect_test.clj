@@ -285,7 +285,7 @@
     (a/close! release)
     (await-port port)))
 
-;; Bears RG4.
+;; Checks RG4.
 (deftest all-findings-of-a-collection-are-known-after-it
   (dotimes [_ 3]
     (let [before (.collectedCount (Registry/get))

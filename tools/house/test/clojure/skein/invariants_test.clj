@@ -3,7 +3,7 @@
   "The invariants that Java classes name, in all packages of all modules. A class declares one in a
   comment line of its own, that begins with a name of one or two capitals and a digit, as in
   \"<li>Q1 What was pushed is polled once\". Its capitals are no other class's, and a test of
-  its module bears it: says \"Bears Q1\" in a comment, or \"Bears Q1 to Q3\"."
+  its module says in a comment that it checks it: \"Checks Q1\", or \"Checks Q1 to Q3\"."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
@@ -21,11 +21,11 @@
         :when letters]
     {:name (str letters digit), :letters letters, :path path, :line n}))
 
-(defn- borne
-  "Returns the names that the tests in `files` say they bear."
+(defn- checked
+  "Returns the names of the invariants that the tests in `files` say they check."
   [files]
   (set (for [{:keys [text]} files
-             [_ names] (re-seq #"Bears ((?:[A-Z]{1,2}[1-9](?:, and |, | and | to )?)+)" text)
+             [_ names] (re-seq #"Checks ((?:[A-Z]{1,2}[1-9](?:, and |, | and | to )?)+)" text)
              [_ letters from _ to] (re-seq #"([A-Z]{1,2})([1-9])( to [A-Z]{1,2}([1-9]))?" names)
              i (range (parse-long from) (inc (long (parse-long (or to from)))))]
          (str letters i))))
@@ -37,9 +37,9 @@
   "Returns what is wrong with the invariants that the Java files `sources` declare, given the `tests` of their module."
   [sources tests]
   (let [declared (mapcat invariants sources)
-        bears (borne tests)]
-    (for [i declared :when (not (bears (:name i)))]
-      (str (at i) " is borne by no test of its module: add one, and say \"Bears " (:name i) "\" there"))))
+        checked? (checked tests)]
+    (for [i declared :when (not (checked? (:name i)))]
+      (str (at i) " is checked by no test of its module: add one, and say \"Checks " (:name i) "\" there"))))
 
 (defn- clashes
   "Returns which invariants of `sources` have the letters of another class."
@@ -59,8 +59,8 @@
 
 (deftest a-fault-is-reported
   (let [source {:path "A.java" :text "/*\n *   Q1  One.\n * <li>Q2: two\n */ // Q3 no\n"}]
-    (is (= ["A.java:3: Q2 is borne by no test of its module: add one, and say \"Bears Q2\" there"]
-           (faults [source] [{:text ";; Bears Q1."}])))
-    (is (= [] (faults [source] [{:text "// Bears Q1 to Q2"}]) (faults [source] [{:text "// Bears P1, Q1 and Q2."}])))
+    (is (= ["A.java:3: Q2 is checked by no test of its module: add one, and say \"Checks Q2\" there"]
+           (faults [source] [{:text ";; Checks Q1."}])))
+    (is (= [] (faults [source] [{:text "// Checks Q1 to Q2"}]) (faults [source] [{:text "// Checks P1, Q1 and Q2."}])))
     (is (= ["B.java:1: Q9 has a letter of A.java: choose letters of its own"]
            (clashes [source {:path "B.java" :text " * Q9 Nine."}])))))

@@ -81,7 +81,7 @@
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
 (deftest the-empty-key-has-an-entry
-  ;; Bears K1: its hash is 0, and so would be its slot if its entry were at position 0.
+  ;; Checks K1: its hash is 0, and so would be its slot if its entry were at position 0.
   (let [table (table-of ["" "" "a" ""] 2)]
     (is (= 1 (.first table)))
     (is (= {"" 3 "a" 1} (counts table)))))
@@ -90,7 +90,7 @@
   (.get (doto (.getDeclaredField KeyTable "slots") (.setAccessible true)) table))
 
 (deftest half-of-the-slots-stay-free
-  ;; Bears K2.
+  ;; Checks K2.
   (let [table (table-of [] 1)]
     (dotimes [i 2000]
       (count-keys! table [(str "key " i)] 1)
@@ -100,13 +100,13 @@
         (is (<= (* 2 taken) (alength all)))))))
 
 (deftest keys-with-zeros-at-their-end-are-keys-of-their-own
-  ;; Bears K3: the last cell of each is filled up with zeros.
+  ;; Checks K3: the last cell of each is filled up with zeros.
   (let [texts (for [n [0 1 7 8 9 15 16], zeros (range 10)] (str (apply str (repeat n "x")) (apply str (repeat zeros (char 0)))))
         table (table-of (concat texts texts) 16)]
     (is (= (frequencies (concat texts texts)) (counts table)))))
 
 (deftest long-keys-that-differ-anywhere-are-distinct
-  ;; Bears K4: those that differ in their second words only make the table hash all of them.
+  ;; Checks K4: those that differ in their second words only make the table hash all of them.
   (doseq [length [33 40 41 48 64 100], at (range 0 (- length 4) 3)
           :let [texts (for [i (range 300)] (str (apply str (repeat at "x")) (format "%04d" (mod (* 7 i) 200)) (apply str (repeat (- length at 4) "y"))))
                 left (table-of (take 150 texts) 128)

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.timeout-test
   "Timeouts never fire early, belong to one caller each, and cost nothing once cancelled.
-  Bears H1, H2 and H3."
+  Checks H1, H2 and H3."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.invariants-test
-  "The named invariants of the runtime that no other test bears."
+  "The named invariants of the runtime that no other test checks."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! >! go]]
@@ -12,7 +12,7 @@
 (set! *warn-on-reflection* true)
 
 (deftest at-most-1024-operations-wait
-  ;; Bears I6.
+  ;; Checks I6.
   (let [c (a/chan)]
     (dotimes [i 1024] (a/put! c i))
     (is (thrown? AssertionError (a/put! c 1024)))
@@ -22,7 +22,7 @@
     (is (thrown? AssertionError (a/take! c identity)))))
 
 (deftest a-frame-has-one-holder
-  ;; Bears F1 and F2, and W3: a block that many threads wake is never on two of them.
+  ;; Checks F1 and F2, and W3: a block that many threads wake is never on two of them.
   (let [n 20000 c (a/chan) inside (AtomicInteger.) worst (AtomicInteger.)
         block (go (loop [i 0]
                     (when (< i n)
@@ -38,7 +38,7 @@
 (def ^:dynamic *mine* nil)
 
 (deftest a-block-runs-with-its-own-bindings
-  ;; Bears F3: blocks with different bindings share the workers.
+  ;; Checks F3: blocks with different bindings share the workers.
   (let [blocks (vec (for [i (range 200)]
                       (binding [*mine* i]
                         (go (loop [n 0]
@@ -56,7 +56,7 @@
                                 *mine*)))))))
 
 (deftest the-next-slot-causes-no-starvation
-  ;; Bears Q3: two blocks hand over to each other for ever, on one worker; others still run.
+  ;; Checks Q3: two blocks hand over to each other for ever, on one worker; others still run.
   (let [there (a/chan) back (a/chan) stop (CountDownLatch. 1)
         playing (go (loop [] (when (pos? (.getCount stop)) (>! there 1) (<! back) (recur))) (a/close! there))]
     (go (loop [] (when (<! there) (>! back 1) (recur))))
@@ -65,7 +65,7 @@
     (await-port playing)))
 
 (deftest work-submitted-as-a-worker-leaves-is-run
-  ;; Bears W1 and W2: single blocks, each submitted about when the workers give up looking.
+  ;; Checks W1 and W2: single blocks, each submitted about when the workers give up looking.
   (within-deadline
     (dotimes [i 3000]
       (let [until (+ (System/nanoTime) (* 100 (rem i 600)))]

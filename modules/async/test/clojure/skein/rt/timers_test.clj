@@ -8,12 +8,12 @@
 (set! *warn-on-reflection* true)
 
 (deftest the-heap-is-in-order
-  ;; Bears H1 and H2.
+  ;; Checks H1 and H2.
   (is (nil? (some #(TimersCheck/fault %) (range 10)))))
 
 (deftest timeouts-fire-in-order
   (is (every? #(TimersCheck/fireInOrder %) (range 5))))
 
 (deftest the-thread-wakes-for-the-first-deadline
-  ;; Bears H3.
+  ;; Checks H3.
   (is (every? (fn [_] (TimersCheck/wakesForTheFirst)) (range 20))))

@@ -49,7 +49,7 @@
                            (= (frequencies (map f xs)) (frequencies (v/wmap {:n n :ordered? false} f xs)))))))))))
 
 (deftest never-more-than-n-at-once
-  ;; Bears V1 and V3.
+  ;; Checks V1 and V3.
   (doseq [form (conj (vec (vals forms))
                      (fn [n f coll] (v/wmap {:n n :ordered? false} f coll))
                      (fn [n f coll] (let [seen (atom [])] (v/wrun! n #(swap! seen conj (f %)) coll) @seen)))
@@ -87,7 +87,7 @@
     (is (<= (.get ^AtomicInteger begun) (+ 10 12)) "and no more than 4n beyond what is read")))
 
 (deftest the-input-is-read-no-further-than-needed
-  ;; Bears V2.
+  ;; Checks V2.
   (let [pulled (AtomicInteger.)
         gate (promise)
         source (fn source [i] (lazy-seq (.incrementAndGet pulled) (cons i (source (inc (long i))))))
@@ -109,7 +109,7 @@
   (is (= [nil false] (v/wmap 2 identity [nil false]))))
 
 (deftest the-first-exception-ends-all
-  ;; Bears V4.
+  ;; Checks V4.
   (doseq [run [(fn [f] (doall (v/wmap 4 f (range 1000))))
                (fn [f] (doall (v/wmap {:n 4 :ordered? false} f (range 1000))))
                (fn [f] (into [] (v/wmap 4 f) (range 1000)))

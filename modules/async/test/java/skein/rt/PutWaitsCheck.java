@@ -4,7 +4,7 @@ package skein.rt;
 import org.jetbrains.lincheck.datastructures.Operation;
 
 /**
- * Lincheck: in every schedule, a callback for a waiting put is called once. Bears I7. The operations of {@link
+ * Lincheck: in every schedule, a callback for a waiting put is called once. Checks I7. The operations of {@link
  * ChannelCheck} go on beside it.
  */
 public class PutWaitsCheck extends ChannelCheck {

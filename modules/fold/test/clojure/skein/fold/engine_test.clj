@@ -49,7 +49,7 @@
   (is (within-deadline (ClaimCheck/earlierInterruptIsKept)))
   (is (within-deadline (ClaimCheck/answeredInterruptIsOver))))
 
-;;;; Run: neighbours combine. Bears RN1 and RN2.
+;;;; Run: neighbours combine. Checks RN1 and RN2.
 
 (deftest parts-that-end-in-any-order-give-the-serial-value
   (let [seed (System/nanoTime)]
@@ -100,7 +100,7 @@
       (when-not (identical? cat xform)
         (is (= :parallel (paths xform)))))))
 
-;;;; FeedRun: one thread reads, the others work. Bears FR1 and FR2; FR3 is borne by skein.fold.waiting-test.
+;;;; FeedRun: one thread reads, the others work. Checks FR1 and FR2; skein.fold.waiting-test checks FR3.
 
 (defn- await-latch [^CountDownLatch latch]
   (when-not (.await latch 20 TimeUnit/SECONDS) (throw (IllegalStateException. "nobody came"))))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.waiting-test
-  "Sources that make the fold wait, some of them for ever: it ends where transduce does. Bears FR3."
+  "Sources that make the fold wait, some of them for ever: it ends where transduce does. Checks FR3."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]

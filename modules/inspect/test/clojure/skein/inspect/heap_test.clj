@@ -110,7 +110,7 @@
       (is (re-find #"\(<! idle\), waits for chan-\d+\. No known block can end that" (nth (run "why" (str edn) (str "go-" id)) 1))))
     (is (re-find #"can never continue" (:says (inspect/why snapshot (:id (:block (first (inspect/deadlocks snapshot))))))))))
 
-;; Bears RE1 and RE2.
+;; Checks RE1 and RE2.
 (deftest deadlocks-are-proven-with-the-inspector-off
   (let [process (start class-path program roomy), pid (str (.pid process)), edn (temporary ".edn")]
     (try

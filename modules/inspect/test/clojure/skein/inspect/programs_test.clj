@@ -213,7 +213,7 @@
       (let [call (try (p/commit h) (finally (.unlock h)))] (call :served)))
     (is (= (repeat 20 :served) (map await-port ports)))))
 
-;; Bears RG2 and RG3: a block that has ended stands in no list, and was not collected.
+;; Checks RG2 and RG3: a block that has ended stands in no list, and was not collected.
 (deftest ^:silent blocks-that-come-and-go
   (let [stop (atom false)
         churn (a/thread (loop [n 0] (if @stop n (do (run! <!! (mapv (fn [i] (go (<! (go i)))) (range 100))) (recur (+ n 100))))))]

@@ -69,6 +69,6 @@
     (is (< 50 (reduce + (map (fn [p] (count (filter #(= Entry$Fate/LIVES (.fate ^Entry %)) (:entries p)))) programs))))
     (is (= (set (range n)) (set (keep-indexed (fn [i p] (when (:keeps p) i)) programs))))))
 
-;; Bears RG1 and RG3.
+;; Checks RG1 and RG3.
 (deftest proofs-agree-with-a-model
   (check-against-model 300))

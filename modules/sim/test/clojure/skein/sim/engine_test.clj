@@ -27,7 +27,7 @@
     :done))
 
 (deftest one-task-runs-at-a-time
-  ;; Bears X1.
+  ;; Checks X1.
   (dotimes [seed 10]
     (let [inside (AtomicInteger.), worst (AtomicInteger.)
           step (fn []
@@ -37,7 +37,7 @@
       (is (= [:done 1] [(:value (sim/run {:seed seed} (work step))) (.get worst)])))))
 
 (deftest a-task-is-in-one-state
-  ;; Bears X2.
+  ;; Checks X2.
   (is (nil? (some #(TasksCheck/fault %) (range 1000))))
   (dotimes [seed 10]
     (let [faults (atom [])]
@@ -50,7 +50,7 @@
       (is (= [] @faults)))))
 
 (deftest time-moves-when-all-wait
-  ;; Bears X3.
+  ;; Checks X3.
   (let [times (fn [options]
                 (:value (sim/run options
                                  (let [early (timeout 1)
@@ -62,13 +62,13 @@
     (is (some (fn [seed] (pos? (long (ffirst (first (times {:seed seed :time :slow})))))) (range 50)) "steps may take time")))
 
 (deftest a-choice-of-one-is-none
-  ;; Bears X4: the token lists what was chosen.
+  ;; Checks X4: the token lists what was chosen.
   (dotimes [seed 10]
     (let [token (fn [more] (:token (sim/run {:seed seed} (let [c (chan 1)] (more) (go (>! c 1)) (go (>! c 2)) [(a/<!! (go 1)) (sim/pick [1 2 3])]))))]
       (is (= (token (fn [])) (token (fn [] (dotimes [_ 10] (sim/pick [:one])))))))))
 
 (deftest no-task-runs-after-a-run
-  ;; Bears X5.
+  ;; Checks X5.
   (dotimes [seed 10]
     (let [ran (atom 0), c (chan 1), q (LinkedBlockingQueue.)]
       (sim/run {:seed seed :leaks :none}

@@ -23,7 +23,7 @@
 (defn- interrupted? [] (.isInterrupted (Thread/currentThread)))
 
 (deftest work-cancelled-before-its-start-is-not-run
-  ;; Bears S4.
+  ;; Checks S4.
   (is (= [false false true]
          (on-thread (fn []
                       (let [cancelled (Region/child nil), other (Region/child nil)]
@@ -33,7 +33,7 @@
                           [runs (interrupted?) (.enter (.cancellable other))])))))))
 
 (deftest an-interrupt-ends-with-its-region-or-step
-  ;; Bears S3.
+  ;; Checks S3.
   (testing "of a region"
     (is (= [true false]
            (on-thread (fn [] (let [r (enter)] (.cancel r) (let [inside (interrupted?)] (.leave r) [inside (interrupted?)])))))))
@@ -54,7 +54,7 @@
                           (let [between (interrupted?)] (.enter c) [between (interrupted?)]))))))))
 
 (deftest a-cancellation-is-delivered-once
-  ;; Bears S2.
+  ;; Checks S2.
   (testing "by an interrupt, once"
     (is (= [true false false]
            (on-thread (fn []
@@ -124,7 +124,7 @@
                           (let [noticed (Thread/interrupted)] (.leaveCancelled inner) [noticed (interrupted?)]))))))))
 
 (deftest a-wait-is-withdrawn-or-completed
-  ;; Bears S1: of many that withdraw and one that completes, one wins.
+  ;; Checks S1: of many that withdraw and one that completes, one wins.
   (dotimes [_ 200]
     (let [c (.cancellable (Region/child nil))
           over (AtomicBoolean.), withdrawn (AtomicInteger.), completed (AtomicInteger.)

@@ -9,5 +9,5 @@
 (set! *warn-on-reflection* true)
 
 (deftest cells-agree-with-three-lists
-  ;; Bears V3, as far as it concerns the items.
+  ;; Checks V3, as far as it concerns the items.
   (is (nil? (some #(CellsCheck/fault %) (range 2000)))))

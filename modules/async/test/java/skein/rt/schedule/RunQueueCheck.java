@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jetbrains.lincheck.datastructures.Operation;
 
 /**
- * Lincheck: two run queues between which work is stolen. Bears Q1 and Q2: what is pushed is polled or stolen
+ * Lincheck: two run queues between which work is stolen. Checks Q1 and Q2: what is pushed is polled or stolen
  * once, in order, and stealing leaves the next slot alone.
  */
 public class RunQueueCheck {

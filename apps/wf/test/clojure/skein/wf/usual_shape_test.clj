@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.wf.common-part-test
+(ns skein.wf.usual-shape-test
   "The short way through lines of the usual shape finds what the general one finds."
   (:require
    [clojure.string :as str]
