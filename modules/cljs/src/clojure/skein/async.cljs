@@ -280,7 +280,7 @@
   is removed.
 
   Like core.async's. Differs: a tap that throws, as one with too many pending puts does, is reported,
-  and the other taps continue."
+  and the other taps continue. A tap that is made after `ch` has closed closes at once."
   [ch]
   (argument/source ch)
   (let [taps (volatile! {})] ; channel -> whether to close it with the source
@@ -289,9 +289,12 @@
       Mux
       (muxch* [_] ch)
       Mult
-      (tap* [_ ch close?] (argument/target ch) (vswap! taps assoc ch close?) nil)
+      (tap* [_ ch close?]
+        (argument/target ch)
+        (if @taps (vswap! taps assoc ch close?) (when close? (close! ch)))
+        nil)
       (untap* [_ ch] (vswap! taps dissoc ch) nil)
-      (untap-all* [_] (vreset! taps {}) nil))))
+      (untap-all* [_] (vswap! taps empty) nil))))
 
 (defn tap
   "Gives the values of `mult` to the channel `ch`, which closes with the source unless `close?` is
@@ -388,24 +391,32 @@
   (topic-fn value); each topic is a mult, on a channel with the buffer (buf-fn topic), by default
   none. Values of a topic that nobody wants are dropped.
 
-  Like core.async's. Differs: if `topic-fn` throws, subscribed channels close as if `ch` had closed."
+  Like core.async's. Differs: if `topic-fn` throws, subscribed channels close as if `ch` had closed.
+  A channel that subscribes after `ch` has closed closes at once."
   ([ch topic-fn] (pub ch topic-fn (fn [_] nil)))
   ([ch topic-fn buf-fn]
    (argument/source ch)
    (run! argument/function [topic-fn buf-fn])
    (let [mults (volatile! {})
+         ended (volatile! false)
          of (fn of [topic]
               (or (get @mults topic)
                   (get (vswap! mults assoc topic (mult (chan (buf-fn topic)))) topic)))]
      (hubs/publish ch topic-fn
                    (fn source [topic] (some-> (get @mults topic) muxch*))
                    (fn closed [topic] (vswap! mults dissoc topic))
-                   (fn end [] (run! (fn [m] (close! (muxch* m))) (vals @mults))))
+                   (fn end []
+                     (vreset! ended true)
+                     (run! (fn [m] (close! (muxch* m))) (vals @mults))))
      (reify
        Mux
        (muxch* [_] ch)
        Pub
-       (sub* [_ topic ch close?] (tap (of topic) ch close?))
+       (sub* [_ topic ch close?]
+         (let [m (of topic)]
+           (tap m ch close?)
+           (when @ended (close! (muxch* m)))
+           ch))
        (unsub* [_ topic ch] (when-some [m (get @mults topic)] (untap m ch)))
        (unsub-all* [_] (vreset! mults {}))
        (unsub-all* [_ topic] (vswap! mults dissoc topic))))))

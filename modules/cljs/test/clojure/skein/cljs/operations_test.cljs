@@ -276,6 +276,18 @@
     (>! x 1)
     (is (= 1 (<! out)))))
 
+(defblock a-tap-or-subscription-after-the-end-closes-unless-told-otherwise
+  (let [source (chan) m (a/mult source) before (a/tap m (chan))]
+    (a/close! source)
+    (is (nil? (<! before)))
+    (is (nil? (<! (a/tap m (chan)))))
+    (is (= [:open :default] (a/alts! [(a/tap m (chan) false)] :default :open))))
+  (let [source (chan) p (a/pub source identity) before (a/sub p 1 (chan))]
+    (a/close! source)
+    (is (nil? (<! before)))
+    (is (nil? (<! (a/sub p 1 (chan)))) "to a topic that was there")
+    (is (nil? (<! (a/sub p 2 (chan)))) "to a new topic")))
+
 (defblock deprecated-filters-work
   (is (= [1 3] (<! (a/into [] (a/filter< odd? (a/to-chan! [1 2 3]))))))
   (is (= [2] (<! (a/into [] (a/remove< odd? (a/to-chan! [1 2 3]))))))

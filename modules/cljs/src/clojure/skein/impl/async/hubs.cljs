@@ -28,15 +28,17 @@
     done))
 
 (defn distribute
-  "Gives each value of `ch` to all channels of the volatile `taps`, {channel close?}."
+  "Gives each value of `ch` to all channels of the volatile `taps`, {channel close?}. It is nil when `ch` has closed."
   [ch taps]
   (go (loop []
         (if-some [v (<! ch)]
           (do (when-some [chs (keys @taps)]
                 (<! (give-all chs v (fn closed [ch] (vswap! taps dissoc ch)))))
               (recur))
-          (doseq [[tap close?] @taps]
-            (when close? (close! tap)))))))
+          (let [last-taps @taps]
+            (vreset! taps nil)
+            (doseq [[tap close?] last-taps]
+              (when close? (close! tap))))))))
 
 ;;;; mix
 
