@@ -32,14 +32,20 @@ public record AnalysisPlan(
         tallies = List.copyOf(tallies);
     }
 
-    /** Returns the place of an earlier tally that counts all rows by the distinct column of {@code tally} alone, exactly; or -1. */
+    /**
+     * Returns the place of an earlier tally that counts all rows by the distinct column of {@code tally} alone, exactly; or -1. An entry has
+     * bits for one other tally, so only the first one with such a column shares the table.
+     */
     int ownerOf(TallyPlan tally) {
         if (tally.distinct() < 0 || tally.limit() > 0) return -1;
         KeyPart field = new KeyPart(KeyPart.Kind.FIELD, tally.distinct(), 0);
+        int owner = -1;
         for (int i = 0; i < tallies.indexOf(tally); i++) {
             TallyPlan other = tallies.get(i);
-            if (other.key().equals(List.of(field)) && other.where().isEmpty() && other.distinct() < 0) return i;
+            if (other.distinct() == tally.distinct()) return -1;
+            if (owner < 0 && other.key().equals(List.of(field)) && other.where().isEmpty() && other.distinct() < 0)
+                owner = i;
         }
-        return -1;
+        return owner;
     }
 }
