@@ -21,7 +21,7 @@
   (error/fail! :skein/bad-option message {}))
 
 (defn text
-  "A parser that accepts any value."
+  "Parses any value: returns it as it is."
   [text _option]
   text)
 

@@ -11,7 +11,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- commands
-  "The first command runs longest, because what the cache learns about its methods matters most."
+  "Returns the commands to run. The first one runs longest, because what the cache learns about its methods matters most."
   [wide-finder-log log]
   [["wf" wide-finder-log]
    ["wf" "--preset" "site" wide-finder-log]

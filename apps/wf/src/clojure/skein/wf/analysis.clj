@@ -229,7 +229,7 @@
           :matches (reduce + (keep (comp :matches :fit) its))})))
 
 (defn- without-optional-groups
-  "Keys that --approx drops are missing in every group, so the general report has no groups then."
+  "Leaves out groups, for --approx: keys that it drops would be missing in every group."
   [tallies]
   (filterv (fn kept? [tally] (not (and (:optional? tally) (query/grouped? tally)))) tallies))
 

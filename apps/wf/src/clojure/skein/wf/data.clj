@@ -52,7 +52,7 @@
   (quoted (str/replace (if (keyword? k) (name k) (str k)) "-" "_")))
 
 (defn- json-number
-  "A user's own tally may have sums that are no whole numbers, or no numbers that JSON has."
+  "Returns a number as JSON has it. A user's own tally may have sums that are no whole numbers, or no numbers that JSON has."
   [n]
   (cond
     (integer? n) (str n)

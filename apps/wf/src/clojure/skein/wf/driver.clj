@@ -39,11 +39,11 @@
   16777216)
 
 (defn- head-of
-  "Returns the first bytes of a file, with a whole line among them if that is possible."
-  ^bytes [file]
-  (let [head (input/head file head-bytes)]
+  "Returns the first bytes of a file, with a whole line among them if that is possible; `first-bytes` returns so many of them, unpacked."
+  ^bytes [first-bytes]
+  (let [^bytes head (first-bytes head-bytes)]
     (if (and (= head-bytes (alength head)) (neg? (.indexOf (String. head "ISO-8859-1") 10)))
-      (input/head file long-head-bytes)
+      (first-bytes long-head-bytes)
       head)))
 
 (def ^:private archives
@@ -88,7 +88,7 @@
 
   size  how many bytes it has"
   [path size packed? open]
-  (let [head (with-open [^InputStream in (open 0)] (input/head (input/stream path in) head-bytes))]
+  (let [head (head-of (fn first-bytes [n] (with-open [^InputStream in (open 0)] (input/head (input/stream path in) n))))]
     (check-archive! path nil head)
     {:name path, :head head, :repeatable? true
      :samples (sample head size (when-not packed? (fn [position n] (with-open [^InputStream in (open position)] (.readNBytes in n)))))}))
@@ -99,7 +99,7 @@
   from here on, and can be read once. Throws what `skein.fold.lines` throws, and :skein/archive."
   [^String path]
   (let [^InputFile file (input/leaving-out-rests (if (= path "-") (input/standard-input) (input/file (Path/of path (make-array String 0)))))
-        head (head-of file)]
+        head (head-of #(input/head file %))]
     (check-archive! path (:packing file) head)
     {:name path, :file file, :head head, :samples (sample head (.length file) (when-not (.isSerial file) #(input/bytes-at file %1 %2))), :repeatable? (:repeatable? file)}))
 

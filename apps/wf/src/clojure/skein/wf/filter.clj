@@ -62,7 +62,7 @@
     (RowFilter/network (int column) bytes (int (if v6? bits (+ Address/V4_BITS (long bits)))))))
 
 (defn- pattern
-  "The engine shows a pattern each byte as one character, so the pattern's own text must be bytes too."
+  "Returns the pattern of a text. Each byte of a log is one character for it, so those of the text must be too."
   ^Pattern [^String text]
   (try (Pattern/compile (String. (.getBytes text "UTF-8") "ISO-8859-1"))
        (catch PatternSyntaxException e

@@ -30,7 +30,7 @@
   30000)
 
 (def ^:private show-cost-factor
-  "A result that takes long to make is made seldom: at most this part of the time goes into it."
+  "Making results takes at most one part in so many of the time, so one that takes long is made seldom."
   100)
 
 ;;;; Starting

@@ -2,12 +2,12 @@
 (ns skein.wf.html
   "A result of `skein.wf.analysis` as a page.
 
-  - `page`    result -> HTML that needs nothing else from elsewhere
+  - `page`    result -> HTML that needs no other file
   - `report`  result -> the same for the page of --serve, which has script and style in files
   - `files`   those files
 
-  Tallies over time are columns, all others tables with bars. A script sorts tables and opens long ones; without it they are open. Light or
-  dark as the reader's system is set. Pure."
+  Tallies over time are columns, all others tables with bars. A script sorts tables and opens long ones; without it they are open. The page
+  is light or dark as the reader's system is. Pure."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -39,7 +39,7 @@
 (defn- values [{:keys [rows] :as tally}]
   (mapv (fn value [{:keys [numbers]}] (or (nth numbers (rank-index tally)) 0)) rows))
 
-(def ^:private ^:const few "Rows of a table that nobody has opened." 10)
+(def ^:private ^:const few "How many rows of a table are seen before it is opened." 10)
 
 (defn- by-column
   "Returns the sort value of a row in column `i`; the key comes after the numbers."
@@ -47,7 +47,7 @@
   (if (< (long i) (count numbers)) (or (nth numbers i) -1) (units/label key)))
 
 (defn- wanted-rows
-  "The rows that the reader wants to see, each with its value; `want` is nil for all, as they are."
+  "Returns the rows that the reader wants to see, each with its value; if `want` is nil, all of them in their order."
   [{:keys [rows columns] :as tally} {:keys [by up? all?] :as want}]
   (let [pairs (map vector rows (values tally))]
     (cond->> pairs
@@ -67,7 +67,7 @@
          "</table></div><button class=all hidden></button>")))
 
 (defn- column
-  "Column `i` of `n`, as high as `part` of 1."
+  "Returns column `i` of `n`, as high as `part` of 1."
   [i n part title]
   (let [place (partial percent "%.3f%%")]
     (str "<rect x=\"" (place i n) "\" y=\"" (percent (- 1.0 (double part)) 1) "\" width=\"" (place 0.85 n) "\" height=\"" (percent part 1)
@@ -95,12 +95,12 @@
 (def ^:private most-columns "Of the plot over the whole time." 120)
 
 (defn- begin-section
-  "The start of a section: its name, by which the script remembers what the reader wants of it, and how many rows there are."
+  "Returns the start of a section: its name, by which the script remembers what the reader wants of it, and how many rows there are."
   [id rows wide?]
   (str "<section id=" id (when (seq rows) (str " data-rows=" (count rows))) (when wide? " class=wide") " data-key=" id ">"))
 
 (defn- plot
-  "Requests and bytes over the whole time, in steps that fit it: minutes of an hour, days of a year."
+  "Returns plots of requests and bytes over the whole time, in steps that fit it: minutes of an hour, days of a year."
   [{:keys [rows] :as tally} id wants]
   (when (seq rows)
     (let [[step rows] (timeline/coarse rows most-columns)

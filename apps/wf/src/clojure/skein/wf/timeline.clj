@@ -27,7 +27,7 @@
                   ZoneOffset/UTC))
 
 (defn- key-format
-  "How the engine writes the start of a step of so many seconds."
+  "Returns the format in which the engine writes the start of a step of so many seconds."
   ^DateTimeFormatter [^long step]
   (DateTimeFormatter/ofPattern (cond (zero? (rem step 86400)) "uuuu-MM-dd"
                                      (zero? (rem step 60)) "uuuu-MM-dd HH:mm"

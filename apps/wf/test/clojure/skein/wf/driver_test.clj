@@ -2,6 +2,7 @@
 (ns skein.wf.driver-test
   (:require
    [clojure.java.io :as io]
+   [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.wf.driver :as driver]
    [skein.wf.plain :as plain]
@@ -10,7 +11,7 @@
   (:import
    (clojure.lang ExceptionInfo)
    (com.github.luben.zstd ZstdOutputStream)
-   (java.io ByteArrayOutputStream File FileOutputStream OutputStream)
+   (java.io ByteArrayInputStream ByteArrayOutputStream File FileOutputStream OutputStream)
    (java.nio.file Files)
    (java.nio.file.attribute FileAttribute)
    (java.util Arrays)
@@ -107,6 +108,24 @@
             (try (report [(file-in folder (str n "." ending) (byte-array (concat a (take n a))))] {})
                  (catch ExceptionInfo e (:skein/error (ex-data e)))))
           [ending n]))))
+
+(deftest the-first-half-of-a-compressed-file-is-said-to-be-cut-off
+  (let [folder (temp-folder)]
+    (doseq [[ending make-stream] packers
+            :let [content (packed make-stream (sample 400000 1))
+                  half (file-in folder (str "half." ending) (Arrays/copyOf ^bytes content (quot (alength ^bytes content) 2)))]]
+      (is (thrown-with-msg? ExceptionInfo #"^\S+ is cut off: " (report [half] {})) ending))))
+
+(deftest a-file-elsewhere-is-prepared-as-one-here
+  (let [folder (temp-folder)
+        opened (fn [^bytes content] (fn [position] (ByteArrayInputStream. content position (- (alength content) (long position)))))]
+    (doseq [^bytes content [(sample 1000 1)
+                            (sample 300000 1)
+                            (.getBytes (str (str/join (repeat 100000 "x")) "\nlast\n"))]
+            :let [here (driver/prepare (str (file-in folder "here.log" content)))
+                  elsewhere (driver/prepare-elsewhere "hdfs:/here.log" (alength content) false (opened content))]]
+      (is (Arrays/equals ^bytes (:head here) ^bytes (:head elsewhere)))
+      (is (= (map vec (:samples here)) (map vec (:samples elsewhere)))))))
 
 (deftest the-head-is-unpacked
   (let [folder (temp-folder)

@@ -317,3 +317,19 @@
         (fn [path]
           (let [{:keys [out]} (run "wf" "--log-format" fmt "--by" "x-forwarded-for" "--format" "csv" path)]
             (is (= ["x-forwarded-for,-,1,5" "x-forwarded-for,\"1.1.1.1, 2001:db8::1\",1,5"] (rest (str/split-lines out))) fmt)))))))
+
+(deftest json-of-aws-api-gateway-is-read
+  (with-log (str "{ \"requestId\":\"a\", \"ip\": \"203.0.113.7\", \"caller\":\"-\", \"user\":\"-\",\"requestTime\":\"10/Oct/2024:13:55:01 +0000\", "
+                 "\"httpMethod\":\"GET\",\"resourcePath\":\"/a\", \"status\":\"200\",\"protocol\":\"HTTP/1.1\", \"responseLength\":\"12\" }\n")
+    (fn [path]
+      (is (str/includes? (:out (run "wf" "--by" "client+method+url+protocol+status+every-1" "--format" "csv" path))
+                         ",203.0.113.7/GET//a/HTTP/1.1/200/2024-10-10 13:55:01,1,12")))))
+
+(deftest text-in-utf-16-is-named
+  (doseq [encoding ["UTF-16LE" "UTF-16BE"], mark ["\ufeff" ""]]
+    (with-log (.getBytes (str mark request "\r\n") ^String encoding)
+      (fn [path]
+        (let [{:keys [code err]} (run "wf" path)]
+          (is (= 2 code))
+          (is (str/includes? err (str " is a text in UTF-16. Convert it first, as in iconv -f UTF-16 -t UTF-8 " path " | skein wf -"))
+              [encoding mark]))))))

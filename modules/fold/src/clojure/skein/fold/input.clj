@@ -63,6 +63,11 @@
   (Thread/interrupted)
   (InterruptedException. (str "interrupted while reading " path)))
 
+(defn- cut-off?
+  "Returns whether an exception of a library that unpacks says that the data end too early: zstd-jni and commons-compress have no class for it."
+  [e]
+  (boolean (re-find #"^(?:Truncated source|Premature end of |Unexpected end of )" (str (ex-message e)))))
+
 (defn- error-of
   "Returns the exception that reports `e`, which was thrown when an input was read at `position`; see skein.fold.files.InputFile/fail."
   ^Throwable [path serial? e position]
@@ -73,7 +78,7 @@
     NoSuchFileException (missing path)
     OutOfMemoryError (too-long path position)
     EOFException (ended-early path serial? position)
-    (if (= "Truncated source" (ex-message e)) ; zstd-jni says this
+    (if (cut-off? e)
       (ended-early path serial? position)
       (let [why (reason e)]
         (failure :skein/file-unreadable path (str "Can't read " path ": " why ".") {:position position, :reason why} e)))))

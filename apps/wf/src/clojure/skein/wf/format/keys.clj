@@ -36,17 +36,17 @@
   (fields
     ["client" :text "remote_addr remote_ip client_ip clientip client ClientHost request.remote_ip request.client_ip
                      httpRequest.remoteIp source.ip client.ip remoteIp remote_host c-ip ip remoteAddr req.remoteAddress
-                     ClientIP clientIP properties.clientIP properties.clientIp callerIpAddress"]
+                     ClientIP clientIP properties.clientIP properties.clientIp callerIpAddress sourceIp"]
     ["client" :address-port "downstream_remote_address request.remote_addr"]
     ["client" :address "x_forwarded_for"]
     ["user" :text "remote_user user ClientUsername user_id username cs-username auth"]
     ["time" :time "time_iso8601 @timestamp timestamp time_local time ts StartUTC StartLocal datetime date msec EdgeStartTimestamp
-                   timeStamp start_time"]
+                   timeStamp start_time requestTime"]
     ["request" :request "request httpRequest.request request_line"]
     ["method" :text "request_method method verb RequestMethod request.method httpRequest.requestMethod http.request.method
-                     http_method cs-method req.method ClientRequestMethod properties.httpMethod properties.method"]
+                     http_method cs-method req.method ClientRequestMethod properties.httpMethod properties.method httpMethod"]
     ["url" :text "request_uri uri url path RequestPath request.uri request.url url.original http.url cs-uri-stem req.url
-                  request_url ClientRequestURI ClientRequestPath x-envoy-origin-path"]
+                  request_url ClientRequestURI ClientRequestPath x-envoy-origin-path resourcePath"]
     ["url" :absolute-url "httpRequest.requestUrl properties.requestUri properties.url"]
     ["protocol" :text "server_protocol ClientRequestProtocol properties.httpVersion protocol RequestProtocol request.proto
                        httpRequest.protocol httpversion proto"]
@@ -55,10 +55,10 @@
                        properties.httpStatusCode properties.responseCode response_code"]
     ["bytes" :size "body_bytes_sent bytes_sent bytes size DownstreamContentSize response_size bytes_out responseSize
                     httpRequest.responseSize http.response.bytes content_length body_bytes sc-bytes length EdgeResponseBytes
-                    properties.sentBytes properties.responseBytes properties.responseSize res.headers.content-length"]
+                    properties.sentBytes properties.responseBytes properties.responseSize res.headers.content-length responseLength"]
     ["duration" :duration-with-point "request_time duration latency elapsed response_time httpRequest.latency properties.timeTaken"]
     ["duration" :duration "duration_ms:ms latency_ms:ms elapsed_ms:ms response_time_ms:ms responseTime:ms time_ms:ms took_ms:ms
-                           OriginResponseDurationMs:ms EdgeTimeToFirstByteMs:ms DurationMs:ms durationMs:ms
+                           OriginResponseDurationMs:ms EdgeTimeToFirstByteMs:ms DurationMs:ms durationMs:ms responseLatency:ms
                            duration_us:us latency_us:us request_time_us:us Duration:ns duration_ns:ns latency_ns:ns
                            event.duration:ns"]
     ["referrer" :text "http_referer http_referrer referer referrer request_Referer request.headers.Referer httpRequest.referer
@@ -68,7 +68,7 @@
                     httpRequest.userAgent user_agent.original cs-user-agent req.headers.user-agent ClientRequestUserAgent
                     properties.userAgent"]
     ["host" :text "host vhost server_name http_host RequestHost request.host url.domain cs-host req.headers.host
-                   ClientRequestHost properties.host properties.originalHost properties.hostName authority"]))
+                   ClientRequestHost properties.host properties.originalHost properties.hostName authority domainName"]))
 
 (def envoy
   "The keys of Envoy's JSON, whose duration is in milliseconds."
@@ -98,7 +98,7 @@
     ["host" :text "vhost http_host server_name virtualhost"]))
 
 (defn w3c
-  "The names in #Fields lines; `unit` is that of time-taken."
+  "Returns the fields by their names in #Fields lines; `unit` is that of time-taken."
   [unit]
   (fields
     ["client" :text "c-ip"]

@@ -125,7 +125,8 @@
         (conj tokens (subs text at))))))
 
 (defn- leading-letter
-  "Apache's directives have one letter; what the pattern took as a second belongs to the text after it."
+  "Returns what the pattern took as the second letter of a directive, or no text. Apache's directives have one letter, so it belongs to
+  the text after it."
   [[_ _ _ ^String letter]]
   (if (and letter (= 2 (count letter)) (not (str/starts-with? letter "^"))) (subs letter 1) ""))
 
@@ -151,7 +152,7 @@
                    fields))))
 
 (defn- drop-query
-  "A query that follows its URL without anything between is a part of it, as in %U%q."
+  "Leaves out a query that follows its URL without anything between, as in %U%q: it is a part of the URL."
   [tokens]
   (reduce (fn step [kept token]
             (if (and (= "query" (:field token)) (= "url" (:field (last (remove #(= "" %) kept)))))
@@ -208,7 +209,7 @@
           (remove #{""} tokens)))
 
 (defn- padded
-  "Spaces behind a padded field may be taken for those before the next one."
+  "Marks padded fields. Spaces behind one may be taken for those before the next one."
   [fields]
   (mapv (fn pad [{before :pad} {:keys [pad] :as field}]
           (cond-> (dissoc field :pad) (or pad (= before :behind)) (assoc :padded? true)))
@@ -237,7 +238,7 @@
     {:literals literals, :fields (padded (without-doubles fields))}))
 
 (defn- with-tabs
-  "A backslash before a t is a tab, unless the backslash has one before it."
+  "Replaces a backslash and a t by a tab, unless the backslash has one before it."
   [text]
   (str/replace text #"(?<!\\)\\t" "\t"))
 
