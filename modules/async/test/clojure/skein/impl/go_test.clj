@@ -3,6 +3,7 @@
   "Blocks mean what their bodies mean: one test per kind of form."
   (:require
    [clojure.test :refer [deftest is testing]]
+   [skein.async]
    [skein.impl.go :as go]
    [skein.impl.go-programs :as programs :refer [alts-val block block-at-once put-val take-val]])
   (:import
