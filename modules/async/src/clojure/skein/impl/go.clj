@@ -18,14 +18,14 @@
   450)
 
 (defn- deeper?
-  "Returns whether `form` is nested `limit` levels deep. Without recursion, since it may be infinite."
+  "Returns whether collections are nested more than `limit` levels deep in `form`."
   [form ^long limit]
-  (loop [todo (list [form 0])]
-    (if-let [[x ^long depth] (peek todo)]
-      (cond
-        (< limit depth) true
-        (coll? x) (recur (into (pop todo) (comp (filter coll?) (map (fn part [y] [y (inc depth)]))) x))
-        :else (recur (pop todo)))
+  (loop [parts (seq form)]
+    (if parts
+      (let [part (first parts)]
+        (if (and (coll? part) (or (zero? limit) (deeper? part (dec limit))))
+          true
+          (recur (next parts))))
       false)))
 
 (defn- too-deep! [form]

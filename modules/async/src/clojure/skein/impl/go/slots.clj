@@ -3,6 +3,7 @@
   "Where blocks begin that can be resumed or jumped to, and which locals must be
   in the frame there. `assign` adds to a program
 
+      :outs     [[id ...] ...]  for each block: where its exit may go to
       :arms     [id ...]        blocks that begin an arm of the emitted case, also as
                                 the set :arm?; the others are written inside their only
                                 predecessor
@@ -26,104 +27,109 @@
 
 (set! *warn-on-reflection* true)
 
-(defn targets
-  "The blocks that a block's exit may go to."
-  [{[op a b c] :exit}]
-  (case op
-    :jump [a]
-    :branch [b c]
-    :switch (cons b (map second (vals c)))
-    :park [c]
-    []))
+(defn- targets
+  "The blocks that a block's exit may go to, as a vector."
+  [block]
+  (let [exit (:exit block)]
+    (case (nth exit 0 nil)
+      :jump [(nth exit 1)]
+      :branch [(nth exit 2) (nth exit 3)]
+      :switch (into [(nth exit 2)] (map second) (vals (nth exit 3)))
+      :park [(nth exit 3)]
+      [])))
 
-(defn exit-forms
-  "The forms that a block's exit evaluates."
-  [{[op a b c] :exit}]
-  (case op
-    :jump b
-    :branch [a]
-    :switch [(second a)]
-    :park b
-    :return [a]))
-
-(defn- handlers-of [block] (when-let [h (:handler block)] [h]))
+(defn- over-forms
+  "Reduces by `f` the forms of a block: those of its code, and those that its exit evaluates."
+  [f init block]
+  (let [acc (reduce (fn entry [acc e] (f acc (nth e 1))) init (:code block))
+        exit (:exit block)]
+    (case (nth exit 0 nil)
+      (:jump :park) (reduce f acc (nth exit 2))
+      (:branch :return) (f acc (nth exit 1))
+      :switch (f acc (second (nth exit 1)))
+      acc)))
 
 ;;;; Arms
 
 (defn- reachable
   "The ids of the blocks that can be reached, each before those that it alone
-  leads to (reverse postorder)."
-  [{:keys [blocks entry]}]
-  (loop [todo [[:visit entry]], seen #{}, order ()]
-    (if-let [[action id] (peek todo)]
-      (cond
-        (= :done action) (recur (pop todo) seen (conj order id))
-        (seen id) (recur (pop todo) seen order)
-        :else (let [b (nth blocks id)
-                    kids (concat (handlers-of b) (rseq (vec (targets b))))]
-                (recur (into (conj (pop todo) [:done id]) (map (fn visit [k] [:visit k])) kids) (conj seen id) order)))
-      (vec order))))
+  leads to (reverse postorder). An id is on the list twice: negative, if the blocks after it have been visited."
+  [{:keys [blocks outs entry]}]
+  (let [seen (boolean-array (count blocks))]
+    (loop [todo (list entry), order ()]
+      (if-let [id (peek todo)]
+        (let [id (long id)
+              todo (pop todo)]
+          (cond
+            (neg? id) (recur todo (conj order (- -1 id)))
+            (aget seen id) (recur todo order)
+            :else (let [handler (:handler (nth blocks id))
+                        todo (conj todo (- -1 id))]
+                    (aset seen id true)
+                    (recur (into (if handler (conj todo handler) todo) (rseq (nth outs id))) order))))
+        (vec order)))))
 
-(defn- block-size [block]
-  (reduce (fn part [^long n form] (+ n (size/of form))) 30 (concat (map second (:code block)) (exit-forms block))))
+(defn- block-size ^long [block]
+  (over-forms (fn part [^long n form] (+ n (size/of form))) 30 block))
 
 (defn- forced-arms
   "Entry, blocks entered by the frame's driver, and blocks with several predecessors."
-  [{:keys [blocks entry]} ids]
-  (let [n-ins (frequencies (mapcat (fn outs [id] (targets (nth blocks id))) ids))]
+  [{:keys [blocks outs entry]} ids]
+  (let [n-ins (int-array (count blocks))]
+    (run! (fn outs-of [id] (run! (fn in [^long to] (aset n-ins to (inc (aget n-ins to)))) (nth outs id))) ids)
     (into #{entry}
-          (filter (fn arm? [id]
-                    (or (#{:resume :catch :boxed} (:kind (nth blocks id))) (< 1 (long (n-ins id 0))))))
+          (filter (fn arm? [^long id]
+                    (or (< 1 (aget n-ins id)) (contains? #{:resume :catch :boxed} (:kind (nth blocks id))))))
           ids)))
 
 (defn- arms
   "[arms bytes]: the forced arms and those that are cut off because their
   predecessor's arm is full; and how large the code from each block on is."
-  [{:keys [blocks] :as program} ids]
+  [{:keys [blocks outs] :as program} ids]
   (let [forced (forced-arms program ids)
-        fit (fn fit [[arms sizes ^long total] kid]
-              (let [n (long (sizes kid))]
-                (if (< (+ total n) size/max-arm)
-                  [arms sizes (+ total n)]
-                  [(conj arms kid) sizes total])))
         place (fn place [[arms sizes] id]
-                (let [b (nth blocks id)
-                      [arms sizes total] (reduce fit [arms sizes (block-size b)] (remove forced (targets b)))]
-                  [arms (assoc sizes id total)]))]
+                (loop [kids (seq (nth outs id)), arms arms, total (block-size (nth blocks id))]
+                  (if kids
+                    (let [kid (first kids)
+                          after (if (contains? forced kid) total (+ total (long (sizes kid))))]
+                      (if (or (= after total) (< after size/max-arm))
+                        (recur (next kids) arms after)
+                        (recur (next kids) (conj arms kid) total)))
+                    [arms (assoc sizes id total)])))]
     (reduce place [forced {}] (rseq ids))))
 
 ;;;; Liveness
 
-(defn- defined [block]
-  (into (vec (:params block)) (mapcat types/bound) (:code block)))
-
 (defn- used [block locals]
-  (reduce (fn form [acc f] (types/locals-in acc f locals))
-          #{} (concat (map second (:code block)) (exit-forms block))))
+  (over-forms (fn form [acc f] (types/locals-in acc f locals)) #{} block))
 
-(defn- live-out [blocks live block]
-  (let [ins (map (fn in [id] (reduce disj (live id #{}) (:params (nth blocks id))))
-                 (concat (targets block) (handlers-of block)))]
-    (if (seq ins)
-      (let [[most & others] (sort-by (comp - count) ins)] (reduce into most others))
-      #{})))
+(defn- without [syms more]
+  (reduce disj syms more))
 
-(defn- live-in
-  "The locals live at the start of a block, its parameters among them."
-  [block out uses]
-  (reduce conj (reduce disj out (drop (count (:params block)) (defined block))) uses))
+(defn- without-bound
+  "`syms` without those that the block's code binds."
+  [syms block]
+  (reduce (fn entry [acc e] (without acc (types/bound e))) syms (:code block)))
 
-(defn- liveness [blocks ids uses]
-  (let [free (fn free [id]
-               (let [b (nth blocks id)] (reduce disj (uses id) (drop (count (:params b)) (defined b)))))
-        frees (zipmap ids (map free ids))
+(defn- union [a b]
+  (if (< (count a) (count b)) (into b a) (into a b)))
+
+(defn- live-out [{:keys [blocks outs]} live id]
+  (let [add (fn add [acc to] (union acc (without (live to #{}) (:params (nth blocks to)))))
+        acc (reduce add #{} (nth outs id))]
+    (if-let [handler (:handler (nth blocks id))] (add acc handler) acc)))
+
+(defn- liveness
+  "{id #{symbol}}: the locals live at the start of each block, its parameters among them."
+  [{:keys [blocks] :as program} ids uses]
+  (let [frees (reduce (fn free [m id] (assoc m id (without-bound (uses id) (nth blocks id)))) {} ids)
         step (fn step [live id]
-               (let [b (nth blocks id)]
-                 (assoc live id (live-in b (live-out blocks live b) (frees id)))))]
+               (assoc live id (into (without-bound (live-out program live id) (nth blocks id)) (frees id))))
+        loops? (some (fn loop? [id] (= :loop (:kind (nth blocks id)))) ids)]
     (loop [live {}]
       (let [next-live (reduce step live (rseq ids))]
         ;; Only a loop leads back to a block whose needs were not known yet.
-        (if (or (= live next-live) (not-any? (fn loop? [id] (= :loop (:kind (nth blocks id)))) ids))
+        (if (or (not loops?) (= live next-live))
           next-live
           (recur next-live))))))
 
@@ -131,39 +137,41 @@
   "The locals that must be in slots when block `id` begins as an arm."
   [{:keys [blocks live]} id]
   (let [{:keys [kind params]} (nth blocks id)]
-    (if (#{:resume :catch} kind) (reduce disj (live id) params) (live id))))
+    (case kind
+      (:resume :catch) (without (live id) params)
+      (live id))))
 
 (defn- kept-for
   "The locals that a jump to the arm `to` finds in their slots: all but the
   parameters that it sets anew."
-  [program [op _ args] to]
-  (let [params (:params (nth (:blocks program) to))]
-    (if (= :jump op)
-      (reduce disj (in-frame program to) (keep (fn anew [[p arg]] (when (not= p arg) p)) (map vector params args)))
-      (in-frame program to))))
+  [program exit to]
+  (let [kept (in-frame program to)]
+    (if (= :jump (nth exit 0))
+      (let [args (nth exit 2)]
+        (reduce-kv (fn anew [acc i p] (if (= p (nth args i)) acc (disj acc p))) kept (:params (nth (:blocks program) to))))
+      kept)))
 
 (defn- over-arms
-  "{id value}, where the value of a block is made by `f` from its id and the
-  values of the blocks that stand inside its arm after it."
-  [{:keys [blocks arm?]} ids f]
-  (reduce (fn block [m id] (assoc m id (f id (into [] (comp (remove arm?) (map m)) (targets (nth blocks id))))))
+  "{id #{symbol}}: what `f` says of a block, and of those that stand inside its arm after it."
+  [{:keys [outs arm?]} ids f]
+  (reduce (fn block [m id]
+            (assoc m id (reduce (fn inner [acc to] (if (contains? arm? to) acc (union acc (m to)))) (f id) (nth outs id))))
           {} (rseq ids)))
 
-(defn- needed-in-frame [{:keys [blocks arm?] :as program} id inner]
-  (let [{:keys [handler exit] :as b} (nth blocks id)
-        kept (into (if handler [(in-frame program handler)] [])
-                   (comp (filter arm?) (map (fn kept [to] (kept-for program exit to))))
-                   (targets b))]
-    (reduce into #{} (concat kept inner))))
+(defn- needed-in-frame [{:keys [blocks outs arm?] :as program} id]
+  (let [{:keys [handler exit]} (nth blocks id)]
+    (reduce (fn kept [acc to] (if (contains? arm? to) (union acc (kept-for program exit to)) acc))
+            (if handler (in-frame program handler) #{})
+            (nth outs id))))
 
 ;;;; Slots
 
 (defn- stretches
   "{symbol [first last]}: between which arms, by position, a local is live."
   [program]
-  (reduce (fn arm [m [i id]]
-            (reduce (fn sym [m s] (assoc m s [(first (get m s [i])) i])) m (in-frame program id)))
-          {} (map-indexed vector (:arms program))))
+  (reduce-kv (fn arm [m i id]
+               (reduce (fn sym [m s] (assoc m s [(first (get m s [i])) i])) m (in-frame program id)))
+             {} (:arms program)))
 
 (defn- lowest-free [taken]
   (first (remove (set taken) (range))))
@@ -189,19 +197,20 @@
   "`program` with all but the slots."
   [{:keys [blocks] :as program} ids locals]
   (let [[arm? bytes] (arms program ids)
-        uses (zipmap ids (map (fn use [id] (used (nth blocks id) locals)) ids))
+        uses (reduce (fn use [m id] (assoc m id (used (nth blocks id) locals))) {} ids)
         program (assoc program
                        :arm? arm?, :arms (filterv arm? ids), :bytes bytes
-                       :live (liveness blocks ids uses))]
+                       :live (liveness program ids uses))]
     (assoc program
-           :used (over-arms program ids (fn use [id inner] (reduce into (uses id) inner)))
-           :needed (over-arms program ids (fn need [id inner] (needed-in-frame program id inner))))))
+           :used (over-arms program ids uses)
+           :needed (over-arms program ids (fn need [id] (needed-in-frame program id))))))
 
 (defn assign
   "Returns `program` with the keys described above. `outer` maps the locals of the
   code around the block to LocalBindings."
   [{:keys [blocks] :as program} outer]
-  (let [ids (reachable program)
+  (let [program (assoc program :outs (mapv targets blocks))
+        ids (reachable program)
         defs (types/definitions blocks ids)
         program (with-liveness program ids (merge outer defs))
         stretches (stretches program)
