@@ -76,6 +76,7 @@
   "Switches the inspector off, and deletes what it has recorded. Returns false."
   []
   (.stop (Registry/get))
+  (verdict/forget!)
   false)
 
 (defn- check-on []
@@ -99,13 +100,14 @@
   :locks      threads that wait for each other's locks: {:name :tid :lock :held-by :site}; virtual threads only from heap files
   :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
               carrier threads, as in :locks
-  :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024}
+  :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024, :groups [{:blocks [id] :says text}]}:
+              sets of them that waited for one another when :prove of `deadlocks` found them
 
   The snapshot of a heap file, see `read-heap`, also has :heap, the path, and, if nothing can be proven, :unproven, the reason.
   The functions below take a snapshot if they are called without one. Throws :skein/inspect-off."
   []
   (check-on)
-  (snapshot/take-snapshot))
+  (verdict/with-groups (snapshot/take-snapshot)))
 
 (defn- snapshot? [x] (and (map? x) (contains? x :skein/snapshot)))
 

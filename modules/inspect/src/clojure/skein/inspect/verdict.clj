@@ -11,9 +11,10 @@
   (:require
    [clojure.string :as str]
    [skein.inspect.shape :as shape]
+   [skein.inspect.snapshot :as snapshot]
    [skein.inspect.words :as words])
   (:import
-   (skein.inspect.rt Registry)))
+   (skein.inspect.rt Entry Registry)))
 
 (set! *warn-on-reflection* true)
 
@@ -63,7 +64,14 @@
    :lost-value "The value of its put is lost."
    :abandoned "It waited for a value that no code could put."})
 
-(defn- proven [ix awaited stuck {:keys [id site waits] :as block}]
+(defn- group-of
+  "Returns a sentence on the blocks that waited for one another and were collected together, the block `id` among them, or nil."
+  [groups id]
+  (some (fn of-id [{:keys [blocks says]}]
+          (when (and (next blocks) (some #{id} blocks)) (str " It was one of these blocks, which waited for one another: " says)))
+        groups))
+
+(defn- proven [ix groups awaited stuck {:keys [id site waits] :as block}]
   (let [awaited-by (awaited id)
         kind (fate block awaited-by)]
     (cond-> {:verdict :proven :kind kind :block block
@@ -73,7 +81,8 @@
                                (if (next awaited-by) " wait" " waits")
                                " for its result only, which the block will never give."
                                (when-not (every? (comp stuck :tid) awaited-by)
-                                 " A put on that port or its close could still end that, or an interrupt."))
+                                 " A put on that port or its close could still end that, or an interrupt.")
+                               (group-of groups id))
                           (meaning kind)))}
       awaited-by (assoc :awaited-by awaited-by))))
 
@@ -81,7 +90,7 @@
   "Returns a report for each block of the snapshot that was collected before it had ended, oldest first. For :kind see `fate`."
   [snapshot]
   (let [stuck (into #{} (comp (filter :stuck?) (map :tid)) (:threads snapshot))]
-    (mapv (partial proven (shape/index snapshot) (awaiting snapshot) stuck) (:blocks (:collected snapshot)))))
+    (mapv (partial proven (shape/index snapshot) (:groups (:collected snapshot)) (awaiting snapshot) stuck) (:blocks (:collected snapshot)))))
 
 (defn- idles?
   "Returns whether this is the main thread and waits for no result. The main function of a program may wait in this way to keep the program alive."
@@ -122,16 +131,21 @@
 
 ;;;; Suspected
 
+(defn- closed-groups
+  "Returns [[blocks text]]: each set of blocks that have waited for one another, and for nobody else, for `since-ms` or longer,
+  according to their locals, and what each waits for."
+  [snapshot since-ms]
+  (let [ix (shape/index snapshot)]
+    (for [ids (shape/groups (shape/closed-set ix since-ms)) :let [blocks (mapv (:blocks ix) ids)]]
+      [blocks (str/join " " (map (partial words/says ix) blocks))])))
+
 (defn suspected
   "Returns a report for each set of blocks of the snapshot that have waited for one another, and for nobody else, for
   `suspicion-ms` or longer, according to their locals."
   [snapshot]
-  (let [ix (shape/index snapshot)]
-    (for [ids (shape/groups (shape/closed-set ix suspicion-ms))
-          :let [blocks (mapv (:blocks ix) ids)]]
-      {:verdict :suspected :kind :deadlock :blocks blocks
-       :says (str (str/join " " (map (partial words/says ix) blocks))
-                  (if (next blocks) " They seem to wait for one another." " It seems to wait for itself."))})))
+  (for [[blocks text] (closed-groups snapshot suspicion-ms)]
+    {:verdict :suspected :kind :deadlock :blocks blocks
+     :says (str text (if (next blocks) " They seem to wait for one another." " It seems to wait for itself."))}))
 
 ;;;; All
 
@@ -143,13 +157,42 @@
     (into [] cat [(remove (comp #{:abandoned} :kind) collected) (stuck-threads snapshot collected)
                   (lock-cycles snapshot) (suspected snapshot)])))
 
-(defn collect!
-  "Runs the garbage collector until it collects no more blocks that have not ended. Returns whether it ran."
+;;;; The garbage collector
+
+;; A block that was collected no longer says what it waited for. So this is read before.
+(defonce ^:private groups (atom []))
+
+(def ^:const ^:private max-groups 100)
+
+(defn forget!
+  "Deletes what `collect!` has remembered."
   []
-  (let [registry (Registry/get)]
-    (loop [i 0]
-      (let [before (.collectedCount registry)]
-        (cond
-          (not (.collect registry 20000)) false
-          (and (< i 5) (or (zero? i) (< before (.collectedCount registry)))) (recur (inc i))
-          :else true)))))
+  (reset! groups []))
+
+(defn with-groups
+  "Returns `snapshot` with the groups of blocks that waited for one another and that `collect!` has proven, the last of them, as
+  [{:blocks [id] :says text}] under :groups in :collected."
+  [snapshot]
+  (assoc-in snapshot [:collected :groups] @groups))
+
+(defn- collect-all
+  "Runs the garbage collector until it collects no more blocks that have not ended. Returns whether it ran."
+  [^Registry registry]
+  (loop [i 0]
+    (let [before (.collectedCount registry)]
+      (cond
+        (not (.collect registry 20000)) false
+        (and (< i 5) (or (zero? i) (< before (.collectedCount registry)))) (recur (inc i))
+        :else true))))
+
+(defn collect!
+  "Runs the garbage collector until it collects no more blocks that have not ended, and remembers which of them waited for one
+  another. Returns whether it ran."
+  []
+  (let [registry (Registry/get)
+        before (mapv (fn group [[blocks text]] {:blocks (mapv :id blocks) :says text}) (closed-groups (snapshot/take-snapshot) 0))
+        ran? (collect-all registry)
+        gone (into #{} (map (fn id [^Entry e] (.id e))) (.collected registry))
+        proven (filterv (fn gone? [{:keys [blocks]}] (every? gone blocks)) before)]
+    (swap! groups (fn add [known] (vec (take-last max-groups (into known proven)))))
+    ran?))

@@ -108,6 +108,33 @@
   (is (= [[:lost-value "(>! in :again)"] [:lost-value "(>! in :pub)"]]
          (watched/eventually #(let [found (proven)] (when (<= 2 (count found)) found))))))
 
+(defn- transfer [from to begun go-on]
+  (go (let [x (<! from)]
+        (>! begun true)
+        (<! go-on)
+        (let [y (<! to)]
+          (>! from y)
+          (>! to x)))))
+
+(defn- transfers-that-wait-for-each-other []
+  (let [a (doto (chan 1) (a/offer! 1)), b (doto (chan 1) (a/offer! 2)), begun (chan), go-on (chan)
+        both (a/into [] (a/merge [(transfer a b begun go-on) (transfer b a begun go-on)]))]
+    (dotimes [_ 2] (<!! begun))
+    (a/close! go-on)
+    (try (<!! both) (catch InterruptedException _))))
+
+(deftest a-report-on-a-collected-block-names-those-that-it-waited-for
+  ;; If the collector runs before :prove, nobody knows who waited for whom. So the program runs anew each time.
+  (let [told (fn told []
+               (let [t (doto (Thread. ^Runnable transfers-that-wait-for-each-other) .start)]
+                 (try
+                   (watched/eventually #(= 4 (count (inspect/blocks {:state :parked}))))
+                   (some (fn of-thread [{:keys [awaited-by says]}] (when (some (comp #{(.threadId t)} :tid) awaited-by) (str says)))
+                         (inspect/deadlocks {:prove true}))
+                   (finally (.interrupt t) (.join t)))))
+        says (watched/eventually #(let [says (str (told))] (when (re-find #"waited for one another" says) says)))]
+    (is (= 2 (count (re-seq #"programs_test\.clj:\d+ \(<! to\), has waited" (str says)))))))
+
 (deftest platform-threads-that-hold-each-others-locks
   (let [a (ReentrantLock.) b (ReentrantLock.) both (CountDownLatch. 2)
         cross (fn [^ReentrantLock mine ^ReentrantLock other]
