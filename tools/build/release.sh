@@ -46,6 +46,9 @@ run_release() { # VERSION
   esac
   commit=$(cd "$root" && git rev-parse HEAD 2>/dev/null) || fail "$root is not a git checkout; a release is built from a commit." 2
   [ -z "$(cd "$root" && git status --porcelain)" ] || fail "commit or stash your changes first; a release is built from a commit." 2
+  tagged=$(cd "$root" && git rev-parse -q --verify "v$version^{commit}" || :)
+  [ -z "$tagged" ] || [ "$tagged" = "$commit" ] ||
+    fail "the tag v$version names another commit, $tagged; choose a version that is not released, or check that commit out." 2
   old_version=$(sed -n 's/^  <version>\(.*\)<\/version>$/\1/p' "$root/pom.xml" | sed q)
   find_java javac
   release=$root/target/release
