@@ -18,13 +18,13 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private enter "Switches to the terminal's other screen, so that what was on it comes back." "\u001B[?1049h\u001B[?25l\u001B[?7l")
+(def ^:private enter "Switches to the terminal's alternate screen, so that `leave` restores what was shown before." "\u001B[?1049h\u001B[?25l\u001B[?7l")
 (def ^:private leave "\u001B[?7h\u001B[?25h\u001B[?1049l")
 (def ^:private home "\u001B[H")
 (def ^:private ^String to-end-of-line "\u001B[K\r\n")
 (def ^:private clear-below "\u001B[K\u001B[J")
 
-(def ^:private default-size "Of a terminal that does not say." [24 80])
+(def ^:private default-size "The size of a terminal that does not report one." [24 80])
 
 (defn- write! [^OutputStream out ^String text]
   (.write out (.getBytes text "UTF-8"))
@@ -45,7 +45,7 @@
 
 (defn- unhook! [^Thread hook]
   (try (.removeShutdownHook (Runtime/getRuntime) hook)
-       ;; The process is going down, and the hook is what waits for us.
+       ;; The process is shutting down, so the hook runs already.
        (catch IllegalStateException _ nil)))
 
 (defn- shaper

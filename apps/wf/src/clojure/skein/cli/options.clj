@@ -21,7 +21,7 @@
   (error/fail! :skein/bad-option message {}))
 
 (defn text
-  "Parses any value: returns it as it is."
+  "Returns `text` as it is: the parser of an option with any value."
   [text _option]
   text)
 

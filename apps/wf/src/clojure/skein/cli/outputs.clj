@@ -2,7 +2,7 @@
 (ns skein.cli.outputs
   "The files that `skein wf` writes beside standard output: malformed lines, a page, and saved counts.
 
-  - `check!`            whether each can be written without a loss
+  - `check!`            throws if writing one would lose data
   - `write-text!`       writes one
   - `with-line-sink`    opens one for malformed lines
   - `start-lines!`      makes that one empty"
@@ -81,7 +81,7 @@
        (catch IOException e (unwritable! path e))))
 
 (defn with-line-sink
-  "Calls `f` with a sink of lines that writes to the file `path`, or with nil when that is nil, and returns what it returns. The
+  "Calls `f` with a sink of lines that writes to the file `path`, or with nil if `path` is nil. Returns what `f` returns. The
   file stays as it is until `start-lines!`. Throws :skein/file-unwritable."
   [path f]
   (if path

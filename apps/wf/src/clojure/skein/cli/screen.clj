@@ -43,7 +43,7 @@
         tallies))
 
 (defn- sorted
-  "Sorts the rows of this result. The next result has the largest rows of all; a tally over time always has all rows."
+  "Sorts the rows of this result, which are the largest by the old order. The next result has the largest by the new one."
   [{:keys [name columns rank] :as tally} {:keys [sorts]}]
   (let [column (sorts name)
         place (.indexOf ^java.util.List columns column)

@@ -32,7 +32,7 @@
                (Thread/sleep (long event-ms))))})
 
 (defn- wanted
-  "Returns what the reader wants of each section, from parameters such as {\"t3\" \"0 up all\"}: sorted by the first column, the least first, open."
+  "Returns the reader's settings of each section, from parameters such as {\"t3\" \"0 up all\"}: sort by column 0, smallest first, show all rows."
   [query]
   (into {} (for [[id text] query
                  :let [[_ by up all] (re-matches #"(\d{1,3})?( up)?( all)?" text)]]

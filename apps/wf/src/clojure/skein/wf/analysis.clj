@@ -218,7 +218,7 @@
                 (mapv (fn tally [place t] (remade->data (.tally analysis (int place)) (nth counted place) t databases)) places tallies))}))
 
 (defn format-report
-  "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how it was seen."
+  "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how well its first lines fit."
   [prepared formats]
   (vec (for [[i format] (map-indexed vector formats)
              :let [its (filter #(= i (:format %)) prepared)]
@@ -229,7 +229,7 @@
           :matches (reduce + (keep (comp :matches :fit) its))})))
 
 (defn- without-optional-groups
-  "Leaves out groups, for --approx: keys that it drops would be missing in every group."
+  "Returns the tallies without optional ones that are grouped. With --approx, the dropped keys would be missing in every group."
   [tallies]
   (filterv (fn kept? [tally] (not (and (:optional? tally) (query/grouped? tally)))) tallies))
 
@@ -248,8 +248,8 @@
     (assoc planned :plan (query/plan query formats options))))
 
 (defn run-options
-  "Returns the options for the driver. One worker reads all slices if lines need earlier ones: in a W3C log an earlier line names the
-  fields, and a runtime of containers may have cut a line into parts, which may be in several slices."
+  "Returns the options for the driver. One worker reads all slices if lines depend on earlier ones. In a W3C log, an earlier
+  line names the fields. In a container's log, the parts of one line may be in several slices."
   [{:keys [formats query]} {:keys [approx anonymize? databases own] :as options}]
   (let [serial? (boolean (or (some #(= :w3c (:layout %)) formats)
                              (some #{WrappedFormat$Wrapper/DOCKER WrappedFormat$Wrapper/KUBERNETES} (map :wrapper formats))))

@@ -52,7 +52,7 @@
   (quoted (str/replace (if (keyword? k) (name k) (str k)) "-" "_")))
 
 (defn- json-number
-  "Returns a number as JSON has it. A user's own tally may have sums that are no whole numbers, or no numbers that JSON has."
+  "Returns a number as JSON. The sums of a user's own tally may be fractions; a sum that JSON can't express, such as infinity, becomes null."
   [n]
   (cond
     (integer? n) (str n)

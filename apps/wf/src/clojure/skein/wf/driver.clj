@@ -39,7 +39,8 @@
   16777216)
 
 (defn- head-of
-  "Returns the first bytes of a file, with a whole line among them if that is possible; `first-bytes` returns so many of them, unpacked."
+  "Returns the first bytes of a file, with a whole line among them if possible. `first-bytes` is a function of a number that returns
+  so many of them, unpacked."
   ^bytes [first-bytes]
   (let [^bytes head (first-bytes head-bytes)]
     (if (and (= head-bytes (alength head)) (neg? (.indexOf (String. head "ISO-8859-1") 10)))
@@ -47,7 +48,7 @@
       head)))
 
 (def ^:private archives
-  "What a file may be that is no log and no compressed one: its name, where its magic bytes are, and they."
+  "Kinds of files that are neither logs nor compressed logs: name, position of the magic bytes, magic bytes."
   [["zip" 0 "PK\u0003\u0004"] ["7z" 0 "7z\u00bc\u00af\u0027\u001c"] ["rar" 0 "Rar!\u001a\u0007"] ["tar" 257 "ustar"] ["gzip" 0 "\u001f\u008b"]
    ["bzip2" 0 "BZh91AY&SY"] ["zstd" 0 "\u0028\u00b5\u002f\u00fd"] ["xz" 0 "\u00fd7zXZ\u0000"] ["lz4" 0 "\u0004\u0022\u004d\u0018"]])
 
@@ -170,7 +171,7 @@
   acc)
 
 (defn merge-all
-  "Adds what `other` has counted to `acc`, several tallies at a time, because that is all there is to do at the end."
+  "Adds what `other` has counted to `acc`, several tallies at a time: at the end, the threads have nothing else to do."
   [^Accumulator acc ^Accumulator other]
   (fold/fold {:grain 1, :unordered true}
              {:identity (constantly nil), :step (fn step [_ part] (.merge acc other (int part))), :combine (constantly nil)}
@@ -227,7 +228,7 @@
   impossible if one of them is a stream; then the failure is thrown after all.
 
   options  :workers, :slice-bytes, :keep-going?, :on-start as in `skein.wf.wf2/report`
-           :counter  who counts, instead of this process's threads: a function of the inputs, new-accumulator and the options
+           :counter  a function of the inputs, new-accumulator and the options that counts in place of this process's threads
            :add-earlier  a function that adds to a new accumulator what was counted before
            :recipe   data from which another process makes such accumulators, see `skein.wf.spark`
 

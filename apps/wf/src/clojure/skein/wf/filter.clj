@@ -62,7 +62,7 @@
     (RowFilter/network (int column) bytes (int (if v6? bits (+ Address/V4_BITS (long bits)))))))
 
 (defn- pattern
-  "Returns the pattern of a text. Each byte of a log is one character for it, so those of the text must be too."
+  "Returns the compiled pattern. It sees each byte of a log as one character, so each byte of `text` becomes one character too."
   ^Pattern [^String text]
   (try (Pattern/compile (String. (.getBytes text "UTF-8") "ISO-8859-1"))
        (catch PatternSyntaxException e
@@ -133,7 +133,7 @@
     [from (+ (long from) (long (cond day 86400 (or local offset) seconds :else 0))) (not (or day local))]))
 
 (defn settled
-  "Returns a condition whose time does not depend on when it is asked: 7d ago becomes the time that this is now."
+  "Returns a condition with a fixed time: a time such as 7d, which is relative to now, becomes absolute."
   [[kind text :as condition]]
   (if-let [second (when (#{:from :to} kind) (ago text))]
     ;; A time that is named to the second goes on for that second.

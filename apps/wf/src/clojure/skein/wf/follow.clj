@@ -30,7 +30,7 @@
   30000)
 
 (def ^:private show-cost-factor
-  "Making results takes at most one part in so many of the time, so one that takes long is made seldom."
+  "Making results takes at most one part in so many of the time. So a result that takes long is made seldom."
   100)
 
 ;;;; Starting
@@ -69,8 +69,8 @@
   (driver/run inputs (analysis/counting plan) (analysis/run-options planned options)))
 
 (defn- catch-up
-  "Counts what is there, on all cores, and lets the tails go on behind it; returns what `skein.wf.driver/run` does. If a log was
-  rotated in the meantime, another file may have been read than the one that is followed: then the tails read all."
+  "Counts what is there, on all cores, and lets the tails continue after it. Returns what `skein.wf.driver/run` returns. If a log was
+  rotated meanwhile, the file that was read may not be the one that is followed. In that case the tails read everything."
   [prepared tails planned options]
   (let [ends (mapv (fn end [{:keys [^InputFile file]} ^Tail tail] (when tail (.endOfLines tail (.length file)))) prepared tails)
         up-to (fn up-to [ends] (mapv (fn limit [input end] (cond-> input end (update :file input/between 0 end))) prepared ends))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.groups
-  "What puts keys together after they are counted: there are few agents, say, beside the lines that have them.
+  "Groups of keys, made after the keys are counted, because there are far fewer agents, say, than lines with an agent.
 
   - `names`     what can be made
   - `source`    a name -> the field that it is made from

@@ -7,7 +7,7 @@
   - `files`   those files
 
   Tallies over time are columns, all others tables with bars. A script sorts tables and opens long ones; without it they are open. The page
-  is light or dark as the reader's system is. Pure."
+  follows the light or dark mode of the reader's system. Pure."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -39,7 +39,7 @@
 (defn- values [{:keys [rows] :as tally}]
   (mapv (fn value [{:keys [numbers]}] (or (nth numbers (rank-index tally)) 0)) rows))
 
-(def ^:private ^:const few "How many rows of a table are seen before it is opened." 10)
+(def ^:private ^:const few "How many rows of a table are shown before it is opened." 10)
 
 (defn- by-column
   "Returns the sort value of a row in column `i`; the key comes after the numbers."
@@ -67,7 +67,7 @@
          "</table></div><button class=all hidden></button>")))
 
 (defn- column
-  "Returns column `i` of `n`, as high as `part` of 1."
+  "Returns column `i` of a plot of `n` columns. `part`, from 0 to 1, is its height."
   [i n part title]
   (let [place (partial percent "%.3f%%")]
     (str "<rect x=\"" (place i n) "\" y=\"" (percent (- 1.0 (double part)) 1) "\" width=\"" (place 0.85 n) "\" height=\"" (percent part 1)
@@ -92,10 +92,10 @@
   (let [[n unit] (some (fn fits [[seconds unit]] (when (zero? (rem (long step) (long seconds))) [(quot (long step) (long seconds)) unit])) [[86400 "day"] [3600 "hour"] [60 "minute"]])]
     (if (= 1 n) (str "each " unit) (str "in steps of " n " " unit "s"))))
 
-(def ^:private most-columns "Of the plot over the whole time." 120)
+(def ^:private most-columns "The most columns of the plot over the whole time." 120)
 
 (defn- begin-section
-  "Returns the start of a section: its name, by which the script remembers what the reader wants of it, and how many rows there are."
+  "Returns the start of a section: its name, under which the script remembers the reader's settings, and its number of rows."
   [id rows wide?]
   (str "<section id=" id (when (seq rows) (str " data-rows=" (count rows))) (when wide? " class=wide") " data-key=" id ">"))
 

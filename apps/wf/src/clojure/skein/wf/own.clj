@@ -7,8 +7,8 @@
 
   A tally is {:name text, :key (fn [record] key-or-nil), :value (fn [record] number)}; a function or a keyword alone is its
   :key, and the default :value is 1. nil as the key leaves a line out, nil as the value adds nothing. A record is a map with :client :user :method :url :protocol :status
-  (a number) :bytes :micros :referrer :agent :host :time (a java.time.LocalDateTime of the log's clock) and :line, of which
-  those are there that the line has.
+  (a number) :bytes :micros :referrer :agent :host :time (a java.time.LocalDateTime of the log's clock) and :line. A record
+  has only those that the line has.
 
   The functions run on several threads at once. A line costs about 1.2 us of one of them, strings and all; the same by the engine's
   own tallies, a quarter of that."
@@ -141,7 +141,7 @@
     (if (vector? value) value [value])))
 
 (defn- ranked
-  "Returns the rows of one tally, largest first, where they are equal by the text of the key."
+  "Returns the rows of one tally, largest first. Rows with equal values are in the order of their keys' texts."
   [counted top]
   (->> (map (fn row [^Map$Entry entry] [(str (.getKey entry)) (.getValue entry)]) counted)
        (sort (fn by-number [[k n] [k2 n2]] (let [c (compare n2 n)] (if (zero? c) (compare k k2) c))))

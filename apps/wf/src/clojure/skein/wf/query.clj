@@ -74,7 +74,7 @@
   (key/field-of (groups/source by)))
 
 (defn made-from
-  "Returns what lines can be counted by that have the fields in the set `fields`, beyond the fields themselves."
+  "Returns the names of the keys and groups that are made from fields in the set `fields`."
   [fields]
   (filterv (comp fields field-of) (into key/made groups/names)))
 
@@ -194,8 +194,8 @@
    :rank (if approx (limited-rank tally) Tally/HITS)})
 
 (defn- whole
-  "Returns the tally by all of a URL or a referrer from whose rows those of `tally` can be made, or nil. Its numbers must be sums then, and
-  the conditions that are left out of it are about that field alone."
+  "Returns the tally by all of a URL or a referrer from whose rows those of `tally` can be made, or nil. Its numbers must be sums, and
+  the conditions that are left out of it test that field alone."
   [{:keys [by where distinct] :as tally} approx]
   (let [source (when (= 1 (count by)) (field-of (first by)))]
     (when (and (#{"url" "referrer"} source) (not approx) (not distinct) (empty? (percentiles-of tally)))
@@ -203,8 +203,8 @@
 
 (defn counted
   "Returns [counted index]: the tallies that the engine counts for a query, each once, and the place there of each of the query's.
-  `approx` is as for `plan`. Tallies that are made from one field share one by that field if there are several: URLs, paths and
-  static files of the general report, for one; see `remaking`."
+  `approx` is as for `plan`. If several tallies are made from one field, they share a tally by that field, as
+  URLs, paths and static files of the general report do; see `remaking`."
   [{:keys [tallies]} approx]
   (let [wholes (mapv #(some-> (whole % approx) (counted-as approx)) tallies)
         shared (into #{} (keep (fn several [[tally n]] (when (< 1 (long n)) tally))) (frequencies wholes))

@@ -102,7 +102,7 @@
     (reduce max 0 (map :read (filter begins? logs)))))
 
 (defn- whole-lines
-  "Returns where the last line of a file ends that has an end."
+  "Returns the end of the last line in a file that ends with a line feed, or 0."
   [^InputFile file]
   (loop [to (.length file)]
     (let [from (max 0 (- to 65536))
@@ -111,8 +111,8 @@
       (cond line-feed (+ from (long line-feed) 1), (zero? from) 0, :else (recur from)))))
 
 (defn unread
-  "Returns the inputs without those that were counted before, and the others as far as they were not: with :from, where they begin now. What can be
-  read by position is left at the end of its last whole line, :to, so that the next run begins with a whole one."
+  "Returns the inputs that were not counted to their end before. Each has :from, where its uncounted part begins, and :to, where this run stops. An input
+  that can be read by position stops at the end of its last whole line, so that the next run begins with a whole one."
   [{:keys [logs]} prepared]
   (vec (for [{:keys [^InputFile file head repeatable?] :as input} prepared
              :let [from (long (if repeatable? (counted-before logs head) 0))
@@ -159,8 +159,8 @@
       (finally (.delete new)))))
 
 (defn write!
-  "Writes what was counted of the inputs that `unread` has returned into the file at `path`, all or nothing; nil: into none. Then it adds to what
-  was counted the lines without an end that were left out, so that they are shown; the next run sees them again.
+  "Writes what was counted of the inputs that `unread` has returned into the file at `path`, atomically; writes nothing if `path`
+  is nil. Then adds the last lines without a line feed to what was counted, so that they are shown. The next run reads these lines again.
 
   counted  as `skein.wf.driver/run` returns it
   planned  as `skein.wf.analysis/planned` returns it

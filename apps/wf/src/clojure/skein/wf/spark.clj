@@ -46,7 +46,7 @@
     [(.toByteArray bytes) (some-> (sink-of accumulator) own/counted)]))
 
 (defn- unpacked
-  "Returns the accumulator that `packed` has made `x` of; or x, if it is one."
+  "Returns the accumulator that `packed` has turned into `x`, or `x` if it is an accumulator."
   ^Accumulator [new-accumulator x]
   (if (vector? x)
     (let [[bytes sunk] x
@@ -106,7 +106,8 @@
          (select-keys file [:uri :size])))
 
 (defn- found
-  "Returns what a path means, [{:name :uri :size :packed?} ...], or with :failure why it can't be looked at. A file keeps the name that it was given, a pattern's files have their own."
+  "Returns what a path means, [{:name :uri :size :packed?} ...], or [{:name :failure}] if it can't be looked up. One file is
+  called `path`; several files of a pattern have their own names."
   [cluster path]
   (try
     (let [files ((spark 'skein.spark.files/found) cluster path)]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.timeline
-  "Tallies over time without gaps: a step in which nothing happened is a row of zeros, because a plot that leaves it out lies.
+  "Tallies over time without gaps: a step in which nothing happened is a row of zeros, because a plot without it would mislead.
 
   - `filled`   rows in the order of time -> rows, one for each step between the first and the last
   - `gaps?`    whether some are missing after that

@@ -33,8 +33,8 @@ public record AnalysisPlan(
     }
 
     /**
-     * Returns the place of an earlier tally that counts all rows by the distinct column of {@code tally} alone, exactly; or -1. An entry has
-     * bits for one other tally, so only the first one with such a column shares the table.
+     * Returns the index of an earlier tally that can share its table with {@code tally}, or -1. It counts all rows by the distinct column
+     * of {@code tally} alone. An entry has bits for one other tally, so only the first tally with that distinct column shares.
      */
     int ownerOf(TallyPlan tally) {
         if (tally.distinct() < 0 || tally.limit() > 0) return -1;

@@ -24,10 +24,10 @@ final class Distributions {
 
     private final TallyPlan plan;
     private final Budget budget;
-    private final Tally owner; // the tally by that column, whose table also holds the values, or null
+    private final Tally owner; // the tally by the distinct column, whose table also holds the values, or null
     private final KeyTable
             values; // without a limit: those of the column, each with a bit for each early key that has it
-    private final int bits; // which of a value's numbers those bits are
+    private final int bits; // the index of those bits among the numbers of a value
     private int early; // without a limit: how many keys have a bit
     private final int[] earlyEntries = new int[EARLY]; // which those are
     private final LongTable pairs; // without a limit: entry of another key, entry of the value
@@ -38,7 +38,7 @@ final class Distributions {
     private final int[] having = new int[Rows.ROWS];
     private final int[] found = new int[Rows.ROWS];
 
-    /** With {@code owner}, a tally that counts each row before this does, its table is shared. */
+    /** Shares the table of {@code owner} unless that is null. The owner must count each row first. */
     Distributions(TallyPlan plan, Tally owner, Budget budget) {
         this.plan = plan;
         this.owner = owner;
@@ -174,7 +174,7 @@ final class Distributions {
                 addPair(table, (int) cells[(int) (pair >>> 32) + Tally.COMPUTED], merged(other, (int) pair)));
     }
 
-    /** Returns the entry here of a value of {@code other}. The owner is merged already, and has noted where its entries went. */
+    /** Returns the entry in this table of a value of {@code other}. An owner was merged before, and noted where its entries went. */
     private int merged(Distributions other, int value) {
         return owner == null ? values.find(other.values, value) : (int) other.values.cells[value + Tally.COMPUTED];
     }

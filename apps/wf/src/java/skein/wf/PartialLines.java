@@ -5,8 +5,8 @@ import skein.fold.files.Bytes;
 
 /**
  * Joins the parts of a container's log lines. Runtimes cut lines of more than 16 kB, and lines of the other stream may stand between the
- * parts. Those of Kubernetes tag all parts but the last one P, the last one F. Docker ends only the last one with a line feed; a shorter
- * line without one is the last that a program wrote before it stopped. For one thread.
+ * parts. Kubernetes' runtimes tag the last part F and all others P. Docker ends only the last part with a line feed. A short line without
+ * a line feed is not a part: it is the last one that a program wrote before it stopped. For one thread.
  */
 final class PartialLines {
     private static final int TAG = 7; // the offset of the tag in "stdout P "
@@ -16,7 +16,7 @@ final class PartialLines {
     /* The parts that were read of a line of stdout, and of a line of stderr. */
     private final Text[] waiting = {new Text(0), new Text(0)};
     private final Text joined = new Text(0);
-    /* What find has found. */
+    /* The results of find. */
     private boolean isError; // whether the line is one of stderr
     private boolean isPart;
     private int from;
@@ -26,7 +26,7 @@ final class PartialLines {
         this.docker = docker;
     }
 
-    /** Returns what joins the lines of a format, or null if they are whole. */
+    /** Returns an object that joins the lines of {@code format}, or null if its lines are never cut. */
     static PartialLines of(LogFormat format) {
         if (!(format instanceof WrappedFormat wrapped) || wrapped.wrapper() == WrappedFormat.Wrapper.SYSLOG)
             return null;
@@ -77,7 +77,7 @@ final class PartialLines {
         return false;
     }
 
-    /** Finds the text inside the line {@code bytes[at, end)}. Returns whether it is one of a container's log. */
+    /** Finds the text inside the line {@code bytes[at, end)}. Returns whether the line is one of a container's log. */
     private boolean find(byte[] bytes, int at, int end) {
         return docker ? findDocker(bytes, at, end) : findKubernetes(bytes, at, end);
     }

@@ -49,9 +49,9 @@ public final class Tally {
     final int width;
 
     KeyTable table;
-    /** The tally by the plan's distinct column, whose table holds the different values too, or null. It must be counted and merged before. */
+    /** The tally by the distinct column, whose table also holds the different values; or null. It must count and be merged before this one. */
     final Tally owner;
-    /** Null unless this is an owner: the entry of each of the batch's rows, 0 for none. */
+    /** The entry of each row of the batch, or 0 if it has none. Null unless another tally shares the table. */
     final int[] entryOfRow;
 
     private final Budget budget;
@@ -63,7 +63,7 @@ public final class Tally {
     private final HyperLogLog seen; // with a limit only
     private long dropped; // with a limit: what was subtracted from every key
 
-    /** A tally that shares the table of {@code owner}, unless that is null. If {@code owned}, another tally shares its table. */
+    /** Shares the table of {@code owner} unless that is null. If {@code owned}, another tally shares this one's table. */
     Tally(TallyPlan plan, Tally owner, boolean owned, Budget budget) {
         this.plan = plan;
         this.owner = owner;

@@ -30,7 +30,7 @@ final class TextScanner extends Scanner {
     private final TimeText[] times;
     private final Numbers numbers = new Numbers();
     private final TextScanner bare; // for lines without quotes, or null
-    private final CommonPart common; // or null
+    private final CommonPart common; // for lines of the usual shape, or null
     private final int commonFrom; // the first field of it, or -1
     /* Whether a quotation mark with the next literal behind it always ends the field, unless it is escaped. */
     private final boolean[] simple;

@@ -109,14 +109,14 @@
                  (catch ExceptionInfo e (:skein/error (ex-data e)))))
           [ending n]))))
 
-(deftest the-first-half-of-a-compressed-file-is-said-to-be-cut-off
+(deftest half-of-a-compressed-file-is-reported-as-cut-off
   (let [folder (temp-folder)]
     (doseq [[ending make-stream] packers
             :let [content (packed make-stream (sample 400000 1))
                   half (file-in folder (str "half." ending) (Arrays/copyOf ^bytes content (quot (alength ^bytes content) 2)))]]
       (is (thrown-with-msg? ExceptionInfo #"^\S+ is cut off: " (report [half] {})) ending))))
 
-(deftest a-file-elsewhere-is-prepared-as-one-here
+(deftest a-remote-file-is-prepared-like-a-local-one
   (let [folder (temp-folder)
         opened (fn [^bytes content] (fn [position] (ByteArrayInputStream. content position (- (alength content) (long position)))))]
     (doseq [^bytes content [(sample 1000 1)

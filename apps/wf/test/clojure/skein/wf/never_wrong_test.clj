@@ -325,7 +325,7 @@
       (is (str/includes? (:out (run "wf" "--by" "client+method+url+protocol+status+every-1" "--format" "csv" path))
                          ",203.0.113.7/GET//a/HTTP/1.1/200/2024-10-10 13:55:01,1,12")))))
 
-(deftest text-in-utf-16-is-named
+(deftest a-log-in-utf-16-is-refused-by-name
   (doseq [encoding ["UTF-16LE" "UTF-16BE"], mark ["\ufeff" ""]]
     (with-log (.getBytes (str mark request "\r\n") ^String encoding)
       (fn [path]

@@ -69,7 +69,7 @@
         (is (= [3 3 0 ["203.0.113.7"]] (counted (concat [one] cut [one]) options)))
         (testing "those of two streams each with its own"
           (is (= [3 3 0 ["203.0.113.7"]] (counted (cons one (interleave cut (records "stderr" long-request))) options))))
-        (testing "without their end they are malformed"
+        (testing "parts without their end are malformed"
           (is (= [2 1 1 ["203.0.113.7"]] (counted (cons one (pop cut)) options))))))
     (testing "a short line without a line feed is whole"
       (is (= [2 2 0 ["203.0.113.7"]] (counted [(record "stdout" request "") one] {}))))

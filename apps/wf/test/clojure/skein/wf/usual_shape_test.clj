@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.usual-shape-test
-  "The short way through lines of the usual shape finds what the general one finds."
+  "The fast path for lines of the usual shape finds what the general scanner finds."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
@@ -16,11 +16,11 @@
 (def ^:private combined "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\"")
 
 (def ^:private general
-  "The same format with a pattern of times that the short way does not know."
+  "The same format, with a pattern of times that the fast path does not know."
   (str/replace combined "%t" "[%{%d/%h/%Y:%T %z}t]"))
 
 (defn- line
-  "Returns a line of log, of which `parts` are other than usual."
+  "Returns a line of a log, with the usual parts where none are given."
   [& {:keys [client user time request status size rest]
       :or {client "203.0.113.7", user "- -", time "30/Mar/2006:10:00:00 -0700", request "GET /a?b HTTP/1.1", status "200", size "12", rest " \"-\" \"UA\""}}]
   (str client " " user " [" time "] \"" request "\" " status " " size rest))
@@ -43,7 +43,7 @@
 (def ^:private ^String junk " \"[]\\-/:,.09azA\t\u00e9\u0000")
 
 (defn- broken
-  "Returns a line of log with one to three of its bytes changed, taken out or doubled."
+  "Returns a line of a log with one to three of its bytes changed, taken out or doubled."
   [^Random random]
   (let [digit (fn digit [] (.nextInt random 10))]
     (nth (iterate (fn change [^String text]
@@ -66,16 +66,16 @@
 
 (defn- fields-of [log-format] (CommonPart/find ^TextFormat (format/compiled (format/parse log-format) [])))
 
-(deftest only-formats-with-the-common-part-have-a-short-way
+(deftest only-formats-with-the-common-part-have-a-fast-path
   (is (= 0 (fields-of combined)))
   (is (= 2 (fields-of "vhost")))
   (is (= -1 (fields-of general)))
   (is (= -1 (fields-of "$remote_addr $status"))))
 
-(deftest odd-lines-are-as-in-the-general-way
+(deftest the-fast-path-agrees-on-odd-lines
   (doseq [odd odd-lines :let [lines [(line) odd (line)]]]
     (is (= (counted lines general) (counted lines combined)) odd)))
 
-(deftest broken-lines-are-as-in-the-general-way
+(deftest the-fast-path-agrees-on-broken-lines
   (doseq [seed (range 40) :let [random (Random. seed), lines (vec (repeatedly 100 #(broken random)))]]
     (is (= (counted lines general) (counted lines combined)) (str "seed " seed))))

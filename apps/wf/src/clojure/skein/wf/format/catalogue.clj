@@ -17,7 +17,7 @@
   :bare?      whether some lines have minus signs without quotes instead of the quoted fields
   :weight     how much a line that fits counts, by default 1: less if lines of other formats fit too when they have a fault
 
-  Of two rows that fit as many lines the first one is taken, so the longer ones come first, whose lines the shorter ones fit with
+  If two rows fit equally many lines, the first one is taken. So longer formats come first: a shorter one may fit their lines too, with
   odd users and agents. Sources: the documentation of each server."
   (:require
    [clojure.string :as str]

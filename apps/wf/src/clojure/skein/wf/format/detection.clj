@@ -61,7 +61,7 @@
 ;;;; Names that a log itself gives
 
 (defn- directives
-  "Returns the lines of `lines` that a W3C log begins with, and that say what the others have."
+  "Returns the directives at the beginning of a W3C log that say what its other lines contain, or nil."
   [lines]
   (let [directives (take-while #(str/starts-with? % "#") lines)
         fields (last (filter #(str/starts-with? % "#Fields:") directives))]
@@ -117,7 +117,7 @@
   (* (double matches) (double (:weight format 1.0))))
 
 (defn- trials
-  "Returns the outcomes of those of `rows` that the log may be in, up to one that all its lines are in: none can be better."
+  "Returns the outcomes of the trials of those of `rows` that are possible. Stops at a format that all lines fit: none can be better."
   [rows [^bytes head :as samples]]
   (let [lines (take 50 (lines-of head))
         wrapper (wrapper-of lines)
@@ -139,7 +139,7 @@
   (vec (take 30 (distinct (map second (re-seq #"\"((?:[^\"\\]|\\.){1,60})\"\s*:" line))))))
 
 (defn- utf-16?
-  "Returns whether a file begins with the byte order mark of UTF-16, or with Latin text in it."
+  "Returns whether a file begins with the byte order mark of UTF-16, or with ASCII text in UTF-16."
   [^bytes head]
   (boolean (re-find #"(?s)^(?:\u00ff\u00fe|\u00fe\u00ff|(?:[ -~]\u0000){8}|(?:\u0000[ -~]){8})" (String. head "ISO-8859-1"))))
 
@@ -169,8 +169,8 @@
                    {:format name})))
 
 (defn detect
-  "Returns `{:format format, :lines n, :matches n}`: of the formats that have names the first one that fits about as many of
-  the lines looked at as any; of an input without a line, combined. `rows` are those of the catalogue to choose from.
+  "Returns `{:format format, :lines n, :matches n}`: the first format of the catalogue that fits about as
+  many of the sampled lines as the best one. For an input without a line this is combined. `rows` are the formats to choose from.
 
   samples  bytes of an input: its beginning and, of a large one, whole lines from its middle and its end
 

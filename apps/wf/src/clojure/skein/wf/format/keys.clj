@@ -18,8 +18,8 @@
   {"time" :time, "request" :request, "status" :status, "bytes" :size, "duration" :duration})
 
 (defn- field
-  "Returns the field that a key means. A key of a duration may end in a colon and its unit; else it is in seconds. A duration with a point
-  is none if it is a whole number without a unit: programs write those in any unit, and Go's in nanoseconds."
+  "Returns the field that a key means. A key of a duration may end in a colon and its unit; otherwise the unit is the second. For the
+  kind :duration-with-point, a whole number without a unit is not a duration: its unit is unknown, and Go programs write nanoseconds."
   [field kind key]
   (let [[_ path unit] (when (= kind :duration) (re-matches #"(.+):(s|ms|us|ns)" key))]
     (cond-> {:field field, :kind (if (= kind :duration-with-point) :duration kind), :path (or path key)}
@@ -27,7 +27,7 @@
       (= kind :duration) (assoc :nanos (unit->nanos (or unit "s"))))))
 
 (defn- fields
-  "Returns fields for rows of field, kind, and keys that mean it; of those the first that a line has counts."
+  "Returns fields for rows of field, kind, and keys that mean it. If a line has several of these keys, the first one counts."
   [& rows]
   (vec (for [[name kind keys] rows, key (str/split (str/trim keys) #"\s+")] (field name kind key))))
 
@@ -98,7 +98,7 @@
     ["host" :text "vhost http_host server_name virtualhost"]))
 
 (defn w3c
-  "Returns the fields by their names in #Fields lines; `unit` is that of time-taken."
+  "Returns the fields for the names in #Fields lines; `unit` is the unit of time-taken."
   [unit]
   (fields
     ["client" :text "c-ip"]

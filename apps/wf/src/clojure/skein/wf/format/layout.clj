@@ -125,8 +125,8 @@
         (conj tokens (subs text at))))))
 
 (defn- leading-letter
-  "Returns what the pattern took as the second letter of a directive, or no text. Apache's directives have one letter, so it belongs to
-  the text after it."
+  "Returns the second letter that the pattern has taken into a directive, or the empty text. Apache's directives have one letter, so a
+  second one belongs to the text after the directive."
   [[_ _ _ ^String letter]]
   (if (and letter (= 2 (count letter)) (not (str/starts-with? letter "^"))) (subs letter 1) ""))
 
@@ -141,7 +141,7 @@
 (def ^:private given-by-request #{"method" "url" "protocol"})
 
 (defn- without-doubles
-  "Gives a field that was logged before no name, so that the first one counts."
+  "Removes the name of a field that was logged before, so that the first one counts."
   [fields]
   (let [request? (some #(= "request" (:field %)) fields)]
     (first (reduce (fn keep-first [[kept seen] {:keys [field kind] :as f}]
@@ -152,7 +152,7 @@
                    fields))))
 
 (defn- drop-query
-  "Leaves out a query that follows its URL without anything between, as in %U%q: it is a part of the URL."
+  "Returns the tokens without a query that directly follows its URL, as in %U%q. The query is a part of the URL then."
   [tokens]
   (reduce (fn step [kept token]
             (if (and (= "query" (:field token)) (= "url" (:field (last (remove #(= "" %) kept)))))
@@ -176,7 +176,7 @@
   (boolean (and (seq a) (seq b) (not-any? (directives a) (directives b)))))
 
 (defn- joined-time
-  "Returns the time of which `time` and, after the text `between`, `token` are parts; nil if they aren't."
+  "Returns one time made of `time`, the text `between` and `token`, or nil if they are not parts of one time."
   [{:keys [pattern after] :as time} between {part :pattern, :keys [fraction?] :as token}]
   (let [join (fn join [part] (assoc time :pattern (str pattern (str/replace between "%" "%%") part)))]
     (cond
@@ -209,7 +209,7 @@
           (remove #{""} tokens)))
 
 (defn- padded
-  "Marks padded fields. Spaces behind one may be taken for those before the next one."
+  "Marks padded fields, and a field after one that is padded behind it: those spaces are read as spaces before the next field."
   [fields]
   (mapv (fn pad [{before :pad} {:keys [pad] :as field}]
           (cond-> (dissoc field :pad) (or pad (= before :behind)) (assoc :padded? true)))
@@ -238,7 +238,7 @@
     {:literals literals, :fields (padded (without-doubles fields))}))
 
 (defn- with-tabs
-  "Replaces a backslash and a t by a tab, unless the backslash has one before it."
+  "Replaces a backslash and a t by a tab, unless another backslash stands before them."
   [text]
   (str/replace text #"(?<!\\)\\t" "\t"))
 
