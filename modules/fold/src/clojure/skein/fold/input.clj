@@ -64,7 +64,7 @@
   (InterruptedException. (str "interrupted while reading " path)))
 
 (defn- cut-off?
-  "Returns whether an exception of a library that unpacks says that the data end too early: zstd-jni and commons-compress have no class for it."
+  "Returns whether an exception of an unpacking library says that the data end too early. zstd-jni and commons-compress say it in the message only."
   [e]
   (boolean (re-find #"^(?:Truncated source|Premature end of |Unexpected end of )" (str (ex-message e)))))
 

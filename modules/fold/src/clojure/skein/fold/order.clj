@@ -50,7 +50,7 @@
                                  (differ? (.get field one) (.get field two) (inc (long depth)))))
                            (.get fields (class one)))))))
 
-;; What keeps no state is not looked into, which would take longer than a helper takes to wake.
+;; The classes of transducers without state. These are not inspected: that would take longer than waking a helper.
 (def ^:private stateless (into #{} (map class) [(map identity) (filter identity) (keep identity) cat]))
 (def ^:private halt-when-class (class (halt-when identity)))
 (def ^:private take-while-class (class (take-while identity)))

@@ -20,8 +20,8 @@
 
 ;;;; clojure.core's functions on unboxed numbers
 
-;; Each test is the condition of an `if`. Elsewhere Clojure calls a method for it, such as Numbers.isZero. The JIT compiler predicts the branch in
-;; that method by all calls in the program, so a loop with even? took 40 % longer in a program that calls zero? often.
+;; Each test is the condition of an `if`. Elsewhere Clojure calls a method for it, such as Numbers.isZero. The profile of
+;; the branch in that method counts all its calls in the program. So a loop with even? took 40 % longer in a program that calls zero? often.
 (def ^:private known
   "Maps a function of clojure.core to hinted ones that return or throw the same for longs or doubles."
   {inc [(fn ^long [^long x] (inc x)) (fn ^double [^double x] (inc x))]
@@ -90,7 +90,7 @@
         (operation :filter test t)))))
 
 (defn- operations
-  "Returns the operations of a chain. The last one is its step, or :next, which is the first unknown stage."
+  "Returns the operations of a chain. The last one is the step, or :next: the chain from the first unknown stage on."
   [^objects stages step ^objects chain t]
   (loop [i 0, t t, ops []]
     (if (= i (alength stages))

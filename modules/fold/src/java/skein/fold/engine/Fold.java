@@ -51,9 +51,9 @@ public final class Fold {
     Watch watch; // written by the caller before it has helpers; null until the fold has taken a while
     final IFn[] stages;
     final IFn rawStep;
-    private final IFn step; // with an arity of one if that is called
+    private final IFn step; // rawStep, with an arity of one if a transducer calls that
     private final boolean completes; // whether a part's accumulator must be completed
-    private final int inOrderFrom; // when no stage needs order
+    private final int inOrderFrom; // the result of firstInOrder if no stage needs order
     private long carried; // the caller's; when a virtual thread got its carrier thread; 0 until its first block ends
     private boolean parks; // the caller's; whether it is in PARKING
 
@@ -152,12 +152,12 @@ public final class Fold {
         return completes ? chained.invoke(acc) : acc;
     }
 
-    /** Sets the function that returns whether a stage needs order, given the stage, its result and what it was applied to. */
+    /** Sets the function that returns whether a stage needs order. Its arguments: the stage, its result, what the stage was applied to. */
     public static void setOrder(IFn f) {
         needsOrder = f;
     }
 
-    /** Returns the first stage that needs its elements in order, stageCount() for the step, and more if there is none. */
+    /** Returns the index of the first stage that needs its elements in order: stageCount() is the step, and more means none. */
     int firstInOrder(IFn[] chain) {
         for (int i = 0; i < stages.length; i++) {
             if (RT.booleanCast(needsOrder.invoke(stages[i], chain[i], chain[i + 1]))) return i;

@@ -39,7 +39,7 @@ abstract class Run {
     /** The task for a pool. It refers to the run only as long as the run wants help, so that a pool that keeps the task keeps nothing else. */
     private final AtomicReference<Run> wanted = new AtomicReference<>(this);
 
-    private final AtomicBoolean invited = new AtomicBoolean(); // a helper is asked for and has not started
+    private final AtomicBoolean invited = new AtomicBoolean(); // a helper was asked for and has not started
     private final List<Thread> helpers = new ArrayList<>(); // guarded by lock; those at work
 
     private Part head; // guarded by lock
@@ -62,7 +62,7 @@ abstract class Run {
     /** Looks for work and does it, until there is none. */
     abstract void work() throws InterruptedException;
 
-    /** Drops what belongs to no part, since nobody wants more of the source. Under the lock. */
+    /** Drops what belongs to no part, since no more of the source is wanted. Under the lock. */
     void shut() {}
 
     /** Runs the fold; returns its accumulator, complete and combined. */
@@ -128,7 +128,7 @@ abstract class Run {
         try {
             (pool == null ? Crew.OWN : pool).execute(invitation(wanted));
         } catch (RejectedExecutionException | OutOfMemoryError e) { // the latter: the system has no thread left
-            invited.set(false); // nobody comes, so the caller does the work
+            invited.set(false); // no helper comes, so the caller does the work
         }
     }
 
@@ -158,7 +158,7 @@ abstract class Run {
     private boolean join() {
         synchronized (lock) {
             Thread visitor = Thread.currentThread();
-            // A pool that runs its tasks at once, on the thread that brings them, is no help.
+            // A pool that runs a task at once, on the thread that submits it, is no help.
             if (!wantsHelp() || visitor == caller || helpers.contains(visitor)) return false;
             helpers.add(visitor);
             helperCount = helpers.size();
@@ -187,7 +187,7 @@ abstract class Run {
                 fail(Fold.interruption());
             }
         }
-        // An interrupt that is not what the caller gets must not be lost.
+        // If the caller gets another exception, the interrupt must not be lost.
         if (interrupted && !(failure instanceof InterruptedException)) caller.interrupt();
     }
 
@@ -209,7 +209,7 @@ abstract class Run {
         }
     }
 
-    /** Called between two blocks. Helpers need not pause: nobody but the engine interrupts them, and they have no carrier. */
+    /** Called between two blocks. Helpers need not pause: only the engine interrupts them, and its crew has no virtual threads. */
     final void pause() {
         if (Thread.currentThread() == caller) fold.pause();
     }
@@ -247,7 +247,7 @@ abstract class Run {
         part.acc = null;
     }
 
-    /** Ends the fold at {@code part}: nobody wants what is right of it, or in an unordered fold what nobody has taken. */
+    /** Ends the fold at {@code part}: drops the parts to its right, or in an unordered fold the units that nobody has taken. */
     final void endAfter(Part part) {
         synchronized (lock) {
             if (part.isDropped()) return;
@@ -298,12 +298,12 @@ abstract class Run {
         }
     }
 
-    /** Returns whether {@code t}, which came of work for {@code claim}, says that somebody has interrupted the caller. */
+    /** Returns whether {@code t}, which work for {@code claim} has thrown, means that the caller was interrupted. */
     final boolean isCancellation(Claim claim, Throwable t) {
         return t instanceof InterruptedException && Thread.currentThread() == caller && !claim.isInterrupted();
     }
 
-    /** Says that {@code t} was thrown behind what {@code part} has done. */
+    /** Records that {@code t} was thrown after all that {@code part} has done. */
     final void throwAfter(Part part, Throwable t) {
         synchronized (lock) {
             if (isStopped(part)) return;
@@ -321,7 +321,7 @@ abstract class Run {
         endAfter(part);
     }
 
-    /** Notes that a block of {@code part} was begun at {@code before} and has ended. Returns the time. */
+    /** Records that a block of {@code part}, begun at {@code before}, has ended. Returns the present time. */
     final long note(Part part, long units, long before) {
         long now = System.nanoTime();
         fold.watch.note(part, units, now - before);

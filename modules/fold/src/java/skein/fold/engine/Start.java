@@ -16,13 +16,13 @@ import skein.fold.spi.Span;
 final class Start {
     /** How long a fold runs on the caller's thread before it asks for helpers. */
     static final long ALONE_NANOS = 60_000;
-    /** How long the rest must take for that; a helper needs half of this time to start. */
+    /** How long the rest must take to be worth helpers. A helper needs half of this time to start. */
     private static final long WORTH_HELP_NANOS = 100_000;
-    /** How many times as long as so far to wait before asking again whether helpers are worth their cost. */
+    /** How long to wait before asking again whether helpers are worth their cost, as a multiple of the time so far. */
     private static final int PATIENCE = 16;
     /** How long a fold without helpers runs before watchers see it. */
     private static final long SEEN_NANOS = 1_000_000;
-    /** With so few units the clock is not read: after the first one there is only one left. */
+    /** With so few units the clock is not read: after the first one, only one is left. */
     private static final int FEW = 2;
     /** With so few units, the first clock reading is compared with the last one of an earlier fold: two readings would cost too much. */
     private static final int UNMEASURED = 64;
@@ -89,7 +89,7 @@ final class Start {
         }
     }
 
-    /** The units of {@code span} from a first one on. */
+    /** The units of {@code span} from {@code first} on. */
     private record Section(Span span, long first, long size) implements Span {
         @Override
         public Object reduce(IFn step, Object acc, long from, long to) {
@@ -177,8 +177,8 @@ final class Start {
     }
 
     /**
-     * Folds {@code span}. A fold that should take less than {@link #ALONE_NANOS} ends here, with a chain and some clock readings: after the
-     * first unit, after {@link Pace#SECOND} more, since the first may be cheaper than most, and then after growing numbers of units.
+     * Folds {@code span}. A fold that should take less than {@link #ALONE_NANOS} ends here. The clock is read after the first unit, after
+     * {@link Pace#SECOND} more, since the first may be cheaper than most, and then after growing numbers of units.
      */
     static Object fold(Fold fold, Span span) {
         long size = span.size();
@@ -292,7 +292,7 @@ final class Start {
 
     // Whether to share.
 
-    /** Makes the rest a run with helpers, if that is worthwhile. */
+    /** Turns the rest into a run with helpers, if that is worthwhile. */
     private void share() {
         int front = fold.firstInOrder(chain);
         boolean inOrder = front <= fold.stageCount();
@@ -323,7 +323,7 @@ final class Start {
         double parallel = all.nanos - (inOrder ? rest.nanos + rest.clock : 0);
         double nanos = Math.max(1, ended - before - all.clock - (inOrder ? rest.clock : 0));
         double share = Math.min(1, parallel / nanos);
-        // A step that is timed takes longer than one in a loop.
+        // A timed step takes longer than a step in a loop.
         double parallelNanos = share * Math.min(nanos, units * nanosPerUnit);
         if (share >= WORTH_SHARE && parallelNanos >= WORTH_ELEMENT_NANOS * all.calls) return true;
         nextQuestion = ended + PATIENCE * (ended - start);

@@ -23,7 +23,7 @@ public final class Watch {
     public final long size;
     /** How the fold runs: serial, parallel or in-order. */
     public volatile String path = "serial";
-    /** Why it runs so, as a phrase. */
+    /** Why it runs that way, as a phrase. */
     public volatile String reason = "";
 
     private final LongAdder done = new LongAdder(); // units
@@ -47,7 +47,7 @@ public final class Watch {
         return Set.copyOf(UNDER_WAY);
     }
 
-    /** Returns how many units are done, those of blocks that have ended. */
+    /** Returns how many units are done. Units of a block count when the block has ended. */
     public long done() {
         return done.sum();
     }
@@ -57,7 +57,7 @@ public final class Watch {
         UNDER_WAY.add(this);
     }
 
-    /** The fold has ended, with a value or an exception. */
+    /** Removes the fold, which has ended, from the running ones. */
     void end() {
         UNDER_WAY.remove(this);
     }

@@ -18,14 +18,14 @@ public final class Bytes {
     /** How many bytes past a match or an end a search or a caller's load may touch. */
     public static final int PAD = 64;
 
-    /** A one in every byte: times a byte, that byte in every byte. */
+    /** A one in every byte. Multiplied by a byte, it has that byte in every byte. */
     public static final long ONES = 0x0101010101010101L;
 
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long HIGHS = 0x8080808080808080L;
     private static final long LINE_FEEDS = '\n' * ONES;
     private static final long CARRIAGE_RETURNS = '\r' * ONES;
-    /** Taken from bytes: the highest bit is then set in those below 0x20 (and in some above 0x7F). */
+    /** Subtracting it from a word sets the highest bit of the bytes below 0x20, and of some above 0x7F. */
     private static final long SPACES = 0x20 * ONES;
 
     private static final long LOW_LIMITS = 0x21 * ONES;

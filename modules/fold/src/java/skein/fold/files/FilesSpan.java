@@ -19,8 +19,8 @@ import skein.fold.spi.Span;
  * in it: it reads the bytes just before it to find where the first one begins, and reads past its end to finish the last one. A
  * file that can only be read in order belongs as a whole to the part with its first byte; several of those are read in parallel.
  *
- * <p>A file that becomes shorter is an error; appended bytes are not read. Reads go into a {@code byte[]} and not through a mapping, so
- * that this error is an exception and not a crash of the process. A file is opened when it is first read, and closed when all of it
+ * <p>A file that becomes shorter is an error; appended bytes are not read. Reads go into a {@code byte[]} and not through a memory map,
+ * so that this error is an exception and not a crash of the process. A file is opened when it is first read, and closed when all of it
  * has been read.
  */
 public final class FilesSpan implements Span {
@@ -30,10 +30,10 @@ public final class FilesSpan implements Span {
 
     private final RecordFormat format;
     private final Part[] parts;
-    /** Where each begins in all files together, and where the last one ends. A serial one has one byte at least. */
+    /** Where each file begins in all of them together, and where the last one ends. A serial file counts as one byte at least. */
     private final long[] starts;
 
-    private final long serial; // how many of them can only be read on
+    private final long serial; // how many files can only be read in order
     private final ConcurrentLinkedQueue<Block> blocks = new ConcurrentLinkedQueue<>(); // not in use
 
     /** The records of {@code files}. */
@@ -146,7 +146,7 @@ public final class FilesSpan implements Span {
         }
     }
 
-    /** Bytes of a file in a buffer. The next block keeps what has been read of it already, so a single thread reads a file in order. */
+    /** Bytes of a file in a buffer. If the next block in it follows in the file, the bytes of it that are read already are kept. */
     private final class Block {
         private Part part; // null: no bytes yet
         private long size;

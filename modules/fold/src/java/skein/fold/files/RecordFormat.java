@@ -9,7 +9,7 @@ import skein.fold.spi.Slice;
 import skein.fold.spi.Span;
 
 /**
- * How bytes are divided into records, and what a step gets. A record ends with its delimiter, or with the input.
+ * How bytes are divided into records, and what a step gets. A record ends with its delimiter or at the end of the input.
  *
  * <p>The bytes just before a position say whether a record begins there. So a file can be divided anywhere, and each part owns the
  * records that begin in it.

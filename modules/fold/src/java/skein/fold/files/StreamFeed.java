@@ -131,7 +131,7 @@ public final class StreamFeed implements Feed {
         return 2 * n;
     }
 
-    /** Where the last record begins of which more may come; 0 if that is the first one. */
+    /** Returns where the last record begins, which may be incomplete; 0 if it is the first one. */
     private int lastStart() {
         int first = Math.max(format.lookBehind(), searched);
         // From the end backwards, in steps that become longer, for the last place where a record begins.

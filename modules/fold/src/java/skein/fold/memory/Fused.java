@@ -26,7 +26,7 @@ public final class Fused extends AFn {
 
     /** The loop. */
     public interface Loop {
-        /** Reduces the elements from one index to another; as {@link Span#reduce}. What the loop does not know is {@code next}. */
+        /** Reduces the elements from one index to another, as {@link Span#reduce}. The chain after the loop is {@code next}. */
         Object reduce(Object elements, IFn next, Object acc, long from, long to);
     }
 
@@ -56,12 +56,12 @@ public final class Fused extends AFn {
         this.accType = accType;
     }
 
-    /** Sets the function of a kind, a number of elements, stages, a step and their chain that returns a Fused, or nil. */
+    /** Sets the function that makes a Fused, or nil, from a kind, a number of elements, stages, a step and their chain. */
     public static void setMaker(IFn f) {
         maker = f;
     }
 
-    /** Returns {@code chain}, made of {@code stages} and {@code step}, as a step for {@code span} or null: fused if that is worthwhile. */
+    /** Returns {@code chain}, made of {@code stages} and {@code step}, as one step: fused if {@code span}, which may be null, is worth it. */
     public static IFn stepOf(Span span, IFn[] stages, IFn step, IFn[] chain) {
         if (!(span instanceof Fusible fusible) || span.size() < MIN_SIZE || maker == null) return chain[0];
         IFn fused = (IFn) maker.invoke(fusible.kind(), span.size(), stages, step, chain);

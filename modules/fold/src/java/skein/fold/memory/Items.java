@@ -143,7 +143,7 @@ public final class Items implements Feed {
         @Override
         public boolean hasNext() {
             while (chunk == null) {
-                // Not before its first element has been returned: for some seqs this waits for the next element.
+                // Only after its first element has been returned, because some seqs wait for the next element here.
                 if (used) rest = rest instanceof IChunkedSeq chunked ? chunked.chunkedMore() : ((ISeq) rest).more();
                 used = false;
                 ISeq seq = RT.seq(rest);
