@@ -10,8 +10,8 @@
   (a number) :bytes :micros :referrer :agent :host :time (a java.time.LocalDateTime of the log's clock) and :line. A record
   has only those that the line has.
 
-  The functions run on several threads at once. A line costs about 1.2 us of one of them, strings and all; the same by the engine's
-  own tallies, a quarter of that."
+  The functions run on several threads at once. A line costs one of them about 1.2 us, including its strings. The same by the
+  engine's own tallies takes a quarter of that."
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error])

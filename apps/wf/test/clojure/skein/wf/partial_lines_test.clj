@@ -26,7 +26,7 @@
   (doseq [options [{} {:slice-bytes 1} {:slice-bytes 100, :workers 2}]]
     (testing (pr-str options)
       (is (= [3 3 0 ["203.0.113.7"]] (counted (concat [whole] cut [whole]) options)))
-      (testing "those of two streams each with its own"
+      (testing "parts of two streams are joined separately"
         (let [[a b c] cut
               [d e f] (map #(str/replace % "stdout" "stderr") cut)]
           (is (= [2 2 0 ["203.0.113.7"]] (counted [a d b e f c] options)))))
@@ -67,7 +67,7 @@
     (doseq [options [{} {:slice-bytes 100, :workers 2}]]
       (testing (pr-str options)
         (is (= [3 3 0 ["203.0.113.7"]] (counted (concat [one] cut [one]) options)))
-        (testing "those of two streams each with its own"
+        (testing "parts of two streams are joined separately"
           (is (= [3 3 0 ["203.0.113.7"]] (counted (cons one (interleave cut (records "stderr" long-request))) options))))
         (testing "parts without their end are malformed"
           (is (= [2 1 1 ["203.0.113.7"]] (counted (cons one (pop cut)) options))))))
