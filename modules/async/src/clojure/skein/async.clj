@@ -318,7 +318,7 @@
   "Like `<!`, but throws the exception that ended `port`, the same object. That is the exception
   of a `go` or `async` block, or the cause with which a channel was closed."
   [port]
-  `(let [port# ~port] (rethrow port# (~(if (:ns &env) 'skein.impl.operations/<!-of-<? `port/<!-of-<?) port#)))) ; :ns: ClojureScript
+  `(let [port# ~port] (rethrow port# (~(if (:ns &env) 'skein.impl.operations/<!-of-<? `port/<!-of-<?) port#)))) ; :ns is there in ClojureScript
 
 (defn <??
   "Like `<!!`, but throws the exception that ended `port`, the same object; see `<?`.

@@ -7,7 +7,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 
 /**
- * Lincheck: whatever the schedule, a channel's answers are those of a queue used by one thread at a time.
+ * Lincheck: in every schedule, a channel's answers are those of a queue used by one thread at a time.
  * Checks I1 to I5. {@code put} and {@code take} may leave a waiter behind and then answer "waits".
  */
 @Param(name = "value", gen = IntGen.class, conf = "1:3")

@@ -9,7 +9,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 
 /**
- * Lincheck: an alts over two channels happens at one instant, wins at most once, and leaves no arm behind: Checks C1 and C2. Both
+ * Lincheck: an alts over two channels happens at one instant, wins at most once, and leaves no arm behind. Checks C1 and C2. Both
  * channels are unbuffered, so every value has to meet a take.
  */
 @Param(name = "value", gen = IntGen.class, conf = "1:2")

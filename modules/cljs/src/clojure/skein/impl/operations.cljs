@@ -88,7 +88,7 @@
   (throw (js/Error. (str "Assert failed: " operation " used not in (go ...) block"))))
 
 (defn <! [_port] (no-block! "<!"))
-(defn <!-of-<? [_port] (no-block! "<?")) ; what `<?` calls, so that it names itself
+(defn <!-of-<? [_port] (no-block! "<?")) ; `<?` calls this, so that the error names `<?`
 (defn >! [_port _value] (no-block! ">!"))
 (defn alts! [_ports & _opts] (no-block! "alts!"))
 

@@ -30,7 +30,8 @@
   C2. An operation that is withdrawn stays in the queue as a dead waiter. A queue that has grown
       twofold since it was last cleaned is cleaned, so that dead waiters never outnumber the
       live ones by more than 64.
-  C3. Others wait only behind a first one. Most channels never have more than that, and need no rings."
+  C3. The ring of waiters is empty unless there is a first waiter, which is in a field. Most channels
+      never have a second waiter, and need no ring."
   (:require
    [skein.impl.error :as error]
    [skein.rt.ring :as ring]))
@@ -76,7 +77,7 @@
     (.shift queue)))
 
 (defn- next-taker
-  "Removes takers up to the first live one, and returns that, or nil."
+  "Removes takers up to the first live one. Returns that one, or nil."
   [ch]
   (loop []
     (let [w (.-taker ch)]
@@ -85,7 +86,7 @@
         (if ^boolean (.live w) w (recur))))))
 
 (defn- next-putter
-  "Removes putters up to the first live one, and returns that, or nil."
+  "Removes putters up to the first live one. Returns that one, or nil."
   [ch]
   (loop []
     (let [w (.-putter ch)]
@@ -114,7 +115,7 @@
           (when ^boolean (.isClosed ch) (.end (.-buffer ch))))))))
 
 (deftype Channel [buffer origin ; or nil
-                  ;; The first who waits, and a ring of the others, or nil.
+                  ;; The first waiter of each kind, or nil, and a ring of the others, or nil.
                   ^:mutable taker ^:mutable takers
                   ^:mutable putter ^:mutable putters
                   ^:mutable closed?

@@ -8,8 +8,8 @@
 ;; small functions, and a park should become one piece of machine code.
 
 (defn- nils
-  "Returns an array of `n` nils. V8 gives arrays of `make-array` another type with the first object in them,
-  and then compiles again what uses them."
+  "Returns an array of `n` nils. V8 gives an array of `make-array` another type when the first object is
+  stored in it, and then compiles the code that uses it again."
   [n]
   (.fill (make-array n) nil))
 

@@ -21,7 +21,7 @@
   []
   (.now js/performance))
 
-(def ^:private soonest nil)         ; the first task, or nil: the queue may have some all the same
+(def ^:private soonest nil)         ; the first task, or nil: then the queue has the first one, if any
 (def ^:private queue (ring/ring 64)) ; the others
 (def ^:private pending? false) ; a drain is going to run
 (def ^:private marked? false)  ; a macro-task is going to begin a new turn

@@ -71,8 +71,8 @@
         (recur))))
   (set-timer!))
 
-;; What fills the channels that close at `at-ms`; see skein.rt.channel. A channel that has been closed earlier stays
-;; in `channels`; `n-live` are the others. `index`: in the heap, or -1.
+;; The origin of the channels that close at `at-ms`; see skein.rt.channel. A channel that was closed earlier stays in
+;; `channels`; `n-live` counts the others. `index` is the place in the heap, or -1.
 (deftype Moment [at-ms channels ^:mutable n-live ^:mutable index]
   Object
   (ask [_])
@@ -98,7 +98,7 @@
 (defn timeout
   "Returns a channel that closes after `delay-ms`; closing it cancels the timer."
   [delay-ms]
-  (assert (not (js/isNaN delay-ms)) "a timeout takes a number of milliseconds") ; NaN would keep the heap from its order
+  (assert (not (js/isNaN delay-ms)) "a timeout takes a number of milliseconds") ; NaN would break the order of the heap
   (let [at-ms (js/Math.ceil (+ (scheduler/now) delay-ms))
         known (.get moments at-ms)
         moment (if (some? known) known (new-moment! at-ms))

@@ -73,8 +73,8 @@
       (finally (.delete out)))))
 
 (defn run-in-node
-  "Runs the program at `path` in Node with `args`, of which those that begin with -- are for Node; returns what it
-  printed."
+  "Runs the program at `path` in Node with `args`. Those that begin with -- are options of Node. Returns what the
+  program printed."
   [path & args]
   (let [option? (fn [arg] (str/starts-with? arg "--"))]
     (run (vec (concat [(node)] (filter option? args) [path] (remove option? args))))))

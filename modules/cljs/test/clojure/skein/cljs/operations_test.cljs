@@ -220,7 +220,7 @@
         timeouts (mapv timeout mss)]
     (if (< (- (js/performance.now) begin) 5) timeouts (recur mss))))
 
-(defblock a-timeout-of-no-number-is-refused
+(defblock a-timeout-refuses-what-is-not-a-number
   (doseq [wrong [js/NaN js/undefined "soon"]]
     (is (re-find #"number of milliseconds" (str (try (timeout wrong) (catch :default e (ex-message e)))))))
   (is (nil? (<! (timeout 1)))))
@@ -276,7 +276,7 @@
     (>! x 1)
     (is (= 1 (<! out)))))
 
-(defblock a-tap-or-subscription-after-the-end-closes-unless-told-otherwise
+(defblock late-taps-and-subscriptions-close
   (let [source (chan) m (a/mult source) before (a/tap m (chan))]
     (a/close! source)
     (is (nil? (<! before)))

@@ -22,7 +22,7 @@
 ;; taps    atom of a vector of [channel close?], in the order in which they were made; nil before
 ;;         the first
 ;; change  channel that gets a value after each change of the taps
-;; ended   atom: whether the source has closed and its taps are being closed; a later tap closes itself
+;; ended   atom: whether the source has closed, and `run` closes its taps; a later `tap` closes its channel itself
 
 (defn- without [taps ch]
   (when taps (filterv (fn other [[c]] (not (identical? c ch))) taps)))
@@ -111,7 +111,7 @@
     (if (nil? before)
       (run h)
       (port/put! (:change h) true))
-    ;; `run` sets ended before it reads the taps, and this reads it after it has added one: one of them closes the tap.
+    ;; `run` sets ended and then reads the taps. `tap` adds one and then reads ended. So at least one of the two closes the tap.
     (when (and close? @(:ended h)) (port/close-as! ch (:source h)))
     nil))
 

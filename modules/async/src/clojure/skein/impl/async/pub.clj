@@ -12,7 +12,7 @@
 ;; A hub is a map of :source, :topic-fn, :buf-fn and
 ;;
 ;; :topics  atom of {topic [channel hub]}: each topic is a mult
-;; :ended   atom: whether the source has closed and the topics are being closed; a later subscription closes its own
+;; :ended   atom: whether the source has closed, and `run` closes the topics; a later `sub` closes its topic itself
 
 (defn- topic-of [h topic]
   (get @(:topics h) topic))

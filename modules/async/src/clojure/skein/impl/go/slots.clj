@@ -3,7 +3,7 @@
   "Where blocks begin that can be resumed or jumped to, and which locals must be
   in the frame there. `assign` adds to a program
 
-      :outs     [[id ...] ...]  for each block: where its exit may go to
+      :outs     [[id ...] ...]  for each block: the blocks that its exit may go to
       :arms     [id ...]        blocks that begin an arm of the emitted case, also as
                                 the set :arm?; the others are written inside their only
                                 predecessor
@@ -28,7 +28,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- targets
-  "The blocks that a block's exit may go to, as a vector."
+  "Returns a vector of the blocks that a block's exit may go to."
   [block]
   (let [exit (:exit block)]
     (case (nth exit 0 nil)
@@ -39,7 +39,7 @@
       [])))
 
 (defn- over-forms
-  "Reduces by `f` the forms of a block: those of its code, and those that its exit evaluates."
+  "Reduces the forms of a block with `f`: those of its code, then those that its exit evaluates."
   [f init block]
   (let [acc (reduce (fn entry [acc e] (f acc (nth e 1))) init (:code block))
         exit (:exit block)]
@@ -53,7 +53,8 @@
 
 (defn- reachable
   "The ids of the blocks that can be reached, each before those that it alone
-  leads to (reverse postorder). An id is on the list twice: negative, if the blocks after it have been visited."
+  leads to (reverse postorder). An id is on the list twice; the second time,
+  when the blocks after it have been visited, as -1 - id."
   [{:keys [blocks outs entry]}]
   (let [seen (boolean-array (count blocks))]
     (loop [todo (list entry), order ()]
@@ -152,7 +153,7 @@
       kept)))
 
 (defn- over-arms
-  "{id #{symbol}}: what `f` says of a block, and of those that stand inside its arm after it."
+  "{id #{symbol}}: the union of what `f` returns for a block and for the blocks after it inside its arm."
   [{:keys [outs arm?]} ids f]
   (reduce (fn block [m id]
             (assoc m id (reduce (fn inner [acc to] (if (contains? arm? to) acc (union acc (m to)))) (f id) (nth outs id))))

@@ -96,7 +96,7 @@
            (a/close! source)
            [(a/<!! c) (a/<!! d) (a/>!! e :open)])))
 
-(deftest a-tap-of-an-ended-mult-closes-unless-told-otherwise
+(deftest a-late-tap-closes-unless-close-is-false
   (let [source (a/chan) m (a/mult source), first-tap (a/tap m (a/chan 1))]
     (a/close! source)
     (is (nil? (await-port first-tap)))

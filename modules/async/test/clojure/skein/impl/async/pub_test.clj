@@ -93,7 +93,7 @@
     (a/close! c)
     (is (= [true true true] (within-deadline (mapv #(a/>!! source %) [1 1 1]))))))
 
-(deftest a-subscription-after-the-end-closes
+(deftest a-late-subscription-closes
   (let [source (a/chan) p (a/pub source identity), before (a/sub p 1 (a/chan 1))]
     (a/close! source)
     (is (nil? (await-port before)))

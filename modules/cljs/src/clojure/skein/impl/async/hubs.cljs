@@ -28,7 +28,8 @@
     done))
 
 (defn distribute
-  "Gives each value of `ch` to all channels of the volatile `taps`, {channel close?}. It is nil when `ch` has closed."
+  "Gives each value of `ch` to all channels of the volatile `taps`, {channel close?}. Sets `taps` to nil when `ch` has
+  closed."
   [ch taps]
   (go (loop []
         (if-some [v (<! ch)]
