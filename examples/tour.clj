@@ -41,7 +41,7 @@
 
 ;;; Errors arrive
 ;; An exception of a block is thrown again where its result is taken, through any number of blocks.
-;; The trace has no lines of Skein's own. It continues with where the failed block was started.
+;; The trace has no lines of Skein's own. It continues with the place where the failed block was started.
 
 (defn page [id]
   (async (if (pos? id) {:id id} (throw (ex-info "no such page" {:id id})))))

@@ -2,8 +2,8 @@
 ;; ./skein bench cljs [--none] [--rounds N]
 ;; ./skein bench cljs --limits
 ;; skein.async against cljs.core.async in Node: the same programs, each in a process of its own. The two libraries
-;; take turns program by program, as a machine can be half as fast for some seconds, and then a ratio of figures from
-;; different seconds means nothing. ns of the process's CPU time, and the median of the rounds' ratios. With --limits:
+;; take turns program by program. A machine can be half as fast for some seconds, and a ratio of figures from different
+;; seconds then means nothing. Prints ns of the process's CPU time, and the median of the rounds' ratios. With --limits:
 ;; skein.bench.limits, in Node and in a headless browser.
 (ns bench.cljs
   (:require
@@ -26,8 +26,8 @@
                    (str/replace "skein.bench.programs" "peer.bench.programs")))))
 
 (defn- figure
-  "Runs the program number `i` of those at `path`; returns [name ns], or nil if it has not ended in time or there is
-  none."
+  "Runs program number `i` of those at `path`. Returns [name ns], or nil if it did not end in time or there is no such
+  program."
   [path i]
   (let [[_ name ns-each] (re-find #"(?m)^(.+)\t([0-9.]+)$" (build/run-in-node path (str i)))]
     (when name [name (parse-double ns-each)])))

@@ -363,8 +363,8 @@
 (def ^:private ^:const slice-ns 3e5)
 
 (defn- excess
-  "Returns the median of what `skein` takes more than 1.05 times `serial`, in ns a call. They take turns, in slices of 0.3 ms, so each
-  difference is of two times that were taken under the same load. The one that begins changes from round to round."
+  "Returns the median of what `skein` takes more than 1.05 times `serial`, in ns a call. They take turns, in slices of 0.3 ms, so both
+  times of a difference are measured under the same load. The one that begins changes from round to round."
   ^double [skein serial ^double expected-ns]
   (let [batch (max 1 (long (/ (double slice-ns) expected-ns)))
         slice (fn [f] (/ (double (elapsed #(dotimes [_ batch] (f)))) batch))
@@ -376,7 +376,7 @@
       (double (nth (sort differences) (* 2 (long *rounds*)))))))
 
 (defn- small-rows
-  "What a small fold takes more than transduce and 5 %, in ns. How the JIT compiler divides its work differs from process to process,
+  "Prints what a small fold takes more than transduce and 5 %, in ns. The JIT compiler compiles them differently from process to process,
   so run it in several."
   []
   (println "skein - 1.05 transduce, in ns, median of differences in slices of 0.3 ms")
