@@ -60,7 +60,7 @@
       (when (and (pos? (compare one other)) (same-file? a b))
         (options/fail! (str one " and " other " can't both be " b))))
     (when (and save (Files/exists (path-of save) no-options) (not (Files/isRegularFile (path-of save) no-options)))
-      (options/fail! (str "--save replaces a file, and " save " is none")))))
+      (options/fail! (str "--save replaces a file, and " save " is not a file")))))
 
 ;;;; Writing
 

@@ -17,7 +17,7 @@
   1000)
 
 (defn- remembering
-  "Returns `f` of a text, which remembers its values: it tries some hundreds of patterns."
+  "Returns a function like `f`, of a text, that remembers its values. `f` tries some hundreds of patterns."
   [f]
   (let [known (ConcurrentHashMap.)
         look-up (reify Function (apply [_ text] (f (subs text 0 (min (count text) (long most-chars))))))]

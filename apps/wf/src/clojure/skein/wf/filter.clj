@@ -26,7 +26,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- bad! [kind text wanted]
-  (error/fail! :skein/bad-filter (str "--" (name kind) " " (error/preview text) " makes no sense: " wanted)
+  (error/fail! :skein/bad-filter (str "--" (name kind) " " (error/preview text) " is not valid: " wanted)
                {:filter kind, :value text}))
 
 (defn- parts [kind text]

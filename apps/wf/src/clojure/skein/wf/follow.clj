@@ -40,7 +40,7 @@
   [^String path]
   (let [file (File. path)]
     (when (or (= path "-") (and (.exists file) (not (.isFile file)) (not (.isDirectory file))))
-      (error/fail! :skein/bad-option (str "--follow needs files, and " path " is none; name the log itself") {:input path}))))
+      (error/fail! :skein/bad-option (str "--follow needs files, and " path " is not a file; name the log itself") {:input path}))))
 
 (defn- unreadable! [path e]
   (error/fail! :skein/file-unreadable (str "Can't read " path ": " (ex-message e) ".") {:path path}))

@@ -116,7 +116,7 @@
   [field extra]
   (when-let [instead (not-texts field)]
     (error/fail! :skein/bad-option
-                 (str field " is no text that lines can be told apart or matched by; there is " instead)
+                 (str field " is not a text, so lines can't be counted or matched by it; use " instead)
                  {:field field}))
   (column field extra))
 

@@ -17,7 +17,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private unknown
-  "The group of addresses that no database has, and of names of hosts, which are not resolved."
+  "The group of addresses that are in no database, and of names of hosts, which are not resolved."
   "unknown")
 
 (defn- reader ^Reader [^String path]

@@ -81,7 +81,7 @@
     (doseq [{:keys [name from format]} prepared
             :when (and (pos? (long from)) (= :w3c (:layout (formats format))))]
       (error/fail! :skein/bad-option
-                   (str name " has grown since it was counted, and what a line of a W3C log means may have been said before; count such a log when it grows no more")
+                   (str name " has grown since it was counted, and in a W3C log an earlier line names the fields; count such a log when it no longer grows")
                    {:path name}))
     (doseq [[part words] {:tallies "other tallies", :where "other conditions", :approx "another --approx", :anonymize? "another --anonymize"}
             :when (not= (part asked) (part saved))]

@@ -165,7 +165,7 @@
   [name]
   (or (seq (catalogue/of name))
       (error/fail! :skein/bad-log-format
-                   (str "--format-of knows no " (error/preview name) "; there are " (str/join ", " catalogue/servers))
+                   (str "--format-of does not know " (error/preview name) "; there are " (str/join ", " catalogue/servers))
                    {:format name})))
 
 (defn detect
