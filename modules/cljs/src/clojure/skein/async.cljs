@@ -30,8 +30,7 @@
 ;;;; Channels
 
 (defn buffer
-  "Returns a first-in first-out buffer for `n` values, n > 0; puts wait while it is full. Like
-  core.async's."
+  "Returns a first-in first-out buffer for `n` values, n > 0; puts wait while it is full. Like core.async's."
   [n]
   (impl/buffer n))
 
@@ -289,10 +288,7 @@
       Mux
       (muxch* [_] ch)
       Mult
-      (tap* [_ ch close?]
-        (argument/target ch)
-        (if @taps (vswap! taps assoc ch close?) (when close? (close! ch)))
-        nil)
+      (tap* [_ ch close?] (argument/target ch) (hubs/add taps ch close?))
       (untap* [_ ch] (vswap! taps dissoc ch) nil)
       (untap-all* [_] (vswap! taps empty) nil))))
 
@@ -397,28 +393,21 @@
   ([ch topic-fn buf-fn]
    (argument/source ch)
    (run! argument/function [topic-fn buf-fn])
-   (let [mults (volatile! {})
-         ended (volatile! false)
+   (let [mults (volatile! {}) ; nil when `ch` has closed
          of (fn of [topic]
               (or (get @mults topic)
                   (get (vswap! mults assoc topic (mult (chan (buf-fn topic)))) topic)))]
      (hubs/publish ch topic-fn
                    (fn source [topic] (some-> (get @mults topic) muxch*))
                    (fn closed [topic] (vswap! mults dissoc topic))
-                   (fn end []
-                     (vreset! ended true)
-                     (run! (fn [m] (close! (muxch* m))) (vals @mults))))
+                   (fn end [] (let [all (vals @mults)] (vreset! mults nil) (run! (comp close! muxch*) all))))
      (reify
        Mux
        (muxch* [_] ch)
        Pub
-       (sub* [_ topic ch close?]
-         (let [m (of topic)]
-           (tap m ch close?)
-           (when @ended (close! (muxch* m)))
-           ch))
+       (sub* [_ topic ch close?] (if @mults (tap (of topic) ch close?) (hubs/end ch close?)))
        (unsub* [_ topic ch] (when-some [m (get @mults topic)] (untap m ch)))
-       (unsub-all* [_] (vreset! mults {}))
+       (unsub-all* [_] (vswap! mults empty))
        (unsub-all* [_ topic] (vswap! mults dissoc topic))))))
 
 (defn sub

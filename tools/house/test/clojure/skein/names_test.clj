@@ -59,7 +59,7 @@
 (defn- code-files []
   (concat (project/clojure-files)
           (project/java-files)
-          (project/files ["deps.edn" ".clj-kondo/config.edn" "modules" "apps" "tools"] [".edn"])
+          (project/files ["deps.edn" ".clj-kondo/config.edn" "modules" "apps" "tools"] [".edn" ".cljs"])
           (project/files ["skein" ".ci/run"] ["skein" "run"])))
 
 (defn- text-files []

@@ -27,6 +27,18 @@
     (arrive)
     done))
 
+(defn end
+  "Closes a tap whose source has closed, unless it is to stay open. Returns `ch`."
+  [ch close?]
+  (when close? (close! ch))
+  ch)
+
+(defn add
+  "Adds a tap to `taps`; see `distribute`."
+  [taps ch close?]
+  (if @taps (vswap! taps assoc ch close?) (end ch close?))
+  nil)
+
 (defn distribute
   "Gives each value of `ch` to all channels of the volatile `taps`, {channel close?}. Sets `taps` to nil when `ch` has
   closed."
@@ -39,7 +51,7 @@
           (let [last-taps @taps]
             (vreset! taps nil)
             (doseq [[tap close?] last-taps]
-              (when close? (close! tap))))))))
+              (end tap close?)))))))
 
 ;;;; mix
 
