@@ -56,6 +56,7 @@ public final class CommonPart {
     private long hour;
     private long zone;
     private long zoneEnd = -1; // unlike any two bytes
+    private int ahead; // of UTC, in seconds
     private long minute;
     private long second;
 
@@ -107,7 +108,7 @@ public final class CommonPart {
         if (!numbers.whole(bytes, size, lineEnd)) return false;
         batch.size[row] = Math.max(0, numbers.value);
         batch.second[row] = second;
-        batch.zone[row] = time.zone;
+        batch.zone[row] = ahead;
         end = numbers.end;
         put(batch, Rows.CLIENT, row, at, head);
         put(batch, Rows.USER, row, head + 3, head + 4);
@@ -136,6 +137,7 @@ public final class CommonPart {
             hour = Bytes.load(bytes, at + 8);
             zone = Bytes.load(bytes, at + 16) & ~SECONDS_MASK;
             zoneEnd = Bytes.load(bytes, at + 24) & ZONE_MASK;
+            ahead = time.zone;
             minute = time.second - seconds;
         }
         second = minute + seconds;

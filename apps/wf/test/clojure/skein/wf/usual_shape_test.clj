@@ -79,3 +79,9 @@
 (deftest the-fast-path-agrees-on-broken-lines
   (doseq [seed (range 40) :let [random (Random. seed), lines (vec (repeatedly 100 #(broken random)))]]
     (is (= (counted lines general) (counted lines combined)) (str "seed " seed))))
+
+(deftest a-zone-is-that-of-its-own-line
+  (let [time (fn time [text] (line :time text))]
+    (with-log (str (str/join "\n" [(time "30/Mar/2006:10:00:00 -0700") (time "31/Feb/2006:10:00:00 +0500") (time "30/Mar/2006:10:00:01 -0700")]) "\n")
+      (fn [path]
+        (is (= 2 (:counted (analysis/analyse [path] {:tallies [], :where [[:from "2006-03-30T17:00:00Z"]]} {:log-format combined, :workers 1}))))))))
