@@ -4,6 +4,7 @@ package skein.wf;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.stream.IntStream;
 import skein.fold.files.Bytes;
 
 /**
@@ -56,10 +57,9 @@ public final class Analysis extends Accumulator<Analysis> {
     }
 
     private Tally newTally(int i) {
-        TallyPlan tally = plan.tallies().get(i);
-        int owner = plan.ownerOf(tally);
-        boolean owned = plan.tallies().stream().anyMatch(other -> plan.ownerOf(other) == i);
-        return new Tally(tally, owner < 0 ? null : tallies[owner], owned, plan.budget());
+        int owner = plan.ownerOf(i);
+        boolean owned = IntStream.range(0, tallies.length).anyMatch(other -> plan.ownerOf(other) == i);
+        return new Tally(plan.tallies().get(i), owner < 0 ? null : tallies[owner], owned, plan.budget());
     }
 
     @Override

@@ -33,14 +33,15 @@ public record AnalysisPlan(
     }
 
     /**
-     * Returns the index of an earlier tally that can share its table with {@code tally}, or -1. It counts all rows by the distinct column
-     * of {@code tally} alone. An entry has bits for one other tally, so only the first tally with that distinct column shares.
+     * Returns the index of an earlier tally that can share its table with the tally at {@code index}, or -1. It counts all rows by the
+     * distinct column of that tally alone. An entry has bits for one other tally, so only the first tally with that distinct column shares.
      */
-    int ownerOf(TallyPlan tally) {
+    int ownerOf(int index) {
+        TallyPlan tally = tallies.get(index);
         if (tally.distinct() < 0 || tally.limit() > 0) return -1;
         KeyPart field = new KeyPart(KeyPart.Kind.FIELD, tally.distinct(), 0);
         int owner = -1;
-        for (int i = 0; i < tallies.indexOf(tally); i++) {
+        for (int i = 0; i < index; i++) {
             TallyPlan other = tallies.get(i);
             if (other.distinct() == tally.distinct()) return -1;
             if (owner < 0 && other.key().equals(List.of(field)) && other.where().isEmpty() && other.distinct() < 0)

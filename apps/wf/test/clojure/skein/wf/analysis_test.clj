@@ -110,7 +110,10 @@
       (is (< 64 (count (expected "minute"))))
       (doseq [options [{} {:slice-bytes 500, :workers 3}]]
         (is (= expected (dissoc (rows [clients minutes missing] options) "client")))
-        (is (= expected (dissoc (rows [minutes clients missing] options) "client")))))))
+        (is (= expected (dissoc (rows [minutes clients missing] options) "client")))
+        (testing "two tallies that are the same to the engine"
+          (let [same (rows [clients minutes (assoc minutes :name "60 seconds" :by ["every-60"])] options)]
+            (is (= (expected "minute") (same "minute") (same "60 seconds")))))))))
 
 (deftest generated-logs-count-as-in-the-model
   (let [file (temp-file)
