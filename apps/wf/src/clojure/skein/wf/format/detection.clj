@@ -138,15 +138,19 @@
   [line]
   (vec (take 30 (distinct (map second (re-seq #"\"((?:[^\"\\]|\\.){1,60})\"\s*:" line))))))
 
-(defn- utf-16?
-  "Returns whether a file begins with the byte order mark of UTF-16, or with ASCII text in UTF-16."
+(defn- utf-16
+  "Returns iconv's name for the encoding of a file that begins with the byte order mark of UTF-16, or with ASCII text in UTF-16; or nil."
   [^bytes head]
-  (boolean (re-find #"(?s)^(?:\u00ff\u00fe|\u00fe\u00ff|(?:[ -~]\u0000){8}|(?:\u0000[ -~]){8})" (String. head "ISO-8859-1"))))
+  (condp re-find (String. head "ISO-8859-1")
+    #"^(?:\u00ff\u00fe|\u00fe\u00ff)" "UTF-16"
+    #"^(?:[ -~]\u0000){8}" "UTF-16LE"
+    #"^(?:\u0000[ -~]){8}" "UTF-16BE"
+    nil))
 
 (defn- unknown-format! [name ^bytes head]
-  (when (utf-16? head)
+  (when-let [encoding (utf-16 head)]
     (error/fail! :skein/unknown-format
-                 (str name " is a text in UTF-16. Convert it first, as in iconv -f UTF-16 -t UTF-8 " name " | skein wf -")
+                 (str name " is a text in UTF-16. Convert it first, as in iconv -f " encoding " -t UTF-8 " name " | skein wf -")
                  {:input name}))
   (let [^String line (first (lines-of head))
         keys (when (re-find #"^\s*\{" line) (json-keys line))]
