@@ -99,7 +99,7 @@ public final class Tail implements Closeable {
 
     /** Reads the next complete lines, if there are any. */
     public Event read() throws IOException {
-        setLines(0, current);
+        setLines(0, current.position);
         if (old != null) {
             if (append(old)) return Event.LINES;
             if (System.nanoTime() - oldUntil >= 0) {
@@ -116,8 +116,8 @@ public final class Tail implements Closeable {
         return isCurrent() || current.hasMore() ? Event.NOTHING : rotate();
     }
 
-    private void setLines(int to, Source source) {
-        slice = new Slice(bytes, 0, to, source.position, file);
+    private void setLines(int to, long position) {
+        slice = new Slice(bytes, 0, to, position, file);
     }
 
     private Event rotate() throws IOException {
@@ -161,7 +161,7 @@ public final class Tail implements Closeable {
         } else {
             source.carry.length = 0;
             source.carry.add(bytes, to, end - to);
-            setLines(to, source);
+            setLines(to, source.position - end);
         }
         return true;
     }
@@ -174,7 +174,7 @@ public final class Tail implements Closeable {
         Text carry = source.carry;
         reserve(carry.length);
         System.arraycopy(carry.bytes, 0, bytes, 0, carry.length);
-        setLines(carry.length, source);
+        setLines(carry.length, source.position - carry.length);
         carry.length = 0;
     }
 

@@ -3,6 +3,7 @@
   "Logs that grow, are rotated and are truncated: every line counts once."
   (:require
    [clojure.java.io :as io]
+   [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.deadline :refer [within-deadline]]
    [skein.wf.follow :as follow])
@@ -49,6 +50,21 @@
          (finally (deliver stop true)))
     @follower
     {:result @last-result, :events @events}))
+
+(deftest parts-of-a-line-are-joined-when-they-come-one-by-one
+  (let [part (fn part [tag text] (str "2024-10-10T13:55:00.1Z stdout " tag " " text "\n"))
+        [one two three four] (map (comp str/trim-newline line) [1 2 3 4])
+        file (doto (temp-log) (append! (str (part "F" one) (part "P" (subs two 0 30)))))
+        {:keys [result]}
+        (within-deadline
+          (following file (fn [await-lines]
+                            (await-lines 2)
+                            (append! file (str (part "F" (subs two 30)) (part "F" three)))
+                            (await-lines 3)
+                            (append! file (part "P" (subs four 0 40)))
+                            (await-lines 4)
+                            (append! file (part "F" (subs four 40))))))]
+    (is (= [4 0 {"/1" 1, "/2" 1, "/3" 1, "/4" 1}] [(:lines result) (:malformed result) (counts result)]))))
 
 (deftest old-and-new-lines-count-once
   (let [file (doto (temp-log) (append! (str (line 1) (line 2) "10.0.0.1 - - [30/Mar")))
