@@ -381,6 +381,13 @@
 
 ;;;; Errors
 
+(deftest a-loop-with-a-try-may-be-a-statement
+  ;; Clojure makes a bad class of a function with such a loop, so there is no plain form to compare with.
+  (is (= 2 (join (block (take-val (later 1)) (loop [x 0] (if (< x 3) (recur (+ 1 x)) (try x (catch Exception e x)))) 2))))
+  (same 2 (do (try (throw (ex-info (take-val (later "x")) {}))
+                   (catch Exception _ (loop [x 0] (if (< x 3) (recur (+ 1 x)) (try x (catch Exception _ x))))))
+              2)))
+
 (deftest unused-arguments-are-evaluated
   (let [c (Channel. nil)
         result (block (loop [x 0 unused 0]

@@ -206,6 +206,18 @@
 
 ;;;; Control
 
+(defn- loop-with-try? [form]
+  (let [ops (into #{} (comp (filter seq?) (map first)) (tree-seq coll? seq form))]
+    (and (contains? ops 'loop*) (contains? ops 'try))))
+
+(defn- dropped
+  "Returns b after code that evaluates `form`, which does not park, and drops its value."
+  [b form]
+  (if (constant? b form)
+    b
+    ;; As a statement, Clojure makes a bad class of a try without code in a loop. So that is the value of a local.
+    (emit b [(when (loop-with-try? form) (gensym "unused__")) form])))
+
 (defn- send-to
   "Ends the current block, sending the value of `form`, which doesn't park, to `dest`."
   [b form dest]
@@ -213,7 +225,7 @@
     (cond
       (= :return dest) (leave b [:return form])
       value? (leave b [:jump join (conj args form)])
-      :else (-> (if (constant? b form) b (emit b [nil form])) (leave [:jump join args])))))
+      :else (-> (dropped b form) (leave [:jump join args])))))
 
 (defn- run-if [b [_ test then else] dest]
   (let [[b test] (value b test)
@@ -398,14 +410,14 @@
   "Returns b after `form` has been evaluated and its value dropped."
   [b form]
   (if-not (mark/transformed? form)
-    (if (constant? b form) b (emit b [nil form]))
+    (dropped b form)
     (case (head form)
       (do let* letfn*) (let [[b last-form] (prefix b form)] (recur b last-form))
       (if case* try recur) (merged b form nil)
       loop* (if (::mark/loops (meta form))
               (merged b form nil)
-              (let [[b v] (native-loop b form)] (emit b [nil v])))
-      (let [[b v] (rebuild b form)] (if (constant? b v) b (emit b [nil v]))))))
+              (let [[b v] (native-loop b form)] (dropped b v)))
+      (let [[b v] (rebuild b form)] (dropped b v)))))
 
 ;;;; Thread bindings
 
