@@ -64,7 +64,7 @@
     :plots [{:kind :lines :x "blocking tasks" :panel :panel :log? true :title "milliseconds by blocking tasks"}]}
    {:id "e5" :name "sums" :title "Reducers, transducers, folds" :ns "lab.e5-sums" :libraries ["clojure" "skein"] :source :b2 :heap "1g"
     :protocol "The sum of the even numbers below 9 999 999, each incremented, of a range, a vector and an array of longs
-              (1 999 999 with --quick). The heap is a gigabyte that has been touched before.
+              (1 999 999 with --quick). The heap is 1 GB, which has been touched before.
               Published figures are of 4 cores with 8 hardware threads."
     :published {"reduce over a lazy seq" "range 600 ms, vector 555 ms", "reducers" "range 432 ms, vector 371 ms"
                 "reduce, fused by hand" "325 ms", "r/fold" "vector 145 ms"}
@@ -72,15 +72,15 @@
     :plots [{:kind :bars :y :row :panel :column :title "milliseconds"}]}
    {:id "e6" :name "pipelines" :title "Pipelines of channels" :ns "lab.e6-pipelines" :libraries async :source :b2
     :protocol "Numbers are generated, squared and summed over channels, in three forms; and five numbers go through four
-              transducers composed on one channel, which gives 37 and 65. Nanoseconds a number."
+              transducers composed on one channel, which gives 37 and 65. Figures are nanoseconds per number."
     :published {"two go loops" "no figure", "to-chan! and map" "no figure", "a transducer" "no figure"
                 "four transducers" "[37 65]"}
     :base {:column "Skein"}
     :plots [{:kind :bars :y :row :color :column :log? true}]}
    {:id "e7" :name "nested" :title "Nested asynchronous calls" :ns "lab.e7-nested" :libraries async :source :a
     :protocol "100 000 calls of a function that waits for itself, 20 deep (2000 calls with --quick). A block made by async begins on its
-              caller's thread: in Skein that is async, for core.async the article's macro is rebuilt, without its flaw: that
-              one loses the result when the body parks."
+              caller's thread. Skein has async; for core.async the article's macro is rebuilt, without its flaw: the original
+              loses the result when the body parks."
     :published {"go, one after the other" "11 933 ms", "async, one after the other" "879 ms"
                 "plain function, one after the other" "42.6 ms", "go, pmap" "2711 ms", "async, pmap" "500 ms"
                 "plain function, pmap" "314 ms", "async whose body parks 5 ms, once" "result lost"}
@@ -88,15 +88,15 @@
     :plots [{:kind :bars :y :row :color :column :log? true}]}
    {:id "e8" :name "wide-finder" :title "Wide Finder 2" :ns "lab.e8-wide-finder" :libraries ["skein"] :source :w
     :protocol "Five tallies of a made-up web server's log of 256 MB (12 MB with --quick). The three published designs are
-              rebuilt: strings, atoms of AtomicLongs that all threads share. Two faults are not: the original counts some
-              lines twice, 0.5 % of them on 1 GB, and a bad byte count ends its worker. Published figures are of a 45 GB log on
+              rebuilt, with strings, and atoms of AtomicLongs that all threads share. Two faults are left out: the original counts
+              some lines twice, 0.5 % of them on 1 GB, and a bad byte count ends its worker. Published figures are of a 45 GB log on
               a Sun T2000 with 32 hardware threads."
     :published {"1: pmap, small buffers, sort" "13 min 16 s", "2: large buffers, selection" "10 min 8 s"
                 "3: threads on a queue" "8 min 4 s"}
     :base {:row "skein wf"}
     :plots [{:kind :bars :y :row :panel :column :title "milliseconds"}]}
    {:id "e9" :name "downloads" :title "Many slow downloads" :ns "lab.e9-downloads" :libraries ["skein"] :source :v
-    :protocol "Downloads from a server on this machine that sends 500 kB/s on each connection and resets those beyond 256. Published
+    :protocol "Downloads from a server on this machine that sends 500 kB/s on each connection and resets all connections beyond 256. Published
               figures are of files of 6 MB and 12 cores; here they are of 25 kB (20 with --quick)."
     :published {"100 downloads" "map 1103 s, pmap 44 s, virtual map 11.1 s, virtual pmap 11.1 s"
                 "2000 downloads, window 128" "virtual pmap 45 s (window 512)"
@@ -105,8 +105,8 @@
     :plots [{:kind :bars :y :column :panel :row :title "milliseconds"}]}
    {:id "e10" :name "debugging" :title "Debugging" :ns "lab.e10-debugging" :libraries ["tools.trace-0.8.0" "skein"] :source :b3
     :protocol "A cond fails in two of its branches, three functions are traced while they call each other, a cond says which clause
-              fired, and printing is switched on for one dynamic extent. The published programs use tools.trace, and tell what
-              they print; there are no times."
+              fired, and printing is switched on for one dynamic extent. The published programs use tools.trace. The article
+              says what they print, and gives no times."
     :published {"(foo 24): the form that failed" "(first n)", "(foo nil): the form that failed" "(> n 40)"}
     :base {:column "Skein"}
     :plots []}])

@@ -96,8 +96,8 @@
        (head "Skein's lab" css)
        "<body>\n"
        (element "h1" "Skein’s lab")
-       (element "p" "Published experiments on concurrency in Clojure, run again on old and new versions of core.async, on Clojure's and the "
-                "JDK's own means, and on Skein. Times depend on the machine; ratios mostly do not.")
+       (element "p" "Published experiments on concurrency in Clojure, run again on old and new versions of core.async, on what Clojure and "
+                "the JDK offer, and on Skein. Times depend on the machine; ratios mostly do not.")
        (apply str (for [text [note missing] :when text] (element "p" {:class "bad"} (escape text))))
        (element "nav" (for [{:keys [experiment]} experiments]
                         (element "a" {:href (str "#" (:id experiment))}
