@@ -51,6 +51,9 @@ run_release() { # VERSION
     fail "the tag v$version names another commit, $tagged; choose a version that is not released, or check that commit out." 2
   old_version=$(sed -n 's/^  <version>\(.*\)<\/version>$/\1/p' "$root/pom.xml" | sed q)
   find_java javac
+  # Jars have the files' permissions, and times by the local clock.
+  umask 022
+  export TZ=UTC
   release=$root/target/release
   rm -rf "$release"
   mkdir -p "$release" "$state"
