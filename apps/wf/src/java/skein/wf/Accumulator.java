@@ -15,8 +15,6 @@ import skein.fold.spi.Slice;
  */
 public abstract class Accumulator<A extends Accumulator<A>> {
     private long inputBytes;
-    private long nextPosition; // where the last slice ended
-    private int nextFile = -1;
 
     /**
      * Counts the lines of a slice. A last line without a line feed gets one.
@@ -28,20 +26,17 @@ public abstract class Accumulator<A extends Accumulator<A>> {
     public final void add(Slice slice) throws IOException {
         if (slice.from == slice.to) return;
         inputBytes += slice.length();
-        boolean continued = slice.file == nextFile && slice.position == nextPosition;
-        nextFile = slice.file;
-        nextPosition = slice.position + slice.length();
         int to = slice.to;
         if (slice.bytes[to - 1] != '\n') slice.bytes[to++] = '\n';
-        addLines(slice.bytes, slice.from, to, slice.file, continued);
+        addLines(slice.bytes, slice.from, to, slice.file, slice.position);
     }
 
     /**
      * Counts the lines in {@code bytes[from, to)}, each of which ends with a line feed, of the file with number {@code file}.
      *
-     * @param continued whether these lines follow directly after the lines counted last
+     * @param position where the lines begin in the file
      */
-    protected abstract void addLines(byte[] bytes, int from, int to, int file, boolean continued) throws IOException;
+    protected abstract void addLines(byte[] bytes, int from, int to, int file, long position) throws IOException;
 
     /** Returns in how many parts another accumulator is merged, 1 or more; the largest should come first. */
     public abstract int parts();

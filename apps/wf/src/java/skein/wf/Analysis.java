@@ -4,6 +4,7 @@ package skein.wf;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.stream.IntStream;
 import skein.fold.files.Bytes;
 
@@ -20,7 +21,7 @@ public final class Analysis extends Accumulator<Analysis> {
     private final RowFilter[] filters;
     private final Tally[] tallies;
     private final RowSink sink;
-    private final PartialLines[] parts; // by format, null for those whose lines are whole
+    private final PartialLines[] parts; // by file, null for those whose lines are whole
     private final Text malformedLines = new Text(1 << 10);
     private final long[][] malformed; // [format][fault]
     private final long[] lines; // by format
@@ -45,7 +46,9 @@ public final class Analysis extends Accumulator<Analysis> {
         this.formats = formats.clone();
         batch = new Rows(plan.extraColumns(), plan.sinks() != null);
         scanners = plan.formats().stream().map(LogFormat::scanner).toArray(Scanner[]::new);
-        parts = plan.formats().stream().map(PartialLines::of).toArray(PartialLines[]::new);
+        parts = Arrays.stream(formats)
+                .mapToObj(format -> PartialLines.of(plan.formats().get(format)))
+                .toArray(PartialLines[]::new);
         filters = plan.filters().stream().map(RowFilter::copy).toArray(RowFilter[]::new);
         tallies = new Tally[plan.tallies().size()];
         for (int i = 0; i < tallies.length; i++) tallies[i] = newTally(i);
@@ -63,19 +66,19 @@ public final class Analysis extends Accumulator<Analysis> {
     }
 
     @Override
-    protected void addLines(byte[] bytes, int from, int to, int file, boolean continued) throws IOException {
+    protected void addLines(byte[] bytes, int from, int to, int file, long position) throws IOException {
         if (formats[file] != format) {
             format = formats[file];
             batch.clear(scanners[format].filled());
         }
-        Text joined = parts[format] == null ? null : join(parts[format], bytes, from, to, continued);
+        Text joined = parts[file] == null ? null : join(parts[file], bytes, from, to, position);
         if (joined == null) addWhole(bytes, from, to);
         else addWhole(joined.bytes, 0, joined.length);
     }
 
     /** Joins lines that were cut. A line without its end is malformed until the end comes. */
-    private Text join(PartialLines lines, byte[] bytes, int from, int to, boolean continued) {
-        if (!continued) lines.forget();
+    private Text join(PartialLines lines, byte[] bytes, int from, int to, long position) {
+        lines.continueAt(position);
         int before = lines.waiting();
         Text joined = lines.join(bytes, from, to);
         int more = lines.waiting() - before;

@@ -4,7 +4,7 @@ package skein.wf;
 import skein.fold.files.Bytes;
 
 /**
- * Joins the parts of a container's log lines. Runtimes cut lines of more than 16 kB, and lines of the other stream may stand between the
+ * Joins the parts of the lines of one container's log. Runtimes cut lines of more than 16 kB, and lines of the other stream may stand between the
  * parts. Kubernetes' runtimes tag the last part F and all others P. Docker ends only the last part with a line feed. A short line without
  * a line feed is not a part: it is the last one that a program wrote before it stopped. For one thread.
  */
@@ -16,6 +16,7 @@ final class PartialLines {
     /* The parts that were read of a line of stdout, and of a line of stderr. */
     private final Text[] waiting = {new Text(0), new Text(0)};
     private final Text joined = new Text(0);
+    private long end; // of the last lines in the file
     /* The results of find. */
     private boolean isError; // whether the line is one of stderr
     private boolean isPart;
@@ -33,9 +34,10 @@ final class PartialLines {
         return new PartialLines(wrapped.wrapper() == WrappedFormat.Wrapper.DOCKER);
     }
 
-    /** Forgets the parts of lines whose rest has not come. */
-    void forget() {
-        for (Text parts : waiting) parts.length = 0;
+    /** Forgets the parts of lines whose rest has not come, unless the last lines that were joined ended at {@code position}. */
+    void continueAt(long position) {
+        if (position != end) for (Text parts : waiting) parts.length = 0;
+        end = position;
     }
 
     /** Returns how many lines have not been read to their end. */
@@ -47,6 +49,7 @@ final class PartialLines {
 
     /** Returns {@code bytes[from, to)} with each joined line in the place of its last part; null if there is nothing to join. */
     Text join(byte[] bytes, int from, int to) {
+        end += to - from;
         if (waiting() == 0 && !hasPart(bytes, from, to)) return null;
         joined.length = 0;
         for (int at = from, next; at < to; at = next) {

@@ -31,15 +31,16 @@
   (into {} (map (fn [{[k] :key, [hits] :numbers}] [k hits])) rows))
 
 (defn- following
-  "Follows `file` while `f` runs, which gets a function that waits until so many lines are counted. Returns {:result :events}."
-  [^File file f & options]
+  "Follows `file`, or each of several, while `f` runs, which gets a function that waits until so many lines are counted. Returns
+  {:result :events}."
+  [file f & options]
   (let [stop (promise)
         results (LinkedBlockingQueue.)
         events (atom [])
         await-lines (fn await-lines [n]
                       (loop [] (when (< (long (:lines (.take results))) (long n)) (recur))))
         last-result (atom nil)
-        follower (future (follow/follow [(str file)] {:tallies [{:name "u", :title "", :by ["url"], :top Integer/MAX_VALUE}]}
+        follower (future (follow/follow (mapv str (flatten [file])) {:tallies [{:name "u", :title "", :by ["url"], :top Integer/MAX_VALUE}]}
                                         {:stopped? #(realized? stop)
                                          :linger-ms (or (first options) 30000)
                                          :on-formats (or (second options) identity)
@@ -64,6 +65,22 @@
                             (append! file (part "P" (subs four 0 40)))
                             (await-lines 4)
                             (append! file (part "F" (subs four 40))))))]
+    (is (= [4 0 {"/1" 1, "/2" 1, "/3" 1, "/4" 1}] [(:lines result) (:malformed result) (counts result)]))))
+
+(deftest parts-of-two-logs-are-joined-each-with-its-own
+  (let [part (fn part [tag text] (str "2024-10-10T13:55:00.1Z stdout " tag " " text "\n"))
+        [one two three four] (map (comp str/trim-newline line) [1 2 3 4])
+        [a b] [(doto (temp-log) (append! (part "F" one))) (doto (temp-log) (append! (part "F" two)))]
+        {:keys [result]}
+        (within-deadline
+          (following [a b] (fn [await-lines]
+                             (await-lines 2)
+                             (append! a (part "P" (subs three 0 30)))
+                             (await-lines 3)
+                             (append! b (part "P" (subs four 0 40)))
+                             (await-lines 4)
+                             (append! a (part "F" (subs three 30)))
+                             (append! b (part "F" (subs four 40))))))]
     (is (= [4 0 {"/1" 1, "/2" 1, "/3" 1, "/4" 1}] [(:lines result) (:malformed result) (counts result)]))))
 
 (deftest old-and-new-lines-count-once

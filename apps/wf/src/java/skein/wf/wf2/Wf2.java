@@ -66,7 +66,7 @@ public final class Wf2 extends Accumulator<Wf2> {
     }
 
     @Override
-    protected void addLines(byte[] bytes, int from, int to, int file, boolean continued) {
+    protected void addLines(byte[] bytes, int from, int to, int file, long position) {
         for (int at = from; at < to; ) {
             at = parse(bytes, at, to);
             countUrls(bytes);
