@@ -33,6 +33,16 @@
   (is (= :skein/block-too-large
          (refusal `(let [~'c (a/chan 1)] (go [~@(repeat 3600 '(<! c))]))))))
 
+;; The JVM refuses a method of more than 65535 bytes, in words that say nothing about the block.
+(deftest blocks-near-the-limit-are-compiled-or-refused
+  (are [n body] (contains? #{:compiled :skein/block-too-large}
+                           (refusal `(let [~'c nil] (fn [] (go ~body)) :compiled)))
+    1900 (vec (repeat 1900 '(<! c)))
+    1600 (zipmap (range 1600) (repeat '(<! c)))
+    1500 (let [names (repeatedly 1500 (partial gensym "n"))]
+           `(let [~@(interleave names (repeat '(<! c)))]
+              ~@(map (fn call [x] (list `list x 1)) names)))))
+
 (defn- nested [n wrap]
   (list `go (nth (iterate wrap '(<! (go 1))) n)))
 

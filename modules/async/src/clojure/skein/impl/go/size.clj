@@ -8,13 +8,13 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:const max-arm "What is more is cut at the next branch." 1200)
+(def ^:const max-arm "What is more is cut at the next branch." 2400)
 
-(def ^:const max-method "The JIT never compiles a method of more than 8000 bytes." 6000)
+(def ^:const max-method "The JIT never compiles a method of more than 8000 bytes." 7000)
 
 (def ^:const max-code "The JVM takes 65535 bytes of a method at most." 60000)
 
-(def ^:const slot "To load a local from its slot, or to store it there." 18)
+(def ^:const slot "To load a local from its slot, or to store it there." 27)
 
 (def ^:const clearing "To empty a run of slots." 14)
 
@@ -25,7 +25,7 @@
     (seq? form) (case (first form)
                   quote 2
                   (fn* reify*) 30
-                  (reduce (fn part [^long n x] (+ n (of x))) (if (keyword? (first form)) 40 4) form))
-    (map? form) (reduce-kv (fn pair [^long n k v] (+ n (of k) (of v))) 5 form)
+                  (reduce (fn part [^long n x] (+ n (of x))) (if (keyword? (first form)) 40 14) form))
+    (map? form) (reduce-kv (fn pair [^long n k v] (+ n 10 (of k) (of v))) 5 form)
     (coll? form) (reduce (fn part [^long n x] (+ n 5 (of x))) 5 form)
     :else 2))
