@@ -11,7 +11,7 @@
    [skein.impl.late :as late])
   (:import
    (clojure.lang IFn)
-   (skein.rt Alts Buffer Callback Channel ChannelFactory Late Port Runner)
+   (skein.rt Alts Buffer Callback Channel ChannelFactory Late Runner)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -70,20 +70,18 @@
     (on-foreign argument/closeable "chan of close!" port (late/close! port)))
   nil)
 
-(defn cause
-  "Returns the exception with which the channel `ch` was closed, or nil. Returns nil for a block's port, whose exception
-  is reported when the block ends."
-  ^Throwable [ch]
-  (when (and (instance? Channel ch) (not (instance? Port ch)))
-    (.thrown ^Channel ch)))
+(defn failed?
+  "Returns whether the channel `ch` was closed with a cause, or is the port of an `async` block that failed. Returns false
+  for the port of a `go` block, whose exception is reported when the block ends."
+  [ch]
+  (and (instance? Channel ch) (.isFailed ^Channel ch)))
 
 (defn close-as!
-  "Closes `to`, with the cause of `from`, if it has one."
+  "Closes `to`, with the exception of `from` if that has failed."
   [to from]
-  (let [cause (cause from)]
-    (if (and cause (instance? Channel to))
-      (.close ^Channel to cause)
-      (close! to))))
+  (if (and (failed? from) (instance? Channel to))
+    (.closeAs ^Channel to from)
+    (close! to)))
 
 (defn- on-caller [f]
   (with-meta f {:on-caller? true}))

@@ -30,8 +30,7 @@ public class Channel extends Lock {
      * hold this lock, or because the completion of a waiter is published by its owner's queue.
      *
      * The two queues are circular lists through Waiter.next and .prev, so that a waiter can be withdrawn
-     * from the middle at once. Differs from core.async's ManyToManyChannel, which leaves finished handlers
-     * in its lists and removes them later.
+     * from the middle at once.
      */
 
     /** How many takes, and how many puts, may wait in one channel. */
@@ -193,6 +192,13 @@ public class Channel extends Lock {
         close(Objects.requireNonNull(cause), null);
     }
 
+    /** Closes for the reason for which {@code from} was closed. What no code has read of {@code from} is kept for this channel. */
+    public void closeAs(Channel from) {
+        Object why = from.end;
+        if (why instanceof Failure failure) failure.keepFor(this);
+        close(Objects.requireNonNull(why), null);
+    }
+
     final void close(Runner runner) {
         close(CLOSED, runner);
     }
@@ -226,16 +232,12 @@ public class Channel extends Lock {
             if (taker.claim())
                 completed = Ring.append(completed, taker, b != null && b.count() > 0 ? b.remove() : null);
         }
-        if (b != null) closeBuffer(b);
-        return completed;
-    }
-
-    private static void closeBuffer(Buffer b) {
         try {
-            b.close();
+            if (b != null) b.close();
         } catch (Throwable t) { // a custom buffer's: the takes must still be completed
             Scheduler.uncaught(t);
         }
+        return completed;
     }
 
     /** The transducer has ended: every waiting put is accepted and dropped, and the channel closes. */
@@ -258,6 +260,11 @@ public class Channel extends Lock {
         Object why = end;
         if (why instanceof Failure failure) return failure.observe();
         return why instanceof Throwable cause ? cause : null;
+    }
+
+    /** Returns whether {@link #thrown} returns an exception, and no handler has been told of it. */
+    public boolean isFailed() {
+        return end instanceof Throwable || end instanceof Failure failure && !failure.isTold();
     }
 
     /** Returns the port that an alts returns if it chooses this channel. */
@@ -473,19 +480,12 @@ public class Channel extends Lock {
 
     /** Returns how many takes wait. Counts them one by one. */
     public final int takerCount() {
-        return count(true);
+        return waiters(true).size();
     }
 
     /** Returns how many puts wait. Counts them one by one. */
     public final int putterCount() {
-        return count(false);
-    }
-
-    private int count(boolean takes) {
-        lock();
-        int n = Ring.count(takes ? takers : putters);
-        unlock();
-        return n;
+        return waiters(false).size();
     }
 
     /** Returns the waiters that wait to take ({@code takes}) or to put, the longest-waiting first. */

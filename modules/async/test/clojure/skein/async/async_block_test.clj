@@ -6,7 +6,8 @@
    [skein.async :as a :refer [<! <!! <? <?? async go]]
    [skein.deadline :refer [await-port within-deadline]])
   (:import
-   (java.util.concurrent CountDownLatch)))
+   (java.util.concurrent CountDownLatch TimeUnit)
+   (skein.rt.watch Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -49,21 +50,37 @@
     (is (nil? (await-port p)))
     (is (= "seen nowhere" (try (<?? p) (catch Exception e (ex-message e)))))))
 
-(deftest an-unobserved-failure-is-reported-once
+(defn- reports-of
+  "Calls `f`, which fails with `boom`. Returns what the uncaught-exception handler has got of it once it has got something."
+  [boom f]
   (let [seen (CountDownLatch. 1)
         reports (atom [])
-        before (Thread/getDefaultUncaughtExceptionHandler)
-        boom (ex-info "nobody asks" {})]
+        before (Thread/getDefaultUncaughtExceptionHandler)]
     (Thread/setDefaultUncaughtExceptionHandler
       (reify Thread$UncaughtExceptionHandler
         (uncaughtException [_ _ t]
           (when (identical? t boom) (swap! reports conj t) (.countDown seen)))))
     (try
-      ((fn [] (async (throw boom)) nil))
+      (f)
       (within-deadline
-        (while (not (.await seen 10 java.util.concurrent.TimeUnit/MILLISECONDS)) (System/gc)))
-      (is (= [boom] @reports))
+        (while (not (.await seen 10 TimeUnit/MILLISECONDS)) (System/gc)))
+      @reports
       (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
+
+(deftest an-unobserved-failure-is-reported-once
+  (let [boom (ex-info "nobody asks" {})]
+    (is (= [boom] (reports-of boom (fn [] (async (throw boom)) nil))))
+    (is (= [boom] (reports-of boom (fn [] (<!! (a/pipe (async (throw boom)) (a/chan))))))
+        "nobody asks the channel to which the port was piped")))
+
+(deftest a-failure-that-is-passed-on-stays-until-all-that-have-it-are-garbage
+  (let [boom (ex-info "asked late" {})
+        sentinel (ex-info "asked never" {})
+        out (a/pipe (async (throw boom)) (a/chan))]
+    (<!! out)
+    (is (= [sentinel] (reports-of sentinel (fn [] (async (throw sentinel)) nil))) "garbage has been collected")
+    (is (identical? boom (try (<?? out) (catch Exception e e))))
+    (is (not-any? #{boom} (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last))))))
 
 (defn- nested [n] (async (if (pos? (long n)) (inc (long (<! (nested (dec (long n)))))) 0)))
 (defn- nested-parking [n]

@@ -57,8 +57,14 @@
   []
   (doto (a/chan 1) (a/put! 1) (channels/close-with! boom)))
 
+(defn- failed-block
+  "Returns the port of an `async` block that has failed with boom."
+  []
+  (a/async (throw boom)))
+
 (deftest a-cause-goes-from-channel-to-channel
-  (doseq [[what out] {"pipe" (a/pipe (failed) (a/chan 1))
+  (doseq [failed [failed failed-block]
+          [what out] {"pipe" (a/pipe (failed) (a/chan 1))
                       "split" (let [[odd even] (a/split odd? (failed))] (a/pipe odd even))
                       "take" (a/take 2 (failed))
                       "merge" (a/merge [(a/to-chan! [1]) (failed)])
@@ -74,12 +80,20 @@
   (is (nil? (within-deadline (let [out (a/pipe (failed) (a/chan 1) false)] (a/<!! out) (a/poll! out)))) "what stays open"))
 
 (deftest a-partial-reduction-is-no-result
-  (doseq [reduction [#(a/reduce + 0 %) #(a/transduce (map inc) + 0 %) #(a/into [] %)]
+  (doseq [failed [failed failed-block]
+          reduction [#(a/reduce + 0 %) #(a/transduce (map inc) + 0 %) #(a/into [] %)]
           :let [port (volatile! nil)]]
     (is (identical? boom (second (await-uncaught #{boom} #(vreset! port (reduction (failed)))))))
     (is (identical? boom (within-deadline (thrown-by #(a/<?? @port))))))
   (is (= [1] (within-deadline (a/<!! (a/into [] (a/go 1))))))
   (is (= 1 (within-deadline (a/<!! (a/reduce (fn [_ v] (reduced v)) 0 (failed))))) "what had enough did not fail"))
+
+;; As in core.async: the uncaught-exception handler has the exception of a `go` block, and channels do not.
+(deftest a-failed-go-block-has-no-values
+  (doseq [[expected values] {[] #(a/into [] %), [:none] #(a/into [:none] (a/pipe % (a/chan)))}
+          :let [port (volatile! nil)]]
+    (is (identical? boom (second (await-uncaught #{boom} #(vreset! port (values (a/go (throw boom))))))))
+    (is (= expected (within-deadline (a/<?? @port))))))
 
 (deftest the-first-close-counts
   (let [c (doto (a/chan) a/close! (channels/close-with! boom))

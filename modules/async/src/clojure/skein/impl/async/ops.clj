@@ -12,7 +12,9 @@
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.impl.port :as port :refer [<! >! alts! chan close! defblock]]
-   [skein.impl.threads :as threads]))
+   [skein.impl.threads :as threads])
+  (:import
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 
@@ -94,7 +96,7 @@
           (if (nil? v)
             (recur (filterv (fn other [c] (not (identical? c ch))) open))
             (when (>! out v) (recur open))))))
-    (finally (port/close-as! out (first (filter port/cause chs))))))
+    (finally (port/close-as! out (first (filter port/failed? chs))))))
 
 (defn- sources [what chs]
   (check/collection (str "chs of " what) chs)
@@ -134,7 +136,7 @@
           (when (every? some? args)
             (when (>! out (some-value (apply f args) 'map "as the function's result"))
               (recur)))))
-      (finally (port/close-as! out (first (filter port/cause chs)))))))
+      (finally (port/close-as! out (first (filter port/failed? chs)))))))
 
 (defn map
   "See skein.async/map."
@@ -195,12 +197,12 @@
 ;;;; Into a value
 
 (defblock ^:private reduce-block
-  "The block of `reduce` and `transduce`. If `ch` was closed with a cause, throws it: some values may be missing."
+  "The block of `reduce` and `transduce`. If `ch` has failed, throws its exception: some values may be missing."
   [f complete init ch]
   (loop [acc init]
     (let [v (<! ch)]
       (if (nil? v)
-        (if-some [cause (port/cause ch)] (throw cause) (complete acc))
+        (if (port/failed? ch) (throw (.thrown ^Channel ch)) (complete acc))
         (let [acc (f acc v)]
           (if (reduced? acc) (complete @acc) (recur acc)))))))
 

@@ -2,11 +2,12 @@
 package skein.rt.watch;
 
 import java.lang.ref.Cleaner;
+import java.util.concurrent.atomic.AtomicInteger;
 import skein.rt.World;
 import skein.rt.schedule.Scheduler;
 
 /**
- * An exception that is kept until code reads it. If none has when the exception's carrier is garbage, it goes to the
+ * An exception that is kept until code reads it. If none has when all of the exception's carriers are garbage, it goes to the
  * uncaught-exception handler, once.
  */
 public final class Failure implements Runnable {
@@ -16,15 +17,17 @@ public final class Failure implements Runnable {
     }
 
     private final Throwable thrown;
+    private final AtomicInteger carriers; // how many are not garbage yet; 0: the handler has been told
     private volatile boolean observed; // written by a thread that reads it, read by the cleaner's thread
 
-    private Failure(Throwable thrown) {
+    private Failure(Throwable thrown, int carriers) {
         this.thrown = thrown;
+        this.carriers = new AtomicInteger(carriers);
     }
 
     /** Keeps {@code thrown} for {@code carrier}. */
     public static Failure of(Object carrier, Throwable thrown) {
-        Failure failure = new Failure(thrown);
+        Failure failure = new Failure(thrown, 1);
         World world = World.current();
         if (world == null) Reports.CLEANER.register(carrier, failure);
         else world.kept(thrown, () -> failure.observed);
@@ -33,7 +36,18 @@ public final class Failure implements Runnable {
 
     /** Keeps {@code thrown}, which the caller gives to the handler. */
     public static Failure told(Throwable thrown) {
-        return new Failure(thrown);
+        return new Failure(thrown, 0);
+    }
+
+    /** Returns whether the handler has been told. */
+    public boolean isTold() {
+        return carriers.get() == 0;
+    }
+
+    /** Keeps the exception for one more carrier, from which code may read it. */
+    public void keepFor(Object carrier) {
+        carriers.incrementAndGet();
+        Reports.CLEANER.register(carrier, this);
     }
 
     /** Returns the exception, and marks it as observed. */
@@ -42,9 +56,9 @@ public final class Failure implements Runnable {
         return thrown;
     }
 
-    /** Called when the carrier is garbage. */
+    /** Called when a carrier is garbage. */
     @Override
     public void run() {
-        if (!observed) Scheduler.uncaught(thrown);
+        if (carriers.decrementAndGet() == 0 && !observed) Scheduler.uncaught(thrown);
     }
 }
