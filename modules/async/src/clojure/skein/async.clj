@@ -292,10 +292,10 @@
 
 (defmacro async
   "Runs the body as a block that starts at once on this thread, and stays on it until the first
-  park that has to wait. Returns a port like that of `go`.
-
-  If the body throws, the port closes, and `<?` and `<??` rethrow the exception. If nobody
-  takes it, the uncaught-exception handler gets it when the port is garbage.
+  park that has to wait. So a body that blocks first blocks its caller: use `go` for that.
+  Returns a port like that of `go`. If the body throws, the port closes, and `<?` and `<??`
+  rethrow the exception. If nobody takes it, the uncaught-exception handler gets it when the
+  port is garbage or the JVM ends.
 
       (<!! (async (* 6 7)))
       ;=> 42"

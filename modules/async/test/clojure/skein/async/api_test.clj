@@ -6,10 +6,8 @@
    [clojure.set :as set]
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
-   [skein.async])
-  (:import
-   (java.util List)
-   (java.util.concurrent TimeUnit)))
+   [skein.async]
+   [skein.fresh-jvm :as fresh-jvm]))
 
 (set! *warn-on-reflection* true)
 
@@ -56,16 +54,7 @@
 (defn- fresh-jvm
   "What a new JVM, with these options, prints for the form."
   [form & options]
-  (let [^List command (concat [(str (System/getProperty "java.home") "/bin/java")]
-                              options
-                              ["-cp" (System/getProperty "java.class.path")
-                               "clojure.main" "-e" (pr-str form)])
-        process (-> (ProcessBuilder. command)
-                    (.redirectErrorStream true)
-                    .start)
-        out (slurp (.getInputStream process))]
-    (.waitFor process 1 TimeUnit/MINUTES)
-    (str/trim out)))
+  (fresh-jvm/output options ["-e" (pr-str form)]))
 
 (deftest loading-it-loads-little-and-starts-no-thread
   (is (= "[() true]"

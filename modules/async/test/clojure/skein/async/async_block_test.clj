@@ -2,9 +2,11 @@
 (ns skein.async.async-block-test
   "`async` starts at once on the caller's thread, gives a port like go's, and its errors arrive."
   (:require
+   [clojure.string :as str]
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! <!! <? <?? async go]]
-   [skein.deadline :refer [await-port within-deadline]])
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.fresh-jvm :as fresh-jvm])
   (:import
    (java.util.concurrent CountDownLatch TimeUnit)
    (skein.rt.watch Failures Failures$Uncaught)))
@@ -81,6 +83,17 @@
     (is (= [sentinel] (reports-of sentinel (fn [] (async (throw sentinel)) nil))) "garbage has been collected")
     (is (identical? boom (try (<?? out) (catch Exception e e))))
     (is (not-any? #{boom} (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last))))))
+
+(deftest what-nobody-has-read-is-reported-when-the-jvm-ends
+  (let [printed (fresh-jvm/output
+                  [] ["-e" (pr-str '(do (require '[skein.async :as a])
+                                        (def unread (a/async (throw (ex-info "never taken" {}))))
+                                        (def read (a/async (throw (ex-info "rethrown" {}))))
+                                        (println (try (a/<?? read) (catch Exception e (ex-message e)))
+                                                 (a/<!! (a/async (throw (ex-info "taken as nil" {})))))))])]
+    (is (str/includes? printed "rethrown nil"))
+    (is (= ["never taken" "taken as nil"]
+           (sort (map second (re-seq #"ExceptionInfo: (.*) \{}" printed)))))))
 
 (defn- nested [n] (async (if (pos? (long n)) (inc (long (<! (nested (dec (long n)))))) 0)))
 (defn- nested-parking [n]

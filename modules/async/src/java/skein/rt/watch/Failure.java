@@ -2,18 +2,30 @@
 package skein.rt.watch;
 
 import java.lang.ref.Cleaner;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import skein.rt.World;
 import skein.rt.schedule.Scheduler;
 
 /**
- * An exception that is kept until code reads it. If none has when all of the exception's carriers are garbage, it goes to the
- * uncaught-exception handler, once.
+ * An exception that is kept until code reads it. If none has when all of the exception's carriers are garbage, or when the JVM
+ * ends, it goes to the uncaught-exception handler, once.
  */
 public final class Failure implements Runnable {
     /** Loaded, with its cleaner's thread, when the first failure is kept. */
     private static final class Reports {
         static final Cleaner CLEANER = Cleaner.create();
+        static final Set<Failure> WITH_CARRIERS = ConcurrentHashMap.newKeySet();
+
+        static {
+            try {
+                Runtime.getRuntime()
+                        .addShutdownHook(new Thread(() -> WITH_CARRIERS.forEach(Failure::report), "skein-failures"));
+            } catch (IllegalStateException e) {
+                // The JVM is ending already: what fails now is not reported.
+            }
+        }
     }
 
     private final Throwable thrown;
@@ -29,8 +41,10 @@ public final class Failure implements Runnable {
     public static Failure of(Object carrier, Throwable thrown) {
         Failure failure = new Failure(thrown, 1);
         World world = World.current();
-        if (world == null) Reports.CLEANER.register(carrier, failure);
-        else world.kept(thrown, () -> failure.observed);
+        if (world == null) {
+            Reports.WITH_CARRIERS.add(failure);
+            Reports.CLEANER.register(carrier, failure);
+        } else world.kept(thrown, () -> failure.observed);
         return failure;
     }
 
@@ -59,6 +73,12 @@ public final class Failure implements Runnable {
     /** Called when a carrier is garbage. */
     @Override
     public void run() {
-        if (carriers.decrementAndGet() == 0 && !observed) Scheduler.uncaught(thrown);
+        if (carriers.decrementAndGet() > 0) return;
+        Reports.WITH_CARRIERS.remove(this);
+        report();
+    }
+
+    private void report() {
+        if (!observed) Scheduler.uncaught(thrown);
     }
 }
