@@ -170,9 +170,14 @@
 
 ;;;; Waiting, in a block
 
-(defn- check-in-block [op]
+(defn- check-in-block
+  "Throws core.async's error unless a block runs here. The name of the operation for threads has the last character twice."
+  [op]
   (when-not (Runner/inBlock)
-    (throw (AssertionError. (str "Assert failed: " op " used not in (go ...) block\nnil")))))
+    (throw (AssertionError.
+             (str "Assert failed: " op " used not in (go ...) block\nnil\n"
+                  op " parks a block, but no go or async block runs here. On a thread, such as a REPL's, use " op (last op) "."
+                  " A lazy sequence must be realized in the block: use mapv or doall.")))))
 
 (defn <!
   "See skein.async/<!."

@@ -51,15 +51,25 @@
 (defn- message [f]
   (try (f) (catch AssertionError e (.getMessage e))))
 
+(defn- refusal
+  "What Skein says where there is no block: core.async's two lines, and what to do."
+  [op on-a-thread]
+  (str "Assert failed: " op " used not in (go ...) block\nnil\n"
+       op " parks a block, but no go or async block runs here. On a thread, such as a REPL's, use " on-a-thread "."
+       " A lazy sequence must be realized in the block: use mapv or doall."))
+
 (deftest on-a-thread-without-a-block-they-are-refused
-  (is (= "Assert failed: <! used not in (go ...) block\nnil" (message #(<! (a/chan)))))
-  (is (= "Assert failed: >! used not in (go ...) block\nnil" (message #(>! (a/chan) 1))))
-  (is (= "Assert failed: alts! used not in (go ...) block\nnil" (message #(alts! [(a/chan)]))))
-  (is (= "Assert failed: <? used not in (go ...) block\nnil" (message #(a/<? (a/chan)))))
-  (is (= "Assert failed: <! used not in (go ...) block\nnil"
-         (await-port (a/io-thread (message #(<! (a/chan)))))))
-  (is (= "Assert failed: <! used not in (go ...) block\nnil"
+  (is (= (refusal "<!" "<!!") (message #(<! (a/chan)))))
+  (is (= (refusal ">!" ">!!") (message #(>! (a/chan) 1))))
+  (is (= (refusal "alts!" "alts!!") (message #(alts! [(a/chan)]))))
+  (is (= (refusal "<?" "<??") (message #(a/<? (a/chan)))))
+  (is (= (refusal "<!" "<!!") (await-port (a/io-thread (message #(<! (a/chan)))))))
+  (is (= (refusal "<!" "<!!")
          (let [result (promise)]
            (a/take! (later 1) (fn [_] (deliver result (message #(<! (a/chan))))) false)
            @result))
-      "nor in a callback"))
+      "nor in a callback")
+  (is (= (refusal "<!" "<!!")
+         (let [unread (await-port (go (map <! [(later 1)])))]
+           (message #(doall unread))))
+      "nor in a lazy sequence that leaves its block"))
