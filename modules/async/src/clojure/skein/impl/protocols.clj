@@ -6,6 +6,7 @@
   for core.async work here. Skein's own channels implement them too, but Skein's operations
   call those directly."
   (:require
+   [skein.impl.error]
    [skein.impl.once :refer [defprotocol-once]])
   (:import
    (java.util.concurrent.locks Lock)

@@ -83,5 +83,10 @@
                 ". Start the program with a newer Java: put its bin folder first on the PATH.")
            {:java feature})))
 
-;; This runs before a class of Skein is loaded; an older Java's own error would say less.
-(check-java (.feature (Runtime/version)) (System/getProperty "java.home"))
+;; This runs before a class of Skein is loaded; an older Java's own error would say less. So each namespace that imports such a
+;; class requires this one first, often through others. After a failure the next `require` says the same again.
+(try
+  (check-java (.feature (Runtime/version)) (System/getProperty "java.home"))
+  (catch Exception e
+    (internals/unloaded! 'skein.impl.error)
+    (throw e)))

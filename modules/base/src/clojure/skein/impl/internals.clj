@@ -7,7 +7,8 @@
   * the compiler: `compiling` `set-locals!` `macroexpand-once` `class-named` `analyze`
     `type-being-defined` `in-function?` `eval-with-loader`
   * the compiler's records of locals: `local` `primitive-expression` and their readers
-  * names: `demunged` `multimethod-name`"
+  * names: `demunged` `multimethod-name`
+  * namespaces: `unloaded!`"
   (:import
    (clojure.lang Compiler Compiler$C Compiler$HostExpr Compiler$LocalBinding Compiler$MethodParamExpr MultiFn Reflector)
    (java.util IdentityHashMap)))
@@ -129,3 +130,11 @@
   [mm]
   (let [field (.getDeclaredField MultiFn "name")]
     (if (.trySetAccessible field) (.get field mm) "multimethod")))
+
+;;;; Namespaces
+
+(defn unloaded!
+  "Makes the next `require` load the namespace called `ns-name`, as if it had not been tried. Clojure notes a namespace at its
+  ns form, also if the rest of the file then throws."
+  [ns-name]
+  (dosync (commute @#'clojure.core/*loaded-libs* disj ns-name)))

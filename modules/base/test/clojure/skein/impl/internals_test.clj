@@ -126,3 +126,11 @@
 
 (deftest multimethods-have-names
   (is (= "a-multimethod" (internals/multimethod-name a-multimethod)) "trace: a traced multimethod's errors call it another name"))
+
+;;;; Namespaces
+
+(deftest a-namespace-can-be-loaded-again
+  (internals/unloaded! 'skein.impl.internals-test)
+  (is (not (contains? (loaded-libs) 'skein.impl.internals-test))
+      "with an old Java, the second require says that a namespace was not found")
+  (dosync (commute @#'clojure.core/*loaded-libs* conj 'skein.impl.internals-test)))

@@ -2,6 +2,8 @@
 (ns skein.fold.arity
   "What is meant as a function, and of how many arguments: `function?` `takes?` `combines?`."
   {:no-doc true}
+  (:require
+   [skein.impl.error])
   (:import
    (clojure.lang Fn IFn MultiFn Var)
    (skein.fold.engine Stages)))
