@@ -39,7 +39,9 @@ list_lanes() {
 }
 
 add_module() { # FOLDER
-  class_path=$class_path:$1/src/clojure:$1/target/classes
+  class_path=$class_path:$1/src/clojure
+  [ ! -d "$1/src/resources" ] || class_path=$class_path:$1/src/resources # for clj-kondo, which searches class paths
+  class_path=$class_path:$1/target/classes
   sources=$sources$newline$1/src$newline$1/pom.xml
 }
 
@@ -160,10 +162,14 @@ maven_failed() {
   fail "the build failed: ${error:-Maven gave no reason}. Its log: $log"
 }
 
+need_maven() { # WHY
+  command -v mvn >/dev/null 2>&1 ||
+    fail "$1, and there is no Maven (mvn) on PATH; install Maven 3.8 or newer (Debian: apt install maven, macOS: brew install maven)."
+}
+
 # Maven runs on the JDK found here too, so the pom's toolchain accepts it in any folder.
 build_base() {
-  command -v mvn >/dev/null 2>&1 ||
-    fail "the project must be built, and there is no Maven (mvn) on PATH; install Maven 3.8 or newer (Debian: apt install maven, macOS: brew install maven)."
+  need_maven 'the project must be built'
   find_java javac
   progress "building with JDK $java_version (the first build fetches Clojure and Maven's plugins)"
   : >"$state/base.new"

@@ -38,19 +38,24 @@ release_sums() { # REPOSITORY
 
 run_release() { # VERSION
   version=${1-}
+  [ $# -le 1 ] || fail "release takes one version, not '$*'." 2
   case $version in
     '' | -h | --help) printf '%s\n' "$release_help" && exit 0 ;;
     *-SNAPSHOT) fail "$version is not a release; leave out -SNAPSHOT." 2 ;;
-    [0-9]*.[0-9]*.[0-9]*) ;;
-    *) fail "'$version' is not a version; use three numbers, such as 0.1.0 or 0.1.0-beta1." 2 ;;
   esac
+  printf '%s\n' "$version" | grep -Eqx '[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?' ||
+    fail "'$version' is not a version; use three numbers, such as 0.1.0 or 0.1.0-beta1." 2
+  command -v git >/dev/null || fail "there is no git on PATH, and a release is built from a commit; install git."
   commit=$(cd "$root" && git rev-parse HEAD 2>/dev/null) || fail "$root is not a git checkout; a release is built from a commit." 2
   [ -z "$(cd "$root" && git status --porcelain)" ] || fail "commit or stash your changes first; a release is built from a commit." 2
   tagged=$(cd "$root" && git rev-parse -q --verify "v$version^{commit}" || :)
   [ -z "$tagged" ] || [ "$tagged" = "$commit" ] ||
     fail "the tag v$version names another commit, $tagged; choose a version that is not released, or check that commit out." 2
   old_version=$(sed -n 's/^  <version>\(.*\)<\/version>$/\1/p' "$root/pom.xml" | sed q)
+  need_maven 'a release is built by Maven'
   find_java javac
+  [ -z "${SKEIN_SIGN-}" ] || gpg --batch --list-secret-keys "$SKEIN_SIGN" >/dev/null 2>&1 ||
+    fail "gpg has no secret key '$SKEIN_SIGN', or there is no gpg; 'gpg --list-secret-keys' lists the keys that SKEIN_SIGN can name." 2
   # Jars have the files' permissions, and times by the local clock.
   umask 022
   export TZ=UTC

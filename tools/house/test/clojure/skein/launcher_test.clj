@@ -18,7 +18,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private deadline-s 60)
+(def ^:private deadline-s 300)
 
 ;;;; Folders and files
 
@@ -114,7 +114,7 @@
   (^File [] (project! "project"))
   (^File [folder-name]
    (let [project (sandbox folder-name)]
-     (doseq [path ["skein" "tools/build/app.clj" "tools/build/jdk.sh" "tools/build/build.sh"]]
+     (doseq [path ["skein" "tools/build/app.clj" "tools/build/jdk.sh" "tools/build/build.sh" "tools/build/release.sh"]]
        (copy! path (io/file project path)))
      (write! (io/file project "pom.xml") "<modules>" "  <module>apps/wf</module>" "  <module>tools/house</module>" "</modules>")
      (doseq [module ["apps/wf" "tools/house"]] (write! (io/file project module "pom.xml") "<project/>"))
@@ -281,6 +281,34 @@
                   (launch! {:env {"PATH" (bare-path)}} (io/file project "skein") "classpath")))
     (is (not (.exists (io/file project "target/skein/lock"))))))
 
+(deftest without-maven-no-other-clojure-is-tested
+  (let [project (project!)]
+    (is (refused? 2 ["no module and no test namespace 'nothing'"] (skein! project "test" "nothing")))
+    (is (= 0 (maven-calls)))
+    (is (= 0 (:exit (skein! project "classpath"))))
+    (is (refused? 1 ["Clojure 1.12.0 must be fetched" "no Maven"]
+                  (launch! {:env {"PATH" (bare-path) "SKEIN_CLOJURE" "1.12.0"}} (io/file project "skein") "test")))))
+
+(deftest a-release-is-refused-before-it-is-built
+  (let [project (project!)
+        release (fn [env & args] (apply launch! {:env env} (io/file project "skein") "release" args))
+        git (fn [& args] (is (= 0 (:exit (apply launch! {:dir project} "git" "-c" "user.name=a" "-c" "user.email=a@b" args)))))]
+    (doseq [version ["1.2" "v0.1.0" "0.1.0/x" "0.1.0 x" "0.1.x"]]
+      (is (refused? 2 [(str "'" version "' is not a version")] (release {} version))))
+    (is (refused? 2 ["one version" "0.1.0 0.1.1"] (release {} "0.1.0" "0.1.1")))
+    (is (refused? 2 ["not a git checkout"] (release {} "0.1.0")))
+    (is (refused? 1 ["no git on PATH"] (release {"PATH" (bare-path)} "0.1.0")))
+    (git "init" "-q")
+    (git "add" "-A")
+    (git "commit" "-qm" "a")
+    (write! (sandbox "project" "new.txt") "")
+    (is (refused? 2 ["commit or stash"] (release {} "0.1.0")))
+    (.delete (sandbox "project" "new.txt"))
+    (is (refused? 2 ["no secret key 'nobody'"] (release {"SKEIN_SIGN" "nobody" "GNUPGHOME" (str *sandbox*)} "0.1.0")))
+    (let [path (bare-path)]
+      (link! (sandbox "tools" "git") (on-path "git"))
+      (is (refused? 1 ["a release is built by Maven" "no Maven"] (release {"PATH" path} "0.1.0"))))))
+
 (deftest a-failure-of-maven-is-one-line-and-a-log
   (let [project (project!)
         log (io/file project "target/skein/build.log")]
@@ -293,6 +321,19 @@
     (is (str/includes? (slurp log) "Unknown host x"))
     (.delete (sandbox "mvn-says"))
     (is (= 0 (:exit (skein! project "classpath"))))))
+
+(deftest resources-are-on-the-class-path
+  (let [project (project!)
+        entries (fn [] (set (str/split (str/trim (:out (skein! project "classpath"))) #":")))
+        resources (io/file project "tools/house/src/resources")]
+    (is (not-any? #(str/includes? % "resources") (entries)))
+    (write! (io/file resources "clj-kondo.exports/g/a/config.edn") "{}")
+    (is (contains? (entries) (str resources)))))
+
+(deftest the-launcher-may-change-while-it-runs
+  (let [project (project!)]
+    (spit (sandbox "bin" "mvn") "echo \"an open quote\" >>skein; echo '\"' >>skein\n" :append true)
+    (is (= {:exit 0 :err ""} (select-keys (skein! project "classpath") [:exit :err])))))
 
 (deftest only-what-changed-is-built
   (let [project (project!)
@@ -364,9 +405,10 @@
         nrepl (fn [jar & args] (apply launch! {:env {"SKEIN_NREPL" jar}} (io/file project "skein") "repl" "--nrepl" args))]
     (is (refused? 2 ["no file /nowhere.jar" "clojure -P -M:dev" "SKEIN_NREPL="] (nrepl "/nowhere.jar")))
     (write-jar! (sandbox "nrepl.jar") "nrepl/cmdline.clj" "(ns nrepl.cmdline)" "(defn -main [& args]"
-                "  (prn args (.isOpen (.getModule Object) \"java.lang\" (.getModule clojure.lang.RT))))")
-    (is (= {:exit 0 :out "(\"--port\" \"7888\") true\n" :err ""} (nrepl (sandbox "nrepl.jar") "--port" "7888"))
-        "as a simulation needs it")))
+                "  (prn args (.isOpen (.getModule Object) \"java.lang\" (.getModule clojure.lang.RT))"
+                "       (System/getProperty \"jdk.attach.allowAttachSelf\")))")
+    (is (= {:exit 0 :out "(\"--port\" \"7888\") true \"\"\n" :err ""} (nrepl (sandbox "nrepl.jar") "--port" "7888"))
+        "as a simulation needs it, and nREPL, to stop an endless loop")))
 
 (deftest a-benchmark-is-chosen-by-its-subject
   (let [project (project!)
