@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.alt
-  "The expansion of `alt!` and `alt!!`: one alts for all clauses, and a `cond` that chooses the result.")
+  "The expansion of `alt!` and `alt!!`: one alts for all clauses, and a `cond` that chooses the result."
+  {:no-doc true})
 
 (set! *warn-on-reflection* true)
 

@@ -2,6 +2,7 @@
 (ns skein.impl.argument
   "Checks that an argument is a port. Each returns its argument or throws :skein/not-a-port;
   `what` names the argument, as \"from of pipe\" does. Other checks are in skein.impl.check."
+  {:no-doc true}
   (:require
    [skein.impl.check :as check]
    [skein.impl.late :as late])

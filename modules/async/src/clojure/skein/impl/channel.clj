@@ -8,6 +8,7 @@
   * foreign buffers in Skein's channels: `foreign-buffer`
 
   The other direction, foreign handlers on Skein's channels, is in skein.impl.protocols."
+  {:no-doc true}
   (:require
    [skein.impl.check :as check]
    [skein.impl.protocols :as impl])

@@ -17,6 +17,7 @@
   The metadata of an expanded form says where it comes from: ::source is the form
   before, ::macros the macro calls that expanded to it, the outermost last, and ::written the
   form in the user's file in its place, if a macro has put it there."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.impl.forms :as forms]

@@ -34,7 +34,8 @@
     :method    of fn*, reify* or deftype*: see `method-parts`
     :fixed     the & among parameters
 
-  Everything else in a form, such as the class of `new` or the constants of case*, is not a part.")
+  Everything else in a form, such as the class of `new` or the constants of case*, is not a part."
+  {:no-doc true})
 
 (set! *warn-on-reflection* true)
 

@@ -2,6 +2,7 @@
 (ns skein.impl.go
   "The compiler of go blocks: five passes, data to data. doc/go-compiler.md
   follows one block through them."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]

@@ -7,6 +7,7 @@
   Forms are fully expanded and their locals renamed apart, see
   `skein.impl.expand`. Nothing is compiled: forms that would become classes of
   their own (functions, loops, try) are replaced by what is known of their type."
+  {:no-doc true}
   (:require
    [skein.impl.forms :as forms]
    [skein.impl.internals :as internals])

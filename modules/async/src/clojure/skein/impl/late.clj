@@ -6,6 +6,7 @@
 
   All other namespaces are loaded by :require. Ahead-of-time compilation includes the namespaces
   that are named here."
+  {:no-doc true}
   (:require
    [skein.impl.async.ports :as-alias ports]
    [skein.impl.channel :as-alias channel]

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.mirror
   "Copies of vars in other namespaces, with their values, now and later, and their metadata. So
-  documentation, and an editor's jump to a definition, work on either.")
+  documentation, and an editor's jump to a definition, work on either."
+  {:no-doc true})
 
 (set! *warn-on-reflection* true)
 

@@ -5,6 +5,7 @@
 
   Operations on a channel of the runtime are method calls. Those on other ports use the protocols
   of skein.impl.protocols, which are loaded late. A value that satisfies none of them is refused."
+  {:no-doc true}
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]

@@ -5,6 +5,7 @@
   They have the methods of core.async's protocols, so that ports, handlers and buffers written
   for core.async work here. Skein's own channels implement them too, but Skein's operations
   call those directly."
+  {:no-doc true}
   (:require
    [skein.impl.error]
    [skein.impl.once :refer [defprotocol-once]])

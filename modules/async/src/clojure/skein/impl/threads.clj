@@ -6,6 +6,7 @@
   virtual thread for each task. As in core.async, the system property
   clojure.core.async.executor-factory may name a function of the workload that
   returns another executor, or nil for the default."
+  {:no-doc true}
   (:require
    [skein.impl.check :as check]
    [skein.impl.error :as error]

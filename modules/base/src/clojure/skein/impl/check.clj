@@ -11,6 +11,7 @@
 
       (try (whole :n 0 1) (catch clojure.lang.ExceptionInfo e (ex-message e)))
       ;=> \":n must be a whole number from 1, but is 0.\""
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]))
 

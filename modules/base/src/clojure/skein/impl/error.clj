@@ -8,6 +8,7 @@
 
   Every exception is an ex-info whose data has a keyword of the namespace `skein`
   under :skein/error. doc/errors.md says what each means and what to do."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.internals :as internals]))

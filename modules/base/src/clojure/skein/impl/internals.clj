@@ -9,6 +9,7 @@
   * the compiler's records of locals: `local` `primitive-expression` and their readers
   * names: `demunged` `multimethod-name`
   * namespaces: `unloaded!`"
+  {:no-doc true}
   (:import
    (clojure.lang Compiler Compiler$C Compiler$HostExpr Compiler$LocalBinding Compiler$MethodParamExpr MultiFn Reflector)
    (java.util IdentityHashMap)))

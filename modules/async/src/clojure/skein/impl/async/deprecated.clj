@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.deprecated
   "The part of skein.async that core.async has deprecated."
+  {:no-doc true}
   (:refer-clojure :exclude [partition partition-by])
   (:require
    [skein.impl.async.filters :as filters]

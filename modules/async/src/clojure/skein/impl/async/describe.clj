@@ -2,6 +2,7 @@
 (ns skein.impl.async.describe
   "Channels, buffers and blocks as data, for `clojure.datafy`, and in print. These functions take
   no values and do not wait. Counts are exact only while nothing runs."
+  {:no-doc true}
   (:require
    [clojure.datafy :as datafy])
   (:import

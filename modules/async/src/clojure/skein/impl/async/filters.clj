@@ -2,6 +2,7 @@
 (ns skein.impl.async.filters
   "The blocks behind the filters that core.async has deprecated, such as `filter<`.
   Each is documented in skein.async."
+  {:no-doc true}
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]

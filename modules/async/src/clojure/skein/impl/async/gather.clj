@@ -8,6 +8,7 @@
         (<! (signal g)))
 
   One block uses a gather for many rounds."
+  {:no-doc true}
   (:require
    [skein.impl.once :refer [deftype-once]]
    [skein.impl.port :as port])

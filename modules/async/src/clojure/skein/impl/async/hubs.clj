@@ -2,6 +2,7 @@
 (ns skein.impl.async.hubs
   "Hubs connect one channel to many: the part of skein.async about `mult`, `mix` and `pub`, and
   their protocols."
+  {:no-doc true}
   (:require
    [skein.impl.async.mix :as mixes]
    [skein.impl.async.mult :as mults]

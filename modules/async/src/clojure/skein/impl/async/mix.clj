@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.mix
   "The values of many channels on one: see skein.async/mix."
+  {:no-doc true}
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]

@@ -6,6 +6,7 @@
   and drops it. The first value is offered to all taps until one accepts it, and then goes to
   all other taps that exist by then. So taps that are made one after the other miss nothing,
   whatever the scheduler does between them."
+  {:no-doc true}
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.async.gather :as gather]

@@ -5,6 +5,7 @@
 
   A block closes its output in a `finally`, so that it does so for whatever reason it ends. Its
   exceptions go to the uncaught-exception handler, as those of any go block."
+  {:no-doc true}
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require
    [skein.impl.argument :as argument]

@@ -7,6 +7,7 @@
 
   An item is the channel of one value's results. It is put on `items` before the work on it
   begins, so the size of `items` limits how many items there are at a time."
+  {:no-doc true}
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]

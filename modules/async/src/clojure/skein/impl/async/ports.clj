@@ -2,6 +2,7 @@
 (ns skein.impl.async.ports
   "The ports behind the filters that core.async has deprecated, such as `map<`. Each is
   documented in skein.async. They are loaded late, with the protocols of ports."
+  {:no-doc true}
   (:require
    [skein.impl.protocols :as impl])
   (:import

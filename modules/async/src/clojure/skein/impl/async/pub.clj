@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.pub
   "The values of one channel by topic: see skein.async/pub."
+  {:no-doc true}
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.async.mult :as mult]

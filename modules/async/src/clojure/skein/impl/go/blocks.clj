@@ -33,6 +33,7 @@
   A builder is that map while it grows; :at is the block being written, nil
   after its exit is known. A dest says where the value of a form goes: :return,
   or {:join n :value? b}, a jump with or without the value."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]

@@ -10,6 +10,7 @@
 
   A context is {:frame symbol, :states {block-id number}, :group #{block-id of
   the arms in the method at hand}, ...program}."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.impl.go.size :as size]

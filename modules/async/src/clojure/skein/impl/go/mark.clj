@@ -9,6 +9,7 @@
 
   All other forms stay as they are. So do functions, reify, deftype, and a
   region that holds a monitor: a parking operation in there is an ordinary call."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]

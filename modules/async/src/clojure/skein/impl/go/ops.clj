@@ -6,7 +6,8 @@
       {:method  take, put or alts
        :arity   [fewest most]   arguments in the call; most nil: any number,
                                 those after the first are options
-       :after   symbol          of a function that the value goes through, or absent}")
+       :after   symbol          of a function that the value goes through, or absent}"
+  {:no-doc true})
 
 (set! *warn-on-reflection* true)
 

@@ -4,7 +4,8 @@
   bytecode.
 
   Blocks are grouped into arms of up to `max-arm`, arms into methods of up to `max-method`. Code
-  that does not fit into a method is refused.")
+  that does not fit into a method is refused."
+  {:no-doc true})
 
 (set! *warn-on-reflection* true)
 

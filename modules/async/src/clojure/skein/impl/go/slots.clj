@@ -20,6 +20,7 @@
   A local has a slot if it is live where an arm begins. Two locals share a slot
   if they are never live in the same range of arms. A local that is live in a handler
   is live in all blocks that the handler protects."
+  {:no-doc true}
   (:require
    [skein.impl.go.size :as size]
    [skein.impl.go.types :as types]

@@ -4,6 +4,7 @@
   local has the type of its initial form; a local of a loop is a long, a double
   or whatever it starts as, unless a recur passes something else to a primitive;
   where branches meet, their types must agree."
+  {:no-doc true}
   (:require
    [skein.impl.infer :as infer]))
 
