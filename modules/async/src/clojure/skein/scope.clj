@@ -41,7 +41,7 @@
 ;;  :closed?    boolean        neither the body nor a child runs; nothing can be forked
 ;;  :reason     keyword        why the body is cancelled: :failure :deadline :outside, or nil
 ;;  :failures   [Throwable]    in the order in which they happened
-;;  :outcomes   {Region promise}, or nil if outcomes are not collected; :order [Region]
+;;  :outcomes   {Region promise of [outcome read]}, or nil if outcomes are not collected; :order [Region]
 ;;  :threads    [Thread]       of forks, some of them ended}
 
 (def ^:private fresh
@@ -104,14 +104,16 @@
                           %))]
       (when (identical? region body) (.addAll more (in-order live)))))
   (failed [_ region thrown]
-    (when (and (not collect?) (child-failure? @state region thrown))
-      (.cancel ^Region (:region (swap! state with-failure thrown collect?)))))
-  (ended [_ region value thrown]
+    (let [failure? (child-failure? @state region thrown)]
+      (when (and (not collect?) failure?)
+        (.cancel ^Region (:region (swap! state with-failure thrown collect?))))
+      (not (and collect? failure?))))
+  (ended [_ region value thrown read]
     (when-some [p (get-in @state [:outcomes region])]
       (deliver p (cond
-                   (nil? thrown) {:value value}
-                   (child-failure? @state region thrown) {:error thrown}
-                   :else {:cancelled true})))
+                   (nil? thrown) [{:value value}]
+                   (child-failure? @state region thrown) [{:error thrown} read]
+                   :else [{:cancelled true}])))
     (when (:closed? (swap! state (fn ends [s] (settled (update s :live disj region)))))
       (.close done))))
 
@@ -228,7 +230,8 @@
     :on-error     :cancel, the default: the first exception, of a child or of the body,
                   cancels the other children and the body. It is thrown, the same object,
                   with later exceptions as its suppressed ones
-                  :collect: the failure of a child cancels nothing; see `outcomes`
+                  :collect: the failure of a child cancels nothing; see `outcomes`. A
+                  failure that nobody reads goes to the uncaught-exception handler
 
   When the scope returns or throws, the body and all children have ended. In a block the body
   may park, and the wait for children parks. If the surrounding scope or block is cancelled,
@@ -288,7 +291,7 @@
         (swap! (.-state s) with-thread (.thread fork))
         fork)
       (catch Throwable t ; no memory for a thread: the scope must not wait for it
-        (.ended s region nil t)
+        (.ended s region nil t nil)
         (throw t)))))
 
 (defmacro fork
@@ -402,4 +405,8 @@
   (when-not (.-collect? ^Scope (check-scope scope))
     (error/fail! :skein/no-outcomes "The scope collects no outcomes: open it with {:on-error :collect}." {}))
   (let [{:keys [order outcomes]} @(.-state ^Scope scope)]
-    (mapv #(deref (outcomes %)) order)))
+    (mapv (fn outcome-of [region]
+            (let [[outcome ^Runnable read] @(outcomes region)]
+              (when read (.run read))
+              outcome))
+          order)))

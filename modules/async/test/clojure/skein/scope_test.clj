@@ -7,14 +7,16 @@
    [skein.impl.protocols :as impl]
    [skein.one-thread :refer [with-prompt-timers]]
    [skein.scope :as s]
-   [skein.scope-trees :as trees])
+   [skein.scope-trees :as trees]
+   [skein.uncaught :refer [await-unread]])
   (:import
    (java.io PipedInputStream PipedOutputStream)
    (java.net InetAddress ServerSocket Socket)
    (java.util.concurrent CancellationException CountDownLatch)
    (java.util.concurrent.atomic AtomicInteger)
    (skein.rt Channel)
-   (skein.rt.scope Fork)))
+   (skein.rt.scope Fork)
+   (skein.rt.watch Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -110,6 +112,18 @@
                (s/outcomes s)))))
     (is (identical? boom (caught (s/scope [s {:on-error :collect}] (throw boom)))) "the body's are thrown")
     (is (= :skein/no-outcomes (:skein/error (ex-data (caught (s/scope [s] (s/outcomes s)))))))))
+
+(deftest a-collected-failure-that-nobody-reads-is-reported
+  (doseq [[what start] {"fork" (fn [s boom] (s/fork s (throw boom)))
+                        "go" (fn [s boom] (s/go s (throw boom)))
+                        "async" (fn [s boom] (s/async s (throw boom)))
+                        "thread" (fn [s boom] (s/in-scope s (a/thread (throw boom))))}
+          :let [unread (ex-info "unread" {}), read (ex-info "read" {})
+                told (await-unread #{unread} (fn [] (s/scope [s {:on-error :collect}] (start s unread) nil)))]]
+    (is (identical? unread (second told)) what)
+    (when-not (= "thread" what) ; a plain thread's exception goes to the handler at once
+      (is (= [{:error read}] (s/scope [s {:on-error :collect}] (start s read) (s/outcomes s))) what)
+      (is (not-any? #{read} (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last))) what))))
 
 ;;;; Cancelling
 

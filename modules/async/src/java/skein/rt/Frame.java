@@ -229,14 +229,14 @@ public final class Frame extends Waiter implements Runnable {
         if (hooks != null) hooks.finished(this, result);
         port.deliver(result, r);
         port.ended(result, null);
-        if (cancellable != null) cancellable.ended(result, null);
+        if (cancellable != null) cancellable.ended(result, null, null);
     }
 
     private void fail(Throwable thrown) {
         Failures.failed(this, thrown);
         Hooks hooks = Hooks.installed;
         if (hooks != null) hooks.failed(this, thrown);
-        if (cancellable != null) cancellable.failed(thrown);
+        boolean scopeThrows = cancellable != null && cancellable.failed(thrown);
         if (carriesFailure) {
             port.fail(thrown);
         } else {
@@ -247,8 +247,8 @@ public final class Frame extends Waiter implements Runnable {
         }
         port.ended(null, thrown);
         if (cancellable != null) {
-            port.thrown(); // marks it as observed, because the scope throws it
-            cancellable.ended(null, thrown);
+            if (scopeThrows) port.thrown(); // marks it as observed
+            cancellable.ended(null, thrown, port::thrown);
         }
     }
 

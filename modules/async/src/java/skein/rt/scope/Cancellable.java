@@ -230,10 +230,10 @@ public final class Cancellable {
         else OF_THREAD.set(outside);
     }
 
-    /** The child has thrown. */
-    public void failed(Throwable thrown) {
+    /** The child has thrown. Returns what {@link Region.Owner#failed} does. */
+    public boolean failed(Throwable thrown) {
         Region child = child();
-        if (child != null && child.owner != null) child.owner.failed(child, thrown);
+        return child == null || child.owner == null || child.owner.failed(child, thrown);
     }
 
     /** Returns the outermost region. */
@@ -244,13 +244,13 @@ public final class Cancellable {
     }
 
     /** The child has ended, and its result is delivered. */
-    public void ended(Object value, Throwable thrown) {
+    public void ended(Object value, Throwable thrown, Runnable read) {
         Region child = child();
         synchronized (this) {
             for (Region r = top; r != null; r = r.outer) r.left = true;
             top = null;
         }
-        if (child != null && child.owner != null) child.owner.ended(child, value, thrown);
+        if (child != null && child.owner != null) child.owner.ended(child, value, thrown, read);
     }
 
     // For inspection

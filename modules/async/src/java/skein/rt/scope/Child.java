@@ -5,6 +5,7 @@ import clojure.lang.IFn;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import skein.rt.World;
+import skein.rt.schedule.Scheduler;
 
 /** Runs work on a thread of an executor as the child of a scope. */
 public final class Child implements Runnable {
@@ -35,7 +36,7 @@ public final class Child implements Runnable {
         try {
             if (!World.starts(child)) executor.execute(child);
         } catch (Throwable t) { // refused, or no memory for a thread: the scope must not wait for it
-            region.cancellable().ended(null, t);
+            region.cancellable().ended(null, t, null);
             throw t;
         }
     }
@@ -59,9 +60,9 @@ public final class Child implements Runnable {
             }
         } catch (Throwable t) { // an exception of the work goes to the scope
             thrown = t;
-            child.failed(t);
+            if (!child.failed(t)) Scheduler.uncaught(t);
         }
         child.exit();
-        child.ended(value, thrown);
+        child.ended(value, thrown, null);
     }
 }

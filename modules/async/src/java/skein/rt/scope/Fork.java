@@ -35,7 +35,7 @@ public final class Fork extends VirtualFuture {
         else super.cancel(false);
         child.exit();
         if (isCancelled() && thrown == null) thrown = new CancellationException("The fork was cancelled.");
-        child.ended(value, thrown);
+        child.ended(value, thrown, this::observe);
     }
 
     @Override
@@ -47,10 +47,10 @@ public final class Fork extends VirtualFuture {
     @Override
     void fail(Throwable t) {
         thrown = t;
-        region.cancellable().failed(t);
+        boolean scopeThrows = region.cancellable().failed(t);
         if (region.isCancelled() && Region.isInterruption(t)) super.cancel(false);
         else super.fail(t);
-        observe(); // the scope throws the exception
+        if (scopeThrows) observe();
     }
 
     @Override

@@ -29,11 +29,19 @@ public final class Region {
         /** The region was cancelled. Adds to {@code more} the regions that must be cancelled too. */
         default void cancelled(Region region, Collection<Region> more) {}
 
-        /** The child with this region has thrown. Called before its result can be seen. */
-        default void failed(Region region, Throwable thrown) {}
+        /**
+         * The child with this region has thrown. Called before its result can be seen. Returns whether the owner will throw
+         * the exception or drop it as a cancellation. If not, code must read it from the child's result.
+         */
+        default boolean failed(Region region, Throwable thrown) {
+            return true;
+        }
 
-        /** The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. */
-        default void ended(Region region, Object value, Throwable thrown) {}
+        /**
+         * The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. Code that reads
+         * the exception here calls {@code read}, if it is not null.
+         */
+        default void ended(Region region, Object value, Throwable thrown, Runnable read) {}
     }
 
     /**
