@@ -198,15 +198,16 @@
 (defn- outcome
   "Returns the exception that the scope throws, or nil."
   [{:keys [reason failures]}]
-  (if-some [thrown (or (first failures)
-                       (case reason
-                         :deadline (ex-info (str "The deadline passed before the scope had ended. Give it more time, or "
-                                                 "its children less to do.")
-                                            {:skein/error :skein/deadline-passed})
-                         :outside (CancellationException. "The scope was cancelled from outside: its parent was cancelled, or this thread interrupted.")
-                         nil))]
-    (do (doseq [^Throwable t (rest failures)] (.addSuppressed ^Throwable thrown t))
-        thrown)))
+  (let [ended (case reason
+                :deadline (ex-info (str "The deadline passed before the scope had ended. Give it more time, or "
+                                        "its children less to do.")
+                                   {:skein/error :skein/deadline-passed})
+                :outside (CancellationException. "The scope was cancelled from outside: its parent was cancelled, or this thread interrupted.")
+                nil)
+        ;; A cancellation from outside may hide no failure: whoever cancelled does not look for one.
+        [thrown & later] (if (= :deadline reason) (cons ended failures) (or (seq failures) (list ended)))]
+    (doseq [^Throwable t later] (.addSuppressed ^Throwable thrown t))
+    thrown))
 
 (defn ^:no-doc conclude
   "Ends the scope after its children have ended. Returns `result` or throws; see `scope`."
@@ -225,8 +226,9 @@
 
   options, a map:
     :deadline-ms  after so many milliseconds, or at once if that is below 1, the scope is
-                  cancelled and throws :skein/deadline-passed, even if its body had a value;
-                  nil: no deadline. An enclosing scope's earlier deadline counts too
+                  cancelled and throws :skein/deadline-passed, even if its body had a value.
+                  Exceptions after the deadline are its suppressed ones. nil: no deadline.
+                  An enclosing scope's earlier deadline counts too
     :on-error     :cancel, the default: the first exception, of a child or of the body,
                   cancels the other children and the body. It is thrown, the same object,
                   with later exceptions as its suppressed ones

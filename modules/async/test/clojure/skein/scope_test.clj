@@ -356,6 +356,15 @@
 
 ;;;; Deadlines
 
+(deftest a-deadline-stays-the-reason
+  (let [cleanup (ex-info "cleanup" {})]
+    (doseq [run [#(s/scope [s {:deadline-ms 5}] (s/fork s (try (Thread/sleep 60000) (finally (throw cleanup)))))
+                 #(s/scope [s {:deadline-ms 5}] (s/go s (try (a/<! (a/chan)) (finally (throw cleanup)))))
+                 #(s/scope [s {:deadline-ms 5}] (try (Thread/sleep 60000) (finally (throw cleanup))))]
+            :let [thrown (within-deadline (caught (run)))]]
+      (is (= [:skein/deadline-passed [cleanup]]
+             [(:skein/error (ex-data thrown)) (vec (.getSuppressed ^Throwable thrown))])))))
+
 (deftest the-nearer-deadline-wins
   (doseq [run [#(s/scope [s {:deadline-ms 20}] (s/scope [t {:deadline-ms 60000}] (s/go t (a/<! (a/chan)))))
                #(s/scope [s {:deadline-ms 60000}] (s/scope [t {:deadline-ms 20}] (a/<!! (a/chan))))

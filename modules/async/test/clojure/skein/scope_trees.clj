@@ -101,7 +101,8 @@
       (not (fault-of? thrown)) (s/cancelled?)
       (identical? thrown @own) (every? held below)
       (some #(identical? thrown %) below) (every? held below)
-      (= :skein/deadline-passed (:skein/error (ex-data thrown))) (and (some? deadline-ms) (empty? below)))))
+      (= :skein/deadline-passed (:skein/error (ex-data thrown))) (and (some? deadline-ms)
+                                                                   (every? held (cond->> below @own (cons @own)))))))
 
 (defn- threw! [faults node thrown]
   (check-children faults node)
