@@ -13,7 +13,7 @@
    (java.util.concurrent ConcurrentHashMap)
    (java.util.concurrent.atomic AtomicLong)
    (skein.base Internals)
-   (skein.fold.memory Fused Fused$Kind Fused$Loop)))
+   (skein.fold.memory Fused Fused$Loop Spans)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* false)
@@ -108,53 +108,65 @@
 
 ;;;; From operations to a loop
 
-(defn- call [{:keys [interface place]} & args]
+(defn- call [{:keys [interface place]} x boxed & args]
   (if interface
-    `(.invokePrim ~(vary-meta place assoc :tag (symbol (.getName ^Class interface))) ~@args)
-    `(~place ~@args)))
+    `(.invokePrim ~(vary-meta place assoc :tag (symbol (.getName ^Class interface))) ~@args ~x)
+    `(~place ~@args ~boxed)))
 
 (defn- body
-  "Returns the form for `acc` after `ops` have been done to the element `x`."
-  [[operation & more]]
+  "Returns the form for `acc` after `ops` have been done to the element `x`, which as an object is `boxed`."
+  [[operation & more] boxed]
   (case (:op operation)
-    :map `(let [~'x ~(call operation 'x)] ~(body more))
-    :filter `(if ~(call operation 'x) ~(body more) ~'acc)
-    :remove `(if ~(call operation 'x) ~'acc ~(body more))
-    :step (call operation 'acc 'x)
-    :next '(next acc x)))
+    :map `(let [~'x ~(call operation 'x boxed)] ~(body more 'x))
+    :filter `(if ~(call operation 'x boxed) ~(body more boxed) ~'acc)
+    :remove `(if ~(call operation 'x boxed) ~'acc ~(body more boxed))
+    :step (call operation 'x boxed 'acc)
+    :next `(~'next ~'acc ~boxed)))
 
 (def ^:private elements-of
-  "For each kind: bindings around the loop, where it begins and ends, how it goes on, and the element at `i`. A range is gone over by
+  "For each kind of array: bindings around the loop, where it begins and ends, how it goes on, and the element at `i`. A range is gone over by
   its elements. The loop goes on in one place only, which the JIT compiler needs to make the best of it."
-  '{:OBJECTS [[] from to (unchecked-inc i) (aget ^objects elements (unchecked-int i))]
-    :LONGS [[] from to (unchecked-inc i) (aget ^longs elements (unchecked-int i))]
-    :INTS [[] from to (unchecked-inc i) (long (aget ^ints elements (unchecked-int i)))]
-    :DOUBLES [[] from to (unchecked-inc i) (aget ^doubles elements (unchecked-int i))]
-    :RANGE [[start (aget ^longs elements 0), distance (aget ^longs elements 1)]
+  '{:objects [[] from to (unchecked-inc i) (aget ^objects elements (unchecked-int i))]
+    :longs [[] from to (unchecked-inc i) (aget ^longs elements (unchecked-int i))]
+    :ints [[] from to (unchecked-inc i) (long (aget ^ints elements (unchecked-int i)))]
+    :doubles [[] from to (unchecked-inc i) (aget ^doubles elements (unchecked-int i))]
+    :range [[start (aget ^longs elements 0), distance (aget ^longs elements 1)]
             (unchecked-add start (unchecked-multiply from distance))
             (unchecked-add start (unchecked-multiply to distance))
             (unchecked-add i distance)
             i]})
 
+(def ^:private unboxing
+  "For each kind of array of objects that should be numbers: the class of the boxes, and the number in one."
+  '{:boxed-longs [Long (.longValue ^Long element)], :boxed-doubles [Double (.doubleValue ^Double element)]})
+
 (defn- loop-form
-  "Returns the form of a function from an array of the operations' functions to a loop."
+  "Returns the form of a function from an array of the operations' functions to a loop. If an object is not of the expected class, the
+  chain does the rest."
   [kind ops]
-  (let [ops (map-indexed (fn place [i op] (assoc op :place (symbol (str "f" i)))) ops)
-        [around from to next-i element] (elements-of kind)
+  (let [[box number] (unboxing kind)
+        ops (map-indexed (fn place [i op] (assoc op :place (symbol (str "f" i)))) ops)
+        [around from to next-i element] (elements-of (if box :objects kind))
         [unboxed boxed] (case (:out (last ops)) :long '[(long acc) (Long/valueOf acc)] :double '[(double acc) (Double/valueOf acc)] '[acc acc])
-        step (body ops)
+        step (body ops (if box 'element 'x))
         go-on (if (= 'acc unboxed)
                 `(let [~'acc ~step] (if (instance? Reduced ~'acc) ~'acc (recur ~next-i ~'acc)))
-                `(recur ~next-i ~step))]
+                `(recur ~next-i ~step))
+        each (if box
+               `(let [~'element ~element]
+                  (if (instance? ~box ~'element)
+                    (let [~'x ~number] ~go-on)
+                    (.reduce (Spans/ofObjects ~'elements ~'i ~'end) (aget ~'chain 0) ~boxed 0 (unchecked-subtract ~'end ~'i))))
+               `(let [~'x ~element] ~go-on))]
     `(fn [~'^objects functions]
        (let [~@(mapcat (fn [i op] [(:place op) `(aget ~'functions ~i)]) (range) ops)]
          (reify Fused$Loop
-           (reduce [~'_ ~'elements ~'next ~'acc ~'from ~'to]
-             (let [~@around, ~'end ~to]
+           (reduce [~'_ ~'elements ~'chain ~'acc ~'from ~'to]
+             (let [~@around, ~'end ~to, ~'next (aget ~'chain ~(dec (count ops)))]
                (loop [~'i ~from, ~'acc ~unboxed]
                  (if (== ~'i ~'end)
                    ~boxed
-                   (let [~'x ~element] ~go-on))))))))))
+                   ~each)))))))))
 
 (defn- compiled
   "Returns the value of `form`, compiled as by itself."
@@ -179,15 +191,18 @@
       (and (nil? found) (<= (long max-loops) (.size loops))) nil
       :else (let [^AtomicLong seen (or found (do (.putIfAbsent loops of (AtomicLong.)) (.get loops of)))]
               (when (and (instance? AtomicLong seen) (<= (long worth-compiling) (.addAndGet seen (long size))))
-                (let [maker (compiled (loop-form (keyword (str kind)) ops))]
+                (let [maker (compiled (loop-form kind ops))]
                   (.put loops of maker)
                   maker))))))
 
 (defn- fused [kind size stages step chain]
-  (let [ops (operations stages step chain (condp identical? kind Fused$Kind/OBJECTS :object Fused$Kind/DOUBLES :double :long))]
-    (when-not (or (< (long max-operations) (count ops))
-                  (and (identical? Fused$Kind/INTS kind) (boxes-ints? ops step)))
+  (let [ops (operations stages step chain (case kind :objects :object (:doubles :boxed-doubles) :double :long))]
+    (cond
+      (< (long max-operations) (count ops)) nil
+      (and (= :ints kind) (boxes-ints? ops step)) nil
+      (and (unboxing kind) (not-any? :interface ops)) (recur :objects size stages step chain)
+      :else
       (when-let [maker (maker-of kind ops size)]
-        (Fused. chain (dec (count ops)) (maker (to-array (mapv :f ops))) (case (:out (peek ops)) :long Long :double Double nil))))))
+        (Fused. chain (maker (to-array (mapv :f ops))) (case (:out (peek ops)) :long Long :double Double nil))))))
 
-(Fused/setMaker fused)
+(Fused/setMaker (fn [kind size stages step chain] (fused (keyword kind) size stages step chain)))

@@ -23,6 +23,8 @@
 (def ^:private source-gen
   (gen/one-of
     [(gen/vector long-gen 0 600)
+     (gen/vector double-gen 0 600)
+     (gen/vector (gen/frequency [[40 long-gen] [2 (gen/fmap double (gen/choose -100 100))] [1 (gen/elements [1N 1/2 (int 3) nil :a])]]) 0 600)
      (gen/fmap long-array (gen/vector long-gen 0 600))
      (gen/fmap #(int-array (map unchecked-int %)) (gen/vector long-gen 0 600))
      (gen/fmap double-array (gen/vector double-gen 0 600))
@@ -98,6 +100,13 @@
       (let [result (within-deadline (check/quick-check 200 (prop/for-all [c case-gen] (agrees? c))))]
         (is (:pass? result)
             (pr-str (:seed result) (update (first (:smallest (:shrunk result))) :source (juxt class vec)) (:result result)))))))
+
+(deftest boxed-elements-stay-the-same-objects
+  (with-redefs [primitive/worth-compiling 0]
+    (let [v (vec (range 1000 (+ 1000 (long enough))))]
+      (doseq [source [v (object-array v)]
+              xform [(filter pos?) (comp (remove neg?) (take enough)) (comp (filter pos?) (map identity))]]
+        (is (every? true? (map identical? v (fold/fold xform into conj source))))))))
 
 (deftest sums-and-products-overflow-as-transduce-does
   (with-redefs [primitive/worth-compiling 0]

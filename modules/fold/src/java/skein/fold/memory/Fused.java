@@ -10,29 +10,16 @@ import skein.fold.spi.Span;
  * the JIT compiler can inline it, whatever else the program folds. Numbers pass the loop unboxed.
  */
 public final class Fused extends AFn {
-    /** The kind of array that holds the elements of a loop. */
-    public enum Kind {
-        /** An {@code Object[]}. */
-        OBJECTS,
-        /** A {@code long[]}. */
-        LONGS,
-        /** An {@code int[]}. */
-        INTS,
-        /** A {@code double[]}. */
-        DOUBLES,
-        /** A {@code long[]} of two: the first element and the distance from one to the next. */
-        RANGE
-    }
-
     /** The loop. */
     public interface Loop {
-        /** Reduces the elements from one index to another, as {@link Span#reduce}. The chain after the loop is {@code next}. */
-        Object reduce(Object elements, IFn next, Object acc, long from, long to);
+        /** Reduces the elements from one index to another, as {@link Span#reduce} does with the first of {@code chain}. */
+        Object reduce(Object elements, IFn[] chain, Object acc, long from, long to);
     }
 
     /** A span whose elements a loop can go over. */
     interface Fusible extends Span {
-        Kind kind();
+        /** Returns what the loop goes over, by a name that {@code skein.fold.primitive} knows. */
+        String kind();
     }
 
     /** With fewer elements, looking for a loop costs more than it saves. */
@@ -41,22 +28,19 @@ public final class Fused extends AFn {
     private static volatile IFn maker;
 
     private final IFn[] chain;
-    private final int known;
     private final Loop loop;
     private final Class<?> accType;
 
     /**
-     * @param known how many functions at the beginning of {@code chain} the loop replaces
      * @param accType the class of the loop's accumulators, or null
      */
-    public Fused(IFn[] chain, int known, Loop loop, Class<?> accType) {
+    public Fused(IFn[] chain, Loop loop, Class<?> accType) {
         this.chain = chain;
-        this.known = known;
         this.loop = loop;
         this.accType = accType;
     }
 
-    /** Sets the function that makes a Fused, or nil, from a kind, a number of elements, stages, a step and their chain. */
+    /** Sets the function that makes a Fused, or nil, from a span's kind and size, stages, a step and their chain. */
     public static void setMaker(IFn f) {
         maker = f;
     }
@@ -70,7 +54,7 @@ public final class Fused extends AFn {
 
     /** Returns {@code chain} as a step like {@code step}, which was made of another chain of the same functions. */
     public static IFn like(IFn step, IFn[] chain) {
-        return step instanceof Fused f ? new Fused(chain, f.known, f.loop, f.accType) : chain[0];
+        return step instanceof Fused f ? new Fused(chain, f.loop, f.accType) : chain[0];
     }
 
     @Override
@@ -89,6 +73,6 @@ public final class Fused extends AFn {
     }
 
     Object reduce(Object elements, Object acc, long from, long to) {
-        return loop.reduce(elements, chain[known], acc, from, to);
+        return loop.reduce(elements, chain, acc, from, to);
     }
 }

@@ -33,9 +33,9 @@ public final class Spans {
     public static Span ofArray(Object array) {
         return switch (array) {
             case Object[] a -> ofObjects(a, 0, a.length);
-            case long[] a -> new Numbers(Fused.Kind.LONGS, a, a.length, i -> a[(int) i]);
-            case int[] a -> new Numbers(Fused.Kind.INTS, a, a.length, i -> a[(int) i]);
-            case double[] a -> new Numbers(Fused.Kind.DOUBLES, a, a.length, i -> a[(int) i]);
+            case long[] a -> new Numbers("longs", a, a.length, i -> a[(int) i]);
+            case int[] a -> new Numbers("ints", a, a.length, i -> a[(int) i]);
+            case double[] a -> new Numbers("doubles", a, a.length, i -> a[(int) i]);
             case float[] a -> ofIndexed(a.length, i -> a[(int) i]);
             case byte[] a -> ofIndexed(a.length, i -> a[(int) i]);
             case short[] a -> ofIndexed(a.length, i -> a[(int) i]);
@@ -47,7 +47,7 @@ public final class Spans {
 
     /** Returns the longs {@code start}, {@code start + distance} and so on, {@code size} of them. */
     public static Span ofRange(long start, long distance, long size) {
-        return new Numbers(Fused.Kind.RANGE, new long[] {start, distance}, size, i -> start + i * distance);
+        return new Numbers("range", new long[] {start, distance}, size, i -> start + i * distance);
     }
 
     /**
@@ -76,6 +76,11 @@ public final class Spans {
         return ofIndexed(text.length(), i -> text.charAt((int) i));
     }
 
+    /** Returns the kind of loop for an array of objects, by its first one. It copes with others among them. */
+    private static String kindOf(Object first) {
+        return first instanceof Long ? "boxed-longs" : first instanceof Double ? "boxed-doubles" : "objects";
+    }
+
     /** The elements that {@code elementAt} returns. */
     private record Indexed(long size, LongFunction<?> elementAt) implements Span {
         @Override
@@ -89,8 +94,7 @@ public final class Spans {
     }
 
     /** Numbers, unboxed for a step that accepts that, otherwise boxed. */
-    private record Numbers(Fused.Kind kind, Object elements, long size, LongFunction<?> boxed)
-            implements Fused.Fusible {
+    private record Numbers(String kind, Object elements, long size, LongFunction<?> boxed) implements Fused.Fusible {
         @Override
         public Object reduce(IFn step, Object acc, long from, long to) {
             Fused fused = step instanceof Fused f ? f : null;
@@ -106,8 +110,8 @@ public final class Spans {
     /** The elements of an array from {@code start} on. */
     private record Objects(Object[] array, int start, long size) implements Fused.Fusible {
         @Override
-        public Fused.Kind kind() {
-            return Fused.Kind.OBJECTS;
+        public String kind() {
+            return kindOf(array[start]);
         }
 
         @Override
@@ -116,8 +120,9 @@ public final class Spans {
         }
 
         static Object reduce(IFn step, Object acc, Object[] array, int from, int to) {
-            if (step instanceof Fused fused) return fused.reduce(array, acc, from, to);
+            Fused fused = step instanceof Fused f ? f : null;
             for (int i = from; i < to; i++) {
+                if (fused != null && fused.takes(acc)) return fused.reduce(array, acc, i, to);
                 acc = step.invoke(acc, array[i]);
                 if (acc instanceof Reduced) return acc;
             }
@@ -130,8 +135,8 @@ public final class Spans {
         private static final int LEAF_MASK = 31;
 
         @Override
-        public Fused.Kind kind() {
-            return Fused.Kind.OBJECTS;
+        public String kind() {
+            return kindOf(vector.nth(start));
         }
 
         @Override
