@@ -11,6 +11,7 @@
    [skein.sim.story :as story]
    [skein.sim.token :as token])
   (:import
+   (skein.rt World)
    (skein.rt.watch Failures)
    (skein.sim.rt Outsider Simulation Task Trace Trace$Event Verdict)))
 
@@ -57,8 +58,9 @@
 (defn- unput
   "Returns a clause about the value that the task still waits to put, or nil."
   [^Simulation sim name-of task]
-  (when-some [^Trace$Event e (last (filter (fn [^Trace$Event e] (identical? task (.task e))) (.events (.-trace sim))))]
-    (when (= "put" (.what e))
+  (when (some (fn puts? [wait] (and (identical? task (:task wait)) (= World/PUT (:op wait)))) (:waits (.description sim)))
+    (when-some [^Trace$Event e (last (filter (fn put? [^Trace$Event e] (and (identical? task (.task e)) (= "put" (.what e))))
+                                             (.events (.-trace sim))))]
       (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", which is lost"))))
 
 (defn- outsider-words [name-of ^Outsider outsider]

@@ -172,10 +172,10 @@
 
 ;;;; Who waits for whom
 
-(defn- ports-of
-  "The ports that `task` waits in."
+(defn- waits-on
+  "The port, or the ports of an alts, that `task` waits in; nil if it waits elsewhere."
   [^Task task]
-  (when-not (.isReady task) (collect-ports (.doingOn task))))
+  (when-not (= World/NONE (.doing task)) (.doingOn task)))
 
 (defn- full [^Channel c]
   (when-some [b (.buffer c)]
@@ -188,8 +188,8 @@
        (remove (fn [^Task t] (.isReady t)))
        (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
        (mapv (fn [^Task t]
-               (let [op (.doing t), port (first (ports-of t))]
-                 {:task t :op op :on (.doingOn t) :ports (vec (ports-of t))
+               (let [op (.doing t), on (waits-on t), ports (vec (collect-ports on)), port (first ports)]
+                 {:task t :op op :on on :ports ports
                   :full (when (and (= World/PUT op) (instance? Channel port)) (full port))
                   :site (cond
                           (and (.frame t) (= op (.operation t)) (nil? (.thread t))) (.state (.frame t))

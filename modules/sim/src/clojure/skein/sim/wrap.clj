@@ -33,17 +33,17 @@
       ([port]
        (if-some [^Simulation sim (Simulation/here)]
          (do (.point sim op what port nil)
-             (let [v (f port)] (.passed sim) v))
+             (try (f port) (finally (.passed sim))))
          (f port)))
       ([port x]
        (if-some [^Simulation sim (Simulation/here)]
          (do (.point sim op what port x)
-             (let [v (f port x)] (.passed sim) v))
+             (try (f port x) (finally (.passed sim))))
          (f port x)))
       ([port x & more]
        (if-some [^Simulation sim (Simulation/here)]
          (do (.point sim op what port x)
-             (let [v (apply f port x more)] (.passed sim) v))
+             (try (apply f port x more) (finally (.passed sim))))
          (apply f port x more))))))
 
 (def ^:private operations

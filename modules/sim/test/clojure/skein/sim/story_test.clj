@@ -1,0 +1,60 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.story-test
+  "Reports on deadlocks and leaks name what each task waits in, not what it did before."
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is testing]]
+   [skein.async :as a :refer [<! <!! >! >!! chan go timeout]]
+   [skein.sim :as sim]
+   [skein.virtual :as virtual]))
+
+(set! *warn-on-reflection* true)
+
+(defmacro ^:private told
+  "The failure of one run of the body and the lines of its report that say who waits, as [error [line]]."
+  [& body]
+  `(let [{failure# :failure text# :text} (sim/run ~@body)]
+     [failure# (filterv #(re-find #"^  (main|go-\d+|thread-\d+) +waits" %) (str/split-lines (str text#)))]))
+
+(defn- all-outside?
+  "Returns whether each of the `n` tasks of a deadlock waits outside of channels."
+  [n [error lines]]
+  (and (= :skein/sim-deadlock error)
+       (= n (count lines))
+       (every? #(re-find #"waits +story_test.clj:\d+ +in java.util.concurrent or a lock$" %) lines)))
+
+(deftest a-wait-outside-of-channels-is-not-reported-by-an-earlier-port
+  (testing "two threads that have put, and wait for a promise"
+    (is (all-outside? 3 (told (let [c (chan 2), p (promise)
+                                    wait (fn [] (virtual/future (>!! c 1) @p))
+                                    x (wait), y (wait)]
+                                [@x @y])))))
+  (testing "a thread that has put and taken"
+    (is (all-outside? 2 (told (let [c (chan 2), p (promise)] @(virtual/future (>!! c 1) (<!! c) @p))))))
+  (testing "a thread that has changed an atom"
+    (is (all-outside? 2 (told (let [n (atom 0), p (promise)] @(virtual/future (swap! n inc) @p))))))
+  (testing "a block that has put, and blocks"
+    (is (all-outside? 2 (told (let [c (chan 1), p (promise), q (promise)] (go (>! c 1) @p) @q)))))
+  (testing "a thread whose take was interrupted"
+    (is (all-outside? 2 (told (let [c (chan), p (promise)
+                                    t (virtual/future (try (<!! c) (catch InterruptedException _)) @p)]
+                                (sim/settle)
+                                (future-cancel t)
+                                @p))))))
+
+(deftest threads-in-each-others-monitors-wait-in-a-lock
+  (when (<= 24 (.feature (Runtime/version))) ; before, a thread that waits for a monitor keeps its carrier
+    (is (all-outside? 3 (told (let [x (Object.), y (Object.)
+                                    cross (fn [a b] (virtual/future (locking a (<!! (timeout 1)) (locking b 1))))
+                                    p (cross x y), q (cross y x)]
+                                [@p @q]))))))
+
+(deftest a-block-that-blocks-after-its-put-leaves-no-value-behind
+  (is (= [nil []] (told (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil))))
+  (let [[error _ :as all] (told {:leaks :all} (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil))]
+    (is (= :skein/sim-leak error))
+    (is (all-outside? 1 (assoc all 0 :skein/sim-deadlock)))))
+
+(deftest a-leak-names-the-value-only-of-a-put
+  (is (str/starts-with? (:text (sim/run {:leaks :all} (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil)))
+                        "go-1 is left behind when the body has ended. main has spawned it.")))
