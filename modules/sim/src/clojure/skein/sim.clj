@@ -212,12 +212,18 @@
   {:file *file* :line (:line (meta form))})
 
 (defn- split-options
-  "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-option
-  for a map alone, which has no body to run."
-  [args]
-  (when (and (map? (first args)) (nil? (next args)))
-    (error/fail! :skein/bad-option "There is a map of options, and no body after it." {:argument (first args)}))
-  (if (and (next args) (or (map? (first args)) (symbol? (first args)))) [(first args) (rest args)] [nil args]))
+  "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-option unless there is a body.
+  A symbol alone is no body of a check: it stands for options whose body was forgotten, and such a test would always pass."
+  [what args]
+  (let [[options body] (if (or (map? (first args)) (and (next args) (symbol? (first args))))
+                         [(first args) (rest args)]
+                         [nil args])]
+    (when (or (empty? body) (and (nil? options) (not= "run" what) (not-any? coll? body)))
+      (error/fail! :skein/bad-option
+                   (str what " has no code to run in " (error/preview (cons (symbol what) args))
+                        ". It takes options, which are a map or a symbol, if there are any, and then the body.")
+                   {:argument (error/preview args)}))
+    [options body]))
 
 (defmacro check
   "Evaluates the body under many schedules, and fails if one of them fails: by an exception, by an
@@ -226,6 +232,7 @@
   once; elsewhere it throws. The failure has the shortest schedule found, as a story and as a
   token for `replay`. Returns a summary: {:schedules :distinct :steps :longest :virtual-ms
   :new-chance :seed}, with :all true when there are no more schedules, and :lite true without threads.
+  :new-chance estimates the probability that one more schedule is a run unlike all before.
 
   options, a map or a symbol that stands for one, may be left out:
     :schedules   how many, 1000; or :seconds
@@ -255,7 +262,7 @@
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]
-  (let [[options body] (split-options args)]
+  (let [[options body] (split-options "check" args)]
     `(check* ~options (fn body# [] ~@body) '~(site &form))))
 
 (defn- fault-points
@@ -316,7 +323,7 @@
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]
-  (let [[options body] (split-options args)]
+  (let [[options body] (split-options "everywhere" args)]
     `(everywhere* ~options (fn body# [] ~@body) '~(site &form))))
 
 (defn- one
@@ -350,7 +357,7 @@
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]
-  (let [[options body] (split-options args)]
+  (let [[options body] (split-options "run" args)]
     `(run* ~options (fn body# [] ~@body))))
 
 (defn value-of
@@ -405,7 +412,7 @@
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]
-  (let [[options body] (split-options args)]
+  (let [[options body] (split-options "holds?" args)]
     `(binding [test/*testing-vars* nil]
        (check* ~options (fn body# [] ~@body) '~(site &form))
        true)))

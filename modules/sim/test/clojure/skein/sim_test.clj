@@ -325,8 +325,10 @@
   (is (= :skein/not-a-function (error-of #(sim/always 5 "m"))))
   (is (= :skein/not-a-function (error-of #(sim/sometimes 5 "m"))))
   (is (= :skein/not-a-port (error-of #(sim/label 5 "five"))))
-  (doseq [form '[(skein.sim/check {:schedules 2}) (skein.sim/everywhere {}) (skein.sim/run {}) (skein.sim/holds? {})]]
-    (is (= :skein/bad-option (macro-error form))))
+  (doseq [form '[(skein.sim/check {:schedules 2}) (skein.sim/everywhere {}) (skein.sim/run {}) (skein.sim/holds? {})
+                 (skein.sim/check) (skein.sim/check options) (skein.sim/check 5 1) (skein.sim/holds? options)
+                 (skein.sim/everywhere options) (skein.sim/run)]]
+    (is (= :skein/bad-option (macro-error form)) (pr-str form)))
   (is (= :skein/bad-binding (macro-error '(skein.test/defsim 5))))
   (is (= :skein/bad-token (error-of #(sim/replay "k9.aa:1" 1))))
   (is (= :skein/bad-token (error-of #(sim/replay "k1.aa:3" (<!! (go 1))))))
