@@ -206,12 +206,17 @@
   (let [project (project!)]
     (is (= {:exit 0 :err ""} (dissoc (skein! project "test" "--help") :out)))
     (is (re-find #"^usage: ./skein test \[MODULE" (:out (skein! project "test" "-h"))))
-    (is (refused? 2 ["takes --nrepl" "./skein clojure FILE"] (skein! project "repl" "x.clj")))))
+    (is (refused? 2 ["takes --nrepl" "./skein clojure FILE"] (skein! project "repl" "x.clj")))
+    (is (re-find #"rlwrap ./skein repl(?s).*clojure -P -M:dev" (:out (skein! project "repl" "--help"))))
+    (is (= (skein! project "repl" "--help") (skein! project "repl" "--nrepl" "--help")))))
 
 (deftest an-unknown-command-is-refused-with-a-hint
   (let [project (project!)]
     (is (refused? 2 ["'tset'" "did you mean 'test'?"] (skein! project "tset")))
-    (is (refused? 2 ["'xyzzy'" "./skein help"] (skein! project "xyzzy")))
+    (is (refused? 2 ["did you mean 'repl'?"] (skein! project "rpel")))
+    (doseq [far ["xyzzy" "foo" "release-it" "\\n"]]
+      (let [said (skein! project far)]
+        (is (refused? 2 [(str "'" far "'; ./skein help lists all")] said))))
     (is (refused? 2 ["''"] (skein! project "")))))
 
 ;;;; JDKs

@@ -1,0 +1,48 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.repl-test
+  "`./skein repl`: what Ctrl-C does. The function that it calls is called directly: a process may be started with Ctrl-C ignored."
+  (:require
+   [clojure.string :as str]
+   [clojure.test :refer [deftest is]]
+   [skein.deadline :refer [within-deadline]])
+  (:import
+   (clojure.lang LineNumberingPushbackReader)
+   (java.io PipedReader PipedWriter StringWriter)
+   (java.util.concurrent CountDownLatch)))
+
+(set! *warn-on-reflection* true)
+
+(load-file "tools/repl/run.clj")
+
+(def ^:private run @(resolve 'repl.run/run))
+(def ^:private on-ctrl-c @(resolve 'repl.run/on-ctrl-c))
+
+(def ^CountDownLatch begun (CountDownLatch. 1))
+
+(deftest ctrl-c-ends-the-call-that-waits
+  (within-deadline
+    (let [typed (PipedWriter.), in (LineNumberingPushbackReader. (PipedReader. typed))
+          out (StringWriter.), state (atom :reads)
+          thread (doto (Thread. ^Runnable (bound-fn []
+                                            (binding [*in* in, *out* out, *err* out] (run state))))
+                   .start)
+          type! (fn [text] (.write typed (str text "\n")) (.flush typed))]
+      (type! "(do (.countDown skein.repl-test/begun) (skein.async/<!! (skein.async/chan)))")
+      (.await begun)
+      ((on-ctrl-c thread state (fn [_])) nil)
+      (type! "[:still (inc 1)]")
+      (.close typed)
+      (.join thread)
+      (is (re-find #"InterruptedException" (str out)))
+      (is (str/includes? (str out) "[:still 2]")))))
+
+(deftest a-second-ctrl-c-ends-the-process-and-none-does-at-the-prompt
+  (let [state (atom :runs), exits (atom []), thread (Thread. ^Runnable (fn []))
+        ctrl-c (on-ctrl-c thread state (fn [code] (swap! exits conj code)))]
+    (ctrl-c nil)
+    (is (= [] @exits))
+    (ctrl-c nil)
+    (is (= [130] @exits))
+    (reset! state :reads)
+    (is (str/includes? (let [said (StringWriter.)] (binding [*err* said] (ctrl-c nil)) (str said)) "Ctrl-D"))
+    (is (= [130] @exits))))
