@@ -265,7 +265,8 @@
 
 (defn- check-scope [x]
   (when-not (instance? Scope x)
-    (error/fail! :skein/bad-scope (str "This must be a scope, but is " (error/preview x) ".") {:value (error/preview x)}))
+    (error/fail! :skein/bad-scope (str "The first argument, such as s in (fork s ...), must be a scope, but is " (error/preview x)
+                                    ". The vector of scope names it: (scope [s] (fork s ...)).") {:value (error/preview x)}))
   x)
 
 (defn ^:no-doc child

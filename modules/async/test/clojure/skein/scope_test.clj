@@ -403,11 +403,15 @@
     :skein/bad-option (s/scope [s [:deadline-ms 1]] 1)
     :skein/bad-scope (s/fork nil 1)
     :skein/bad-scope (s/go :s 1)
+    :skein/bad-scope (s/fork (+ 1 2))
     :skein/bad-scope (s/cancel! nil)
     :skein/bad-scope (s/outcomes 5)
     :skein/not-a-function (s/scope [s] (s/fork* s 1))
     :skein/scope-closed (s/fork (s/scope [s] s) 1)
     :skein/scope-closed (s/async (s/scope [s] s) 1))
+  (is (= (str "The first argument, such as s in (fork s ...), must be a scope, but is 3."
+              " The vector of scope names it: (scope [s] (fork s ...)).")
+         (ex-message (caught (s/fork (+ 1 2))))))
   (testing "a child may have siblings made after the body has ended"
     (let [made (promise)]
       (within-deadline (s/scope [s] (s/fork s (s/go s (deliver made true)))))

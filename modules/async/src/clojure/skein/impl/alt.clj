@@ -39,7 +39,9 @@
   "Returns the form that makes one choice by `alts`, a symbol, and evaluates the
   result of its clause. Throws AssertionError when a clause has no result."
   [alts clauses]
-  (assert (even? (count clauses)) "unbalanced clauses")
+  (assert (even? (count clauses))
+          (str "unbalanced clauses: after each port, vector of ports or option comes its result or value,"
+               " as in (alt! c ([v] v) :default nil)"))
   (let [pairs (partition 2 clauses)
         option? (comp keyword? first)
         port (gensym "port")

@@ -28,7 +28,8 @@
   "Returns a buffer of the runtime for `b`, which satisfies the protocol. Throws :skein/not-a-buffer
   if it does not."
   [b]
-  (check/that :skein/not-a-buffer "buf-or-n of chan" b (satisfies? impl/Buffer b) "a number, a buffer or nil")
+  (check/that :skein/not-a-buffer "buf-or-n of chan" b (satisfies? impl/Buffer b)
+              (str "a number, a buffer or nil" (when (fn? b) "; a transducer is the second argument, as in (chan 1 (map inc))")))
   (reify Buffer
     (full [_] (boolean (impl/full? b)))
     (remove [_] (impl/remove! b))

@@ -11,7 +11,7 @@
    [skein.impl.check :as check]
    [skein.impl.late :as late])
   (:import
-   (clojure.lang IFn)
+   (clojure.lang ArityException IFn)
    (skein.rt Alts Buffer Callback Channel ChannelFactory Late Runner)
    (skein.rt.schedule Scheduler)))
 
@@ -32,6 +32,17 @@
     (or (nil? buf-or-n) (instance? Buffer buf-or-n)) buf-or-n
     :else (late/foreign-buffer buf-or-n)))
 
+(defn transducer
+  "Returns `xf` as a transducer that throws :skein/not-a-function unless `xf` makes a step of a step. `inc` does not."
+  [what xf]
+  (check/function what xf)
+  (fn applied [rf]
+    (let [step (try (xf rf)
+                    (catch ClassCastException _)
+                    (catch ArityException _))]
+      (check/that :skein/not-a-function what xf (ifn? step) "a transducer, such as (map inc)")
+      step)))
+
 (defn chan
   "See skein.async/chan."
   ([] (.channel ChannelFactory/INSTANCE nil))
@@ -43,12 +54,11 @@
      ;; A buffer of another kind may use the channel, as a transducer may.
      :else (.transduced ChannelFactory/INSTANCE (late/foreign-buffer buf-or-n) nil nil)))
   ([buf-or-n xform ex-handler]
-   (when xform
-     (assert buf-or-n "buffer must be supplied when transducer is")
-     (check/function "xform of chan" xform))
+   (when xform (assert buf-or-n "buffer must be supplied when transducer is"))
    (when ex-handler (check/function "ex-handler of chan" ex-handler))
    (if (or xform ex-handler)
-     (.transduced ChannelFactory/INSTANCE (own-buffer buf-or-n) xform ex-handler)
+     (.transduced ChannelFactory/INSTANCE (own-buffer buf-or-n)
+                  (when xform (transducer "xform of chan" xform)) ex-handler)
      (chan buf-or-n))))
 
 ;;;; Ports of other kinds

@@ -274,7 +274,8 @@
                                 (a/alt! stop :stopped c ([v] (recur (conj seen v)))))))))))
 
 (deftest alt-needs-a-result-for-each-clause
-  (is (= "Assert failed: unbalanced clauses\n(even? (count clauses))"
+  (is (= (str "Assert failed: unbalanced clauses: after each port, vector of ports or option comes its result or value,"
+              " as in (alt! c ([v] v) :default nil)\n(even? (count clauses))")
          (ex-message (try (macroexpand-1 `(alt!! c)) (catch Throwable t (or (ex-cause t) t))))
          (ex-message (try (a/do-alt `alts!! '(c)) (catch Throwable t t))))))
 

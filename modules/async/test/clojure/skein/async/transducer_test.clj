@@ -228,3 +228,12 @@
     (is (= (repeat 4 :done) (map await-port putters)))
     (a/close! c)
     (is (= [(* 4 (quot (* n (dec n)) 2)) (* 4 n)] (await-port taker)))))
+
+(deftest what-is-no-transducer-is-refused-when-the-channel-is-made
+  (doseq [make [#(a/chan 1 inc) #(a/pipeline 2 (a/chan) inc (a/chan)) #(a/chan 1 (constantly 5))]]
+    (let [thrown (try (make) (catch clojure.lang.ExceptionInfo e e))]
+      (is (= :skein/not-a-function (:skein/error (ex-data thrown))))
+      (is (re-find #"must be a transducer, such as \(map inc\)" (ex-message thrown))))))
+
+(deftest a-transducer-in-the-place-of-the-buffer-is-told-where-it-belongs
+  (is (thrown-with-msg? clojure.lang.ExceptionInfo #"a transducer is the second argument" (a/chan (map inc)))))

@@ -140,7 +140,7 @@
   "See skein.async/pipeline; `workload` says which threads do slow work."
   [n to xf from close? ex-handler workload]
   (check-arguments "pipeline" n to from)
-  (check/function "xf of pipeline" xf)
+  ((port/transducer "xf of pipeline" xf) (fn step ([acc] acc) ([acc _] acc))) ; to check it
   (when ex-handler (check/function "ex-handler of pipeline" ex-handler))
   (let [n (long n)
         items (chan n)
