@@ -10,11 +10,11 @@ import clojure.lang.LazilyPersistentVector;
 import clojure.lang.PersistentArrayMap;
 import clojure.lang.RT;
 import java.util.Arrays;
-import java.util.Comparator;
 
 /**
- * Does one of several channel operations, in three steps. First it tries each operation in turn. If none is ready, it
- * locks all the channels, checks that still none is ready, and queues one arm in each. The first arm that is claimed wins.
+ * Does one of several channel operations, in three steps. First it tries each operation in turn, unless all are takes of
+ * which none seems ready. If none is ready, it locks all the channels, checks that still none is ready, and queues one arm
+ * in each. The first arm that is claimed wins.
  *
  * <p>The steps are those of Go's select (runtime/select.go). Differs: the first step takes one lock at a time, and
  * mostly succeeds. There is no global order of locks, since transducers run under them, so all locks but one are taken by
@@ -23,8 +23,6 @@ import java.util.Comparator;
 public final class Alts {
     private static final Keyword PRIORITY = Keyword.intern(null, "priority");
     private static final Keyword DEFAULT = Keyword.intern(null, "default");
-    private static final Comparator<Channel> BY_HASH =
-            (c, d) -> Integer.compare(System.identityHashCode(c), System.identityHashCode(d));
 
     private Alts() {}
 
@@ -40,10 +38,11 @@ public final class Alts {
         IPersistentVector ops = asVector(ports);
         if (!check(ops)) return Foreign.alts(ops, options, owner);
         boolean priority = RT.booleanCast(options.valAt(PRIORITY));
+        boolean mayWait = !options.containsKey(DEFAULT);
         for (; ; ) {
-            Object chosen = tryEach(ops, priority, runner);
+            Object chosen = mayWait && allSeemToWait(ops) ? null : tryEach(ops, priority, runner);
             if (chosen != null) return chosen;
-            if (options.containsKey(DEFAULT)) return result(options.valAt(DEFAULT), DEFAULT);
+            if (!mayWait) return result(options.valAt(DEFAULT), DEFAULT);
             if (queue(ops, owner)) return null;
         }
     }
@@ -138,6 +137,18 @@ public final class Alts {
         return LazilyPersistentVector.createOwning(value, port);
     }
 
+    /**
+     * Returns whether these are only takes, and none seems ready. Takes no lock, so it may miss a value that was put just now:
+     * the second step looks again.
+     */
+    private static boolean allSeemToWait(IPersistentVector ops) {
+        for (int i = 0; i < ops.count(); i++) {
+            if (!(ops.nth(i) instanceof Channel ch)) return false;
+            if (ch.firstPutter() != null || ch.buffer() != null || ch.isClosed()) return false;
+        }
+        return true;
+    }
+
     /** The first step: in the given order, or in a random order that is drawn as far as it is needed. */
     private static Object tryEach(IPersistentVector ops, boolean priority, Runner runner) {
         int n = ops.count();
@@ -189,23 +200,22 @@ public final class Alts {
 
     /** The second step. Returns false if an operation has become ready, so that all must be tried again. */
     private static boolean queue(IPersistentVector ops, Waiter owner) {
-        int n = ops.count();
-        Channel[] ordered = new Channel[n];
-        for (int i = 0; i < n; i++) ordered[i] = channel(ops.nth(i));
-        if (n > 1) Arrays.sort(ordered, BY_HASH);
-        lockAll(ordered);
+        Channel[] channels = new Channel[ops.count()];
+        for (int i = 0; i < channels.length; i++) channels[i] = channel(ops.nth(i));
+        lockAll(channels);
         try {
             if (anyReady(ops)) return false;
             addArms(ops, owner);
             return true;
         } finally {
-            unlockAll(ordered);
+            for (Channel ch : channels) if (ch != null) ch.unlock();
         }
     }
 
     /**
-     * Waits for a lock only while it holds none, because a transducer under another channel's lock may wait for one of
-     * these. If a lock is taken, it releases all, and waits for that lock first.
+     * Locks each of {@code channels} once: one that occurs again is replaced by null. Waits for a lock only while it holds
+     * none, because a transducer under another channel's lock may wait for one of these. If a lock is taken, it releases
+     * all, and waits for that lock first.
      */
     private static void lockAll(Channel[] channels) {
         int waitFor = 0;
@@ -218,29 +228,22 @@ public final class Alts {
     /** Returns -1 if it holds all locks. Otherwise returns the index of a lock that was taken, and holds none. */
     private static int lockOthers(Channel[] channels, int held) {
         for (int i = 0; i < channels.length; i++) {
-            if (!isFirst(channels, i) || channels[i] == channels[held] || channels[i].tryLock()) continue;
-            for (int j = 0; j < i; j++) {
-                if (isFirst(channels, j) && channels[j] != channels[held]) channels[j].unlock();
+            Channel ch = channels[i];
+            if (i == held || ch == null || ch.tryLock()) continue;
+            if (ch == channels[held] || occursBefore(channels, i)) {
+                channels[i] = null;
+                continue;
             }
+            for (int j = 0; j < i; j++) if (j != held && channels[j] != null) channels[j].unlock();
             channels[held].unlock();
             return i;
         }
         return -1;
     }
 
-    private static void unlockAll(Channel[] ordered) {
-        for (int i = 0; i < ordered.length; i++) {
-            if (isFirst(ordered, i)) ordered[i].unlock();
-        }
-    }
-
-    /** Returns whether this is the first index of a channel, which may occur more than once. */
-    private static boolean isFirst(Channel[] ordered, int i) {
-        int hash = System.identityHashCode(ordered[i]);
-        for (int j = i - 1; j >= 0 && System.identityHashCode(ordered[j]) == hash; j--) {
-            if (ordered[j] == ordered[i]) return false;
-        }
-        return true;
+    private static boolean occursBefore(Channel[] channels, int i) {
+        for (int j = 0; j < i; j++) if (channels[j] == channels[i]) return true;
+        return false;
     }
 
     private static boolean anyReady(IPersistentVector ops) {

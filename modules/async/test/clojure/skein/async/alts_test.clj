@@ -84,6 +84,9 @@
   (both= [[1 0] nil nil] (let [c (a/chan) chosen (a/go (a/alts! [c c c]))]
                            (a/>!! c 1)
                            [(place (a/<!! chosen) c) (a/offer! c 2) (a/poll! c)]))
+  (both= [[1 1] nil nil] (let [c (a/chan) d (a/chan) e (a/chan) chosen (a/go (a/alts! [c d c e d e c]))]
+                           (a/>!! d 1)
+                           [(place (a/<!! chosen) c d e) (a/offer! c 2) (a/offer! e 2)]))
   (both= [[true 0] [1 2]] (let [c (a/chan 2)]
                             (a/>!! c 1)
                             [(place (a/alts!! [[c 2] [c 2]]) c) [(a/<!! c) (a/<!! c)]])))
@@ -289,7 +292,7 @@
                            (if (nil? v) (recur got (vec (remove #{port} open))) (recur (conj got v) open)))
                          got)))
         takers [(a/thread (taker)) (a/io-thread (taker))
-                (go (loop [got [] open ports]
+                (go (loop [got [] open (into ports (rseq ports))]
                       (if (seq open)
                         (let [[v port] (alts! open)]
                           (if (nil? v) (recur got (vec (remove #{port} open))) (recur (conj got v) open)))
