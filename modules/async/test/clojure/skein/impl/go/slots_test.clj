@@ -41,7 +41,7 @@
     (is (= #{'x} (live 3)))))
 
 (deftest a-large-block-is-cut-off
-  (let [large (cons 'f (range 1000))
+  (let [large (cons 'f (range 2000))
         {:keys [arms]} (assigned [{:params [], :code [], :exit [:branch 'c 1 2]}
                                   {:params [], :code [], :exit [:return large]}
                                   {:params [], :code [], :exit [:return 1]}])]
