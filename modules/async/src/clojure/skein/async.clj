@@ -76,7 +76,9 @@
 
   Like core.async's: the transducer runs under the channel's lock, on the thread of the put or
   the take. Without a handler, an exception of the transducer goes to the thread's
-  uncaught-exception handler, and the value is dropped.
+  uncaught-exception handler, and the value is dropped. An exception of the handler is thrown by
+  the put or `close!`. Differs: if a take ran the transducer for a put that waited, the
+  uncaught-exception handler gets that exception.
 
       (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
       ;=> 2"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import clojure.lang.Util;
 import java.util.List;
 import java.util.Objects;
 import skein.rt.schedule.Scheduler;
@@ -165,10 +166,17 @@ public class Channel extends Lock {
             if (takers != null) completed = serveTakers(b);
             if (last) completed = Ring.appendAll(abort(), completed);
         } finally {
-            unlock();
+            release(completed, runner);
         }
-        if (completed != null) Ring.completeAll(completed, runner);
         return Boolean.TRUE;
+    }
+
+    /** Releases the lock at the end of a put or close, completes {@code completed}, and throws what the operation must throw. */
+    private void release(Waiter completed, Runner runner) {
+        Throwable escaped = escaped();
+        unlock();
+        if (completed != null) Ring.completeAll(completed, runner);
+        if (escaped != null) throw Util.sneakyThrow(escaped);
     }
 
     /** Gives buffered values to waiting takes. Returns those takes. */
@@ -204,14 +212,13 @@ public class Channel extends Lock {
     }
 
     private void close(Object why, Runner runner) {
-        Waiter completed;
+        Waiter completed = null;
         lock();
         try {
             completed = closeLocked(why);
         } finally {
-            unlock();
+            release(completed, runner);
         }
-        if (completed != null) Ring.completeAll(completed, runner);
     }
 
     /** Closes a channel that may be closed already: {@code why} replaces the reason of an earlier close. */
@@ -300,6 +307,11 @@ public class Channel extends Lock {
     /** Called once, when no more values can come in. */
     void finish(Buffer b) {}
 
+    /** Returns what this put or close must throw, or null. A second call returns null. */
+    Throwable escaped() {
+        return null;
+    }
+
     /** Takes {@code waiter} out of this channel. False when it does not wait here any more. */
     final boolean withdraw(Waiter waiter) {
         lock();
@@ -320,18 +332,10 @@ public class Channel extends Lock {
     /** The waiter by which {@code frame} waits here, or null. */
     final Waiter armOf(Frame frame) {
         lock();
-        try {
-            Waiter arm = armOf(frame, takers);
-            return arm == null ? armOf(frame, putters) : arm;
-        } finally {
-            unlock();
-        }
-    }
-
-    private static Waiter armOf(Frame frame, Waiter first) {
-        Waiter w = first;
-        while (w != null && w.frame() != frame) w = w.next == first ? null : w.next;
-        return w;
+        Waiter arm = Ring.of(frame, takers);
+        if (arm == null) arm = Ring.of(frame, putters);
+        unlock();
+        return arm;
     }
 
     /** Queues {@code waiter}, to put {@code value} or, if null, to take. Returns false if it need not wait or is not active. */
@@ -381,25 +385,20 @@ public class Channel extends Lock {
 
     /** Returns whether a take would be done at once. Called under the lock. */
     final boolean readyToTake() {
-        return isClosed() || buffer != null && buffer.count() > 0 || anyActive(putters);
+        return isClosed() || buffer != null && buffer.count() > 0 || Ring.anyActive(putters);
     }
 
     /** Returns whether a put would be done at once. Called under the lock. */
     final boolean readyToPut() {
         if (isClosed()) return true;
         Buffer b = bufferForPut();
-        return b == null ? anyActive(takers) : !b.full();
-    }
-
-    private static boolean anyActive(Waiter first) {
-        for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (w.active()) return true;
-        return false;
+        return b == null ? Ring.anyActive(takers) : !b.full();
     }
 
     final void addTaker(Waiter waiter) {
         if (waiting >= MAX_WAITING && overfull(true)) {
-            throw new AssertionError(
-                    "Assert failed: No more than " + MAX_WAITING + " pending takes are allowed on a single channel.");
+            throw new AssertionError("Assert failed: No more than " + MAX_WAITING
+                    + " pending takes are allowed on a single channel.\n(< (.size takes) impl/MAX-QUEUE-SIZE)");
         }
         waiter.waits = Waiter.TO_TAKE;
         takers = Ring.link(takers, waiter);
@@ -409,7 +408,8 @@ public class Channel extends Lock {
     final void addPutter(Waiter waiter, Object value) {
         if (waiting >= MAX_WAITING && overfull(false)) {
             throw new AssertionError("Assert failed: No more than " + MAX_WAITING
-                    + " pending puts are allowed on a single channel. Consider using a windowed buffer.");
+                    + " pending puts are allowed on a single channel."
+                    + " Consider using a windowed buffer.\n(< (.size puts) impl/MAX-QUEUE-SIZE)");
         }
         waiter.value = value;
         waiter.waits = Waiter.TO_PUT;

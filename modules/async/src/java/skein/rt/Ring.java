@@ -44,6 +44,18 @@ final class Ring {
         return n;
     }
 
+    static boolean anyActive(Waiter first) {
+        for (Waiter w = first; w != null; w = w.next == first ? null : w.next) if (w.active()) return true;
+        return false;
+    }
+
+    /** Returns the first waiter of {@code frame} in the list, or null. */
+    static Waiter of(Frame frame, Waiter first) {
+        Waiter w = first;
+        while (w != null && w.frame() != frame) w = w.next == first ? null : w.next;
+        return w;
+    }
+
     /** Returns the waiters of the list that are active, or those that are not, in order. */
     static List<Waiter> waiters(Waiter first, boolean active) {
         List<Waiter> found = new ArrayList<>();

@@ -55,7 +55,7 @@
   (let [rf-throws (fn [rf] (fn ([] (rf)) ([_] (throw (ex-info "completion" {}))) ([b x] (rf b x))))
         c (a/chan 1 rf-throws (fn [_] (throw (ex-info "handler" {}))))
         taker (go (<! c) :told)]
-    (a/close! c)
+    (is (= "handler" (try (a/close! c) (catch Exception e (ex-message e)))))
     (is (= :told (await-port taker)))))
 
 (defn- own-port

@@ -5,6 +5,7 @@
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
    [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.protocols :as impl]
    [skein.uncaught :refer [await-uncaught]]
    [skein.upstream :refer [both= outcome]]))
 
@@ -187,12 +188,50 @@
   (let [boom (ex-info "boom" {})]
     (is (= [nil boom] (await-uncaught #(identical? boom %) #(a/close! (a/chan 1 (failing-at-end boom))))))))
 
+(def ^:private failed [:thrown "java.lang.IllegalStateException" "handler"])
+
+(defn- refuse
+  "An exception handler that throws."
+  [_]
+  (throw (IllegalStateException. "handler")))
+
+(deftest a-put-throws-what-the-handler-throws
+  (both= failed (a/>!! (a/chan 1 (thrower even?) refuse) 2))
+  (both= failed (a/put! (a/chan 1 (thrower even?) refuse) 2))
+  (both= failed (a/offer! (a/chan 1 (thrower even?) refuse) 2))
+  (both= failed (a/alts!! [[(a/chan 1 (thrower even?) refuse) 2] (a/chan)]))
+  (both= "handler" (a/<!! (a/go (try (a/>! (a/chan 1 (thrower even?) refuse) 2)
+                                     (catch IllegalStateException e (ex-message e))))))
+  (testing "by a handler of the protocols too"
+    (both= failed (impl/put! (a/chan 1 (thrower even?) refuse) 2 (a/fn-handler identity)))))
+
+(deftest a-close-throws-what-the-handler-throws
+  (both= failed (a/close! (a/chan 1 (failing-at-end (ex-info "end" {})) refuse)))
+  (testing "and the put that ends the transducer"
+    (both= failed (a/>!! (a/chan 1 (comp (take 1) (failing-at-end (ex-info "end" {}))) refuse) 1)))
+  (let [c (a/chan 1 (failing-at-end (ex-info "end" {})) refuse)
+        got (atom [])]
+    (a/take! c #(swap! got conj %))
+    (is (= failed (outcome #(a/close! c))))
+    (is (= [[nil] nil false] [@got (within-deadline (a/<!! c)) (a/put! c 1)]) "takes that wait are served first")))
+
 (deftest a-handler-that-throws-leaves-the-channel-usable
-  (let [boom (IllegalStateException. "handler")
-        c (a/chan 2 (thrower even?) (fn [_] (throw boom)))]
-    (is (= [true boom] (await-uncaught #(identical? boom %) #(a/put! c 2))))
-    (is (= [true 1] (within-deadline [(a/>!! c 1) (a/<!! c)])) "core.async never releases its lock")
+  (let [c (a/chan 3 (comp cat (thrower even?)) refuse)
+        got (atom [])]
+    (a/take! c #(swap! got conj %))
+    (is (= failed (outcome #(a/put! c [1 2 3]))))
+    (is (= [1] @got) "the values before the exception are there")
+    (is (= [true 5] (within-deadline [(a/>!! c [5]) (a/<!! (a/thread (a/<!! c)))])) "core.async never releases its lock")
     (is (nil? (a/close! c)))))
+
+(deftest a-put-that-a-take-completes-reports-what-the-handler-throws
+  (let [boom (ex-info "boom" {})
+        c (a/chan 1 (thrower even?) (fn [_] (throw boom)))
+        done (atom [])]
+    (a/put! c 1)
+    (doseq [i [2 3]] (a/put! c i #(swap! done conj [i %])))
+    (is (= [1 boom] (await-uncaught #(identical? boom %) #(a/<!! c))) "core.async's take loses its value")
+    (is (= [[[2 true] [3 true]] 3] [@done (a/poll! c)]))))
 
 ;;;; Transducers that use their channel
 
