@@ -35,7 +35,7 @@
    [skein.impl.port :as port]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Alts Box Callback Channel ChannelFactory Frame Runner)
+   (skein.rt Alts Box Buffer Callback Channel ChannelFactory Frame Runner)
    (skein.rt.schedule Timeout)
    (skein.rt.watch Failures)))
 
@@ -348,11 +348,8 @@
 
 ;;;; Channels and blocks as data
 
-(extend Channel core-protocols/Datafiable
-        {:datafy (fn datafy [ch] (describe/channel ch))})
-
-(extend Frame core-protocols/Datafiable
-        {:datafy (fn datafy [frame] (describe/frame frame))})
+(doseq [[described datafy] [[Channel describe/channel] [Buffer describe/buffer] [Frame describe/frame]]]
+  (extend described core-protocols/Datafiable {:datafy datafy}))
 
 (defmethod print-method Channel [ch writer]
   (describe/print-channel ch writer))

@@ -139,7 +139,7 @@ public final class Buffers {
     }
 
     /** The result of a finished block: one value that is taken once. */
-    static final class Result implements Buffer {
+    public static final class Result implements Buffer {
         private Object value;
 
         Result(Object value) {

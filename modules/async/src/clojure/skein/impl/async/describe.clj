@@ -7,7 +7,7 @@
    [clojure.datafy :as datafy])
   (:import
    (java.io Writer)
-   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Sliding Channel Frame Port Waiter)
+   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Result Buffers$Sliding Channel Frame Port Waiter)
    (skein.rt.schedule Scheduler Timeout)
    (skein.rt.watch Sites)))
 
@@ -19,6 +19,7 @@
     Buffers$Sliding 'SlidingBuffer
     Buffers$Promise 'PromiseBuffer
     Buffers$Fixed 'FixedBuffer
+    Buffers$Result 'FixedBuffer
     (symbol (.getSimpleName (class b)))))
 
 (defn buffer

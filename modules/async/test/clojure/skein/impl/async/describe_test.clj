@@ -17,13 +17,21 @@
              {:put-count 1 :take-count 0 :closed? true :buffer {:type FixedBuffer :count 1 :capacity 1}}
              {:type DroppingBuffer :count 2 :capacity 2}
              {:type SlidingBuffer :count 0 :capacity 3}
-             {:type PromiseBuffer :count 0 :capacity 1}]
+             {:type PromiseBuffer :count 0 :capacity 1}
+             {:type FixedBuffer :count 1 :capacity 1}
+             {:type FixedBuffer :count 0 :capacity 3}
+             {:type DroppingBuffer :count 0 :capacity 2}]
            [(theirs-only (datafy/datafy (doto (a/chan) (a/put! 1) (a/put! 2))))
             (theirs-only (datafy/datafy (doto (a/chan) (a/take! identity))))
             (theirs-only (datafy/datafy (doto (a/chan 1) (a/put! 1) (a/put! 2) a/close!)))
             (:buffer (datafy/datafy (doto (a/chan (a/dropping-buffer 2)) (a/put! 1) (a/put! 2) (a/put! 3))))
             (:buffer (datafy/datafy (a/chan (a/sliding-buffer 3))))
-            (:buffer (datafy/datafy (a/promise-chan)))])
+            (:buffer (datafy/datafy (a/promise-chan)))
+            (let [result (a/go 1)]
+              (loop [{:keys [buffer closed?]} (datafy/datafy result)]
+                (if closed? buffer (recur (datafy/datafy result)))))
+            (datafy/datafy (a/buffer 3))
+            (datafy/datafy (a/dropping-buffer 2))])
     (both= true (let [c (a/chan)] (identical? c (::datafy/obj (meta (datafy/datafy c))))))))
 
 (defn- when-parked
