@@ -16,7 +16,7 @@
       ;=> 3
 
   \"Like core.async's\" in a docstring means that the behaviour is that of clojure.core.async
-  1.9.865, except for the differences that follow. doc/migrating.md lists all differences.
+  1.9.865, except for the differences that follow. doc/migrating.md has a table of them.
 
   The go compiler and the protocols for ports of other kinds are loaded at their first use;
   see skein.impl.late."
