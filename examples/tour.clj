@@ -14,11 +14,14 @@
 (set! *warn-on-reflection* true)
 
 ;;; Blocks may block
-;; A hundred blocks sleep for 100 ms each, all at the same time, on any number of processors.
-;; A pool of eight threads, as core.async has it before version 1.9, needs thirteen rounds of 100 ms.
+;; A hundred blocks sleep for 100 ms each, all at the same time, on any number
+;; of processors. A pool of eight threads, as core.async has it before version
+;; 1.9, needs thirteen rounds of 100 ms.
 
 (defn ms [f]
-  (let [start (System/nanoTime)] (f) (quot (- (System/nanoTime) start) 1000000)))
+  (let [start (System/nanoTime)]
+    (f)
+    (quot (- (System/nanoTime) start) 1000000)))
 
 (defn nap [] (Thread/sleep 100))
 
@@ -27,21 +30,23 @@
 
 (def on-eight-threads
   (ms #(with-open [^ExecutorService pool (Executors/newFixedThreadPool 8)]
-         (.invokeAll pool ^java.util.Collection (repeat 100 ^Callable nap)))))
+         (.invokeAll pool
+                     ^java.util.Collection (repeat 100 ^Callable nap)))))
 
 {:blocks-ms in-blocks, :eight-threads-ms on-eight-threads}
 
 ;;; Blocks park in any function
-;; `sum-of` is a plain function, and `map` calls `<!`. Both park the block that calls them.
-;; With core.async, `<!` must be in the body of the go block itself.
+;; `sum-of` is a plain function, and `map` calls `<!`. Both park the block that
+;; calls them. With core.async, `<!` must be in the body of the go block itself.
 
 (defn sum-of [ports] (reduce + (map <! ports)))
 
 (<!! (go (sum-of [(go 1) (go (<! (timeout 20)) 2) (go 3)])))
 
 ;;; Errors arrive
-;; An exception of a block is thrown again where its result is taken, through any number of blocks.
-;; The trace has no lines of Skein's own. It continues with the place where the failed block was started.
+;; An exception of a block is thrown again where its result is taken, through
+;; any number of blocks. The trace shows your code. It continues with the place
+;; where the failed block was started.
 
 (defn page [id]
   (async (if (pos? id) {:id id} (throw (ex-info "no such page" {:id id})))))
@@ -54,8 +59,9 @@
        (ex-data e)))
 
 ;;; A deadlock has a name
-;; A worker takes from a channel and puts new work on the same channel. When the channel is full, it waits for itself.
-;; The simulation says which block waits, in which line, and for what.
+;; A worker takes from a channel and puts new work on the same channel. When the
+;; channel is full, it waits for itself. The simulation says which block waits,
+;; in which line, and for what.
 
 (defn crawl [found]
   (sim/check
@@ -70,8 +76,9 @@
 (try (crawl 2) (catch Exception e (println (ex-message e))))
 
 ;;; A race is found, and replayed
-;; In some schedules, two withdrawals read the balance before either writes it. The simulation runs the test under many
-;; schedules, and shortens the one that fails. It prints the steps, and a token that replays them.
+;; In some schedules, two withdrawals read the balance before either writes it.
+;; The simulation runs the test under many schedules, and shortens the one that
+;; fails. It prints the steps, and a token that replays them.
 
 (defn withdraw! [account n audit]
   (go (let [balance @account]
@@ -83,9 +90,11 @@
         a (withdraw! account 30 audit), b (withdraw! account 50 audit)]
     (<!! a)
     (<!! b)
-    (when (not= 20 @account) (throw (ex-info "a withdrawal is lost" {:balance @account})))))
+    (when (not= 20 @account)
+      (throw (ex-info "a withdrawal is lost" {:balance @account})))))
 
-(def failure (try (sim/check {:seed 1} (both-count?)) (catch Exception e e)))
+(def failure
+  (try (sim/check {:seed 1} (both-count?)) (catch Exception e e)))
 
 (println (ex-message failure))
 
@@ -93,8 +102,9 @@
      (catch Exception e [:again (ex-message (first (.getSuppressed e)))]))
 
 ;;; A fold over files
-;; One pass over a hundred copies of a log counts the lines and finds the longest. All processors share the work, and
-;; the result is that of `transduce`. On a terminal you see the progress.
+;; One pass over a hundred copies of a log counts the lines and finds the
+;; longest. All processors share the work, and the result is that of
+;; `transduce`. On a terminal you see the progress.
 
 (defn show-progress [{:keys [done total]}]
   (when (Boolean/getBoolean "skein.stdout.terminal")
@@ -102,11 +112,13 @@
     (flush)))
 
 (fold/fold {:on-progress show-progress}
-           (fold/fuse {:lines fold/count, :longest (fold/through (map count) fold/max)})
+           (fold/fuse {:lines fold/count
+                       :longest (fold/through (map count) fold/max)})
            (lines/lines (repeat 100 "examples/access.log")))
 
 ;;; A scope ends what it began
-;; One of three children fails. The scope cancels the others, waits until they have ended, and throws that child's exception.
+;; One of three children fails. The scope cancels the others, waits until they
+;; have ended, and throws that child's exception.
 
 (def ^CountDownLatch begun (CountDownLatch. 2))
 

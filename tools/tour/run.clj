@@ -7,7 +7,7 @@
    [clojure.string :as str])
   (:import
    (clojure.lang LineNumberingPushbackReader)
-   (java.io StringReader)))
+   (java.io Reader StringReader)))
 
 (set! *warn-on-reflection* true)
 
@@ -75,11 +75,12 @@ The code is examples/tour.clj: change it, and run the tour again.
   (flush))
 
 (defn- wait-for-enter
-  "Returns whether to continue."
+  "Returns whether to continue. What was typed before the question counts for nothing."
   []
+  (while (.ready ^Reader *in*) (.read ^Reader *in*))
   (print "\n[Enter: the next step, q: the end] ")
   (flush)
-  (not (contains? #{nil "q"} (read-line))))
+  (not (contains? #{nil "q" "quit"} (some-> (read-line) str/trim str/lower-case))))
 
 (defn- run
   "Shows all steps. Before each further step it calls `next?`, and stops unless that returns true."

@@ -30,5 +30,10 @@
                   ";=> [\"the third fails\" :ended #{1 2}]"]]
       (is (str/includes? text part)))))
 
+(deftest what-it-explains-fits-a-terminal
+  (is (= [] (filter #(< 80 (count %))
+                    (for [line (rest (drop-while #(not (str/starts-with? % ";;; ")) (str/split-lines (slurp "examples/tour.clj"))))]
+                      (if (str/starts-with? line ";") (str/replace line #"^;+ " "") (str "    " line)))))))
+
 (deftest help-says-how-to-use-it
   (is (str/includes? (tour "--help") "usage: skein tour [--go]")))
