@@ -12,8 +12,8 @@
   A body is evaluated anew for each schedule, on one thread, together with the blocks, timers and
   threads that come of it; the simulation decides which of them goes on. Tasks change places before
   and in channel operations, and where they read or write atoms; code between two such points runs
-  at once. What is not simulated is named: input and output, platform threads, Thread/sleep. See
-  doc/simulation.md."
+  at once, also if it takes a lock that is free. What is not simulated is named: input and output,
+  platform threads, Thread/sleep. See doc/simulation.md."
   (:require
    [clojure.string :as str]
    [clojure.test :as test]
@@ -58,7 +58,8 @@
     (when-some [sim (Simulation/here)] (.advance ^Simulation sim (* 1000000 ms)))))
 
 (defn yield
-  "Lets others go first. Outside of a simulation it does nothing."
+  "Lets others go first, as where code takes a lock or changes a Java object that tasks share. Outside
+  of a simulation it does nothing."
   []
   (when-some [sim (Simulation/here)] (.rest ^Simulation sim)))
 
@@ -182,25 +183,37 @@
 
 (declare replay*)
 
+(defn- replayed
+  "Replays the token of the environment. In a test, one line says that the token is no schedule of it."
+  [token options body site]
+  (try
+    (replay* token options body site)
+    (catch clojure.lang.ExceptionInfo e
+      (when-not (and (in-test?) (= token (:differs (ex-data e)))) (throw e))
+      (test/with-test-out
+        (println (str "skipped: " (test/testing-vars-str site) ": SKEIN_SIM=" token
+                      " is of another test, or this one has changed since."))))))
+
 (defn ^:no-doc check*
-  "Does the work of `check`, for a body as a function. `site` is {:file :line}."
-  [options body site]
-  (let [options (options/checked options)]
-    (if-some [token (System/getenv "SKEIN_SIM")]
-      (replay* token options body site)
-      (let [options (update options :seed #(or % (rand-int Integer/MAX_VALUE)))
-            body (runs/bound options body)
-            {:keys [summary failure]}
-            (runs/supervised options
-              (fn exploring []
-                (let [{:keys [failure unequal] :as result} (explore/explore options body)]
-                  (assoc result :failure
-                         (cond failure (found options failure body)
-                               unequal (report/unequal options unequal body))))))]
-        (cond
-          failure (fails failure site)
-          (in-test?) (test/do-report {:type :pass}))
-        (cond-> summary failure (assoc :failure (:skein/error failure) :token (:token failure)))))))
+  "Does the work of `check`, for a body as a function. `site` is {:file :line}. `token` is that of the environment, or nil."
+  ([options body site] (check* options body site (System/getenv "SKEIN_SIM")))
+  ([options body site token]
+   (let [options (options/checked options)]
+     (if token
+       (replayed token options body site)
+       (let [options (update options :seed #(or % (rand-int Integer/MAX_VALUE)))
+             body (runs/bound options body)
+             {:keys [summary failure]}
+             (runs/supervised options
+               (fn exploring []
+                 (let [{:keys [failure unequal] :as result} (explore/explore options body)]
+                   (assoc result :failure
+                          (cond failure (found options failure body)
+                                unequal (report/unequal options unequal body))))))]
+         (cond
+           failure (fails failure site)
+           (in-test?) (test/do-report {:type :pass}))
+         (cond-> summary failure (assoc :failure (:skein/error failure) :token (:token failure))))))))
 
 (defn ^:no-doc checked
   "Returns `options` with the defaults for what is missing, as the functions behind the macros want
@@ -209,7 +222,7 @@
   (options/checked options))
 
 (defn- site [form]
-  {:file *file* :line (:line (meta form))})
+  {:file *file* :line (or (:line (meta form)) @Compiler/LINE)}) ; a macro's form, as of defsim, may have none
 
 (defn- split-options
   "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-option unless there is a body.
@@ -229,18 +242,21 @@
   "Evaluates the body under many schedules, and fails if one of them fails: by an exception, by an
   `is` that does not hold, by an exception that is neither caught nor taken, by a deadlock, a leak or a
   livelock, or because two runs of one schedule differ. In a test of clojure.test it reports the failure
-  once; elsewhere it throws. The failure has the shortest schedule found, as a story and as a
+  once; elsewhere it throws. The failure has a short schedule that fails, as a story and as a
   token for `replay`. Returns a summary: {:schedules :distinct :steps :longest :virtual-ms
   :new-chance :seed}, with :all true when there are no more schedules, and :lite true without threads.
   :new-chance estimates the probability that one more schedule is a run unlike all before.
+  Schedules differ in the order of waits and :points only: a lock that is free, a queue or a
+  ConcurrentHashMap is no such place. Where that matters, call `yield` before it.
 
   options, a map or a symbol that stands for one, may be left out:
     :schedules   how many, 1000; or :seconds
     :seed        of all that is drawn; else it differs each time, and is in the report
     :strategy    :mix, the default; :random, [:pct d], :pos, [:delay b]: up to b deviations from
-                 the default order; :exhaustive: all schedules; :reduced: all but those that
+                 the default order; :exhaustive: all orders of the points; :reduced: all but those that
                  differ in the order of steps of blocks that share no port, atom or promise
-    :points      #{:channels :atoms}: where tasks change places other than by waiting
+    :points      #{:channels :atoms}: where tasks change places other than by waiting; :channels
+                 includes `with-permit` of skein.virtual
     :time        :jump, the default: to the next timer when nothing goes on; :slow: steps take
                  time as well, so that timers overtake; :manual: by `advance` only
     :leaks       :puts, the default: a put that waits at the end is a failure; :all: whatever
@@ -393,7 +409,7 @@
                         "does not fail. Choices of the run: " (.choices (.-trace simulation))
                         (when-some [[choice] (peek (:deviations strategy))] (str "; the schedule needs " (inc (long choice))))
                         ".")
-                   {:token token})
+                   {:token token :differs token})
       :else (println text))
     {:value (.value simulation) :steps (.steps simulation) :failure error}))
 

@@ -316,6 +316,20 @@
   (doseq [[name text] {"SKEIN_SIM_SEED" "-1", "SKEIN_SIM_SECONDS" "soon"}]
     (is (= :skein/bad-option (error-of #(options/checked {} {name text}))))))
 
+(deftest a-token-of-the-environment-skips-other-tests
+  (let [lost (fn [] (let [c (chan)] (go (>! c 1)) nil))
+        token (:token (sim/run (lost)))
+        told (fn [token body] ; in a test
+               (let [reports (atom []), out (java.io.StringWriter.)]
+                 (binding [test/report #(swap! reports conj (:type %)), test/*test-out* out]
+                   (sim/check* {} body {:file "x_test.clj" :line 7} token))
+                 [@reports (str/split-lines (str out))]))]
+    (is (= [[:fail] [""]] (told token lost)))
+    (is (= [[] [(str "skipped: (a-token-of-the-environment-skips-other-tests) (x_test.clj:7): SKEIN_SIM=" token
+                     " is of another test, or this one has changed since.")]]
+           (told token (fn [] (<!! (go 1))))))
+    (is (= :skein/bad-token (error-of #(told "k1" lost))))))
+
 (deftest bad-input-is-refused
   (is (= :skein/bad-option (error-of #(sim/check {:schedulez 1} 1))))
   (is (= :skein/bad-option (error-of #(sim/check {:schedules 0} 1))))

@@ -64,3 +64,12 @@
   (let [c (chan)]
     (go (a/>! c 1))
     (is (= 1 (<!! c)))))
+
+(deftest a-simulated-test-that-fails-has-its-line
+  (let [line (inc (:line (meta #'a-simulated-test)))
+        reported (atom [])]
+    (binding [*file* "a/test.clj", test/report #(swap! reported conj %)]
+      (eval (with-meta (list `t/defsim 'hangs-simulated {:schedules 1} `(<!! (chan))) {:line line}))
+      (let [hangs (ns-resolve *ns* 'hangs-simulated)]
+        (try (test/test-vars [hangs]) (finally (ns-unmap *ns* 'hangs-simulated)))))
+    (is (= [line] (map :line (filter (comp #{:fail} :type) @reported))))))

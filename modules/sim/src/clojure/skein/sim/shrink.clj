@@ -7,7 +7,9 @@
   Source: A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input, 2002."
   {:no-doc true}
   (:require
-   [skein.sim.runs :as runs]))
+   [skein.sim.runs :as runs])
+  (:import
+   (skein.sim.rt Simulation Trace)))
 
 (set! *warn-on-reflection* true)
 
@@ -47,22 +49,29 @@
                 kept))
           deviations (range (count deviations))))
 
+(defn- one-deviation
+  "A single deviation from the default order, whose run has the trace, where one will do."
+  [fails ^Trace default]
+  (some fails (for [i (range (.choices default)), value (range 1 (.count default i))] [[i value]])))
+
 (defn shrink
   "Returns a schedule by which `body` fails as `sim` did, whose schedule was `schedule`, with as few
-  deviations as are found in 500 runs or 2 s."
+  deviations as are found in 500 runs or 2 s: deviations are left out, and then single ones are tried."
   [options schedule sim body]
   (let [wanted (runs/signature sim)
         start (System/nanoTime)
         n (volatile! 0)
         listed (runs/schedule-of schedule sim)
+        by (fn by [deviations] (assoc-in listed [:strategy :deviations] deviations))
         fails (fn fails [deviations]
                 (when (and (< (long @n) max-runs) (< (- (System/nanoTime) start) max-ns))
                   (vswap! n inc)
-                  (let [sim (runs/play options (assoc-in listed [:strategy :deviations] deviations) body)]
+                  (let [sim (runs/play options (by deviations) body)]
                     (when (= wanted (runs/signature sim))
                       (let [done (runs/deviations (.-trace sim))]
                         (when (<= (count done) (count deviations)) done))))))
         all (get-in listed [:strategy :deviations])
         least (or (fails [])
                   (->> all (shortest-prefix fails) (drop-parts fails) (lower-values fails)))]
-    (assoc-in listed [:strategy :deviations] least)))
+    (by (or (when (< 1 (count least)) (one-deviation fails (.-trace ^Simulation (runs/play options (by []) body))))
+            least))))

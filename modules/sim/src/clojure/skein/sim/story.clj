@@ -11,6 +11,7 @@
    [clojure.string :as str])
   (:import
    (clojure.lang IAtom Volatile)
+   (java.util.concurrent Semaphore)
    (skein.rt Channel Frame World)
    (skein.rt.schedule Timeout)
    (skein.rt.watch Failures Sites)
@@ -46,6 +47,7 @@
     (instance? Timeout x) "timeout"
     (instance? Channel x) "chan"
     (or (instance? IAtom x) (instance? Volatile x)) "atom"
+    (instance? Semaphore x) "semaphore"
     :else "port"))
 
 (defn- collect-ports [x]
@@ -110,6 +112,8 @@
       "put" (str ">! " (port-names name-of on) (when value (str " " value)))
       "alts" (str "alts! " (port-names name-of on))
       "deliver" (str "delivers " value)
+      "acquire" (str "takes a permit of " (name-of on))
+      "release" (str "releases " (name-of on))
       "close" (str "close! " (name-of on))
       "goes on" (cond
                   (= World/TAKE (.operation (.task e))) (str "has got " (or value "nil") " from " (port-names name-of on))

@@ -10,7 +10,8 @@
   (:require
    [clojure.string :as str]
    [skein.async :as a]
-   [skein.impl.error :as error])
+   [skein.impl.error :as error]
+   [skein.virtual :as virtual])
   (:import
    (clojure.lang IAtom IPending Volatile)
    (skein.rt World)
@@ -106,6 +107,20 @@
     (when-some [^Simulation sim (Simulation/here)] (.touches sim x))
     (f x)))
 
+;;;; Semaphores: a point before a permit is taken
+
+(defn- acquiring [f]
+  (fn [semaphore]
+    (when-some [^Simulation sim (Simulation/here)] (.point sim World/NONE "acquire" semaphore nil))
+    (f semaphore)))
+
+(defn- releasing [f]
+  (fn [semaphore]
+    (when-some [^Simulation sim (Simulation/here)]
+      (.touches sim semaphore)
+      (when (.keepsEvents sim) (.note sim "release" semaphore nil)))
+    (f semaphore)))
+
 ;;;; Random numbers
 
 (defn- drawn
@@ -146,6 +161,8 @@
     {#'clojure.core/deref reading
      #'clojure.core/deliver giving
      #'clojure.core/realized? asking
+     #'virtual/acquire acquiring
+     #'virtual/release releasing
      #'clojure.core/rand drawn
      #'clojure.core/rand-int drawn-int
      #'clojure.core/rand-nth drawn-nth

@@ -6,7 +6,9 @@
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan go timeout]]
    [skein.sim :as sim]
-   [skein.virtual :as virtual]))
+   [skein.virtual :as virtual])
+  (:import
+   (skein.sim.rt Trace$Event)))
 
 (set! *warn-on-reflection* true)
 
@@ -58,3 +60,10 @@
 (deftest a-leak-names-the-value-only-of-a-put
   (is (str/starts-with? (:text (sim/run {:leaks :all} (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil)))
                         "go-1 is left behind when the body has ended. main has spawned it.")))
+
+(deftest a-deadlock-of-semaphores-shows-who-has-taken-which
+  (let [{:keys [text]} (sim/run (let [s (virtual/semaphore 1)]
+                                  (virtual/with-permit s (virtual/with-permit s 1))))]
+    (is (re-find #"main +takes a permit of semaphore-1, takes a permit of semaphore-1 +story_test.clj" (str text))))
+  (is (some #(= "release" (.what ^Trace$Event %))
+            (:events (sim/run (virtual/with-permit (virtual/semaphore 1) 1))))))

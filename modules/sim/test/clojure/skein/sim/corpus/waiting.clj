@@ -73,10 +73,18 @@
       (reset! stopped true)
       (<!! worker))))
 
+(defn- semaphores [second-order]
+  (fn body []
+    (let [x (virtual/semaphore 1), y (virtual/semaphore 1)
+          work (fn [[p q]] (virtual/future (virtual/with-permit p (virtual/with-permit q :done))))
+          one (work [x y]), two (work (second-order [x y]))]
+      (expect = [:done :done] [@one @two]))))
+
 (def programs
   "See skein.sim.corpus.program."
   [(program "deadlock of two channels" 50 (locks-as-channels reverse) (locks-as-channels identity))
    (program "deadlock of two locks" 50 (java-locks reverse) (java-locks identity))
+   (program "deadlock of two semaphores" 50 (semaphores reverse) (semaphores identity))
    (program "full pipeline that feeds itself" 1
             (fn body [] ((feeding-itself (chan 2))))
             (fn body [] ((feeding-itself (chan 20)))))
