@@ -98,6 +98,7 @@
   :timers     how many timeouts have neither fired nor been closed
   :memory     the heap in MB, with its garbage: {:used :max}
   :locks      threads that wait for each other's locks: {:name :tid :lock :held-by :site}; virtual threads only from heap files
+  :elsewhere  how many virtual threads wait outside of channels; only from heap files of JDK 24 and later
   :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
               carrier threads, as in :locks
   :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024, :groups [{:blocks [id] :says text}]}:

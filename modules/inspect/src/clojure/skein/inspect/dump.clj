@@ -96,14 +96,18 @@
              (when (:parent b) (str ", made by " (words/block-name (:parent b))))))
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
 
-(defn- write-text [out {:keys [at-ms blocks threads folds collected heap unproven] :as snapshot}]
+(defn- write-text [out {:keys [at-ms blocks threads folds collected heap unproven elsewhere] :as snapshot}]
   (let [snapshot (shape/indexed snapshot)
         ix (shape/index snapshot)
         groups (group-by (fn key-of [b] (select-keys b [:state :site])) blocks)]
     (line! out (words/counted (count blocks) "block") ", " (words/counted (count threads) "thread" [" waits" " wait"]) ", "
            (words/counted (:count collected) "block") " collected, at "
            (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
+    (when heap (line! out "A heap file has no times and no labels, and nothing in it is suspected. If the process has skein.inspect, ./skein ps PID shows these."))
     (when unproven (line! out unproven))
+    (when (pos? (long (or elsewhere 0)))
+      (line! out (words/counted elsewhere "virtual thread" [" waits" " wait"])
+             " outside of channels; jcmd PID Thread.dump_to_file FILE writes where."))
     (doseq [{:keys [verdict says]} (verdict/deadlocks snapshot)]
       (line! out)
       (line! out (str/upper-case (name verdict)) "  " says))

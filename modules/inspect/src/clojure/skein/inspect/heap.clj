@@ -83,14 +83,24 @@
   (.isA h t "java.lang.BaseVirtualThread"))
 
 (def ^:const ^:private parked
-  "The state of a virtual thread that waits without a limit."
+  "The state of a virtual thread that is parked without a time limit."
   4)
+
+(def ^:private waiting
+  "The states of a virtual thread that waits: parked, pinned, for a monitor or in Object.wait, with a time limit or without."
+  #{parked 5 7 8 13 16 18})
+
+(defn- state-of
+  "Returns the state of a virtual thread, or nil for a JDK before 24, which has other states. There the field `timeout` is missing. It
+  keeps the last limit of a thread, also while the thread waits without one."
+  [^HeapFile h ^long t]
+  (when (.hasField h t "timeout") (.field h t "state")))
 
 (defn- without-limit?
   "Returns whether the thread waits without a time limit; false if that is not known."
   [^HeapFile h ^long t]
   (if (virtual? h t)
-    (and (.hasField h t "timeout") (zero? (.field h t "timeout")) (= (long parked) (.field h t "state")))
+    (= parked (state-of h t))
     (= 0x10 (bit-and 0x30 (.field h (.field h t "holder") "threadStatus")))))
 
 (defn- waiting-threads
@@ -106,6 +116,13 @@
                            (and (some (fn is? [^String latch] (.isA h blocker latch)) latches)
                                 (without-limit? h t))))]
           [t blocker])))
+
+(defn- elsewhere
+  "Returns how many virtual threads wait, and not in a channel; 0 if that is not known."
+  [^HeapFile h waits threads]
+  (count (filter (fn elsewhere? [t]
+                   (and (virtual? h t) (waiting (state-of h t)) (not (waits (.field h t "parkBlocker")))))
+                 threads)))
 
 (defn- unseen-stacks?
   "Returns whether the file lacks stacks of virtual threads that have begun and not ended, as a JDK 21 leaves them out: nothing can be
@@ -225,6 +242,7 @@
                             waiting)
              :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) running stuck) channels)
              :locks (locks h threads)
+             :elsewhere (elsewhere h waits threads)
              :collected {:count (count gone) :blocks gone}}
       blind? (assoc :unproven "It lacks the stacks of virtual threads, as files of a JDK 21 do. So nothing is proven."))))
 

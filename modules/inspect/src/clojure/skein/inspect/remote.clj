@@ -15,10 +15,13 @@
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.inspect.heap :as heap]
-   [skein.inspect.places :as places])
+   [skein.inspect.places :as places]
+   [skein.inspect.snapshot :as snapshot])
   (:import
    (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine VirtualMachineDescriptor)
    (java.io File IOException)
+   (java.lang.management ManagementFactory ThreadMXBean)
+   (java.lang.reflect UndeclaredThrowableException)
    (java.nio.charset StandardCharsets)
    (java.nio.file Files Path)
    (java.util Properties)
@@ -226,6 +229,14 @@
 
 (def ^:private diagnostics (ObjectName. "com.sun.management:type=HotSpotDiagnostic"))
 
+(defn- with-locks
+  "Adds to `snapshot`, of a heap file, the threads that wait for each other's monitors, which the file does not show."
+  [snapshot ^MBeanServerConnection server]
+  (let [bean (ManagementFactory/newPlatformMXBeanProxy server ManagementFactory/THREAD_MXBEAN_NAME ThreadMXBean)
+        known (into #{} (map :tid) (:locks snapshot))]
+    (try (update snapshot :locks into (remove (comp known :tid)) (snapshot/locks bean))
+         (catch UndeclaredThrowableException _ snapshot)))) ; the process has ended
+
 (defn heap-of
   "Returns the snapshot of a heap file of the process `pid`, a string; see `skein.inspect/read-heap`. The process stands still
   while it writes the file, some seconds for a gigabyte. `told` is called before, with the bytes in use. Throws
@@ -241,4 +252,6 @@
                (catch MBeanException e
                  (fail! pid (str "it can't write its heap to " path ": " (detail (ex-cause e)) ". -Djava.io.tmpdir names another folder.")))))
         (fn read-it [path]
-          (assoc (heap/read-heap path (partial places-of server)) :heap (str "a heap file of process " pid)))))))
+          (-> (heap/read-heap path (partial places-of server))
+              (assoc :heap (str "a heap file of process " pid))
+              (with-locks server)))))))

@@ -14,7 +14,7 @@
    [skein.inspect.places :as places]
    [skein.inspect.scopes :as scopes])
   (:import
-   (java.lang.management ManagementFactory ThreadInfo)
+   (java.lang.management ManagementFactory ThreadInfo ThreadMXBean)
    (java.util ArrayList Comparator IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
    (skein.rt Callback Channel Frame Port SourceChannel Waiter World)
@@ -269,11 +269,10 @@
 
 (def ^:const ^:private lock-frames "How deep a thread's stack is read for its place." 64)
 
-(defn- locks
-  "Returns the platform threads that wait for each other's locks, as the JVM finds them."
-  []
-  (let [bean (ManagementFactory/getThreadMXBean)
-        found (when-some [ids (.findDeadlockedThreads bean)] (.getThreadInfo bean ids (int lock-frames)))]
+(defn locks
+  "Returns the platform threads that wait for each other's locks, as the JVM of `bean` finds them."
+  [^ThreadMXBean bean]
+  (let [found (when-some [ids (.findDeadlockedThreads bean)] (.getThreadInfo bean ids (int lock-frames)))]
     (mapv (fn thread [^ThreadInfo i]
             {:name (.getThreadName i) :tid (.getThreadId i) :lock (.getLockName i) :held-by (.getLockOwnerName i)
              :site (place (.getStackTrace i))})
@@ -329,6 +328,6 @@
      :failures (failures)
      :timers (Timeout/outstanding)
      :memory (memory)
-     :locks (locks)
+     :locks (locks (ManagementFactory/getThreadMXBean))
      :starved (carriers/starved (.carriers registry))
      :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now seen) collected)}}))

@@ -39,9 +39,19 @@
      (do (daemon "awaits-a-block-that-blocks" (fn [] (<!! (go (.countDown entered) @(promise))))) nil)
      ;; 18
      (let [a (java.util.concurrent.locks.ReentrantLock.), b (java.util.concurrent.locks.ReentrantLock.)
-           cross (fn [mine other] (Thread/startVirtualThread (fn [] (.lock mine) (.countDown entered) (.await entered) (.lock other))))]
+           cross (fn [mine other] (Thread/startVirtualThread (fn []
+                                                               (java.util.concurrent.locks.LockSupport/parkNanos 1) ; the last limit stays in the heap
+                                                               (.lock mine)
+                                                               (.countDown entered)
+                                                               (.await entered)
+                                                               (.lock other))))]
        (cross a b)
        (cross b a))
+     ;; Two platform threads in each other's monitors.
+     (let [a (Object.), b (Object.), both (java.util.concurrent.CountDownLatch. 2)
+           cross (fn [name mine other] (daemon name (fn [] (locking mine (.countDown both) (.await both) (locking other)))))]
+       (cross "locks-ab" a b)
+       (cross "locks-ba" b a))
      ;; Of these nothing may be said.
      (def idle (chan))
      (def server (go-loop [] (when (<! idle) (recur))))
@@ -98,6 +108,11 @@
     (is (re-find #"thread awaits-a-deadlock waits for its result only, which the block will never give\.\n" text)))
   (testing "two virtual threads hold each other's locks"
     (is (re-find #"CERTAIN  thread \d+, NO_SOURCE_FILE:1 .*, waits for java\.util\.concurrent\.locks\.ReentrantLock, which thread \d+ holds\. thread \d+, " text)))
+  (testing "two platform threads hold each other's monitors"
+    (is (re-find #"CERTAIN  .*thread locks-ab, .*, waits for java\.lang\.Object@\S+, which locks-ba holds\." text)))
+  (testing "other waits of virtual threads are counted"
+    (is (<= 2 (:elsewhere snapshot)))
+    (is (re-find #"\n\d+ virtual threads wait outside of channels; jcmd PID " text)))
   (testing "unservable takes are counted"
     (is (= {"(<! (clojure.core/deref own))" 1, "(alts! [x y])" 1}
            (into {} (map (juxt (comp :form :site) :count)) (filter (comp #{:abandoned} :kind) (inspect/leaks snapshot))))))
