@@ -26,16 +26,19 @@
       (set! v nil)
       (try
         (let [step (.next generator value)]
-          (when ^boolean (.-done step) (.end this (.-value step))))
+          (when ^boolean (.-done step)
+            (set! generator nil)
+            (.end this (.-value step))))
         (catch :default e (.fail this e)))))
   (fail [this e]
+    (set! generator nil)
     (if (some? keeper)
       (do (set! thrown (.keeper this this e))
           (.end this nil))
       (do (.end this nil)
           (scheduler/report e))))
+  ;; Gives `value` to who waits for the result. A block continues when its port has been closed.
   (end [this value]
-    (set! generator nil)
     (when-not ^boolean done?
       (set! done? true)
       (set! result value)

@@ -7,6 +7,7 @@
   T2. A timer is set if and only if the heap has moments; else it would keep a process alive.
   T3. A moment is in the heap, and in `moments`, if and only if one of its timeouts is live."
   (:require
+   [skein.impl.error :as error]
    [skein.rt.channel :as channel]
    [skein.rt.scheduler :as scheduler]))
 
@@ -98,7 +99,11 @@
 (defn timeout
   "Returns a channel that closes after `delay-ms`; closing it cancels the timer."
   [delay-ms]
-  (assert (not (js/isNaN delay-ms)) "a timeout takes a number of milliseconds") ; NaN would break the order of the heap
+  ;; NaN would break the order of the heap.
+  (when-not (and (number? delay-ms) (not (js/isNaN delay-ms)))
+    (let [value (error/preview delay-ms)]
+      (error/fail! :skein/bad-number (str "msecs of timeout must be a number of milliseconds, but is " value ".")
+                   {:argument "msecs of timeout" :value value})))
   (let [at-ms (js/Math.ceil (+ (scheduler/now) delay-ms))
         known (.get moments at-ms)
         moment (if (some? known) known (new-moment! at-ms))

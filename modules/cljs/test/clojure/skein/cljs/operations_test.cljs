@@ -180,6 +180,15 @@
   (let [b (go (<! (timeout 1)) 1) takers [(go (<! b)) (go (<! b)) (go (<! b))]]
     (is (= [1 nil nil] [(<! (takers 0)) (<! (takers 1)) (<! (takers 2))]))))
 
+(defblock a-block-whose-port-is-closed-continues
+  (let [c (chan) done (chan)
+        b (go (<! c) (>! done :continued) :result)]
+    (<! (timeout 0))
+    (close! b)
+    (>! c 1)
+    (is (= :continued (<! done)))
+    (is (nil? (<! b)))))
+
 (defblock a-lost-arm-on-a-block-leaves-its-value
   (let [b (go (<! (timeout 5)) 1) other (chan 1)]
     (put! other :other)
@@ -221,8 +230,9 @@
     (if (< (- (js/performance.now) begin) 5) timeouts (recur mss))))
 
 (defblock a-timeout-refuses-what-is-not-a-number
-  (doseq [wrong [js/NaN js/undefined "soon"]]
-    (is (re-find #"number of milliseconds" (str (try (timeout wrong) (catch :default e (ex-message e)))))))
+  (doseq [wrong [nil js/NaN js/undefined "soon" "1"]]
+    (is (= :skein/bad-number (error-of (fn [] (timeout wrong)))) wrong))
+  (is (= "msecs of timeout must be a number of milliseconds, but is nil." (try (timeout nil) (catch :default e (ex-message e)))))
   (is (nil? (<! (timeout 1)))))
 
 (defblock timeouts-end-in-order
