@@ -69,13 +69,14 @@
   (let [told (atom [])
         boom (ex-info "boom" {})
         owner (reify Region$Owner
-                (failed [_ _ thrown] (swap! told conj [:failed thrown]))
-                (ended [_ _ value thrown] (swap! told conj [:ended value thrown])))
+                (failed [_ _ thrown] (swap! told conj [:failed thrown]) false)
+                (ended [_ _ value thrown read] (swap! told conj [:ended value thrown]) (some-> ^Runnable read .run)))
         child (Region/child owner)]
-    (.failed (.cancellable child) boom)
-    (.ended (.cancellable child) nil boom)
-    (.ended (.cancellable (Region/child owner)) :value nil)
-    (is (= [[:failed boom] [:ended nil boom] [:ended :value nil]] @told))
+    (is (false? (.failed (.cancellable child) boom)) "the owner will not throw it")
+    (.ended (.cancellable child) nil boom (fn read [] (swap! told conj :read)))
+    (.ended (.cancellable (Region/child owner)) :value nil nil)
+    (is (= [[:failed boom] [:ended nil boom] :read [:ended :value nil]] @told))
+    (is (true? (.failed (.cancellable (Region/child nil)) boom)) "a child without an owner")
     (.cancel child)
     (is (not (.isCancelled child)))))
 
