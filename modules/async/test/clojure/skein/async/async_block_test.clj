@@ -95,6 +95,19 @@
     (is (= ["never taken" "taken as nil"]
            (sort (map second (re-seq #"ExceptionInfo: (.*) \{}" printed)))))))
 
+;; In a thread of the JVM's end, System/exit waits forever.
+(deftest a-handler-that-exits-does-not-keep-the-jvm-from-its-end
+  (let [printed (fresh-jvm/output
+                  [] ["-e" (pr-str '(do (require '[skein.async :as a])
+                                        (Thread/setDefaultUncaughtExceptionHandler
+                                          (reify Thread$UncaughtExceptionHandler
+                                            (uncaughtException [_ _ t]
+                                              (.println System/out (str "handled " (ex-message t)))
+                                              (System/exit 1))))
+                                        (def unread (a/async (throw (ex-info "never taken" {}))))
+                                        (System/exit 0)))])]
+    (is (= ["handled never taken"] (str/split-lines printed)))))
+
 (defn- nested [n] (async (if (pos? (long n)) (inc (long (<! (nested (dec (long n)))))) 0)))
 (defn- nested-parking [n]
   (async (if (pos? (long n)) (inc (long (<! (nested-parking (dec (long n)))))) (do (<! (a/timeout 1)) 0))))

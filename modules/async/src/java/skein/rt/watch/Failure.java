@@ -16,14 +16,26 @@ public final class Failure implements Runnable {
     /** Loaded, with its cleaner's thread, when the first failure is kept. */
     private static final class Reports {
         static final Cleaner CLEANER = Cleaner.create();
+        private static final long LONGEST_REPORT_MS = 5000;
         static final Set<Failure> WITH_CARRIERS = ConcurrentHashMap.newKeySet();
 
         static {
             try {
-                Runtime.getRuntime()
-                        .addShutdownHook(new Thread(() -> WITH_CARRIERS.forEach(Failure::report), "skein-failures"));
+                Runtime.getRuntime().addShutdownHook(new Thread(Reports::reportAll, "skein-failures"));
             } catch (IllegalStateException e) {
                 // The JVM is ending already: what fails now is not reported.
+            }
+        }
+
+        /** Reports on a thread that need not end: a handler that calls System.exit while the JVM ends waits forever. */
+        private static void reportAll() {
+            Thread reporter = new Thread(() -> WITH_CARRIERS.forEach(Failure::report), "skein-failures");
+            reporter.setDaemon(true);
+            reporter.start();
+            try {
+                reporter.join(LONGEST_REPORT_MS);
+            } catch (InterruptedException e) {
+                // The JVM ends without the rest of the reports.
             }
         }
     }
@@ -73,12 +85,11 @@ public final class Failure implements Runnable {
     /** Called when a carrier is garbage. */
     @Override
     public void run() {
-        if (carriers.decrementAndGet() > 0) return;
-        Reports.WITH_CARRIERS.remove(this);
-        report();
+        if (carriers.decrementAndGet() == 0) report();
     }
 
     private void report() {
-        if (!observed) Scheduler.uncaught(thrown);
+        // The cleaner's thread may still run while the JVM ends: the first of the two reports.
+        if (Reports.WITH_CARRIERS.remove(this) && !observed) Scheduler.uncaught(thrown);
     }
 }
