@@ -31,12 +31,15 @@ it need not have skein.inspect.")
 (defn- warn [& parts]
   (binding [*out* *err*] (println (apply str "skein: " parts))))
 
-(defn- live [pid prove]
+(defn- live
+  "Returns a snapshot of the process. Says if its inspector was off, and with `says-empty?` also if it has seen nothing."
+  [pid prove & {:keys [says-empty?]}]
   (when-not (re-matches #"\d+" pid) (stop 2 (str "a process must be a number, not '" pid "'; ./skein ps lists them.")))
-  (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid prove)]
-    (when was-off?
-      (warn "the inspector of process " pid " was off. It is on now, and sees a block after the block's next step. For blocks that wait already, run ./skein ps "
-            pid " --heap."))
+  (let [{:keys [was-off? blocks threads] :as snapshot} (remote/snapshot-of pid prove)
+        older (str " For what waits already, run ./skein ps " pid " --heap.")]
+    (cond
+      was-off? (warn "the inspector of process " pid " was off. It is on now, and sees a block or thread after its next step." older)
+      (and says-empty? (empty? blocks) (empty? threads)) (warn "nothing has taken a step since the inspector of process " pid " was switched on." older))
     (dissoc snapshot :was-off?)))
 
 (defn- of-heap [pid]
@@ -48,8 +51,8 @@ it need not have skein.inspect.")
   (cond
     (re-matches #"\d+" source)
     (case option
-      nil (live source false)
-      "--prove" (live source true)
+      nil (live source false :says-empty? true)
+      "--prove" (live source true :says-empty? true)
       "--heap" (of-heap source)
       (stop 2 usage))
     option (stop 2 usage)
@@ -80,7 +83,7 @@ it need not have skein.inspect.")
        (inspect/dump snapshot *out* :text)
        (when (next looks) (run! (comp println :says) (inspect/growth looks)))
        (flush)
-       (when-not (= (str i) rounds)
+       (when-not (or (= (str i) rounds) (.checkError System/out)) ; nobody reads a pipe that is closed
          (Thread/sleep 2000)
          (recur (inc i) looks))))))
 

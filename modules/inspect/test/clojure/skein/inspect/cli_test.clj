@@ -43,7 +43,9 @@
         (let [[code out err] (run "ps" pid)]
           (is (= 0 code))
           (is (re-find #"^0 blocks, 0 threads wait" out))
-          (is (re-find #"inspector of process \d+ was off" err))))
+          (is (re-find #"inspector of process \d+ was off" err)))
+        (is (re-find #"nothing has taken a step since the inspector of process \d+ was switched on.*--heap" (peek (run "ps" pid)))
+            "who looks next is told too"))
       (go-on)
       (is (= "hung" (.readLine in)))
       (testing "ps proves the deadlock"

@@ -3,7 +3,7 @@
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing use-fixtures]]
-   [skein.async :as a :refer [<! <!! >! alts! async chan go timeout]]
+   [skein.async :as a :refer [<! <!! >! >!! alts! async chan go timeout]]
    [skein.deadline :refer [await-port]]
    [skein.inspect :as inspect]
    [skein.inspect.watched :as watched]
@@ -92,6 +92,15 @@
                               (catch clojure.lang.ExceptionInfo e (ex-message e))))]
     (testing "a full buffer without takes"
       (is (re-find #"\(1/1 full\): nobody has taken from it for \d\.\d s, since .*\(>! full 2\), waits to put" (told :full))))
+    (testing "where a thread waits to put"
+      (let [filled (doto (chan 1) (>!! 1))
+            thread (a/thread (>!! filled 2))]
+        (is (watched/eventually
+              #(some (fn by-thread [{:keys [lint says]}]
+                       (and (= :full lint) (re-find #"nobody has taken from it for .*, since thread .*lints_test\.clj:\d+.*, waits to put\." says)))
+                     (inspect/lints))))
+        (<!! filled)
+        (await-port thread)))
     (testing "a child that ignores its cancellation; it shows in the tree of scopes"
       (is (re-find #"Scope \d+ was cancelled .* ago\. go-\d+ has not ended, the first at lints_test\.clj:\d+" (told :ignores-cancel)))
       (let [[{:keys [children cancelled? reason]} & more] (inspect/scopes)]
