@@ -83,7 +83,8 @@
                    (fn [thrown] (swap! reports conj thrown) (identical? ignored thrown))
                    (fn []
                      (dotimes [_ 20] (caught @(v/future (throw asked))))
-                     (.handle ^CompletableFuture (v/future (throw asked)) (reify java.util.function.BiFunction (apply [_ _ _])))
+                     (dotimes [_ 2000] ; a stage may be added before, while or after the future fails
+                       (.handle ^CompletableFuture (v/future (throw asked)) (reify java.util.function.BiFunction (apply [_ _ _]))))
                      (v/future (throw ignored))
                      nil))]
     (vreset! stop true)

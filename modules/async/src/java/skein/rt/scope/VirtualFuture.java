@@ -26,6 +26,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
     private Object bindings; // likewise; a Var binding frame
     private Thread runner; // guarded by this; the thread while it calls the function
     private volatile Failure failure; // written before the future completes
+    private volatile boolean hasStage; // written before a stage is added
 
     /** Makes a future that {@link #run} completes, on any thread, with this thread's bindings. */
     public VirtualFuture(IFn function) {
@@ -101,7 +102,10 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
 
     void fail(Throwable thrown) {
         if (isDone()) return; // cancelled: nobody waits for the function's end
-        if (getNumberOfDependents() == 0) failure = Failure.of(this, thrown);
+        if (!hasStage) {
+            failure = Failure.of(this, thrown);
+            if (hasStage) observe(); // it has been added meanwhile, and did not see the failure
+        }
         if (!completeExceptionally(thrown)) observe(); // it has just been cancelled
     }
 
@@ -176,6 +180,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
     /** Called by all methods that add a stage to this one. */
     @Override
     public <U> CompletableFuture<U> newIncompleteFuture() {
+        hasStage = true;
         observe();
         return new CompletableFuture<>();
     }
