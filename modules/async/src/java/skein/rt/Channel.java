@@ -202,9 +202,9 @@ public class Channel extends Lock {
 
     /** Closes for the reason for which {@code from} was closed. What no code has read of {@code from} is kept for this channel. */
     public void closeAs(Channel from) {
-        Object why = from.end;
-        if (why instanceof Failure failure) failure.keepFor(this);
-        close(Objects.requireNonNull(why), null);
+        Object why = Objects.requireNonNull(from.end);
+        close(why, null);
+        if (end == why && from.end instanceof Failure failure) failure.keepFor(this); // not if this was closed before
     }
 
     final void close(Runner runner) {

@@ -73,7 +73,10 @@
   (let [boom (ex-info "nobody asks" {})]
     (is (= [boom] (reports-of boom (fn [] (async (throw boom)) nil))))
     (is (= [boom] (reports-of boom (fn [] (<!! (a/pipe (async (throw boom)) (a/chan))))))
-        "nobody asks the channel to which the port was piped")))
+        "nobody asks the channel to which the port was piped")
+    (let [closed (doto (a/chan) a/close!)]
+      (is (= [boom] (reports-of boom (fn [] (a/pipe (async (throw boom)) closed) nil))) "a channel that was closed before keeps nothing")
+      (is (nil? (<?? closed))))))
 
 (deftest a-failure-that-is-passed-on-stays-until-all-that-have-it-are-garbage
   (let [boom (ex-info "asked late" {})
