@@ -23,9 +23,8 @@
   (within-deadline
     (let [typed (PipedWriter.), in (LineNumberingPushbackReader. (PipedReader. typed))
           out (StringWriter.), state (atom :reads)
-          thread (doto (Thread. ^Runnable (bound-fn []
-                                            (binding [*in* in, *out* out, *err* out] (run state))))
-                   .start)
+          ^Runnable reads (bound-fn [] (binding [*in* in, *out* out, *err* out] (run state)))
+          thread (doto (Thread. reads) .start)
           type! (fn [text] (.write typed (str text "\n")) (.flush typed))]
       (type! "(do (.countDown skein.repl-test/begun) (skein.async/<!! (skein.async/chan)))")
       (.await begun)
