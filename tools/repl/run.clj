@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein repl
 (ns repl.run
-  "A REPL in which Ctrl-C ends the call that runs, and not the process: it interrupts the REPL's thread. Code that does not wait
-  takes no notice, so a second Ctrl-C ends the process."
+  "A REPL in which Ctrl-C ends the running call, not the process: it interrupts the REPL's thread. Code that does not wait
+  ignores the interrupt, so a second Ctrl-C ends the process."
   (:require
    [clojure.main :as main]
    [clojure.repl :as repl]))
@@ -26,7 +26,7 @@
     :read (fn [request-prompt request-exit]
             (reset! state :reads)
             (let [form (main/repl-read request-prompt request-exit)]
-              (Thread/interrupted) ; an interrupt that came too late for the form before
+              (Thread/interrupted) ; clears an interrupt that came after the previous form
               (reset! state :runs)
               form))))
 

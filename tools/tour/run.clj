@@ -75,7 +75,7 @@ The code is examples/tour.clj: change it, and run the tour again.
   (flush))
 
 (defn- wait-for-enter
-  "Returns whether to continue. What was typed before the question counts for nothing."
+  "Asks whether to continue. Ignores what was typed before the question. Returns whether to continue."
   []
   (while (.ready ^Reader *in*) (.read ^Reader *in*))
   (print "\n[Enter: the next step, q: the end] ")

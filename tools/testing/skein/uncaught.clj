@@ -26,7 +26,7 @@
   (await-with expected? f (fn [seen] (deref seen deadline-ms ::late))))
 
 (defn await-unread
-  "Like `await-uncaught`, for an exception that is reported when what holds it is garbage."
+  "Like `await-uncaught`, for an exception that is reported when the object that holds it is garbage."
   [expected? f]
   (await-with expected? f
               (fn [seen]

@@ -76,8 +76,8 @@
 
   Like core.async's: the transducer runs under the channel's lock, on the thread of the put or
   the take. Without a handler, an exception of the transducer goes to the thread's
-  uncaught-exception handler, and the value is dropped. An exception of the handler is thrown by
-  the put or `close!`. Differs: if a take ran the transducer for a put that waited, the
+  uncaught-exception handler, and the value is dropped. The put or `close!` throws
+  what the handler throws. Differs: if a take ran the transducer for a put that waited, the
   uncaught-exception handler gets that exception.
 
       (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
@@ -294,7 +294,7 @@
 
 (defmacro async
   "Runs the body as a block that starts at once on this thread, and stays on it until the first
-  park that has to wait. So a body that blocks first blocks its caller: use `go` for that.
+  park that has to wait. A body that blocks earlier blocks its caller too: use `go` for that.
   Returns a port like that of `go`. If the body throws, the port closes, and `<?` and `<??`
   rethrow the exception. If nobody takes it, the uncaught-exception handler gets it when the
   port is garbage or the JVM ends.

@@ -204,7 +204,7 @@
                                    {:skein/error :skein/deadline-passed})
                 :outside (CancellationException. "The scope was cancelled from outside: its parent was cancelled, or this thread interrupted.")
                 nil)
-        ;; A cancellation from outside may hide no failure: whoever cancelled does not look for one.
+        ;; A cancellation from outside must not hide a failure: the code that cancels does not look for one.
         [thrown & later] (if (= :deadline reason) (cons ended failures) (or (seq failures) (list ended)))]
     (doseq [^Throwable t later] (.addSuppressed ^Throwable thrown t))
     thrown))

@@ -12,7 +12,7 @@
   A body is evaluated anew for each schedule, on one thread, together with the blocks, timers and
   threads that come of it; the simulation decides which of them goes on. Tasks change places before
   and in channel operations, and where they read or write atoms; code between two such points runs
-  at once, also if it takes a lock that is free. What is not simulated is named: input and output,
+  without a switch, even if it takes a free lock. What is not simulated is named: input and output,
   platform threads, Thread/sleep. See doc/simulation.md."
   (:require
    [clojure.string :as str]
@@ -58,8 +58,8 @@
     (when-some [sim (Simulation/here)] (.advance ^Simulation sim (* 1000000 ms)))))
 
 (defn yield
-  "Lets others go first, as where code takes a lock or changes a Java object that tasks share. Outside
-  of a simulation it does nothing."
+  "Lets other tasks go first. Call it where code takes a lock, or changes a Java object that tasks share.
+  Outside of a simulation it does nothing."
   []
   (when-some [sim (Simulation/here)] (.rest ^Simulation sim)))
 
@@ -184,7 +184,7 @@
 (declare replay*)
 
 (defn- replayed
-  "Replays the token of the environment. In a test, one line says that the token is no schedule of it."
+  "Replays the token of the environment. In a test that the token does not fit, only prints a line that says so."
   [token options body site]
   (try
     (replay* token options body site)
@@ -226,7 +226,7 @@
 
 (defn- split-options
   "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-option unless there is a body.
-  A symbol alone is no body of a check: it stands for options whose body was forgotten, and such a test would always pass."
+  A symbol alone is no body of a check: it names options whose body was forgotten. Such a test would always pass."
   [what args]
   (let [[options body] (if (or (map? (first args)) (and (next args) (symbol? (first args))))
                          [(first args) (rest args)]
@@ -234,7 +234,7 @@
     (when (or (empty? body) (and (nil? options) (not= "run" what) (not-any? coll? body)))
       (error/fail! :skein/bad-option
                    (str what " has no code to run in " (error/preview (cons (symbol what) args))
-                        ". It takes options, which are a map or a symbol, if there are any, and then the body.")
+                        ". Options come first, as a map or a symbol, or are left out. Then comes the body.")
                    {:argument (error/preview args)}))
     [options body]))
 
@@ -245,9 +245,9 @@
   once; elsewhere it throws. The failure has a short schedule that fails, as a story and as a
   token for `replay`. Returns a summary: {:schedules :distinct :steps :longest :virtual-ms
   :new-chance :seed}, with :all true when there are no more schedules, and :lite true without threads.
-  :new-chance estimates the probability that one more schedule is a run unlike all before.
-  Schedules differ in the order of waits and :points only: a lock that is free, a queue or a
-  ConcurrentHashMap is no such place. Where that matters, call `yield` before it.
+  :new-chance estimates the probability that one more schedule gives a run unlike all before.
+  Schedules differ only in the order of waits and :points. Use of a free lock, a queue or a
+  ConcurrentHashMap is no point. Where its order matters, call `yield` before it.
 
   options, a map or a symbol that stands for one, may be left out:
     :schedules   how many, 1000; or :seconds

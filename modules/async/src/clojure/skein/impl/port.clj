@@ -33,7 +33,7 @@
     :else (late/foreign-buffer buf-or-n)))
 
 (defn transducer
-  "Returns `xf` as a transducer that throws :skein/not-a-function unless `xf` makes a step of a step. `inc` does not."
+  "Returns `xf` as a transducer that throws :skein/not-a-function if `xf`, such as `inc`, does not make a step from a step."
   [what xf]
   (check/function what xf)
   (fn applied [rf]
@@ -182,7 +182,7 @@
 ;;;; Waiting, in a block
 
 (defn- check-in-block
-  "Throws core.async's error unless a block runs here. The name of the operation for threads has the last character twice."
+  "Throws core.async's error unless a block runs here. On a thread the operation has the same name with its last character doubled."
   [op]
   (when-not (Runner/inBlock)
     (throw (AssertionError.

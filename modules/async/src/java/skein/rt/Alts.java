@@ -12,9 +12,9 @@ import clojure.lang.RT;
 import java.util.Arrays;
 
 /**
- * Does one of several channel operations, in three steps. First it tries each operation in turn, unless all are takes of
- * which none seems ready. If none is ready, it locks all the channels, checks that still none is ready, and queues one arm
- * in each. The first arm that is claimed wins.
+ * Does one of several channel operations, in three steps. First it tries each operation in turn. It skips
+ * this step if all are takes and none seems ready. If no operation is done, it locks all the channels, checks that none is
+ * ready, and queues one arm in each. The first arm that is claimed wins.
  *
  * <p>The steps are those of Go's select (runtime/select.go). Differs: the first step takes one lock at a time, and
  * mostly succeeds. There is no global order of locks, since transducers run under them, so all locks but one are taken by
@@ -138,8 +138,8 @@ public final class Alts {
     }
 
     /**
-     * Returns whether these are only takes, and none seems ready. Takes no lock, so it may miss a value that was put just now:
-     * the second step looks again.
+     * Returns whether all of {@code ops} are takes and none seems ready. It takes no lock, so it may miss a value that was
+     * just put. The second step checks again.
      */
     private static boolean allSeemToWait(IPersistentVector ops) {
         for (int i = 0; i < ops.count(); i++) {
@@ -213,9 +213,9 @@ public final class Alts {
     }
 
     /**
-     * Locks each of {@code channels} once: one that occurs again is replaced by null. Waits for a lock only while it holds
-     * none, because a transducer under another channel's lock may wait for one of these. If a lock is taken, it releases
-     * all, and waits for that lock first.
+     * Locks each channel once. Replaces a repeated one in {@code channels} by null. Waits for a lock only while it holds
+     * none, because a transducer under another channel's lock may wait for one of these. If another thread holds a lock, it
+     * releases all, and waits for that lock first.
      */
     private static void lockAll(Channel[] channels) {
         int waitFor = 0;

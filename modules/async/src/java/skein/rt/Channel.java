@@ -200,7 +200,7 @@ public class Channel extends Lock {
         close(Objects.requireNonNull(cause), null);
     }
 
-    /** Closes for the reason for which {@code from} was closed. What no code has read of {@code from} is kept for this channel. */
+    /** Closes for the reason for which {@code from} was closed. Keeps an unread failure for this channel too. */
     public void closeAs(Channel from) {
         Object why = Objects.requireNonNull(from.end);
         close(why, null);
@@ -269,7 +269,7 @@ public class Channel extends Lock {
         return why instanceof Throwable cause ? cause : null;
     }
 
-    /** Returns whether {@link #thrown} returns an exception, and no handler has been told of it. */
+    /** Returns whether {@link #thrown} returns an exception that no handler has been told of. */
     public boolean isFailed() {
         return end instanceof Throwable || end instanceof Failure failure && !failure.isTold();
     }

@@ -11,8 +11,8 @@ import skein.rt.schedule.Scheduler;
  * and the handler run under the channel's lock, as core.async's contract says. They may use the channel: its lock is
  * reentrant.
  *
- * <p>The put or close that ran a handler throws what the handler throws, as in core.async. If a take ran it, for a put that
- * waited, the exception is reported. Differs: core.async's take throws it, loses its value, and keeps the lock.
+ * <p>The put or close that ran a handler throws what the handler throws, as in core.async. If a take ran it for a put that
+ * waited, the exception is reported. Differs: in core.async, that take throws it, loses its value, and keeps the lock.
  */
 public class TransducedChannel extends Channel {
     /** The reducing function under the transducer: adds to the buffer, which is the accumulator. */

@@ -53,7 +53,7 @@
     (is (= "seen nowhere" (try (<?? p) (catch Exception e (ex-message e)))))))
 
 (defn- reports-of
-  "Calls `f`, which fails with `boom`. Returns what the uncaught-exception handler has got of it once it has got something."
+  "Calls `f`, which fails with `boom`. Waits for the uncaught-exception handler to get it, and returns what the handler got."
   [boom f]
   (let [seen (CountDownLatch. 1)
         reports (atom [])
@@ -98,7 +98,7 @@
     (is (= ["never taken" "taken as nil"]
            (sort (map second (re-seq #"ExceptionInfo: (.*) \{}" printed)))))))
 
-;; In a thread of the JVM's end, System/exit waits forever.
+;; In a shutdown hook, System/exit waits forever.
 (deftest a-handler-that-exits-does-not-keep-the-jvm-from-its-end
   (let [printed (fresh-jvm/output
                   [] ["-e" (pr-str '(do (require '[skein.async :as a])

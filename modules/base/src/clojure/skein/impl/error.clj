@@ -85,7 +85,7 @@
            {:java feature})))
 
 ;; This runs before a class of Skein is loaded; an older Java's own error would say less. So each namespace that imports such a
-;; class requires this one first, often through others. After a failure the next `require` says the same again.
+;; class first requires this one, often through others. After a failure, the next `require` throws the same error.
 (try
   (check-java (.feature (Runtime/version)) (System/getProperty "java.home"))
   (catch Exception e

@@ -135,7 +135,7 @@
 ;;;; Namespaces
 
 (defn unloaded!
-  "Makes the next `require` load the namespace called `ns-name`, as if it had not been tried. Clojure notes a namespace at its
-  ns form, also if the rest of the file then throws."
+  "Makes the next `require` load the namespace called `ns-name`, as if for the first time. Clojure records a namespace as
+  loaded at its ns form, even if the rest of the file then throws."
   [ns-name]
   (dosync (commute @#'clojure.core/*loaded-libs* disj ns-name)))

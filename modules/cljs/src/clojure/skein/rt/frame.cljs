@@ -37,7 +37,7 @@
           (.end this nil))
       (do (.end this nil)
           (scheduler/report e))))
-  ;; Gives `value` to who waits for the result. A block continues when its port has been closed.
+  ;; Gives `value` to the code that waits for the result. A block whose port has been closed continues.
   (end [this value]
     (when-not ^boolean done?
       (set! done? true)

@@ -114,7 +114,7 @@
     `(~place ~@args ~boxed)))
 
 (defn- body
-  "Returns the form for `acc` after `ops` have been done to the element `x`, which as an object is `boxed`."
+  "Returns the form of `acc` after `ops` have been applied to the element `x`. `boxed` is the form of the element as an object."
   [[operation & more] boxed]
   (case (:op operation)
     :map `(let [~'x ~(call operation 'x boxed)] ~(body more 'x))
@@ -124,8 +124,8 @@
     :next `(~'next ~'acc ~boxed)))
 
 (def ^:private elements-of
-  "For each kind of array: bindings around the loop, where it begins and ends, how it goes on, and the element at `i`. A range is gone over by
-  its elements. The loop goes on in one place only, which the JIT compiler needs to make the best of it."
+  "For each kind of array: bindings around the loop, where `i` begins and ends, the next `i`, and the element at `i`. For a range, `i` is
+  the element. The loop has only one `recur`: the JIT compiler optimizes such a loop best."
   '{:objects [[] from to (unchecked-inc i) (aget ^objects elements (unchecked-int i))]
     :longs [[] from to (unchecked-inc i) (aget ^longs elements (unchecked-int i))]
     :ints [[] from to (unchecked-inc i) (long (aget ^ints elements (unchecked-int i)))]
@@ -137,12 +137,12 @@
             i]})
 
 (def ^:private unboxing
-  "For each kind of array of objects that should be numbers: the class of the boxes, and the number in one."
+  "For each kind of array that is expected to hold boxed numbers: the class of the boxes, and the form of the number in a box."
   '{:boxed-longs [Long (.longValue ^Long element)], :boxed-doubles [Double (.doubleValue ^Double element)]})
 
 (defn- loop-form
-  "Returns the form of a function from an array of the operations' functions to a loop. If an object is not of the expected class, the
-  chain does the rest."
+  "Returns the form of a function from an array of the operations' functions to a loop. At an object of another class
+  than expected, the chain reduces the rest of the array."
   [kind ops]
   (let [[box number] (unboxing kind)
         ops (map-indexed (fn place [i op] (assoc op :place (symbol (str "f" i)))) ops)

@@ -32,11 +32,11 @@ it need not have skein.inspect.")
   (binding [*out* *err*] (println (apply str "skein: " parts))))
 
 (defn- live
-  "Returns a snapshot of the process. Says if its inspector was off, and with `says-empty?` also if it has seen nothing."
+  "Returns a snapshot of the process. Warns if its inspector was off. With `says-empty?`, also warns if it has seen nothing."
   [pid prove & {:keys [says-empty?]}]
   (when-not (re-matches #"\d+" pid) (stop 2 (str "a process must be a number, not '" pid "'; ./skein ps lists them.")))
   (let [{:keys [was-off? blocks threads] :as snapshot} (remote/snapshot-of pid prove)
-        older (str " For what waits already, run ./skein ps " pid " --heap.")]
+        older (str " For blocks and threads that wait already, run ./skein ps " pid " --heap.")]
     (cond
       was-off? (warn "the inspector of process " pid " was off. It is on now, and sees a block or thread after its next step." older)
       (and says-empty? (empty? blocks) (empty? threads)) (warn "nothing has taken a step since the inspector of process " pid " was switched on." older))

@@ -103,7 +103,7 @@
     (line! out (words/counted (count blocks) "block") ", " (words/counted (count threads) "thread" [" waits" " wait"]) ", "
            (words/counted (:count collected) "block") " collected, at "
            (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
-    (when heap (line! out "A heap file has no times and no labels, and nothing in it is suspected. If the process has skein.inspect, ./skein ps PID shows these."))
+    (when heap (line! out "A heap file has no times, labels or suspected cycles. If the process has skein.inspect, ./skein ps PID shows them."))
     (when unproven (line! out unproven))
     (when (pos? (long (or elsewhere 0)))
       (line! out (words/counted elsewhere "virtual thread" [" waits" " wait"])

@@ -91,8 +91,8 @@
   #{parked 5 7 8 13 16 18})
 
 (defn- state-of
-  "Returns the state of a virtual thread, or nil for a JDK before 24, which has other states. There the field `timeout` is missing. It
-  keeps the last limit of a thread, also while the thread waits without one."
+  "Returns the state of a virtual thread; nil for a JDK before 24, which has other states and no field `timeout`. That field keeps
+  the thread's last time limit, even while the thread waits without one."
   [^HeapFile h ^long t]
   (when (.hasField h t "timeout") (.field h t "state")))
 
@@ -118,7 +118,7 @@
           [t blocker])))
 
 (defn- elsewhere
-  "Returns how many virtual threads wait, and not in a channel; 0 if that is not known."
+  "Returns how many virtual threads wait outside of channels; 0 if that is not known."
   [^HeapFile h waits threads]
   (count (filter (fn elsewhere? [t]
                    (and (virtual? h t) (waiting (state-of h t)) (not (waits (.field h t "parkBlocker")))))

@@ -230,7 +230,7 @@
 (def ^:private diagnostics (ObjectName. "com.sun.management:type=HotSpotDiagnostic"))
 
 (defn- with-locks
-  "Adds to `snapshot`, of a heap file, the threads that wait for each other's monitors, which the file does not show."
+  "Adds the threads that wait for each other's monitors to `snapshot`, which is of a heap file. The file does not show them."
   [snapshot ^MBeanServerConnection server]
   (let [bean (ManagementFactory/newPlatformMXBeanProxy server ManagementFactory/THREAD_MXBEAN_NAME ThreadMXBean)
         known (into #{} (map :tid) (:locks snapshot))]

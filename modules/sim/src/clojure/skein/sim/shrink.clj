@@ -50,13 +50,13 @@
           deviations (range (count deviations))))
 
 (defn- one-deviation
-  "A single deviation from the default order, whose run has the trace, where one will do."
+  "Returns a single deviation from the default order with which the run fails, or nil. `default` is the trace of that order."
   [fails ^Trace default]
   (some fails (for [i (range (.choices default)), value (range 1 (.count default i))] [[i value]])))
 
 (defn shrink
   "Returns a schedule by which `body` fails as `sim` did, whose schedule was `schedule`, with as few
-  deviations as are found in 500 runs or 2 s: deviations are left out, and then single ones are tried."
+  deviations as are found in 500 runs or 2 s. It leaves out deviations, and then tries single ones."
   [options schedule sim body]
   (let [wanted (runs/signature sim)
         start (System/nanoTime)

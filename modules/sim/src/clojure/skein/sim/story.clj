@@ -177,7 +177,7 @@
 ;;;; Who waits for whom
 
 (defn- waits-on
-  "The port, or the ports of an alts, that `task` waits in; nil if it waits elsewhere."
+  "Returns the port that `task` waits in, or the ports of an alts; nil if it waits elsewhere."
   [^Task task]
   (when-not (= World/NONE (.doing task)) (.doingOn task)))
 

@@ -10,14 +10,14 @@
 (set! *warn-on-reflection* true)
 
 (defn- fails-if
-  "Returns a body that draws three times 0 or 1, and fails if `bad?` says so of them."
+  "Returns a body that draws 0 or 1 three times, and fails if `bad?` is true of the draws."
   [bad?]
   (fn body []
     (let [drawn (vec (repeatedly 3 #(sim/pick [0 1])))]
       (when (bad? drawn) (throw (ex-info "bad" {}))))))
 
 (defn- shrunk
-  "Returns the deviations that are left of `deviations`."
+  "Returns the deviations to which `deviations` are shrunk."
   [bad? deviations]
   (let [options (options/checked {}), body (runs/bound options (fails-if bad?))
         schedule (assoc runs/fifo :strategy {:kind :listed :deviations deviations})]

@@ -13,7 +13,7 @@
 (set! *warn-on-reflection* true)
 
 (defmacro ^:private told
-  "The failure of one run of the body and the lines of its report that say who waits, as [error [line]]."
+  "Evaluates to the failure of one run of the body, and the lines of its report on waiting tasks, as [error [line]]."
   [& body]
   `(let [{failure# :failure text# :text} (sim/run ~@body)]
      [failure# (filterv #(re-find #"^  (main|go-\d+|thread-\d+) +waits" %) (str/split-lines (str text#)))]))

@@ -230,7 +230,7 @@ public final class Cancellable {
         else OF_THREAD.set(outside);
     }
 
-    /** The child has thrown. Returns what {@link Region.Owner#failed} does. */
+    /** Tells the owner that the child has thrown. Returns what {@link Region.Owner#failed} returns. */
     public boolean failed(Throwable thrown) {
         Region child = child();
         return child == null || child.owner == null || child.owner.failed(child, thrown);

@@ -104,7 +104,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         if (isDone()) return; // cancelled: nobody waits for the function's end
         if (!hasStage) {
             failure = Failure.of(this, thrown);
-            if (hasStage) observe(); // it has been added meanwhile, and did not see the failure
+            if (hasStage) observe(); // a stage was added meanwhile, and did not see the failure
         }
         if (!completeExceptionally(thrown)) observe(); // it has just been cancelled
     }

@@ -9,7 +9,7 @@ import skein.rt.World;
 import skein.rt.schedule.Scheduler;
 
 /**
- * An exception that is kept until code reads it. If none has when all of the exception's carriers are garbage, or when the JVM
+ * An exception that is kept until code reads it. If no code has read it when all its carriers are garbage, or when the JVM
  * ends, it goes to the uncaught-exception handler, once.
  */
 public final class Failure implements Runnable {
@@ -27,7 +27,7 @@ public final class Failure implements Runnable {
             }
         }
 
-        /** Reports on a thread that need not end: a handler that calls System.exit while the JVM ends waits forever. */
+        /** Reports on a daemon thread, because a handler that calls System.exit while the JVM ends waits forever. */
         private static void reportAll() {
             Thread reporter = new Thread(() -> WITH_CARRIERS.forEach(Failure::report), "skein-failures");
             reporter.setDaemon(true);
@@ -89,7 +89,7 @@ public final class Failure implements Runnable {
     }
 
     private void report() {
-        // The cleaner's thread may still run while the JVM ends: the first of the two reports.
+        // The cleaner's thread may still run while the JVM ends. Only the thread that removes the failure reports it.
         if (Reports.WITH_CARRIERS.remove(this) && !observed) Scheduler.uncaught(thrown);
     }
 }

@@ -18,7 +18,7 @@ public final class Fused extends AFn {
 
     /** A span whose elements a loop can go over. */
     interface Fusible extends Span {
-        /** Returns what the loop goes over, by a name that {@code skein.fold.primitive} knows. */
+        /** Returns the kind of the elements, by its name in {@code skein.fold.primitive}. */
         String kind();
     }
 

@@ -76,7 +76,7 @@ public final class Spans {
         return ofIndexed(text.length(), i -> text.charAt((int) i));
     }
 
-    /** Returns the kind of loop for an array of objects, by its first one. It copes with others among them. */
+    /** Returns the kind of loop for an array whose first object is {@code first}. The loop handles objects of other classes too. */
     private static String kindOf(Object first) {
         return first instanceof Long ? "boxed-longs" : first instanceof Double ? "boxed-doubles" : "objects";
     }

@@ -55,13 +55,13 @@ public final class Task extends World.Member {
 
     /**
      * Returns the operation that it does or waits in, as {@link World#TAKE} and so on. A block that blocks a thread in the
-     * middle of a step has done its last operation.
+     * middle of a step is done with its last operation.
      */
     public int doing() {
         return frame() != null && thread == null && threadOperation == World.NONE ? operation() : threadOperation;
     }
 
-    /** Returns the port of its last operation, or the ports of an alts. If it does none now, it may be done with them. */
+    /** Returns the port of its last operation, or the ports of an alts. That operation may be done already. */
     public Object doingOn() {
         return frame() != null && threadOperation == World.NONE ? port() : threadPort;
     }
