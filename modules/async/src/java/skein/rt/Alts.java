@@ -213,9 +213,9 @@ public final class Alts {
     }
 
     /**
-     * Locks each channel once. Replaces a repeated one in {@code channels} by null. Waits for a lock only while it holds
-     * none, because a transducer under another channel's lock may wait for one of these. If another thread holds a lock, it
-     * releases all, and waits for that lock first.
+     * Locks the channels. Replaces a repeated one in {@code channels} by null, unless its lock is reentrant. Waits for a lock
+     * only while it holds none, because a transducer under another channel's lock may wait for one of these. If another
+     * thread holds a lock, it releases all, and waits for that lock first.
      */
     private static void lockAll(Channel[] channels) {
         int waitFor = 0;
