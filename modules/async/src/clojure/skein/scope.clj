@@ -60,10 +60,9 @@
   (let [causes (take 20 (take-while some? (iterate ex-cause thrown)))]
     (boolean (some (fn known? [f] (some #(identical? f %) causes)) failures))))
 
-(defn- with-failure [{:keys [failures] :as state} thrown collect?]
-  (cond-> state
-    (not (told-before? failures thrown)) (update :failures conj thrown)
-    (not collect?) (-> (assoc :cancelled? true) (update :reason #(or % :failure)))))
+(defn- with-failure [{:keys [failures] :as state} thrown]
+  (cond-> (-> state (assoc :cancelled? true) (update :reason #(or % :failure)))
+    (not (told-before? failures thrown)) (update :failures conj thrown)))
 
 (defn- with-thread
   "Adds a thread. When there are many, removes those that have ended."
@@ -106,7 +105,7 @@
   (failed [_ region thrown]
     (let [failure? (child-failure? @state region thrown)]
       (when (and (not collect?) failure?)
-        (.cancel ^Region (:region (swap! state with-failure thrown collect?))))
+        (.cancel ^Region (:region (swap! state with-failure thrown))))
       (not (and collect? failure?))))
   (ended [_ region value thrown read]
     (when-some [p (get-in @state [:outcomes region])]
@@ -172,7 +171,7 @@
   [^Scope s thrown]
   (let [{:keys [^Region region]} @(.-state s)]
     (when (genuine? region thrown)
-      (swap! (.-state s) with-failure thrown false))
+      (swap! (.-state s) with-failure thrown))
     (.cancel region)
     nil))
 

@@ -11,7 +11,7 @@
    [skein.impl.check :as check]
    [skein.impl.late :as late])
   (:import
-   (clojure.lang ArityException IFn)
+   (clojure.lang ArityException ExceptionInfo IFn)
    (skein.rt Alts Buffer Callback Channel ChannelFactory Late Runner)
    (skein.rt.schedule Scheduler)))
 
@@ -38,9 +38,14 @@
   (check/function what xf)
   (fn applied [rf]
     (let [step (try (xf rf)
-                    (catch ClassCastException _)
-                    (catch ArityException _))]
-      (check/that :skein/not-a-function what xf (ifn? step) "a transducer, such as (map inc)")
+                    (catch ClassCastException e e)
+                    (catch ArityException e e))]
+      (try
+        (check/that :skein/not-a-function what xf (ifn? step) "a transducer, such as (map inc)")
+        (catch ExceptionInfo refused
+          ;; The exception may come from a transducer of the program.
+          (when (instance? Throwable step) (.addSuppressed refused step))
+          (throw refused)))
       step)))
 
 (defn chan

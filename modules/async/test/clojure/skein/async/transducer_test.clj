@@ -272,7 +272,10 @@
   (doseq [make [#(a/chan 1 inc) #(a/pipeline 2 (a/chan) inc (a/chan)) #(a/chan 1 (constantly 5))]]
     (let [thrown (try (make) (catch clojure.lang.ExceptionInfo e e))]
       (is (= :skein/not-a-function (:skein/error (ex-data thrown))))
-      (is (re-find #"must be a transducer, such as \(map inc\)" (ex-message thrown))))))
+      (is (re-find #"must be a transducer, such as \(map inc\)" (ex-message thrown)))))
+  (let [faulty (fn [_] (throw (ClassCastException. "of the program")))]
+    (is (= ["of the program"]
+           (try (a/chan 1 faulty) (catch Exception e (map ex-message (.getSuppressed e))))))))
 
 (deftest a-transducer-in-the-place-of-the-buffer-is-told-where-it-belongs
   (is (thrown-with-msg? clojure.lang.ExceptionInfo #"a transducer is the second argument" (a/chan (map inc)))))
