@@ -225,8 +225,12 @@
 
 (def ^:private words {World/TAKE "<!" World/PUT ">!" World/ALTS "alts!"})
 
-(defn- why [name-of {:keys [op ports task] :as wait} needed cyclic?]
-  (let [others (disj needed task)]
+(defn- why
+  "Returns why a wait can't end. `needed` are the tasks that could end it, of which only those in `live` have not ended."
+  [name-of live {:keys [op ports task] :as wait} needed cyclic?]
+  (let [others (disj needed task)
+        names (fn [tasks between] (str/join between (sort (map name-of tasks))))
+        left (filter live others)]
     (str
       (cond
         (empty? ports) ""
@@ -236,7 +240,9 @@
         (empty? ports) "in java.util.concurrent or a lock"
         (and (contains? needed task) (empty? others))
         (if (= World/PUT op) "nobody takes from it but the task itself" "nobody puts on it but the task itself")
-        (seq others) (str "needs " (str/join " or " (sort (map name-of others))))
+        (seq left) (str "needs " (names left " or "))
+        (seq others) (str (names others " and ") (if (next others) " have" " has") " ended, and "
+                          (if (= World/PUT op) "nobody else takes from it" "nobody has closed it"))
         (= World/PUT op) "nobody has taken from it"
         :else "nobody has put on it, and nobody has closed it")
       (when cyclic? "   <- cycle"))))
@@ -252,6 +258,7 @@
         known {:takers (users-of sim #{"take" "alts"}) :putters (users-of sim #{"put" "alts"}) :results results}
         needed (into {} (map (juxt :task (partial waits-for known))) waits)
         graph needed
+        live (into #{} (map :task) waits)
         width (transduce (map (comp count name-of :task)) max 4 waits)]
     (for [{:keys [task op on site] :as wait} (take 12 waits)]
       (str/trimr
@@ -260,4 +267,4 @@
                                (str "waits in " word " " (port-names name-of on))
                                "waits"))
              (format "  %-20s  " (or (place task site) ""))
-             (why name-of wait (needed task) (in-cycle? graph task)))))))
+             (why name-of live wait (needed task) (in-cycle? graph task)))))))

@@ -44,6 +44,35 @@
                                 (future-cancel t)
                                 @p))))))
 
+(defn- reason
+  "Returns what the last line of `told` says after the place."
+  [[_ lines]]
+  (second (re-find #"story_test.clj:\d+ +(.*)$" (str (peek lines)))))
+
+(deftest a-wait-for-tasks-that-have-ended-says-so
+  (testing "a channel that was not closed"
+    (is (= "go-1 has ended, and nobody has closed it"
+           (reason (told (let [c (chan 2)]
+                           (go (>! c 1))
+                           (<!! (go (<! c) (<! c))))))))
+    (is (= "go-1 and go-2 have ended, and nobody has closed it"
+           (reason (told (let [c (chan 2)]
+                           (go (>! c 1))
+                           (go (>! c 2))
+                           (<!! (go (<! c) (<! c) (<! c)))))))))
+  (testing "a taker that has ended"
+    (is (= "go-1 has ended, and nobody else takes from it"
+           (reason (told (let [c (chan)]
+                           (go (<! c))
+                           (>!! c 1)
+                           (<!! (go (>! c 2)))))))))
+  (testing "of two, one is left"
+    (is (= "needs go-2"
+           (reason (told (let [c (chan 2)]
+                           (go (>! c 1))
+                           (go (>! c 2) (<! (chan)))
+                           (<!! (go (<! c) (<! c) (<! c))))))))))
+
 (deftest threads-in-each-others-monitors-wait-in-a-lock
   (when (<= 24 (.feature (Runtime/version))) ; before, a thread that waits for a monitor keeps its carrier
     (is (all-outside? 3 (told (let [x (Object.), y (Object.)
