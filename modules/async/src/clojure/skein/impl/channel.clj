@@ -13,7 +13,8 @@
    [skein.impl.check :as check]
    [skein.impl.protocols :as impl])
   (:import
-   (clojure.lang IPersistentVector)
+   (clojure.lang IDeref IPersistentVector)
+   (java.util.concurrent CompletionStage Future)
    (java.util.concurrent.atomic AtomicBoolean AtomicLong)
    (java.util.concurrent.locks Lock ReentrantLock)
    (java.util.function BooleanSupplier)
@@ -67,7 +68,10 @@
   (try
     (impl/take! port handler)
     (catch IllegalArgumentException e
-      (check/that :skein/not-a-port "The port of a take" port (satisfies? impl/ReadPort port) "a channel")
+      (check/that :skein/not-a-port "The port of a take" port (satisfies? impl/ReadPort port)
+                  (if (or (instance? IDeref port) (instance? Future port) (instance? CompletionStage port))
+                    "a channel; take from a future by deref, or load skein.async.interop"
+                    "a channel"))
       (throw e))))
 
 (defn- putting
@@ -76,7 +80,8 @@
   (try
     (impl/put! port value handler)
     (catch IllegalArgumentException e
-      (check/that :skein/not-a-port "The port of a put" port (satisfies? impl/WritePort port) "a channel")
+      (check/that :skein/not-a-port "The port of a put" port (satisfies? impl/WritePort port)
+                  "a channel, which comes before the value")
       (throw e))))
 
 (defn foreign-take

@@ -43,10 +43,12 @@
   (stop-timer limit)
   value)
 
-(defn- failure [error delay-ms cause]
-  (ex-info (str "The time of " delay-ms " ms was over. Give it more time, or less to do.")
-           {:skein/error error :delay-ms delay-ms}
-           cause))
+(defn- failure
+  "Returns the exception of a limit. The interrupt is suppressed in it: a REPL prints the message of the last cause alone."
+  [delay-ms interrupt]
+  (doto (ex-info (str "The time of " delay-ms " ms was over. Give it more time, or less to do.")
+                 {:skein/error :skein/timeout :delay-ms delay-ms})
+    (Throwable/.addSuppressed interrupt)))
 
 (defn failed
   "Ends `limit` after its body has thrown `thrown`. Throws :skein/timeout if the limit
@@ -58,7 +60,7 @@
       (do (stop-timer limit) thrown)
 
       @(.-fired? limit)
-      (do (stop-timer limit) (failure :skein/timeout (.-delay_ms limit) thrown))
+      (do (stop-timer limit) (failure (.-delay_ms limit) thrown))
 
       :else ; cancelled from outside; `thrown` has delivered that
       (do (.leaveCancelled ^Region (.-region limit))

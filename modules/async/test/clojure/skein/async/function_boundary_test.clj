@@ -61,7 +61,7 @@
 (deftest on-a-thread-without-a-block-they-are-refused
   (is (= (refusal "<!" "<!!") (message #(<! (a/chan)))))
   (is (= (refusal ">!" ">!!") (message #(>! (a/chan) 1))))
-  (is (= (refusal "alts!" "alts!!") (message #(alts! [(a/chan)]))))
+  (is (= (refusal "alts!" "alts!!, or alt!! for alt!") (message #(alts! [(a/chan)]))))
   (is (= (refusal "<?" "<??") (message #(a/<? (a/chan)))))
   (is (= (refusal "<!" "<!!") (await-port (a/io-thread (message #(<! (a/chan)))))))
   (is (= (refusal "<!" "<!!")

@@ -50,6 +50,8 @@
   (let [message (fn [f] (try (f) (catch clojure.lang.ExceptionInfo e (ex-message e))))
         c (a/chan)]
     (is (= "chan of close! must be a channel, but is nil." (message #(a/close! nil))))
+    (is (= "The port of a put must be a channel, which comes before the value, but is 1." (message #(a/>!! 1 c))))
+    (is (re-find #"deref, or load skein.async.interop, but is " (message #(a/<!! (promise)))))
     (is (= "from of pipeline must be a channel to take from, but is #<function of clojure.core/map>."
            (message #(a/pipeline 1 c c (map inc)))))))
 

@@ -2,6 +2,7 @@
 (ns skein.virtual.timing-test
   "Timeouts, retries, and the semaphore."
   (:require
+   [clojure.main :as main]
    [clojure.test :refer [are deftest is]]
    [skein.async :as a]
    [skein.deadline :refer [await-port within-deadline]]
@@ -41,6 +42,12 @@
   (is (= :skein/timeout (refusal (v/with-timeout 60000 (v/with-timeout 1 (Thread/sleep 60000))))))
   (is (= :value (within-deadline (v/with-timeout 1 (try (Thread/sleep 60000) (catch InterruptedException _ :value)))))
       "one that takes it has its value"))
+
+(deftest the-interrupt-is-suppressed-in-the-timeout
+  (let [late (within-deadline (caught (v/with-timeout 1 (Thread/sleep 60000))))]
+    (is (= "The time of 1 ms was over. Give it more time, or less to do." (:clojure.error/cause (main/ex-triage (Throwable->map late))))
+        "a REPL prints the message of the last cause")
+    (is (= [InterruptedException] (map class (Throwable/.getSuppressed late))))))
 
 (deftest the-interrupt-does-not-outlive-the-body
   (within-deadline
