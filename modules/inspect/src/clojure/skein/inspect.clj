@@ -90,17 +90,16 @@
 
   :at-ms      when the snapshot was taken, in ms since 1970
   :blocks     the blocks that have not ended, see `blocks`
-  :threads    the threads that wait in a channel, see `threads`
+  :threads    the threads that wait in a channel or for a lock, see `threads`
   :channels   see `channels`
   :scopes     see `scopes`
   :folds      see `folds`
   :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
   :timers     how many timeouts have neither fired nor been closed
   :memory     the heap in MB, with its garbage: {:used :max}
-  :locks      threads that wait for each other's locks: {:name :tid :lock :held-by :site}; virtual threads only from heap files
   :elsewhere  how many virtual threads wait outside of channels; only from heap files of JDK 24 and later
   :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
-              carrier threads, as in :locks
+              carrier threads: {:name :tid :site}
   :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024, :groups [{:blocks [id] :says text}]}:
               sets of them that waited for one another when :prove of `deadlocks` found them
 
@@ -147,7 +146,8 @@
   :id        a number; texts call the block go-ID
   :state     :new: it has not run. :ready: it is in a run queue, or has started another block that runs on its stack. :running
              or :parked
-  :site      where it parks, or parked last: {:file :line :column :form :op :in-try}
+  :site      where it parks, or parked last: {:file :line :column :form :op :in-try}. For a block of Skein itself, such as a
+             pipeline's, the file and line are those of the call in the program, and :column is -1
   :waits     if it is parked, [{:op :take or :put, :channel id, :place from 1}], several for an alts!; {:op :foreign class}
              for a port of another kind
   :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
@@ -182,7 +182,7 @@
   "Returns the channels in which a block or thread waits, and those with a label, as maps:
 
   :id            a number
-  :kind          :chan, :timeout, :result of a block, or :future
+  :kind          :chan, :timeout, :result of a block, :future, or :scope for the one in which the body of a scope waits for its children
   :label         see `label!`
   :buffer        {:type :count :capacity}
   :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}
@@ -195,7 +195,9 @@
 
 (defn threads
   "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}. :cancellable? is
-  true if the thread is in a scope or a similar construct that could cancel it."
+  true if the thread is in a scope or a similar construct that could cancel it. Then come the platform threads that wait without a
+  limit for a lock that a thread holds. Each :waits for {:op :lock :lock name :held-by {:thread name :tid n}}, and has no :since-ms.
+  Virtual threads that wait for locks are known only from heap files."
   ([] (threads (snapshot)))
   ([snapshot] (:threads (check-snapshot snapshot))))
 
@@ -239,7 +241,7 @@
 
   x  the number of a block, its result port, any channel, or a Thread
 
-  :ends is :nobody if the inspector sees no block that could end the last wait, :timer if a timer will end it, :cycle if the chain
+  :ends is :nobody if the inspector sees no block or thread that could end the last wait, :timer if a timer will end it, :cycle if the chain
   returns to an earlier member, :several if several blocks could end the wait, :moves if such a block runs or is ready, or
   :collected if the block that should end it was garbage."
   ([x] (why (snapshot) x))
@@ -247,7 +249,7 @@
 
 (defn graph
   "Returns {:nodes #{node} :edges #{[from to what]}}. A node is [:block id], [:thread tid] or [:channel id]. `what` is :take or :put
-  from a block or thread to the channel in which it waits, :makes from a channel to the block whose result it is, and :holds from
+  from a block or thread to the channel in which it waits, :lock from a thread to the one that holds the lock for which it waits, :makes from a channel to the block whose result it is, and :holds from
   a block to a channel in its locals."
   ([] (graph (snapshot)))
   ([snapshot] (why/graph (check-snapshot snapshot))))
@@ -304,7 +306,8 @@
           :never-started     a block was made more than 5 s ago and has not begun
           :dropped-error     no code has taken an exception
           :starved           no virtual thread has got a carrier thread for 5 s, and none computes: blocked threads hold them all
-  :warn   :full              a buffer is full, and nobody has taken from it for 5 s
+  :warn   :holds-lock        a thread has waited in a channel for 2 s and holds a lock that another thread waits for
+          :full              a buffer is full, and nobody has taken from it for 5 s
           :retained-by-timer a timeout of more than a minute holds more than 100 blocks, or one site waits for more than 1000 such
                              timeouts
           :ignores-cancel    a scope was cancelled more than 5 s ago, and a child or its body has not ended
@@ -426,7 +429,7 @@
 (defn read-heap
   "Returns the snapshot in a heap file, such as `jcmd PID GC.heap_dump -all FILE` writes. The process that wrote the file needs no
   preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take the snapshot. It has no times, and only the
-  blocks that are parked. Their places are known if this process has their classes. :stuck? is true for a thread if the file
+  blocks that are parked. :stuck? is true for a thread if the file
   shows that no running code can reach what it waits for. Throws :skein/not-a-heap-file."
   [path]
   (heap/read-heap (str (check-path "path of read-heap" path))))

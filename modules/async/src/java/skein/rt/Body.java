@@ -14,6 +14,6 @@ public interface Body {
     /** Returns the basic block that handles an exception thrown in {@code state}, or -1. */
     int handler(int state);
 
-    /** Returns where the block parks: {@code {:file string, :sites {state [op line column form-string]}}}. */
+    /** Returns where the block parks: {@code {:file string, :sites {state [op line column form-string]}}}, with true as fifth if it is in a try. */
     Object sites();
 }

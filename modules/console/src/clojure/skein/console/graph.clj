@@ -49,13 +49,14 @@
     nil))
 
 (defn- edges-from
-  "Returns the edges [from to what] that begin at a node: to the channels in which a block or thread waits or that a block holds, or
-  from a channel to the block whose result it is."
+  "Returns the edges [from to what] that begin at a node: to the channels in which a block or thread waits or that a block holds, from a
+  thread to the one that holds the lock for which it waits, or from a channel to the block whose result it is."
   [{:keys [index] :as look} [kind id :as node]]
   (if (= :channel kind)
     (when-some [maker (:block ((:channels index) id))] [[node [:block maker] :makes]])
     (let [{:keys [waits holds]} (party look node)]
       (concat (for [{:keys [op channel]} waits :when channel] [node [:channel channel] op])
+              (for [{:keys [held-by]} waits :when held-by] [node [:thread (:tid held-by)] :lock])
               (for [c holds] [node [:channel c] :holds])))))
 
 (defn- neighbours
@@ -68,7 +69,7 @@
                          (concat (for [{:keys [block tid]} (concat takes puts) :when (or block tid)] (if block [:block block] [:thread tid]))
                                  (map (fn holder [b] [:block b]) ((:holders index) id))))
               :block (when-some [c (result)] [[:channel c]])
-              nil))))
+              :thread (for [{:keys [tid waits]} (:threads snapshot) :when (some (comp #{id} :tid :held-by) waits)] [:thread tid])))))
 
 (defn- connected
   "Returns the nodes at most `hops` edges away from those in `from`."

@@ -34,7 +34,7 @@
   [rev snapshot]
   (let [snapshot (shape/indexed snapshot)]
     {:rev rev :snapshot snapshot
-     :index (assoc (shape/index snapshot) :threads (into {} (map (juxt :tid identity)) (:threads snapshot)))
+     :index (shape/index snapshot)
      :deadlocks (inspect/deadlocks snapshot)
      :lints (inspect/lints snapshot)
      :cache (atom {})}))

@@ -106,7 +106,7 @@
 (defn- checked
   "Returns `snapshot` if its parts have the shape that the views expect. The file may come from anywhere."
   [path snapshot]
-  (doseq [part [:blocks :threads :channels :scopes :failures :folds :locks]
+  (doseq [part [:blocks :threads :channels :scopes :failures :folds]
           :when (not (and (or (nil? (part snapshot)) (sequential? (part snapshot))) (every? map? (part snapshot))))]
     (error/fail! :skein/not-a-dump (str path " is no dump of the inspector: its " (name part) " are not a list of maps.") {:path path}))
   snapshot)

@@ -8,7 +8,11 @@
    [skein.inspect :as inspect]
    [skein.inspect.dump :as dump]
    [skein.inspect.remote :as remote]
-   [skein.inspect.timeline :as timeline]))
+   [skein.inspect.timeline :as timeline])
+  (:import
+   (java.io IOException)
+   (java.lang ProcessBuilder$Redirect)
+   (java.util List)))
 
 (set! *warn-on-reflection* true)
 
@@ -17,7 +21,7 @@
        ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
        ./skein top PID                      the same as ps, every two seconds, with the places that grow
        ./skein why PID BLOCK [--heap]       why a block of it, such as 42 or go-42, waits
-       ./skein dump PID FILE [--heap]       a snapshot of it, as .edn, .json or text
+       ./skein dump PID FILE [--heap]       a snapshot of it, as .edn, which ps and why read, .json or text
        ./skein timeline PID FILE [SECONDS]  when each of its blocks ran and waited in 5 s, as JSON for ui.perfetto.dev
 Except for top and timeline, PID may also be a heap file, such as x.hprof, or a dump, such as x.edn.
 --prove runs the garbage collector of the process first. With --heap the process writes its heap to a temporary file;
@@ -57,6 +61,8 @@ it need not have skein.inspect.")
       (stop 2 usage))
     option (stop 2 usage)
     (str/ends-with? source ".edn") (inspect/read-dump source)
+    (str/ends-with? source ".json") (stop 2 (str source " is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn."))
+    (.isDirectory (io/file source)) (stop 2 (str "'" source "' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes."))
     (.exists (io/file source)) (inspect/read-heap source)
     :else (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))))
 
@@ -69,7 +75,22 @@ it need not have skein.inspect.")
   ([source] (ps source nil))
   ([source option] (inspect/dump (snapshot-of source option) *out* :text)))
 
-(def ^:private clear "Moves to the first line and clears the screen." "\033[H\033[2J")
+(defn- screen
+  "Returns [lines columns] of the terminal to which the command writes, or nil if it writes to none."
+  []
+  (let [stty (-> (ProcessBuilder. ^List (list "sh" "-c" "stty size <&1 >&2")) (.redirectOutput ProcessBuilder$Redirect/INHERIT))
+        size (try (slurp (.getErrorStream (.start stty))) (catch IOException _))] ; there is no sh
+    (some->> size (re-matches #"([1-9]\d*) ([1-9]\d*)\s*") rest (mapv parse-long))))
+
+(defn fitted
+  "Returns `text` cut to the size of a screen; without one, as it is."
+  [text [height width]]
+  (if height
+    (let [lines (str/split-lines text), fits? (< (count lines) (long height))
+          cut (fn cut [line] (if (< (long width) (count line)) (str (subs line 0 (dec (long width))) "…") line))]
+      (str "\033[H\033[2J" ; moves to the first line and clears the screen
+           (str/join "\n" (map cut (if fits? lines (concat (take (- (long height) 2) lines) ["... a larger screen, or ./skein ps, shows more"]))))))
+    text))
 
 (defn- top
   "Shows a process every two seconds, `rounds` times or until the process or the command ends. With each fifth snapshot it shows
@@ -79,10 +100,10 @@ it need not have skein.inspect.")
    (loop [i 1, looks []]
      (let [snapshot (live pid false)
            looks (if (= 1 (mod i 5)) (vec (take-last 6 (conj looks snapshot))) looks)]
-       (print clear)
-       (inspect/dump snapshot *out* :text)
-       (when (next looks) (run! (comp println :says) (inspect/growth looks)))
-       (flush)
+       (println (fitted (with-out-str
+                          (inspect/dump snapshot *out* :text)
+                          (when (next looks) (run! (comp println :says) (inspect/growth looks))))
+                        (screen)))
        (when-not (or (= (str i) rounds) (.checkError System/out)) ; nobody reads a pipe that is closed
          (Thread/sleep 2000)
          (recur (inc i) looks))))))
@@ -116,7 +137,7 @@ it need not have skein.inspect.")
   ([pid path seconds]
    (let [s (parse-long seconds)]
      (when-not (and s (<= 1 (long s) 3600)) (stop 2 (str "the seconds must be a number from 1 to 3600, not '" seconds "'.")))
-     (live pid false) ; says why the process can't be inspected, or that the inspector was off
+     (live pid false :says-empty? true) ; says why the process can't be inspected, and why nothing may be shown
      (let [slices (recorded pid (* 1000 (long s)))]
        (println (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))))
 

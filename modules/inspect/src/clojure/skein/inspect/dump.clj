@@ -96,7 +96,28 @@
              (when (:parent b) (str ", made by " (words/block-name (:parent b))))))
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
 
-(defn- write-text [out {:keys [at-ms blocks threads folds collected heap unproven elsewhere] :as snapshot}]
+(defn- findings
+  "Returns the reports and lints of a snapshot as [rank text], the surest first."
+  [snapshot]
+  (sort-by (comp {:proven 0 :certain 1 :error 2 :suspected 3 :warn 4 :info 5} first)
+           (concat (map (juxt :verdict :says) (verdict/deadlocks snapshot))
+                   (for [{:keys [lint severity says]} (lints/lints snapshot)] [severity (str (name lint) ": " says)]))))
+
+(def ^:const ^:private max-scopes "How many scopes are named in the text, and how many children of each." 20)
+
+(defn- scope
+  "Writes a scope, its children and what will end it as a line."
+  [out {:keys [id body parent children remaining-ms cancelled-ms]}]
+  (let [begun (remove (comp false? :begun?) children), more (- (count begun) (long max-scopes))]
+    (line! out "       scope-" id " of " (if body (words/waiting-party body) "an unknown thread") (when parent (str ", in scope-" parent))
+           (if (seq begun)
+             (str ", has children: " (str/join ", " (map words/waiting-party (take max-scopes begun))) (when (pos? more) (str " and " more " more")))
+             ", has no children")
+           (when (< (count begun) (count children)) (str ", and " (- (count children) (count begun)) " that have not begun"))
+           (when remaining-ms (str ", ends in " (words/duration remaining-ms)))
+           (when cancelled-ms (str ", was cancelled " (words/duration cancelled-ms) " ago")))))
+
+(defn- write-text [out {:keys [at-ms blocks threads scopes folds collected heap unproven elsewhere] :as snapshot}]
   (let [snapshot (shape/indexed snapshot)
         ix (shape/index snapshot)
         groups (group-by (fn key-of [b] (select-keys b [:state :site])) blocks)]
@@ -108,18 +129,18 @@
     (when (pos? (long (or elsewhere 0)))
       (line! out (words/counted elsewhere "virtual thread" [" waits" " wait"])
              " outside of channels; jcmd PID Thread.dump_to_file FILE writes where."))
-    (doseq [{:keys [verdict says]} (verdict/deadlocks snapshot)]
+    (doseq [[rank says] (findings snapshot)]
       (line! out)
-      (line! out (str/upper-case (name verdict)) "  " says))
-    (doseq [{:keys [lint severity says]} (lints/lints snapshot)]
-      (line! out)
-      (line! out (str/upper-case (name severity)) "  " (name lint) ": " says))
+      (line! out (str/upper-case (name rank)) "  " says))
     (when (seq blocks) (line! out))
     (doseq [group (sort-by (fn oldest [[_ blocks]] (apply min (map oldest-first blocks))) groups)] (alike out ix group))
     (when (seq threads) (line! out))
     (doseq [t threads]
       (line! out "       " (words/thread-name (:name t) (:tid t)) (when (:site t) (str ", " (words/place (:site t))))
              " waits " (words/waits ix t) (when-some [ms (:since-ms t)] (str " for " (words/duration ms)))))
+    (when (seq scopes) (line! out))
+    (run! (partial scope out) (take max-scopes scopes))
+    (when (< (long max-scopes) (count scopes)) (line! out "       and " (- (count scopes) (long max-scopes)) " more scopes"))
     (when (seq folds) (line! out))
     (doseq [{:keys [thread tid site since-ms done total unit]} folds]
       (line! out "       a fold on " (words/thread-name thread tid) (when site (str ", " (words/place site))) ": " done

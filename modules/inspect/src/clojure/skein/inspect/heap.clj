@@ -12,8 +12,7 @@
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.inspect.places :as places]
-   [skein.inspect.snapshot :as snapshot]
-   [skein.inspect.words :as words])
+   [skein.inspect.snapshot :as snapshot])
   (:import
    (com.sun.management HotSpotDiagnosticMXBean)
    (java.io IOException)
@@ -145,26 +144,17 @@
    :stuck? (not (.isReached reach t))
    :cancellable? (.isReached reach t)})
 
-(defn- cycle?
-  "Returns whether `t` comes back to itself by `next-one`."
-  [next-one t]
-  (loop [u (next-one t), seen #{}]
-    (cond (= u t) true
-          (or (nil? u) (seen u)) false
-          :else (recur (next-one u) (conj seen u)))))
+(defn- thread-party [^HeapFile h t]
+  {:thread (.text h (.field h t "name")) :tid (.field h t "tid")})
 
-(defn- locks
-  "Returns the threads that wait for each other's java.util.concurrent locks without a time limit."
+(defn- lock-waits
+  "Returns the threads that wait without a time limit for java.util.concurrent locks that threads hold."
   [^HeapFile h threads]
-  (let [lock (fn lock [t] (.field h t "parkBlocker"))
-        owner (into {} (for [t threads
-                             :let [o (.field h (lock t) "exclusiveOwnerThread")]
-                             :when (and (pos? o) (without-limit? h t) (zero? (.field h t "interrupted")))]
-                         [t o]))]
-    (vec (for [t (sort (keys owner)) :when (cycle? owner t)]
-           {:name (.text h (.field h t "name")) :tid (.field h t "tid") :lock (str/replace (.className h (lock t)) #"\$.*" "")
-            :held-by (words/thread-name (.text h (.field h (owner t) "name")) (.field h (owner t) "tid"))
-            :site (place h t)}))))
+  (for [t (sort threads)
+        :let [lock (.field h t "parkBlocker"), owner (.field h lock "exclusiveOwnerThread")]
+        :when (and (pos? owner) (without-limit? h t) (zero? (.field h t "interrupted")))]
+    {:name (.text h (.field h t "name")) :tid (.field h t "tid") :virtual? (virtual? h t) :site (place h t)
+     :waits [{:op :lock :lock (str/replace (.className h lock) #"\$.*" "") :held-by (thread-party h owner)}]}))
 
 ;;;; Blocks
 
@@ -181,17 +171,28 @@
         free (iterate inc (inc (long (reduce max 0 (vals known)))))]
     (into known (map vector (remove known frames) free))))
 
-(defn- body-state [^HeapFile h f]
-  [(.className h (.field h f "body")) (.field h f "state")])
+(defn- site-of
+  "Returns a function from a frame to its place. The table of places is in symbols of the body's class, see skein.impl.go.emit."
+  [^HeapFile h]
+  (let [symbol-name (fn symbol-name [[_ o]] (when (= "clojure.lang.Symbol" (.className h o)) (.text h (.field h o "name"))))
+        text (fn text [body]
+               (->> (sort-by (fn number [[field]] [(count field) field]) (.statics h body))
+                    (keep symbol-name)
+                    (filter #(str/starts-with? % ",,"))
+                    str/join))
+        sites (volatile! {}) ; by class and state, since many blocks have one
+        site (fn site [body name state] (or (places/of-text (text body) state) (places/by-name name state)))]
+    (fn of-frame [f]
+      (let [body (.field h f "body"), at [(.className h body) (.field h f "state")]]
+        (or (@sites at) ((vswap! sites assoc at (apply site body at)) at))))))
 
-(defn- block [^HeapFile h ids waits channel-ids places f]
+(defn- block [^HeapFile h ids waits channel-ids site-of f]
   (let [in (waits f)
         held (concat (map (fn local [field] (.field h f field)) ["o0" "o1" "o2" "o3" "o4" "o5"])
                      (.elements h (.field h f "more")))
-        holds (into [] (comp (keep channel-ids) (distinct)) held)
-        [name state :as at] (body-state h f)]
+        holds (into [] (comp (keep channel-ids) (distinct)) held)]
     (cond-> {:id (ids f) :state :parked :waits in
-             :site (or (places at) (places/by-name name state))}
+             :site (site-of f)}
       (seq holds) (assoc :holds holds)
       (channel-ids (.field h f "port")) (assoc :result (channel-ids (.field h f "port")))
       (pos? (.field h f "cancellable")) (assoc :cancellable? true))))
@@ -199,7 +200,7 @@
 (defn- party [^HeapFile h ids o]
   (case (.className h o)
     "skein.rt.Frame" {:block (ids o)}
-    "skein.rt.ThreadWaiter" (let [t (.field h o "thread")] {:thread (.text h (.field h t "name")) :tid (.field h t "tid")})
+    "skein.rt.ThreadWaiter" (thread-party h (.field h o "thread"))
     {:callback (Compiler/demunge (str (.className h (.field h o "function"))))}))
 
 (defn- channel [^HeapFile h ids by-port running stuck {:keys [id channel takes puts]}]
@@ -218,7 +219,7 @@
 
 ;;;; Snapshots
 
-(defn- of-file [^HeapFile h path places-of]
+(defn- of-file [^HeapFile h path]
   (let [[channels frames threads] (map vec (.instances h ["skein.rt.Channel" "skein.rt.Frame" "java.lang.Thread"]))
         channels (channels-of h channels)
         waits (waits-of channels)
@@ -229,8 +230,7 @@
         reach (Reach/of h ^Map (if blind? {} waiting))
         stuck (if blind? #{} (into #{} (remove (fn live? [f] (.isReached reach f))) frames))
         ids (numbered h frames)
-        places (places-of (into #{} (map (partial body-state h)) frames))
-        block (partial block h ids waits (into {} (map (juxt :channel :id)) channels) places)
+        block (partial block h ids waits (into {} (map (juxt :channel :id)) channels) (site-of h))
         gone (mapv (fn gone [f] (let [{[{:keys [op]} & more] :waits :as b} (block f)] (assoc b :op (if more :alts op))))
                    (filter stuck frames))]
     (cond-> {:skein/snapshot snapshot/version
@@ -241,23 +241,22 @@
                                      (filter (fn shown? [{:keys [stuck? waits]}] (or stuck? (:channel (first waits))))))
                             waiting)
              :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) running stuck) channels)
-             :locks (locks h threads)
              :elsewhere (elsewhere h waits threads)
              :collected {:count (count gone) :blocks gone}}
+      true (snapshot/with-lock-waits (lock-waits h threads))
+      (not (.hasClass h "skein.rt.Channel")) (assoc :unproven "The program has not loaded Skein, so there are no blocks and channels.")
       blind? (assoc :unproven "It lacks the stacks of virtual threads, as files of a JDK 21 do. So nothing is proven."))))
 
 (defn read-heap
-  "Returns the snapshot that the heap file at `path` holds, as `skein.inspect/snapshot` does. `places-of` is a function from
-  pairs of class and state to places, see `skein.inspect.places/of-classes`. Throws :skein/not-a-heap-file."
-  ([path] (read-heap path places/of-classes))
-  ([path places-of]
-   (let [fail (fn fail [why] (error/fail! :skein/not-a-heap-file (str path " can't be read as a heap file: " why) {:path (str path)}))
-         h (try (HeapFile/read (Path/of path (make-array String 0)))
-                (catch IllegalArgumentException e (fail (ex-message e)))
-                (catch IOException e (fail (str "there is no such file, or it may not be read (" (ex-message e) ")."))))]
-     (try (of-file h path places-of)
-          (catch OutOfMemoryError _
-            (fail "it needs more memory than there is; give some by JAVA_OPTS=-Xmx4g."))))))
+  "Returns the snapshot that the heap file at `path` holds, as `skein.inspect/snapshot` does. Throws :skein/not-a-heap-file."
+  [path]
+  (let [fail (fn fail [why] (error/fail! :skein/not-a-heap-file (str path " can't be read as a heap file: " why) {:path (str path)}))
+        h (try (HeapFile/read (Path/of path (make-array String 0)))
+               (catch IllegalArgumentException e (fail (ex-message e)))
+               (catch IOException e (fail (str "there is no such file, or it may not be read (" (ex-message e) ")."))))]
+    (try (of-file h path)
+         (catch OutOfMemoryError _
+           (fail "it needs more memory than there is; give some by JAVA_OPTS=-Xmx4g.")))))
 
 (defn in-temporary-file
   "Calls `write` with the path of a file, which it makes, in a folder that only this user may enter; then `read` with that path.

@@ -14,6 +14,7 @@
 
 (def ^:const ^:private many-waiting "How many waits in a channel are reported; 1024 is the most." 768)
 (def ^:const ^:private full-ms 5000)
+(def ^:const ^:private holding-ms 2000)
 (def ^:const ^:private long-timer-ms 60000)
 (def ^:const ^:private many-at-a-timer 100)
 (def ^:const ^:private many-timers 1000)
@@ -62,6 +63,13 @@
                   (if tid
                     (str (words/thread-name (:name first-put) tid) (when site (str ", " (words/place site))) ", waits to put.")
                     (str (example site [first-put]) ", waits to put. " (words/outlook ix first-put))))})))
+
+(defn- holds-lock [{:keys [threads]} ix]
+  (for [[holder waiting] (group-by (fn holder [t] (some (comp (:threads ix) :tid :held-by) (:waits t))) threads)
+        :when (and (some :channel (:waits holder)) (<= (long holding-ms) (long (:since-ms holder holding-ms))))]
+    {:site (:site holder) :count (count waiting)
+     :says (str (words/says ix holder) " It holds a lock meanwhile. " (str/join " " (map (partial words/says ix) (take 5 waiting)))
+                " If that thread should end the first wait, both wait for ever. Don't wait in a channel while you hold a lock.")}))
 
 (defn- retained-by-timer [{:keys [blocks]} ix]
   (let [timer? (fn timer? [{:keys [channel]}] (= :timeout (:kind ((:channels ix) channel))))]
@@ -146,7 +154,7 @@
   "[lint severity rule]"
   [[:pending :error pending] [:nil-loop :error nil-loop] [:never-started :error never-started] [:dropped-error :error dropped-error]
    [:starved :error starved]
-   [:full :warn full] [:retained-by-timer :warn retained-by-timer] [:ignores-cancel :warn ignores-cancel] [:hog :warn hog]
+   [:holds-lock :warn holds-lock] [:full :warn full] [:retained-by-timer :warn retained-by-timer] [:ignores-cancel :warn ignores-cancel] [:hog :warn hog]
    [:put-after-close :warn put-after-close] [:blocked :info blocked] [:abandoned :info abandoned]])
 
 (defn lints

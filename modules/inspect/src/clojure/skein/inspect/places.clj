@@ -1,17 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.places
-  "Finds where blocks park by the names of their classes, because a heap file does not have their code.
+  "Where blocks park, as maps.
 
-  * `of-classes` for classes that this process has
-  * `by-name` for other classes"
+  * `site` of what a running process knows
+  * `of-text`, `by-name` of what a heap file has"
   {:no-doc true}
   (:require
+   [clojure.edn :as edn]
    [clojure.string :as str])
   (:import
-   (clojure.lang RT)
-   (java.lang.reflect Constructor)
-   (skein.rt Body)
-   (skein.rt.watch Sites Sites$Site)))
+   (skein.rt.watch Sites$Site)))
 
 (set! *warn-on-reflection* true)
 
@@ -20,35 +18,12 @@
   [^Sites$Site s]
   {:file (.file s) :line (.line s) :column (.column s) :form (.form s) :op (str (.operation s)) :in-try (.inTry s)})
 
-(defn- blank
-  "Returns an argument of the type: nil, false or 0."
-  [^Class type]
-  (condp = type
-    Boolean/TYPE false
-    Long/TYPE 0
-    Double/TYPE 0.0
-    nil))
-
-(defn- body
-  "A body of the class, whose code is never run: only its table of places is asked for."
-  ^Body [name]
-  (let [^Constructor c (first (.getDeclaredConstructors (RT/classForNameNonLoading name)))]
-    (.newInstance c (object-array (map blank (.getParameterTypes c))))))
-
-(defn- sites-of ^Sites [name]
-  (try (Sites/of (body name))
-       (catch java.lang.ReflectiveOperationException _)
-       (catch java.lang.LinkageError _)
-       (catch RuntimeException _)))
-
-(defn of-classes
-  "Returns the places of `wanted`, pairs of a class and a state, as far as this process has the classes: {[class state] place}."
-  [wanted]
-  (into {} (for [[name wanted] (group-by first wanted)
-                 :let [sites (sites-of name)] :when sites
-                 [_ state] wanted
-                 :let [s (.at sites (int state))] :when s]
-             [[name state] (site s)])))
+(defn of-text
+  "Returns the place of `state` in a table of places as a block's class has it, or nil."
+  [text state]
+  (let [{:keys [file sites]} (edn/read-string text)]
+    (when-some [[op line column form in-try] (get sites state)]
+      {:file file :line (or line -1) :column (or column -1) :form form :op (str op) :in-try (boolean in-try)})))
 
 (defn by-name
   "Returns the place as far as the name of the class alone shows it.

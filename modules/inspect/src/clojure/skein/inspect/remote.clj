@@ -10,12 +10,10 @@
   * `heap-of` one of them: that of a heap file, which it writes and which is deleted. It need not have this module."
   {:no-doc true}
   (:require
-   [clojure.edn :as edn]
    [clojure.java.io :as io]
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.inspect.heap :as heap]
-   [skein.inspect.places :as places]
    [skein.inspect.snapshot :as snapshot])
   (:import
    (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine VirtualMachineDescriptor)
@@ -27,7 +25,7 @@
    (java.util Properties)
    (java.util.regex Pattern)
    (java.util.zip ZipFile)
-   (javax.management InstanceAlreadyExistsException JMException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
+   (javax.management InstanceAlreadyExistsException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
    (javax.management.openmbean CompositeData TabularData)
    (javax.management.remote JMXConnector JMXConnectorFactory JMXServiceURL)
    (skein.inspect.rt Bean BeanMBean Packing)))
@@ -219,22 +217,13 @@
                   :stop! (fn stop! [] (with (fn stop [call] (call "stop"))))
                   :close! (fn close! [] (try (.close connector) (catch IOException _)))})))))) ; the process has ended
 
-(defn- places-of
-  "Returns the places of `wanted` from the process's classes, or from those of this one."
-  [^MBeanServerConnection server wanted]
-  (try
-    (ensure-bean server)
-    (edn/read-string (.invoke server bean-name "places" (object-array [(pr-str (vec wanted))]) (into-array String ["java.lang.String"])))
-    (catch JMException _ (places/of-classes wanted))))
-
 (def ^:private diagnostics (ObjectName. "com.sun.management:type=HotSpotDiagnostic"))
 
 (defn- with-locks
-  "Adds the threads that wait for each other's monitors to `snapshot`, which is of a heap file. The file does not show them."
+  "Adds the platform threads that wait for monitors to `snapshot`, which is of a heap file. The file does not show them."
   [snapshot ^MBeanServerConnection server]
-  (let [bean (ManagementFactory/newPlatformMXBeanProxy server ManagementFactory/THREAD_MXBEAN_NAME ThreadMXBean)
-        known (into #{} (map :tid) (:locks snapshot))]
-    (try (update snapshot :locks into (remove (comp known :tid)) (snapshot/locks bean))
+  (let [bean (ManagementFactory/newPlatformMXBeanProxy server ManagementFactory/THREAD_MXBEAN_NAME ThreadMXBean)]
+    (try (snapshot/with-lock-waits snapshot (snapshot/lock-waits bean))
          (catch UndeclaredThrowableException _ snapshot)))) ; the process has ended
 
 (defn heap-of
@@ -252,6 +241,6 @@
                (catch MBeanException e
                  (fail! pid (str "it can't write its heap to " path ": " (detail (ex-cause e)) ". -Djava.io.tmpdir names another folder.")))))
         (fn read-it [path]
-          (-> (heap/read-heap path (partial places-of server))
+          (-> (heap/read-heap path)
               (assoc :heap (str "a heap file of process " pid))
               (with-locks server)))))))

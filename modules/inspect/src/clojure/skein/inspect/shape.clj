@@ -17,12 +17,13 @@
   (persistent! (reduce (fn add [m x] (assoc! m (:id x) x)) (transient {}) xs)))
 
 (defn index
-  "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :holders {channel-id #{block-id}}}."
-  [{:keys [blocks channels] :as snapshot}]
+  "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :threads {tid thread} :holders {channel-id #{block-id}}}."
+  [{:keys [blocks channels threads] :as snapshot}]
   (or (let [{of ::of, index ::index} (meta snapshot)]
         (when (and of (identical? blocks (of 0)) (identical? channels (of 1))) index))
       {:blocks (by-id blocks)
        :channels (by-id channels)
+       :threads (into {} (map (juxt :tid identity)) threads)
        :holders (reduce (fn hold [m {:keys [id holds]}]
                           (reduce (fn one [m c] (update m c (fnil conj #{}) id)) m holds))
                         {} blocks)}))

@@ -15,7 +15,7 @@
    [skein.inspect.scopes :as scopes])
   (:import
    (java.lang.management ManagementFactory ThreadInfo ThreadMXBean)
-   (java.util ArrayList Comparator IdentityHashMap List Map)
+   (java.util ArrayList Comparator HashMap IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
    (skein.rt Callback Channel Frame Port SourceChannel Waiter World)
    (skein.rt.schedule Scheduler Timeout)
@@ -114,12 +114,12 @@
     1 [(party (.get waiters 0))]
     (mapv party waiters)))
 
-(defn- channel [^View view]
+(defn- channel [scope? ^View view]
   (let [^Channel c (.channel view)
         ^Entry block (when (instance? Port c) (.block ^Port c))
         label (ChannelNames/label c)
         buffer (.buffer c)]
-    (cond-> {:id (.id view) :kind (kind c) :closed? (.isClosed c)
+    (cond-> {:id (.id view) :kind (if (scope? (.id view)) :scope (kind c)) :closed? (.isClosed c)
              :takes (parties (.takes view)) :puts (parties (.puts view))}
       label (assoc :label label)
       buffer (assoc :buffer (describe/buffer buffer))
@@ -154,8 +154,8 @@
   (* (max 0 (- (long now) (long ticks))) Registry/TICK_MILLIS)) ; it may have run on since `now`
 
 (defn- site-of
-  "Returns the place where the block of an entry parks, or parked last. `seen` keeps the places of one snapshot. There are few, and
-  each is hashed once."
+  "Returns the place where the block of an entry parks, or parked last. `seen` keeps the places of one snapshot, of which there are
+  few."
   [^Map seen ^Entry e]
   (let [site (.site e), key (or site (.sites e))]
     (or (.get seen key)
@@ -256,27 +256,32 @@
   (for [^Failures$Uncaught u (Failures/last), :let [thrown (.thrown u)]]
     {:at-ms (.at u) :thread (.thread u) :exception (.getName (class thrown)) :site (place (.getStackTrace thrown))}))
 
-(defn- waits-without-limit? [^ThreadInfo i]
-  (#{Thread$State/BLOCKED Thread$State/WAITING} (.getThreadState i)))
-
-(defn- certain
-  "Returns the findings of the JVM whose threads wait without a limit and for one another. The JVM also finds threads that try a lock
-  for a limited time, and they may have continued meanwhile."
-  [infos]
-  (let [ids (into #{} (map (fn id [^ThreadInfo i] (.getThreadId i))) infos)
-        left (filterv (fn stays? [^ThreadInfo i] (and (waits-without-limit? i) (ids (.getLockOwnerId i)))) infos)]
-    (if (= (count left) (count infos)) left (recur left))))
-
 (def ^:const ^:private lock-frames "How deep a thread's stack is read for its place." 64)
 
-(defn locks
-  "Returns the platform threads that wait for each other's locks, as the JVM of `bean` finds them."
+(defn- locked-out?
+  "Returns whether the thread waits without a limit for a lock that another thread holds. A thread in Object.wait does not, even if
+  another holds the monitor."
+  [^ThreadInfo i]
+  (and (<= 0 (.getLockOwnerId i))
+       (or (= Thread$State/BLOCKED (.getThreadState i))
+           (and (= Thread$State/WAITING (.getThreadState i))
+                (= "park" (some-> ^StackTraceElement (first (.getStackTrace i)) .getMethodName))))))
+
+(defn lock-waits
+  "Returns the platform threads that wait without a limit for locks that threads hold, as the JVM of `bean` sees them at one moment."
   [^ThreadMXBean bean]
-  (let [found (when-some [ids (.findDeadlockedThreads bean)] (.getThreadInfo bean ids (int lock-frames)))]
-    (mapv (fn thread [^ThreadInfo i]
-            {:name (.getThreadName i) :tid (.getThreadId i) :lock (.getLockName i) :held-by (.getLockOwnerName i)
-             :site (place (.getStackTrace i))})
-          (certain (filterv some? found)))))
+  (let [ids (keep (fn id [^ThreadInfo i] (when (and i (<= 0 (.getLockOwnerId i))) (.getThreadId i)))
+                  (.getThreadInfo bean (.getAllThreadIds bean))) ; reads no stacks, and so stops no thread
+        infos (when (seq ids) (.getThreadInfo bean (long-array ids) (int lock-frames)))]
+    (for [^ThreadInfo i infos :when (and i (locked-out? i))]
+      {:name (.getThreadName i) :tid (.getThreadId i) :virtual? false :site (place (.getStackTrace i))
+       :waits [{:op :lock :lock (.getLockName i) :held-by {:thread (.getLockOwnerName i) :tid (.getLockOwnerId i)}}]})))
+
+(defn with-lock-waits
+  "Adds `threads`, which wait for locks, to a snapshot, apart from those that it has already."
+  [snapshot threads]
+  (let [known (into #{} (map :tid) (:threads snapshot))]
+    (update snapshot :threads into (remove (comp known :tid)) threads)))
 
 (defn- memory []
   (let [used (.getHeapMemoryUsage (ManagementFactory/getMemoryMXBean))]
@@ -310,24 +315,26 @@
   []
   (let [registry (Registry/get)
         now (.tick registry)
-        seen (IdentityHashMap.)
+        seen (HashMap.)
         collected (.collected registry) ; first, so that what is collected meanwhile is in neither, rather than both
         asked (into [] (keep asked) (.live registry))
         threads (.waiting registry)
         [views ordered] (views-of asked threads)
         cancellables (-> #{}
                          (into (keep (fn of [[_ ^Frame f]] (.cancellable f))) asked)
-                         (into (keep (fn of [^Registry$Waiting w] (.cancellable w))) threads))]
-    {:skein/snapshot version
-     :at-ms (System/currentTimeMillis)
-     :blocks (mapv (partial block now seen views) asked)
-     :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
-     :channels (mapv channel ordered)
-     :scopes (scopes/scopes party-of cancellables)
-     :folds (vec (folds))
-     :failures (failures)
-     :timers (Timeout/outstanding)
-     :memory (memory)
-     :locks (locks (ManagementFactory/getThreadMXBean))
-     :starved (carriers/starved (.carriers registry))
-     :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now seen) collected)}}))
+                         (into (keep (fn of [^Registry$Waiting w] (.cancellable w))) threads))
+        scopes (scopes/scopes party-of cancellables)]
+    (with-lock-waits
+      {:skein/snapshot version
+       :at-ms (System/currentTimeMillis)
+       :blocks (mapv (partial block now seen views) asked)
+       :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
+       :channels (mapv (partial channel (into #{} (map :id) scopes)) ordered)
+       :scopes scopes
+       :folds (vec (folds))
+       :failures (failures)
+       :timers (Timeout/outstanding)
+       :memory (memory)
+       :starved (carriers/starved (.carriers registry))
+       :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now seen) collected)}}
+      (lock-waits (ManagementFactory/getThreadMXBean)))))

@@ -12,8 +12,9 @@
    [skein.inspect.words :as words])
   (:import
    (java.io Writer)
-   (java.util IdentityHashMap Map)
-   (skein.inspect.rt Entry Entry$Fate Recorder Recorder$Event Recorder$Kind)
+   (java.util HashMap Map)
+   (skein.inspect.rt Entry Entry$Fate Recorder Recorder$Event Recorder$Kind Registry)
+   (skein.rt Frame)
    (skein.rt.watch Sites$Site)))
 
 (set! *warn-on-reflection* true)
@@ -60,11 +61,23 @@
 (defn- place-of
   "Returns a function from a site to its place, which caches its results: there are few places."
   []
-  (let [places (IdentityHashMap.)]
+  (let [places (HashMap.)]
     (fn place [^Sites$Site site]
       (when site
         (or (.get ^Map places site)
             (let [p (places/site site)] (.put ^Map places site p) p))))))
+
+(defn- still-parked
+  "Returns a wait that has not ended for each parked block of which there is no event since `since`, in nanoseconds, because it has
+  waited all that time, or since before its steps were recorded."
+  [place now since block by-block]
+  (let [registry (Registry/get), tick (.tick registry)]
+    (for [^Entry e (.live registry)
+          :when (and (or (nil? block) (= block (.id e))) (not (by-block (.id e))))
+          :let [^Frame frame (.get e)]
+          :when (and frame (.site e) (Registry/port frame) (not (.isRunning frame)))
+          :let [began (- (long now) (* 1000000 Registry/TICK_MILLIS (- tick (.since e))))]]
+      (slice :wait e (place (.site e)) (min (long now) (max (long since) began)) now {:open? true}))))
 
 (defn timeline
   "Returns the slices since `last-ms` ago, see `skein.inspect/timeline`. Unless `block` is nil, only those of that block."
@@ -80,7 +93,8 @@
      :slices (into []
                    (map (fn relative [{:keys [from to] :as s}]
                           (-> (dissoc s :from :to) (assoc :at-us (micros from) :us (max 0.0 (- (double (micros to)) (double (micros from))))))))
-                   (sort-by :from (mapcat (partial slices-of place now) (vals by-block))))}))
+                   (sort-by :from (concat (mapcat (partial slices-of place now) (vals by-block))
+                                          (still-parked place now since block by-block))))}))
 
 ;;;; Chrome's format
 

@@ -3,7 +3,7 @@
   "Which blocks and threads can never continue, and how sure that is.
 
   * :proven     no running code can reach the block or thread: the garbage collector has taken it, or a heap file shows it
-  * :certain    the JVM has found that threads wait for each other's locks
+  * :certain    threads wait for each other's locks
   * :suspected  blocks wait for one another according to their locals; a var or a closure may hold more channels
 
   A report is {:verdict :kind :says} with the blocks or threads that it is about."
@@ -120,14 +120,22 @@
 
 ;;;; Certain
 
+(defn- returns?
+  "Returns whether `holder`, from a thread to the one whose lock it waits for, leads from `tid` back to it."
+  [holder tid]
+  (loop [t (holder tid), seen #{}]
+    (cond (= t tid) true
+          (or (nil? t) (seen t)) false
+          :else (recur (holder t) (conj seen t)))))
+
 (defn lock-cycles
-  "Returns a report if the snapshot has platform threads that wait for each other's locks."
-  [{:keys [locks]}]
-  (when (seq locks)
-    [{:verdict :certain :kind :locks :threads locks
-      :says (str/join " " (map (fn says [{:keys [name tid lock held-by site]}]
-                                 (str (words/thread-name name tid) ", " (words/place site) ", waits for " lock ", which " held-by " holds."))
-                               locks))}]))
+  "Returns a report if the snapshot has threads that wait for each other's locks."
+  [{:keys [threads] :as snapshot}]
+  (let [holder (into {} (for [{:keys [tid waits]} threads, {:keys [held-by]} waits :when held-by] [tid (:tid held-by)]))
+        stuck (filterv (comp (partial returns? holder) :tid) threads)]
+    (when (seq stuck)
+      [{:verdict :certain :kind :locks :threads stuck
+        :says (str/join " " (map (partial words/says (shape/index snapshot)) stuck))}])))
 
 ;;;; Suspected
 

@@ -15,21 +15,27 @@
 
 (set! *warn-on-reflection* true)
 
+(defn- next-ones
+  "Returns the blocks and threads of which one could end the wait of `party`: the thread that holds the lock, or its `helpers`."
+  [ix party]
+  (if-some [holder (some (comp :tid :held-by) (:waits party))]
+    (keep (:threads ix) [holder])
+    (map (:blocks ix) (shape/helpers ix party))))
+
 (defn- follow
   "Returns the chain that begins with `party`, and how it ends."
   [ix party]
-  (loop [chain [party], seen #{(:id party)}]
+  (loop [chain [party], seen #{party}]
     (let [party (peek chain)
-          hs (shape/helpers ix party)
-          h (first hs)]
+          [h & others :as hs] (next-ones ix party)]
       (cond
         (empty? (:waits party)) [chain :moves]
         (every? (partial shape/hopeless? ix) (:waits party)) [chain :collected]
         (some (fn timer? [w] (= :timeout (:kind ((:channels ix) (:channel w))))) (:waits party)) [chain :timer]
         (empty? hs) [chain :nobody]
-        (next hs) [chain :several]
+        others [chain :several]
         (seen h) [chain :cycle]
-        :else (recur (conj chain ((:blocks ix) h)) (conj seen h))))))
+        :else (recur (conj chain h) (conj seen h))))))
 
 (defn- ending [ix chain ends]
   (case ends
@@ -95,6 +101,7 @@
                                            (for [c (:holds b)] [[:block (:id b)] [:channel c] :holds])))
                         blocks)
                 (mapcat (fn of [t] (waits [:thread (:tid t)] t)) threads)
+                (for [t threads, {:keys [held-by]} (:waits t) :when held-by] [[:thread (:tid t)] [:thread (:tid held-by)] :lock])
                 (for [{:keys [id block]} channels :when block] [[:channel id] [:block block] :makes]))]
     {:nodes (into #{} cat [(map (fn node [b] [:block (:id b)]) blocks)
                            (map (fn node [t] [:thread (:tid t)]) threads)

@@ -59,37 +59,16 @@
       (str (channel-label channel) " (" count (when capacity (str "/" capacity)) (when (= count capacity) " full") ")")
       (channel-label channel))))
 
-(defn wait
-  "Returns one wait as text, such as \"to put on orders (1/1 full)\"."
-  [{:keys [channels]} {:keys [op channel foreign latch]}]
-  (str (if (= :put op) "to put on " "for ")
-       (cond
-         channel (channel-name (channels channel {:id channel}))
-         latch latch
-         :else (str "a port of another kind, " foreign))))
-
-(defn waits
-  "Returns all waits of a block or thread as text."
-  [ix party]
-  (if-some [ws (seq (:waits party))]
-    (str/join " or " (map (partial wait ix) ws))
-    (name (:state party :running))))
-
 (defn thread-name
-  "Returns the name of a thread, or its number if it has no name, as most virtual threads.
+  "Returns the name of a thread, with its number if other threads have that name: most virtual threads have none, and those of
+  Skein have the same.
 
-      (thread-name \"\" 31)
-      ;=> \"thread 31\""
+      [(thread-name \"\" 31) (thread-name \"skein-virtual\" 32)]
+      ;=> [\"thread 31\" \"thread skein-virtual-32\"]"
   [name tid]
-  (str "thread " (if (str/blank? name) tid name)))
-
-(defn says
-  "Returns a sentence on where a block or thread is and what it waits for."
-  [ix {:keys [id name tid site since-ms state] :as party}]
-  (let [who (if id (block-name id) (thread-name name tid))]
-    (if (seq (:waits party))
-      (str who ", " (place site) (if since-ms (str ", has waited " (duration since-ms) " ") ", waits ") (waits ix party) ".")
-      (str who ", " (place site) ", is " (clojure.core/name (or state :waiting)) "."))))
+  (str "thread " (cond (str/blank? name) tid
+                       (= "skein-virtual" name) (str name "-" tid)
+                       :else name)))
 
 (defn waiting-party
   "Returns the name of the block, thread or callback that waits in a channel."
@@ -99,6 +78,31 @@
     thread (thread-name thread tid)
     callback (str "callback " callback)
     :else (str "a block older than the inspector, at " (place older))))
+
+(defn wait
+  "Returns one wait as text, such as \"to put on orders (1/1 full)\"."
+  [{:keys [channels]} {:keys [op channel foreign latch lock held-by]}]
+  (str (if (= :put op) "to put on " "for ")
+       (cond
+         channel (channel-name (channels channel {:id channel}))
+         latch latch
+         lock (str lock ", which " (waiting-party held-by) " holds")
+         :else (str "a port of another kind, " foreign))))
+
+(defn waits
+  "Returns all waits of a block or thread as text."
+  [ix party]
+  (if-some [ws (seq (:waits party))]
+    (str/join " or " (map (partial wait ix) ws))
+    (name (:state party :running))))
+
+(defn says
+  "Returns a sentence on where a block or thread is and what it waits for."
+  [ix {:keys [id name tid site since-ms state] :as party}]
+  (let [who (if id (block-name id) (thread-name name tid))]
+    (if (seq (:waits party))
+      (str who ", " (place site) (if since-ms (str ", has waited " (duration since-ms) " ") ", waits ") (waits ix party) ".")
+      (str who ", " (place site) ", is " (clojure.core/name (or state :waiting)) "."))))
 
 (defn- others [ix block]
   (let [hs (sort (shape/helpers ix block))]
@@ -119,6 +123,7 @@
   (let [timers (sort (keep (comp :remaining-ms channels :channel) waits))]
     (cond
       (seq timers) (str "A timer ends that in " (duration (first timers)) ".")
+      (some :held-by waits) (str (waiting-party (some :held-by waits)) " is not known to wait.")
       (others ix block) (str "Of the blocks, only " (others ix block) " could end that, judging by their locals.")
       (some :foreign waits) "It is not known what could end that."
       :else "No known block can end that; only other code can.")))

@@ -8,6 +8,7 @@
    [skein.fold :as fold]
    [skein.impl.protocols :as p]
    [skein.inspect :as inspect]
+   [skein.inspect.shape :as shape]
    [skein.inspect.watched :as watched]
    [skein.scope :as scope])
   (:import
@@ -151,6 +152,42 @@
     (is (re-find #"programs_test\.clj:\d+ .*, waits for .*ReentrantLock.* holds" (str says)))
     (run! (fn [^Thread t] (.interrupt t) (.join t)) threads)
     (is (= [] (filter (comp #{:certain} :verdict) (inspect/deadlocks))))))
+
+(deftest a-lock-and-a-channel
+  (let [lock (Object.) jobs (chan) held (CountDownLatch. 1)
+        start (fn start [f] (doto (Thread. ^Runnable f) (.setDaemon true) .start))
+        takes (start (fn takes [] (locking lock (.countDown held) (<!! jobs))))
+        puts (start (fn puts [] (.await held) (locking lock (>!! jobs 1))))
+        tid (fn tid [^Thread t] (.threadId t))
+        waits (fn waits [snapshot t] (some (fn its [w] (when (= (tid t) (:tid w)) (first (:waits w)))) (:threads snapshot)))
+        snapshot (watched/eventually #(let [s (inspect/snapshot)] (when (and (:channel (waits s takes)) (:lock (waits s puts))) s)))]
+    (is (= (tid takes) (:tid (:held-by (waits snapshot puts)))))
+    (is (contains? (:edges (inspect/graph snapshot)) [[:thread (tid puts)] [:thread (tid takes)] :lock]))
+    (let [{:keys [says chain ends]} (inspect/why snapshot puts)]
+      (is (= [[(tid puts) (tid takes)] :nobody] [(map :tid chain) ends]))
+      (is (re-find #"programs_test\.clj:\d+ .*, waits for java\.lang\.Object@\S+, which thread \S+ holds\. thread \S+, programs_test\.clj:\d+ " says)))
+    (let [long-ago (update snapshot :threads (partial mapv #(assoc % :since-ms 3000)))
+          [{:keys [says] :as lint} & others] (filter (comp #{:holds-lock} :lint) (inspect/lints long-ago))]
+      (is (= [nil :warn 1] [others (:severity lint) (:count lint)]))
+      (is (re-find #"has waited 3\.0 s for chan-\d+\. It holds a lock meanwhile\. thread \S+, programs_test" says)))
+    (a/offer! jobs 0)
+    (is (= 1 (<!! jobs)))
+    (run! (fn [^Thread t] (.join t)) [takes puts])))
+
+(deftest blocks-of-a-pipeline
+  (let [in (chan) out (chan), ^long line (:line (meta #'blocks-of-a-pipeline))
+        _ (a/pipeline 2 out (map inc) in)
+        fed (a/onto-chan! in (range 20))
+        blocks (watched/eventually
+                 #(let [blocks (inspect/blocks {:op :put, :site "programs_test.clj"})]
+                    (when (= 3 (count blocks)) blocks)))]
+    (testing "their places are the calls of the program"
+      (is (= {(+ line 2) 2, (+ line 3) 1} (frequencies (map (comp :line :site) blocks))))
+      (is (= #{"pipeline.clj" "ops.clj"} (into #{} (map #(second (re-find #", in (\w+\.clj):\d+ \(>! " (:form (:site %))))) blocks))))
+    (testing "they do not seem to wait for one another"
+      (is (= {} (shape/closed-set (shape/index (inspect/snapshot)) 0))))
+    (is (= (range 1 21) (await-port (a/into [] out))))
+    (is (nil? (await-port fed)))))
 
 (deftest threads-that-give-up-on-each-others-locks
   (let [a (ReentrantLock.) b (ReentrantLock.) both (CountDownLatch. 2)

@@ -52,6 +52,13 @@
     (is (= [:run :done] (watched/eventually #(let [{:keys [kind ended]} (peek (:slices (inspect/timeline {:block id})))] (when ended [kind ended])))))
     (is (= [] (:slices (inspect/timeline {:last-ms 0, :block id}))) "of a block that has ended long ago")))
 
+(deftest blocks-that-wait-all-the-time-are-shown
+  (let [c (chan), port (go (<! c)), id (block-of "(<! c)")]
+    (is (= [[:wait "(<! c)" true]]
+           (watched/eventually #(seq (map (juxt :kind (comp :form :site) :open?) (:slices (inspect/timeline {:last-ms 0, :block id})))))))
+    (a/close! c)
+    (is (nil? (await-port port)))))
+
 (deftest tracks-are-in-order-while-all-runs
   (let [there (chan), back (chan), n 4000]
     (go (dotimes [_ n] (>! back (<! there))))

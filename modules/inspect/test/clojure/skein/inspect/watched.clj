@@ -32,9 +32,9 @@
   (sort (map (comp str :form :site) blocks)))
 
 (defn here?
-  "Returns whether the block is of the source file that ends so."
-  [file block]
-  (str/ends-with? (str (:file (:site block))) file))
+  "Returns whether the block is in the source of the file that ends so. The blocks of Skein that it has begun are not."
+  [file {{at :file column :column} :site}]
+  (and (str/ends-with? (str at) file) (not= -1 column)))
 
 (def ^:dynamic *minutes*
   "For how long each program that lives is looked at, with a proof each minute; nil: three times, as soon as may be."

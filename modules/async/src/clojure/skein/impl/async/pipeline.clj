@@ -32,11 +32,11 @@
   (not (and (instance? Channel to) (.isClosed ^Channel to))))
 
 (defblock ^:private feed
-  "Makes an item for each value, and then calls `begin` with the value and the item."
-  [from to items begin]
+  "Makes an item for each value while `(more?)`, and then calls `begin` with the value and the item."
+  [from more? items begin]
   (try
     (loop []
-      (when (open? to)
+      (when (more?)
         (when-some [v (<! from)]
           (let [item (chan 1)]
             (when (>! items item)
@@ -61,9 +61,9 @@
       (recur))))
 
 (defblock ^:private drain
-  "Puts what the items hold on `to`, in order, and closes it as `from` was. `nested?`: an item holds a channel of results,
-  rather than the results."
-  [items to from close? nested?]
+  "Puts what the items hold on `to`, in order, and then calls `end`. `nested?`: an item holds a channel of results, rather than
+  the results."
+  [items to end nested?]
   (loop []
     (if-some [item (<! items)]
       (let [results (if nested? (<! item) item)]
@@ -74,7 +74,7 @@
                       :else false)))
           (recur)
           (do (discard item) (abandon items))))
-      (when close? (port/close-as! to from)))))
+      (end))))
 
 (defn- cancelled?
   "Returns whether the scope to which this block or thread belongs has cancelled it."
@@ -130,6 +130,13 @@
     (work-on-thread jobs do-job workload)
     (work jobs do-job workload)))
 
+(defn- run-between
+  "Runs the blocks at both ends of a pipeline. Returns the result of the first and that of the last. No block has a local for a
+  channel in which it never waits: the inspector would take it for one that others wait for."
+  [from to items begin close? nested?]
+  [(feed from (fn more? [] (open? to)) items begin)
+   (drain items to (fn end [] (when close? (port/close-as! to from))) nested?)])
+
 (defn- check-arguments [what n to from]
   (check/number (str "n of " what) n "a whole number from 1" int?)
   (assert (pos? (long n)))
@@ -148,9 +155,9 @@
         do-job (fn do-job [job] (quick? xf ex-handler job))
         begin (fn begin [v item] (port/put! jobs [v item]))]
     (dotimes [_ n] (begin-work jobs do-job workload))
-    (let [fed (feed from to items begin)]
-      (port/take! fed (fn no-more-jobs [_] (close! jobs))))
-    (drain items to from close? true)))
+    (let [[fed drained] (run-between from to items begin close? true)]
+      (port/take! fed (fn no-more-jobs [_] (close! jobs)))
+      drained)))
 
 (defn pipeline-async
   "See skein.async/pipeline-async."
@@ -160,5 +167,4 @@
   ;; The drainer holds one item more than `items`.
   (let [items (if (= 1 (long n)) (chan) (chan (dec (long n))))
         begin (fn begin [v item] (try (af v item) (catch Throwable t (fails item t))))]
-    (feed from to items begin)
-    (drain items to from close? false)))
+    (peek (run-between from to items begin close? false))))

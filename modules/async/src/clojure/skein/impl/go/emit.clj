@@ -319,19 +319,23 @@
     (by-range n (map first (partition-by second table)))))
 
 (defn- site-table [{:keys [blocks states]}]
-  (sort (keep (fn row [id]
-                (let [[op _ _ resume site] (:exit (nth blocks id))]
-                  (when (= :park op) [(states resume) site])))
-              (keys states))))
+  (sort-by first
+           (keep (fn row [id]
+                   (let [[op _ _ resume site] (:exit (nth blocks id))]
+                     (when (= :park op)
+                       [(states resume) (cond-> site (states (:handler (nth blocks resume))) (conj true))])))
+                 (keys states))))
 
 (defn- sites-form
-  "Returns {:file :sites} for Body.sites, as text that is parsed when it is read."
+  "Returns {:file :sites} for Body.sites, as text that is parsed when it is read. The text is the names of symbols, each of which
+  begins with two commas. A heap file has the symbols of a class, but not the strings in its code, and skein.inspect.heap finds
+  the table there."
   [ctx]
-  (let [chunks (map (fn text [rows] (apply str (map (fn row [[state site]] (str state " " (pr-str site) " ")) rows)))
-                    (partition-all 100 (site-table ctx)))
-        text (if (next chunks) (list* 'clojure.core/str "{" (concat chunks ["}"])) (str "{" (first chunks) "}"))]
-    {:file (if (= "NO_SOURCE_PATH" *file*) "NO_SOURCE_FILE" *file*) ; at a REPL, as stack traces have it
-     :sites (dot 'clojure.lang.EdnReader 'readString (if (string? text) text (with-meta text {:tag 'String})) {})}))
+  (let [file (if (= "NO_SOURCE_PATH" *file*) "NO_SOURCE_FILE" *file*) ; at a REPL, as stack traces have it
+        rows (map (fn row [[state site]] (str state " " (pr-str site) " ")) (site-table ctx))
+        chunks (partition-all 100 (concat [(str "{:file " (pr-str file) " :sites {")] rows ["}}"]))
+        symbols (map (fn quoted [chunk] (list 'quote (symbol nil (str ",," (apply str chunk))))) chunks)]
+    (dot 'clojure.lang.EdnReader 'readString (with-meta (list* 'clojure.core/str symbols) {:tag 'String}) {})))
 
 (defn- context [program]
   (let [others (remove (:arm? program) (keys (:live program)))]

@@ -51,7 +51,7 @@ public final class Sites {
                             number(site.nth(1)),
                             number(site.nth(2)),
                             (String) site.nth(3),
-                            body.handler(state) >= 0));
+                            site.count() > 4));
         }
     }
 

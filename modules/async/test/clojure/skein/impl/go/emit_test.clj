@@ -2,6 +2,7 @@
 (ns skein.impl.go.emit-test
   (:require
    [clojure.test :refer [deftest is]]
+   [clojure.walk :as walk]
    [skein.impl.go.emit :as emit]
    [skein.impl.go.readable :refer [readable]]
    [skein.impl.go.slots :as slots]
@@ -9,9 +10,17 @@
 
 (set! *warn-on-reflection* true)
 
-(defn- emitted [blocks]
-  (readable (emit/emit (slots/assign {:entry 0, :blocks blocks} {'c__1 (infer/tagged 'c nil), 'x__2 (infer/tagged 'x nil)})
-                       {'c__1 {:sym 'c}, 'x__2 {:sym 'x}} 'go)))
+(def ^:private table
+  "The name of the symbol that holds the table of places."
+  ",,{:file \"a.clj\" :sites {1 [<! 2 3 \"(<! c)\"] }}")
+
+(defn- emitted
+  "Returns the emitted code, with SITES in place of the symbol `table`."
+  [blocks]
+  (walk/postwalk-replace
+    {(symbol nil table) 'SITES}
+    (readable (emit/emit (slots/assign {:entry 0, :blocks blocks} {'c__1 (infer/tagged 'c nil), 'x__2 (infer/tagged 'x nil)})
+                {'c__1 {:sym 'c}, 'x__2 {:sym 'x}} 'go))))
 
 (deftest one-park-is-two-clauses
   (is (= '(let* [frame1 (new skein.rt.Frame
@@ -29,8 +38,7 @@
                                                     (do (set! (. frame3 -o1) nil) (f x8 v7)))]}
                                             :compact :int))))
                                (handler [this2 n9] -1)
-                               (sites [this2] {:file "a.clj"
-                                               :sites (. clojure.lang.EdnReader (readString "{1 [<! 2 3 \"(<! c)\"] }" {}))})))]
+                               (sites [this2] (. clojure.lang.EdnReader (readString (clojure.core/str 'SITES) {})))))]
             (do (set! (. frame1 -o0) c)
                 (set! (. frame1 -o1) x)
                 (. frame1 (go))))

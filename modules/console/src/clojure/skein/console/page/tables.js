@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long tables: the page asks for the rows in view, and shows them in a box as high as all would be.
 
-import { h, none, number, plural, time, badge } from './dom.js';
+import { h, none, number, plural, time } from './dom.js';
 
 const height = 30; // of a row, as in style.css
 const ahead = 20;
@@ -117,12 +117,10 @@ export const channels = {
 export const threads = {
   title: 'Threads',
   data: windowed('threads'),
-  render: (d, r) => [
-    (d.locks || []).map((l) => h('p', { class: 'finding certain' }, badge('certain'), ` ${l.name} waits for ${l.lock}, which ${l['held-by']} holds.`)),
-    table('threads', [['Thread', 'name'], ['For', 'num'], ['Place', 'place'], ['Waits', 'waits'], ['', 'extra']], d,
-      { label: plural(d.total, 'thread waits in a channel', 'threads wait in channels'), empty: 'No thread waits in a channel.' },
+  render: (d) => table('threads', [['Thread', 'name'], ['For', 'num'], ['Place', 'place'], ['Waits', 'waits'], ['', 'extra']], d,
+      { label: plural(d.total, 'thread waits in a channel or for a lock', 'threads wait in channels or for locks'), empty: 'No thread waits in a channel or for a lock.' },
       (t) => ({ key: t.tid, href: t.channel ? `#/channel/${t.channel}` : `#/graph?of=thread-${t.tid}`,
-        cols: [t.name, time(t.since), t.place || '–', t.waits, [t.stuck ? 'waits for ever' : '', t.virtual ? 'virtual' : ''].filter(Boolean).join(', ')] }))],
+        cols: [t.name, time(t.since), t.place || '–', t.waits, [t.stuck ? 'waits for ever' : '', t.virtual ? 'virtual' : ''].filter(Boolean).join(', ')] })),
 };
 
 const party = (p) => [p.id ? h('a', { href: `#/block/${p.id}` }, p.name) : p.name, p.state && p.state !== 'done' ? `, ${p.state}` : '', p.place ? `, ${p.place}` : '', p.waits ? `, waits ${p.waits}` : ''];

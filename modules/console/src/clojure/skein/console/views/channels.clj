@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.views.channels
-  "The channels of a look, and the threads that wait in them.
+  "The channels of a look, and the threads that wait in them or for locks.
 
   * `channels`, `threads`: windows of rows
   * `channel`: one of them
@@ -69,11 +69,10 @@
            :holders (mapv (partial rows/row index) (keep (:blocks index) (take 100 (sort (get-in index [:holders id]))))))))
 
 (defn threads
-  "Returns a window of the threads that wait in a channel, the oldest wait first, and those that hold each other's locks."
+  "Returns a window of the threads that wait in a channel or for a lock, the oldest wait first."
   [{:keys [snapshot index]} options]
-  (assoc (rows/window (vec (sort-by rows/oldest-first (:threads snapshot))) options
-           (fn shown [{:keys [name tid virtual? site since-ms stuck?] :as t}]
-             {:name (words/thread-name name tid) :tid tid :virtual virtual? :since since-ms :stuck stuck?
-              :place (some-> site words/place) :waits (words/waits index t)
-              :channel (some :channel (:waits t))}))
-         :locks (:locks snapshot)))
+  (rows/window (vec (sort-by rows/oldest-first (:threads snapshot))) options
+    (fn shown [{:keys [name tid virtual? site since-ms stuck?] :as t}]
+      {:name (words/thread-name name tid) :tid tid :virtual virtual? :since since-ms :stuck stuck?
+       :place (some-> site words/place) :waits (words/waits index t)
+       :channel (some :channel (:waits t))})))

@@ -214,6 +214,19 @@ public final class HeapFile {
         return type == null ? null : type.name;
     }
 
+    /** Returns whether the program has a class of that name. */
+    public boolean hasClass(String name) {
+        return types.values().stream().anyMatch(t -> t.name.equals(name));
+    }
+
+    /** Returns the objects in the static fields of the class of an instance, by the names of the fields. */
+    public Map<String, Long> statics(long id) {
+        Map<String, Long> values = new HashMap<>();
+        Type type = type(id);
+        if (type != null) for (Type.Field f : type.statics) values.put(f.name(), f.value());
+        return values;
+    }
+
     /** Returns whether the instance is of the class of that name, or of one beneath it. */
     public boolean isA(long id, String name) {
         Type type = type(id);

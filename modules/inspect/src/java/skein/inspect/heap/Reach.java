@@ -53,6 +53,7 @@ public final class Reach {
     /** Classes whose fields don't count: those of the inspector, and the JDK's list of virtual threads, which is for dumps. */
     private static final Set<String> OPAQUE = Set.of(
             "skein.inspect.rt.Entry",
+            "skein.inspect.rt.OwnEntry",
             "skein.inspect.rt.ChannelNames",
             "skein.inspect.rt.Registry",
             "skein.inspect.rt.Registry$Waiting",

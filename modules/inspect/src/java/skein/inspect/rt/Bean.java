@@ -69,10 +69,4 @@ public final class Bean implements BeanMBean {
     public byte[] timeline(long lastMillis) {
         return withOurLoader(() -> Packing.pack(call("timeline", RT.map(Keyword.intern("last-ms"), lastMillis))));
     }
-
-    @Override
-    public String places(String wanted) {
-        return withOurLoader(() -> (String) Clojure.var("clojure.core", "pr-str")
-                .invoke(Clojure.var("skein.inspect.places", "of-classes").invoke(Clojure.read(wanted))));
-    }
 }

@@ -30,11 +30,4 @@ public interface BeanMBean {
 
     /** Returns what blocks did in the last so many ms, see {@link Packing}. Needs {@link #record}. */
     byte[] timeline(long lastMillis);
-
-    /**
-     * Returns where blocks park, as EDN {@code {[class state] place}}, as far as the process has the classes.
-     *
-     * @param wanted as EDN {@code [[class state]]}
-     */
-    String places(String wanted);
 }

@@ -14,7 +14,7 @@ import skein.rt.watch.Sites;
  * <p>The thread that runs the block writes the mutable fields, and any thread reads them, without ordering: a reader
  * may see the park before the last.
  */
-public final class Entry extends WeakReference<Frame> {
+public sealed class Entry extends WeakReference<Frame> permits OwnEntry {
     /** The fate of a block. */
     public enum Fate {
         /** It has not ended, as far as is known. */
@@ -45,10 +45,10 @@ public final class Entry extends WeakReference<Frame> {
     Entry prev; // guarded by the lock of the stripe
     Entry next; // guarded by the lock of the stripe
 
-    Entry(Frame frame, ReferenceQueue<Frame> queue, long id, long parent, int now) {
+    Entry(Frame frame, ReferenceQueue<Frame> queue, long id, Entry parent, int now) {
         super(frame, queue);
         this.id = id;
-        this.parent = parent;
+        this.parent = parent == null ? 0 : parent.id;
         sites = Sites.of(frame.body());
         born = now;
         since = now;
@@ -71,7 +71,7 @@ public final class Entry extends WeakReference<Frame> {
 
     /** Returns where its last operation is in the source, or null before the first. */
     public Sites.Site site() {
-        return op == 0 ? null : sites.at(state);
+        return op == 0 ? null : site(state);
     }
 
     /** Returns where the operation of {@code state} is in the source, or null if the state is -1. */

@@ -242,12 +242,15 @@ public final class Registry implements Inspector, Runnable {
     private Entry enter(Frame frame) {
         Runner runner = Runner.current();
         Frame spawner = runner == null ? null : runner.frame();
-        long parent = spawner != null && spawner != frame && spawner.note() instanceof Live live ? live.entry.id : 0;
+        Entry parent = spawner != null && spawner != frame && spawner.note() instanceof Live live ? live.entry : null;
         Stripe s = stripes[(int) Thread.currentThread().threadId() & STRIPES - 1];
         s.lock();
         Entry e;
         try {
-            e = new Entry(frame, cleared, s.lastId += STRIPES, parent, tick);
+            long id = s.lastId += STRIPES;
+            e = OwnEntry.isFor(frame)
+                    ? new OwnEntry(frame, cleared, id, parent, tick)
+                    : new Entry(frame, cleared, id, parent, tick);
             if (s.off) e.fate = Entry.Fate.GONE; // the inspector is being stopped
             else s.link(e);
         } finally {
