@@ -14,6 +14,9 @@ public interface Body {
     /** Returns the basic block that handles an exception thrown in {@code state}, or -1. */
     int handler(int state);
 
-    /** Returns where the block parks: {@code {:file string, :sites {state [op line column form-string]}}}, with true as fifth if it is in a try. */
+    /**
+     * Returns where the block parks: {@code {:file string, :sites {state [op line column form-string]}}}. A fifth element, true, says
+     * that the operation is in a try.
+     */
     Object sites();
 }
