@@ -8,7 +8,8 @@
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
-   [skein.wf.sample-log :as sample-log])
+   [skein.wf.sample-log :as sample-log]
+   [skein.wf.units :as units])
   (:import
    (java.io ByteArrayOutputStream File FileOutputStream)
    (java.lang ProcessBuilder$Redirect)
@@ -93,6 +94,6 @@
     (io/delete-file log true)))
 
 (let [options (options "wf-steady" {"--size" "SIZE" "--seconds" "N"} *command-line-args*)]
-  (print-memory (sample-log/parse-size (get options "--size" "10G")))
+  (print-memory (units/parse-size (get options "--size" "10G")))
   (print-following (whole options "--seconds" 60))
   (shutdown-agents))

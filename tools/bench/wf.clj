@@ -12,6 +12,7 @@
    [skein.wf.own :as own]
    [skein.wf.query :as query]
    [skein.wf.sample-log :as sample-log]
+   [skein.wf.units :as units]
    [skein.wf.wf2 :as wf2])
   (:import
    (com.sun.management OperatingSystemMXBean)
@@ -169,7 +170,7 @@
         (print-goal-line (<= figure (double most)) what figure most)))))
 
 (let [options (options "wf" {"--size" "SIZE" "--rounds" "N"} *command-line-args*)
-      size (sample-log/parse-size (get options "--size" "1G"))
+      size (units/parse-size (get options "--size" "1G"))
       rounds (whole options "--rounds" 5)
       who (do (make-log! size) (make-quarter!) (contestants))]
   (dotimes [_ 3] (doseq [{:keys [title run]} who :when (str/starts-with? title "warm, ")] (run)))

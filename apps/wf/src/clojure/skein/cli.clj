@@ -94,7 +94,7 @@ large one. Without --force the command refuses to overwrite a FILE that is not e
 (defn- print-written [{:keys [err]} path n start]
   (let [elapsed-ns (max 1 (- (System/nanoTime) (long start)))]
     (print-line err path ": " (units/grouped n) " bytes in " (units/decimal elapsed-ns 1000000000 3) " s, "
-                (units/decimal n elapsed-ns 2) " GB/s")))
+                (units/speed n elapsed-ns))))
 
 (defn- sample-log [{:keys [output clean? no-final-newline?] :as options} sizes {:keys [^OutputStream out] :as streams}]
   (when-not (= 1 (count sizes))
@@ -102,7 +102,7 @@ large one. Without --force the command refuses to overwrite a FILE that is not e
                      "no SIZE given; give the size of the log, such as 10M"
                      (str "give one SIZE, not " (count sizes) ": " (error/preview (vec sizes))))))
   (let [options (assoc options
-                       :size-bytes (sample-log/parse-size (first sizes))
+                       :size-bytes (units/parse-size (first sizes))
                        :odd? (not clean?)
                        :final-newline? (not no-final-newline?))
         start (System/nanoTime)]

@@ -56,7 +56,7 @@
             :let [{:keys [code out err]} (apply run "wf" arguments)]]
       (is (= 0 code))
       (is (= expected out))
-      (is (re-matches #"preset wf2: [^\n]*\n[\d,]+ lines: [\d,]+ counted, [\d,]+ ignored, [\d,]+ malformed; [\d,]+ bytes read in [\d.]+ s, [\d.]+ GB/s\n" err)))))
+      (is (re-matches #"preset wf2: [^\n]*\n[\d,]+ lines: [\d,]+ counted, [\d,]+ ignored, [\d,]+ malformed; [\d,]+ bytes read in [\d.]+ s, [\d.,]+ MB/s\n" err)))))
 
 (deftest wf-names-every-unreadable-file
   (let [path (sample-file)
@@ -144,6 +144,23 @@
       (is (= 0 code))
       (is (= [0 0 0 0 0] ((juxt :lines :malformed :filtered :counted :bytes-read) (edn/read-string out)))))))
 
+(deftest lines-without-the-key-are-reported
+  (let [path (log-of "{\"client\":\"192.0.2.1\",\"time\":\"2025-03-01T00:00:00Z\",\"url\":\"/\",\"status\":200}"
+                     "{\"client\":\"192.0.2.1\",\"time\":\"2025-03-01T00:00:00Z\",\"url\":\"/\"}"
+                     "{\"client\":\"192.0.2.1\",\"url\":\"/\",\"status\":404}")
+        ask (fn [& more] (apply run "wf" "--quiet" path more))]
+    (is (str/includes? (:out (ask "--by" "client,status")) "404\n  1 counted line has no status\n"))
+    (is (= [nil 1 2] (map :lines-without-key (:tallies (edn/read-string (:out (ask "--by" "client,status,status+day" "--format" "edn")))))))
+    (is (str/includes? (:out (ask "--every" "1d")) "  1 counted line has no time\n"))
+    (is (not (str/includes? (:out (ask "--status" "404,200" "--by" "status")) "has no")))
+    (testing "beside CSV, which is for programs"
+      (is (str/includes? (:err (run "wf" "--by" "status" "--format" "csv" path)) "status: 1 counted line has no status\n")))))
+
+(deftest responses-are-selected-by-size
+  (let [path (apply log-of (for [n ["-" 0 1023 1024 1025]] (str "h 200 " n)))]
+    (doseq [[size counted] {"1" 3, "1024" 2, "1K" 2, "1025" 1, "1M" 0}]
+      (is (= counted (:counted (edn/read-string (:out (run "wf" "--log-format" "%h %>s %b" "--larger" size "--format" "edn" path))))) size))))
+
 ;;;; sample-log
 
 (deftest sample-log-writes-to-standard-output-or-a-file
@@ -208,6 +225,9 @@
            ["wf" "x" "--keep-going=yes"] "skein wf: --keep-going takes no value (see: skein wf --help)"
            ["wf" "x" "--format-of" "nginx" "--log-format" "%h %s"]
            "skein wf: --log-format says what the lines look like, so it can't be combined with --format-of (see: skein wf --help)"
+           ["wf" "--spark" "x"] (str "skein wf: --spark needs a master, such as spark://host:7077, local[4] or yarn, not \"x\" (see: skein wf --help)")
+           ["wf" "--larger" "1X" "--by" "url" "examples/shop.log"]
+           "skein wf: \"1X\" is no size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G, up to 1024T"
            ["wf" ""] "skein wf: There is no file \"\". Check the spelling, and the folder in which the program runs."
            ["sample-log"] "skein sample-log: no SIZE given; give the size of the log, such as 10M (see: skein sample-log --help)"
            ["sample-log" "1" "2"] "skein sample-log: give one SIZE, not 2: [\"1\" \"2\"] (see: skein sample-log --help)"

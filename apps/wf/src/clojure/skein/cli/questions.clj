@@ -45,7 +45,7 @@
     [(if (= operator "=") :match :no-match) field pattern]))
 
 (defn- conditions [{:keys [path where] :as options}]
-  (concat (for [kind [:status :method :client :not-client :from :to :slower] :when (kind options)] [kind (kind options)])
+  (concat (for [kind [:status :method :client :not-client :from :to :slower :larger] :when (kind options)] [kind (kind options)])
           (when (:no-bots? options) [[:no-bots]])
           (for [pattern path] [:match "url" pattern])
           (map where-condition where)))
@@ -150,7 +150,8 @@
   (if show (show result) (write-result result options out))
   (when html (write-html! html result))
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
-  (doseq [note (text/gap-notes (for-others result options))] (print-line notes note))
+  (let [shown (for-others result options)]
+    (doseq [note (concat (text/gap-notes shown) (when (= "csv" (:format options)) (text/key-notes shown)))] (print-line notes note)))
   (some->> (text/malformed-note result) (print-line notes))
   (print-line notes (text/summary result)))
 

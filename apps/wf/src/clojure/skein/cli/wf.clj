@@ -13,6 +13,7 @@
    [skein.cli.paths :as paths]
    [skein.cli.progress :as progress]
    [skein.cli.terminal :as terminal]
+   [skein.impl.error :as error]
    [skein.wf.data :as data]
    [skein.wf.driver :as driver]
    [skein.wf.text :as text]
@@ -28,6 +29,13 @@
   "Returns the entry of an option that the Wide Finder report does not have."
   [key parse]
   {:key key, :parse parse, :question? true})
+
+(defn- spark-master
+  "Parses the value of --spark. The launcher adds Spark to the class path only for such a value."
+  [text option]
+  (if (re-find #"^(?:local|yarn|spark:|k8s:)" text)
+    text
+    (options/fail! (str option " needs a master, such as spark://host:7077, local[4] or yarn, not " (error/preview text)))))
 
 (defn- several
   "Like `question`, for a value that is a list with commas. If the option is given again, the lists are joined."
@@ -58,6 +66,7 @@
    "--since" (question :from options/text)
    "--until" (question :to options/text)
    "--slower" (question :slower options/text)
+   "--larger" (question :larger options/text)
    "-e" (question :form options/text)
    "--tallies" (question :tallies options/text)
    "--geo" {:key :geo, :parse options/text, :question? true, :many? true}
@@ -72,7 +81,7 @@
    "--port" {:key :port, :parse (options/whole-number 1 65535), :question? true}
    "--format" {:key :format, :parse (options/one-of ["text" "json" "edn" "csv"])}
    "--color" {:key :color, :parse (options/one-of ["auto" "always" "never"])}
-   "--spark" {:key :spark, :parse options/text}
+   "--spark" {:key :spark, :parse spark-master}
    "--workers" {:key :workers, :parse (options/whole-number 1 1024)}
    "--keep-going" {:key :keep-going?}
    "--config" {:key :config, :parse options/text}
@@ -115,6 +124,7 @@ tallies:
 conditions (all must hold):
   --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
   --not-client 10.9.8.7,...   --no-bots (agents that say that they are crawlers)
+  --larger 1.5M        lines that sent at least so many bytes
   --path REGEX         for the URL
   --where CONDITION    NAME=REGEX or NAME!=REGEX, for any field and all that --by takes except
                        browser os crawler country network; may be given several times
@@ -196,7 +206,7 @@ that can't be read, 130 interrupted.
   (wf2/report-of prepared failures start (assoc options :checksums? (contains? #{"json" "edn"} format))))
 
 (defn- answer-wf2 [prepared failures start {:keys [format html] :or {format "text"} :as options} {:keys [out err notes]} bar]
-  (print-line notes "preset wf2: the rules of Wide Finder 2 (--preset site: the general report)")
+  (print-line notes "preset wf2: the five tallies of the contest Wide Finder 2, whose log this is (--preset site: the general report)")
   (let [report (try (wide-finder-report prepared failures start options)
                     (finally (progress/stop! bar)))]
     (case format

@@ -166,9 +166,16 @@
         [(into [] (take (or top query/default-top)) all) (count all)])
       [(mapv #(row->data rows columns error? %) (ranked rows tally)) (.distinct counted)])))
 
-(defn- tally->data [^Tally counted {:keys [name title by distinct rank order] :as tally} databases]
+(defn- lines-without-key
+  "Returns how many of the counted lines have no key of a tally. Returns 0 if that is unknown, and for tallies that nobody has asked
+  for or that have conditions of their own, which only some lines are meant to be in."
+  [^Tally counted lines {:keys [where optional?]}]
+  (if (or optional? (seq where) (pos? (.error counted))) 0 (- (long lines) (.hits counted))))
+
+(defn- tally->data [^Tally counted lines {:keys [name title by distinct rank order] :as tally} databases]
   (let [columns (query/columns tally)
         error (.error counted)
+        keyless (lines-without-key counted lines tally)
         [found n] (counted-rows counted columns tally databases)
         step (query/step-seconds tally)]
     (cond-> {:name name
@@ -179,6 +186,7 @@
              :distinct n
              :rows (without-gaps found columns tally)}
       (and step (timeline/gaps? found step)) (assoc :gaps? true)
+      (pos? keyless) (assoc :lines-without-key keyless)
       order (assoc :order order)
       distinct (assoc :distinct-of distinct)
       (and distinct (.isApproximate counted)) (assoc :distinct-error distinct-error)
@@ -186,12 +194,12 @@
 
 (defn- remade->data
   "Like `tally->data`, but if `tally` is to be made from the rows of `shared`, makes it from `counted`, their tally."
-  [^Tally counted shared tally databases]
+  [^Tally counted shared lines tally databases]
   (if-let [[plan column] (query/remaking tally shared)]
     (let [remade (.remade counted plan (int column))]
-      (try (tally->data remade tally databases)
+      (try (tally->data remade lines tally databases)
            (finally (.close remade))))
-    (tally->data counted tally databases)))
+    (tally->data counted lines tally databases)))
 
 (defn- malformed [^Analysis analysis ^AnalysisPlan plan]
   (reduce (fn add [kinds [i format]]
@@ -215,7 +223,7 @@
      :seconds (when (<= first-second last-second) [first-second last-second])
      :where (vec where)
      :tallies (let [[counted places] (query/counted query approx)]
-                (mapv (fn tally [place t] (remade->data (.tally analysis (int place)) (nth counted place) t databases)) places tallies))}))
+                (mapv (fn tally [place t] (remade->data (.tally analysis (int place)) (nth counted place) (.counted analysis) t databases)) places tallies))}))
 
 (defn format-report
   "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how well its first lines fit."
@@ -244,8 +252,9 @@
         planned {:prepared prepared, :formats formats, :query query, :options options}]
     (check-fields! query formats)
     (when saved (saved/check! saved planned))
-    (when on-formats (on-formats (format-report prepared formats)))
-    (assoc planned :plan (query/plan query formats options))))
+    (let [plan (query/plan query formats options)]
+      (when on-formats (on-formats (format-report prepared formats)))
+      (assoc planned :plan plan))))
 
 (defn run-options
   "Returns the options for the driver. One worker reads all slices if lines depend on earlier ones. In a W3C log, an earlier
@@ -297,6 +306,7 @@
                   :rows [{:key [text ...], :numbers [n ...]} ...]} ...]
        :bytes-read n, :elapsed-ns n, :failures []}
 
+  A tally from which lines are missing because they have no key has :lines-without-key, their number.
   A kind of malformed line is the field at which it departs from its format. A key's bytes are the characters U+0000 to U+00FF.
   :seconds are on the log's own clock, since 1970. Durations are in microseconds; percentiles are off by 0.8 % at most.
 

@@ -120,12 +120,18 @@
 (defn- csv-line [cells]
   (str (str/join "," (map cell cells)) "\r\n"))
 
+(defn- csv-columns
+  "Returns the names of a tally's columns. Each part of a key of several parts has a column of its own."
+  [{:keys [by columns]}]
+  (concat ["tally"] (if (next by) by ["key"]) columns))
+
 (defn csv
-  "Returns the tallies of a result as one table of comma-separated values (RFC 4180): the tally's name, its key with a slash
-  between several parts, then its numbers. Tallies with other numbers than the one before have a heading of their own."
+  "Returns the tallies of a result as one table of comma-separated values (RFC 4180): the tally's name, its key, then its numbers.
+  Tallies with other columns than the one before have a heading of their own."
   [{:keys [tallies]}]
   (apply str
-         (mapcat (fn lines [[before {:keys [name columns rows]}]]
-                   (concat (when (not= columns (:columns before)) [(csv-line (concat ["tally" "key"] columns))])
-                           (for [{:keys [key numbers]} rows] (csv-line (concat [name (str/join "/" key)] numbers)))))
+         (mapcat (fn lines [[before {:keys [name by rows] :as tally}]]
+                   (let [heading (csv-columns tally)]
+                     (concat (when-not (and before (= heading (csv-columns before))) [(csv-line heading)])
+                             (for [{:keys [key numbers]} rows] (csv-line (concat [name] (if (seq by) key [""]) numbers))))))
                  (map vector (cons nil tallies) tallies))))

@@ -3,7 +3,7 @@
   "Conditions on log lines, as data, and as what the engine tests.
 
       [:status \"4xx,500-503\"]        [:method \"GET,HEAD\"]          [:client \"10.0.0.0/8,2001:db8::/32,10.9.8.7\"]
-      [:from \"2025-03-01\"]           [:to \"2025-03-07 12:00\"]      [:slower \"500ms\"]
+      [:from \"2025-03-01\"]           [:to \"2025-03-07 12:00\"]      [:slower \"500ms\"]      [:larger \"1.5M\"]
       [:match \"agent\" \"[Bb]ot\"]      [:no-match \"url\" \"^/static\"]   [:not-client \"10.9.8.7\"]       [:no-bots]
       [:given \"referrer\"]            has a text that is not empty and no minus sign
 
@@ -15,7 +15,8 @@
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.wf.format :as format]
-   [skein.wf.key :as key])
+   [skein.wf.key :as key]
+   [skein.wf.units :as units])
   (:import
    (java.time Duration Instant LocalDate LocalDateTime OffsetDateTime ZoneOffset)
    (java.time.format DateTimeParseException)
@@ -167,6 +168,7 @@
     (:static :no-static) ["url"]
     (:from :to) ["time"]
     :slower ["duration"]
+    :larger ["bytes"]
     [(key/field-of field)]))
 
 (defn compiled
@@ -185,6 +187,7 @@
       :from (let [[from _ utc?] (time-range kind value)] (RowFilter/time from Long/MAX_VALUE utc?))
       :to (let [[_ end utc?] (time-range kind value)] (RowFilter/time Long/MIN_VALUE end utc?))
       :slower (RowFilter/slower (micros value))
+      :larger (RowFilter/larger (units/parse-size value))
       :given (RowFilter/given (column value))
       :match (matching value argument)
       :no-match (RowFilter/not (matching value argument)))))

@@ -108,7 +108,7 @@
   "The fields that have no text in a line, each with the fields to use instead."
   {"time" "--by hour, day, month, weekday, minute, or --every; --from, --to"
    "request" "method, url or protocol"
-   "bytes" "--sum bytes, --percentiles bytes, --rank p95-bytes"
+   "bytes" "--larger, --sum bytes, --percentiles bytes, --rank p95-bytes"
    "duration" "--slower, --percentiles time, --rank mean, slowest or p95-time"})
 
 (defn text-column

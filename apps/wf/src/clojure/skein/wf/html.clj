@@ -12,6 +12,7 @@
    [clojure.java.io :as io]
    [clojure.string :as str]
    [skein.wf.query :as query]
+   [skein.wf.text :as text]
    [skein.wf.timeline :as timeline]
    [skein.wf.units :as units])
   (:import
@@ -110,18 +111,18 @@
                            (column-chart (assoc tally :rows rows, :rank rank, :columns ["hits" "bytes"]) (when wants (wants id {}))) "</section>\n")))]
       (str (section "Requests" "hits") (section "Bytes sent" "bytes")))))
 
-(defn- section [{:keys [title distinct rows rank error distinct-error columns] :as tally} id wants]
+(defn- section [{:keys [title distinct rows rank error distinct-error lines-without-key columns] :as tally} id wants]
   (let [chart? (and (query/over-time? tally) (> (count rows) 2))
         want (when wants (wants id {}))]
     (str (begin-section id rows (or (> (count columns) 4) (and chart? (> (count rows) 24)))) "<h2>" (escaped title) " <small>"
-         (when (< (count rows) (long distinct)) (str (units/grouped (count rows)) " of "))
-         (when error "about ") (units/grouped distinct)
+         (units/extent tally)
          (cond (< (count rows) (long distinct)) (str ", those with the most " (escaped rank))
                (not (#{"hits" "count"} rank)) (str ", by " (escaped rank)))
          "</small></h2>"
          (cond (empty? rows) "<p>none</p>"
                chart? (column-chart tally want)
                :else (table tally want true))
+         (when lines-without-key (str "<p class=note>" (escaped (text/without-key tally)) "</p>"))
          (when error (str "<p class=note>approximate: each row may have up to " (units/missing tally) " more</p>"))
          (when distinct-error (str "<p class=note>distinct is an estimate, with a standard error of " (units/percentage distinct-error) "</p>"))
          "</section>\n")))

@@ -3,7 +3,6 @@
   "Writes web-server logs to try things on: realistic, of any size, the same for the same seed.
 
   - `write!`       a log, to a stream
-  - `parse-size`   \"2.5G\" -> bytes
 
   Most lines are in Apache's combined format, about 220 bytes long: URLs, clients and referrers by Zipf's law, times
   that advance with the hours of the day, statuses 200, 304, 404 and a few others. About one line in 250 is odd: cut short,
@@ -23,30 +22,6 @@
 (def ^:private max-workers
   "The most workers: more would only wait for each other to write."
   4)
-
-(def ^:private max-size-bytes (bit-shift-left 1 50))
-
-(defn- bad-size! [text]
-  (error/fail! :skein/bad-size
-               (str (error/preview text) " is no size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G,"
-                    " up to 1024T")
-               {:size text}))
-
-(defn parse-size
-  "Returns the number of bytes that `text` means: digits, perhaps with a decimal point, perhaps with K, M, G or T (of 1024,
-  either case), from 1 to 1024T.
-
-      (parse-size \"2.5K\")
-      ;=> 2560
-
-  Throws :skein/bad-size."
-  [text]
-  (let [[_ number unit] (or (re-matches #"(\d{1,16}(?:\.\d{1,9})?)([kKmMgGtT]?)" text) (bad-size! text))
-        power (case unit "" 0, ("k" "K") 1, ("m" "M") 2, ("g" "G") 3, 4)
-        size (.toBigInteger (.multiply (bigdec number) (.pow (bigdec 1024) (int power))))]
-    (if (<= 1 size max-size-bytes)
-      (long size)
-      (bad-size! text))))
 
 (defn write!
   "Writes a log to `out`, and returns how many bytes it has.

@@ -52,8 +52,9 @@
       (let [header (read-header path in)]
         (f in (update header :formats (partial mapv (fn wrapper [{:keys [wrapper] :as format}]
                                                       (cond-> format wrapper (assoc :wrapper (WrappedFormat$Wrapper/valueOf wrapper)))))))))
-    (catch IOException e (unusable! path (ex-message e)))
-    (catch RuntimeException e (if (ex-data e) (throw e) (unusable! path (str e))))))
+    (catch IOException e (unusable! path (if (.exists (File. path)) (ex-message e) "there is no such file")))
+    ;; A header that some other program has written may be any text.
+    (catch RuntimeException e (if (ex-data e) (throw e) (unusable! path "it is damaged, or something else has written it")))))
 
 (defn opened
   "Returns what the file at `path` says of itself: {:path, :question, :formats, :logs}. Throws :skein/bad-saved-counts."

@@ -14,7 +14,6 @@
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
 
-(def ^:private max-key-chars 80)
 (def ^:private bar-chars 16)
 
 (def ^:private codes
@@ -30,11 +29,11 @@
   (if (> (.length text) max-chars) (str (subs text 0 max-chars) "...") text))
 
 (defn- key-chars
-  "Returns how many characters of a key fit in a line of `width` columns, or of any width if that is nil."
+  "Returns how many characters of a key fit in a line of `width` columns; if that is nil, of any key."
   [width widths]
   (if width
     (max 8 (- (long width) 3 2 (long bar-chars) 2 (long (reduce + (map #(+ 2 (long %)) widths)))))
-    max-key-chars))
+    Integer/MAX_VALUE))
 
 (defn bar
   "Returns a bar of at most `width` characters for `n` of `most`, in eighths of a character.
@@ -58,17 +57,23 @@
                  rows))
        (range) columns (units/titles tally)))
 
-(defn- error-notes [{:keys [error distinct-error] :as tally}]
+(defn without-key
+  "Returns a sentence about the lines that a tally leaves out because they have no key, or nil if there are none."
+  [{:keys [by lines-without-key]}]
+  (when lines-without-key
+    (str (units/grouped lines-without-key) (if (= 1 lines-without-key) " counted line has no " " counted lines have no ")
+         (str/join " or " (map #(str/replace % #"^every-\d+$" "time") by)))))
+
+(defn- foot [{:keys [error distinct-error] :as tally}]
   (cond-> []
+    (without-key tally) (conj (str "  " (without-key tally)))
     error (conj (str "  approximate: each row may have up to " (units/missing tally) " more, which its other numbers leave out too; a key"
                      " that is not shown has at most that many, or less than the last row"))
     distinct-error (conj (str "  distinct is an estimate, with a standard error of " (units/percentage distinct-error)))))
 
-(defn- heading [{:keys [title distinct rows rank error]} color?]
+(defn- heading [{:keys [title rank] :as tally} color?]
   (str (styled color? :bold title) "  "
-       (styled color? :dim (str (when (< (count rows) (long distinct)) (str (units/grouped (count rows)) " of "))
-                                (when error "about ") (units/grouped distinct)
-                                (when-not (= rank "hits") (str ", by " rank))))))
+       (styled color? :dim (str (units/extent tally) (when-not (= rank "hits") (str ", by " rank))))))
 
 (defn tally-lines
   "Returns a tally's lines: an empty one, its title, the names of its columns, its rows. `color?` and `width` as for `text`."
@@ -83,7 +88,7 @@
                     (styled color? :bar (padded-bar (value row) most)) "  " (cut (units/label key) (key-chars width widths))))]
     (concat ["" (heading tally color?) (styled color? :dim (str "  " (cells (units/titles tally))))]
             (if (seq rows) (map line rows) ["  none"])
-            (error-notes tally))))
+            (foot tally))))
 
 (defn- head-line [{:keys [lines counted filtered filtered-as malformed bytes] :or {filtered-as "filtered"}}]
   (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
@@ -98,18 +103,18 @@
 
 (defn text
   "Returns a result for people: what was counted, then each tally, aligned, with bars. `color?` is for terminals, and so is
-  `width`, the columns that a line may take; without it, keys are cut to 80 characters."
+  `width`, the columns that a line may take; without it, no key is cut."
   ([result color?] (text result color? nil))
   ([{:keys [tallies] :as result} color? width]
    (str (str/join "\n" (concat (head-lines result) (mapcat #(tally-lines % color? width) tallies))) "\n")))
 
 (defn summary
   "Returns the line that goes with a result: lines, counted, filtered (or what the result calls them), malformed, bytes,
-  seconds, GB/s (of 10^9)."
+  seconds, and the speed."
   [{:keys [lines counted filtered filtered-as malformed bytes-read elapsed-ns] :or {filtered-as "filtered"}}]
   (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
        (units/grouped malformed) " malformed; " (units/grouped bytes-read) " bytes read in "
-       (units/decimal elapsed-ns 1000000000 3) " s, " (units/decimal bytes-read (max 1 (long elapsed-ns)) 2) " GB/s"))
+       (units/decimal elapsed-ns 1000000000 3) " s, " (units/speed bytes-read elapsed-ns)))
 
 (defn format-notes
   "Returns a line for each format that was found: its name, the inputs, and how many of the first lines are in it."
@@ -125,6 +130,13 @@
   (for [{:keys [title gaps?]} tallies
         :when gaps?]
     (str title ": steps without lines are left out, because there are too many steps")))
+
+(defn key-notes
+  "Returns a line for each tally that leaves out lines because they have no key."
+  [{:keys [tallies]}]
+  (for [{:keys [title] :as tally} tallies
+        :when (without-key tally)]
+    (str title ": " (without-key tally))))
 
 (defn mostly-malformed
   "Returns a sentence when more than half of the lines are malformed, else nil: then the report is about the wrong log, or read

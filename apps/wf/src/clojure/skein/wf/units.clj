@@ -6,12 +6,15 @@
   - `printable`   bytes for a terminal
   - `shown`   a number of a tally's column, for people
   - `titles`   a tally's columns, for people
-  - `size`, `duration`, `clock`   numbers for people
+  - `size`, `speed`, `duration`, `clock`   numbers for people
+  - `parse-size`   \"2.5G\" -> bytes
+  - `extent`   how many rows a tally has and shows, for people
   - `percentage`   a part of 1, for people
   - `missing`   a tally's error, for people
   - `label`   the parts of a key, for people"
   (:require
-   [clojure.string :as str])
+   [clojure.string :as str]
+   [skein.impl.error :as error])
   (:import
    (java.time LocalDateTime ZoneOffset)
    (java.time.format DateTimeFormatter)
@@ -42,6 +45,13 @@
   (let [scaled (.setScale (BigDecimal/valueOf (long numerator)) (int places))
         quotient (.divide scaled (BigDecimal/valueOf (long denominator)) java.math.RoundingMode/HALF_UP)]
     (.toPlainString quotient)))
+
+(defn- tenths
+  "Returns `numerator` / `denominator` with one decimal, and with a comma between each three digits before it."
+  [numerator denominator]
+  (let [^String text (decimal numerator denominator 1)
+        point (.indexOf text ".")]
+    (str (grouped (parse-long (subs text 0 point))) (subs text point))))
 
 (defn- escape-byte [^StringBuilder to ^long code]
   (.append to (if (< code 16) "\\x0" "\\x"))
@@ -79,6 +89,38 @@
       (recur more texts)
       (str (if (= 1 unit) (str n) (decimal n unit 1)) " " text))))
 
+(def ^:private max-size-bytes (bit-shift-left 1 50))
+
+(defn- bad-size! [text]
+  (error/fail! :skein/bad-size
+               (str (error/preview text) " is no size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G,"
+                    " up to 1024T")
+               {:size text}))
+
+(defn parse-size
+  "Returns the number of bytes that `text` means: digits, perhaps with a decimal point, perhaps with K, M, G or T (of 1024,
+  either case), from 1 to 1024T.
+
+      (parse-size \"2.5K\")
+      ;=> 2560
+
+  Throws :skein/bad-size."
+  [text]
+  (let [[_ number unit] (or (re-matches #"(\d{1,16}(?:\.\d{1,9})?)([kKmMgGtT]?)" text) (bad-size! text))
+        power (case unit "" 0, ("k" "K") 1, ("m" "M") 2, ("g" "G") 3, 4)
+        size (.toBigInteger (.multiply (bigdec number) (.pow (bigdec 1024) (int power))))]
+    (if (<= 1 size max-size-bytes)
+      (long size)
+      (bad-size! text))))
+
+(defn speed
+  "Returns the speed at which `n` bytes were read in `elapsed-ns` nanoseconds, in units of 1000 as makers of disks use them.
+
+      [(speed 90000 450000000) (speed 2147483648 1000000000)]
+      ;=> [\"0.2 MB/s\" \"2,147.5 MB/s\"]"
+  [n elapsed-ns]
+  (str (tenths (* 1000 (long n)) (max 1 (long elapsed-ns))) " MB/s"))
+
 (defn duration
   "Returns `micros` microseconds in a fitting unit.
 
@@ -106,9 +148,7 @@
   (cond
     (nil? n) "-"
     (not (integer? n)) (String/format Locale/ROOT "%.2f" (object-array [(double n)]))
-    (= column "MB") (let [^String text (decimal n 1048576 1)
-                          point (.indexOf text ".")]
-                      (str (grouped (parse-long (subs text 0 point))) (subs text point)))
+    (= column "MB") (tenths n 1048576)
     (or (= column "bytes") (str/ends-with? column "-bytes")) (size n)
     (or (#{"time" "mean" "slowest"} column) (str/ends-with? column "-time")) (duration n)
     :else (grouped n)))
@@ -122,9 +162,21 @@
   (if (#{"bytes" "time" "slowest"} rank) (shown rank error) (str (grouped error) " hits")))
 
 (defn titles
-  "Returns the titles of a tally's columns: their names, and for the different clients of each row, \"clients\"."
+  "Returns the titles of a tally's columns: their names, and for the different clients of each row, \"distinct client\"."
   [{:keys [columns distinct-of]}]
-  (mapv (fn title [column] (if (and distinct-of (= "distinct" column)) (str distinct-of "s") column)) columns))
+  (mapv (fn title [column] (if (and distinct-of (= "distinct" column)) (str "distinct " distinct-of) column)) columns))
+
+(defn extent
+  "Returns how many rows a tally has, and how many of them are shown. A tally over time may show more rows than have lines.
+
+      [(extent {:rows [1 2], :distinct 9}) (extent {:rows [1 2 3], :distinct 2})]
+      ;=> [\"2 of 9\" \"3, of which 2 have lines\"]"
+  [{:keys [rows distinct error]}]
+  (let [shown (count rows)
+        distinct (long distinct)]
+    (if (> shown distinct)
+      (str (grouped shown) ", of which " (grouped distinct) (if (= 1 distinct) " has lines" " have lines"))
+      (str (when (< shown distinct) (str (grouped shown) " of ")) (when error "about ") (grouped distinct)))))
 
 (defn percentage
   "Returns a part of 1 as a percentage.

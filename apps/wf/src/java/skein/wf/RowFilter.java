@@ -85,6 +85,16 @@ public abstract class RowFilter {
         };
     }
 
+    /** Passes lines that sent at least {@code least} bytes. */
+    public static RowFilter larger(long least) {
+        return new Stateless() {
+            @Override
+            boolean test(Rows batch, int row) {
+                return batch.size[row] >= least;
+            }
+        };
+    }
+
     /** Passes fields that are one of {@code texts}. */
     public static RowFilter oneOf(int column, List<String> texts) {
         byte[][] bytes = Text.literals(texts.toArray(String[]::new));

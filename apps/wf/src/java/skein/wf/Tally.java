@@ -276,6 +276,13 @@ public final class Tally {
         return seen != null && dropped > 0 ? seen.estimate() : table.size();
     }
 
+    /** Returns how many lines have a key. With a limit, lines of dropped keys are missing. */
+    public long hits() {
+        long hits = 0;
+        for (int at = table.first(); at < table.end(); at = table.next(at)) hits += table.cells[at + HITS];
+        return hits;
+    }
+
     /** Returns whether only some of the keys may be here, and the different values of a column are estimates. */
     public boolean isApproximate() {
         return seen != null;

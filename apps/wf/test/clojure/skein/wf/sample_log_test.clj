@@ -5,7 +5,6 @@
    [clojure.test :refer [deftest is testing]]
    [skein.wf.sample-log :as sample-log])
   (:import
-   (clojure.lang ExceptionInfo)
    (java.io ByteArrayOutputStream IOException OutputStream)
    (java.security MessageDigest)
    (java.util Arrays HexFormat)))
@@ -77,12 +76,3 @@
   (let [full (proxy [OutputStream] []
                (write ([_] (throw (IOException. "full"))) ([_ _ _] (throw (IOException. "full")))))]
     (is (= "full" (try (sample-log/write! full {:size-bytes 100000000}) (catch IOException e (ex-message e)))))))
-
-(deftest sizes-are-bytes-or-multiples
-  (is (= [1 500 1024 10485760 1073741824 2684354560 1099511627776 1536 1125899906842624]
-         (map sample-log/parse-size ["1" "500" "1K" "10M" "1g" "2.5G" "1T" "1.5k" "1024T"]))))
-
-(deftest bad-sizes-are-refused
-  (doseq [text ["" "0" "-1" "1e9" "ten" "1.5.5G" "G" "10X" "10MB" "0.5" " 1" "1025T" "99999999999999999999" "1_000" "0.0000001K"]]
-    (is (= {:skein/error :skein/bad-size, :size text}
-           (try (sample-log/parse-size text) (catch ExceptionInfo e (ex-data e)))))))

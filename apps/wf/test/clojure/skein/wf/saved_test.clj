@@ -102,12 +102,16 @@
         log (doto (io/file folder "a.log") (spit (lines 9 1)))
         refused (fn [] (let [{:keys [code out err]} (run "--with" state log)]
                          (is (= [2 ""] [code out]))
-                         (is (str/includes? err " holds no saved counts that this version can read: ") err)))]
-    (refused)
+                         (is (str/includes? err " holds no saved counts that this version can read: ") err)
+                         err))]
+    (is (str/includes? (refused) ": there is no such file\n"))
     (spit state "text")
     (refused)
     (gzip! state "\u0000\u0000\u0000\u0002{}")
     (refused)
+    (testing "without the words of the reader"
+      (gzip! state "\u0000\u0000\u0000\u00051hel1")
+      (is (str/includes? (refused) "it is damaged, or something else has written it\n")))
     (is (= 0 (:code (run "--preset" "site" "--save" state log))))
     (let [whole (Files/readAllBytes (.toPath state))]
       (with-open [out (io/output-stream state)] (.write out whole 0 (- (alength whole) 20)))

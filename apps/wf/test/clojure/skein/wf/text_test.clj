@@ -11,7 +11,7 @@
 (def ^:private result
   {:lines 1234, :counted 1200, :filtered 30, :malformed 4, :malformed-kinds {"time" 3, "empty" 1}, :bytes 1536, :bytes-read 100000
    :elapsed-ns 50000000, :seconds [0 60]
-   :tallies [{:name "url", :title "URLs", :by ["url"], :rank "hits", :columns ["hits" "bytes"], :distinct 12
+   :tallies [{:name "url", :title "URLs", :by ["url"], :rank "hits", :columns ["hits" "bytes"], :distinct 12, :lines-without-key 9
               :rows [{:key ["/a\u001B[2J"], :numbers [1000 1536]} {:key ["/b" ""], :numbers [500 0]}
                      {:key [(apply str (repeat 90 "x"))], :numbers [1 0]}]}
              {:name "c", :title "Clients", :by ["client"], :rank "bytes", :columns ["hits" "bytes"], :distinct 9000, :error 2048
@@ -31,7 +31,8 @@
           "   hits   bytes"
           "  1,000  1.5 KB  ████████████████  /a\\x1b[2J"
           "    500     0 B  ████████          /b  (empty)"
-          (str "      1     0 B                    " (apply str (repeat 80 "x")) "...")
+          (str "      1     0 B                    " (apply str (repeat 90 "x")))
+          "  9 counted lines have no url"
           ""
           "Clients  0 of about 9,000, by bytes"
           "  hits  bytes"
@@ -45,7 +46,7 @@
   (is (= (text/text result false) (str/replace (text/text result true) #"\u001B\[\d*m" ""))))
 
 (deftest notes-are-a-line-each
-  (is (= "1,234 lines: 1,200 counted, 30 filtered, 4 malformed; 100,000 bytes read in 0.050 s, 0.00 GB/s" (text/summary result)))
+  (is (= "1,234 lines: 1,200 counted, 30 filtered, 4 malformed; 100,000 bytes read in 0.050 s, 2.0 MB/s" (text/summary result)))
   (is (= "4 malformed lines, by the field at which they depart from the format: time 3, empty 1 (--malformed FILE writes them)"
          (text/malformed-note result)))
   (is (nil? (text/malformed-note (assoc result :malformed 0))))
@@ -53,5 +54,15 @@
     (is (= ["format common: a, b, c and 1 more (9 of the first 10 lines)" "format x: d"]
            (text/format-notes [{:name "common", :inputs ["a" "b" "c" "d"], :lines 10, :matches 9} {:name "x", :inputs ["d"], :lines 0}])))))
 
+(deftest headings-count-rows
+  (let [heading (fn [tally] (nth (text/tally-lines (merge {:title "T", :by ["url"], :rank "hits", :columns ["hits"], :rows []} tally) false nil) 1))
+        rows (fn [n] (repeat n {:key ["k"], :numbers [1]}))]
+    (is (= "T  2" (heading {:rows (rows 2), :distinct 2})))
+    (is (= "T  2 of 1,234" (heading {:rows (rows 2), :distinct 1234})))
+    (is (= "T  2 of about 1,234" (heading {:rows (rows 2), :distinct 1234, :error 1})))
+    (testing "a tally over time has rows for steps without lines"
+      (is (= ["T  5, of which 2 have lines" "T  5, of which 1 has lines"] (map #(heading {:rows (rows 5), :distinct %}) [2 1]))))))
+
 (deftest one-line-is-one-line
+  (is (= ["N: 1 counted line has no host or day"] (text/key-notes {:tallies [{:title "N", :by ["host" "day"], :lines-without-key 1} {:title "M"}]})))
   (is (str/starts-with? (text/malformed-note {:malformed 1, :malformed-kinds {"time" 1}}) "1 malformed line, by the field at which it departs")))

@@ -2,7 +2,9 @@
 (ns skein.wf.units-test
   (:require
    [clojure.test :refer [deftest is]]
-   [skein.wf.units :as units]))
+   [skein.wf.units :as units])
+  (:import
+   (clojure.lang ExceptionInfo)))
 
 (set! *warn-on-reflection* true)
 
@@ -17,3 +19,12 @@
 (deftest bytes-for-a-terminal-have-no-control-characters
   (is (= ["\\x1b[31mred" "café" "caf\\xe9" "\\xc2\\x9b" "\\x00\\x0a"]
          (map units/printable ["\u001B[31mred" "caf\u00C3\u00A9" "caf\u00E9" "\u00C2\u009B" "\u0000\n"]))))
+
+(deftest sizes-are-bytes-or-multiples
+  (is (= [1 500 1024 10485760 1073741824 2684354560 1099511627776 1536 1125899906842624]
+         (map units/parse-size ["1" "500" "1K" "10M" "1g" "2.5G" "1T" "1.5k" "1024T"]))))
+
+(deftest bad-sizes-are-refused
+  (doseq [text ["" "0" "-1" "1e9" "ten" "1.5.5G" "G" "10X" "10MB" "0.5" " 1" "1025T" "99999999999999999999" "1_000" "0.0000001K"]]
+    (is (= {:skein/error :skein/bad-size, :size text}
+           (try (units/parse-size text) (catch ExceptionInfo e (ex-data e)))))))

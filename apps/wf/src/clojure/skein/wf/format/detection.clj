@@ -147,7 +147,22 @@
     #"^(?:\u0000[ -~]){8}" "UTF-16BE"
     nil))
 
-(defn- unknown-format! [name ^bytes head]
+(defn- first-misfit
+  "Returns the first of the lines at the beginning of a log that is not in a format."
+  [^bytes head format]
+  (first (filter #(zero? (long (:matches (trial [(.getBytes ^String % "ISO-8859-1")] format)))) (lines-of head))))
+
+(defn- few-fit!
+  "Throws the error for a log of which only some lines are in `format`, which is the best."
+  [name head {:keys [format lines matches]}]
+  (let [line (error/preview (first-misfit head format))]
+    (error/fail! :skein/unknown-format
+                 (str name ": only " matches " of the " lines " lines that were tried are in the format that fits best, " (:name format)
+                      ". If it is that one, give --log-format " (:name format) "; the other lines are then malformed, and --malformed FILE writes them."
+                      " Otherwise give the server's own format with --log-format. The first line that does not fit: " (units/printable line))
+                 {:input name, :format (:name format), :lines lines, :matches matches, :line line})))
+
+(defn- unknown-format! [name ^bytes head rows]
   (when-let [encoding (utf-16 head)]
     (error/fail! :skein/unknown-format
                  (str name " is a text in UTF-16. Convert it first, as in iconv -f " encoding " -t UTF-8 " name " | skein wf -")
@@ -159,8 +174,8 @@
                    (str name ": its lines are JSON without a key that is known to be a URL or a status. Say which is which with --log-format,"
                         " as in --log-format json:client=ip,url=req.path,status=code. The keys of the first line: "
                         (units/printable (str/join ", " keys)))
-                   (str name ": its first lines are in none of the formats that are known by name; give the server's own with"
-                        " --log-format, as in --log-format '%h %l %u %t \"%r\" %>s %b'. The first line: "
+                   (str name ": its first lines are in none of the formats " (if (identical? rows catalogue/rows) "that are known by name" "of that server")
+                        "; give the server's own with --log-format, as in --log-format '%h %l %u %t \"%r\" %>s %b'. The first line: "
                         (units/printable (error/preview line))))
                  (cond-> {:input name, :line (error/preview line)} keys (assoc :keys keys)))))
 
@@ -190,5 +205,6 @@
      (cond
        (zero? lines) {:format (format/parse "combined"), :lines 0, :matches 0}
        (= 0 (:lines (peek outcomes))) (peek outcomes)  ; nothing but what a W3C log begins with
-       (or (zero? most) (< most (* (double least-part) lines))) (unknown-format! name head)
+       (zero? most) (unknown-format! name head rows)
+       (< most (* (double least-part) lines)) (few-fit! name head (apply max-key :matches (rseq outcomes)))
        :else (some (fn near [outcome] (when (>= (double (weight outcome)) (* (double near-best) best)) outcome)) outcomes)))))
