@@ -86,19 +86,15 @@
         (reset! account (- balance n)))))
 
 (defn both-count? []
-  (let [account (atom 100), audit (chan 10)
-        a (withdraw! account 30 audit), b (withdraw! account 50 audit)]
-    (<!! a)
-    (<!! b)
-    (when (not= 20 @account)
-      (throw (ex-info "a withdrawal is lost" {:balance @account})))))
+  (let [account (atom 100), audit (chan 10)]
+    (run! <!! (mapv #(withdraw! account % audit) [30 50]))
+    (when (not= 20 @account) (throw (ex-info "a withdrawal is lost" {})))))
 
-(def failure
-  (try (sim/check {:seed 1} (both-count?)) (catch Exception e e)))
+(def token
+  (try (sim/check {:seed 1} (both-count?))
+       (catch Exception e (println (ex-message e)) (:token (ex-data e)))))
 
-(println (ex-message failure))
-
-(try (sim/replay (:token (ex-data failure)) (both-count?))
+(try (sim/replay token (both-count?))
      (catch Exception e [:again (ex-message (first (.getSuppressed e)))]))
 
 ;;; A fold over files

@@ -21,7 +21,8 @@ usage: skein tour [--go]
   --go     run through, without a stop at each step
   --help   this text
 
-On a terminal it stops before each next step until you press Enter; q and Enter ends it. In a pipe it runs through.
+On a terminal it stops before it runs the code of a step, and before the next step, until you press Enter. So each page fits 24 lines.
+q and Enter ends it. In a pipe it runs through.
 The code is examples/tour.clj: change it, and run the tour again.
 ")
 
@@ -65,32 +66,36 @@ The code is examples/tour.clj: change it, and run the tour again.
 (defn- shown [value]
   (if (var? value) nil (str ";=> " (pr-str value))))
 
-(defn- show [{:keys [title said code] :as step} i n]
-  (println (str "\n" i "/" n "  " title "\n"))
+(defn- show-code [{:keys [title said code]} i n]
+  (println (str i "/" n "  " title "\n"))
   (run! println said)
   (println)
-  (doseq [line code] (println (str "    " line)))
-  (println)
+  (doseq [line code] (println (str "    " line))))
+
+(defn- show-result [step]
   (some-> (shown (evaluate step)) println)
   (flush))
 
 (defn- wait-for-enter
-  "Asks whether to continue. Ignores what was typed before the question. Returns whether to continue."
-  []
+  "Asks whether to do `what`. Ignores what was typed before the question. Returns whether to continue."
+  [what]
   (while (.ready ^Reader *in*) (.read ^Reader *in*))
-  (print "\n[Enter: the next step, q: the end] ")
+  (print (str "\n[Enter: " what ", q: the end] "))
   (flush)
   (not (contains? #{nil "q" "quit"} (some-> (read-line) str/trim str/lower-case))))
 
 (defn- run
-  "Shows all steps. Before each further step it calls `next?`, and stops unless that returns true."
+  "Shows all steps. Before it runs a step, and before each further step, it calls `next?`, and stops unless that returns true."
   [next?]
   (let [[before & all] (steps (slurp file))]
     (binding [*ns* *ns*, *warn-on-reflection* false]
       (evaluate before)
+      (println)
       (loop [i 1, [step & more] all]
-        (show step i (count all))
-        (when (and more (next?)) (recur (inc i) more))))
+        (show-code step i (count all))
+        (when (next? "run it")
+          (show-result step)
+          (when (and more (next? "the next step")) (recur (inc i) more)))))
     (println "\nThe code is examples/tour.clj. Where to go from here: README.md, and ./skein repl.")))
 
 (let [arguments (set *command-line-args*)
@@ -100,5 +105,5 @@ The code is examples/tour.clj: change it, and run the tour again.
     (seq (disj arguments "--go"))
     (do (binding [*out* *err*] (println "skein tour: takes --go or --help, not" (str/join " " (sort (disj arguments "--go")))))
         (System/exit 2))
-    :else (run (if (and terminal? (not (contains? arguments "--go"))) wait-for-enter (constantly true))))
+    :else (run (if (and terminal? (not (contains? arguments "--go"))) wait-for-enter (fn go-on [_] (println) true))))
   (flush))
