@@ -68,11 +68,11 @@
 (defn chan
   "Returns a channel.
 
-  buf-or-n    how many values it buffers, a positive number, or a buffer; nil: no buffer, so
-              that a put waits for its take
-  xform       a transducer that values pass before the buffer; needs a buffer
-  ex-handler  function of an exception that the transducer throws; its result, if not nil, is
-              put into the buffer
+  - buf-or-n    how many values it buffers, a positive number, or a buffer; nil: no buffer, so
+                that a put waits for its take
+  - xform       a transducer that values pass before the buffer; needs a buffer
+  - ex-handler  function of an exception that the transducer throws; its result, if not nil, is
+                put into the buffer
 
   Like core.async's: the transducer runs under the channel's lock, on the thread of the put or
   the take. Without a handler, an exception of the transducer goes to the thread's
@@ -226,11 +226,11 @@
   "Does one of several operations, and parks the block until one is done. Returns
   [value port]. For a put the value is true, or false if the port is closed.
 
-  ports  channels to take from and [channel value] pairs to put, at least one
+  - ports  channels to take from and [channel value] pairs to put, at least one
 
   options, keys and values or a map:
-    :default   returned as [default :default] when no operation is ready
-    :priority  true: try in the given order; otherwise the choice is random
+  - :default   returned as [default :default] when no operation is ready
+  - :priority  true: try in the given order; otherwise the choice is random
 
   Like core.async's; differs as `<!` does, and throws :skein/bad-option for other options."
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}
@@ -368,9 +368,9 @@
   "Moves values from the channel `from` to `to` through the transducer `xf`, up to `n` at a
   time. Results are in the order of the values. Returns a channel that closes at the end.
 
-  xf          applied to each value separately; may return any number of results
-  close?      whether `to` is closed after `from`; by default true
-  ex-handler  as for `chan`
+  - xf          applied to each value separately; may return any number of results
+  - close?      whether `to` is closed after `from`; by default true
+  - ex-handler  as for `chan`
 
   Like core.async's. Differs: stops taking when `to` closes. Blocks do the work. Once a value
   has taken more than 1 ms, :compute threads do it. doc/in-parallel.md compares other ways.

@@ -224,11 +224,11 @@
   the value of the body.
 
   options, a map:
-    :deadline-ms  after so many milliseconds, or at once if that is below 1, the scope is
+  - :deadline-ms  after so many milliseconds, or at once if that is below 1, the scope is
                   cancelled and throws :skein/deadline-passed, even if its body had a value.
                   Exceptions after the deadline are its suppressed ones. nil: no deadline.
                   An enclosing scope's earlier deadline counts too
-    :on-error     :cancel, the default: the first exception, of a child or of the body,
+  - :on-error     :cancel, the default: the first exception, of a child or of the body,
                   cancels the other children and the body. It is thrown, the same object,
                   with later exceptions as its suppressed ones
                   :collect: the failure of a child cancels nothing; see `outcomes`. A

@@ -204,17 +204,17 @@
   run on virtual threads, `n` at a time while input remains and results are read, and never
   more. Without `colls`, returns a transducer that does the same.
 
-  n    a number from 1, or a map of options:
-    :n         the number; by default half of the files that the process may still open, at
-               most 1024
-    :ordered?  true, the default: results are in the order of the input; false: as they are
-               done
-    :on-error  :throw, the default: the first exception ends all calls. No call starts after
-               it, and the other calls are interrupted. The exception, the same object, is
-               thrown when they have ended and the results before it have been read
-               :collect: each result is {:value x} or {:error exception}
-    :ahead     how many calls may be started and not read while the reader waits for a slow
-               one, by default 4n; while the reader does not wait, it is n
+  - n    a number from 1, or a map of options:
+    - :n         the number; by default half of the files that the process may still open, at
+                 most 1024
+    - :ordered?  true, the default: results are in the order of the input; false: as they are
+                 done
+    - :on-error  :throw, the default: the first exception ends all calls. No call starts after
+                 it, and the other calls are interrupted. The exception, the same object, is
+                 thrown when they have ended and the results before it have been read
+                 :collect: each result is {:value x} or {:error exception}
+    - :ahead     how many calls may be started and not read while the reader waits for a slow
+                 one, by default 4n; while the reader does not wait, it is n
 
   No call starts before the seq is read, and no item is read before its turn, so the input may
   be infinite or may block. One thread at a time reads it. A seq that nobody reads any more
@@ -308,14 +308,14 @@
   "Returns the value of `(f)`. If the call throws, calls it again after a pause.
 
   options, a map:
-    :attempts        how many calls at most, by default 3
-    :backoff-ms      the pause after the first failure, by default 100
-    :factor          each pause is this factor times the pause before, by default 2
-    :max-backoff-ms  the longest pause, by default 10000
-    :jitter          the part of a pause that is random, from 0 to 1, by default 0.5
-    :deadline-ms     how long all calls and pauses may take together: then a call is
+  - :attempts        how many calls at most, by default 3
+  - :backoff-ms      the pause after the first failure, by default 100
+  - :factor          each pause is this factor times the pause before, by default 2
+  - :max-backoff-ms  the longest pause, by default 10000
+  - :jitter          the part of a pause that is random, from 0 to 1, by default 0.5
+  - :deadline-ms     how long all calls and pauses may take together: then a call is
                      interrupted; a pause that would end later does not start
-    :retry?          function of the exception that returns whether to try again; by default
+  - :retry?          function of the exception that returns whether to try again; by default
                      it returns true for every Exception. An interrupt is never tried again
 
   Throws the last exception, with up to 32 earlier ones suppressed. When the deadline passes,

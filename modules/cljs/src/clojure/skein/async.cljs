@@ -52,10 +52,10 @@
 (defn chan
   "Returns a channel.
 
-  buf-or-n    how many values it buffers, or a buffer; nil or 0: every put meets its take
-  xform       a transducer for the values on their way in; needs a buffer
-  ex-handler  function of what the transducer throws; a result other than nil is put
-              into the buffer
+  - buf-or-n    how many values it buffers, or a buffer; nil or 0: every put meets its take
+  - xform       a transducer for the values on their way in; needs a buffer
+  - ex-handler  function of what the transducer throws; a result other than nil is put
+                into the buffer
 
   Like core.async's. Differs: without a handler, what the transducer throws is reported to the
   environment as an uncaught exception."
@@ -104,9 +104,9 @@
   "Does one of several operations, parking the block until one is done. Returns [value port]; for a
   put the value is true, or false if the port is closed.
 
-  ports      a channel to take from, or [channel value] to put, of each at least one
-  :default   returned as [default :default] when nothing is ready
-  :priority  true: try in the given order; otherwise the choice is uniform
+  - ports      a channel to take from, or [channel value] to put, of each at least one
+  - :default   returned as [default :default] when nothing is ready
+  - :priority  true: try in the given order; otherwise the choice is uniform
 
   Like core.async's; differs as `<!` does."
   [ports & {:as opts}]
@@ -171,9 +171,9 @@
   "Moves values from the channel `from` to `to` through the transducer `xf`; results come in the order
   of the values. Returns a channel that closes when it ends.
 
-  xf          applied to each value by itself; gives any number of results
-  close?      whether `to` is closed after `from`; by default true
-  ex-handler  as for `chan`
+  - xf          applied to each value by itself; gives any number of results
+  - close?      whether `to` is closed after `from`; by default true
+  - ex-handler  as for `chan`
 
   Like core.async's: there is one thread, so `n` bounds only how many values are taken ahead.
   Differs: stops taking when `to` closes."

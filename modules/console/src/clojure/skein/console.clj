@@ -44,14 +44,14 @@
   Anyone on this machine who has the URL sees what the console sees.
 
   options
-    :port     0, the default, chooses a free port
-    :target   this process by default; \"4711\" is a process, \"host:9010\" a process whose management agent listens there,
+  - :port     0, the default, chooses a free port
+  - :target   this process by default; \"4711\" is a process, \"host:9010\" a process whose management agent listens there,
               \"x.edn\" or \"x.json\" a dump, \"x.hprof\" a heap file
-    :heap     true shows the heap of the process as it is now; the page is not live. The process need not have this module or
+  - :heap     true shows the heap of the process as it is now; the page is not live. The process need not have this module or
               skein.inspect. It stands still while it writes its heap to a file, which is then deleted. A heap of more than
               4 GiB is refused unless this is :large
-    :before   a dump or heap file with which the page compares the target
-    :actions  a set. :prove gives the page a button that runs the garbage collector of the target. :record gives it a button
+  - :before   a dump or heap file with which the page compares the target
+  - :actions  a set. :prove gives the page a button that runs the garbage collector of the target. :record gives it a button
               that starts to record the steps of blocks for the timeline; recording ends when the inspector is switched off
 
   A console that no page watches takes no snapshot. Throws :skein/no-port, :skein/not-inspectable, :skein/not-a-dump,

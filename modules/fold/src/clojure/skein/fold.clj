@@ -54,18 +54,19 @@
 (defn fold
   "Returns the fold of `coll`. Uses more threads than the caller's if the work is large enough.
 
-  f        a fold: {:identity (fn [] value), :step (fn [value x]), :combine (fn [left right]), :xform transducer,
-           :complete (fn [value])}; only :step and :combine are required; without :identity, (combine) returns it
-  combine  function: with no argument it returns the identity, with two it combines the values of neighbouring parts
-  step     reducing function; if it has an arity of one, it is called with the value of each part at its end
-  xform    transducer
-  coll     any source that skein.fold.source knows, or nil
-  opts     :parallelism  the most threads, the caller's included; by default one per processor
-           :grain        elements (for a file, bytes) that a thread takes at a time; by default measured
-           :unordered    true: any two parts may be combined; needs a commutative combine
-           :pool         Executor that runs the helpers, instead of the fold's own threads
-           :on-progress  function of {:done n, :total n-or-nil, :unit :elements-or-:bytes}, called from time to time by
-                         one thread at a time, and at the end unless the fold throws
+  - f        a fold: {:identity (fn [] value), :step (fn [value x]), :combine (fn [left right]), :xform transducer,
+             :complete (fn [value])}; only :step and :combine are required; without :identity, (combine) returns it
+  - combine  function: with no argument it returns the identity, with two it combines the values of neighbouring parts
+  - step     reducing function; if it has an arity of one, it is called with the value of each part at its end
+  - xform    transducer
+  - coll     any source that skein.fold.source knows, or nil
+  - opts:
+    - :parallelism  the most threads, the caller's included; by default one per processor
+    - :grain        elements (for a file, bytes) that a thread takes at a time; by default measured
+    - :unordered    true: any two parts may be combined; needs a commutative combine
+    - :pool         Executor that runs the helpers, instead of the fold's own threads
+    - :on-progress  function of {:done n, :total n-or-nil, :unit :elements-or-:bytes}, called from time to time by
+                    one thread at a time, and at the end unless the fold throws
 
   If combine is associative and agrees with step, the value is that of `transduce`, except for the last digits of sums of
   doubles. A transducer that keeps state (take, distinct, partition-by and so on) gets its elements in order; the
@@ -96,15 +97,15 @@
 (defn explain
   "Folds as `(fold opts f coll)` does. Returns a map that says how the fold ran:
 
-  :value       the value that fold returns
-  :path        :serial, :parallel, or :in-order, which is parallel up to a transducer that needs order
-  :reason      why it was serial or in order, a string, or nil
-  :grain       elements (for a file, bytes) in a block, on average
-  :pieces      a map for each part that has a value: its first unit (:from), how many units (:units) and blocks (:blocks) it
-               had, how long it took (:ns), and its thread (:thread). If the path is :in-order, there is one part, with the
-               time of all threads together and the name of one of them
-  :threads     how many threads worked on the fold
-  :elapsed-ns  the time of the whole fold
+  - :value       the value that fold returns
+  - :path        :serial, :parallel, or :in-order, which is parallel up to a transducer that needs order
+  - :reason      why it was serial or in order, a string, or nil
+  - :grain       elements (for a file, bytes) in a block, on average
+  - :pieces      a map for each part that has a value: its first unit (:from), how many units (:units) and blocks (:blocks) it
+                 had, how long it took (:ns), and its thread (:thread). If the path is :in-order, there is one part, with the
+                 time of all threads together and the name of one of them
+  - :threads     how many threads worked on the fold
+  - :elapsed-ns  the time of the whole fold
 
       (select-keys (explain {:parallelism 1} sum (range 10)) [:value :path])
       ;=> {:value 45, :path :serial}"
@@ -152,7 +153,7 @@
 (defn fuse
   "Returns the fold that does several folds in one pass.
 
-  folds  map from name to fold, or vector of folds; the value is a map or vector accordingly
+  - folds  map from name to fold, or vector of folds; the value is a map or vector accordingly
 
   Throws :skein/bad-fold.
 
@@ -254,8 +255,8 @@
 (defn top
   "Returns the fold whose value is a vector of the `n` greatest elements, greatest first.
 
-  n       int >= 0
-  key-fn  function whose values are compared; by default identity. Equal elements stay in their order
+  - n       int >= 0
+  - key-fn  function whose values are compared; by default identity. Equal elements stay in their order
 
   Throws :skein/bad-number and :skein/not-a-function.
 
@@ -270,8 +271,8 @@
 (defn histogram
   "Returns the fold whose value is a vector of counts of the numbers between `edges`; it has one count more than there are edges.
 
-  edges  ascending numbers, no two equal. The first count is of numbers below the first edge, the second of numbers from the
-         first edge up to, but not including, the second, and so on. NaN is counted in the last
+  - edges  ascending numbers, no two equal. The first count is of numbers below the first edge, the second of numbers from the
+           first edge up to, but not including, the second, and so on. NaN is counted in the last
 
   Throws :skein/bad-number.
 
@@ -293,7 +294,7 @@
 (defn quantiles
   "Returns the fold of numbers whose value is a map from each of `ps` to that quantile, with an error of at most 1 %.
 
-  ps  numbers from 0 to 1; 0.5 is the median
+  - ps  numbers from 0 to 1; 0.5 is the median
 
   The memory grows with the logarithm of the numbers' range. If one of the numbers is NaN, all quantiles are NaN.
 

@@ -61,9 +61,10 @@
 (defn start!
   "Switches the inspector on. It sees blocks that are made from now on, and older blocks after their next step. Returns true.
 
-  options  :level  :events also records steps, for `timeline`. Each step then takes about 100 ns more, and the recorded steps take
-                   up to 30 MB. :registry stops the recording. Without this option the level stays as it is; at first it is
-                   :registry"
+  - options:
+    - :level  :events also records steps, for `timeline`. Each step then takes about 100 ns more, and the recorded steps take
+              up to 30 MB. :registry stops the recording. Without this option the level stays as it is; at first it is
+              :registry"
   ([] (start! nil))
   ([options]
    (let [{:keys [level]} (check/options "start!" options {:level [#{:registry :events} ":registry or :events"]})
@@ -88,20 +89,20 @@
 (defn snapshot
   "Returns the blocks, threads and channels of this process as one map, all data:
 
-  :at-ms      when the snapshot was taken, in ms since 1970
-  :blocks     the blocks that have not ended, see `blocks`
-  :threads    the threads that wait in a channel or for a lock, see `threads`
-  :channels   see `channels`
-  :scopes     see `scopes`
-  :folds      see `folds`
-  :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
-  :timers     how many timeouts have neither fired nor been closed
-  :memory     the heap in MB, with its garbage: {:used :max}
-  :elsewhere  how many virtual threads wait outside of channels; only from heap files of JDK 24 and later
-  :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
-              carrier threads: {:name :tid :site}
-  :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024, :groups [{:blocks [id] :says text}]}:
-              sets of them that waited for one another when :prove of `deadlocks` found them
+  - :at-ms      when the snapshot was taken, in ms since 1970
+  - :blocks     the blocks that have not ended, see `blocks`
+  - :threads    the threads that wait in a channel or for a lock, see `threads`
+  - :channels   see `channels`
+  - :scopes     see `scopes`
+  - :folds      see `folds`
+  - :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
+  - :timers     how many timeouts have neither fired nor been closed
+  - :memory     the heap in MB, with its garbage: {:used :max}
+  - :elsewhere  how many virtual threads wait outside of channels; only from heap files of JDK 24 and later
+  - :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
+                carrier threads: {:name :tid :site}
+  - :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024,
+                :groups [{:blocks [id] :says text}]}: sets of them that waited for one another when :prove of `deadlocks` found them
 
   The snapshot of a heap file, see `read-heap`, also has :heap, the path, and, if nothing can be proven, :unproven, the reason.
   The functions below take a snapshot if they are called without one. Throws :skein/inspect-off."
@@ -143,26 +144,26 @@
 (defn blocks
   "Returns the blocks that have not ended, as maps:
 
-  :id        a number; texts call the block go-ID
-  :state     :new: it has not run. :ready: it is in a run queue, or has started another block that runs on its stack. :running
-             or :parked
-  :site      where it parks, or parked last: {:file :line :column :form :op :in-try}. For a block of Skein itself, such as a
-             pipeline's, the file and line are those of the call in the program, and :column is -1
-  :waits     if it is parked, [{:op :take or :put, :channel id, :place from 1}], several for an alts!; {:op :foreign class}
-             for a port of another kind
-  :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
-  :age-ms    how long ago it was made, or first seen
-  :runs      how many steps it has run
-  :parent    the block that made it, or nil
-  :holds     the channels in its locals in which a block or thread waits
-  :result    the channel of its result, if a block or thread waits there
-  :cancellable? true if it is in a scope or a similar construct that could cancel it
-  :scope     the number of its innermost scope
-  :on        the thread of a step that has taken 500 ms or more: {:name :tid :state :site}; :state as in the JVM
-  :refused   how many times in a row an operation has found one and the same port closed, until now
+  - :id        a number; texts call the block go-ID
+  - :state     :new: it has not run. :ready: it is in a run queue, or has started another block that runs on its stack. :running
+               or :parked
+  - :site      where it parks, or parked last: {:file :line :column :form :op :in-try}. For a block of Skein itself, such as a
+               pipeline's, the file and line are those of the call in the program, and :column is -1
+  - :waits     if it is parked, [{:op :take or :put, :channel id, :place from 1}], several for an alts!; {:op :foreign class}
+               for a port of another kind
+  - :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
+  - :age-ms    how long ago it was made, or first seen
+  - :runs      how many steps it has run
+  - :parent    the block that made it, or nil
+  - :holds     the channels in its locals in which a block or thread waits
+  - :result    the channel of its result, if a block or thread waits there
+  - :cancellable? true if it is in a scope or a similar construct that could cancel it
+  - :scope     the number of its innermost scope
+  - :on        the thread of a step that has taken 500 ms or more: {:name :tid :state :site}; :state as in the JVM
+  - :refused   how many times in a row an operation has found one and the same port closed, until now
 
-  options  :state, :op and :site \"orders.clj\" or \"orders.clj:31\": only matching blocks; :older-ms: blocks that have waited at
-           least so long; :sort by :age, :since or :runs, greatest first; :limit: at most so many"
+  - options  :state, :op and :site \"orders.clj\" or \"orders.clj:31\": only matching blocks; :older-ms: blocks that have waited at
+             least so long; :sort by :age, :since or :runs, greatest first; :limit: at most so many"
   ([] (blocks nil (snapshot)))
   ([x] (if (snapshot? x) (blocks nil x) (blocks x (snapshot))))
   ([options snapshot]
@@ -181,15 +182,15 @@
 (defn channels
   "Returns the channels in which a block or thread waits, and those with a label, as maps:
 
-  :id            a number
-  :kind          :chan, :timeout, :result of a block, :future, or :scope for the one in which the body of a scope waits for its children
-  :label         see `label!`
-  :buffer        {:type :count :capacity}
-  :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}
-                 for a block that was parked before the inspector was switched on
-  :closed?       whether it is closed
-  :block         for a result, the block; :collected? is true if that block can never end
-  :remaining-ms  for a timeout"
+  - :id            a number
+  - :kind          :chan, :timeout, :result of a block, :future, or :scope for the one in which the body of a scope waits for its children
+  - :label         see `label!`
+  - :buffer        {:type :count :capacity}
+  - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}
+                   for a block that was parked before the inspector was switched on
+  - :closed?       whether it is closed
+  - :block         for a result, the block; :collected? is true if that block can never end
+  - :remaining-ms  for a timeout"
   ([] (channels (snapshot)))
   ([snapshot] (:channels (check-snapshot snapshot))))
 
@@ -204,24 +205,24 @@
 (defn scopes
   "Returns the open scopes that contain a block, or a thread that waits in a channel, as maps:
 
-  :id            a number
-  :parent        the scope around it, if the inspector sees one
-  :body          who runs the body: {:block id} or {:thread name :tid n}
-  :children      the children that have not ended, oldest first, as in :body; {:begun? false} for one that has not begun
-  :remaining-ms  the time until its deadline, if it has one
-  :cancelled?    true if no child begins any more; :reason is :failure, :deadline or :outside unless cancel! did it
-  :cancelled-ms  how long ago the whole scope was cancelled
-  :failures      how many of its children and its body have failed"
+  - :id            a number
+  - :parent        the scope around it, if the inspector sees one
+  - :body          who runs the body: {:block id} or {:thread name :tid n}
+  - :children      the children that have not ended, oldest first, as in :body; {:begun? false} for one that has not begun
+  - :remaining-ms  the time until its deadline, if it has one
+  - :cancelled?    true if no child begins any more; :reason is :failure, :deadline or :outside unless cancel! did it
+  - :cancelled-ms  how long ago the whole scope was cancelled
+  - :failures      how many of its children and its body have failed"
   ([] (scopes (snapshot)))
   ([snapshot] (:scopes (check-snapshot snapshot))))
 
 (defn folds
   "Returns the running folds of skein.fold that have taken more than a millisecond, as maps:
 
-  :thread :tid  the name and number of the thread that called the fold; :site: where that thread is now
-  :since-ms     how long ago the fold began
-  :done :total  how many units of the source are done, and how many there are; :total is nil if it is unknown
-  :unit         :elements or :bytes"
+  - :thread :tid  the name and number of the thread that called the fold; :site: where that thread is now
+  - :since-ms     how long ago the fold began
+  - :done :total  how many units of the source are done, and how many there are; :total is nil if it is unknown
+  - :unit         :elements or :bytes"
   ([] (folds (snapshot)))
   ([snapshot] (:folds (check-snapshot snapshot))))
 
@@ -239,7 +240,7 @@
 (defn why
   "Returns why `x` waits, following the chain of waits to its end: {:says string, :chain [block or thread], :ends reason}.
 
-  x  the number of a block, its result port, any channel, or a Thread
+  - x  the number of a block, its result port, any channel, or a Thread
 
   :ends is :nobody if the inspector sees no block or thread that could end the last wait, :timer if a timer will end it, :cycle if
   the chain returns to an earlier member, :several if several blocks could end the wait, :moves if such a block runs or is ready, or
@@ -259,14 +260,15 @@
 (defn deadlocks
   "Returns reports on blocks and threads that can never continue, the surest first: {:verdict :kind :says}, and the blocks or threads.
 
-  :verdict  :proven     the block was garbage before it had ended, or a heap file proves it
-            :certain    threads wait for each other's locks
-            :suspected  blocks wait for one another, according to their locals
-  :kind     :deadlock; for a collected block also :lost-value or :no-clean-up; :locks
-  :says     the report as a sentence
+  - :verdict:
+    - :proven     the block was garbage before it had ended, or a heap file proves it
+    - :certain    threads wait for each other's locks
+    - :suspected  blocks wait for one another, according to their locals
+  - :kind     :deadlock; for a collected block also :lost-value or :no-clean-up; :locks
+  - :says     the report as a sentence
 
   options, or a snapshot
-    :prove  true: runs the garbage collector first. That proves a deadlock of blocks that nothing outside of it can reach. If a
+  - :prove  true: runs the garbage collector first. That proves a deadlock of blocks that nothing outside of it can reach. If a
             var, a thread or a timer holds one of the channels, some code could still use it, and nothing is proven.
             :heap: writes a heap file to the temporary folder, reads it and deletes it. That proves deadlocks of threads too, and
             needs no inspector. The process stops for a second or more while the file is written
@@ -301,20 +303,23 @@
   "Returns what looks wrong but is not proven, the most severe first: [{:lint :severity :count :says}], with the :site, :channel or
   :scope that it is about.
 
-  :error  :pending           768 or more takes or puts wait in a channel, where at most 1024 may
-          :nil-loop          a block has taken nil from one closed channel 1000 times in a row
-          :never-started     a block was made more than 5 s ago and has not begun
-          :dropped-error     no code has taken an exception
-          :starved           no virtual thread has got a carrier thread for 5 s, and none computes: blocked threads hold them all
-  :warn   :holds-lock        a thread has waited in a channel for 2 s and holds a lock that another thread waits for
-          :full              a buffer is full, and nobody has taken from it for 5 s
-          :retained-by-timer a timeout of more than a minute holds more than 100 blocks, or one site waits for more than 1000 such
-                             timeouts
-          :ignores-cancel    a scope was cancelled more than 5 s ago, and a child or its body has not ended
-          :hog               a step has computed for 1 s or more while other blocks are ready to run
-          :put-after-close   100 puts or more in a row have found one channel closed
-  :info   :blocked           a step has blocked its thread for 1 s or more; :warn if there are more than 64
-          :abandoned         more than 100 blocks were garbage while they waited for a value at one place"
+  - :error:
+    - :pending           768 or more takes or puts wait in a channel, where at most 1024 may
+    - :nil-loop          a block has taken nil from one closed channel 1000 times in a row
+    - :never-started     a block was made more than 5 s ago and has not begun
+    - :dropped-error     no code has taken an exception
+    - :starved           no virtual thread has got a carrier thread for 5 s, and none computes: blocked threads hold them all
+  - :warn:
+    - :holds-lock        a thread has waited in a channel for 2 s and holds a lock that another thread waits for
+    - :full              a buffer is full, and nobody has taken from it for 5 s
+    - :retained-by-timer a timeout of more than a minute holds more than 100 blocks, or one site waits for more than 1000 such
+                         timeouts
+    - :ignores-cancel    a scope was cancelled more than 5 s ago, and a child or its body has not ended
+    - :hog               a step has computed for 1 s or more while other blocks are ready to run
+    - :put-after-close   100 puts or more in a row have found one channel closed
+  - :info:
+    - :blocked           a step has blocked its thread for 1 s or more; :warn if there are more than 64
+    - :abandoned         more than 100 blocks were garbage while they waited for a value at one place"
   ([] (lints (snapshot)))
   ([snapshot] (lints/lints (check-snapshot snapshot))))
 
@@ -323,8 +328,9 @@
   one before, and the last has at least 100 blocks and 20 % more than the first. Takes snapshots now, or uses the given ones, the
   oldest first.
 
-  options  :looks     how many snapshots, at least 2; by default 6
-           :every-ms  the time between them; by default 10000"
+  - options:
+    - :looks     how many snapshots, at least 2; by default 6
+    - :every-ms  the time between them; by default 10000"
   ([] (growth nil))
   ([x]
    (if (and (sequential? x) (seq x))
@@ -385,21 +391,22 @@
   "Returns when each block ran and waited, as {:from-ms :slices [slice]}, in order of time. :from-ms is in ms since 1970, and no
   slice begins before it. A slice is a map:
 
-  :kind    :run for a step, :wait for the time between two steps
-  :block   the number of the block
-  :site    as in `blocks`: for a wait, where the block waited; for a step, the operation after which it began, nil for the first
-  :at-us   when the slice began, in µs after :from-ms
-  :us      how long it took, in µs
-  :thread  the name of the thread that ran the step, and :tid its number; a worker's next thread has the same name
-  :ended   :done or :failed, for the last step of the block
-  :open?   true if the slice has not ended
+  - :kind    :run for a step, :wait for the time between two steps
+  - :block   the number of the block
+  - :site    as in `blocks`: for a wait, where the block waited; for a step, the operation after which it began, nil for the first
+  - :at-us   when the slice began, in µs after :from-ms
+  - :us      how long it took, in µs
+  - :thread  the name of the thread that ran the step, and :tid its number; a worker's next thread has the same name
+  - :ended   :done or :failed, for the last step of the block
+  - :open?   true if the slice has not ended
 
   Slices of one block don't overlap. Steps on one thread overlap only if one contains the other, as when `async` starts a block.
   Only the last 65,536 starts and ends in each of 16 groups of threads are kept. A step whose start is no longer kept is left
   out. Throws :skein/inspect-off unless `level` is :events.
 
-  options  :last-ms  how far back to look, 5000 by default
-           :block    the number of a block; other blocks are left out"
+  - options:
+    - :last-ms  how far back to look, 5000 by default
+    - :block    the number of a block; other blocks are left out"
   ([] (timeline nil))
   ([options]
    (let [{:keys [last-ms block] :or {last-ms 5000}} (check/options "timeline" options timeline-options)
@@ -412,7 +419,7 @@
   "Writes a `timeline` to the file `path`, as JSON that ui.perfetto.dev and chrome://tracing open. Returns the path. Throws
   :skein/inspect-off, :skein/file-unwritable.
 
-  options  as those of `timeline`"
+  - options  as those of `timeline`"
   ([path] (timeline! nil path))
   ([options path]
    (check-path "path of timeline!" path)

@@ -250,22 +250,22 @@
   ConcurrentHashMap is no point. Where its order matters, call `yield` before it.
 
   options, a map or a symbol that stands for one, may be left out:
-    :schedules   how many, 1000; or :seconds
-    :seed        of all that is drawn; else it differs each time, and is in the report
-    :strategy    :mix, the default; :random, [:pct d], :pos, [:delay b]: up to b deviations from
+  - :schedules   how many, 1000; or :seconds
+  - :seed        of all that is drawn; else it differs each time, and is in the report
+  - :strategy    :mix, the default; :random, [:pct d], :pos, [:delay b]: up to b deviations from
                  the default order; :exhaustive: all orders of the points; :reduced: all but those that
                  differ in the order of steps of blocks that share no port, atom or promise
-    :points      #{:channels :atoms}: where tasks change places other than by waiting; :channels
+  - :points      #{:channels :atoms}: where tasks change places other than by waiting; :channels
                  includes `with-permit` of skein.virtual
-    :time        :jump, the default: to the next timer when nothing goes on; :slow: steps take
+  - :time        :jump, the default: to the next timer when nothing goes on; :slow: steps take
                  time as well, so that timers overtake; :manual: by `advance` only
-    :leaks       :puts, the default: a put that waits at the end is a failure; :all: whatever
+  - :leaks       :puts, the default: a put that waits at the end is a failure; :all: whatever
                  waits; :none
-    :max-steps   100000; more of them are a livelock
-    :faults      {name x} for `fault`
-    :outside     :fail, the default; :wait: for threads that are not simulated
-    :threads     :auto, the default; :none: do without virtual threads
-    :watchdog-ms 10000 ms of real time that one step may take
+  - :max-steps   100000; more of them are a livelock
+  - :faults      {name x} for `fault`
+  - :outside     :fail, the default; :wait: for threads that are not simulated
+  - :threads     :auto, the default; :none: do without virtual threads
+  - :watchdog-ms 10000 ms of real time that one step may take
 
   Environment: SKEIN_SIM=token replays, SKEIN_SIM_SEED and SKEIN_SIM_SECONDS set options.
 
@@ -330,10 +330,10 @@
   each with a fault there. Fails as `check` does. Returns {:points :schedules}.
 
   options, a map, as of `check`, and
-    :fault      :cancel, the default: cancels a scope's children, a future or a thread, closes a
+  - :fault      :cancel, the default: cancels a scope's children, a future or a thread, closes a
                 port; :close; :throw: closes a port with an exception, has a child of a scope fail;
                 :expire: lets the next timer fire; or a function of the target
-    :schedules  how many for each point, 1
+  - :schedules  how many for each point, 1
 
   Throws :skein/no-target when the body has none."
   {:style/indent 0

@@ -88,8 +88,8 @@
   meanwhile. What waits for what only it knows is garbage, and no leak.
 
   options, a map:
-    :grace-ms  how long they have after the test, 200
-    :ignore    predicate of a block as {:file :line :operation :form}, where it waits"
+  - :grace-ms  how long they have after the test, 200
+  - :ignore    predicate of a block as {:file :line :operation :form}, where it waits"
   ([] (leak-free nil))
   ([options]
    (let [{:keys [grace-ms ignore] :or {grace-ms 200 ignore (constantly false)}} (check/options "leak-free" options known)

@@ -31,13 +31,14 @@
 (defn connect
   "Returns a connection to a Spark cluster, to be closed when it is no longer needed; a JVM can have one at a time.
 
-  master  string: \"spark://host:7077\", or \"local[4]\" for four threads of this process; or a SparkContext, which
-          stays open when the connection is closed
-  opts    :app   name of the application; default \"skein\"
-          :jars  :auto, the default: all of this process's class path but Spark's own, folders packed into jars; none if
-                        the tasks run in this process
-                 :there, if the executors have the code; or a collection of paths
-          :conf  map from a setting of Spark to its value
+  - master  string: \"spark://host:7077\", or \"local[4]\" for four threads of this process; or a SparkContext, which
+            stays open when the connection is closed
+  - opts:
+    - :app   name of the application; default \"skein\"
+    - :jars  :auto, the default: all of this process's class path but Spark's own, folders packed into jars; none if
+             the tasks run in this process
+             :there, if the executors have the code; or a collection of paths
+    - :conf  map from a setting of Spark to its value
 
   Throws :skein/cluster-lost if no master answers, :skein/bad-master, :skein/bad-option."
   ([master] (connect nil master))
@@ -53,10 +54,11 @@
 (defn lines
   "Returns the source of the lines of files, as skein.fold.lines/lines gives them.
 
-  paths  string, or a collection of such: a path, a URI such as hdfs:///logs/a, or a pattern such as logs/*.gz, whose files come
-         by name. Each executor must be able to read them
-  opts   :charset      as for skein.fold.lines/lines
-         :split-bytes  how many bytes a task reads at most; default 128 MB, and less if that is fewer than four tasks a core
+  - paths  string, or a collection of such: a path, a URI such as hdfs:///logs/a, or a pattern such as logs/*.gz, whose files come
+           by name. Each executor must be able to read them
+  - opts:
+    - :charset      as for skein.fold.lines/lines
+    - :split-bytes  how many bytes a task reads at most; default 128 MB, and less if that is fewer than four tasks a core
 
   A compressed file is one task; its first bytes tell, which are read here. Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable; and when
   folded, :skein/file-truncated and :skein/record-too-long."
@@ -67,15 +69,17 @@
   "Returns the source of parts of files, each some whole lines in a buffer, as skein.fold.lines/slices gives them. A line ends with
   line feed. The field `file` of a slice is the number of its file, in the order in which `paths` mean them.
 
-  paths  as for `lines`
-  opts   :split-bytes  as for `lines`"
+  - paths  as for `lines`
+  - opts:
+    - :split-bytes  as for `lines`"
   ([cluster paths] (slices nil cluster paths))
   ([opts cluster paths] (files/slices opts cluster paths)))
 
 (defn range*
   "Returns the source of the whole numbers from `from` to `to`, exclusive.
 
-  opts  :partitions  how many; default four a core"
+  - opts:
+    - :partitions  how many; default four a core"
   ([cluster from to] (range* nil cluster from to))
   ([opts cluster from to]
    (let [n (source/partitions "range*" opts cluster)
@@ -85,7 +89,8 @@
 (defn parallel
   "Returns the source of the elements of a local collection, which are sent to the executors.
 
-  opts  :partitions  how many at least; default four a core, and more if one would be larger than 1 MB"
+  - opts:
+    - :partitions  how many at least; default four a core, and more if one would be larger than 1 MB"
   ([cluster coll] (parallel nil cluster coll))
   ([opts cluster coll]
    (source/of-vector cluster (vec coll) (source/partitions "parallel" opts cluster))))
@@ -144,16 +149,17 @@
 (defn fold
   "Returns the fold of a source on a cluster, as skein.fold/fold returns that of a local one.
 
-  f     a fold of skein.fold, or a function that is both step and combine; or its name: a symbol with a namespace, or a
-        vector of the symbol of a function and arguments
-  far   a source of this namespace
-  opts  :order             what becomes of a stage that needs its elements in order, such as (take 10): :driver, the default,
-                           runs it here, on what the stages before it let through there; :refuse throws
-        :max-result-bytes  how large the value of one partition may be; default 1 GB
-        :timeout-ms        after which the fold is cancelled; default never
-        :lost-after-ms     how long to wait when there are no executors; default 60,000
-        :bindings          vars whose values here the steps see there; no other binding is sent
-        :on-progress       function of {:done n, :total n, :unit :partitions}
+  - f     a fold of skein.fold, or a function that is both step and combine; or its name: a symbol with a namespace, or a
+          vector of the symbol of a function and arguments
+  - far   a source of this namespace
+  - opts:
+    - :order             what becomes of a stage that needs its elements in order, such as (take 10): :driver, the default,
+                         runs it here, on what the stages before it let through there; :refuse throws
+    - :max-result-bytes  how large the value of one partition may be; default 1 GB
+    - :timeout-ms        after which the fold is cancelled; default never
+    - :lost-after-ms     how long to wait when there are no executors; default 60,000
+    - :bindings          vars whose values here the steps see there; no other binding is sent
+    - :on-progress       function of {:done n, :total n, :unit :partitions}
 
   Values of neighbouring partitions are combined here, in order, as they arrive. A reduced value from step, and an exception,
   end the fold and cancel the rest; an exception is thrown as it was there. Interrupting the caller cancels the fold.
@@ -167,12 +173,12 @@
 (defn explain
   "Folds as `fold` does, and returns what happened: a map of
 
-  :value       what fold returns
-  :path        :far, or :in-order if a stage ran here
-  :reason      which stage needed order, a string, or nil
-  :partitions  a map for each: :partition, :how it ended (:value, :stopped), :units it stepped on, :ns it took, :bytes of its
-               value, :executor and :attempt
-  :elapsed-ns  time in all"
+  - :value       what fold returns
+  - :path        :far, or :in-order if a stage ran here
+  - :reason      which stage needed order, a string, or nil
+  - :partitions  a map for each: :partition, :how it ended (:value, :stopped), :units it stepped on, :ns it took, :bytes of its
+                 value, :executor and :attempt
+  - :elapsed-ns  time in all"
   ([f far] (explain nil f far))
   ([opts f far]
    (let [trace (atom [])

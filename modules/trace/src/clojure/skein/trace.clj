@@ -42,7 +42,7 @@
 (defn add-sink!
   "Adds a default sink, for events for which no option names a sink, under the key `k`. Returns `k`.
 
-  x   :out, :err, :ring, :tap, {:file path}, a function of an event, or a vector of these
+  - x   :out, :err, :ring, :tap, {:file path}, a function of an event, or a vector of these
 
   At first the only one is :out, which prints a line for each event. For events see
   `skein.trace.event`. Throws :skein/bad-sink."
@@ -68,10 +68,10 @@
 (defmacro with-limits
   "Evaluates the body with limits on what is traced in it and in blocks that it starts.
 
-  :depth    how deep nested calls are shown, by default 64
-  :calls    how many calls are shown in total
-  :rate     [n ms]: at most n calls are shown in ms milliseconds
-  :length :level :chars   limits of a value: elements, nesting, characters; default 20, 5, 400
+  - :depth    how deep nested calls are shown, by default 64
+  - :calls    how many calls are shown in total
+  - :rate     [n ms]: at most n calls are shown in ms milliseconds
+  - :length :level :chars   limits of a value: elements, nesting, characters; default 20, 5, 400
 
   Calls beyond a limit run, but are not shown; `dropped` counts them. Throws :skein/bad-option
   and :skein/bad-number."
@@ -200,11 +200,11 @@
 (defmacro ^{:style/indent 0} trace-vars
   "Sends each call of the functions in these vars to the sinks. Returns the vars.
 
-  vars   vars, or symbols, which may name private vars; before them optionally a map:
+  - vars   vars, or symbols, which may name private vars; before them optionally a map:
 
-  :sink     see `add-sink!`; :format: :skein or :tools.trace
-  :group?   true: the lines of a thread or block are printed together when its outermost call
-            ends, or after 5 s
+  - :sink     see `add-sink!`; :format: :skein or :tools.trace
+  - :group?   true: the lines of a thread or block are printed together when its outermost call
+              ends, or after 5 s
 
   Traces functions, also primitive ones, multimethods and protocol functions. They stay traced
   when they are redefined, get another method or are extended. Calls that do not go through the
@@ -296,10 +296,10 @@
 (defmacro trace-ns
   "Traces the functions of a namespace. Returns the vars.
 
-  n   a symbol, or an expression for a namespace or its name; before it optionally a map:
+  - n   a symbol, or an expression for a namespace or its name; before it optionally a map:
 
-  :match :except   which vars: a pattern for names, or a set of symbols
-  :sink :format :group?   see `trace-vars`
+  - :match :except   which vars: a pattern for names, or a set of symbols
+  - :sink :format :group?   see `trace-vars`
 
   Refuses clojure.core and the tracer's own namespaces with :skein/not-traceable."
   {:style/indent 0
@@ -376,8 +376,8 @@
 
   An options map may come first. A map without other forms is the body:
 
-  :args?    true: shows the arguments of the failed call, which boxes primitives
-  :sink :format   see `trace-vars`
+  - :args?    true: shows the arguments of the failed call, which boxes primitives
+  - :sink :format   see `trace-vars`
 
   Functions in the body are covered when they are called later, and go blocks across their parks.
   When it is compiled, throws :skein/nested-too-deep, or :skein/bad-recur for a loop outside of it."
@@ -423,8 +423,8 @@
 (defn pst
   "Prints exceptions to *err*, with their causes, blocks that waited, and failed forms. Returns nil.
 
-  error   the exception, by default `last-exception`; :all: all of `exceptions`
-  depth   how many frames of each, by default 12
+  - error   the exception, by default `last-exception`; :all: all of `exceptions`
+  - depth   how many frames of each, by default 12
 
   Throws :skein/not-an-exception and :skein/bad-number."
   ([] (pst nil 12))

@@ -113,10 +113,10 @@
 (defn batch
   "Returns a channel of the values of `in` in vectors.
 
-  size  the most values in a vector, 1 or more, or a map of options:
-    :size    the number
-    :within  the longest time in milliseconds between taking the first value of a vector and
-             putting the vector; by default a vector waits until it is full or `in` closes
+  - size  the most values in a vector, 1 or more, or a map of options:
+    - :size    the number
+    - :within  the longest time in milliseconds between taking the first value of a vector and
+               putting the vector; by default a vector waits until it is full or `in` closes
 
   No vector is empty. When `in` closes, the values that are left come in a last vector, and
   the returned channel closes with the same cause. If the returned channel is closed first,
@@ -198,16 +198,16 @@
   "Returns a port to put on in place of `ch`. The policy says what happens to a value that
   `ch` can't accept at once:
 
-  :block       the put waits, as on `ch` itself
-  :drop        the value is dropped
-  :slide       the oldest value in the buffer of `ch` is dropped to make room
-  :disconnect  `ch` is closed with an exception of :skein/slow-taker, so that its taker
-               knows that something is missing
+  - :block       the put waits, as on `ch` itself
+  - :drop        the value is dropped
+  - :slide       the oldest value in the buffer of `ch` is dropped to make room
+  - :disconnect  `ch` is closed with an exception of :skein/slow-taker, so that its taker
+                 knows that something is missing
 
-  policy  one of these, or a map of options:
-    :policy   one of these
-    :on-drop  called with each value that is dropped; must not block. Its exceptions go to
-              the uncaught-exception handler
+  - policy  one of these, or a map of options:
+    - :policy   one of these
+    - :on-drop  called with each value that is dropped; must not block. Its exceptions go to
+                the uncaught-exception handler
 
   With any policy but :block a put never waits; it returns false once `ch` is closed. Use it
   with `tap` and `sub`, where one slow taker would delay all: give each tap or subscription a

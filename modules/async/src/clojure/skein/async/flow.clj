@@ -31,13 +31,13 @@
 (defn create-flow
   "Returns a flow, not started, from a map:
 
-  :procs  {pid {:proc      a process
-                :args      {param value}, for its step
-                :chan-opts {id {:buf-or-n, :xform}}, as for `chan`; by default a buffer of 10}}
-  :conns  [[[pid out] [pid in]]...]; an output that is connected several times gives each
-          message to all its inputs, and an input gets the messages of all its outputs
-  :mixed-exec, :io-exec, :compute-exec  java.util.concurrent.Executors, instead of those
-          of `thread` and `io-thread`
+  - :procs  {pid {:proc      a process
+                  :args      {param value}, for its step
+                  :chan-opts {id {:buf-or-n, :xform}}, as for `chan`; by default a buffer of 10}}
+  - :conns  [[[pid out] [pid in]]...]; an output that is connected several times gives each
+            message to all its inputs, and an input gets the messages of all its outputs
+  - :mixed-exec, :io-exec, :compute-exec  java.util.concurrent.Executors, instead of those
+            of `thread` and `io-thread`
 
   Throws :skein/bad-flow."
   [config]
@@ -90,14 +90,14 @@
   "Asks all processes for their status. Returns {pid answer} of the processes that answered.
   options, a map or keys and values as in core.async:
 
-  :timeout-ms  how long to wait for answers, by default 1000
+  - :timeout-ms  how long to wait for answers, by default 1000
 
   An answer is a map:
 
-  ::pid, ::status  the process's id; :paused or :running
-  ::state          the step's state, passed through the step's :ping-map-fn if it has one
-  ::count          how many messages the process has handled
-  ::ins, ::outs    {id channel-as-data}"
+  - ::pid, ::status  the process's id; :paused or :running
+  - ::state          the step's state, passed through the step's :ping-map-fn if it has one
+  - ::count          how many messages the process has handled
+  - ::ins, ::outs    {id channel-as-data}"
   [g & {:as options}]
   (graph/ping (flow "ping" g) ::all (:timeout-ms (check/options "ping" options ping-options) 1000)))
 
@@ -137,10 +137,10 @@
 
   options, a map:
 
-  :workload            :mixed (the default) or :io: the step runs on the process's own thread,
-                       a platform thread or a virtual one. :compute: each message is handled by
-                       a task of its own on the executor for computing, and must not block
-  :compute-timeout-ms  the longest that such a task may take, by default 5000
+  - :workload            :mixed (the default) or :io: the step runs on the process's own thread,
+                         a platform thread or a virtual one. :compute: each message is handled by
+                         a task of its own on the executor for computing, and must not block
+  - :compute-timeout-ms  the longest that such a task may take, by default 5000
 
   An exception of a step goes to the error channel, in a map with ::ex, ::pid, ::cid, ::msg and
   ::state, and the process continues with its old state. After an exception of a lazy output
@@ -193,7 +193,7 @@
 (defn futurize
   "Returns a function that calls `f` on another thread and returns a future of the result.
 
-  :exec  :mixed (the default), :io, :compute, or an Executor
+  - :exec  :mixed (the default), :io, :compute, or an Executor
 
   If `f` throws, the future throws an ExecutionException with that exception as its cause.
   Throws :skein/bad-workload.

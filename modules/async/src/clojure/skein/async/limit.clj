@@ -72,11 +72,11 @@
 (defn rate-limiter
   "Returns a limiter with `rate` permits a second, any number from 1e-9; a permit is true.
 
-  rate  the number, or a map of options:
-    :rate   the number
-    :burst  how many permits collect while nobody takes any; by default those of 10 ms, at
-            least one, which makes up for late timers and takers
-    :name   for `status`
+  - rate  the number, or a map of options:
+    - :rate   the number
+    - :burst  how many permits collect while nobody takes any; by default those of 10 ms, at
+              least one, which makes up for late timers and takers
+    - :name   for `status`
 
   Permits are due on the clock of System/nanoTime (in a simulation, on the simulated clock), so
   the rate is exact on average. No taker is refused: takers wait. Throws :skein/bad-number.
@@ -117,9 +117,9 @@
   "Returns a limiter with `n` permits. Each must be given back by `release!`, which
   `with-permit` does.
 
-  n  a number from 1 to 2147483647, or a map of options:
-    :n     the number
-    :name  for `status`
+  - n  a number from 1 to 2147483647, or a map of options:
+    - :n     the number
+    - :name  for `status`
 
   Throws :skein/bad-number.
 

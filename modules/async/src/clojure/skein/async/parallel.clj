@@ -109,13 +109,13 @@
   "Returns a channel of the results of calling `f` with each value of the channel `in`, up
   to `n` at a time. Each call is a block: it may park or block.
 
-  n  a number from 1, or a map of options:
-    :n         the number
-    :ordered?  true, the default: results come in the order of the values; false: as they
-               are done
-    :on-error  what to do with an exception. :stop, the default, closes the returned channel
-               with it and takes no more values. :skip leaves the value out. A function of the
-               exception and the value returns a result instead
+  - n  a number from 1, or a map of options:
+    - :n         the number
+    - :ordered?  true, the default: results come in the order of the values; false: as they
+                 are done
+    - :on-error  what to do with an exception. :stop, the default, closes the returned channel
+                 with it and takes no more values. :skip leaves the value out. A function of the
+                 exception and the value returns a result instead
 
   doc/in-parallel.md compares this with `pipeline` and windows.
 

@@ -80,14 +80,14 @@
   are there and results are taken, and never more. Returns a port of the number of results
   that were put. If an exception ended the window early, `<?` and `<??` throw it there.
 
-  n  a number from 1 to 2147483647, or a map of options:
-    :n         the number
-    :ordered?  true, the default: results come in the order of their values; false: as
-               they are done
-    :on-error  :throw, the default: the first exception ends all calls, as in skein.virtual's
-               `wmap`; :collect: each result is {:value x} or {:error exception}
-    :close?    true, the default: `to` is closed at the end, with the exception if there was
-               one
+  - n  a number from 1 to 2147483647, or a map of options:
+    - :n         the number
+    - :ordered?  true, the default: results come in the order of their values; false: as
+                 they are done
+    - :on-error  :throw, the default: the first exception ends all calls, as in skein.virtual's
+                 `wmap`; :collect: each result is {:value x} or {:error exception}
+    - :close?    true, the default: `to` is closed at the end, with the exception if there was
+                 one
 
   A nil result is left out. If `from` was closed with a cause, the window ends with that cause
   after the results. If `to` is closed, the next put fails; then no value is taken, and calls

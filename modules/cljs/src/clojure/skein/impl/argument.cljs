@@ -2,6 +2,7 @@
 (ns skein.impl.argument
   "Checks of what callers pass: each returns its argument, or throws an exception that says
   what is wanted."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.rt.port :as port]))

@@ -2,6 +2,7 @@
 (ns skein.impl.cljs
   "The compiler of go blocks for ClojureScript: a block becomes a generator of JavaScript, in
   three passes. Used by the macros of skein.async when ClojureScript expands them."
+  {:no-doc true}
   (:require
    [skein.impl.cljs.emit :as emit]
    [skein.impl.cljs.expand :as expand]))

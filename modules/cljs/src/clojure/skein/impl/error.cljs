@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.error
   "How Skein reports what a caller did wrong: exceptions that are data. As on the JVM, each has
-  a keyword of namespace `skein` under :skein/error; doc/errors.md says what each means.")
+  a keyword of namespace `skein` under :skein/error; doc/errors.md says what each means."
+  {:no-doc true})
 
 (defn preview
   "Returns `value` in at most 80 characters, for a message."

@@ -2,6 +2,7 @@
 (ns skein.impl.operations
   "Operations on channels, for skein.async, where they are documented, and for the blocks behind
   it. In a block the compiler replaces calls of `<!`, `>!` and `alts!`."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.rt.alts :as alts]

@@ -5,6 +5,7 @@
   First each operation is tried, in random order. If none is ready they all wait, each by an
   arm. Nothing else runs meanwhile, so that none becomes ready between the two passes. The
   first arm that is delivered completes the choice; the others are dead waiters from then on."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.rt.port :as port]))

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.buffers
   "The buffers that are never full, and what else may be one. What a channel asks of a buffer is in
-  `skein.rt.channel`.")
+  `skein.rt.channel`."
+  {:no-doc true})
 
 (deftype Dropping [ring]
   Object

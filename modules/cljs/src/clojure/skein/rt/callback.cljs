@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.callback
   "A waiter that calls a function with the outcome, from the run queue."
+  {:no-doc true}
   (:require
    [skein.rt.scheduler :as scheduler]))
 

@@ -32,6 +32,7 @@
       live ones by more than 64.
   C3. The ring of waiters is empty unless there is a first waiter, which is in a field. Most channels
       never have a second waiter, and need no ring."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.rt.ring :as ring]))

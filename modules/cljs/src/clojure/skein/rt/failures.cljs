@@ -2,6 +2,7 @@
 (ns skein.rt.failures
   "Exceptions that are kept for who asks with `<?`. One that nobody has asked for is reported when
   the port that keeps it is garbage."
+  {:no-doc true}
   (:require
    [skein.rt.scheduler :as scheduler]))
 

@@ -5,6 +5,7 @@
 
   The compiler emits, for a park, `take(frame, port) ? frame.v : yield`. A frame that parks is
   delivered once, is run by the scheduler, and gets the value as that of its yield."
+  {:no-doc true}
   (:refer-clojure :exclude [take])
   (:require
    [skein.rt.channel :as channel]

@@ -2,6 +2,7 @@
 (ns skein.rt.interop
   "Ports as what JavaScript has: promises, abort signals, async iterators; and the exceptions of
   ports. The other direction is in `skein.rt.port`."
+  {:no-doc true}
   (:require
    [skein.rt.callback :as callback]
    [skein.rt.channel :refer [Channel]]

@@ -7,6 +7,7 @@
   * an AbortSignal: a channel that gives its reason for ever
   * an async iterable: its values, each asked for when somebody takes
   * a port of another library, if one has told how to use it by `other-port`"
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.rt.buffers :as buffers]

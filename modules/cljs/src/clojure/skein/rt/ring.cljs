@@ -2,7 +2,8 @@
 (ns skein.rt.ring
   "A first-in first-out queue in an array that grows. As the buffer of a channel it is meant to hold
   `cap` values; a transducer may exceed that. What a channel asks of a buffer is in
-  `skein.rt.channel`.")
+  `skein.rt.channel`."
+  {:no-doc true})
 
 ;; Rare steps are in functions that Closure does not inline, here and in channels and ports. V8 inlines only
 ;; small functions, and a park should become one piece of machine code.

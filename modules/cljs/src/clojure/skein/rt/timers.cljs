@@ -6,6 +6,7 @@
   T1. The time of a moment is no smaller than that of its parent, at (index - 1) / 2.
   T2. A timer is set if and only if the heap has moments; else it would keep a process alive.
   T3. A moment is in the heap, and in `moments`, if and only if one of its timeouts is live."
+  {:no-doc true}
   (:require
    [skein.impl.error :as error]
    [skein.rt.channel :as channel]

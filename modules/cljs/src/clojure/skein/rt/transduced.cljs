@@ -2,6 +2,7 @@
 (ns skein.rt.transduced
   "A buffer that values reach through a transducer. What a channel asks of a buffer is in
   `skein.rt.channel`."
+  {:no-doc true}
   (:require
    [skein.rt.channel :as channel]
    [skein.rt.scheduler :as scheduler]))

@@ -138,8 +138,9 @@
   "Returns a source of the lines of files, as strings, like `line-seq`. A line ends with line feed, carriage return or both, which
   are not part of the string. A byte order mark stays in the first line.
 
-  paths    string, File, Path or what skein.fold.input returns, or a collection of these
-  options  :charset  name or java.nio.charset.Charset, an extension of ASCII; by default UTF-8
+  - paths    string, File, Path or what skein.fold.input returns, or a collection of these
+  - options:
+    - :charset  name or java.nio.charset.Charset, an extension of ASCII; by default UTF-8
 
       (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
@@ -151,11 +152,12 @@
 (defn records
   "Returns a source of the records of files. Each record ends with `delimiter`, which is left out.
 
-  paths      as for `lines`
-  delimiter  character, string or byte array. Its end must not equal its beginning, as in \"aba\". Its first byte must not
-             occur inside other characters of the charset, as | does in Shift_JIS
-  options    :charset  as for `lines`
-             :as       :string, the default, or :bytes for byte arrays"
+  - paths      as for `lines`
+  - delimiter  character, string or byte array. Its end must not equal its beginning, as in \"aba\". Its first byte must not
+               occur inside other characters of the charset, as | does in Shift_JIS
+  - options:
+    - :charset  as for `lines`
+    - :as       :string, the default, or :bytes for byte arrays"
   ([paths delimiter] (records nil paths delimiter))
   ([options paths delimiter]
    (let [{:keys [charset as] :or {charset StandardCharsets/UTF_8}} (check/options "records" options record-options)
@@ -168,8 +170,9 @@
 (defn slices
   "Returns a source of parts of files. Each element is a skein.fold.spi.Slice: some complete lines in a buffer.
 
-  paths    as for `lines`
-  options  :delimiter  the end of a line, as for `records`; by default line feed
+  - paths    as for `lines`
+  - options:
+    - :delimiter  the end of a line, as for `records`; by default line feed
 
   A slice has fields bytes, from, to, position and file, the number of its file in `paths`. `.copy` and `.text` copy it. Its
   buffer is reused when the step that got it has returned. The length of a slice depends on how long the step takes, and on

@@ -57,8 +57,8 @@
   "Returns a source of `size` elements. (element-at i) returns the element at i. Throws :skein/bad-number and
   :skein/not-a-function.
 
-  size        int >= 0
-  element-at  function of an int from 0 to size - 1; called by several threads
+  - size        int >= 0
+  - element-at  function of an int from 0 to size - 1; called by several threads
 
       (skein.fold/fold + (indexed 4 #(* 10 %)))
       ;=> 60"
@@ -83,7 +83,7 @@
 (defn reading
   "Returns a source whose elements are the results of calls of `read-next!`, until it returns nil. Throws :skein/not-a-function.
 
-  read-next!  function of no argument; called by one thread at a time, not always the same
+  - read-next!  function of no argument; called by one thread at a time, not always the same
 
   Use it for a java.sql.ResultSet, a Reader's lines or a queue. The elements are read serially, up to 4096 ahead for each thread.
   The steps on them run in parallel, also while read-next! waits. When the fold has ended, a thread that is still in read-next!

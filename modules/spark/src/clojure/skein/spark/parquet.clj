@@ -89,9 +89,10 @@
 (defn rows
   "Returns the source of the rows of Parquet files, in the order in which Spark reads them: large files first.
 
-  paths  string, or a collection of such: a file, a folder of files, or a pattern. Folders such as day=1 are columns
-  opts   :columns  names of the columns to read; the fewer, the faster; default all
-         :as       :maps, the default, from keywords to values; or :vectors of values, in the order of :columns
+  - paths  string, or a collection of such: a file, a folder of files, or a pattern. Folders such as day=1 are columns
+  - opts:
+    - :columns  names of the columns to read; the fewer, the faster; default all
+    - :as       :maps, the default, from keywords to values; or :vectors of values, in the order of :columns
 
   Values are java.time's days and instants, vectors for arrays, maps for maps and structs. Throws :skein/file-missing,
   :skein/file-unreadable, :skein/bad-option, and :skein/no-spark when the namespace is loaded without spark-sql."

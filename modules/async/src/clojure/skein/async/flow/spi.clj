@@ -15,9 +15,11 @@
   wait it also waits, with priority, for its control channel. That channel carries commands:
   maps with ::flow/to, a process's id or ::flow/all, and ::flow/command:
 
-  ::flow/resume  be :running        ::flow/stop  release everything and end
-  ::flow/pause   be :paused         ::flow/ping  put a map with at least ::flow/pid and
-                                                 ::flow/status on the channel ::flow/reply
+  - ::flow/resume  be :running
+  - ::flow/pause   be :paused
+  - ::flow/stop    release everything and end
+  - ::flow/ping    put a map with at least ::flow/pid and ::flow/status on the channel
+                   ::flow/reply
 
   The process puts errors on the error channel and continues. It closes none of the channels
   that it was given."
@@ -27,12 +29,12 @@
   (start [launcher context]
     "Starts a process. `context` is a map:
 
-    :pid       the process's id
-    :args      {param value}, from the flow's definition
-    :ins       {id channel}, with ::flow/control; ::flow/signals carries [signal-id message]
-    :outs      {id channel-or-nil}, nil where nothing is connected, with ::flow/error and
-               ::flow/report
-    :resolver  a Resolver"))
+    - :pid       the process's id
+    - :args      {param value}, from the flow's definition
+    - :ins       {id channel}, with ::flow/control; ::flow/signals carries [signal-id message]
+    - :outs      {id channel-or-nil}, nil where nothing is connected, with ::flow/error and
+                 ::flow/report
+    - :resolver  a Resolver"))
 
 (defprotocol-once Resolver
   "Finds what a process may need besides its own channels."

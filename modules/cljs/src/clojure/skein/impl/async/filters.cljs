@@ -2,6 +2,7 @@
 (ns skein.impl.async.filters
   "The ports and blocks behind the filters that core.async has deprecated, such as `map<`. Each
   is documented in skein.async."
+  {:no-doc true}
   (:require-macros
    [skein.async :refer [go]])
   (:require

@@ -2,6 +2,7 @@
 (ns skein.impl.async.hubs
   "The blocks behind `mult`, `mix` and `pub` of skein.async, which documents them. What a hub
   knows of its channels is in a volatile, which the block reads."
+  {:no-doc true}
   (:require-macros
    [skein.async :refer [go]])
   (:require

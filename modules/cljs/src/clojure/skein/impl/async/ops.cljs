@@ -4,6 +4,7 @@
   Each is documented where it is public, in skein.async.
 
   A block that ends, whatever the reason, closes what it was to close: hence the `finally`s."
+  {:no-doc true}
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require-macros
    [skein.async :refer [go]])

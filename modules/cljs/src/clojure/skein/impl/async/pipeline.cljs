@@ -6,6 +6,7 @@
 
   An item is the channel of one value's results. It stands in `items` while work on it goes on,
   and that channel's size bounds how many there are at a time."
+  {:no-doc true}
   (:require-macros
    [skein.async :refer [go]])
   (:require

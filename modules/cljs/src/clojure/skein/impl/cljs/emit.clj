@@ -7,6 +7,7 @@
   `make` returns `function*(frame,local,..){body}`. V8 spends 2 us on a generator function that
   is made anew, for its prototype and hidden class. So it is made once a site, kept under the
   site's name in the namespace's object, and gets the locals around the block as arguments."
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.cljs.lift :as lift])

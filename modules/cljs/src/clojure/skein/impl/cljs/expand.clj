@@ -5,6 +5,7 @@
   The result has special forms only. A call of a parking operation has become a park,
   `(::park f arg ...)`, where `f` is the function of the runtime that takes a frame and the
   arguments. Blocks inside the block are compiled by their own macro and left as they are."
+  {:no-doc true}
   (:require
    [cljs.analyzer :as ana]
    [skein.impl.cljs.ops :as ops]

@@ -11,6 +11,7 @@
       :return    the value of the block
       :effect    nowhere
       a symbol   a local, declared before, to which it is assigned"
+  {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.cljs.expand :as expand])

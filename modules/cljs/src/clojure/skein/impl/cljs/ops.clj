@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.cljs.ops
   "What parks in a block, and what is a block. Names in ClojureScript have no metadata that a
-  macro could always see, so that there is a table.")
+  macro could always see, so that there is a table."
+  {:no-doc true})
 
 (set! *warn-on-reflection* true)
 
