@@ -56,7 +56,7 @@
             :let [{:keys [code out err]} (apply run "wf" arguments)]]
       (is (= 0 code))
       (is (= expected out))
-      (is (re-matches #"preset wf2: [^\n]*\n[\d,]+ lines: [\d,]+ counted, [\d,]+ ignored, [\d,]+ malformed; [\d,]+ bytes read in [\d.]+ s, [\d.,]+ MB/s\n" err)))))
+      (is (re-matches #"preset wf2: [^\n]*\n[\d,]+ lines: [\d,]+ counted, [\d,]+ ignored, [\d,]+ malformed; [\d,]+ bytes read in [\d.]+ s, [\d.]+ [KMGB]+/s\n" err)))))
 
 (deftest wf-names-every-unreadable-file
   (let [path (sample-file)
@@ -226,6 +226,9 @@
            ["wf" "x" "--format-of" "nginx" "--log-format" "%h %s"]
            "skein wf: --log-format says what the lines look like, so it can't be combined with --format-of (see: skein wf --help)"
            ["wf" "--spark" "x"] (str "skein wf: --spark needs a master, such as spark://host:7077, local[4] or yarn, not \"x\" (see: skein wf --help)")
+           ["wf" "--where" "bytes>1000" "--by" "url" "examples/shop.log"]
+           (str "skein wf: --where must be FIELD=REGEX or FIELD!=REGEX, not \"bytes>1000\"; numbers have --larger, --slower and --status,"
+                " times --from and --to (see: skein wf --help)")
            ["wf" "--larger" "1X" "--by" "url" "examples/shop.log"]
            "skein wf: \"1X\" is no size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G, up to 1024T"
            ["wf" ""] "skein wf: There is no file \"\". Check the spelling, and the folder in which the program runs."

@@ -12,6 +12,7 @@
   name is by then; so one that grows, or is rotated and compressed, is counted from where the last run has stopped."
   (:require
    [clojure.edn :as edn]
+   [clojure.string :as str]
    [skein.fold.input :as input]
    [skein.impl.error :as error]
    [skein.wf.driver :as driver]
@@ -84,7 +85,7 @@
       (error/fail! :skein/bad-option
                    (str name " has grown since it was counted, and in a W3C log an earlier line names the fields; count such a log when it no longer grows")
                    {:path name}))
-    (doseq [[part words] {:tallies "other tallies", :where "other conditions", :approx "another --approx", :anonymize? "another --anonymize"}
+    (doseq [[part words] {:tallies (str "other tallies (" (str/join ", " (map #(str/join "+" (:by %)) (:tallies saved))) ")"), :where "other conditions", :approx "another --approx", :anonymize? "another --anonymize"}
             :when (not= (part asked) (part saved))]
       (error/fail! :skein/bad-option
                    (str path " was saved with " words ", so what is counted now can't be added to it; give the options that it was saved with")

@@ -114,12 +114,12 @@
       (bad-size! text))))
 
 (defn speed
-  "Returns the speed at which `n` bytes were read in `elapsed-ns` nanoseconds, in units of 1000 as makers of disks use them.
+  "Returns the speed at which `n` bytes were read in `elapsed-ns` nanoseconds.
 
-      [(speed 90000 450000000) (speed 2147483648 1000000000)]
-      ;=> [\"0.2 MB/s\" \"2,147.5 MB/s\"]"
+      [(speed 90000 500000000) (speed 2147483648 1000000000)]
+      ;=> [\"175.8 KB/s\" \"2.0 GB/s\"]"
   [n elapsed-ns]
-  (str (tenths (* 1000 (long n)) (max 1 (long elapsed-ns))) " MB/s"))
+  (str (size (long (/ (* 1e9 (double n)) (max 1.0 (double elapsed-ns))))) "/s"))
 
 (defn duration
   "Returns `micros` microseconds in a fitting unit.

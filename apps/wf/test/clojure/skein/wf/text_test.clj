@@ -46,7 +46,7 @@
   (is (= (text/text result false) (str/replace (text/text result true) #"\u001B\[\d*m" ""))))
 
 (deftest notes-are-a-line-each
-  (is (= "1,234 lines: 1,200 counted, 30 filtered, 4 malformed; 100,000 bytes read in 0.050 s, 2.0 MB/s" (text/summary result)))
+  (is (= "1,234 lines: 1,200 counted, 30 filtered, 4 malformed; 100,000 bytes read in 0.050 s, 1.9 MB/s" (text/summary result)))
   (is (= "4 malformed lines, by the field at which they depart from the format: time 3, empty 1 (--malformed FILE writes them)"
          (text/malformed-note result)))
   (is (nil? (text/malformed-note (assoc result :malformed 0))))

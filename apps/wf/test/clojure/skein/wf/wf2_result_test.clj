@@ -51,5 +51,5 @@
       (is (str/includes? json part) part))))
 
 (deftest summary-is-one-line
-  (is (= "1,234,567 lines: 1,234,544 counted, 22 ignored, 1 malformed; 1,073,741,824 bytes read in 0.500 s, 2,147.5 MB/s"
+  (is (= "1,234,567 lines: 1,234,544 counted, 22 ignored, 1 malformed; 1,073,741,824 bytes read in 0.500 s, 2.0 GB/s"
          (text/summary (wf2/result report)))))
