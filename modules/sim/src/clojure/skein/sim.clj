@@ -199,7 +199,7 @@
   ([options body site] (check* options body site (System/getenv "SKEIN_SIM")))
   ([options body site token]
    (let [options (options/checked options)]
-     (if token
+     (if (seq token) ; a variable set to nothing is none
        (replayed token options body site)
        (let [options (update options :seed #(or % (rand-int Integer/MAX_VALUE)))
              body (runs/bound options body)
