@@ -192,7 +192,8 @@
   (when-not (Runner/inBlock)
     (throw (AssertionError.
              (str "Assert failed: " op " used not in (go ...) block\nnil\n"
-                  op " parks a block, but no go or async block runs here. On a thread, such as a REPL's, use " op (last op) (when (= "alts!" op) ", or alt!! for alt!") "."
+                  op " parks a block, but no go or async block runs here. On a thread, such as a REPL's, use "
+                  op (last op) (when (= "alts!" op) ", or alt!! for alt!") "."
                   " A lazy sequence must be realized in the block: use mapv or doall.")))))
 
 (defn <!

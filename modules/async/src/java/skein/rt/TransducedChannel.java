@@ -29,7 +29,9 @@ public class TransducedChannel extends Channel {
 
         @Override
         public Object invoke(Object buffer, Object value) {
-            if (value == null) throw new AssertionError("Assert failed: (not (nil? itm))");
+            if (value == null)
+                throw new AssertionError("Assert failed: a channel's transducer made nil, which no channel can hold;"
+                        + " use keep instead of map, or (remove nil?)\n(not (nil? itm))");
             ((Buffer) buffer).add(value);
             return buffer;
         }
