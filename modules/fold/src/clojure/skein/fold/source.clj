@@ -18,6 +18,7 @@
    (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
    (java.util.function LongFunction)
    (java.util.stream BaseStream)
+   (skein.base Internals)
    (skein.fold.memory Items Spans)
    (skein.fold.spi Feed Span)))
 
@@ -100,10 +101,27 @@
         after (.next r)]
     (Spans/ofRange start (if after (- (long (.first after)) start) 1) (.count r))))
 
+(defn- long-range-span
+  "Returns a span of the longs of a range that is too long for a LongRange. Returns nil if it has numbers of other kinds, or more
+  than a long can count."
+  [^Range r]
+  (let [[start end step :as all] (mapv #(Internals/closedOver r %) ["start" "end" "step"])]
+    (when (every? #(instance? Long %) all)
+      ;; Unsigned, since the two ends may be further apart than the greatest long.
+      (let [length (if (pos? (long step)) (unchecked-subtract (long end) (long start)) (unchecked-subtract (long start) (long end)))
+            size (unchecked-inc (Long/divideUnsigned (unchecked-dec length) (Math/abs (long step))))]
+        (when (pos? size) (Spans/ofRange start step size))))))
+
 (defn- subvec-span [^APersistentVector$SubVector v]
   (if (instance? PersistentVector (.v v))
     (Spans/ofVector (.v v) (.start v) (.end v))
     (indexed (count v) #(nth v %))))
+
+(defn- text-span [^CharSequence text]
+  (Spans/ofIndexed (.length text) (reify LongFunction (apply [_ i] (.charAt text (unchecked-int i))))))
+
+(defn- list-span [^List items]
+  (Spans/ofIndexed (.size items) (reify LongFunction (apply [_ i] (.get items (unchecked-int i))))))
 
 (defn- stream-feed [^BaseStream stream]
   (Items. (.iterator stream) stream))
@@ -121,11 +139,11 @@
     Span coll
     Feed coll
     IPersistentVector (indexed (count coll) #(nth coll %))
-    CharSequence (Spans/ofText coll)
-    Range (or (Spans/ofRange ^Range coll) (Items/ofSeq coll))
+    CharSequence (text-span coll)
+    Range (or (long-range-span coll) (Items/ofSeq coll))
     ISeq (Items/ofSeq coll)
     LazySeq (Items/ofSeq coll)
-    RandomAccess (Spans/ofList ^List coll)
+    RandomAccess (list-span coll)
     BaseStream (stream-feed coll)
     Iterable (Items. (.iterator ^Iterable coll) nil)
     Iterator (Items. coll nil)

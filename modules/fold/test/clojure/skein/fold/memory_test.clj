@@ -10,6 +10,7 @@
    [skein.fold.primitive :as primitive]
    [skein.fold.source :as source])
   (:import
+   (clojure.lang ArrayChunk)
    (java.lang.ref WeakReference)
    (java.util ArrayList Collection)
    (java.util.concurrent ConcurrentHashMap)
@@ -52,7 +53,9 @@
     :list (Items/ofSeq (apply list xs))
     :lazy (Items/ofSeq (map identity xs))
     :chunked (Items/ofSeq (seq xs))
-    :cons (Items/ofSeq (reduce #(cons %2 %1) (lazy-seq nil) (reverse xs)))))
+    :cons (Items/ofSeq (reduce #(cons %2 %1) (lazy-seq nil) (reverse xs)))
+    :mixed (let [[a b c] (partition-all (inc (quot (count xs) 3)) xs)]
+             (Items/ofSeq (reduce #(cons %2 %1) (chunk-cons (ArrayChunk. (to-array b)) (apply list c)) (reverse a))))))
 
 (defn- read-all
   "The elements of `items`, read by `sizes`: a positive one by next, a negative one by reduce."
@@ -68,14 +71,14 @@
 (deftest items-are-read-once-in-order-by-blocks-of-any-size
   (let [result (check/quick-check
                  400
-                 (prop/for-all [kind (gen/elements [:iterator :list :lazy :chunked :cons])
+                 (prop/for-all [kind (gen/elements [:iterator :list :lazy :chunked :cons :mixed])
                                 xs (gen/vector gen/small-integer 0 120)
                                 sizes (gen/not-empty (gen/vector (gen/one-of [(gen/choose 1 50) (gen/choose -50 -1)]) 1 5))]
                    (= [xs (count xs)] (read-all (items-of kind xs) sizes))))]
     (is (:pass? result) (pr-str (:smallest (:shrunk result))))))
 
 (deftest a-reduction-of-items-stops-on-request
-  (doseq [kind [:iterator :list :lazy :chunked :cons]
+  (doseq [kind [:iterator :list :lazy :chunked :cons :mixed]
           :let [items (items-of kind (vec (range 100)))
                 stop (fn [acc x] (if (= 40 x) (reduced (conj acc x)) (conj acc x)))]]
     (is (= (range 41) @(.reduce items stop [] 1000)) kind)

@@ -218,7 +218,7 @@ final class FeedRun extends Run {
         private int blockSize() {
             long n = pace.next(Long.MAX_VALUE);
             if (!pace.isFixed())
-                n = Math.max(n, (long) (COMBINE_SHARE * combineNanos() / Math.max(1, pace.nanosPerUnit())));
+                n = Math.max(n, (long) (COMBINE_SHARE * combineNanos / Math.max(1, pace.nanosPerUnit())));
             return Math.clamp(n, 1, feed.maxBlock());
         }
 

@@ -48,7 +48,7 @@ abstract class Run {
     private volatile int helperCount; // how many helpers there are, to be read without the lock
     private volatile boolean failed; // written under lock; all parts are dropped
     private volatile boolean over; // no more helpers are wanted
-    private volatile long combineNanos; // how long the last combination took
+    volatile long combineNanos; // how long the last combination took
 
     Run(Fold fold, Part root) {
         this.fold = fold;
@@ -376,9 +376,5 @@ abstract class Run {
         Object combined = fold.combine.invoke(left, right);
         combineNanos = System.nanoTime() - start;
         return combined;
-    }
-
-    final long combineNanos() {
-        return combineNanos;
     }
 }

@@ -295,11 +295,11 @@ final class Start {
     /** Turns the rest into a run with helpers, if that is worthwhile. */
     private void share() {
         int front = fold.firstInOrder(chain);
-        boolean inOrder = front <= fold.stageCount();
+        boolean inOrder = front <= fold.stages.length;
         boolean byPosition = span != null && !inOrder;
         if (front == 0) {
             sharable = false;
-            String first = fold.stageCount() == 0 ? "the step" : "the first transducer";
+            String first = fold.stages.length == 0 ? "the step" : "the first transducer";
             fold.path("serial", first + " needs its elements in order");
         } else if (byPosition || isSharedAtOnce() || isWorthwhile(front, inOrder)) {
             fold.path(

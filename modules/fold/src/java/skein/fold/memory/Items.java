@@ -5,6 +5,7 @@ import clojure.lang.IChunk;
 import clojure.lang.IChunkedSeq;
 import clojure.lang.IFn;
 import clojure.lang.ISeq;
+import clojure.lang.PersistentList;
 import clojure.lang.RT;
 import clojure.lang.Reduced;
 import clojure.lang.Util;
@@ -51,8 +52,13 @@ public final class Items implements Feed {
         return rest;
     }
 
-    /** Reads up to {@code n} elements into a batch from which others may take. Returns those that are left, or null. */
+    /** Reads up to {@code n} elements, into a batch from which others may take if they don't exist yet. Returns those that are left, or null. */
     private Span read(int n) {
+        Span cells = iterator instanceof SeqIterator seq ? seq.cells(n) : null;
+        if (cells != null) {
+            taken += cells.size();
+            return cells;
+        }
         Batch batch = new Batch(n);
         reading = batch;
         try {
@@ -128,6 +134,17 @@ public final class Items implements Feed {
         }
     }
 
+    /** Elements of a list, whose cells all exist. Finding a cell's successor takes less time than passing its element on in an array. */
+    private record Cells(PersistentList first, long size) implements Span {
+        @Override
+        public Object reduce(IFn step, Object acc, long from, long to) {
+            ISeq cell = first;
+            for (long i = 0; i < to && !(acc instanceof Reduced); i++, cell = cell.next())
+                if (i >= from) acc = step.invoke(acc, cell.first());
+            return acc;
+        }
+    }
+
     /** The elements of a sequence. Unlike clojure.lang.SeqIterator it makes no cell for an element of a chunk. */
     private static final class SeqIterator implements Iterator<Object> {
         private Object rest; // the next seq or, while it is used, the one that begins with this element or chunk
@@ -154,6 +171,17 @@ public final class Items implements Feed {
                 if (chunked.chunkedFirst().count() > 0) chunk = chunked.chunkedFirst();
             }
             return true;
+        }
+
+        /** Returns the next elements, {@code n} at most, if {@link #hasNext} has just found a list, or else null. */
+        Cells cells(int n) {
+            if (chunk != null || !(rest instanceof PersistentList first)) return null;
+            int size = Math.min(n, first.count());
+            ISeq last = first;
+            for (int i = 1; i < size; i++) last = last.next();
+            rest = last;
+            used = true;
+            return new Cells(first, size);
         }
 
         @Override

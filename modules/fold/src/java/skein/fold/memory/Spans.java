@@ -3,14 +3,11 @@ package skein.fold.memory;
 
 import clojure.lang.IFn;
 import clojure.lang.PersistentVector;
-import clojure.lang.Range;
 import clojure.lang.Reduced;
-import java.util.List;
 import java.util.function.LongFunction;
-import skein.base.Internals;
 import skein.fold.spi.Span;
 
-/** Sources with access by index: vectors, arrays, ranges, lists, text. */
+/** Sources with access by index: vectors, arrays, ranges. */
 public final class Spans {
     private Spans() {}
 
@@ -48,32 +45,6 @@ public final class Spans {
     /** Returns the longs {@code start}, {@code start + distance} and so on, {@code size} of them. */
     public static Span ofRange(long start, long distance, long size) {
         return new Numbers("range", new long[] {start, distance}, size, i -> start + i * distance);
-    }
-
-    /**
-     * Returns the longs of a range that is too long for {@code clojure.lang.LongRange}. Returns null if it has numbers of other kinds, or
-     * more than a long can count.
-     */
-    public static Span ofRange(Range range) {
-        if (!(Internals.closedOver(range, "start") instanceof Long start)
-                || !(Internals.closedOver(range, "end") instanceof Long end)
-                || !(Internals.closedOver(range, "step") instanceof Long step)) {
-            return null;
-        }
-        // Unsigned, since the two ends may be further apart than the greatest long.
-        long length = step > 0 ? end - start : start - end;
-        long size = Long.divideUnsigned(length - 1, Math.abs(step)) + 1;
-        return size > 0 ? ofRange(start, step, size) : null;
-    }
-
-    /** Returns the elements of a list with random access. */
-    public static Span ofList(List<?> list) {
-        return ofIndexed(list.size(), i -> list.get((int) i));
-    }
-
-    /** Returns the characters of {@code text}. */
-    public static Span ofText(CharSequence text) {
-        return ofIndexed(text.length(), i -> text.charAt((int) i));
     }
 
     /** Returns the kind of loop for an array whose first object is {@code first}. The loop handles objects of other classes too. */
