@@ -119,6 +119,20 @@
     (dotimes [_ 10] (fold/fold (map f) + + (vec (range 9999))))
     (is (= before (count loops-kept)))))
 
+(deftest a-sample-of-the-elements-chooses-the-loop
+  (doseq [[kind xs] {:boxed-longs (vec (range 12000))
+                     :boxed-doubles (mapv double (range 12000))
+                     :objects (vec (take 12000 (cycle [1 2 :a 3 nil])))}
+          odd-ones [{} {0 :odd} {6001 :odd} {6001 1/2, 6002 nil, 11400 2.5} {4 1N, 7000 7}]
+          to-source [identity object-array]
+          :let [source (to-source (reduce-kv assoc xs odd-ones))
+                xform (comp (filter number?) (filter pos?) (map inc))]]
+    (with-redefs [primitive/worth-compiling 0
+                  primitive/loops (ConcurrentHashMap.)]
+      (is (= (transduce xform + source) (fold/fold {:parallelism 1} xform + + source)) [kind odd-ones])
+      (is (= (transduce xform conj source) (fold/fold xform into conj source)) [kind odd-ones])
+      (is (= #{(if (contains? odd-ones 0) :objects kind)} (set (map first (keys @#'primitive/loops)))) [kind odd-ones]))))
+
 (deftest a-compiled-loop-agrees-with-its-chain
   (with-redefs [primitive/worth-compiling 0]
     (let [xs (vec (range 12000))

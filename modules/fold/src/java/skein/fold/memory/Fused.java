@@ -27,7 +27,7 @@ public final class Fused extends AFn {
 
     private static volatile IFn maker;
 
-    private final IFn[] chain;
+    final IFn[] chain; // what the loop stands for
     private final Loop loop;
     private final Class<?> accType;
 

@@ -4,11 +4,19 @@ package skein.fold.memory;
 import clojure.lang.IFn;
 import clojure.lang.PersistentVector;
 import clojure.lang.Reduced;
+import clojure.lang.Util;
 import java.util.function.LongFunction;
 import skein.fold.spi.Span;
 
 /** Sources with access by index: vectors, arrays, ranges. */
 public final class Spans {
+    /** How many elements tell what kind of loop there is for them. */
+    private static final int SAMPLE = 16;
+    /** A multiplier that takes small numbers to distant ones without a pattern: 2^64 divided by the golden ratio. */
+    private static final long SCATTER = 0x9E3779B97F4A7C15L;
+    /** How many objects a loop for numbers gets at a time: at an object that is no such number it leaves the rest to the chain. */
+    private static final int PIECE = 128;
+
     private Spans() {}
 
     /** Returns a source of {@code size} elements; {@code elementAt} returns the element at an index. */
@@ -47,9 +55,12 @@ public final class Spans {
         return new Numbers("range", new long[] {start, distance}, size, i -> start + i * distance);
     }
 
-    /** Returns the kind of loop for an array whose first object is {@code first}. The loop handles objects of other classes too. */
-    private static String kindOf(Object first) {
-        return first instanceof Long ? "boxed-longs" : first instanceof Double ? "boxed-doubles" : "objects";
+    /** Returns the kind of loop for objects: for numbers if a sample of them are Longs, or Doubles. Such a loop handles others too. */
+    private static String kindOf(long size, LongFunction<?> elementAt) {
+        Class<?> type = Util.classOf(elementAt.apply(0));
+        for (int i = 1; i < SAMPLE; i++)
+            if (Util.classOf(elementAt.apply((i * SCATTER >>> 1) % size)) != type) return "objects";
+        return type == Long.class ? "boxed-longs" : type == Double.class ? "boxed-doubles" : "objects";
     }
 
     /** The elements that {@code elementAt} returns. */
@@ -82,7 +93,7 @@ public final class Spans {
     private record Objects(Object[] array, int start, long size) implements Fused.Fusible {
         @Override
         public String kind() {
-            return kindOf(array[start]);
+            return kindOf(size, i -> array[start + (int) i]);
         }
 
         @Override
@@ -91,11 +102,16 @@ public final class Spans {
         }
 
         static Object reduce(IFn step, Object acc, Object[] array, int from, int to) {
-            Fused fused = step instanceof Fused f ? f : null;
-            for (int i = from; i < to; i++) {
-                if (fused != null && fused.takes(acc)) return fused.reduce(array, acc, i, to);
-                acc = step.invoke(acc, array[i]);
-                if (acc instanceof Reduced) return acc;
+            for (int i = from; i < to && !(acc instanceof Reduced); ) {
+                if (step instanceof Fused fused) {
+                    int end = Math.min(i + PIECE, to);
+                    acc = fused.takes(acc)
+                            ? fused.reduce(array, acc, i, end)
+                            : reduce(fused.chain[0], acc, array, i, end);
+                    i = end;
+                } else {
+                    acc = step.invoke(acc, array[i++]);
+                }
             }
             return acc;
         }
@@ -107,7 +123,7 @@ public final class Spans {
 
         @Override
         public String kind() {
-            return kindOf(vector.nth(start));
+            return kindOf(size, i -> vector.nth(start + (int) i));
         }
 
         @Override
