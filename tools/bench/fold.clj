@@ -1,5 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench fold [--only sums,sources,files,sizes,small,carriers,polluted] [--rounds N] [--figure median|best|busiest]
+;; Groups run in the order given, in one process: polluted,sources,files also measures all sources and files after a hundred other folds.
 (ns bench.fold
   "Folds beside transduce, clojure.core.reducers, java.util.stream and loops by hand, in one process, taking turns."
   (:require
