@@ -52,7 +52,7 @@ public final class Items implements Feed {
         return rest;
     }
 
-    /** Reads up to {@code n} elements, into a batch from which others may take if they don't exist yet. Returns those that are left, or null. */
+    /** Reads up to {@code n} elements. Others may take them while this thread waits. Returns those that are left, or null. */
     private Span read(int n) {
         Span cells = iterator instanceof SeqIterator seq ? seq.cells(n) : null;
         if (cells != null) {
