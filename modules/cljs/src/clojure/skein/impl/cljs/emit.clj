@@ -9,6 +9,7 @@
   site's name in the namespace's object, and gets the locals around the block as arguments."
   {:no-doc true}
   (:require
+   [cljs.analyzer :as ana]
    [clojure.string :as str]
    [skein.impl.cljs.lift :as lift])
   (:import
@@ -22,11 +23,11 @@
     (coll? form) form
     (instance? JSValue form) (let [v (.val ^JSValue form)] (if (map? v) (mapcat identity v) v))))
 
-(defn- used-locals
-  "Returns the locals of `env` whose names occur in `form`, in order."
-  [env form]
+(defn- names-in
+  "Returns the symbols in `form`, each once, in order."
+  [form]
   (->> (tree-seq elements elements form)
-       (filter (fn [x] (and (symbol? x) (contains? (:locals env) x))))
+       (filter symbol?)
        (map (fn [sym] (with-meta sym nil)))
        distinct))
 
@@ -52,14 +53,23 @@
     (elements form) (into [(.getName (class form))] (map (fn [x] (identity-of x rename))) (elements form))
     :else (pr-str form)))
 
+(defn- facts
+  "Returns what the analyzer knows of `sym`, a local or a global, and puts into the code that uses it."
+  [env sym]
+  (let [info (or (get-in env [:locals sym])
+                 (binding [ana/*cljs-warnings* (zipmap (keys ana/*cljs-warnings*) (repeat false))]
+                   (ana/resolve-var env sym)))]
+    (-> (select-keys info [:tag :ret-tag :field :fn-var :variadic? :max-fixed-arity :dynamic :protocol])
+        (assoc :params (mapv count (or (:method-params info) (map :params (:methods info))))
+               :constant (:val (:const-expr info))))))
+
 (defn- site-name
-  "Returns the property that keeps the function of a site. It depends on all that the function
-  depends on: the form, its place, and what the analyzer knows of the locals."
-  [env form locals]
-  (let [facts (fn [sym] (-> (get-in env [:locals sym])
-                            (select-keys [:tag :field :fn-var :variadic? :max-fixed-arity])
-                            (assoc :params (map (comp count :params) (get-in env [:locals sym :methods])))))]
-    (str "skein$" (Integer/toString (bit-and 0x7fffffff (hash (identity-of [form (:line env) (:column env) (mapv facts locals)] (numbered))))
+  "Returns the property that keeps the function of a site. It depends on all that the function depends on: the form,
+  its place, and what the analyzer knows of the names in it. So a definition that is loaded anew never leaves old code
+  behind in a block."
+  [env form names]
+  (let [facts (mapv (fn [sym] [sym (facts env sym)]) names)]
+    (str "skein$" (Integer/toString (bit-and 0x7fffffff (hash (identity-of [form (:line env) (:column env) facts] (numbered))))
                                     36))))
 
 (defn- function-name
@@ -72,12 +82,13 @@
   "Returns the form that makes a frame of the expanded `form` and passes its generator to the
   function `start`, a symbol."
   [env form start]
-  (let [used (used-locals env form)
+  (let [names (names-in form)
+        used (filter (fn [sym] (contains? (:locals env) sym)) names)
         locals (concat (remove (fn [sym] (field? env sym)) used)
                        ;; A field is reached through its object.
                        (when (some (fn [sym] (field? env sym)) used) ['(js* "self__")]))
         holes (str/join (repeat (count locals) ",~{}"))
-        site (str (munge (name (get-in env [:ns :name]))) "." (site-name env form used))]
+        site (str (munge (name (get-in env [:ns :name]))) "." (site-name env form names))]
     (list start
           (list* 'js* (str "(" site "||(" site "=~{}()))(~{}" holes ")")
                  (list 'fn* []
