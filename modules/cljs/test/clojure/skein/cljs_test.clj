@@ -68,6 +68,12 @@
 
 (deftest the-tests-pass-in-a-browser
   (if (build/browser)
+    (let [output (build/run-in-browser (build/compile! tests 'skein.cljs.runner :none :target nil))]
+      (is (passed? output) output))
+    (skip "headless Chromium")))
+
+(deftest the-tests-pass-in-a-browser-optimized
+  (if (build/browser)
     (let [output (build/run-in-browser @optimized)]
       (is (passed? output) output))
     (skip "headless Chromium")))

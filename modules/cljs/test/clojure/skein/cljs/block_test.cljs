@@ -2,6 +2,8 @@
 (ns skein.cljs.block-test
   "The compiler of blocks: each form that parks has the value that it has without parks, whether
   values are ready or late."
+  (:require-macros
+   [skein.cljs.testing :refer [defblock repeated]])
   (:require
    [cljs.test :refer-macros [deftest is async]]
    [skein.async :as a :refer [<! alts! chan go]]))
@@ -86,3 +88,8 @@
     (go (doseq [[name expected port] @checks]
           (is (= expected (<! port)) name))
         (done))))
+
+(defblock two-thousand-parks-in-a-row-run
+  (let [c (a/to-chan! (range 2000))
+        last-value (repeated 2000 (<! c))]
+    (is (= 1999 last-value))))

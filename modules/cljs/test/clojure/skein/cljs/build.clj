@@ -22,16 +22,20 @@
 
 (defn compile!
   "Compiles the namespace `main` in `source`, a folder or several, with :optimizations `level`. Returns the
-  path of the program. More options of the compiler are in `options`."
+  path of the program. More options of the compiler are in `options`. Without optimizations it is a program for Node;
+  :target nil makes one for a page."
   [source main level & {:as options}]
-  (let [name (str main "-" (clojure.core/name level))
+  (let [page? (and (= :none level) (nil? (:target options :nodejs)))
+        name (str main "-" (clojure.core/name level) (when page? "-page"))
         out (:output-to options (folder (str name ".js")))]
     (build/build (apply build/inputs (if (string? source) [source] source)) (merge {:main main
                                                                                     :optimizations level
                                                                                     :output-to (str out)
                                                                                     :output-dir (str (folder name))
                                                                                     :closure-warnings {:check-useless-code :off}} ; random forms have some
-                                                                              (when (= :none level) {:target :nodejs})
+                                                                              (cond
+                                                                                page? {:asset-path (str "/" (folder name))}
+                                                                                (= :none level) {:target :nodejs})
                                                                               options))
     (str out)))
 
@@ -54,7 +58,9 @@
   []
   (program "chromium-headless-shell" "chrome-headless-shell"))
 
-(defn- kill! [^Process process]
+(defn- kill!
+  "Ends `process` and those that it has started."
+  [^Process process]
   (run! (fn [^java.lang.ProcessHandle h] (.destroyForcibly h)) (iterator-seq (.iterator (.descendants process))))
   (.destroyForcibly process))
 
@@ -80,10 +86,12 @@
     (run (vec (concat [(node)] (filter option? args) [path] (remove option? args))))))
 
 (defn- serve
-  "Returns a running server of a page with the program at `path`, which delivers to the promise
-  `result` what the program posts."
+  "Returns a running server of a page with the program at `path` and of the files that it loads. It delivers to the
+  promise `result` what the program posts."
   ^HttpServer [path result]
   (let [page "<!doctype html><meta charset=utf-8><pre></pre><script src=program.js></script>"
+        bytes-of (fn [path] (let [file (io/file path)]
+                              (if (.isFile file) (Files/readAllBytes (.toPath file)) (byte-array 0))))
         answer (fn [^HttpExchange exchange ^bytes body]
                  (.sendResponseHeaders exchange 200 (if (zero? (alength body)) -1 (alength body)))
                  (with-open [out (.getResponseBody exchange)] (.write out body)))]
@@ -92,28 +100,34 @@
                             (handle [_ exchange]
                               (case (.getPath (.getRequestURI exchange))
                                 "/" (answer exchange (.getBytes page))
-                                "/program.js" (answer exchange (Files/readAllBytes (.toPath (io/file path))))
+                                "/program.js" (answer exchange (bytes-of path))
                                 "/result" (do (deliver result (slurp (.getRequestBody exchange)))
                                               (answer exchange (byte-array 0)))
-                                (answer exchange (byte-array 0))))))
+                                (answer exchange (bytes-of (subs (.getPath (.getRequestURI exchange)) 1)))))))
       .start)))
+
+(defn- start-browser
+  "Returns the process of a browser that opens the page `url`. Its output is merged."
+  ^Process [url]
+  (let [profile (str (Files/createTempDirectory "skein-cljs" (make-array java.nio.file.attribute.FileAttribute 0)))
+        command [(browser) "--headless" "--no-sandbox" "--disable-gpu" "--remote-debugging-port=0"
+                 (str "--user-data-dir=" profile) url]]
+    (-> (ProcessBuilder. ^java.util.List command) (.redirectErrorStream true) .start)))
 
 (defn run-in-browser
   "Runs the program at `path` in a page; returns what it posts to /result at its end."
   [path]
   (let [result (promise)
         server (serve path result)
-        log (File/createTempFile "skein-cljs" ".txt")
-        profile (str (Files/createTempDirectory "skein-cljs" (make-array java.nio.file.attribute.FileAttribute 0)))
-        command [(browser) "--headless" "--no-sandbox" "--disable-gpu" "--remote-debugging-port=0"
-                 (str "--user-data-dir=" profile) (str "http://127.0.0.1:" (.getPort (.getAddress server)) "/")]
-        process (-> (ProcessBuilder. ^java.util.List command) (.redirectErrorStream true) (.redirectOutput log) .start)]
+        process (start-browser (str "http://127.0.0.1:" (.getPort (.getAddress server)) "/"))
+        log (future (slurp (.getInputStream process)))]
     (try
-      (deref result (* 1000 (long deadline-s)) (str "The page posted no result in " deadline-s " s.\n" (slurp log)))
+      (or (deref result (* 1000 (long deadline-s)) nil)
+          (do (kill! process)
+              (str "The page posted no result in " deadline-s " s.\n" @log)))
       (finally
         (kill! process)
-        (.stop server 0)
-        (.delete log)))))
+        (.stop server 0)))))
 
 (defn counts
   "Returns the counts of the tests that printed `output`, {:test :pass :fail :error}, or nil if they

@@ -14,3 +14,8 @@
                                  (catch :default e# (cljs.test/do-report {:type :error :message nil :expected nil :actual e#})))
                             nil)
                           (fn [~'_] (done#))))))
+
+(defmacro repeated
+  "The form `form`, `n` times in a row."
+  [n form]
+  `(do ~@(repeat n form)))
