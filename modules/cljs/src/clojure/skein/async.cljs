@@ -344,7 +344,7 @@
         (vreset! inputs (merge-with cljs.core/merge @inputs state-map))
         (changed))
       (solo-mode* [_ new-mode]
-        (assert (#{:mute :pause} new-mode) "mode must be one of: #{:pause :mute}")
+        (assert (or (= :mute new-mode) (= :pause new-mode)) "mode must be one of: #{:pause :mute}")
         (vreset! mode new-mode)
         (changed)))))
 
@@ -400,7 +400,7 @@
      (hubs/publish ch topic-fn
                    (fn source [topic] (some-> (get @mults topic) muxch*))
                    (fn closed [topic] (vswap! mults dissoc topic))
-                   (fn end [] (let [all (vals @mults)] (vreset! mults nil) (run! (comp close! muxch*) all))))
+                   (fn end [] (let [all (vals @mults)] (vreset! mults nil) (run! (fn [m] (close! (muxch* m))) all))))
      (reify
        Mux
        (muxch* [_] ch)

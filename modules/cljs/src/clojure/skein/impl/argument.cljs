@@ -3,6 +3,8 @@
   "Checks of what callers pass: each returns its argument, or throws an exception that says
   what is wanted."
   {:no-doc true}
+  (:require-macros
+   [skein.impl.cljs.error :refer [fail!]])
   (:require
    [skein.impl.error :as error]
    [skein.rt.port :as port]))
@@ -23,6 +25,6 @@
   "Returns `value`, which must be callable. Throws :skein/not-a-function."
   [value]
   (when-not (ifn? value)
-    (error/fail! :skein/not-a-function (str "A function is wanted here, but this is " (error/preview value) ".")
-                 {:value (error/preview value)}))
+    (fail! :skein/not-a-function (str "A function is wanted here, but this is " (error/preview value) ".")
+      {:value (error/preview value)}))
   value)

@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.error
   "How Skein reports what a caller did wrong: exceptions that are data. As on the JVM, each has
-  a keyword of namespace `skein` under :skein/error; doc/errors.md says what each means."
+  a keyword of namespace `skein` under :skein/error; doc/errors.md says what each means. They are
+  thrown by the macro fail! of skein.impl.cljs.error."
   {:no-doc true})
 
 (defn preview
@@ -12,9 +13,14 @@
       (if (<= (count text) 80) text (str (subs text 0 79) "…")))
     ""))
 
-(defn fail!
+(defn throw!
   "Throws an ex-info with `message` and the map `data`, with the keyword `error` under :skein/error."
   [error message data]
-  (throw (if ^boolean goog.DEBUG
-           (ex-info message (-assoc data :skein/error error)) ; assoc itself is much larger
-           (ex-info (.-fqn error) {:skein/error error}))))
+  (throw (ex-info message (-assoc data :skein/error error)))) ; assoc itself is much larger
+
+(defn throw-name!
+  "Throws an ex-info with the keyword :skein/`name` as its message and under :skein/error. The keyword is made here,
+  because one that stands in the code takes 50 bytes."
+  [name]
+  (let [full-name (js* "('skein/'+~{})" name)]
+    (throw (ex-info full-name {:skein/error (Keyword. "skein" name full-name nil)}))))

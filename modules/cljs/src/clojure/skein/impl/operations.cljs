@@ -3,6 +3,8 @@
   "Operations on channels, for skein.async, where they are documented, and for the blocks behind
   it. In a block the compiler replaces calls of `<!`, `>!` and `alts!`."
   {:no-doc true}
+  (:require-macros
+   [skein.impl.cljs.error :refer [fail!]])
   (:require
    [skein.impl.error :as error]
    [skein.rt.alts :as alts]
@@ -17,7 +19,7 @@
 
 (defn buffer [n]
   (assert (and (number? n) (pos? n)) "fixed buffers must have size > 0")
-  (ring/ring n))
+  (buffers/fixed n))
 
 (defn dropping-buffer [n] (buffers/Dropping. (ring/ring n)))
 (defn sliding-buffer [n] (buffers/Sliding. (ring/ring n)))
@@ -27,10 +29,10 @@
     (or (nil? buf-or-n) (identical? 0 buf-or-n)) nil
     (number? buf-or-n) (buffer buf-or-n)
     :else (or (buffers/own buf-or-n)
-              (error/fail! :skein/not-a-buffer
-                           (str "A channel is made with a number or a buffer, but this is "
-                                (error/preview buf-or-n) ".")
-                           {:value (error/preview buf-or-n)}))))
+              (fail! :skein/not-a-buffer
+                (str "A channel is made with a number or a buffer, but this is "
+                     (error/preview buf-or-n) ".")
+                {:value (error/preview buf-or-n)}))))
 
 (defn chan
   ([] (channel/channel nil))
@@ -94,7 +96,7 @@
 (defn alts! [_ports & _opts] (no-block! "alts!"))
 
 (defn no-state-machine! [_state _cont-block _ports _opts]
-  (error/fail! :skein/no-state-machine
-               (str "ioc-alts! is a step of core.async's compiler. Skein's blocks are generators: there is no"
-                    " state machine to go on with. Use alts! in a block, or do-alts with a callback.")
-               {}))
+  (fail! :skein/no-state-machine
+    (str "ioc-alts! is a step of core.async's compiler. Skein's blocks are generators: there is no"
+         " state machine to go on with. Use alts! in a block, or do-alts with a callback.")
+    {}))

@@ -6,6 +6,8 @@
   arm. Nothing else runs meanwhile, so that none becomes ready between the two passes. The
   first arm that is delivered completes the choice; the others are dead waiters from then on."
   {:no-doc true}
+  (:require-macros
+   [skein.impl.cljs.error :refer [fail!]])
   (:require
    [skein.impl.error :as error]
    [skein.rt.port :as port]))
@@ -51,9 +53,9 @@
 
 (defn- check-option [_ k _]
   (when-not (or (keyword-identical? k :priority) (keyword-identical? k :default))
-    (error/fail! :skein/bad-option
-                 (str "An option of alts must be :priority or :default, but is " (error/preview k) ".")
-                 {:option k})))
+    (fail! :skein/bad-option
+      (str "An option of alts must be :priority or :default, but is " (error/preview k) ".")
+      {:option k})))
 
 (defn ^boolean alts
   "Does one of the operations `ops`, ports and [port value]s, for the waiter `w`: returns true
@@ -67,7 +69,7 @@
                 (== n 2) (if (< (js/Math.random) 0.5) nil #js [1 0])
                 :else (shuffled n))]
     (when (zero? n)
-      (error/fail! :skein/no-operations "alts must have at least one channel operation." {}))
+      (fail! :skein/no-operations "alts must have at least one channel operation." {}))
     (loop [i 0]
       (if (< i n)
         (let [op (-nth ops (if (nil? order) i (aget order i)))]

@@ -1,8 +1,28 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.buffers
-  "The buffers that are never full, and what else may be one. What a channel asks of a buffer is in
+  "The buffers of channels, and what else may be one. What a channel asks of a buffer is in
   `skein.rt.channel`."
-  {:no-doc true})
+  {:no-doc true}
+  (:require
+   [skein.rt.ring :as ring]))
+
+;; Full with `cap` values; a transducer may add more.
+(deftype Fixed [ring]
+  Object
+  (size [_] (.size ring))
+  (full [_] (.full ring))
+  (add [_ x]
+    (.push ring x)
+    false)
+  (shift [_] (.shift ring))
+  (end [_] false)
+  ICounted
+  (-count [_] (.size ring)))
+
+(defn fixed
+  "Returns a buffer that is full with `cap` values."
+  [cap]
+  (Fixed. (ring/ring cap)))
 
 (deftype Dropping [ring]
   Object

@@ -33,8 +33,10 @@
   C3. The ring of waiters is empty unless there is a first waiter, which is in a field. Most channels
       never have a second waiter, and need no ring."
   {:no-doc true}
+  (:require-macros
+   [skein.impl.cljs.error :refer [fail!]])
   (:require
-   [skein.impl.error :as error]
+   [skein.impl.error] ; fail! calls it
    [skein.rt.ring :as ring]))
 
 (def ^:private max-waiting 1024)
@@ -43,7 +45,7 @@
 (defn- clean
   "Removes the dead waiters from `queue`."
   [queue]
-  (dotimes [_ (.size queue)]
+  (dotimes [_ (.-len queue)]
     (let [w (.shift queue)]
       (when ^boolean (.live w) (.push queue w)))))
 
@@ -51,13 +53,13 @@
   "Cleans `queue`, which has reached its capacity, and sets the length at which it is cleaned next."
   [head queue]
   (clean queue)
-  (let [n (+ (.size queue) (if ^boolean (.live head) 1 0))
+  (let [n (+ (.-len queue) (if ^boolean (.live head) 1 0))
         twice (* 2 n)]
     (when (>= n max-waiting)
-      (error/fail! :skein/too-many-pending
-                   (str "No more than 1024 operations may wait on a channel. Let the others wait for their"
-                        " turn, or give the channel a dropping or sliding buffer.")
-                   {:limit max-waiting}))
+      (fail! :skein/too-many-pending
+        (str "No more than 1024 operations may wait on a channel. Let the others wait for their"
+             " turn, or give the channel a dropping or sliding buffer.")
+        {:limit max-waiting}))
     (set! (.-cap queue) (cond (< twice first-cleaning) first-cleaning
                               (<= max-waiting twice) (dec max-waiting)
                               :else twice))))
@@ -74,7 +76,7 @@
 (defn- shift
   "Removes the first waiter of `queue`, a ring or nil, and returns it, or nil."
   [queue]
-  (when (and (some? queue) (pos? (.size queue)))
+  (when (and (some? queue) (pos? (.-len queue)))
     (.shift queue)))
 
 (defn- next-taker
@@ -98,7 +100,7 @@
 (defn nil-put!
   "Throws :skein/nil-put."
   []
-  (error/fail! :skein/nil-put "Can't put nil on a channel, because nil means closed. Put a marker such as ::none." {}))
+  (fail! :skein/nil-put "Can't put nil on a channel, because nil means closed. Put a marker such as ::none." {}))
 
 (defn- admit
   "Moves values of putters into the buffer of the channel `ch`."
@@ -113,7 +115,7 @@
             (.deliver putter true)
             (.insert ch x)
             (recur))
-          (when ^boolean (.isClosed ch) (.end (.-buffer ch))))))))
+          (when ^boolean (.-closed? ch) (.end (.-buffer ch))))))))
 
 (deftype Channel [buffer origin ; or nil
                   ;; The first waiter of each kind, or nil, and a ring of the others, or nil.

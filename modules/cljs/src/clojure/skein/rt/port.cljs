@@ -8,13 +8,14 @@
   * an async iterable: its values, each asked for when somebody takes
   * a port of another library, if one has told how to use it by `other-port`"
   {:no-doc true}
+  (:require-macros
+   [skein.impl.cljs.error :refer [fail!]])
   (:require
    [skein.impl.error :as error]
    [skein.rt.buffers :as buffers]
    [skein.rt.callback :as callback]
    [skein.rt.channel :as channel]
-   [skein.rt.failures :as failures]
-   [skein.rt.ring :as ring]))
+   [skein.rt.failures :as failures]))
 
 (def ^:private sources
   "From promises, signals and iterables to what stands for them. One is asked once, however
@@ -75,7 +76,7 @@
 
 (defn- iterable-source [iterator]
   (let [iteration (Iteration. iterator nil false)]
-    (set! (.-ch iteration) (channel/channel (ring/ring 1) iteration))
+    (set! (.-ch iteration) (channel/channel (buffers/fixed 1) iteration))
     (.-ch iteration)))
 
 ;;;; Ports of other libraries
@@ -107,9 +108,9 @@
 
 (defn- refuse [port verb]
   (let [value (error/preview port)]
-    (error/fail! :skein/not-a-port
-                 (str "A channel to " verb " is wanted here, but this is " value ".")
-                 {:value value})))
+    (fail! :skein/not-a-port
+      (str "A channel to " verb " is wanted here, but this is " value ".")
+      {:value value})))
 
 (defn- foreign-source
   "Like `source`, for a port that is neither a channel nor a frame."

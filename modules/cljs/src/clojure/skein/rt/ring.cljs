@@ -1,8 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.ring
-  "A first-in first-out queue in an array that grows. As the buffer of a channel it is meant to hold
-  `cap` values; a transducer may exceed that. What a channel asks of a buffer is in
-  `skein.rt.channel`."
+  "A first-in first-out queue in an array that grows. It is meant to hold `cap` values, and takes more."
   {:no-doc true})
 
 ;; Rare steps are in functions that Closure does not inline, here and in channels and ports. V8 inlines only
@@ -19,11 +17,8 @@
   {:jsdoc ["@noinline"]}
   [ring]
   (let [arr (.-arr ring)
-        n (alength arr)
-        bigger (nils (* 2 n))]
-    (dotimes [i n]
-      (aset bigger i (aget arr (bit-and (+ (.-head ring) i) (dec n)))))
-    (set! (.-arr ring) bigger)
+        head (.-head ring)]
+    (set! (.-arr ring) (.concat (.slice arr head) (.slice arr 0 head) (nils (alength arr))))
     (set! (.-head ring) 0)))
 
 (deftype Ring [^:mutable arr ^:mutable head ^:mutable len ^:mutable cap]
@@ -39,13 +34,7 @@
       (set! len (dec len))
       x))
   (size [_] len)
-  (full [_] (>= len cap))
-  (add [this x]
-    (.push this x)
-    false)
-  (end [_] false)
-  ICounted
-  (-count [_] len))
+  (full [_] (>= len cap)))
 
 (defn ring
   "Returns an empty ring whose capacity is `cap`."

@@ -70,7 +70,7 @@
     (if (some? task)
       (do (set! soonest nil)
           task)
-      (when (pos? (.size queue)) (.shift queue)))))
+      (when (pos? (.-len queue)) (.shift queue)))))
 
 (defn- drain []
   (loop []
@@ -90,7 +90,7 @@
 (defn submit
   "Runs `task` soon, after those submitted before."
   [task]
-  (if (and (nil? soonest) (zero? (.size queue)))
+  (if (and (nil? soonest) (zero? (.-len queue)))
     (set! soonest task)
     (.push queue task))
   (when-not ^boolean pending?
@@ -111,7 +111,5 @@
 (defn report
   "Tells the environment about `thrown`, an exception that nobody catches; returns nil at once."
   [thrown]
-  (if (exists? js/reportError)
-    (js/reportError thrown)
-    (js/queueMicrotask (fn [] (throw thrown))))
+  (js/queueMicrotask (fn [] (throw thrown)))
   nil)

@@ -7,6 +7,8 @@
   T2. A timer is set if and only if the heap has moments; else it would keep a process alive.
   T3. A moment is in the heap, and in `moments`, if and only if one of its timeouts is live."
   {:no-doc true}
+  (:require-macros
+   [skein.impl.cljs.error :refer [fail!]])
   (:require
    [skein.impl.error :as error]
    [skein.rt.channel :as channel]
@@ -103,8 +105,8 @@
   ;; NaN would break the order of the heap.
   (when-not (and (number? delay-ms) (not (js/isNaN delay-ms)))
     (let [value (error/preview delay-ms)]
-      (error/fail! :skein/bad-number (str "msecs of timeout must be a number of milliseconds, but is " value ".")
-                   {:argument "msecs of timeout" :value value})))
+      (fail! :skein/bad-number (str "msecs of timeout must be a number of milliseconds, but is " value ".")
+        {:argument "msecs of timeout" :value value})))
   (let [at-ms (js/Math.ceil (+ (scheduler/now) delay-ms))
         known (.get moments at-ms)
         moment (if (some? known) known (new-moment! at-ms))

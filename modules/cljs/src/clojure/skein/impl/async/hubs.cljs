@@ -56,21 +56,16 @@
 
 ;;;; mix
 
-(defn- having [attribute inputs]
-  (reduce-kv (fn [chs ch attributes] (if (attribute attributes) (conj chs ch) chs)) #{} inputs))
-
 (defn- plan
   "Returns what to read and what of it to pass on, {:ports vector, :passes? predicate}. `change` is
   always read, first of all."
   [inputs solo-mode change]
-  (let [solos (having :solo inputs)
-        mutes (having :mute inputs)
-        pauses (having :pause inputs)
-        read? (cond (empty? solos) (fn read? [ch] (not (pauses ch)))
-                    (= :pause solo-mode) solos
-                    :else (fn read? [ch] (or (solos ch) (not (pauses ch)))))]
+  (let [having? (fn [attribute ch] (attribute (get inputs ch)))
+        solos? (some :solo (vals inputs))
+        read? (fn read? [ch] (or (having? :solo ch)
+                                 (not (or (having? :pause ch) (and solos? (= :pause solo-mode))))))]
     {:ports (into [change] (filter read?) (keys inputs))
-     :passes? (if (seq solos) solos (fn passes? [ch] (not (mutes ch))))}))
+     :passes? (fn passes? [ch] (if solos? (having? :solo ch) (not (having? :mute ch))))}))
 
 (defn combine
   "Passes values of the volatile `inputs`, {channel {attribute boolean}}, on to `out`. A value on `change`

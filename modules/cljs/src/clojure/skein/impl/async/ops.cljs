@@ -7,20 +7,21 @@
   {:no-doc true}
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require-macros
-   [skein.async :refer [go]])
+   [skein.async :refer [go]]
+   [skein.impl.cljs.error :refer [fail!]])
   (:require
    [skein.impl.argument :as argument]
-   [skein.impl.error :as error]
+   [skein.impl.error] ; fail! calls it
    [skein.impl.operations :refer [<! >! alts! chan close! put! take!]]))
 
 (defn- some-value
   "Returns `value`, unless it is nil: then throws for the operation called `op`."
   [value op where]
   (when (nil? value)
-    (error/fail! :skein/nil-value
-                 (str op " met nil " where ", which can't be put on a channel, because nil means"
-                      " closed. Values end there; put a marker such as ::none instead.")
-                 {:operation op}))
+    (fail! :skein/nil-value
+      (str op " met nil " where ", which can't be put on a channel, because nil means"
+           " closed. Values end there; put a marker such as ::none instead.")
+      {:operation op}))
   value)
 
 ;;;; From channel to channel

@@ -3,11 +3,10 @@
   "core.async's constructors of buffers, on Skein."
   (:require
    [skein.impl.operations :as impl]
-   [skein.rt.buffers :as buffers]
-   [skein.rt.ring :as ring]))
+   [skein.rt.buffers :as buffers]))
 
-(defn ring-buffer [n] (ring/ring n))
-(defn fixed-buffer [n] (ring/ring n))
+(defn ring-buffer [n] (buffers/fixed n))
+(defn fixed-buffer [n] (buffers/fixed n))
 (defn dropping-buffer [n] (impl/dropping-buffer n))
 (defn sliding-buffer [n] (impl/sliding-buffer n))
 (defn promise-buffer [] (buffers/Promise. nil))

@@ -3,11 +3,10 @@
   "core.async's protocols, with Skein's channels and buffers as what implements them, and what
   lets Skein use the ports and buffers of libraries that do."
   (:require
-   [skein.rt.buffers :refer [Dropping Promise Sliding]]
+   [skein.rt.buffers :refer [Dropping Fixed Promise Sliding]]
    [skein.rt.callback :as callback]
    [skein.rt.channel :as channel]
-   [skein.rt.frame :refer [Frame]]
-   [skein.rt.ring :refer [Ring]]))
+   [skein.rt.frame :refer [Frame]]))
 
 (def ^:const MAX-QUEUE-SIZE
   "How many takes, and how many puts, may wait in one channel."
@@ -51,7 +50,7 @@
 
 ;;;; Skein's buffers and channels, for others
 
-(extend-type Ring
+(extend-type Fixed
   Buffer
   (full? [b] (.full b))
   (remove! [b] (.shift b))

@@ -1,0 +1,15 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.impl.cljs.error
+  "How ClojureScript code of Skein throws: see skein.impl.error there."
+  {:no-doc true})
+
+(set! *warn-on-reflection* true)
+
+(defmacro fail!
+  "Throws an ex-info with `message` and the map `data`, with the keyword `error` under :skein/error. If
+  goog.DEBUG is false, the name of the keyword is all that is left in the program."
+  {:style/indent 1}
+  [error message data]
+  `(if ~(with-meta 'goog.DEBUG {:tag 'boolean})
+     (skein.impl.error/throw! ~error ~message ~data)
+     (skein.impl.error/throw-name! ~(name error))))
