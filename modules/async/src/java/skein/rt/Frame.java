@@ -53,7 +53,7 @@ public final class Frame extends Waiter implements Runnable {
     private Object bindings; // a Var binding frame
     private Runner runner; // the runner that runs it, while it runs
     private boolean movesBindings; // a step may end with other bindings on its thread than it began with
-    private boolean carriesFailure; // an async block: the port holds the exception
+    private boolean carriesFailure; // an async block, or see keepFailure: the port holds the exception
     private Object context; // the context that Hooks keeps with the block, or null
     private Cancellable cancellable; // null unless the block can be cancelled; changed only while it runs
 
@@ -250,6 +250,11 @@ public final class Frame extends Waiter implements Runnable {
             if (scopeThrows) port.thrown(); // marks it as observed
             cancellable.ended(null, thrown, port::thrown);
         }
+    }
+
+    /** Lets the port hold the exception that ends the block, as the port of an async block does. Called by the block. */
+    public static void keepFailure() {
+        Runner.current().frame.carriesFailure = true;
     }
 
     /** Throws where the frame waits. The caller has withdrawn the operation, and therefore owns the frame. */

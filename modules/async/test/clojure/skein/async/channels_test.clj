@@ -10,7 +10,8 @@
    [skein.deadline :refer [await-port within-deadline]]
    [skein.uncaught :refer [await-uncaught]])
   (:import
-   (clojure.lang ExceptionInfo)))
+   (clojure.lang ExceptionInfo)
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 
@@ -82,9 +83,9 @@
 (deftest a-partial-reduction-is-no-result
   (doseq [failed [failed failed-block]
           reduction [#(a/reduce + 0 %) #(a/transduce (map inc) + 0 %) #(a/into [] %)]
-          :let [port (volatile! nil)]]
-    (is (identical? boom (second (await-uncaught #{boom} #(vreset! port (reduction (failed)))))))
-    (is (identical? boom (within-deadline (thrown-by #(a/<?? @port))))))
+          :let [^Channel port (reduction (failed))]]
+    (is (identical? boom (within-deadline (thrown-by #(a/<?? port)))))
+    (is (.isFailed port) "no handler has been told"))
   (is (= [1] (within-deadline (a/<!! (a/into [] (a/go 1))))))
   (is (= 1 (within-deadline (a/<!! (a/reduce (fn [_ v] (reduced v)) 0 (failed))))) "what had enough did not fail"))
 

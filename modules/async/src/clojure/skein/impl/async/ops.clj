@@ -15,7 +15,7 @@
    [skein.impl.port :as port :refer [<! >! alts! chan close! defblock]]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Channel)))
+   (skein.rt Channel Frame)))
 
 (set! *warn-on-reflection* true)
 
@@ -198,12 +198,15 @@
 ;;;; Into a value
 
 (defblock ^:private reduce-block
-  "The block of `reduce` and `transduce`. If `ch` has failed, throws its exception: some values may be missing."
+  "The block of `reduce` and `transduce`. If `ch` has failed, throws its exception: some values may be missing.
+  That exception is reported only if no code takes it from the port."
   [f complete init ch]
   (loop [acc init]
     (let [v (<! ch)]
       (if (nil? v)
-        (if (port/failed? ch) (throw (.thrown ^Channel ch)) (complete acc))
+        (if (port/failed? ch)
+          (do (Frame/keepFailure) (throw (.thrown ^Channel ch)))
+          (complete acc))
         (let [acc (f acc v)]
           (if (reduced? acc) (complete @acc) (recur acc)))))))
 
