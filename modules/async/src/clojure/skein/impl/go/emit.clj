@@ -326,14 +326,19 @@
                        [(states resume) (cond-> site (states (:handler (nth blocks resume))) (conj true))])))
                  (keys states))))
 
+(defn- printed
+  "Returns `x` as text that can be read, whatever the print settings are where the block is compiled."
+  [x]
+  (binding [*print-length* nil, *print-level* nil, *print-meta* false, *print-dup* false, *print-readably* true] (pr-str x)))
+
 (defn- sites-form
   "Returns {:file :sites} for Body.sites, as text that is parsed when it is read. The text is the names of symbols, each of which
   begins with two commas. A heap file has the symbols of a class, but not the strings in its code, and skein.inspect.heap finds
   the table there."
   [ctx]
   (let [file (if (= "NO_SOURCE_PATH" *file*) "NO_SOURCE_FILE" *file*) ; at a REPL, as stack traces have it
-        rows (map (fn row [[state site]] (str state " " (pr-str site) " ")) (site-table ctx))
-        chunks (partition-all 100 (concat [(str "{:file " (pr-str file) " :sites {")] rows ["}}"]))
+        rows (map (fn row [[state site]] (str state " " (printed site) " ")) (site-table ctx))
+        chunks (partition-all 100 (concat [(str "{:file " (printed file) " :sites {")] rows ["}}"]))
         symbols (map (fn quoted [chunk] (list 'quote (symbol nil (str ",," (apply str chunk))))) chunks)]
     (dot 'clojure.lang.EdnReader 'readString (with-meta (list* 'clojure.core/str symbols) {:tag 'String}) {})))
 

@@ -46,6 +46,13 @@
            (emitted [{:params [], :code [], :exit [:park {:method 'take} ['c__1] 1 ['<! 2 3 "(<! c)"]]}
                      {:kind :resume, :params ['v__3], :code [], :exit [:return '(f x__2 v__3)]}])))))
 
+(deftest the-table-of-places-can-be-read-whatever-the-print-settings
+  (let [blocks [{:params [], :code [], :exit [:park {:method 'take} ['c__1] 1 [(with-meta '<! {:line 2}) 2 3 "(<! c)"]]}
+                {:kind :resume, :params [], :code [], :exit [:return nil]}]
+        symbols (fn symbols [form] (filter symbol? (tree-seq coll? seq form)))]
+    (doseq [settings [{} {#'*print-length* 1} {#'*print-level* 0} {#'*print-readably* nil} {#'*print-dup* true} {#'*print-meta* true}]]
+      (is (some #{'SITES} (symbols (with-bindings (assoc settings #'*file* "a.clj") (emitted blocks)))) settings))))
+
 (defn- parts [form pred] (filter pred (tree-seq coll? seq form)))
 
 (deftest a-large-program-is-cut-into-methods
