@@ -21,9 +21,12 @@
   (:import
    (java.util.concurrent.locks Lock)
    (skein.rt Channel)
-   (skein.rt.schedule Scheduler)))
+   (skein.rt.schedule Scheduler)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
+
+(Failures/addMachinery "skein.async.channels$") ; its frames are left out of stack traces
 
 ;;;; The end of a channel
 

@@ -24,10 +24,13 @@
   (:import
    (java.util.concurrent.atomic AtomicBoolean)
    (skein.rt Buffer Channel ChannelFactory Runner UnlimitedChannel)
-   (skein.rt.schedule Scheduler Timeout)))
+   (skein.rt.schedule Scheduler Timeout)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
+
+(Failures/addMachinery "skein.async.limit$") ; its frames are left out of stack traces
 
 (defn- description [limiter]
   (when (instance? UnlimitedChannel limiter) (.label ^UnlimitedChannel limiter)))

@@ -20,9 +20,12 @@
    (java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription)
    (java.util.concurrent.atomic AtomicLong AtomicReference)
    (java.util.function LongBinaryOperator)
-   (skein.rt Channel)))
+   (skein.rt Channel)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
+
+(Failures/addMachinery "skein.async.reactive$") ; its frames are left out of stack traces
 
 ;;;; From a channel
 

@@ -4,6 +4,8 @@
   (:require
    [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! <!! >! >!! alts! chan go go-loop timeout]]
+   [skein.async.channels :as channels]
+   [skein.async.limit :as limit]
    [skein.deadline :refer [await-port deadline-ms]]
    [skein.fold :as fold]
    [skein.impl.protocols :as p]
@@ -188,6 +190,16 @@
       (is (= {} (shape/closed-set (shape/index (inspect/snapshot)) 0))))
     (is (= (range 1 21) (await-port (a/into [] out))))
     (is (nil? (await-port fed)))))
+
+(deftest blocks-of-other-namespaces-of-skein
+  (let [in (chan), ^long line (:line (meta #'blocks-of-other-namespaces-of-skein))
+        batches (channels/batch 2 in), permits (limit/rate-limiter 1000)]
+    (is (= [(+ line 2) (+ line 2)]
+           (watched/eventually (fn both [] (let [lines (filter #{(+ line 2)} (map (comp :line :site) (inspect/blocks {:site "programs_test.clj"})))]
+                                             (when (= 2 (count lines)) lines)))))
+        "their places are the calls of the program")
+    (run! a/close! [in permits])
+    (is (nil? (await-port batches)))))
 
 (deftest threads-that-give-up-on-each-others-locks
   (let [a (ReentrantLock.) b (ReentrantLock.) both (CountDownLatch. 2)
