@@ -173,7 +173,7 @@
       ;=> [\"2 of 9\" \"3, of which 2 have lines\"]"
   [{:keys [rows distinct error]}]
   (let [shown (count rows)
-        distinct (long distinct)]
+        distinct (if error (max shown (long distinct)) (long distinct))] ; an estimate may be less than what is shown
     (if (> shown distinct)
       (str (grouped shown) ", of which " (grouped distinct) (if (= 1 distinct) " has lines" " have lines"))
       (str (when (< shown distinct) (str (grouped shown) " of ")) (when error "about ") (grouped distinct)))))

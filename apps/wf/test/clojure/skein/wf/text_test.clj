@@ -60,6 +60,7 @@
     (is (= "T  2" (heading {:rows (rows 2), :distinct 2})))
     (is (= "T  2 of 1,234" (heading {:rows (rows 2), :distinct 1234})))
     (is (= "T  2 of about 1,234" (heading {:rows (rows 2), :distinct 1234, :error 1})))
+    (is (= "T  about 5" (heading {:rows (rows 5), :distinct 4, :error 1})) "an estimate")
     (testing "a tally over time has rows for steps without lines"
       (is (= ["T  5, of which 2 have lines" "T  5, of which 1 has lines"] (map #(heading {:rows (rows 5), :distinct %}) [2 1]))))))
 
