@@ -227,8 +227,8 @@
            "skein wf: --log-format says what the lines look like, so it can't be combined with --format-of (see: skein wf --help)"
            ["wf" "--spark" "x"] (str "skein wf: --spark needs a master, such as spark://host:7077, local[4] or yarn, not \"x\" (see: skein wf --help)")
            ["wf" "--where" "bytes>1000" "--by" "url" "examples/shop.log"]
-           (str "skein wf: --where must be FIELD=REGEX or FIELD!=REGEX, not \"bytes>1000\"; numbers have --larger, --slower and --status,"
-                " times --from and --to (see: skein wf --help)")
+           (str "skein wf: --where must be FIELD=REGEX or FIELD!=REGEX, not \"bytes>1000\"; for numbers use --larger, --slower and --status,"
+                " for times --from and --to (see: skein wf --help)")
            ["wf" "--larger" "1X" "--by" "url" "examples/shop.log"]
            "skein wf: \"1X\" is no size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G, up to 1024T"
            ["wf" ""] "skein wf: There is no file \"\". Check the spelling, and the folder in which the program runs."

@@ -104,7 +104,7 @@
   "Does one of several operations, parking the block until one is done. Returns [value port]; for a
   put the value is true, or false if the port is closed.
 
-  - ports      a channel to take from, or [channel value] to put, of each at least one
+  - ports      channels to take from and [channel value] pairs to put, at least one
   - :default   returned as [default :default] when nothing is ready
   - :priority  true: try in the given order; otherwise the choice is uniform
 

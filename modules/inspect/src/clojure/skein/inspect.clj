@@ -197,7 +197,7 @@
 (defn threads
   "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}. :cancellable? is
   true if the thread is in a scope or a similar construct that could cancel it. Then come the platform threads that wait without a
-  limit for a lock that a thread holds. Each :waits for {:op :lock :lock name :held-by {:thread name :tid n}}, and has no :since-ms.
+  limit for a lock that a thread holds. Their :waits is [{:op :lock :lock name :held-by {:thread name :tid n}}]. They have no :since-ms.
   Virtual threads that wait for locks are known only from heap files."
   ([] (threads (snapshot)))
   ([snapshot] (:threads (check-snapshot snapshot))))

@@ -251,7 +251,8 @@
 
   options, a map or a symbol that stands for one, may be left out:
   - :schedules   how many, 1000; or :seconds
-  - :seed        of all that is drawn; else it differs each time, and is in the report
+  - :seed        a number from which all random choices follow; by default another each time, which
+                 the report shows
   - :strategy    :mix, the default; :random, [:pct d], :pos, [:delay b]: up to b deviations from
                  the default order; :exhaustive: all orders of the points; :reduced: all but those that
                  differ in the order of steps of blocks that share no port, atom or promise
@@ -259,8 +260,8 @@
                  includes `with-permit` of skein.virtual
   - :time        :jump, the default: to the next timer when nothing goes on; :slow: steps take
                  time as well, so that timers overtake; :manual: by `advance` only
-  - :leaks       :puts, the default: a put that waits at the end is a failure; :all: whatever
-                 waits; :none
+  - :leaks       :puts, the default: a put that waits at the end is a failure; :all: any wait
+                 is; :none
   - :max-steps   100000; more of them are a livelock
   - :faults      {name x} for `fault`
   - :outside     :fail, the default; :wait: for threads that are not simulated

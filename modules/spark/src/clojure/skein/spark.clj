@@ -153,7 +153,7 @@
           vector of the symbol of a function and arguments
   - far   a source of this namespace
   - opts:
-    - :order             what becomes of a stage that needs its elements in order, such as (take 10): :driver, the default,
+    - :order             what to do with a stage that needs its elements in order, such as (take 10): :driver, the default,
                          runs it here, on what the stages before it let through there; :refuse throws
     - :max-result-bytes  how large the value of one partition may be; default 1 GB
     - :timeout-ms        after which the fold is cancelled; default never

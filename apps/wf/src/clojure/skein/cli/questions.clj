@@ -42,7 +42,7 @@
 (defn- where-condition [text]
   (let [[_ field operator pattern] (re-matches #"(?s)([A-Za-z0-9_-]+)(!?=)(.*)" text)]
     (when-not field (options/fail! (str "--where must be FIELD=REGEX or FIELD!=REGEX, not " (error/preview text)
-                                        "; numbers have --larger, --slower and --status, times --from and --to")))
+                                        "; for numbers use --larger, --slower and --status, for times --from and --to")))
     [(if (= operator "=") :match :no-match) field pattern]))
 
 (defn- conditions [{:keys [path where] :as options}]

@@ -31,7 +31,7 @@
   {:key key, :parse parse, :question? true})
 
 (defn- spark-master
-  "Parses the value of --spark. The launcher adds Spark to the class path only for such a value."
+  "Returns the value of --spark, which must name a master. For other values the launcher does not add Spark to the class path."
   [text option]
   (if (re-find #"^(?:local|yarn|spark:|k8s:)" text)
     text
@@ -124,7 +124,7 @@ tallies:
 conditions (all must hold):
   --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
   --not-client 10.9.8.7,...   --no-bots (agents that say that they are crawlers)
-  --larger 1.5M        lines that sent at least so many bytes
+  --larger 1.5M        responses of at least that many bytes
   --path REGEX         for the URL
   --where CONDITION    NAME=REGEX or NAME!=REGEX, for any field and all that --by takes except
                        browser os crawler country network; may be given several times
@@ -206,7 +206,7 @@ that can't be read, 130 interrupted.
   (wf2/report-of prepared failures start (assoc options :checksums? (contains? #{"json" "edn"} format))))
 
 (defn- answer-wf2 [prepared failures start {:keys [format html] :or {format "text"} :as options} {:keys [out err notes]} bar]
-  (print-line notes "preset wf2: the five tallies of the contest Wide Finder 2, whose log this is (--preset site: the general report)")
+  (print-line notes "preset wf2: the five tallies of the contest Wide Finder 2 (--preset site: the general report)")
   (let [report (try (wide-finder-report prepared failures start options)
                     (finally (progress/stop! bar)))]
     (case format

@@ -167,8 +167,8 @@
       [(mapv #(row->data rows columns error? %) (ranked rows tally)) (.distinct counted)])))
 
 (defn- lines-without-key
-  "Returns how many of the counted lines have no key of a tally. Returns 0 if that is unknown, and for tallies that nobody has asked
-  for or that have conditions of their own, which only some lines are meant to be in."
+  "Returns how many of the counted lines have no key of a tally. Returns 0 if that is unknown. Returns 0 also for tallies that only
+  some lines are meant to be in: those that nobody has asked for, and those with conditions of their own."
   [^Tally counted lines {:keys [where optional?]}]
   (if (or optional? (seq where) (pos? (.error counted))) 0 (- (long lines) (.hits counted))))
 
@@ -306,7 +306,7 @@
                   :rows [{:key [text ...], :numbers [n ...]} ...]} ...]
        :bytes-read n, :elapsed-ns n, :failures []}
 
-  A tally from which lines are missing because they have no key has :lines-without-key, their number.
+  If lines have no key of a tally, that tally has :lines-without-key, their number.
   A kind of malformed line is the field at which it departs from its format. A key's bytes are the characters U+0000 to U+00FF.
   :seconds are on the log's own clock, since 1970. Durations are in microseconds; percentiles are off by 0.8 % at most.
 

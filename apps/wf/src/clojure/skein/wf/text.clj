@@ -29,7 +29,7 @@
   (if (> (.length text) max-chars) (str (subs text 0 max-chars) "...") text))
 
 (defn- key-chars
-  "Returns how many characters of a key fit in a line of `width` columns; if that is nil, of any key."
+  "Returns how many characters of a key fit in a line of `width` columns. If that is nil, there is no limit."
   [width widths]
   (if width
     (max 8 (- (long width) 3 2 (long bar-chars) 2 (long (reduce + (map #(+ 2 (long %)) widths)))))
@@ -58,7 +58,7 @@
        (range) columns (units/titles tally)))
 
 (defn without-key
-  "Returns a sentence about the lines that a tally leaves out because they have no key, or nil if there are none."
+  "Returns a sentence that says how many lines have no key of a tally, or nil if none has."
   [{:keys [by lines-without-key]}]
   (when lines-without-key
     (str (units/grouped lines-without-key) (if (= 1 lines-without-key) " counted line has no " " counted lines have no ")
@@ -132,7 +132,7 @@
     (str title ": steps without lines are left out, because there are too many steps")))
 
 (defn key-notes
-  "Returns a line for each tally that leaves out lines because they have no key."
+  "Returns a sentence for each tally of which some lines have no key."
   [{:keys [tallies]}]
   (for [{:keys [title] :as tally} tallies
         :when (without-key tally)]

@@ -85,7 +85,7 @@ public abstract class RowFilter {
         };
     }
 
-    /** Passes lines that sent at least {@code least} bytes. */
+    /** Passes lines whose response had at least {@code least} bytes. */
     public static RowFilter larger(long least) {
         return new Stateless() {
             @Override

@@ -70,7 +70,7 @@
     (catch IllegalArgumentException e
       (check/that :skein/not-a-port "The port of a take" port (satisfies? impl/ReadPort port)
                   (if (or (instance? IDeref port) (instance? Future port) (instance? CompletionStage port))
-                    "a channel; take from a future by deref, or load skein.async.interop"
+                    "a channel (take from a future by deref, or load skein.async.interop)"
                     "a channel"))
       (throw e))))
 

@@ -44,7 +44,7 @@
   value)
 
 (defn- failure
-  "Returns the exception of a limit. The interrupt is suppressed in it: a REPL prints the message of the last cause alone."
+  "Returns the exception of a limit. The interrupt is suppressed in it, and not its cause: a REPL prints only the message of the last cause."
   [delay-ms interrupt]
   (doto (ex-info (str "The time of " delay-ms " ms was over. Give it more time, or less to do.")
                  {:skein/error :skein/timeout :delay-ms delay-ms})

@@ -107,7 +107,7 @@
       .start)))
 
 (defn- start-browser
-  "Returns the process of a browser that opens the page `url`. Its output is merged."
+  "Returns the process of a browser that opens the page `url`. Its errors are in its output."
   ^Process [url]
   (let [profile (str (Files/createTempDirectory "skein-cljs" (make-array java.nio.file.attribute.FileAttribute 0)))
         command [(browser) "--headless" "--no-sandbox" "--disable-gpu" "--remote-debugging-port=0"

@@ -16,6 +16,6 @@
                           (fn [~'_] (done#))))))
 
 (defmacro repeated
-  "The form `form`, `n` times in a row."
+  "Runs `form` `n` times in a row, without a loop."
   [n form]
   `(do ~@(repeat n form)))

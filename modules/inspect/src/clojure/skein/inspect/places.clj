@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.places
-  "Where blocks park, as maps.
+  "Makes the maps that say where blocks park.
 
-  * `site` of what a running process knows
-  * `of-text`, `by-name` of what a heap file has"
+  * `site` from what a running process knows
+  * `of-text`, `by-name` from what a heap file has"
   {:no-doc true}
   (:require
    [clojure.edn :as edn]
@@ -19,7 +19,7 @@
   {:file (.file s) :line (.line s) :column (.column s) :form (.form s) :op (str (.operation s)) :in-try (.inTry s)})
 
 (defn of-text
-  "Returns the place of `state` in a table of places as a block's class has it, or nil."
+  "Returns the place of `state` in `text`, the table of places in a block's class, or nil."
   [text state]
   (let [{:keys [file sites]} (edn/read-string text)]
     (when-some [[op line column form in-try] (get sites state)]

@@ -259,8 +259,8 @@
 (def ^:const ^:private lock-frames "How deep a thread's stack is read for its place." 64)
 
 (defn- locked-out?
-  "Returns whether the thread waits without a limit for a lock that another thread holds. A thread in Object.wait does not, even if
-  another holds the monitor."
+  "Returns whether the thread waits without a limit for a lock that another thread holds. A thread in Object.wait does not
+  count, even if another thread holds the monitor."
   [^ThreadInfo i]
   (and (<= 0 (.getLockOwnerId i))
        (or (= Thread$State/BLOCKED (.getThreadState i))

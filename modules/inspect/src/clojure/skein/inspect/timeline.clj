@@ -68,8 +68,8 @@
             (let [p (places/site site)] (.put ^Map places site p) p))))))
 
 (defn- still-parked
-  "Returns a wait that has not ended for each parked block of which there is no event since `since`, in nanoseconds, because it has
-  waited all that time, or since before its steps were recorded."
+  "Returns a slice for each parked block that has had no event since `since`, in nanoseconds. The slice is a wait that has not
+  ended: the block has waited all that time, or since before its steps were recorded."
   [place now since block by-block]
   (let [registry (Registry/get), tick (.tick registry)]
     (for [^Entry e (.live registry)

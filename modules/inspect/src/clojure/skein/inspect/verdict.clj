@@ -121,7 +121,8 @@
 ;;;; Certain
 
 (defn- returns?
-  "Returns whether `holder`, from a thread to the one whose lock it waits for, leads from `tid` back to it."
+  "Returns whether the thread `tid` waits for itself, directly or through other threads. `holder` is a map from a thread to the
+  thread that holds the lock for which it waits."
   [holder tid]
   (loop [t (holder tid), seen #{}]
     (cond (= t tid) true

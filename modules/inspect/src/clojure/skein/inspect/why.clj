@@ -16,7 +16,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- next-ones
-  "Returns the blocks and threads of which one could end the wait of `party`: the thread that holds the lock, or its `helpers`."
+  "Returns the blocks and threads that could end the wait of `party`: the thread that holds the lock, or its `helpers`."
   [ix party]
   (if-some [holder (some (comp :tid :held-by) (:waits party))]
     (keep (:threads ix) [holder])

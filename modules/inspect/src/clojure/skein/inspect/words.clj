@@ -60,8 +60,8 @@
       (channel-label channel))))
 
 (defn thread-name
-  "Returns the name of a thread, with its number if other threads have that name: most virtual threads have none, and those of
-  Skein have the same.
+  "Returns the name of a thread. If it has none, as most virtual threads, its number is the name. All virtual threads of Skein
+  have one name, so their number follows it.
 
       [(thread-name \"\" 31) (thread-name \"skein-virtual\" 32)]
       ;=> [\"thread 31\" \"thread skein-virtual-32\"]"

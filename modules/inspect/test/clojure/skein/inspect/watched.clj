@@ -32,7 +32,7 @@
   (sort (map (comp str :form :site) blocks)))
 
 (defn here?
-  "Returns whether the block is in the source of the file that ends so. The blocks of Skein that it has begun are not."
+  "Returns whether the block's code is in the file whose path ends with `file`. Blocks that Skein makes for such code don't count."
   [file {{at :file column :column} :site}]
   (and (str/ends-with? (str at) file) (not= -1 column)))
 

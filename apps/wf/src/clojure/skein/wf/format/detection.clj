@@ -148,17 +148,17 @@
     nil))
 
 (defn- first-misfit
-  "Returns the first of the lines at the beginning of a log that is not in a format."
+  "Returns the first line of a log's beginning that is not in `format`."
   [^bytes head format]
   (first (filter #(zero? (long (:matches (trial [(.getBytes ^String % "ISO-8859-1")] format)))) (lines-of head))))
 
 (defn- few-fit!
-  "Throws the error for a log of which only some lines are in `format`, which is the best."
+  "Throws the error for a log that has too few lines in the format that fits best."
   [name head {:keys [format lines matches]}]
   (let [line (error/preview (first-misfit head format))]
     (error/fail! :skein/unknown-format
                  (str name ": only " matches " of the " lines " lines that were tried are in the format that fits best, " (:name format)
-                      ". If it is that one, give --log-format " (:name format) "; the other lines are then malformed, and --malformed FILE writes them."
+                      ". If that is the log's format, give --log-format " (:name format) "; the other lines are then malformed, and --malformed FILE writes them."
                       " Otherwise give the server's own format with --log-format. The first line that does not fit: " (units/printable line))
                  {:input name, :format (:name format), :lines lines, :matches matches, :line line})))
 

@@ -40,13 +40,13 @@
     (is (= [["[2001:db8::1]" 2] ["e.org" 1]]
            (counts (str/join (map line ["[2001:db8::1]" "[2001:db8::1]" "e.org"])) "host")))))
 
-(deftest a-log-of-which-few-lines-fit-is-refused-with-their-number
+(deftest a-log-with-few-lines-that-fit-is-refused
   (with-log (str/join "\n" (concat (repeat 10 request) (map #(str "no request " %) (range 300))))
     (fn [path]
       (doseq [options [[] ["--format-of" "apache"]]
               :let [{:keys [code err]} (apply run "wf" "--by" "status" path options)]]
         (is (= 2 code))
-        (is (str/includes? err "only 10 of the 200 lines that were tried are in the format that fits best, combined. If it is that one, give --log-format combined;"))
+        (is (str/includes? err "only 10 of the 200 lines that were tried are in the format that fits best, combined. If that is the log's format, give --log-format combined;"))
         (is (str/includes? err "The first line that does not fit: \"no request 0\"\n")))
       (testing "and does what it says"
         (let [{:keys [code err]} (run "wf" "--by" "status" "--log-format" "combined" path)]

@@ -131,8 +131,8 @@
     (work jobs do-job workload)))
 
 (defn- run-between
-  "Runs the blocks at both ends of a pipeline. Returns the result of the first and that of the last. No block has a local for a
-  channel in which it never waits: the inspector would take it for one that others wait for."
+  "Starts the blocks at both ends of a pipeline. Returns their ports. No block has a local for a channel in which it never waits:
+  the inspector would suspect that the block could end the waits there."
   [from to items begin close? nested?]
   [(feed from (fn more? [] (open? to)) items begin)
    (drain items to (fn end [] (when close? (port/close-as! to from))) nested?)])

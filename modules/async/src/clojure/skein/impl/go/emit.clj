@@ -327,14 +327,14 @@
                  (keys states))))
 
 (defn- printed
-  "Returns `x` as text that can be read, whatever the print settings are where the block is compiled."
+  "Returns `x` as text that can be read back. The print settings of the compiling thread do not change it."
   [x]
   (binding [*print-length* nil, *print-level* nil, *print-meta* false, *print-dup* false, *print-readably* true] (pr-str x)))
 
 (defn- sites-form
-  "Returns {:file :sites} for Body.sites, as text that is parsed when it is read. The text is the names of symbols, each of which
-  begins with two commas. A heap file has the symbols of a class, but not the strings in its code, and skein.inspect.heap finds
-  the table there."
+  "Returns a form of {:file :sites} for Body.sites. The table is text that is parsed when Body.sites is called. The names of symbols
+  hold the text; each begins with two commas. A heap file has the symbols of a class, but not the strings in its code, so
+  skein.inspect.heap can find the table."
   [ctx]
   (let [file (if (= "NO_SOURCE_PATH" *file*) "NO_SOURCE_FILE" *file*) ; at a REPL, as stack traces have it
         rows (map (fn row [[state site]] (str state " " (printed site) " ")) (site-table ctx))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.cljs.error
-  "How ClojureScript code of Skein throws: see skein.impl.error there."
+  "The macro by which Skein's code in ClojureScript throws; see skein.impl.error there."
   {:no-doc true})
 
 (set! *warn-on-reflection* true)

@@ -157,7 +157,7 @@ public final class Fold {
         needsOrder = f;
     }
 
-    /** Returns the index of the first stage that needs its elements in order: stages.length is the step, and more means none. */
+    /** Returns the index of the first stage that needs its elements in order: stages.length is the step, and a larger number means none. */
     int firstInOrder(IFn[] chain) {
         for (int i = 0; i < stages.length; i++) {
             if (RT.booleanCast(needsOrder.invoke(stages[i], chain[i], chain[i + 1]))) return i;

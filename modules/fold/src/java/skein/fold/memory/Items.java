@@ -134,7 +134,7 @@ public final class Items implements Feed {
         }
     }
 
-    /** Elements of a list, whose cells all exist. Finding a cell's successor takes less time than passing its element on in an array. */
+    /** Elements of a list, whose cells all exist. To go to the next cell takes less time than to pass an element on in an array. */
     private record Cells(PersistentList first, long size) implements Span {
         @Override
         public Object reduce(IFn step, Object acc, long from, long to) {

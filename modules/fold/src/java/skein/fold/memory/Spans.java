@@ -10,11 +10,11 @@ import skein.fold.spi.Span;
 
 /** Sources with access by index: vectors, arrays, ranges. */
 public final class Spans {
-    /** How many elements tell what kind of loop there is for them. */
+    /** How many elements are looked at to choose the kind of loop. */
     private static final int SAMPLE = 16;
-    /** A multiplier that takes small numbers to distant ones without a pattern: 2^64 divided by the golden ratio. */
+    /** A multiplier that scatters small numbers: 2^64 divided by the golden ratio. */
     private static final long SCATTER = 0x9E3779B97F4A7C15L;
-    /** How many objects a loop for numbers gets at a time: at an object that is no such number it leaves the rest to the chain. */
+    /** How many objects a loop for numbers gets at a time. From the first other object on, it leaves the rest of them to the chain. */
     private static final int PIECE = 128;
 
     private Spans() {}
@@ -55,7 +55,7 @@ public final class Spans {
         return new Numbers("range", new long[] {start, distance}, size, i -> start + i * distance);
     }
 
-    /** Returns the kind of loop for objects: for numbers if a sample of them are Longs, or Doubles. Such a loop handles others too. */
+    /** Returns the kind of loop for objects: one for numbers if a sample has only Longs, or only Doubles. It handles others too. */
     private static String kindOf(long size, LongFunction<?> elementAt) {
         Class<?> type = Util.classOf(elementAt.apply(0));
         for (int i = 1; i < SAMPLE; i++)
