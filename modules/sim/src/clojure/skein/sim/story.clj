@@ -245,7 +245,8 @@
                           (if (= World/PUT op) "nobody else takes from it" "nobody has closed it"))
         (= World/PUT op) "nobody has taken from it"
         :else "nobody has put on it, and nobody has closed it")
-      (when cyclic? "   <- cycle"))))
+      ;; An alts! counts as what takes and as what puts. So a task may need itself and others, which have ended.
+      (when (and cyclic? (or (seq left) (empty? others))) "   <- cycle"))))
 
 (defn told
   "Returns the lines that say what each task of `waits` waits in, and for whom."

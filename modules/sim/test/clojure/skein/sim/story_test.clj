@@ -66,6 +66,11 @@
                            (go (<! c))
                            (>!! c 1)
                            (<!! (go (>! c 2)))))))))
+  (testing "a task that needs itself and tasks that have ended is in no cycle"
+    (is (= "go-1 has ended, and nobody has closed it"
+           (reason (told (let [c (chan 1)]
+                           (go (>! c 1))
+                           (<!! (go (<! c) (a/alts! [c])))))))))
   (testing "of two, one is left"
     (is (= "needs go-2"
            (reason (told (let [c (chan 2)]
