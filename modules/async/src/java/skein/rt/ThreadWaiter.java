@@ -4,6 +4,7 @@ package skein.rt;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import skein.rt.schedule.Scheduler;
+import skein.rt.schedule.Spins;
 import skein.rt.watch.Inspector;
 
 /**
@@ -23,12 +24,7 @@ final class ThreadWaiter extends Waiter {
     /** How long a platform thread spins for the result before it parks: less than a wake-up costs. */
     private static final long SPIN_NANOS = 25_000;
 
-    /** The most waits in a row that park without a spin, after spins in vain. */
-    private static final int MOST_SKIPS = 64;
-
-    // Hints shared by all threads, without a lock: a wrong value costs one spin more or less.
-    private static int skips; // how many of the next waits don't spin
-    private static int nextSkips = 1; // the skips after one more spin in vain
+    private static final Spins SPINS = new Spins();
 
     private final Thread thread = Thread.currentThread();
     private BooleanSupplier withdrawal; // for an alts; set before it can be claimed
@@ -77,23 +73,12 @@ final class ThreadWaiter extends Waiter {
         }
     }
 
-    /**
-     * Spins, unless the last spins were in vain. If other programs hold the other processors, the thread that will
-     * complete the wait needs this processor.
-     */
     private void spinIfItPays() {
-        if (skips > 0) {
-            skips--;
-            awake = false;
-            return;
+        if (SPINS.worthwhile()) {
+            spin();
+            SPINS.ended(done);
         }
-        spin();
-        if (done) {
-            nextSkips = 1;
-        } else {
-            skips = nextSkips;
-            nextSkips = Math.min(2 * nextSkips, MOST_SKIPS);
-        }
+        awake = false;
     }
 
     /** Spins, unless that would take a processor from the workers. */
@@ -106,7 +91,6 @@ final class ThreadWaiter extends Waiter {
                 start = System.nanoTime(); // the requesting thread is about to end the wait
             }
         }
-        awake = false;
     }
 
     private static StackTraceElement[] ownStack() {

@@ -24,7 +24,7 @@ import skein.rt.Hooks;
  */
 final class Monitor implements Runnable {
     /** The time between two checks while there is something to do: how long a ready block waits behind a blocked one. */
-    private static final long SHORTEST_NANOS = 20_000;
+    private static final long SHORTEST_NANOS = 50_000;
 
     /** The time between two checks while blocks run without problems: a thousand wake-ups a second cost 1 % of a processor. */
     private static final long LONGEST_NANOS = 1_000_000;
@@ -70,6 +70,8 @@ final class Monitor implements Runnable {
 
     private final View[] views = new View[Scheduler.WORKERS.length];
     private long period = SHORTEST_NANOS;
+    private int inboxServed; // at the last check
+    private boolean inboxWaits; // an item of the inbox has waited since the last check
     private long heldSince; // when the carrier threads were first found held
 
     private Monitor() {
@@ -118,6 +120,8 @@ final class Monitor implements Runnable {
         boolean trouble = false;
         long now = System.nanoTime();
         Detached.takeBack(now, NO_CARRIER_NANOS);
+        inboxWaits = Scheduler.INBOX.overdue(inboxServed);
+        inboxServed = Scheduler.INBOX.served();
         for (int i = 0; i < views.length; i++) trouble |= look(Scheduler.WORKERS[i], views[i], now);
         return trouble;
     }
@@ -144,7 +148,7 @@ final class Monitor implements Runnable {
         WorkerRunner runner = worker.runner;
         if (runner == null) {
             view.runner = null;
-            return workWaits(worker) && Scheduler.hire(worker, null, true);
+            return (inboxWaits || !worker.queue.isEmpty()) && Scheduler.hire(worker, null, true);
         }
         long tick = runner.tick();
         boolean sameStep = runner == view.runner && tick == view.tick;

@@ -28,7 +28,7 @@ final class RunQueue extends Lock {
     private int size; // of the ring; written under lock; read without it only as a hint
     private boolean hasNext; // written under lock; read without it only as a hint
     private int streak; // guarded by lock; how often next has passed a queue that is not empty
-    private int served; // how often its own worker has polled the ring; written under lock, read without it as a hint
+    private int served; // how many items have left the ring; written under lock, read without it as a hint
 
     /** Puts {@code work} into the next slot. Returns whether an earlier item had to move from there to the queue. */
     boolean pushNext(Runnable work) {
@@ -83,7 +83,6 @@ final class RunQueue extends Lock {
         } else {
             streak = 0;
             work = pollRing();
-            if (work != null) served++;
         }
         unlock();
         return work;
@@ -105,6 +104,7 @@ final class RunQueue extends Lock {
         ring[head] = null;
         head = (head + 1) & (ring.length - 1);
         size = n - 1;
+        served++;
         return work;
     }
 
@@ -181,7 +181,7 @@ final class RunQueue extends Lock {
         return size > BACKLOG;
     }
 
-    /** Returns how many items of the queue its worker has served so far, for {@link #overdue}. */
+    /** Returns how many items have left the queue so far, for {@link #overdue}. */
     int served() {
         return served;
     }

@@ -27,6 +27,7 @@ final class WorkerRunner extends Runner implements Runnable {
     /** How long a platform thread serves a worker before a virtual one is tried again. */
     private static final long PLATFORM_NANOS = 100_000_000;
 
+    private static final Spins SEARCHES = new Spins();
     private static final VarHandle TICK;
 
     static {
@@ -169,9 +170,9 @@ final class WorkerRunner extends Runner implements Runnable {
         return Scheduler.WORKERS[(worker.index + i) % Scheduler.WORKERS.length];
     }
 
-    /** Looks for work for a while. Only one runner at a time does this. */
+    /** Looks for work for a while, if the last searches found some. Only one runner at a time does this. */
     private Runnable search() {
-        if (!Scheduler.beginSearch()) return null;
+        if (!SEARCHES.worthwhile() || !Scheduler.beginSearch()) return null;
         Runnable work = null;
         try {
             long start = System.nanoTime();
@@ -188,6 +189,7 @@ final class WorkerRunner extends Runner implements Runnable {
                 }
             }
         } finally {
+            SEARCHES.ended(work != null);
             Scheduler.endSearch(work != null);
         }
         return work;
