@@ -8,6 +8,10 @@
 
 (set! *warn-on-reflection* true)
 
+(def ^:private optimized-files
+  "Where the optimized programs keep what was compiled: cljs.core and skein.async once for all."
+  "target/cljs/optimized")
+
 (def ^:private tests "modules/cljs/test/clojure/skein/cljs")
 
 (defn- passed? [output]
@@ -21,7 +25,7 @@
   (is (string? missing)))
 
 (def ^:private optimized
-  (delay (build/compile! tests 'skein.cljs.runner :advanced)))
+  (delay (build/compile! tests 'skein.cljs.runner :advanced :output-dir optimized-files)))
 
 (def ^:private marks
   "Parts of skein.async, each with a text that is in a program if and only if the part is."
@@ -33,7 +37,8 @@
    "pipelines" "(pos? n)"})
 
 (deftest a-program-that-uses-little-is-small
-  (let [path (build/compile! "modules/cljs/test/clojure/skein/cljs_small" 'skein.cljs-small.program :advanced)
+  (let [path (build/compile! "modules/cljs/test/clojure/skein/cljs_small" 'skein.cljs-small.program :advanced
+                             :output-dir optimized-files)
         program (slurp path)
         all (slurp @optimized)]
     (doseq [[part mark] marks]
@@ -45,7 +50,7 @@
 
 (deftest a-program-may-do-without-promises-and-messages
   (let [path (build/compile! "modules/cljs/test/clojure/skein/cljs_small" 'skein.cljs-small.program :advanced
-                             :output-to "target/cljs/smallest.js"
+                             :output-to "target/cljs/smallest.js" :output-dir optimized-files
                              :closure-defines {'goog.DEBUG false 'skein.rt.port/JS false})
         program (slurp path)]
     (doseq [mark ["asyncIterator" "AbortSignal" "WeakMap" "FinalizationRegistry" "because nil means closed"]]
@@ -68,7 +73,7 @@
 
 (deftest the-tests-pass-in-a-browser
   (if (build/browser)
-    (let [output (build/run-in-browser (build/compile! tests 'skein.cljs.runner :none :target nil))]
+    (let [output (build/run-in-browser (build/compile! tests 'skein.cljs.runner :none :target nil :output-dir "target/cljs/page"))]
       (is (passed? output) output))
     (skip "headless Chromium")))
 

@@ -23,21 +23,24 @@
 (defn compile!
   "Compiles the namespace `main` in `source`, a folder or several, with :optimizations `level`. Returns the
   path of the program. More options of the compiler are in `options`. Without optimizations it is a program for Node;
-  :target nil makes one for a page."
+  :target nil makes one for a page. Programs with the same :output-dir share what was compiled, if they have the
+  same level and target. Without optimizations, run each before the next is compiled."
   [source main level & {:as options}]
   (let [page? (and (= :none level) (nil? (:target options :nodejs)))
         name (str main "-" (clojure.core/name level) (when page? "-page"))
-        out (:output-to options (folder (str name ".js")))]
-    (build/build (apply build/inputs (if (string? source) [source] source)) (merge {:main main
-                                                                                    :optimizations level
-                                                                                    :output-to (str out)
-                                                                                    :output-dir (str (folder name))
-                                                                                    :closure-warnings {:check-useless-code :off}} ; random forms have some
-                                                                              (cond
-                                                                                page? {:asset-path (str "/" (folder name))}
-                                                                                (= :none level) {:target :nodejs})
-                                                                              options))
-    (str out)))
+        files (str (:output-dir options (folder name)))
+        out (str (:output-to options (folder (str name ".js"))))]
+    (build/build (apply build/inputs (if (string? source) [source] source))
+                 (merge {:main main
+                         :optimizations level
+                         :output-to out
+                         :output-dir files
+                         :closure-warnings {:check-useless-code :off}} ; random forms have some
+                        (cond
+                          page? {:asset-path (str "/" files)}
+                          (= :none level) {:target :nodejs})
+                        options))
+    out))
 
 (defn- program
   "Returns the first of `names` that is a program on the PATH, or nil."
@@ -58,7 +61,7 @@
   []
   (program "chromium-headless-shell" "chrome-headless-shell"))
 
-(defn- kill!
+(defn kill!
   "Ends `process` and those that it has started."
   [^Process process]
   (run! (fn [^java.lang.ProcessHandle h] (.destroyForcibly h)) (iterator-seq (.iterator (.descendants process))))
@@ -85,7 +88,7 @@
   (let [option? (fn [arg] (str/starts-with? arg "--"))]
     (run (vec (concat [(node)] (filter option? args) [path] (remove option? args))))))
 
-(defn- serve
+(defn serve
   "Returns a running server of a page with the program at `path` and of the files that it loads. It delivers to the
   promise `result` what the program posts."
   ^HttpServer [path result]
@@ -106,7 +109,7 @@
                                 (answer exchange (bytes-of (subs (.getPath (.getRequestURI exchange)) 1)))))))
       .start)))
 
-(defn- start-browser
+(defn start-browser
   "Returns the process of a browser that opens the page `url`. Its errors are in its output."
   ^Process [url]
   (let [profile (str (Files/createTempDirectory "skein-cljs" (make-array java.nio.file.attribute.FileAttribute 0)))

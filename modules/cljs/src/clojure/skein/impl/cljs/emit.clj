@@ -86,7 +86,7 @@
         used (filter (fn [sym] (contains? (:locals env) sym)) names)
         locals (concat (remove (fn [sym] (field? env sym)) used)
                        ;; A field is reached through its object.
-                       (when (some (fn [sym] (field? env sym)) used) ['(js* "self__")]))
+                       (when (some (fn [sym] (field? env sym)) used) [(list 'js* "self__")]))
         holes (str/join (repeat (count locals) ",~{}"))
         site (str (munge (name (get-in env [:ns :name]))) "." (site-name env form names))]
     (list start
@@ -94,7 +94,7 @@
                  (list 'fn* []
                        (list* 'js* (str "var skein$g=function*" (function-name env) "(skein$f" holes "){") locals)
                        (lift/lift-block form)
-                       '(js* "}")
-                       '(js* "skein$g"))
-                 '(skein.rt.frame/frame)
+                       (list 'js* "}")
+                       (list 'js* "skein$g"))
+                 (list 'skein.rt.frame/frame)
                  locals))))

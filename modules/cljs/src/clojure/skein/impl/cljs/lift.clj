@@ -74,7 +74,7 @@
 
 (def frame
   "The form of the frame, the generator's first parameter."
-  '(js* "skein$f"))
+  (list 'js* "skein$f"))
 
 (defn- map-js [f ^JSValue form]
   (let [v (.val form)]
@@ -187,7 +187,7 @@
   [before form]
   (if (seq before)
     ;; A nil literal would make the analyzer take the temp for nil.
-    (list* 'let* (vec (mapcat (fn [[t _]] [t '(js* "void 0")]) before)) (concat (map second before) [form]))
+    (list* 'let* (vec (mapcat (fn [[t _]] [t (list 'js* "void 0")]) before)) (concat (map second before) [form]))
     form))
 
 (defn- body [forms destination]
@@ -222,7 +222,7 @@
                      (if (= 'catch kind)
                        (let [[type sym & forms] more] (list 'catch type sym (body forms destination)))
                        ;; Ends in a statement: its value would be returned.
-                       (list 'finally (list 'do (body more :effect) '(js* "")))))
+                       (list 'finally (list 'do (body more :effect) (list 'js* "")))))
                (filter clause? forms)))
       main)))
 
