@@ -91,6 +91,9 @@
                             ["(defn g [x] x)" "(defn ^boolean g [x] x)"]]]
       (is (not= (site (str before block)) (site (str after block))) after)
       (is (= (site (str after block)) (site (str after block))) after)))
+  (let [block "(go (go (g (<! (chan)))))"] ; what the block inside uses, the outer one depends on
+    (is (not= (site (str "(def ^:const g 1)" block)) (site (str "(def ^:const g 2)" block))))
+    (is (not= (site "(go (go (inc 1)))") (site "(go (go (inc 2)))"))))
   (let [block "(go (<! (chan)) (map (fn [x] (changing)) []))"]
     (is (not= (site block) (binding [*value* 2] (site block))))))
 

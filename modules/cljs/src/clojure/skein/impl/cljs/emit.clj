@@ -11,14 +11,19 @@
   (:require
    [cljs.analyzer :as ana]
    [clojure.string :as str]
+   [skein.impl.cljs.expand :as expand]
    [skein.impl.cljs.lift :as lift])
   (:import
    (cljs.tagged_literals JSValue)))
 
 (set! *warn-on-reflection* true)
 
-(defn- elements [form]
+(defn- elements
+  "Returns the forms in `form`, or nil. A block inside, which is compiled already, has its site and its names: who
+  walked through its code would take quadratic time for blocks in blocks."
+  [form]
   (cond
+    (::expand/block (meta form)) (::expand/block (meta form))
     (map? form) (mapcat identity form)
     (coll? form) form
     (instance? JSValue form) (let [v (.val ^JSValue form)] (if (map? v) (mapcat identity v) v))))
@@ -89,12 +94,14 @@
                        (when (some (fn [sym] (field? env sym)) used) [(list 'js* "self__")]))
         holes (str/join (repeat (count locals) ",~{}"))
         site (str (munge (name (get-in env [:ns :name]))) "." (site-name env form names))]
-    (list start
-          (list* 'js* (str "(" site "||(" site "=~{}()))(~{}" holes ")")
-                 (list 'fn* []
-                       (list* 'js* (str "var skein$g=function*" (function-name env) "(skein$f" holes "){") locals)
-                       (lift/lift-block form)
-                       (list 'js* "}")
-                       (list 'js* "skein$g"))
-                 (list 'skein.rt.frame/frame)
-                 locals))))
+    (with-meta
+      (list start
+        (list* 'js* (str "(" site "||(" site "=~{}()))(~{}" holes ")")
+               (list 'fn* []
+                     (list* 'js* (str "var skein$g=function*" (function-name env) "(skein$f" holes "){") locals)
+                     (lift/lift-block form)
+                     (list 'js* "}")
+                     (list 'js* "skein$g"))
+               (list 'skein.rt.frame/frame)
+               locals))
+      {::expand/block (cons site names)})))

@@ -4,7 +4,8 @@
 
   The result has special forms only. A call of a parking operation has become a park,
   `(::park f arg ...)`, where `f` is the function of the runtime that takes a frame and the
-  arguments. Blocks inside the block are compiled by their own macro and left as they are."
+  arguments. Blocks inside the block are compiled by their own macro, which
+  marks them with ::block, and left as they are."
   {:no-doc true}
   (:require
    [cljs.analyzer :as ana]
@@ -127,7 +128,7 @@
       :else (let [expanded (ana/macroexpand-1 env form)]
               (cond
                 (identical? expanded form) (keep-meta form (apply list (expand-all env form)))
-                (ops/block? name) expanded
+                (::block (meta expanded)) expanded
                 :else (expand env (keep-meta form expanded)))))))
 
 (defn- expand-js [env ^JSValue form]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.cljs.ops
-  "What parks in a block, and what is a block. Names in ClojureScript have no metadata that a
+  "What parks in a block. Names in ClojureScript have no metadata that a
   macro could always see, so that there is a table."
   {:no-doc true})
 
@@ -24,14 +24,6 @@
       ("skein.async" "skein.impl.operations") (operations (name sym))
       "cljs.core.async" (some-> (operations (name sym)) (assoc :lenient? true))
       nil)))
-
-(defn block?
-  "Returns whether the var `sym`, a qualified symbol or nil, is a macro of a block."
-  [sym]
-  (contains? '#{skein.async/go skein.async/go-loop skein.async/async
-                cljs.core.async/go cljs.core.async/go-loop
-                cljs.core.async.macros/go cljs.core.async.macros/go-loop}
-             sym))
 
 (defn arguments
   "Returns the arguments for the function of an operation: options become one map."
