@@ -52,17 +52,16 @@
      :says (str (words/channel-name c) ": " n " " op " wait, of 1024 that may: " (places ix (side c))
                 ". The next ones will be refused. Use a buffer, or fewer blocks.")}))
 
-(defn- full [{:keys [threads]} ix]
-  (let [by-tid (into {} (map (juxt :tid identity)) threads)]
-    (for [c (vals (:channels ix))
-          :let [{:keys [count capacity]} (:buffer c), {:keys [block tid]} (first (:puts c))
-                {:keys [since-ms site] :as first-put} (if tid (by-tid tid) ((:blocks ix) block))]
-          :when (and first-put capacity (= count capacity) (<= (long full-ms) (long (or since-ms 0))))]
-      {:channel (:id c) :count (clojure.core/count (:puts c))
-       :says (str (words/channel-name c) ": nobody has taken from it for " (words/duration since-ms) ", since "
-                  (if tid
-                    (str (words/thread-name (:name first-put) tid) (when site (str ", " (words/place site))) ", waits to put.")
-                    (str (example site [first-put]) ", waits to put. " (words/outlook ix first-put))))})))
+(defn- full [_ ix]
+  (for [c (vals (:channels ix))
+        :let [{:keys [count capacity]} (:buffer c), {:keys [block tid]} (first (:puts c))
+              {:keys [since-ms site] :as first-put} (if tid ((:threads ix) tid) ((:blocks ix) block))]
+        :when (and first-put capacity (= count capacity) (<= (long full-ms) (long (or since-ms 0))))]
+    {:channel (:id c) :count (clojure.core/count (:puts c))
+     :says (str (words/channel-name c) ": nobody has taken from it for " (words/duration since-ms) ", since "
+                (if tid
+                  (str (words/thread-name (:name first-put) tid) (when site (str ", " (words/place site))) ", waits to put.")
+                  (str (example site [first-put]) ", waits to put. " (words/outlook ix first-put))))}))
 
 (defn- holds-lock [{:keys [threads]} ix]
   (for [[holder waiting] (group-by (fn holder [t] (some (comp (:threads ix) :tid :held-by) (:waits t))) threads)

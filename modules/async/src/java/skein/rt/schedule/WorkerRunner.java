@@ -170,7 +170,7 @@ final class WorkerRunner extends Runner implements Runnable {
         return Scheduler.WORKERS[(worker.index + i) % Scheduler.WORKERS.length];
     }
 
-    /** Looks for work for a while, if the last searches found some. Only one runner at a time does this. */
+    /** Looks for work for a while, unless the last searches were in vain. Only one runner at a time does this. */
     private Runnable search() {
         if (!SEARCHES.worthwhile() || !Scheduler.beginSearch()) return null;
         Runnable work = null;
@@ -199,7 +199,7 @@ final class WorkerRunner extends Runner implements Runnable {
         for (int i = 1; i < served.length; i++) served[i] = other(i).queue.served();
     }
 
-    /** Steals from a worker that has not served the items that were in its queue at the last check. */
+    /** Steals from a worker in whose queue an item has waited since the last check. */
     private Runnable overdue(int[] served) {
         for (int i = 1; i < served.length; i++) {
             RunQueue queue = other(i).queue;
