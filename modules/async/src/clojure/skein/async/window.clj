@@ -15,11 +15,12 @@
    [skein.async :as a]
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
+   [skein.impl.port :as port]
    [skein.impl.protocols :as impl]
    [skein.impl.threads :as threads])
   (:import
    (java.util Iterator)
-   (skein.rt Channel)
+   (skein.rt Channel Port Port$Watcher)
    (skein.rt.scope Window)
    (skein.rt.watch Failures)))
 
@@ -69,10 +70,16 @@
     (catch Throwable t {:error t})
     (finally (.cancel window))))
 
-(defn- finish [to error]
-  (if (and error (instance? Channel to))
-    (.close ^Channel to ^Throwable error)
-    (a/close! to)))
+(defn- close-as-port
+  "Closes `to` as soon as the block of `port` has ended by `error`. Both then hold the exception as one, so that it is not
+  reported if code takes it from either of them."
+  [to ^Port port error]
+  (let [close (fn []
+                (if (and (instance? Channel to) (not (port/failed? port))) ; other code has closed the port
+                  (.close ^Channel to ^Throwable error)
+                  (port/close-as! to port)))]
+    (when-not (.watch port (reify Port$Watcher (ended [_ _ _] (close))))
+      (close))))
 
 (defn wmap
   "Takes values from the channel `from`, calls `f` with each, and puts the results on the channel
@@ -108,17 +115,19 @@
         window (Window. (if (= :collect on-error) (collecting f) f) (values-of from)
                         (int n) (int (min Integer/MAX_VALUE (* 4 (long n)))) (boolean ordered?))
         caller (Throwable.)
-        done (a/promise-chan)]
+        done (a/promise-chan)
+        port (a/async (let [outcome (a/<! done)]
+                        (if-some [error (:error outcome)]
+                          (throw error)
+                          (:count outcome))))
+        finish (fn finish [{:keys [error] :as outcome}]
+                 (when (and close? (not error)) (a/close! to))
+                 (a/>!! done outcome)
+                 (when (and close? error) (close-as-port to port error)))]
     (threads/exec (bound-fn run []
                     (let [{:keys [error] :as outcome} (carry window to)]
                       (when error (Failures/begunBy error caller))
-                      (when close? (finish to error))
-                      (a/>!! done outcome)))
-                  (fn unbegun [t]
-                    (when close? (finish to t))
-                    (a/>!! done {:error t}))
+                      (finish outcome)))
+                  (fn unbegun [t] (finish {:error t}))
                   :io)
-    (a/async (let [outcome (a/<! done)]
-               (if-some [error (:error outcome)]
-                 (throw error)
-                 (:count outcome))))))
+    port))

@@ -4,8 +4,10 @@
    [clojure.test :refer [are deftest is]]
    [skein.async :as a]
    [skein.async.window :as window]
-   [skein.deadline :refer [await-port within-deadline]])
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.uncaught :refer [await-unread]])
   (:import
+   (java.lang.ref WeakReference)
    (java.util.concurrent CountDownLatch CyclicBarrier)
    (java.util.concurrent.atomic AtomicInteger)
    (skein.rt Channel)))
@@ -58,6 +60,17 @@
     (is (identical? boom (within-deadline (caught (a/<?? port)))))
     (is (= 1 (.get interrupted)))
     (is (identical? boom (within-deadline (caught (a/<?? to)))) "and `to` is closed with it")))
+
+(deftest an-exception-taken-from-the-target-is-not-reported
+  (let [boom (ex-info "boom" {}) later (ex-info "later" {})
+        drop-port (fn []
+                    (let [to (a/chan)
+                          port (WeakReference. (window/wmap 1 (fn [_] (throw boom)) (channel-of [1]) to))]
+                      (is (identical? boom (within-deadline (caught (a/<?? to)))))
+                      (within-deadline (while (.get port) (System/gc)))
+                      (a/async (throw later))
+                      nil))]
+    (is (identical? later (second (await-unread #{boom later} drop-port))))))
 
 (deftest a-cause-goes-from-channel-to-channel
   (let [boom (ex-info "boom" {}) ^Channel from (a/chan 2) to (a/chan 2)]
