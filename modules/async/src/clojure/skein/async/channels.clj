@@ -20,7 +20,7 @@
    [skein.impl.protocols :as impl])
   (:import
    (java.util.concurrent.locks Lock)
-   (skein.rt Channel)
+   (skein.rt Channel NilPut)
    (skein.rt.schedule Scheduler)
    (skein.rt.watch Failures)))
 
@@ -234,7 +234,7 @@
       impl/WritePort
       (put! [_ value handler]
         (cond
-          (nil? value) (throw (IllegalArgumentException. "Can't put nil on channel"))
+          (nil? value) (throw (NilPut/refused))
           (= :block policy) (impl/put! ch value handler)
           (commit handler) (impl/box (accept ch policy value dropped))))
       impl/Channel

@@ -12,7 +12,7 @@
    [skein.impl.late :as late])
   (:import
    (clojure.lang ArityException ExceptionInfo IFn)
-   (skein.rt Alts Buffer Callback Channel ChannelFactory Late Runner)
+   (skein.rt Alts Buffer Callback Channel ChannelFactory Late NilPut Runner)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -181,7 +181,7 @@
   [port value]
   (cond
     (instance? Channel port) (.putBlocking ^Channel port value)
-    (nil? value) (throw (IllegalArgumentException. "Can't put nil on channel"))
+    (nil? value) (throw (NilPut/refused))
     :else (nth (Alts/chooseBlocking [[port value]] nil) 0)))
 
 ;;;; Waiting, in a block

@@ -82,9 +82,7 @@ public final class Alts {
             if (op instanceof IPersistentVector pair) {
                 if (pair.count() != 2)
                     throw refused("skein/bad-alts", "a put in the ports of alts", op, "[channel value]");
-                if (pair.nth(1) == null) {
-                    throw new AssertionError("Assert failed: can't put nil on channel\n(some? (port 1))");
-                }
+                if (pair.nth(1) == null) throw NilPut.refusedInAlts();
                 op = pair.nth(0);
             }
             if (!(op instanceof Channel)) ours = false;

@@ -133,7 +133,7 @@ public class Channel extends Lock {
      * @throws AssertionError when {@link #MAX_WAITING} puts wait already
      */
     public final Object put(Object value, Waiter waiter, Runner runner) {
-        if (value == null) throw new IllegalArgumentException("Can't put nil on channel");
+        if (value == null) throw NilPut.refused();
         lock();
         if (isClosed()) {
             unlock();

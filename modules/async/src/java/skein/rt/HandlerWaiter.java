@@ -78,7 +78,7 @@ public final class HandlerWaiter extends Waiter {
 
     /** Puts for {@code handle}. Returns true, false, or {@link Channel#NONE} if it waits or is not active. */
     public static Object put(Channel channel, Object value, Handle handle) {
-        if (value == null) throw new IllegalArgumentException("Can't put nil on channel");
+        if (value == null) throw NilPut.refused();
         HandlerWaiter self = new HandlerWaiter(handle);
         channel.lock();
         boolean locked = true;

@@ -2,6 +2,7 @@
 (ns skein.async.go-test
   "What a go block is: its port, its thread, its bindings, and what becomes of its exceptions."
   (:require
+   [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! go]]
    [skein.deadline :refer [await-port within-deadline]]
@@ -189,7 +190,7 @@
     (is (true? (within-deadline (.await done) true)))))
 
 (deftest a-wrong-put-throws-in-the-block
-  (both= "Can't put nil on channel" (a/<!! (a/go (try (a/>! (a/chan 1) nil) (catch IllegalArgumentException e (ex-message e))))))
+  (both= "Can't put nil on channel" (a/<!! (a/go (try (a/>! (a/chan 1) nil) (catch IllegalArgumentException e (first (str/split-lines (ex-message e))))))))
   (is (= :skein/not-a-port (a/<!! (a/go (try (a/<! 1) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))))
 
 (deftest the-exception-of-a-go-block-is-rethrown-and-reported-once

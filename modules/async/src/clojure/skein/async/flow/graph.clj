@@ -20,7 +20,7 @@
    [skein.impl.protocols :as impl])
   (:import
    (java.util.concurrent Executor)
-   (skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding)))
+   (skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding NilPut)))
 
 (set! *warn-on-reflection* true)
 
@@ -165,7 +165,7 @@
   [ch signal-id]
   (reify impl/WritePort
     (put! [_ message handler]
-      (when (nil? message) (throw (IllegalArgumentException. "Can't put nil on channel")))
+      (when (nil? message) (throw (NilPut/refused)))
       (impl/put! ch [signal-id message] handler))))
 
 (defn- write-channel [{:keys [ins outs] cast-chan :cast} [pid id :as coord]]

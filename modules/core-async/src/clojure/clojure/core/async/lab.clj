@@ -20,7 +20,7 @@
    (java.util Collection HashSet Set)
    (java.util.concurrent.atomic AtomicBoolean AtomicInteger)
    (java.util.concurrent.locks Lock ReentrantLock)
-   (skein.rt Callback)
+   (skein.rt Callback NilPut)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -113,7 +113,7 @@
 (deftype BroadcastingWritePort [write-ports]
   impl/WritePort
   (put! [_ v h]
-    (when (nil? v) (throw (IllegalArgumentException. "Can't put nil on channel")))
+    (when (nil? v) (throw (NilPut/refused)))
     (when-some [f (commit h)]
       (let [at-once (atom ::pending)]
         (put-on-all write-ports v
