@@ -1,19 +1,20 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim
-  "Concurrent tests that find the schedule that fails, and replay it.
+  "Runs concurrent tests under many schedules, and replays a schedule that fails.
 
-  * explore: `check`, `holds?`, `everywhere`; one run: `run`, `with-virtual-time`, `replay`
-  * inside, time: `now-ms` `settle` `advance`; choices: `yield` `pick` `chance` `fault`
-  * inside, claims: `always` `sometimes`; the story: `note` `label`
+  * many schedules: `check`, `holds?`, `everywhere`; one: `run`, `with-virtual-time`, `replay`
+  * in a body, time: `now-ms` `settle` `advance`; choices: `yield` `pick` `chance` `fault`
+  * in a body, claims: `always` `sometimes`; names and notes in the story: `label` `note`
 
       (:value (run (skein.async/<!! (skein.async/timeout 3600000)) (now-ms)))
       ;=> 3600000
 
-  A body is evaluated anew for each schedule, on one thread, together with the blocks, timers and
-  threads that come of it; the simulation decides which of them goes on. Tasks change places before
-  and in channel operations, and where they read or write atoms; code between two such points runs
-  without a switch, even if it takes a free lock. What is not simulated is named: input and output,
-  platform threads, Thread/sleep. See doc/simulation.md."
+  A body is evaluated again for each schedule, on one thread. Its tasks are the body itself and the
+  blocks, callbacks, timers and threads that it starts. The simulation decides which task runs. A
+  task gives way to another where it waits, before a channel operation, and where it reads or changes
+  an atom. Code between two such points runs without interruption, even if it takes a free lock.
+  Input and output, platform threads and Thread/sleep are not simulated, and the report names a use
+  of them. See doc/simulation.md."
   (:require
    [clojure.string :as str]
    [clojure.test :as test]
@@ -39,32 +40,34 @@
 ;;;; Inside
 
 (defn now-ms
-  "Returns the time of the simulation in ms since it began; outside of one, of the JVM's clock."
+  "Returns the milliseconds since the simulation began, on its own clock. Outside of a simulation,
+  returns the JVM's System/currentTimeMillis."
   []
   (if-some [sim (Simulation/here)]
     (quot (.now ^Simulation sim) 1000000)
     (System/currentTimeMillis)))
 
 (defn settle
-  "Waits until no other task can run at this time. Outside of a simulation it does nothing."
+  "Waits until no other task can run at this time. Does nothing outside of a simulation."
   []
   (when-some [sim (Simulation/here)] (.settle ^Simulation sim)))
 
 (defn advance
-  "Lets `ms` milliseconds, none if that is below 0, pass, and waits until nothing else can go on then. Outside of a
-  simulation it does nothing. With {:time :manual} time passes in no other way."
+  "Moves the simulation's clock by `ms` milliseconds, or 0 if `ms` is negative, and waits until no other task can run. Does
+  nothing outside of a simulation. With {:time :manual} time passes in no other way."
   [ms]
   (let [ms (check/milliseconds "ms of advance" ms)]
     (when-some [sim (Simulation/here)] (.advance ^Simulation sim (* 1000000 ms)))))
 
 (defn yield
-  "Lets other tasks go first. Call it where code takes a lock, or changes a Java object that tasks share.
-  Outside of a simulation it does nothing."
+  "Lets other tasks run first. Call it before code takes a lock, or changes a Java object that tasks share.
+  Does nothing outside of a simulation."
   []
   (when-some [sim (Simulation/here)] (.rest ^Simulation sim)))
 
 (defn pick
-  "Returns one of `coll`, which is searched like a schedule. Outside of a simulation, the first."
+  "Returns an item of `coll`. `check` tries different ones, as it tries different schedules. Outside of a
+  simulation, returns the first."
   [coll]
   (let [items (vec (check/collection "coll of pick" coll)), sim (Simulation/here)]
     (cond
@@ -73,8 +76,8 @@
       :else (items 0))))
 
 (defn chance
-  "Returns true with probability `p`, as a choice that is searched and shrunk to false. Outside
-  of a simulation, false."
+  "Returns true with probability `p`, else false. `check` tries both, and shrinks the choice to false if
+  the run then still fails. Outside of a simulation, returns false."
   [p]
   (check/number "p of chance" p "a number from 0 to 1" #(and (number? %) (<= 0.0 (double %) 1.0)))
   (if-some [sim (Simulation/here)]
@@ -82,13 +85,13 @@
     false))
 
 (defn note
-  "Adds `xs` to the story of a failure. Returns nil."
+  "Adds a line with `xs` to the story of a failure. Returns nil."
   [& xs]
   (when-some [sim (Simulation/here)]
     (.note ^Simulation sim "note" nil (str/join " " xs))))
 
 (defn label
-  "Names a port, an atom or what `go` returned in stories. Returns it."
+  "Gives `x`, a port, an atom or what `go` returned, a name in stories. Returns `x`."
   [x name]
   (check/that :skein/not-a-port "x of label" x
               (or (instance? Channel x) (instance? IAtom x) (instance? Volatile x) (late/closeable? x))
@@ -98,8 +101,9 @@
   x)
 
 (defn fault
-  "A place where a test may inject a fault: {:faults {name x}} says what. A function is called, an
-  exception thrown, anything else returned. Returns nil where nothing is injected."
+  "Marks a place where a test may inject the fault `x`, by the option {:faults {name x}}. If `x` is a
+  function, calls it. If `x` is an exception, throws it. Otherwise returns `x`. Returns nil when no
+  fault is injected."
   [name]
   (when-some [sim (Simulation/here)]
     (let [x (get runs/*faults* name)]
@@ -127,7 +131,7 @@
       (fault x))))
 
 (defn target
-  "Names what `everywhere` injects its fault into: a scope, a port, a future or a thread. Returns it."
+  "Says that `everywhere` injects its fault into `x`, a scope, a port, a future or a thread. Returns `x`."
   [x]
   (when-some [sim (Simulation/here)]
     (let [fault runs/*fault*]
@@ -135,15 +139,16 @@
   x)
 
 (defn always
-  "Claims that `pred`, a function without arguments, holds after each step of the run from now on."
+  "Claims that `pred`, a function without arguments, holds after each further step of the run. If it
+  does not, the run fails with `message`. Returns nil."
   [pred message]
   (check/function "pred of always" pred)
   (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) true))
   nil)
 
 (defn sometimes
-  "Claims that `pred`, a function without arguments, holds after some step of some run. If it does in
-  none, the summary of `check` says so under :never-seen."
+  "Claims that `pred`, a function without arguments, holds after some step of at least one run. If it
+  holds in none, the summary of `check` has `message` under :never-seen. Returns nil."
   [pred message]
   (check/function "pred of sometimes" pred)
   (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) false))
@@ -239,36 +244,39 @@
     [options body]))
 
 (defmacro check
-  "Evaluates the body under many schedules, and fails if one of them fails: by an exception, by an
-  `is` that does not hold, by an exception that is neither caught nor taken, by a deadlock, a leak or a
-  livelock, or because two runs of one schedule differ. In a test of clojure.test it reports the failure
-  once; elsewhere it throws. The failure has a short schedule that fails, as a story and as a
-  token for `replay`. Returns a summary: {:schedules :distinct :steps :longest :virtual-ms
-  :new-chance :seed}, with :all true when there are no more schedules, and :lite true without threads.
-  :new-chance estimates the probability that one more schedule gives a run unlike all before.
-  Schedules differ only in the order of waits and :points. Use of a free lock, a queue or a
-  ConcurrentHashMap is no point. Where its order matters, call `yield` before it.
+  "Evaluates the body under many schedules, and fails if it fails under one of them. The body fails if
+  it throws, if an `is` does not hold, or if an exception is neither caught nor taken. It also fails by
+  a deadlock, a leak or a livelock, or if two runs of one schedule differ. In a test of clojure.test the
+  failure is reported once; elsewhere it is thrown. It has a short schedule that fails, as a story and as
+  a token for `replay`.
 
-  options, a map or a symbol that stands for one, may be left out:
-  - :schedules   how many, 1000; or :seconds
-  - :seed        a number from which all random choices follow; by default another each time, which
+  Returns a summary: {:schedules :distinct :steps :longest :virtual-ms :new-chance :seed}, with :all
+  true when no schedule is left, and :lite true without threads. :new-chance estimates the probability
+  that one more schedule gives a run unlike all before. Schedules differ only in the order of waits and
+  :points. The use of a free lock, a queue or a ConcurrentHashMap is no point. Where its order matters,
+  call `yield` before it.
+
+  options, a map or a symbol for one; may be left out:
+  - :schedules   how many, by default 1000; or :seconds, for how long
+  - :seed        a number from which all random choices follow; by default a new one each time, which
                  the report shows
-  - :strategy    :mix, the default; :random, [:pct d], :pos, [:delay b]: up to b deviations from
-                 the default order; :exhaustive: all orders of the points; :reduced: all but those that
-                 differ in the order of steps of blocks that share no port, atom or promise
-  - :points      #{:channels :atoms}: where tasks change places other than by waiting; :channels
+  - :strategy    :mix, the default, :random, [:pct d] or :pos. [:delay b]: up to b deviations from
+                 the default order. :exhaustive: all orders of the points. :reduced: as :exhaustive,
+                 but only one of the orders that differ in steps that share no port, atom or promise
+  - :points      where a task gives way without waiting, by default #{:channels :atoms}; :channels
                  includes `with-permit` of skein.virtual
-  - :time        :jump, the default: to the next timer when nothing goes on; :slow: steps take
-                 time as well, so that timers overtake; :manual: by `advance` only
-  - :leaks       :puts, the default: a put that waits at the end is a failure; :all: any wait
-                 is; :none
-  - :max-steps   100000; more of them are a livelock
+  - :time        :jump, the default: the clock jumps to the next timer when no task can run. :slow:
+                 steps take time too, so that a timeout can come first. :manual: by `advance` only
+  - :leaks       :puts, the default: a put that waits at the end is a failure. :all: every wait is.
+                 :none
+  - :max-steps   a run with more steps is a livelock; by default 100000
   - :faults      {name x} for `fault`
-  - :outside     :fail, the default; :wait: for threads that are not simulated
-  - :threads     :auto, the default; :none: do without virtual threads
-  - :watchdog-ms 10000 ms of real time that one step may take
+  - :outside     what to do about threads that are not simulated. :fail, the default. :wait: wait for
+                 them
+  - :threads     :auto, the default; :none: without virtual threads
+  - :watchdog-ms how long one step may take, in real time; by default 10000
 
-  Environment: SKEIN_SIM=token replays, SKEIN_SIM_SEED and SKEIN_SIM_SECONDS set options.
+  Environment: SKEIN_SIM=token replays a schedule; SKEIN_SIM_SEED and SKEIN_SIM_SECONDS set options.
 
       (:schedules (check {:schedules 10} (assert (= 1 (skein.async/<!! (skein.async/go 1))))))
       ;=> 10
@@ -327,16 +335,16 @@
       failure (assoc :failure (:skein/error failure) :token (:token failure)))))
 
 (defmacro everywhere
-  "Counts the points of a run of the body from where it calls (target x), and then runs it once for
-  each with a fault there. Fails as `check` does. Returns {:points :schedules}.
+  "Counts the points of a run of the body after its call of (target x). Then runs the body once for each
+  of these points, with a fault there. Fails as `check` does. Returns {:points :schedules}.
 
-  options, a map, as of `check`, and
-  - :fault      :cancel, the default: cancels a scope's children, a future or a thread, closes a
-                port; :close; :throw: closes a port with an exception, has a child of a scope fail;
-                :expire: lets the next timer fire; or a function of the target
-  - :schedules  how many for each point, 1
+  options, a map, those of `check` and
+  - :fault      :cancel, the default: cancels a scope's children or a future, interrupts a thread, or
+                closes a port. :close: closes a port. :throw: closes a port with an exception, or makes
+                a child of a scope fail. :expire: lets the next timer fire. Or a function of the target
+  - :schedules  how many for each point, by default 1
 
-  Throws :skein/no-target when the body has none."
+  Throws :skein/no-target when the body has no target."
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]
@@ -368,9 +376,9 @@
       thrown (assoc :thrown thrown))))
 
 (defmacro run
-  "Evaluates the body once in a simulation: in the default order, or in a random one of :seed.
-  Returns {:value :steps :virtual-ms :token :events}; if it fails {:failure :text} in place of
-  the value, and :thrown if that is an exception. For options see `check`."
+  "Evaluates the body once in a simulation, in the default order, or in a random order given by :seed.
+  Returns {:value :steps :virtual-ms :token :events}. If the body fails, :failure and :text replace
+  :value, with :thrown if it threw an exception. For options see `check`."
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]
@@ -378,7 +386,7 @@
     `(run* ~options (fn body# [] ~@body))))
 
 (defn value-of
-  "Returns the value of what `run` returned, or throws why there is none."
+  "Returns the :value of what `run` returned. If the run failed, throws its exception or failure."
   [{:keys [value failure text token thrown]}]
   (cond
     thrown (throw thrown)
@@ -386,8 +394,8 @@
     :else value))
 
 (defmacro with-virtual-time
-  "Evaluates the body once in a simulation, in the default order, in which waiting takes no time.
-  Returns its value, or throws what it throws, or why it did not end.
+  "Evaluates the body once in a simulation, in the default order. Waiting takes no time. Returns the
+  body's value, or throws its exception, or the failure if it did not end.
 
       (with-virtual-time (skein.async/<!! (skein.async/timeout 10800000)) (now-ms))
       ;=> 10800000"
@@ -415,9 +423,9 @@
     {:value (.value simulation) :steps (.steps simulation) :failure error}))
 
 (defmacro replay
-  "Evaluates the body by the schedule of `token`, which a failure of `check` has printed, and fails
-  as it did. Prints the story if the run does not fail. Throws :skein/bad-token if it is no
-  token, or of another program. `options` are those of `check`."
+  "Evaluates the body by the schedule of `token`, which a failure of `check` has printed, and fails in
+  the same way. Prints the story if the run does not fail. Throws :skein/bad-token if `token` is not a
+  token, or belongs to another program. `options` are those of `check`."
   {:style/indent 1
    :arglists '([options? token & body])}
   [& args]
