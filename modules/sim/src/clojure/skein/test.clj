@@ -2,14 +2,14 @@
 (ns skein.test
   "Fixtures of clojure.test for concurrent code, and tests by simulation.
 
-  * `leak-free`: blocks that a test has spawned have ended
-  * `no-dropped-errors`: every exception was caught or taken
-  * `deadline`: a test that hangs shows its threads, and fails
-  * `defsim`: a test whose body `skein.sim/check` runs
+  * `leak-free` fails a test whose blocks have not ended
+  * `no-dropped-errors` fails a test with an exception that was neither caught nor taken
+  * `deadline` fails a test that hangs, and shows its threads
+  * `defsim` defines a test whose body `skein.sim/check` runs
 
       (use-fixtures :each (leak-free) (no-dropped-errors) (deadline 5000))
 
-  The fixtures are for tests on the real scheduler; a simulation looks for all of this itself."
+  The fixtures are for tests on the real scheduler. A simulation checks all of this itself."
   (:require
    [clojure.string :as str]
    [clojure.test :as test]
@@ -26,7 +26,7 @@
 (set! *warn-on-reflection* true)
 
 (defmacro defsim
-  "Defines a test whose body is run by `skein.sim/check`, with `options` if they are given."
+  "Defines a test. `skein.sim/check` runs its body, with `options` if they are given."
   {:style/indent 1
    :arglists '([name options? & body])}
   [name & args]
@@ -84,12 +84,12 @@
   {:grace-ms check/time-option, :ignore [ifn? "a function" :skein/not-a-function]})
 
 (defn leak-free
-  "Returns a fixture by which a test fails if blocks that it has spawned have not ended: skein.inspect knows them, which is on
-  meanwhile. What waits for what only it knows is garbage, and no leak.
+  "Returns a fixture that fails a test if a block that the test has spawned has not ended. skein.inspect finds these blocks, and
+  is on during the test. A block that waits in a channel which no other code can reach is garbage, and no leak.
 
   options, a map:
-  - :grace-ms  how long they have after the test, 200
-  - :ignore    predicate of a block as {:file :line :operation :form}, where it waits"
+  - :grace-ms  how long after the test the blocks may end, by default 200
+  - :ignore    predicate of the place where a block waits, {:file :line :operation :form}; such blocks are no leaks"
   ([] (leak-free nil))
   ([options]
    (let [{:keys [grace-ms ignore] :or {grace-ms 200 ignore (constantly false)}} (check/options "leak-free" options known)
@@ -114,8 +114,8 @@
   (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last)))
 
 (defn no-dropped-errors
-  "Returns a fixture that fails a test if an exception was neither caught nor taken: one that has ended a
-  block or a callback, or that of a future whose result no code has asked for."
+  "Returns a fixture that fails a test if an exception was neither caught nor taken. The exception has ended
+  a block or a callback, or a future whose result no code has asked for."
   []
   (fn no-dropped-errors-fixture [run]
     (let [begun (atom [])
@@ -147,8 +147,8 @@
       (finally (.delete file)))))
 
 (defn deadline
-  "Returns a fixture by which a test fails that has not ended after `ms` milliseconds, and shows
-  what all threads do. The test's thread is interrupted and left."
+  "Returns a fixture that fails a test that has not ended after `ms` milliseconds, and shows what all
+  threads do. The test's thread is interrupted, and the fixture does not wait for its end."
   [ms]
   (check/milliseconds "ms of deadline" ms)
   (fn deadline-fixture [run]
