@@ -10,9 +10,9 @@
     `to-chan!` `onto-chan!` `into` `reduce` `transduce`
   * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
 
-  Where a docstring says \"Like core.async's\", the behaviour is that of cljs.core.async 1.9.865, except
-  for the differences that follow; doc/clojurescript.md has them all in one table. The macros are those of the
-  namespace's JVM side."
+  \"Like core.async's\" in a docstring means that the behaviour is that of cljs.core.async 1.9.865, except for
+  the differences that follow. doc/clojurescript.md has a table of them. The macros `go`, `go-loop`, `async`,
+  `alt!` and `<?` are documented in the namespace of the same name for the JVM."
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
   (:require-macros
    [skein.async])
@@ -30,7 +30,7 @@
 ;;;; Channels
 
 (defn buffer
-  "Returns a first-in first-out buffer for `n` values, n > 0; puts wait while it is full. Like core.async's."
+  "Returns a first-in first-out buffer for `n` values, n > 0. Puts wait while it is full. Like core.async's."
   [n]
   (impl/buffer n))
 
@@ -52,20 +52,20 @@
 (defn chan
   "Returns a channel.
 
-  - buf-or-n    how many values it buffers, or a buffer; nil or 0: every put meets its take
-  - xform       a transducer for the values on their way in; needs a buffer
-  - ex-handler  function of what the transducer throws; a result other than nil is put
-                into the buffer
+  - buf-or-n    how many values it buffers, or a buffer; nil or 0: no buffer, so a put waits for its take
+  - xform       a transducer that values pass before the buffer; needs a buffer
+  - ex-handler  function of an exception that the transducer throws; its result, if not nil, is
+                put into the buffer
 
-  Like core.async's. Differs: without a handler, what the transducer throws is reported to the
-  environment as an uncaught exception."
+  Like core.async's. Differs: without a handler, an exception of the transducer is reported to the
+  environment as uncaught."
   ([] (impl/chan))
   ([buf-or-n] (impl/chan buf-or-n))
   ([buf-or-n xform] (impl/chan buf-or-n xform nil))
   ([buf-or-n xform ex-handler] (impl/chan buf-or-n xform ex-handler)))
 
 (defn promise-chan
-  "Returns a channel that takes one value and gives it to every taker for ever. If it is closed
+  "Returns a channel that accepts one value and gives it to every taker. If it is closed
   without a value, takers get nil. Like core.async's."
   ([] (impl/promise-chan nil nil))
   ([xform] (impl/promise-chan xform nil))
@@ -75,12 +75,12 @@
   "Returns a channel that closes after `msecs` milliseconds, 0 or more.
 
   Like core.async's. Differs: each call returns a channel of its own, and closing that cancels
-  no other timeout; the clock is monotonic."
+  no other timeout. The clock is monotonic."
   [msecs]
   (timers/timeout msecs))
 
 (defn close!
-  "Closes a channel: no more puts are accepted, and takes get the values in it and then nil. Returns nil.
+  "Closes a channel. It accepts no more puts; takes get the values that it holds, and then nil. Returns nil.
   Like core.async's."
   [port]
   (impl/close! port))
@@ -88,9 +88,9 @@
 ;;;; Operations
 
 (defn <!
-  "Takes a value, or nil if the port is closed. Parks the block until there is one. Like core.async's:
-  it must be in a block, and throws elsewhere. Differs: in a function inside a block it is
-  refused when the block is compiled, as :skein/park-in-function."
+  "Takes a value, and parks the block until there is one. Returns nil if the port is closed. Like
+  core.async's: it must be in a block, and throws elsewhere. Differs: in a function inside a block, the
+  compiler refuses it with :skein/park-in-function."
   [port]
   (impl/<! port))
 
@@ -101,81 +101,81 @@
   (impl/>! port val))
 
 (defn alts!
-  "Does one of several operations, parking the block until one is done. Returns [value port]; for a
+  "Does one of several operations, and parks the block until one is done. Returns [value port]. For a
   put the value is true, or false if the port is closed.
 
   - ports      channels to take from and [channel value] pairs to put, at least one
-  - :default   returned as [default :default] when nothing is ready
-  - :priority  true: try in the given order; otherwise the choice is uniform
+  - :default   returned as [default :default] when no operation is ready
+  - :priority  true: try in the given order; otherwise the choice is random
 
   Like core.async's; differs as `<!` does."
   [ports & {:as opts}]
   (impl/alts! ports opts))
 
 (defn take!
-  "Takes a value and calls `fn1` with it, or with nil if the port is closed. Returns nil. Like core.async's:
-  if a value is there, `fn1` is called at once unless `on-caller?` is false; otherwise from the run queue."
+  "Takes a value and calls `fn1` with it, or with nil if the port is closed. Returns nil. Like core.async's: if
+  a value is there, `fn1` is called at once. It is called from the run queue otherwise, or if `on-caller?` is false."
   ([port fn1] (impl/take! port fn1 true))
   ([port fn1 on-caller?] (impl/take! port fn1 on-caller?)))
 
 (defn put!
-  "Puts `val` and passes true to `fn1`, or false if the port is closed. Returns true unless the port
-  is closed. Like core.async's; for `on-caller?` see `take!`."
+  "Puts `val` and calls `fn1` with true, or with false if the port is closed. Returns true unless the
+  port is closed. Like core.async's; for `on-caller?` see `take!`."
   ([port val] (impl/put! port val nil true))
   ([port val fn1] (impl/put! port val fn1 true))
   ([port val fn1 on-caller?] (impl/put! port val fn1 on-caller?)))
 
 (defn offer!
-  "Puts `val` if that needs no waiting. Returns true, false if the port is closed, or nil if it would
-  have to wait. Like core.async's."
+  "Puts `val` if it can do so without waiting. Returns true, false if the port is closed, or nil if it
+  would have to wait. Like core.async's."
   [port val]
   (impl/offer! port val))
 
-(defn poll! "Returns a value if one is there, else nil. Like core.async's." [port] (impl/poll! port))
+(defn poll! "Takes a value if it can do so without waiting. Returns it, or nil. Like core.async's." [port] (impl/poll! port))
 
 (defn do-alts
-  "Does one of several operations if one is ready, and returns a derefable [value port]. Otherwise returns
-  nil, and calls `fret` with [value port] later. Like core.async's; for `opts` see `alts!`."
+  "Does one of several operations without waiting. Returns a derefable [value port] if one is ready. Otherwise
+  returns nil, and calls `fret` with [value port] later. Like core.async's; for `opts` see `alts!`."
   [fret ports opts]
   (impl/do-alts fret ports opts))
 
 ;;;; Errors and JavaScript
 
 (defn rethrow
-  "Returns `value`, taken from `port`, or throws the exception that ended the port if `value` is nil
-  and there is one. The function behind `<?`."
+  "Returns `value`, taken from `port`. If `value` is nil and an exception ended the port, throws that
+  exception. `<?` calls this."
   [port value]
   (interop/rethrow port value))
 
 (defn promise
-  "Returns a JavaScript promise of the next value of `port`: it is fulfilled with the value, or nil if the
-  port closes, and rejected with the exception that ended the port."
+  "Returns a JavaScript promise of the next value of `port`. It is fulfilled with the value, or with nil if the
+  port closes. It is rejected if an exception ended the port."
   [port]
   (interop/promise port))
 
 (defn signal
-  "Returns an AbortSignal that is aborted when `port` gives a value, which becomes the reason, or
-  closes."
+  "Returns an AbortSignal. It is aborted when `port` gives a value, which becomes the reason, or when
+  `port` closes."
   [port]
   (interop/signal port))
 
 ;;;; Between channels
 
 (defn pipe
-  "Moves values from the channel `from` to `to`. At the end it closes `to`, unless `close?` is false.
+  "Moves values from the channel `from` to `to`. Closes `to` after `from`, unless `close?` is false.
   Stops when `to` closes. Returns `to`. Like core.async's."
   ([from to] (ops/pipe from to true))
   ([from to close?] (ops/pipe from to close?)))
 
 (defn pipeline
-  "Moves values from the channel `from` to `to` through the transducer `xf`; results come in the order
-  of the values. Returns a channel that closes when it ends.
+  "Moves values from the channel `from` to `to` through the transducer `xf`. Results are in the order
+  of the values. Returns a channel that closes at the end.
 
-  - xf          applied to each value by itself; gives any number of results
+  - xf          applied to each value separately; may return any number of results
   - close?      whether `to` is closed after `from`; by default true
   - ex-handler  as for `chan`
 
-  Like core.async's: there is one thread, so `n` bounds only how many values are taken ahead.
+  Like core.async's: there is one thread, so `n` limits only how many values are taken ahead.
   Differs: stops taking when `to` closes."
   ([n to xf from] (pipelines/pipeline n to xf from true nil))
   ([n to xf from close?] (pipelines/pipeline n to xf from close? nil))
@@ -185,31 +185,31 @@
   "Like `pipeline`, for work that `af` starts. `af` is a function of a value and a channel. The
   results must be put on that channel, at any time, and the channel must then be closed.
 
-  Like core.async's. Differs: stops taking when `to` closes; at most `n` values are under way; what
-  `af` throws is reported and ends that value only."
+  Like core.async's. Differs: stops taking when `to` closes. At most `n` values are under way. If `af`
+  throws, the exception is reported, and the value has no result."
   ([n to af from] (pipelines/pipeline-async n to af from true))
   ([n to af from close?] (pipelines/pipeline-async n to af from close?)))
 
 (defn split
-  "Moves values from `ch` to one of two channels, by the predicate `p`. Returns them as
-  [true-channel false-channel]; they close with `ch`.
+  "Moves each value of `ch` to one of two channels, chosen by the predicate `p`. Returns the channels as
+  [true-channel false-channel]. They close when `ch` does.
 
-  Like core.async's. Differs: when one of the two closes, the other closes too, and nothing more is
-  taken from `ch`."
+  Like core.async's. Differs: when one of the two closes, the other closes too, and `split` takes
+  nothing more from `ch`."
   ([p ch] (ops/split p ch nil nil))
   ([p ch t-buf-or-n f-buf-or-n] (ops/split p ch t-buf-or-n f-buf-or-n)))
 
 (defn map
-  "Returns a channel of the results of `f` on one value from each of the channels `chs`; it closes with
-  the first of them.
+  "Returns a channel of the results of `f` on one value from each of the channels `chs`. It closes when
+  the first of them closes.
 
-  Like core.async's. Differs: a result of nil is reported as :skein/nil-value, and the channel closes;
-  takes nothing once it is closed."
+  Like core.async's. Differs: takes nothing once the returned channel is closed. If `f` returns nil,
+  :skein/nil-value is reported, and the channel closes."
   ([f chs] (ops/map f chs nil))
   ([f chs buf-or-n] (ops/map f chs buf-or-n)))
 
 (defn merge
-  "Returns a channel of the values of all channels `chs`; closes when all have closed. Like core.async's.
+  "Returns a channel of the values of all channels `chs`. It closes when all have closed. Like core.async's.
   Differs: takes nothing once the returned channel is closed."
   ([chs] (ops/merge chs nil))
   ([chs buf-or-n] (ops/merge chs buf-or-n)))
@@ -223,11 +223,11 @@
 ;;;; From a collection and into a value
 
 (defn onto-chan!
-  "Puts the values of `coll` on `ch` and then closes it, unless `close?` is false. Returns a channel
-  that closes when that is done, or when `ch` has been closed.
+  "Puts the values of `coll` on `ch` and then closes `ch`, unless `close?` is false. Returns a channel
+  that closes after the last put, or when `ch` has been closed.
 
-  Like core.async's. Differs: nil in `coll` is reported as :skein/nil-value and ends the puts, as does an
-  exception of a lazy `coll`."
+  Like core.async's. Differs: if `coll` contains nil, :skein/nil-value is reported, and the puts end. The
+  same holds for an exception from a lazy `coll`."
   ([ch coll] (ops/onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
@@ -245,14 +245,14 @@
 (defn to-chan "Deprecated: like `to-chan!`." [coll] (ops/to-chan! coll))
 
 (defn reduce
-  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`. Like
+  "Returns a channel of one value: the values of `ch`, reduced by `f` from `init`. Like
   core.async's."
   [f init ch]
   (ops/reduce f init ch))
 
 (defn transduce
-  "Returns a channel of one value: the reduction of the values of `ch` by `f` from `init`, through the
-  transducer `xform`. Like core.async's."
+  "Returns a channel of one value: the values of `ch`, reduced by `f` from `init` through the transducer
+  `xform`. Like core.async's."
   [xform f init ch]
   (ops/transduce xform f init ch))
 
@@ -265,7 +265,7 @@
 
 (defprotocol Mux
   "A hub around one channel. Like core.async's."
-  (muxch* [_] "The channel: a mult's or pub's source, a mix's output."))
+  (muxch* [_] "Returns the channel: the source of a mult or pub, the output of a mix."))
 
 (defprotocol Mult
   "The operations of a mult. Like core.async's."
@@ -274,12 +274,12 @@
   (untap-all* [m] "Removes all taps."))
 
 (defn mult
-  "Returns a mult of the channel `ch`, whose every value goes to all taps. The next one is taken when
-  all have accepted, so the slowest tap sets the pace. Without taps values are dropped. A closed tap
-  is removed.
+  "Returns a mult of the channel `ch`. Each value of `ch` goes to all taps. The mult takes the next value when
+  all taps have accepted the last one, so the slowest tap limits the others. Without taps values are dropped.
+  A closed tap is removed.
 
-  Like core.async's. Differs: a tap that throws, as one with too many pending puts does, is reported,
-  and the other taps continue. A tap that is made after `ch` has closed closes at once."
+  Like core.async's. Differs: if a tap throws, because it has too many pending puts, the exception is
+  reported, and the other taps continue. A tap that is made after `ch` has closed closes at once."
   [ch]
   (argument/source ch)
   (let [taps (volatile! {})] ; channel -> whether to close it with the source
@@ -293,7 +293,7 @@
       (untap-all* [_] (vswap! taps empty) nil))))
 
 (defn tap
-  "Gives the values of `mult` to the channel `ch`, which closes with the source unless `close?` is
+  "Adds the channel `ch` to the taps of `mult`. It closes when the source closes, unless `close?` is
   false. Returns `ch`. Like core.async's."
   ([mult ch] (tap mult ch true))
   ([mult ch close?] (tap* mult ch close?) ch))
@@ -314,15 +314,15 @@
   (unmix* [m ch] "Removes an input.")
   (unmix-all* [m] "Removes all inputs.")
   (toggle* [m state-map] "Changes the attributes of inputs, {channel {attribute boolean}}.")
-  (solo-mode* [m mode] "What solo does to the other inputs, :mute or :pause."))
+  (solo-mode* [m mode] "Sets what solo does to the other inputs, :mute or :pause."))
 
 (defn mix
-  "Returns a mix onto the channel `out`. Its inputs come by `admix` or `toggle`; a closed one is
-  removed. It ends when `out` is closed, and never closes it.
+  "Returns a mix, which puts the values of its inputs on the channel `out`. `admix` and `toggle` add
+  inputs; a closed input is removed. The mix ends when `out` is closed, and never closes it.
 
-  An input may have attributes: :pause, it is not read; :mute, it is read and its values are dropped;
-  :solo, it is read and passed on in any case, and inputs without :solo are muted or, in `solo-mode`
-  :pause, paused.
+  An input may have attributes. With :pause it is not read. With :mute it is read, and its values are
+  dropped. With :solo it is read, and its values are always put; inputs without :solo are then muted or,
+  in `solo-mode` :pause, paused.
 
   Like core.async's. Differs: an input that is both :solo and :pause is read in either mode."
   [out]
@@ -371,8 +371,8 @@
   (toggle* mix state-map))
 
 (defn solo-mode
-  "Sets what happens to the inputs without :solo while others have it. `mode` is :mute, the default, or
-  :pause. Like core.async's."
+  "Sets what happens to inputs without :solo while another input has it. `mode` is :mute, the default,
+  or :pause. Like core.async's."
   [mix mode]
   (solo-mode* mix mode))
 
@@ -383,9 +383,9 @@
   (unsub-all* [p] [p v] "Removes all subscriptions, or those to topic `v`."))
 
 (defn pub
-  "Returns a pub of the channel `ch`, whose values go to the channels that subscribe to their topic,
-  (topic-fn value); each topic is a mult, on a channel with the buffer (buf-fn topic), by default
-  none. Values of a topic that nobody wants are dropped.
+  "Returns a pub of the channel `ch`. Each value goes to the channels that subscribe to its topic,
+  (topic-fn value). Each topic is a mult, on a channel with the buffer (buf-fn topic), by default none.
+  Values of a topic without subscriptions are dropped.
 
   Like core.async's. Differs: if `topic-fn` throws, subscribed channels close as if `ch` had closed.
   A channel that subscribes after `ch` has closed closes at once."
@@ -411,8 +411,8 @@
        (unsub-all* [_ topic] (vswap! mults dissoc topic))))))
 
 (defn sub
-  "Subscribes the channel `ch` to a topic of the pub `p`; it closes with the source unless `close?` is
-  false. Like core.async's."
+  "Subscribes the channel `ch` to a topic of the pub `p`. It closes when the source closes, unless
+  `close?` is false. Like core.async's."
   ([p topic ch] (sub p topic ch true))
   ([p topic ch close?] (sub* p topic ch close?)))
 
@@ -422,7 +422,7 @@
   (unsub* p topic ch))
 
 (defn unsub-all
-  "Ends all subscriptions, or those to `topic`. The channels stay open, for ever: the pub forgets them.
+  "Ends all subscriptions, or those to `topic`. The channels stay open, also when the source closes.
   Like core.async's."
   ([p] (unsub-all* p))
   ([p topic] (unsub-all* p topic)))
@@ -452,7 +452,7 @@
 
 (defn filter<
   "Returns a channel of the values of `ch` with (p value). Like core.async's. Differs: takes
-  nothing once the returned channel is closed, which closes if `p` throws. So do the next six."
+  nothing once the returned channel is closed. If `p` throws, the returned channel closes."
   ([p ch] (filter< p ch nil))
   ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
 
@@ -462,7 +462,7 @@
   ([p ch buf-or-n] (filter< (fn [v] (not (p v))) ch buf-or-n)))
 
 (defn mapcat<
-  "Returns a channel of the values in the collections (f value) of the values of `in`. Like core.async's;
+  "Returns a channel of the values in the collections (f value), for the values of `in`. Like core.async's;
   differs as `filter<`."
   ([f in] (mapcat< f in nil))
   ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
@@ -495,6 +495,6 @@
   ([f ch buf-or-n] (filters/through (cljs.core/partition-by f) ch (chan buf-or-n))))
 
 (defn ioc-alts!
-  "Refused, as :skein/no-state-machine: it is a step of core.async's own compiler."
+  "Throws :skein/no-state-machine: `ioc-alts!` is a step of core.async's own compiler."
   [state cont-block ports & {:as opts}]
   (impl/no-state-machine! state cont-block ports opts))
