@@ -2,21 +2,21 @@
 (ns skein.trace.event
   "The events of traced code, as data, and their way to sinks.
 
-  An event is a map; keys that say nothing are nil:
+  An event is a map. A key that has no meaning for an event is nil:
 
-      :phase       :call, :return, :throw; :limit, the calls from here on are not shown;
-                   :async-return, :async-throw, the block behind a returned port has ended;
-                   :form, a form of `trace-forms` has failed; :value, of `trace` and the like
-      :id          of the call, a number from 1; :parent that of the call around it; :group that
-                   of the outermost call around it in the same thread or block
-      :depth       calls around it, 0 for the first
-      :name        symbol with namespace; :file and :line where it is defined
-      :args        vector of texts; :value text; :error the exception
-      :thread      name; :block the number of the go block, or nil
-      :t           milliseconds since 1970; :elapsed-ns since the call
+      :phase       :call, :return or :throw; :limit: the calls from here on are not shown;
+                   :async-return, :async-throw: the block of a returned port has ended;
+                   :form: a form of `trace-forms` has failed; :value: of `trace` and similar functions
+      :id          the number of the call, from 1; :parent: the number of the call around it; :group:
+                   that of the outermost call around it in the same thread or block
+      :depth       how many calls are around it
+      :name        the function's symbol, with namespace; :file and :line: where it is defined
+      :args        a vector of texts; :value: a text; :error: the exception
+      :thread      the name of the thread; :block: the number of the go block, or nil
+      :t           milliseconds since 1970; :elapsed-ns: nanoseconds since the call
 
-  A sink is a function of an event, called on the thread where it happens. What a sink
-  throws hurts nobody but is counted, and what it calls is not traced."
+  A sink is a function of an event. It is called on the thread of the event. An exception of a sink
+  is counted, and does not reach the program. Calls that a sink makes are not traced."
   (:import
    (java.util Collections Map WeakHashMap)
    (java.util.concurrent.atomic AtomicLong)
@@ -45,7 +45,7 @@
 (def ^:private ^AtomicLong blocks (AtomicLong.))
 
 (defn block-number
-  "Returns the number of the go block of a frame; it gets one at the first call."
+  "Returns the number of the go block of a frame. The block gets its number at the first call."
   [frame]
   (or (.get frame->number frame)
       (.computeIfAbsent frame->number frame
@@ -59,7 +59,7 @@
     (some-> (.frame runner) block-number)))
 
 (defn thread-name
-  "Returns the name of a thread. A virtual one without a name is called like virtual-17."
+  "Returns the name of a thread. For a virtual thread without a name, returns one such as virtual-17."
   [^Thread thread]
   (let [own (.getName thread)]
     (if (= "" own) (str "virtual-" (.threadId thread)) own)))
