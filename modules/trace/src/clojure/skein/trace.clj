@@ -40,7 +40,7 @@
 ;;;; Output
 
 (defn add-sink!
-  "Adds a default sink, for events for which no option names a sink, under the key `k`. Returns `k`.
+  "Adds a default sink under the key `k`. It gets the events of what is traced without :sink. Returns `k`.
 
   - x   :out, :err, :ring, :tap, {:file path}, a function of an event, or a vector of these
 
@@ -215,7 +215,7 @@
     `(trace-vars* ~options '~(ns-name *ns*) [~@(map name-form names)])))
 
 (defmacro ^{:style/indent 0} untrace-vars
-  "Ends `trace-vars` for these vars, and restores the values that they would have. Returns nil."
+  "Ends `trace-vars` for these vars, and restores the values that they would have without tracing. Returns nil."
   [& vars]
   `(untrace-vars* '~(ns-name *ns*) [~@(map name-form vars)]))
 
@@ -334,7 +334,7 @@
 
 (defmacro with-traced
   "Evaluates the body. Until it ends, traces these vars for calls made in the body, and in go
-  blocks and futures that it starts. Before the vector optionally a map, see `trace-vars`."
+  blocks and futures that it starts. A map of options may come before the vector; see `trace-vars`."
   {:style/indent 1}
   [& args]
   (let [[options [names & body]] (options-and-names args)]
@@ -380,7 +380,7 @@
   - :sink :format   see `trace-vars`
 
   Functions in the body are covered when they are called later, and go blocks across their parks.
-  When it is compiled, throws :skein/nested-too-deep, or :skein/bad-recur for a loop outside of it."
+  When it is compiled, throws :skein/nested-too-deep, or :skein/bad-recur for a recur to a loop outside of the body."
   {:style/indent 0}
   [& body]
   (let [[options body] (if (and (map? (first body)) (next body)) [(first body) (rest body)] [nil body])
@@ -408,8 +408,8 @@
   (exceptions/newest))
 
 (defn async-trace
-  "Returns the stack trace of an exception as data, user frames first: maps of :via (:frame,
-  :awaited-by, :spawned-by), :ns, :fn, :file, :line, and :op for a park."
+  "Returns the stack trace of an exception as maps, user frames first: :via (:frame, :awaited-by or
+  :spawned-by), :ns, :fn, :file, :line, and :op for a park."
   [error]
   (exceptions/async-trace (check/instance :skein/not-an-exception "error of async-trace" error Throwable "an exception")))
 
