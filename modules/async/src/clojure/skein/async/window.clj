@@ -99,8 +99,9 @@
   A nil result is left out. If `from` was closed with a cause, the window ends with that cause
   after the results. If `to` is closed, the next put fails; then no value is taken, and calls
   are interrupted. At most n values are taken and not yet put, or 4n while the window waits for
-  a slow one. A thread waits for the next value; it is not garbage when the channel is. Throws
-  :skein/bad-number, :skein/not-a-function, :skein/not-a-port, :skein/bad-option.
+  a slow one. A virtual thread waits for the next value until `from` closes, even if no other
+  code has `from`. Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port,
+  :skein/bad-option.
 
       (let [to (a/chan 3)
             n (wmap {:n 2 :on-error :collect} (fn [x] (/ 6 x)) (a/to-chan! [1 0 3]) to)]
