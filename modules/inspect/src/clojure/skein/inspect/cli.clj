@@ -82,14 +82,23 @@ it need not have skein.inspect.")
         size (try (slurp (.getErrorStream (.start stty))) (catch IOException _))] ; there is no sh
     (some->> size (re-matches #"([1-9]\d*) ([1-9]\d*)\s*") rest (mapv parse-long))))
 
+(defn- lines-on-screen
+  "Returns a line as lines of at most `width` characters: a row, which begins with a space, is cut, and a sentence is wrapped."
+  [width line]
+  (cond
+    (<= (count line) (long width)) [line]
+    (str/starts-with? line " ") [(str (subs line 0 (dec (long width))) "…")]
+    :else (map str/trimr (re-seq (re-pattern (str "\\S.{0," (dec (long width)) "}(?= |$)|\\S{1," width "}")) line))))
+
 (defn fitted
-  "Returns `text` cut to the size of a screen; without one, as it is."
+  "Returns `text` fitted to the size of a screen; without one, as it is."
   [text [height width]]
   (if height
-    (let [lines (str/split-lines text), fits? (< (count lines) (long height))
-          cut (fn cut [line] (if (< (long width) (count line)) (str (subs line 0 (dec (long width))) "…") line))]
+    (let [on-screen (partial mapcat (partial lines-on-screen width))
+          lines (on-screen (str/split-lines text))
+          more (on-screen ["... a larger screen, or ./skein ps, shows more"])]
       (str "\033[H\033[2J" ; moves to the first line and clears the screen
-           (str/join "\n" (map cut (if fits? lines (concat (take (- (long height) 2) lines) ["... a larger screen, or ./skein ps, shows more"]))))))
+           (str/join "\n" (if (< (count lines) (long height)) lines (concat (take (- (long height) 1 (count more)) lines) more)))))
     text))
 
 (defn- top

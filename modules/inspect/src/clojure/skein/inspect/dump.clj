@@ -108,12 +108,14 @@
 (defn- scope
   "Writes a scope, its children and what will end it as a line."
   [out {:keys [id body parent children remaining-ms cancelled-ms]}]
-  (let [begun (remove (comp false? :begun?) children), more (- (count begun) (long max-scopes))]
+  (let [begun (remove (comp false? :begun?) children)
+        more (- (count begun) (long max-scopes))
+        unbegun (- (count children) (count begun))
+        named (when (seq begun)
+                (str (str/join ", " (map words/waiting-party (take max-scopes begun))) (when (pos? more) (str " and " more " more"))))]
     (line! out "       scope-" id " of " (if body (words/waiting-party body) "an unknown thread") (when parent (str ", in scope-" parent))
-           (if (seq begun)
-             (str ", has children: " (str/join ", " (map words/waiting-party (take max-scopes begun))) (when (pos? more) (str " and " more " more")))
-             ", has no children")
-           (when (< (count begun) (count children)) (str ", and " (- (count children) (count begun)) " that have not begun"))
+           (if (seq children) ", has children: " ", has no children")
+           (str/join ", and " (keep identity [named (when (pos? unbegun) (str unbegun " that " (if (= 1 unbegun) "has" "have") " not begun"))]))
            (when remaining-ms (str ", ends in " (words/duration remaining-ms)))
            (when cancelled-ms (str ", was cancelled " (words/duration cancelled-ms) " ago")))))
 

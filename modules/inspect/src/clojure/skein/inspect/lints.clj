@@ -135,7 +135,7 @@
 
 (defn- dropped-error [{:keys [failures]} _]
   (for [{:keys [exception thread site]} failures]
-    {:count 1 :site site :says (str "A " exception " on thread " thread (when site (str ", at " (words/place site))) ", was neither caught nor taken.")}))
+    {:count 1 :site site :says (str "A " exception " on " (words/thread-name thread nil) (when site (str ", at " (words/place site))) ", was neither caught nor taken.")}))
 
 (defn- starved [{{:keys [ms threads] :as starved} :starved} _]
   (when starved

@@ -38,16 +38,22 @@
       (str (/ (Math/round (/ ms 100.0)) 10.0) " s")
       (str (quot ms 60000) " min " (quot (rem ms 60000) 1000) " s"))))
 
+(defn- on-one-line
+  "Returns a name that the program has chosen with a space for each run of control characters, which could break a line."
+  [text]
+  (str/replace text #"\p{Cntrl}+" " "))
+
 (defn place
   "Returns where a block or thread is, as \"orders.clj:31 (>! requests r)\"."
   [{:keys [file line form]}]
-  (str (some-> file (str/replace #".*[/\\]" "")) (when (and line (pos? (long line))) (str ":" line)) (when form (str " " form))))
+  (on-one-line
+    (str (some-> file (str/replace #".*[/\\]" "")) (when (and line (pos? (long line))) (str ":" line)) (when form (str " " form)))))
 
 (defn channel-label
   "Returns what a channel is called: its label, its block or its number."
   [{:keys [label kind id block]}]
   (cond
-    label (str label)
+    label (on-one-line (str label))
     block (str "the result of " (block-name block))
     :else (str (name (or kind :chan)) "-" id)))
 
@@ -68,7 +74,7 @@
   [name tid]
   (str "thread " (cond (str/blank? name) tid
                        (= "skein-virtual" name) (str name "-" tid)
-                       :else name)))
+                       :else (on-one-line name))))
 
 (defn waiting-party
   "Returns the name of the block, thread or callback that waits in a channel."

@@ -81,9 +81,11 @@
         (.waitFor process 60 TimeUnit/SECONDS)))
     (is (re-find #"can't be looked at: there is no such process" (peek (run "ps" pid))))))
 
-(deftest text-is-cut-to-the-screen
+(deftest text-fits-the-screen
   (is (= "a\nb\nc\n" (cli/fitted "a\nb\nc\n" nil)) "plain if there is no screen")
-  (is (str/ends-with? (cli/fitted "one line\ntwo\n" [24 6]) "Jone l…\ntwo"))
+  (is (str/ends-with? (cli/fitted "  one line\ntwo\n" [24 6]) "J  one…\ntwo") "a row is cut")
+  (is (str/ends-with? (cli/fitted "PROVEN  go-17 waits.\n  x\n" [24 9]) "JPROVEN\ngo-17\nwaits.\n  x") "a sentence is not")
+  (is (str/ends-with? (cli/fitted "abcdefgh ij\n" [24 3]) "Jabc\ndef\ngh\nij"))
   (is (= ["1" "2"] (take 2 (str/split-lines (subs (cli/fitted "1\n2\n3\n4\n5\n" [4 60]) 7))))))
 
 (deftest every-command-has-help

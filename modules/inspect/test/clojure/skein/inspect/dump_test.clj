@@ -2,6 +2,7 @@
 (ns skein.inspect.dump-test
   "Snapshots as text."
   (:require
+   [clojure.string :as str]
    [clojure.test :refer [deftest is]]
    [skein.inspect.dump :as dump])
   (:import
@@ -32,11 +33,23 @@
   (let [out (StringWriter.)]
     (dump/write {:at-ms 0 :collected {:count 0}
                  :scopes [{:id 3 :body {:thread "main" :tid 1} :children [{:block 5} {:thread "skein-virtual" :tid 31} {:begun? false}] :remaining-ms 2000}
-                          {:id 4 :parent 3 :body {:block 5} :children [] :cancelled-ms 100}]}
+                          {:id 4 :parent 3 :body {:block 5} :children [] :cancelled-ms 100}
+                          {:id 6 :body {:block 5} :children [{:begun? false} {:begun? false}]}]}
                 out :text)
-    (is (= ["scope-3 of thread main, has children: go-5, thread skein-virtual-31, and 1 that have not begun, ends in 2.0 s"
-            "scope-4 of go-5, in scope-3, has no children, was cancelled 0.1 s ago"]
+    (is (= ["scope-3 of thread main, has children: go-5, thread skein-virtual-31, and 1 that has not begun, ends in 2.0 s"
+            "scope-4 of go-5, in scope-3, has no children, was cancelled 0.1 s ago"
+            "scope-6 of go-5, has children: 2 that have not begun"]
            (re-seq #"scope-\d of.*" (str out))))))
+
+(deftest names-with-line-breaks-stay-on-one-line
+  (let [out (StringWriter.), site {:file "a\nb.clj" :line 3 :form "(<! c)"}]
+    (dump/write {:at-ms 0 :collected {:count 0}
+                 :blocks [{:id 1 :state :parked :site site :waits [{:op :take :channel 3}]}]
+                 :channels [{:id 3 :kind :chan :label "new\r\njobs" :takes [{:block 1}] :puts []}]
+                 :threads [{:name "im\nport" :tid 7 :site site :waits [{:op :take :channel 3}]}]}
+                out :text)
+    (is (= ["    1  parked   a b.clj:3 (<! c)" "       go-1 waits for new jobs" "" "       thread im port, a b.clj:3 (<! c) waits for new jobs"]
+           (drop 2 (str/split-lines (str out)))))))
 
 (deftest nouns-and-verbs-agree-with-counts
   (is (= "1 block, 1 thread waits, 1 block collected, at " (first-line 1 1 1)))
