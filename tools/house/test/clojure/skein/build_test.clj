@@ -82,6 +82,17 @@
 (defn- local-roots [deps]
   (keep :local/root (vals deps)))
 
+(defn- artifacts
+  "Returns the dependencies that a registry has."
+  [deps]
+  (into {} (filter (comp :mvn/version val)) deps))
+
+(defn- test-folders
+  "Returns the folders on the class path of a module's tests that hold the tests. ./skein compiles those in Java."
+  [module]
+  (cond-> [(str module "/test/clojure")]
+    (.isDirectory (io/file module "test/java")) (conj (str module "/target/test-classes"))))
+
 (defn- stray-classes
   "The class files, as paths below target/classes, that come from none of the Java
   sources, as paths below src/java: compiled Clojure, or old files."
@@ -128,7 +139,10 @@
         named (set (local-roots (into deps (mapcat :extra-deps) (vals aliases))))]
     ;; The bridge replaces core.async, so a user has to name it.
     (is (= #{} (set/difference (set project/modules) named #{"modules/core-async"})))
-    (is (= (set (map #(str % "/test/clojure") project/modules)) (set (get-in aliases [:test :extra-paths]))))))
+    (is (= (set (mapcat test-folders project/modules)) (set (get-in aliases [:test :extra-paths]))))
+    ;; The CLI ignores the aliases of a dependency.
+    (is (= (into {} (mapcat #(artifacts (get-in (module-deps %) [:aliases :test :extra-deps]))) project/modules)
+           (artifacts (get-in aliases [:test :extra-deps]))))))
 
 (deftest the-libraries-depend-on-clojure-alone
   (doseq [module (filter #(str/starts-with? % "modules/") project/modules)]
