@@ -12,14 +12,14 @@
     `to-chan!` `onto-chan!` `into` `reduce` `transduce`
   * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
 
-      (<!! (go (+ 1 (<! (go 2)))))
-      ;=> 3
-
   \"Like core.async's\" in a docstring means that the behaviour is that of clojure.core.async
   1.9.865, except for the differences that follow. doc/migrating.md has a table of them.
 
   The go compiler and the protocols for ports of other kinds are loaded at their first use;
-  see skein.impl.late."
+  see skein.impl.late.
+
+      (<!! (go (+ 1 (<! (go 2)))))
+      ;=> 3"
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
   (:require
    [clojure.core.protocols :as core-protocols]
@@ -323,7 +323,8 @@
   `(let [port# ~port] (rethrow port# (~(if (:ns &env) 'skein.impl.operations/<!-of-<? `port/<!-of-<?) port#)))) ; :ns is there in ClojureScript
 
 (defn <??
-  "Like `<!!`, but throws the exception that ended `port`, the same object; see `<?`.
+  "Like `<!!`, but throws the exception that ended `port`, the same object;
+  see `<?`.
 
       (try (<?? (async (throw (ex-info \"no\" {})))) (catch Exception e (ex-message e)))
       ;=> \"no\""

@@ -7,14 +7,14 @@
     everything that skein.async starts
   * `cancel!` `cancelled?` `shield` `remaining-ms` `outcomes`
 
+  A cancelled child gets one CancellationException or InterruptedException where it parks or
+  blocks. Its finally clauses run, and may park or block. `locking`, a class initializer and
+  code that computes get no exception: call `cancelled?` there.
+
       (scope [s]
         (let [a (fork s (+ 1 2)) b (fork s (* 3 4))]
           (+ @a @b)))
-      ;=> 15
-
-  A cancelled child gets one CancellationException or InterruptedException where it parks or
-  blocks. Its finally clauses run, and may park or block. `locking`, a class initializer and
-  code that computes get no exception: call `cancelled?` there."
+      ;=> 15"
   (:require
    [skein.async :as a]
    [skein.impl.check :as check]

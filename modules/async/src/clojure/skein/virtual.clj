@@ -8,12 +8,12 @@
   * several at once: `race` `any` `all`
   * time and limits: `sleep` `with-timeout` `retry` `semaphore` `with-permit`
 
-      (wmap 2 inc [1 2 3])
-      ;=> (2 3 4)
-
   All of them convey the caller's bindings. \"Like virtuoso's\" in a docstring means that the
   behaviour is that of virtuoso.v3 0.1.2, except for the differences that follow.
-  For children that can't outlive their parent see skein.scope."
+  For children that can't outlive their parent see skein.scope.
+
+      (wmap 2 inc [1 2 3])
+      ;=> (2 3 4)"
   (:refer-clojure :exclude [for future map pmap pvalues])
   (:require
    [skein.impl.check :as check]

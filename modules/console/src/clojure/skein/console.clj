@@ -4,13 +4,13 @@
 
   * `serve!` shows this process, another one, or a file
 
-      (let [console (serve! {:port 0})]
-        (stop! console))
-      ;=> nil
-
   From a shell: `./skein console PID`. The server then runs in the command's own process, so it answers even if the program hangs.
   The page shows no value that the program has computed. Apart from switching the inspector on, it changes nothing in the program
-  unless :actions allows it."
+  unless :actions allows it.
+
+      (let [console (serve! {:port 0})]
+        (stop! console))
+      ;=> nil"
   (:require
    [skein.console.api :as api]
    [skein.console.looks :as looks]

@@ -95,7 +95,10 @@
    (run/run opts {:xform xform, :combine combine, :step step} coll)))
 
 (defn explain
-  "Folds as `(fold opts f coll)` does. Returns a map that says how the fold ran:
+  "Folds as `(fold opts f coll)` does. Returns a map that says how the fold ran.
+
+      (select-keys (explain {:parallelism 1} sum (range 10)) [:value :path])
+      ;=> {:value 45, :path :serial}
 
   - :value       the value that fold returns
   - :path        :serial, :parallel, or :in-order, which is parallel up to a transducer that needs order
@@ -105,10 +108,7 @@
                  had, how long it took (:ns), and its thread (:thread). If the path is :in-order, there is one part, with the
                  time of all threads together and the name of one of them
   - :threads     how many threads worked on the fold
-  - :elapsed-ns  the time of the whole fold
-
-      (select-keys (explain {:parallelism 1} sum (range 10)) [:value :path])
-      ;=> {:value 45, :path :serial}"
+  - :elapsed-ns  the time of the whole fold"
   ([f coll] (explain nil f coll))
   ([opts f coll]
    (let [f (fold-value f)]
@@ -133,7 +133,8 @@
   (made-by [`through xform f] (run/fed-through xform (fold-value f))))
 
 (defn then
-  "Returns the fold whose value is `g` of the value of the fold `f`. Throws :skein/not-a-function and :skein/bad-fold.
+  "Returns the fold whose value is `g` of the value of the fold `f`.
+  Throws :skein/not-a-function and :skein/bad-fold.
 
       (fold (then sum str) [1 2 3])
       ;=> \"6\""
@@ -187,14 +188,16 @@
   {:combine +, :step +})
 
 (def mean
-  "The fold whose value is the arithmetic mean of the elements, a double, or nil if there are none.
+  "The fold whose value is the arithmetic mean of the elements, a double,
+  or nil if there are none.
 
       (fold mean [1 2 6])
       ;=> 3.0"
   (summary/moments (fn complete [[n mean]] (when (pos? (long n)) mean))))
 
 (def variance
-  "The fold whose value is the sample variance of the elements, a double, or nil if there are less than two.
+  "The fold whose value is the sample variance of the elements, a double,
+  or nil if there are less than two.
 
       (fold variance [1 2 3])
       ;=> 1.0"
@@ -211,21 +214,24 @@
   (better-of clj/min))
 
 (def max
-  "The fold whose value is the greatest number, or nil if there are none.
+  "The fold whose value is the greatest number,
+  or nil if there are none.
 
       (fold (fuse [min max]) [3 1 2])
       ;=> [1 3]"
   (better-of clj/max))
 
 (def frequencies
-  "The fold whose value is a map from element to how often it occurs.
+  "The fold whose value is a map from element
+  to how often it occurs.
 
       (fold frequencies \"abba\")
       ;=> {\\a 2, \\b 2}"
   summary/frequencies-fold)
 
 (def distinct
-  "The fold whose value is a vector of the different elements, in the order of their first occurrence.
+  "The fold whose value is a vector of the different elements,
+  in the order of their first occurrence.
 
       (fold distinct [3 1 3 2 1])
       ;=> [3 1 2]"
@@ -236,7 +242,8 @@
      :complete second}))
 
 (defn into
-  "Returns the fold whose value is `to`, a collection or nil, with the elements added in order. Throws :skein/bad-collection.
+  "Returns the fold whose value is `to`, a collection or nil, with the elements added in order.
+  Throws :skein/bad-collection.
 
       (fold (into {}) [[:a 1] [:b 2] [:a 3]])
       ;=> {:a 3, :b 2}"

@@ -77,7 +77,8 @@
     {:grain (max 1 (long (min n Long/MAX_VALUE)))}))
 
 (defn fold
-  "Like clojure.core.reducers/fold.
+  "Like clojure.core.reducers/fold,
+  on the engine of `skein.fold`.
 
       (fold 100 + + (range 10))
       ;=> 45"
@@ -256,7 +257,8 @@
   (doto acc (.add x)))
 
 (defn foldcat
-  "Like clojure.core.reducers/foldcat.
+  "Like clojure.core.reducers/foldcat,
+  on the engine of `skein.fold`.
 
       (into [] (foldcat (map inc [1 2 3])))
       ;=> [2 3 4]"

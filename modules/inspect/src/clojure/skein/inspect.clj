@@ -14,16 +14,16 @@
   * `mark`, `survivors`: blocks made since a mark that have not ended
   * `label!` names a channel
 
-      (start!)
-      (on?)
-      ;=> true
-
   While the inspector is on, a block costs about a hundred bytes and a few nanoseconds more. Off, it costs nothing. The inspector
   keeps no block alive. It holds the ports of a block's last operation, and for an alts! the values to put, until the block's next
   operation, step or end.
 
   It shows the source of operations, the names of files, functions, threads, locks and classes, your labels, and numbers. It
-  shows no value of the program, except for literals in the source of an operation."
+  shows no value of the program, except for literals in the source of an operation.
+
+      (start!)
+      (on?)
+      ;=> true"
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -362,7 +362,7 @@
 ;;;; Dumps
 
 (defn dump
-  "Writes a snapshot to `out`, *out* by default, as :text, :json or :edn, and flushes it. The text groups blocks by place, the
+  "Writes a snapshot to `out`, `*out*` by default, as :text, :json or :edn, and flushes it. The text groups blocks by place, the
   oldest first."
   ([] (dump *out* :text))
   ([out format] (dump (snapshot) out format))

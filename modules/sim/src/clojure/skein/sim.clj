@@ -6,15 +6,15 @@
   * in a body, time: `now-ms` `settle` `advance`; choices: `yield` `pick` `chance` `fault`
   * in a body, claims: `always` `sometimes`; names and notes in the story: `label` `note`
 
-      (:value (run (skein.async/<!! (skein.async/timeout 3600000)) (now-ms)))
-      ;=> 3600000
-
   A body is evaluated again for each schedule, on one thread. Its tasks are the body itself and the
   blocks, callbacks, timers and threads that it starts. The simulation decides which task runs. A
   task gives way to another where it waits, before a channel operation, and where it reads or changes
   an atom. Code between two such points runs without interruption, even if it takes a free lock.
   Input and output, platform threads and Thread/sleep are not simulated, and the report names a use
-  of them. See doc/simulation.md."
+  of them. See doc/simulation.md.
+
+      (:value (run (skein.async/<!! (skein.async/timeout 3600000)) (now-ms)))
+      ;=> 3600000"
   (:require
    [clojure.string :as str]
    [clojure.test :as test]

@@ -7,9 +7,9 @@
   * `deadline` fails a test that hangs, and shows its threads
   * `defsim` defines a test whose body `skein.sim/check` runs
 
-      (use-fixtures :each (leak-free) (no-dropped-errors) (deadline 5000))
+  The fixtures are for tests on the real scheduler. A simulation checks all of this itself.
 
-  The fixtures are for tests on the real scheduler. A simulation checks all of this itself."
+      (use-fixtures :each (leak-free) (no-dropped-errors) (deadline 5000))"
   (:require
    [clojure.string :as str]
    [clojure.test :as test]

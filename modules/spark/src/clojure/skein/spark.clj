@@ -112,7 +112,8 @@
 ;;;; Folds
 
 (defn named
-  "Returns the fold or function that the var called `sym` makes of `args`, which is sent by that name.
+  "Returns the fold or function that the var called `sym` makes of `args`,
+  which is sent by that name.
 
       (named 'my.app/slower-than 100)"
   [sym & args]

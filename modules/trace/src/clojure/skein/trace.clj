@@ -9,13 +9,13 @@
   * output: `add-sink!` `set-format!` `with-limits`; as data `records` `tree`
   * verbosity: `*verbose*` `with-verbose` `printfv` `printlnv` `condv` `ifv`
 
+  It has the functions of org.clojure/tools.trace under the same names. After
+  (set-format! :tools.trace) it prints in the same format. doc/trace.md is the guide.
+
       (defn half [n] (/ n 2))
       (with-traced {:sink :ring} [half] (half 8))
       (select-keys (last (records)) [:args :value])
-      ;=> {:args [\"8\"], :value \"4\"}
-
-  It has the functions of org.clojure/tools.trace under the same names. After
-  (set-format! :tools.trace) it prints in the same format. doc/trace.md is the guide."
+      ;=> {:args [\"8\"], :value \"4\"}"
   (:require
    [skein.impl.check :as check]
    [skein.impl.error :as error]
@@ -73,15 +73,13 @@
   - :rate     [n ms]: at most n calls are shown in ms milliseconds
   - :length :level :chars   limits of a value: elements, nesting, characters; default 20, 5, 400
 
-  Calls beyond a limit run, but are not shown; `dropped` counts them. Throws :skein/bad-option
-  and :skein/bad-number."
+  Calls beyond a limit run, but are not shown; `dropped` counts them. Throws :skein/bad-option and :skein/bad-number."
   {:style/indent 1}
   [limits & body]
   `(binding [call/*limits* (call/limits ~limits)] ~@body))
 
 (defn dropped
-  "Returns {:calls n, :sink-failures n}: how many calls were not shown because of a limit, and
-  how many times a sink has thrown."
+  "Returns {:calls n, :sink-failures n}: how many calls were not shown because of a limit, and how many times a sink has thrown."
   []
   {:calls (.get call/n-dropped), :sink-failures (.get event/sink-failures)})
 
@@ -121,7 +119,8 @@
 ;;;; Values
 
 (defn trace
-  "Sends `value` to the sinks, under the name `tag` if there is one. Returns `value`.
+  "Sends `value` to the sinks, under the name `tag` if there is one.
+  Returns `value`.
 
       (trace :sum (+ 1 2))
       ;=> 3"
@@ -233,12 +232,12 @@
   (vars/resolve-var *ns* x))
 
 (defn traced?
-  "Returns whether a var, or the var of a symbol in *ns*, is traced."
+  "Returns whether a var, or the var of a symbol in `*ns*`, is traced."
   [v]
   (contains? (set (traced)) (as-var v)))
 
 (defn traceable
-  "Returns what a var, or the var of a symbol in *ns*, holds: :fn, :prim-fn, :multimethod or
+  "Returns what a var, or the var of a symbol in `*ns*`, holds: :fn, :prim-fn, :multimethod or
   :protocol-fn; or [:no reason] if it can't be traced.
 
       (traceable #'clojure.core/when)
@@ -247,7 +246,7 @@
   (vars/traceable (as-var v)))
 
 (defn traceable?
-  "Returns whether a var, or the var of a symbol in *ns*, can be traced."
+  "Returns whether a var, or the var of a symbol in `*ns*`, can be traced."
   [v]
   (keyword? (traceable v)))
 
@@ -421,7 +420,7 @@
   (async/set-spawn-traces! on?))
 
 (defn pst
-  "Prints exceptions to *err*, with their causes, blocks that waited, and failed forms. Returns nil.
+  "Prints exceptions to `*err*`, with their causes, blocks that waited, and failed forms. Returns nil.
 
   - error   the exception, by default `last-exception`; :all: all of `exceptions`
   - depth   how many frames of each, by default 12
@@ -439,7 +438,7 @@
   false)
 
 (defn set-verbose!
-  "Sets the root value of *verbose*, for all threads that have no binding of it. Returns `level`."
+  "Sets the root value of `*verbose*`, for all threads that have no binding of it. Returns `level`."
   [level]
   (alter-var-root #'*verbose* (constantly level)))
 
@@ -449,7 +448,8 @@
   ([tag] (verbose/verbose? *verbose* tag)))
 
 (defmacro with-verbose
-  "Evaluates the body with *verbose* true. If a vector of tags comes first, only these print.
+  "Evaluates the body with `*verbose*` true.
+  If a vector of tags comes first, only these print.
 
       (with-verbose [:db] [(verbose? :db) (verbose? :net) (verbose?)])
       ;=> [true false false]"

@@ -1,5 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.docstrings-test
+  "Everything public is documented, in Markdown that pages of the API show as it is meant."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
@@ -61,6 +62,46 @@
             "bare.clj:7: skein.docstrings-test.bare/shown has no docstring"]
            (namespace-faults (ns-name n))))
     (remove-ns (ns-name n))))
+
+;;;; Docstrings as Markdown
+
+(defn- in-list?
+  "Returns whether a block of a docstring, which has no empty line, ends in a list."
+  [block]
+  (boolean (some->> (str/split-lines block) (remove #(str/starts-with? % "    ")) last (re-find #"^ *[*-] +\S"))))
+
+(defn- markdown-faults
+  "Returns what a page of the API would show otherwise than it is meant in a docstring. There a docstring loses the indentation
+  that all of its lines but the first have, and what is indented after a list belongs to the list."
+  [doc]
+  (let [[text & more :as blocks] (str/split doc #"\n\n")
+        code? (fn [block] (str/starts-with? block "      "))]
+    (concat
+      (when (some #(re-find #"\*[a-z-]+\*" (str/replace % #"`[^`]*`" "")) (remove code? blocks))
+        ["a name in asterisks, which needs backticks"])
+      (when (and (some code? more) (not (str/includes? text "\n")) (every? code? more))
+        ["an example after a single line"])
+      (when (some (fn [[before block]] (and (code? block) (in-list? before))) (partition 2 1 blocks))
+        ["an example after a list"]))))
+
+(deftest docstrings-are-markdown
+  (apply require (project/main-namespaces))
+  (is (= [] (for [n (project/main-namespaces)
+                  :when (not (or (:no-doc (meta (the-ns n))) (re-find #"\.impl|^skein\.(wf|cli)\b|^lab\." (str n)))) ; programs have no API
+                  x (cons (the-ns n) (vals (ns-publics n)))
+                  :let [{:keys [doc no-doc]} (meta x)]
+                  :when (and doc (not no-doc))
+                  fault (markdown-faults doc)]
+              [x fault]))))
+
+(deftest docstrings-that-are-no-markdown-are-found
+  (let [example "\n\n      (f)\n      ;=> 1"]
+    (is (= ["an example after a single line"] (markdown-faults (str "Returns 1." example))))
+    (is (= ["an example after a list"]
+           (markdown-faults (str "Returns 1.\n\n  - x  a number,\n       or nil" example "\n\n  Throws."))
+           (markdown-faults (str "Returns 1. Options:\n  - x" example))))
+    (is (= ["a name in asterisks, which needs backticks"] (markdown-faults "Prints to *out*."))))
+  (is (= [] (markdown-faults "Prints to `*out*`,\n  or f*.\n\n      (f *out* 1)\n\n  - x\n\n  Throws."))))
 
 (deftest every-java-type-has-javadoc
   (is (= [] (mapcat java-faults (project/java-files)))))

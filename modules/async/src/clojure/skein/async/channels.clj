@@ -7,11 +7,11 @@
   * `batch` - values in vectors, by number and by time
   * `gate` - a policy for a slow taker: block, drop, slide or disconnect
 
+  For limits see skein.async.limit, for parallel work skein.async.parallel.
+
       (let [in (a/to-chan! [1 2 3])]
         (a/<!! (a/into [] (batch 2 in))))
-      ;=> [[1 2] [3]]
-
-  For limits see skein.async.limit, for parallel work skein.async.parallel."
+      ;=> [[1 2] [3]]"
   (:require
    [skein.async :as a]
    [skein.impl.argument :as argument]
@@ -89,7 +89,8 @@
        (do (a/close! limit#) v#))))
 
 (defn <!!within
-  "Like `<!within`, but blocks this thread.
+  "Like `<!within`,
+  but blocks this thread.
 
       (<!!within 60000 (a/go 1) :late)
       ;=> 1"

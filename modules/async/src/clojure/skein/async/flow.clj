@@ -8,6 +8,8 @@
   * a flow: `create-flow`, `start`, `stop`, `pause`, `resume`, `pause-proc`, `resume-proc`
   * messages and state: `inject`, `ping`, `ping-proc`, and the channels that `start` returns
 
+  The library's keys are in this namespace: ::flow/stop is :skein.async.flow/stop.
+
       (let [double (process (lift1->step (fn [x] (* 2 x))))
             tell (process (map->step {:describe (fn [] {:ins {:in \"a number\"}})
                                       :transform (fn [s _ x] [s {::flow/report [x]}])}))
@@ -17,9 +19,7 @@
         (resume g)
         (inject g [:double :in] [21])
         (try (skein.async/<!! report-chan) (finally (stop g))))
-      ;=> 42
-
-  The library's keys are in this namespace: ::flow/stop is :skein.async.flow/stop."
+      ;=> 42"
   (:require
    [skein.async.flow.graph :as graph]
    [skein.async.flow.process :as process]
@@ -182,7 +182,8 @@
               :transform (fn [_ _ msg] [nil {:out (f msg)}])}))
 
 (defn lift1->step
-  "Like `lift*->step`, for a function that returns one value, or nil for none.
+  "Like `lift*->step`, for a function that returns one value,
+  or nil for none.
 
       ((lift1->step inc) nil :in 2)
       ;=> [nil {:out (3)}]"

@@ -2,15 +2,15 @@
 (ns skein.async.limit
   "Limits on how often something runs, and on how many run at once.
 
-  A limiter is a channel of permits: take a permit, then do the work. Takes are served in
-  order, and any number may wait. All operations of channels work: `<!` in a block, `<!!` on a
-  thread, `alts!` with a timeout, `poll!` to take a permit only if one is there. After `close!`
-  the permits that are there can be taken, and then none.
-
   * `rate-limiter` - a number of permits a second
   * `concurrency-limiter` - a number of permits at once, given back by `release!`
   * `with-permit` - evaluates its body with a permit, and always gives it back
   * `status` - a limiter's counts
+
+  A limiter is a channel of permits: take a permit, then do the work. Takes are served in
+  order, and any number may wait. All operations of channels work: `<!` in a block, `<!!` on a
+  thread, `alts!` with a timeout, `poll!` to take a permit only if one is there. After `close!`
+  the permits that are there can be taken, and then none.
 
       (let [two (concurrency-limiter 2)]
         (a/<!! (a/into [] (a/merge (for [i (range 3)] (a/go (with-permit two (inc i)))))))

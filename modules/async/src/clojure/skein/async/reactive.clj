@@ -5,12 +5,12 @@
   * `publisher` - a Flow.Publisher of a channel's values
   * `subscriber` - a Flow.Subscriber that puts what it receives on a channel
 
+  Both keep the rules of the Reactive Streams specification 1.0.4.
+
       (let [from (a/to-chan! [1 2 3]), to (a/chan)]
         (.subscribe (publisher from) (subscriber to))
         (a/<!! (a/into [] to)))
-      ;=> [1 2 3]
-
-  Both keep the rules of the Reactive Streams specification 1.0.4."
+      ;=> [1 2 3]"
   (:require
    [skein.async :as a]
    [skein.impl.argument :as argument]

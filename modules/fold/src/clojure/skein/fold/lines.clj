@@ -138,12 +138,12 @@
   "Returns a source of the lines of files, as strings, like `line-seq`. A line ends with line feed, carriage return or both, which
   are not part of the string. A byte order mark stays in the first line.
 
+      (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
+      ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]
+
   - paths    string, File, Path or what skein.fold.input returns, or a collection of these
   - options:
-    - :charset  name or java.nio.charset.Charset, an extension of ASCII; by default UTF-8
-
-      (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
-      ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]"
+    - :charset  name or java.nio.charset.Charset, an extension of ASCII; by default UTF-8"
   ([paths] (lines nil paths))
   ([options paths]
    (let [{:keys [charset] :or {charset StandardCharsets/UTF_8}} (check/options "lines" options charset-option)]

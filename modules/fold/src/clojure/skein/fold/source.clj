@@ -58,11 +58,11 @@
   "Returns a source of `size` elements. (element-at i) returns the element at i. Throws :skein/bad-number and
   :skein/not-a-function.
 
-  - size        int >= 0
-  - element-at  function of an int from 0 to size - 1; called by several threads
-
       (skein.fold/fold + (indexed 4 #(* 10 %)))
-      ;=> 60"
+      ;=> 60
+
+  - size        int >= 0
+  - element-at  function of an int from 0 to size - 1; called by several threads"
   [size element-at]
   (check/whole "size of indexed" size 0 Integer/MAX_VALUE)
   (check/function "element-at of indexed" element-at)
