@@ -27,7 +27,7 @@ release_sources() { # FOLDER VERSION
 release_build() { # FOLDER [-P PROFILE OPTION]
   folder=$1
   shift
-  (cd "$folder" && JAVA_HOME=$java_home mvn -q -B -P spark "$@" -Dskein.release -DskipTests \
+  (cd "$folder" && JAVA_HOME=$java_home mvn -q -B -P spark "$@" -Dskein.release -DskipTests -Dmaven.install.skip \
     "-DaltDeploymentRepository=release::file:$folder/target/repository" deploy) >"$log" 2>&1 </dev/null || maven_failed
 }
 
