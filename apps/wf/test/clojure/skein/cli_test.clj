@@ -88,6 +88,8 @@
   (let [path (sample-file)
         {:keys [code out err]} (run "wf" "--preset" "site" "--by" "nosuch" path)]
     (is (= [2 ""] [code out]))
+    (is (str/includes? (:err (run "wf" "--by" "clients" path)) "skein wf: the log has no clients; did you mean client? It has agent, "))
+    (is (str/includes? (:err (run "wf" "--by" "week-day" path)) "; did you mean weekday? It has "))
     (is (str/includes? err "skein wf: the log has no nosuch; it has "))
     (testing "the general report leaves out missing fields"
       (is (= 0 (:code (run "wf" "--preset" "site" "--by" "status" "--log-format" "%h %l %u %t \"%r\" %>s %b \"%{X}i\" \"%{Y}i\"" path)))))))
@@ -111,6 +113,14 @@
     (is (str/includes? (:err (run "wf" "--approx" "-e" ":url" path)) "--approx does not apply to -e and --tallies, which keep all keys\n"))
     (is (= {:code 2, :out "", :err "skein wf: the form after -e has no tallies; write a function, or a vector of them\n"}
            (run "wf" "-e" "[]" path)))))
+
+(deftest a-report-without-lines-says-when-the-lines-are
+  (let [at (fn at [day] (str "h - - [" day "/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5"))
+        path (log-of (at "02") (at "01") (at "03"))
+        note "no line was counted; the lines of the log are from 2025-03-01 00:00:00 to 2025-03-03 00:00:00\n"]
+    (is (str/includes? (:err (run "wf" "--from" "2026-01-01" path)) note))
+    (is (str/includes? (:err (run "wf" "--to" "2024-01-01" "--by" "status" "--format" "csv" path)) note))
+    (is (not-any? #(str/includes? (:err %) "no line was counted") [(run "wf" "--from" "2025-03-03" path) (run "wf" "--status" "404" path)]))))
 
 (deftest omitted-steps-are-reported
   (let [at (fn at [day time] (str "h - - [" day "/Mar/2025:" time " +0000] \"GET / HTTP/1.1\" 200 5"))
@@ -189,7 +199,7 @@
 (deftest a-missing-spark-module-is-named
   (let [{:keys [code out err]} (run "wf" "--spark" "local[1]" "examples/access.log")]
     (is (= [2 ""] [code out]))
-    (is (str/includes? err "skein.spark is not on the class path"))))
+    (is (str/includes? err "skein.spark is not on the class path. ./skein wf puts it there if --spark is on the command line, not in a file of --config."))))
 
 ;;;; Help
 

@@ -8,7 +8,8 @@
   - `fail!`                            throws :skein/bad-option"
   (:require
    [clojure.string :as str]
-   [skein.impl.error :as error])
+   [skein.impl.error :as error]
+   [skein.wf.spelling :as spelling])
   (:import
    (clojure.lang ExceptionInfo)
    (java.io IOException)))
@@ -51,31 +52,13 @@
       [(.substring argument 0 at) (.substring argument (inc at))]
       [argument nil])))
 
-(defn- distance
-  "Returns the edit distance of two texts: how many characters to insert, remove or replace."
-  [a b]
-  (peek (reduce (fn row [above x]
-                  (reduce (fn cell [row [corner up y]]
-                            (conj row (min (inc (long up)) (inc (long (peek row))) (+ (long corner) (if (= x y) 0 1)))))
-                          [(inc (long (first above)))]
-                          (map vector above (rest above) b)))
-                (vec (range (inc (count b))))
-                a)))
-
-(defn- nearest
-  "Returns the known option that is nearest to the unknown `option`, or nil if none is near."
-  [specs option]
-  (let [[far found] (first (sort (for [known (keys specs)]
-                                   [(if (str/starts-with? known option) 0 (distance option known)) known])))]
-    (when (and (< 2 (count option)) (<= (long far) 2)) found)))
-
 (defn- take-option
   "Returns `[option spec value rest]` for the option that `arguments` begin with."
   [specs [argument & more]]
   (let [[option value] (split-option argument)
         {:keys [parse] :as spec} (specs option)]
     (cond
-      (nil? spec) (fail! (str "unknown option " option (when-let [known (nearest specs option)] (str "; did you mean " known "?"))))
+      (nil? spec) (fail! (str "unknown option " option (when-let [known (spelling/nearest (keys specs) option)] (str "; did you mean " known "?"))))
       (and value (nil? parse)) (fail! (str option " takes no value"))
       (nil? parse) [option spec true more]
       value [option spec (parse value option) more]

@@ -153,7 +153,7 @@
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
   (let [shown (for-others result options)]
     (doseq [note (concat (text/gap-notes shown) (when (= "csv" (:format options)) (text/key-notes shown)))] (print-line notes note)))
-  (some->> (text/malformed-note result) (print-line notes))
+  (run! (partial print-line notes) (keep #(% result) [text/malformed-note text/none-note]))
   (print-line notes (text/summary result)))
 
 (defn exit-code

@@ -14,6 +14,7 @@
    [skein.wf.key :as key]
    [skein.wf.query :as query]
    [skein.wf.saved :as saved]
+   [skein.wf.spelling :as spelling]
    [skein.wf.timeline :as timeline])
   (:import
    (skein.wf Analysis AnalysisPlan LogFormat Tally TallyRows TallyRows$Row WrappedFormat$Wrapper)))
@@ -50,8 +51,10 @@
   (error/fail! :skein/no-such-field
                (if (and (tested missing) (groups/group? missing))
                  (str "a condition can't use " missing ", which is made after counting; use the field that it is made from, " (groups/source missing))
-                 (str "the log has no " missing "; it has " (str/join ", " (sort have))
-                      (when-let [made (seq (query/made-from have))] (str ", and computed from these: " (str/join ", " made)))))
+                 (let [made (query/made-from have)
+                       near (spelling/nearest (into made have) missing)]
+                   (str "the log has no " missing (if near (str "; did you mean " near "? It has ") "; it has ") (str/join ", " (sort have))
+                        (when (seq made) (str ", and computed from these: " (str/join ", " made))))))
                {:field missing, :fields (sort have)}))
 
 (defn check-fields!
@@ -221,6 +224,7 @@
      :malformed-kinds kinds
      :bytes (.bytes analysis)
      :seconds (when (<= first-second last-second) [first-second last-second])
+     :filtered-seconds (when (<= (.firstFiltered analysis) (.lastFiltered analysis)) [(.firstFiltered analysis) (.lastFiltered analysis)])
      :where (vec where)
      :tallies (let [[counted places] (query/counted query approx)]
                 (mapv (fn tally [place t] (remade->data (.tally analysis (int place)) (nth counted place) (.counted analysis) t databases)) places tallies))}))

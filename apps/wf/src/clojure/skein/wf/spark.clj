@@ -84,7 +84,9 @@
   (try
     @(requiring-resolve sym)
     (catch FileNotFoundException _
-      (error/fail! :skein/no-spark "skein.spark is not on the class path. ./skein wf --spark puts it there; otherwise add modules/spark, and Spark 4.2." {}))))
+      (error/fail! :skein/no-spark (str "skein.spark is not on the class path. ./skein wf puts it there if --spark is on the command line, not in"
+                                        " a file of --config. Otherwise add modules/spark, and Spark 4.2.")
+                   {}))))
 
 (defn- local-path
   "Returns the path of this machine's file that a URI names, or nil if it is no such file."

@@ -146,6 +146,12 @@
     (str "more than half of the lines are malformed: " (units/grouped malformed) " of " (units/grouped lines)
          "; is it a log of a web server, and is that its format? (--log-format names it, --malformed FILE writes those lines)")))
 
+(defn none-note
+  "Returns a line on when the lines of a log are, if no line was counted and a condition is on the time; else nil."
+  [{:keys [counted where] [from to] :filtered-seconds}]
+  (when (and (zero? (long counted)) from (some (comp #{:from :to} first) where))
+    (str "no line was counted; the lines of the log are from " (units/clock from) " to " (units/clock to))))
+
 (defn malformed-note
   "Returns a line about malformed lines by kind, or nil when there are none."
   [{:keys [^long malformed malformed-kinds]}]

@@ -35,6 +35,8 @@ public final class Analysis extends Accumulator<Analysis> {
     private long bytes;
     private long firstSecond = Long.MAX_VALUE;
     private long lastSecond = Long.MIN_VALUE;
+    private long firstFiltered = Long.MAX_VALUE; // of the batches of which no line was counted
+    private long lastFiltered = Long.MIN_VALUE;
 
     /**
      * Makes an analysis that has counted nothing.
@@ -127,6 +129,7 @@ public final class Analysis extends Accumulator<Analysis> {
         int n = batch.rows;
         for (int i = 0; i < n; i++) rows[i] = i;
         for (RowFilter filter : filters) n = filter.select(batch, rows, n);
+        if (n == 0) lookAtFiltered();
         filtered += batch.rows - n;
         counted += n;
         if (plan.anonymized()) anonymize(n);
@@ -142,6 +145,16 @@ public final class Analysis extends Accumulator<Analysis> {
         for (int i = 0; i < n; i++) {
             int row = rows[i];
             if (from[row] >= 0) to[row] = address.anonymize(batch.bytes, from[row], to[row]);
+        }
+    }
+
+    /** If no line is counted at all, a note says from when to when the lines are. */
+    private void lookAtFiltered() {
+        for (int row = 0; row < batch.rows; row++) {
+            long second = batch.second[row];
+            if (second == Rows.NONE) continue;
+            firstFiltered = Math.min(firstFiltered, second);
+            lastFiltered = Math.max(lastFiltered, second);
         }
     }
 
@@ -172,6 +185,8 @@ public final class Analysis extends Accumulator<Analysis> {
         bytes = Math.addExact(bytes, other.bytes);
         firstSecond = Math.min(firstSecond, other.firstSecond);
         lastSecond = Math.max(lastSecond, other.lastSecond);
+        firstFiltered = Math.min(firstFiltered, other.firstFiltered);
+        lastFiltered = Math.max(lastFiltered, other.lastFiltered);
         for (int i = 0; i < malformed.length; i++) {
             lines[i] += other.lines[i];
             for (int k = 0; k < malformed[i].length; k++) malformed[i][k] += other.malformed[i][k];
@@ -244,6 +259,16 @@ public final class Analysis extends Accumulator<Analysis> {
     /** Returns the latest time of a counted line. */
     public long lastSecond() {
         return lastSecond;
+    }
+
+    /** Like {@link #firstSecond}, of the filtered lines, if no line was counted. Saved counts and Spark's don't have it. */
+    public long firstFiltered() {
+        return firstFiltered;
+    }
+
+    /** See {@link #firstFiltered}. */
+    public long lastFiltered() {
+        return lastFiltered;
     }
 
     /** Returns a tally, by its number in the plan. */

@@ -1,0 +1,28 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.wf.spelling
+  "The name that a user may have meant: `nearest`."
+  (:require
+   [clojure.string :as str]))
+
+(set! *warn-on-reflection* true)
+
+(defn- distance
+  "Returns the edit distance of two texts: how many characters to insert, remove or replace."
+  [a b]
+  (peek (reduce (fn row [above x]
+                  (reduce (fn cell [row [corner up y]]
+                            (conj row (min (inc (long up)) (inc (long (peek row))) (+ (long corner) (if (= x y) 0 1)))))
+                          [(inc (long (first above)))]
+                          (map vector above (rest above) b)))
+                (vec (range (inc (count b))))
+                a)))
+
+(defn nearest
+  "Returns the one of `names` that begins with `given` or is at most two edits away, or nil if there is none.
+
+      (nearest [\"client\" \"status\"] \"clients\")
+      ;=> \"client\""
+  [names given]
+  (let [[far found] (first (sort (for [known names]
+                                   [(if (str/starts-with? known given) 0 (distance given known)) known])))]
+    (when (and far (< 2 (count given)) (<= (long far) 2)) found)))
