@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.cljs.scripts
-  "Random scripts of operations on channels; prints what each operation came to. The parity test
-  compiles this text twice, the second time with cljs.core.async in the place of skein.async."
+(ns skein.cljs-parity.scripts
+  "Random scripts of operations on channels. The parity test compiles this text twice, the second
+  time with cljs.core.async in the place of skein.async."
   (:require
    [skein.async :as a]))
 
@@ -53,10 +53,12 @@
       (step! channels (fn [x] (swap! (nth outcomes i) conj x)) i))
     outcomes))
 
-(enable-console-print!)
-
-(let [scripts (vec (repeatedly n-scripts run-script))]
-  (js/setTimeout (fn []
-                   (doseq [outcomes scripts]
-                     (println (pr-str (mapv (fn [o] (vec (sort-by pr-str @o))) outcomes)))))
-                 500))
+(defn run
+  "Runs all scripts, and then calls `f` with the outcomes: a text for each script."
+  [f]
+  (let [scripts (vec (repeatedly n-scripts run-script))
+        end (a/chan)]
+    ;; Callbacks run in order, so this one comes after those of the scripts.
+    (a/take! end (fn [_]
+                   (f (mapv (fn [outcomes] (pr-str (mapv (fn [o] (vec (sort-by pr-str @o))) outcomes))) scripts))))
+    (a/put! end true)))
