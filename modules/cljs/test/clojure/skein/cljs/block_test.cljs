@@ -89,6 +89,49 @@
           (is (= expected (<! port)) name))
         (done))))
 
+;;;; Locals around a block
+
+(deftype Account [rate ^:mutable balance]
+  Object
+  (add [this port] (go (set! balance (+ balance (* rate (<! port)))) [balance (identical? this (<! (ready this)))]))
+  (addInside [_ port] (go (<! (go (let [x (<! port)] (set! balance (+ balance x)) balance)))))
+  (addLater [_ port] (let [add (fn [x] (set! balance (+ balance x)))] (go (add (<! port)) (<! (late 0)) balance))))
+
+(defblock a-block-reads-and-sets-the-fields-of-its-object
+  (let [account (Account. 2 10)]
+    (is (= [16 true] (<! (.add account (late 3)))))
+    (is (= [18 true] (<! (.add account (ready 1)))))
+    (is (= 19 (<! (.addInside account (late 1)))))
+    (is (= 20 (<! (.addLater account (late 1)))))
+    (is (= 20 (.-balance account)))))
+
+(defrecord Pair [a b]
+  IFn
+  (-invoke [_ port] (go [(<! port) a b])))
+
+(defblock a-block-sees-the-fields-of-a-record
+  (is (= [0 1 2] (<! ((->Pair 1 2) (late 0))))))
+
+(defblock locals-may-have-names-that-javascript-reserves
+  (let [new 1 default 2 arguments 3 yield 4 await 5 class 6 self 7 frame 8 this 9]
+    (is (= [0 1 2 3 4 5 6 7 8 9] (<! (go [(<! (late 0)) new default arguments yield await class self frame this]))))
+    (is (= [4 5] (<! (go (let [yield (<! (late 4)) await (<! (ready 5))] (<! (late 0)) [yield await])))))))
+
+(defblock a-function-starts-itself-in-a-block
+  (let [sum (fn sum [n] (go (if (pos? n) (+ n (<! (sum (dec n)))) (<! (late 0)))))]
+    (is (= 6 (<! (sum 3))))))
+
+(defblock blocks-started-in-a-loop-have-the-locals-of-their-turn
+  (let [blocks (loop [i 0 blocks []] (if (< i 3) (recur (inc i) (conj blocks (go (<! (late 0)) i))) blocks))]
+    (is (= [0 1 2] (<! (a/map vector blocks))))))
+
+(def ^:dynamic *depth* 0)
+
+(defblock a-var-is-bound-until-the-body-of-binding-ends
+  (is (= [1 0] (<! (go [(binding [*depth* 1] (<! (ready 0)) *depth*) *depth*])))))
+
+;;;; Large blocks
+
 (defblock two-thousand-parks-in-a-row-run
   (let [c (a/to-chan! (range 2000))
         last-value (repeated 2000 (<! c))]

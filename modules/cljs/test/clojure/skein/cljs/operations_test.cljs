@@ -136,21 +136,23 @@
     (is (= :none (alt! a ([v] v) :default :none)))
     (is (= :put (alt! [[a 2]] :put)))))
 
+(defn- lose
+  "Returns a port of how many arms on `port` have waited and lost, when `n` have."
+  [port n]
+  (go (dotimes [i n]
+        (let [other (chan)]
+          (js/queueMicrotask (fn [] (put! other i)))
+          (alts! [port other])))
+      n))
+
 (defblock lost-arms-do-not-pile-up
-  (let [never (chan) c (chan 1)]
-    (dotimes [i 5000]
-      (>! c i)
-      (alts! [never c] :priority true)
-      (put! c i)
-      (alts! [never c]))
-    (loop [i 0]
-      (when (< i 5000)
-        (let [d (chan)]
-          (put! (chan 1) i)
-          (js/queueMicrotask (fn [] (put! d i)))
-          (alts! [never d]))
-        (recur (inc i))))
-    (is (= :skein/none (do (go (<! never)) :skein/none)))))
+  (let [c (chan) settle (volatile! nil) promise (js/Promise. (fn [fulfil _] (vreset! settle fulfil)))]
+    (is (= 5000 (<! (lose c 5000))))
+    (put! c :value)
+    (is (= :value (<! c)) "no lost arm has taken it")
+    (is (= 5000 (<! (lose promise 5000))))
+    (@settle :value)
+    (is (= :value (<! promise)))))
 
 (defblock do-alts-calls-back-later
   (let [a (chan) got (chan 1)]
