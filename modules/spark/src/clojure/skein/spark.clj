@@ -1,15 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark
-  "Folds of skein.fold on Apache Spark. doc/spark.md explains.
+  "Runs folds of skein.fold on Apache Spark. The guide is doc/spark.md.
 
-  * `connect` gives a cluster, which is closed like a file
-  * `lines` `slices` `range*` `parallel` `of-each` `rows` are sources on it
-  * `fold` folds one, `explain` tells what it did
-  * `travels?` and `fault` tell without a cluster whether a fold can be sent
-  * `named` gives a fold a name to be sent by, `here` the text of its form
+  * `connect` returns a cluster, which is closed like a file
+  * `lines` `slices` `range*` `parallel` `of-each` `rows` return sources on it
+  * `fold` folds a source, `explain` also returns how the fold ran
+  * `travels?` and `fault` return, without a cluster, whether a fold can be sent, and why not
+  * `named` gives a fold a name by which it is sent; `here` sends the text of a form
 
-  What is sent is a name, not code: the executors load the same namespaces. A fold is taken apart as far as it can be, so
-  that (skein.fold/through (map my.app/parse) skein.fold/count) needs no name of its own.
+  Names are sent, not code: the executors load the same namespaces. A fold is taken apart as far as possible. So
+  (skein.fold/through (map my.app/parse) skein.fold/count) needs no name of its own.
 
       (with-open [cluster (connect \"local[2]\")]
         (fold skein.fold/sum (range* cluster 0 1000)))
@@ -34,10 +34,10 @@
   - master  string: \"spark://host:7077\", or \"local[4]\" for four threads of this process; or a SparkContext, which
             stays open when the connection is closed
   - opts:
-    - :app   name of the application; default \"skein\"
-    - :jars  :auto, the default: all of this process's class path but Spark's own, folders packed into jars; none if
-             the tasks run in this process
-             :there, if the executors have the code; or a collection of paths
+    - :app   name of the application; by default \"skein\"
+    - :jars  what is sent to the executors. :auto, the default: the class path of this process without Spark's own jars,
+             with folders packed into jars, or nothing if the tasks run in this process. :there: nothing, since the
+             executors have the code. Or a collection of paths
     - :conf  map from a setting of Spark to its value
 
   Throws :skein/cluster-lost if no master answers, :skein/bad-master, :skein/bad-option."
@@ -52,22 +52,22 @@
 ;;;; Sources
 
 (defn lines
-  "Returns the source of the lines of files, as skein.fold.lines/lines gives them.
+  "Returns the source of the lines of files, the same as those of skein.fold.lines/lines.
 
-  - paths  string, or a collection of such: a path, a URI such as hdfs:///logs/a, or a pattern such as logs/*.gz, whose files come
-           by name. Each executor must be able to read them
+  - paths  string or a collection of strings: a path, a URI such as hdfs:///logs/a, or a pattern such as logs/*.gz, whose files are
+           read in the order of their paths. Each executor must be able to read the files
   - opts:
     - :charset      as for skein.fold.lines/lines
-    - :split-bytes  how many bytes a task reads at most; default 128 MB, and less if that is fewer than four tasks a core
+    - :split-bytes  how many bytes a task reads at most; by default 128 MB, or less so that there are four tasks for each core
 
-  A compressed file is one task; its first bytes tell, which are read here. Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable; and when
-  folded, :skein/file-truncated and :skein/record-too-long."
+  A compressed file is one task. Its first bytes, which are read here, show that it is compressed. Throws :skein/file-missing,
+  :skein/file-is-directory and :skein/file-unreadable. A fold of it throws :skein/file-truncated and :skein/record-too-long."
   ([cluster paths] (lines nil cluster paths))
   ([opts cluster paths] (files/lines opts cluster paths)))
 
 (defn slices
-  "Returns the source of parts of files, each some whole lines in a buffer, as skein.fold.lines/slices gives them. A line ends with
-  line feed. The field `file` of a slice is the number of its file, in the order in which `paths` mean them.
+  "Returns the source of parts of files, the same as those of skein.fold.lines/slices: each has some complete lines in a buffer. A
+  line ends with line feed. The field `file` of a slice is the number of its file, in the order of `paths`.
 
   - paths  as for `lines`
   - opts:
@@ -79,7 +79,7 @@
   "Returns the source of the whole numbers from `from` to `to`, exclusive.
 
   - opts:
-    - :partitions  how many; default four a core"
+    - :partitions  how many; by default four for each core"
   ([cluster from to] (range* nil cluster from to))
   ([opts cluster from to]
    (let [n (source/partitions "range*" opts cluster)
@@ -90,14 +90,14 @@
   "Returns the source of the elements of a local collection, which are sent to the executors.
 
   - opts:
-    - :partitions  how many at least; default four a core, and more if one would be larger than 1 MB"
+    - :partitions  how many at least; by default four for each core. There are more if one would be larger than 1 MB"
   ([cluster coll] (parallel nil cluster coll))
   ([opts cluster coll]
    (source/of-vector cluster (vec coll) (source/partitions "parallel" opts cluster))))
 
 (defn of-each
-  "Returns the source of what (f path) returns on the executors, for each of `paths`: any source of skein.fold. Each is one task.
-  Executors run in folders of their own, so paths of files must be absolute.
+  "Returns the source of the elements of (f path), for each of `paths`. An executor calls `f`, which returns any source of
+  skein.fold. Each path is one task. Executors run in folders of their own, so paths of files must be absolute.
 
       (of-each cluster [\"/data/a.csv\" \"/data/b.csv\"] `skein.fold.lines/lines)"
   [cluster paths f]
@@ -112,16 +112,16 @@
 ;;;; Folds
 
 (defn named
-  "Returns the fold or function that the var called `sym` makes of `args`,
-  which is sent by that name.
+  "Returns the fold or function that the function called `sym` returns for `args`.
+  It is sent by that name and the arguments.
 
       (named 'my.app/slower-than 100)"
   [sym & args]
   (names/remember (apply @(names/resolve-name sym) args) (into [sym] args)))
 
 (defmacro here
-  "Returns the value of `form`, a fold or a function, which is sent as the text of the form and the values of the locals that it uses. For
-  forms at a prompt; code in files has names.
+  "Returns the value of `form`, a fold or a function. It is sent as the text of the form, with the values of the locals that the
+  form uses. Use it for forms at a prompt; code in files has names.
 
       (let [limit 100]
         (fold (skein.fold/through (here (filter #(< % limit))) skein.fold/count) far))
@@ -136,50 +136,51 @@
                             '~(mapv str locals) ~locals])))
 
 (defn travels?
-  "Returns whether the fold `f` can be sent to an executor: sends it to a second Clojure in this process, which has only the
-  class path, and folds `sample`, a collection, there. `fault` says why not."
+  "Returns whether the fold `f` can be sent to an executor. To find out, sends it to a second Clojure in this process, which
+  knows only the class path, and folds `sample`, a collection, there. `fault` returns why not."
   ([f] (travels? f []))
   ([f sample] (nil? (travel/fault-of f sample))))
 
 (defn fault
-  "Returns why the fold `f` can't be sent to an executor, or fails on `sample` there: a map with :message and :skein/error or :class;
-  nil if nothing is wrong."
+  "Returns why the fold `f` can't be sent to an executor, or why it fails on `sample` there, as a map with :message, and :skein/error
+  or :class. Returns nil if nothing is wrong."
   ([f] (fault f []))
   ([f sample] (travel/fault-of f sample)))
 
 (defn fold
-  "Returns the fold of a source on a cluster, as skein.fold/fold returns that of a local one.
+  "Returns the fold of a source on a cluster. Does for it what skein.fold/fold does for a local source.
 
   - f     a fold of skein.fold, or a function that is both step and combine; or its name: a symbol with a namespace, or a
           vector of the symbol of a function and arguments
   - far   a source of this namespace
   - opts:
-    - :order             what to do with a stage that needs its elements in order, such as (take 10): :driver, the default,
-                         runs it here, on what the stages before it let through there; :refuse throws
-    - :max-result-bytes  how large the value of one partition may be; default 1 GB
-    - :timeout-ms        after which the fold is cancelled; default never
-    - :lost-after-ms     how long to wait when there are no executors; default 60,000
-    - :bindings          vars whose values here the steps see there; no other binding is sent
+    - :order             what to do with a stage that needs its elements in order, such as (take 10). :driver, the default:
+                         it runs in this process, and the stages before it run on the executors. :refuse: throws
+    - :max-result-bytes  how large the value of one partition may be; by default 1 GB
+    - :timeout-ms        after this time the fold is cancelled; by default never
+    - :lost-after-ms     how long to wait when there are no executors; by default 60,000
+    - :bindings          vars whose values in this process are bound for the steps; no other binding is sent
     - :on-progress       function of {:done n, :total n, :unit :partitions}
 
-  Values of neighbouring partitions are combined here, in order, as they arrive. A reduced value from step, and an exception,
-  end the fold and cancel the rest; an exception is thrown as it was there. Interrupting the caller cancels the fold.
+  Values of neighbouring partitions are combined in this process, in order, as they arrive. A reduced value from step, or an
+  exception, ends the fold and cancels the rest. An exception of an executor is thrown here. Interrupting the caller cancels
+  the fold.
 
-  Throws :skein/cannot-travel and :skein/unsendable before anything runs; :skein/far-namespace-missing, -broken and -differs,
-  :skein/far-java, :skein/far-needs-order, :skein/partial-too-large, :skein/fold-timeout, :skein/cluster-lost; and what
-  skein.fold/fold throws."
+  Throws :skein/cannot-travel and :skein/unsendable before anything runs. Also throws :skein/far-namespace-missing, -broken
+  and -differs, :skein/far-java, :skein/far-needs-order, :skein/partial-too-large, :skein/fold-timeout, :skein/cluster-lost,
+  and what skein.fold/fold throws."
   ([f far] (fold nil f far))
   ([opts f far] (first (source/fold opts f far nil))))
 
 (defn explain
-  "Folds as `fold` does, and returns what happened: a map of
+  "Folds as `fold` does. Returns a map that says how the fold ran:
 
-  - :value       what fold returns
-  - :path        :far, or :in-order if a stage ran here
+  - :value       the value that fold returns
+  - :path        :far, or :in-order if a stage ran in this process
   - :reason      which stage needed order, a string, or nil
-  - :partitions  a map for each: :partition, :how it ended (:value, :stopped), :units it stepped on, :ns it took, :bytes of its
-                 value, :executor and :attempt
-  - :elapsed-ns  time in all"
+  - :partitions  a map for each partition: its number (:partition), how it ended (:how, which is :value or :stopped), how many
+                 units it had (:units), how long it took (:ns), the size of its value (:bytes), its :executor and :attempt
+  - :elapsed-ns  the time of the whole fold"
   ([f far] (explain nil f far))
   ([opts f far]
    (let [trace (atom [])
