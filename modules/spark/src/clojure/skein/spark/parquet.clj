@@ -89,12 +89,12 @@
 (defn rows
   "Returns the source of the rows of Parquet files, in the order in which Spark reads them: large files first.
 
-  - paths  string, or a collection of such: a file, a folder of files, or a pattern. Folders such as day=1 are columns
+  - paths  string or a collection of strings: a file, a folder of files, or a pattern. Folders such as day=1 are columns
   - opts:
-    - :columns  names of the columns to read; the fewer, the faster; default all
+    - :columns  names of the columns to read, by default all; fewer columns are read faster
     - :as       :maps, the default, from keywords to values; or :vectors of values, in the order of :columns
 
-  Values are java.time's days and instants, vectors for arrays, maps for maps and structs. Throws :skein/file-missing,
+  Values of days and times are those of java.time, arrays are vectors, maps and structs are maps. Throws :skein/file-missing,
   :skein/file-unreadable, :skein/bad-option, and :skein/no-spark when the namespace is loaded without spark-sql."
   ([cluster paths] (rows nil cluster paths))
   ([opts cluster paths]
