@@ -37,7 +37,7 @@
 (defmacro future
   "Runs the body on a virtual thread. Returns a CompletableFuture of its value.
 
-  As virtuoso's: if the body throws, deref throws an ExecutionException with that exception as
+  Like virtuoso's: if the body throws, deref throws an ExecutionException with that exception as
   its cause. Differs: `future-cancel` interrupts the thread. If nobody derefs a future that
   failed, the uncaught-exception handler gets the exception when the future is garbage.
 
@@ -89,7 +89,7 @@
 (defmacro future-via
   "Runs the body on an executor. Returns a future like that of `future`.
 
-  As virtuoso's. Throws RejectedExecutionException when the executor is closed."
+  Like virtuoso's. Throws RejectedExecutionException when the executor is closed."
   {:style/indent 1
    :arglists '([[executor] & body])}
   [bindings & body]
@@ -103,7 +103,7 @@
   32768)
 
 (def ^{:arglists '([f])} binding-conveyor-fn
-  "Returns a function that calls `f` with the bindings of now. Clojure's own, as virtuoso's."
+  "Returns a function that calls `f` with the bindings that are in force now. Like virtuoso's, it is Clojure's own."
   @#'clojure.core/binding-conveyor-fn)
 
 (defn process-by-one
@@ -152,7 +152,7 @@
   call runs on a virtual thread. Returns when all calls have ended. Reading the item of a call
   that threw throws an ExecutionException with the exception as its cause.
 
-  As virtuoso's. Differs: at most `max-eager` calls run at once; the next `max-eager` start when
+  Like virtuoso's. Differs: at most `max-eager` calls run at once; the next `max-eager` start when
   those have been read. Each may hold a socket: see `wmap` for a limit."
   [f coll & colls]
   (eagerly (calls-of f (cons coll colls))))
