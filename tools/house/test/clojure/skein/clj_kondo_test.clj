@@ -46,6 +46,15 @@
 (deftest macros-that-define-public-vars-are-explained
   (is (set/subset? '#{skein.impl.mirror/import-vars skein.impl.once/defprotocol-once} (explained (config)))))
 
+(deftest namespaces-whose-vars-are-made-at-run-time-are-named
+  (is (= (set (for [{:keys [text]} (project/files ["modules/core-async/src/clojure/clojure"] [".clj"])
+                    :when (str/includes? text "(mirror/mirror! *ns*")]
+                (symbol (second (re-find #"\(ns (\S+)" text)))))
+         (-> (slurp "modules/core-async/src/resources/clj-kondo.exports/skein/skein-core-async/config.edn")
+             edn/read-string
+             (get-in [:linters :unresolved-var :exclude])
+             set))))
+
 (deftest explained-macros-exist
   (doseq [sym (concat (explained (config)) (vals (:lint-as (config))))
           :when (not= 'potemkin/import-vars sym)] ; clj-kondo knows it
