@@ -1,15 +1,20 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench cljs [--none] [--rounds N]
 ;; ./skein bench cljs --limits
+;; ./skein bench cljs --sizes
 ;; skein.async against cljs.core.async in Node: the same programs, each in a process of its own. The two libraries
 ;; take turns program by program. A machine can be half as fast for some seconds, and a ratio of figures from different
 ;; seconds then means nothing. Prints ns of the process's CPU time, and the median of the rounds' ratios. With --limits:
-;; skein.bench.limits, in Node and in a headless browser.
+;; skein.bench.limits, in Node and in a headless browser. With --sizes: what small programs add to one that prints a map.
 (ns bench.cljs
   (:require
+   [cljs.analyzer.api :as analyzer]
    [clojure.java.io :as io]
    [clojure.string :as str]
-   [skein.cljs.build :as build]))
+   [skein.cljs.build :as build])
+  (:import
+   (java.io ByteArrayOutputStream)
+   (java.util.zip GZIPOutputStream)))
 
 (set! *warn-on-reflection* true)
 
@@ -68,9 +73,52 @@
       (println "A headless browser")
       (println (build/run-in-browser path)))))
 
+;;;; Sizes
+
+(def ^:private base "(js/console.log (pr-str {:a 1}))")
+(def ^:private block "(let [c (chan)] (go (>! c (inc (<! c)))))")
+
+(defn- public-names
+  "Returns the names of core.async's public functions and protocols."
+  []
+  (let [state (analyzer/empty-state)]
+    (analyzer/with-state state
+      (run! analyzer/analyze-file ["cljs/core.cljs" "cljs/core/async.cljs"])
+      (sort (for [[sym {:keys [macro type]}] (analyzer/ns-publics state 'cljs.core.async)
+                  :when (not (or macro type (str/starts-with? (name sym) "->")))]
+              sym)))))
+
+(defn- sizes
+  "Returns the bytes of a program with `code`, raw and gzipped; `library` is required if it is not nil."
+  [library code & {:as defines}]
+  (let [path (io/file copy "sizes" "program.cljs")
+        zipped (ByteArrayOutputStream.)]
+    (io/make-parents path)
+    (spit path (str "(ns sizes.program" (when library (str " (:require [" library " :as a :refer [<! >! chan go]])")) ")\n" base code))
+    (let [program (build/compile! copy 'sizes.program :advanced :target :nodejs
+                                  :output-dir "target/cljs/sizes" :closure-defines (or defines {}))]
+      (with-open [out (GZIPOutputStream. zipped)] (io/copy (io/file program) out))
+      [(.length (io/file program)) (.size zipped)])))
+
+(defn- sizes! []
+  (let [plain (sizes nil "")
+        names (public-names)
+        all (str "(js/console.log #js [" (str/join " " (map (fn [sym] (str "a/" sym)) names)) "])")
+        over (fn [sizes smaller n] (str/join ", " (map (fn [a b] (quot (- (long a) (long b)) (long n))) sizes smaller)))]
+    (println "bytes over a program that prints a map, raw and gzipped")
+    (doseq [library ["skein.async" "cljs.core.async"]
+            :let [one (sizes library block)]]
+      (println library)
+      (println "  one block\t" (over one plain 1))
+      (println "  each block more\t" (over (sizes library (str/join (repeat 11 block))) one 10))
+      (println " " (count names) "public names\t" (over (sizes library all) plain 1)))
+    (println "skein.async without texts and promises, one block\t"
+             (over (sizes "skein.async" block 'goog.DEBUG false 'skein.rt.port/JS false) plain 1))))
+
 (let [args *command-line-args*]
   (cond
     (not (build/node)) (println "There is no Node on the PATH.")
     (some #{"--limits"} args) (limits!)
+    (some #{"--sizes"} args) (sizes!)
     :else (compare! (if (some #{"--none"} args) :none :advanced) (parse-long (option args "--rounds" "5"))))
   (shutdown-agents))
