@@ -45,18 +45,19 @@
   "Puts permits on `out` at the times of a schedule, which falls behind the clock by at most
   `tolerance` nanoseconds. When `out` is garbage, the block is too."
   [^Channel out ^double interval ^long tolerance]
-  (a/go-loop [due (Scheduler/nanoTime)
-              rest 0.0]
-    (let [wait (- due (Scheduler/nanoTime))]
-      (when (pos? wait) (a/<! (Timeout/at due)))
-      (when (a/>! out true)
-        (let [now (Scheduler/nanoTime)
-              earliest (- now tolerance)
-              step (+ interval rest)
-              whole (long step)]
-          (if (neg? (- due earliest))
-            (recur (+ earliest whole) (- step whole))
-            (recur (+ due whole) (- step whole))))))))
+  (a/async ; begins at once, so the first permit is there when the limiter is returned
+    (loop [due (Scheduler/nanoTime)
+           rest 0.0]
+      (let [wait (- due (Scheduler/nanoTime))]
+        (when (pos? wait) (a/<! (Timeout/at due)))
+        (when (a/>! out true)
+          (let [now (Scheduler/nanoTime)
+                earliest (- now tolerance)
+                step (+ interval rest)
+                whole (long step)]
+            (if (neg? (- due earliest))
+              (recur (+ earliest whole) (- step whole))
+              (recur (+ due whole) (- step whole)))))))))
 
 (def ^:private ^:const slowest
   "One permit in 31 years; the clock does not count much farther."
@@ -73,7 +74,8 @@
    :name [some? "a name"]})
 
 (defn rate-limiter
-  "Returns a limiter with `rate` permits a second, any number from 1e-9; a permit is true.
+  "Returns a limiter with `rate` permits a second, any number from 1e-9; a permit is true. The
+  first permit is there at once.
 
   - rate  the number, or a map of options:
     - :rate   the number

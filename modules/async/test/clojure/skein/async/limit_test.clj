@@ -33,6 +33,12 @@
                                          (a/go (dotimes [_ (inc n)] (a/<! limiter)) :done))))]
         (is (< 9999999900 (long nanos) 10000000001) "so many intervals after the first permit")))))
 
+(deftest new-rate-limiter-has-its-first-permit
+  (is (= [true nil]
+         (first (simulate (fn [] (let [limiter (limit/rate-limiter 1)
+                                       polled [(a/poll! limiter) (a/poll! limiter)]]
+                                   (a/go polled))))))))
+
 (deftest work-between-permits-does-not-slow-the-rate
   (let [[_ nanos] (simulate (fn [] (let [limiter (limit/rate-limiter 100)]
                                      (a/go (dotimes [_ 101] (a/<! limiter) (a/<! (a/timeout 9))) :done))))]
