@@ -4,6 +4,7 @@
    [clojure.string :as str]
    [clojure.test :as test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan go go-loop timeout]]
+   [skein.async.limit :as limit]
    [skein.fresh-jvm :as fresh-jvm]
    [skein.scope :as scope]
    [skein.sim :as sim]
@@ -136,6 +137,10 @@
   (let [runs (atom 0)]
     (is (= :skein/sim-not-deterministic (first (failure (when (even? (long (swap! runs inc))) (<!! (go 1))))))))
   (is (= :skein/sim-real-time (first (failure (Thread/sleep 5))))))
+
+(deftest a-permit-that-nobody-takes-is-no-leak
+  (is (nil? (failure {:schedules 5} (limit/rate-limiter 10) nil)))
+  (is (= :skein/sim-leak (first (failure {:leaks :all} (limit/rate-limiter 10) nil)))))
 
 (deftest the-story-is-what-a-repl-prints
   (let [thrown (ex-info "wrong" {})

@@ -304,7 +304,7 @@ abstract class Engine extends World implements Executor {
 
     private boolean anyPutWaits() {
         if (verdict != null) return false;
-        for (Task t : tasks.live()) if (t.doing() == PUT) return true;
+        for (Task t : tasks.live()) if (t.losesValue()) return true;
         return false;
     }
 

@@ -379,7 +379,7 @@ public final class Simulation extends Engine {
         }
         if (verdict == null && settings.leaks() > 0) {
             for (Task t : tasks.live()) {
-                if (t.doing() == PUT || settings.leaks() > 1) {
+                if (t.losesValue() || settings.leaks() > 1) {
                     fail("leak", t);
                     break;
                 }

@@ -2,6 +2,7 @@
 package skein.sim.rt;
 
 import skein.rt.Frame;
+import skein.rt.UnlimitedChannel;
 import skein.rt.World;
 
 /** A task of a simulation: a block, a callback, a thread, a timer that is due, or the body of the test. */
@@ -64,6 +65,11 @@ public final class Task extends World.Member {
     /** Returns the port of its last operation, or the ports of an alts. That operation may be done already. */
     public Object doingOn() {
         return frame() != null && threadOperation == World.NONE ? port() : threadPort;
+    }
+
+    /** Returns whether the task waits to put a value, which is lost if nobody takes it. A limiter's permit is no such value. */
+    boolean losesValue() {
+        return doing() == World.PUT && !(doingOn() instanceof UnlimitedChannel);
     }
 
     /** Returns whether the task is in the list of tasks that can run. */
