@@ -105,10 +105,10 @@
 (defn says
   "Returns a sentence on where a block or thread is and what it waits for."
   [ix {:keys [id name tid site since-ms state] :as party}]
-  (let [who (if id (block-name id) (thread-name name tid))]
+  (let [who (str (if id (block-name id) (thread-name name tid)) (when site (str ", " (place site))))]
     (if (seq (:waits party))
-      (str who ", " (place site) (if since-ms (str ", has waited " (duration since-ms) " ") ", waits ") (waits ix party) ".")
-      (str who ", " (place site) ", is " (clojure.core/name (or state :waiting)) "."))))
+      (str who (if since-ms (str ", has waited " (duration since-ms) " ") ", waits ") (waits ix party) ".")
+      (str who ", is " (clojure.core/name (or state :waiting)) "."))))
 
 (defn- others [ix block]
   (let [hs (sort (shape/helpers ix block))]

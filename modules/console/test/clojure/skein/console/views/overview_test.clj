@@ -7,6 +7,11 @@
 
 (set! *warn-on-reflection* true)
 
+(deftest thread-without-a-place-has-no-empty-words
+  (let [waiting {:name "worker" :tid 7 :since-ms 2000 :waits [{:op :take :latch "a latch"}]}]
+    (is (= ["thread worker, has waited 2.0 s for a latch."]
+           (map :says (:oldest (overview/overview (look {:threads [waiting]}) [] (constantly nil))))))))
+
 (deftest overview-without-findings
   (is (= "Nothing looks wrong." (:headline (overview/overview @ten [] (constantly nil)))))
   (is (= "No blocks are seen." (:headline (overview/overview (look {}) [] (constantly nil)))))
