@@ -100,7 +100,7 @@
     (set! made nil)
     (set! (.-generator f) generator)
     (set! (.-keeper f) failures/keep-for)
-    (.run f)
+    (scheduler/run-within f)
     f))
 
 (defn ^boolean take
@@ -111,7 +111,7 @@
       true
       (do (set! (.-v f) nil)
           (.takeLater p f)
-          false))))
+          (and (identical? p scheduler/soonest) (scheduler/join f))))))
 
 (defn ^boolean put
   "Puts for the frame `f`: returns true with the outcome in `f.v`, or false, and `f` waits."

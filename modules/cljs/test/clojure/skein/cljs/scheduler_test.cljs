@@ -4,7 +4,7 @@
    [skein.cljs.testing :refer [defblock]])
   (:require
    [cljs.test :refer-macros [is]]
-   [skein.async :as a :refer [<! >! chan close! go promise-chan put! timeout]]))
+   [skein.async :as a :refer [<! >! async chan close! go promise-chan put! timeout]]))
 
 (defn- spin [ms]
   (let [start (js/performance.now)]
@@ -31,3 +31,21 @@
     (go (close! done))
     (<! done)
     (is (= (range 100) (vec order)))))
+
+(defblock blocks-that-are-joined-at-once-keep-the-order
+  (let [order #js [] note (fn [x] (.push order x) x)]
+    (<! (timeout 0)) ; nothing else is queued
+    (note (<! (go (note :a))))
+    (note (<! (go (go (note :started-by-b)) (note :b))))
+    (note (<! (go (note (<! (go (note :c) :d))))))
+    (async (note :async) (<! (go (note :later))) (note :last))
+    (note :caller)
+    (<! (timeout 0))
+    (is (= [:a :a :b :started-by-b :b :c :d :d :async :caller :later :last] (vec order)))))
+
+(defblock timers-fire-beside-a-block-that-joins-others
+  (let [stop? (volatile! false) fired (promise-chan)]
+    (go (loop [] (when-not @stop? (<! (go (spin 0.1))) (recur))))
+    (js/setTimeout (fn [] (put! fired true)) 1)
+    (is (true? (<! fired)))
+    (vreset! stop? true)))
