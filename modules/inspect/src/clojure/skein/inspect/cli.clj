@@ -35,15 +35,20 @@ it need not have skein.inspect.")
 (defn- warn [& parts]
   (binding [*out* *err*] (println (apply str "skein: " parts))))
 
+(defn- shows-no-step?
+  "Returns whether the inspector has seen no block or thread in a channel. It finds threads that wait for locks without a step of theirs."
+  [{:keys [blocks threads]}]
+  (and (empty? blocks) (every? :lock (mapcat :waits threads))))
+
 (defn- live
   "Returns a snapshot of the process. Warns if its inspector was off. With `says-empty?`, also warns if it has seen nothing."
   [pid prove & {:keys [says-empty?]}]
   (when-not (re-matches #"\d+" pid) (stop 2 (str "a process must be a number, not '" pid "'; ./skein ps lists them.")))
-  (let [{:keys [was-off? blocks threads] :as snapshot} (remote/snapshot-of pid prove)
+  (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid prove)
         older (str " For blocks and threads that wait already, run ./skein ps " pid " --heap.")]
     (cond
       was-off? (warn "the inspector of process " pid " was off. It is on now, and sees a block or thread after its next step." older)
-      (and says-empty? (empty? blocks) (empty? threads)) (warn "nothing has taken a step since the inspector of process " pid " was switched on." older))
+      (and says-empty? (shows-no-step? snapshot)) (warn "nothing has taken a step since the inspector of process " pid " was switched on." older))
     (dissoc snapshot :was-off?)))
 
 (defn- of-heap [pid]
@@ -60,11 +65,11 @@ it need not have skein.inspect.")
       "--heap" (of-heap source)
       (stop 2 usage))
     option (stop 2 usage)
-    (str/ends-with? source ".edn") (inspect/read-dump source)
     (str/ends-with? source ".json") (stop 2 (str source " is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn."))
     (.isDirectory (io/file source)) (stop 2 (str "'" source "' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes."))
-    (.exists (io/file source)) (inspect/read-heap source)
-    :else (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))))
+    (not (.exists (io/file source))) (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))
+    (str/ends-with? source ".edn") (inspect/read-dump source)
+    :else (inspect/read-heap source)))
 
 (defn- ps
   ([]
@@ -128,6 +133,8 @@ it need not have skein.inspect.")
 (defn- dump!
   ([source path] (dump! source path nil))
   ([source path option]
+   (when (str/ends-with? path ".hprof")
+     (stop 2 "dump writes .edn, .json or text. For a heap file, run jcmd PID GC.heap_dump -all FILE with the whole path of the file."))
    (println (inspect/dump! (snapshot-of source option) path))))
 
 (defn- recorded

@@ -120,23 +120,23 @@
 
 ;;;; Certain
 
-(defn- returns?
-  "Returns whether the thread `tid` waits for itself, directly or through other threads. `holder` is a map from a thread to the
-  thread that holds the lock for which it waits."
+(defn- cycle-of
+  "Returns the set of threads through which the thread `tid` waits for itself, or nil if it does not. `holder` is a map from a
+  thread to the thread that holds the lock for which it waits."
   [holder tid]
-  (loop [t (holder tid), seen #{}]
-    (cond (= t tid) true
-          (or (nil? t) (seen t)) false
+  (loop [t (holder tid), seen #{tid}]
+    (cond (= t tid) seen
+          (or (nil? t) (seen t)) nil
           :else (recur (holder t) (conj seen t)))))
 
 (defn lock-cycles
-  "Returns a report if the snapshot has threads that wait for each other's locks."
+  "Returns a report for each cycle of threads that wait for each other's locks."
   [{:keys [threads] :as snapshot}]
   (let [holder (into {} (for [{:keys [tid waits]} threads, {:keys [held-by]} waits :when held-by] [tid (:tid held-by)]))
-        stuck (filterv (comp (partial returns? holder) :tid) threads)]
-    (when (seq stuck)
-      [{:verdict :certain :kind :locks :threads stuck
-        :says (str/join " " (map (partial words/says (shape/index snapshot)) stuck))}])))
+        cycles (dissoc (group-by (comp (partial cycle-of holder) :tid) threads) nil)]
+    (for [stuck (sort-by (comp :tid first) (vals cycles))]
+      {:verdict :certain :kind :locks :threads stuck
+       :says (str/join " " (map (partial words/says (shape/index snapshot)) stuck))})))
 
 ;;;; Suspected
 

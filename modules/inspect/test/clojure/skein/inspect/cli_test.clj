@@ -93,7 +93,15 @@
     (let [[code out err] (apply run args)]
       (is (= [0 true ""] [code (str/starts-with? out "usage: ") err]) args))))
 
+(deftest a-process-with-waits-for-locks-only-has-shown-no-step
+  (let [shows-no-step? @#'cli/shows-no-step?]
+    (is (shows-no-step? {:blocks [] :threads [{:tid 1 :waits [{:op :lock :lock "l" :held-by {:tid 2}}]}]}))
+    (is (not (shows-no-step? {:blocks [] :threads [{:tid 1 :waits [{:op :take :channel 3}]}]})))
+    (is (not (shows-no-step? {:blocks [{:id 1}] :threads []})))))
+
 (deftest bad-arguments-are-refused-in-a-sentence
+  (is (= [2 "" "skein: 'no.edn' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "why" "no.edn" "1")))
+  (is (= [2 "" "skein: dump writes .edn, .json or text. For a heap file, run jcmd PID GC.heap_dump -all FILE with the whole path of the file.\n"] (run "dump" "1" "x.hprof")))
   (is (= [2 "" "skein: 'x' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "x")))
   (is (= [2 "" "skein: '.' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes.\n"] (run "ps" ".")))
   (is (= [2 "" "skein: x.json is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn.\n"] (run "ps" "x.json")))

@@ -29,6 +29,13 @@
                 out :text)
     (is (= ["ERROR" "SUSPECTED"] (map second (re-seq #"(?m)^([A-Z]+)  " (str out)))))))
 
+(deftest each-cycle-of-locks-is-a-finding
+  (let [out (StringWriter.)
+        thread (fn thread [tid holder] {:name (str "t" tid) :tid tid :waits [{:lock "a lock" :held-by {:thread (str "t" holder) :tid holder}}]})]
+    (dump/write {:at-ms 0 :collected {:count 0} :threads [(thread 1 3) (thread 2 4) (thread 3 1) (thread 4 2) (thread 5 1)]} out :text)
+    (is (= [["t1" "t3"] ["t2" "t4"]]
+           (map (fn cycle-of [line] (map second (re-seq #"thread (t\d), " line))) (re-seq #"CERTAIN.*" (str out)))))))
+
 (deftest scopes-are-listed
   (let [out (StringWriter.)]
     (dump/write {:at-ms 0 :collected {:count 0}
