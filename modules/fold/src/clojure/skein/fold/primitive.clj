@@ -180,7 +180,7 @@
 (def ^:private max-operations "More would nest too deep." 16)
 (def ^:private max-loops "More would take too much memory, since what they were made for stays with them." 200)
 
-;; From what a loop would be made of to the number of elements that it would have folded, then to the function that makes it.
+;; From what a loop would be made of to the number of elements that it would have folded, then to the function that makes it a step.
 (defonce ^:private ^ConcurrentHashMap loops (ConcurrentHashMap.))
 
 (defn- maker-of [kind ops size]
@@ -191,7 +191,9 @@
       (and (nil? found) (<= (long max-loops) (.size loops))) nil
       :else (let [^AtomicLong seen (or found (do (.putIfAbsent loops of (AtomicLong.)) (.get loops of)))]
               (when (and (instance? AtomicLong seen) (<= (long worth-compiling) (.addAndGet seen (long size))))
-                (let [maker (compiled (loop-form kind ops))]
+                (let [loop-of (compiled (loop-form kind ops))
+                      had (long-array 1)
+                      maker (fn [chain functions acc-type] (Fused. chain (loop-of functions) acc-type had))]
                   (.put loops of maker)
                   maker))))))
 
@@ -203,6 +205,6 @@
       (and (unboxing kind) (not-any? :interface ops)) (recur :objects size stages step chain)
       :else
       (when-let [maker (maker-of kind ops size)]
-        (Fused. chain (maker (to-array (mapv :f ops))) (case (:out (peek ops)) :long Long :double Double nil))))))
+        (maker chain (to-array (mapv :f ops)) (case (:out (peek ops)) :long Long :double Double nil))))))
 
 (Fused/setMaker (fn [kind size stages step chain] (fused (keyword kind) size stages step chain)))

@@ -40,8 +40,7 @@ public final class Fold {
     /** How many folds are on virtual threads and have parked. */
     private static final AtomicInteger PARKING = new AtomicInteger();
     /** Gives a step the arity of one, which transducers call at the end. */
-    private static final IFn COMPLETING =
-            (IFn) RT.var("clojure.core", "completing").deref();
+    private static final IFn COMPLETING = RT.var("clojure.core", "completing");
 
     private static volatile IFn needsOrder;
 

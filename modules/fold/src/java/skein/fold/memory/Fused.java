@@ -24,20 +24,21 @@ public final class Fused extends AFn {
 
     /** With fewer elements, looking for a loop costs more than it saves. */
     private static final int MIN_SIZE = 10_000;
+    /** After so many elements the JIT compiler knows which functions a loop calls. */
+    private static final long KNOWN = 1_000_000;
 
     private static volatile IFn maker;
 
     final IFn[] chain; // what the loop stands for
     private final Loop loop;
-    private final Class<?> accType;
+    private final Class<?> accType; // of the loop's accumulators, or null
+    private final long[] seen; // how many elements the loops of this class have had, roughly: threads race
 
-    /**
-     * @param accType the class of the loop's accumulators, or null
-     */
-    public Fused(IFn[] chain, Loop loop, Class<?> accType) {
+    public Fused(IFn[] chain, Loop loop, Class<?> accType, long[] seen) {
         this.chain = chain;
         this.loop = loop;
         this.accType = accType;
+        this.seen = seen;
     }
 
     /** Sets the function that makes a Fused, or nil, from a span's kind and size, stages, a step and their chain. */
@@ -54,7 +55,7 @@ public final class Fused extends AFn {
 
     /** Returns {@code chain} as a step like {@code step}, which was made of another chain of the same functions. */
     public static IFn like(IFn step, IFn[] chain) {
-        return step instanceof Fused f ? new Fused(chain, f.loop, f.accType) : chain[0];
+        return step instanceof Fused f ? new Fused(chain, f.loop, f.accType, f.seen) : chain[0];
     }
 
     @Override
@@ -73,6 +74,12 @@ public final class Fused extends AFn {
     }
 
     Object reduce(Object elements, Object acc, long from, long to) {
+        return seen[0] < KNOWN ? reduceNew(elements, acc, from, to) : loop.reduce(elements, chain, acc, from, to);
+    }
+
+    /** The calls of new loops. If {@link #reduce} had them, a loop could be inlined there for good before its functions are known. */
+    private Object reduceNew(Object elements, Object acc, long from, long to) {
+        seen[0] += to - from;
         return loop.reduce(elements, chain, acc, from, to);
     }
 }
