@@ -71,8 +71,8 @@
     (finally (.cancel window))))
 
 (defn- close-as-port
-  "Closes `to` as soon as the block of `port` has ended by `error`. Both then hold the exception as one, so that it is not
-  reported if code takes it from either of them."
+  "Closes `to` as soon as the block of `port` has ended by `error`. The two then share the exception: it is not reported
+  if code takes it from either of them."
   [to ^Port port error]
   (let [close (fn []
                 (if (and (instance? Channel to) (not (port/failed? port))) ; other code has closed the port
