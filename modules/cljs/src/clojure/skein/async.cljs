@@ -149,7 +149,7 @@
 
 (defn promise
   "Returns a JavaScript promise of the next value of `port`. It is fulfilled with the value, or with nil if the
-  port closes. It is rejected if an exception ended the port."
+  port closes. If an exception ended the port, the promise is rejected with that exception."
   [port]
   (interop/promise port))
 
@@ -278,8 +278,8 @@
   all taps have accepted the last one, so the slowest tap limits the others. Without taps values are dropped.
   A closed tap is removed.
 
-  Like core.async's. Differs: if a tap throws, because it has too many pending puts, the exception is
-  reported, and the other taps continue. A tap that is made after `ch` has closed closes at once."
+  Like core.async's. Differs: if a tap throws, for example because it has too many pending puts, the
+  exception is reported, and the other taps continue. A tap made after `ch` has closed closes at once."
   [ch]
   (argument/source ch)
   (let [taps (volatile! {})] ; channel -> whether to close it with the source
@@ -422,7 +422,7 @@
   (unsub* p topic ch))
 
 (defn unsub-all
-  "Ends all subscriptions, or those to `topic`. The channels stay open, also when the source closes.
+  "Ends all subscriptions, or those to `topic`. The channels stay open, even when the source closes.
   Like core.async's."
   ([p] (unsub-all* p))
   ([p topic] (unsub-all* p topic)))
