@@ -113,9 +113,9 @@
 
 (defn ^boolean join
   "For the task `waiter`, which runs and is about to wait for the end of the task `soonest`: if no other task is queued,
-  runs that one within the waiter. Returns whether the queue then has just the waiter; it is removed, and need not wait.
-  So all tasks run in the same order. Only one task runs within another, so that no stack overflows, and the clock is
-  read as often."
+  runs that one within the waiter. Returns whether the queue then has only the waiter. If so, the waiter is removed from
+  the queue, and need not wait. All tasks run in the same order as by the queue. Only one task runs within another, so
+  that no stack overflows. The clock is read as often as by the queue."
   {:jsdoc ["@noinline"]}
   [waiter]
   (if (and (not within?) (zero? (.-len queue)) (> left 1))
