@@ -137,7 +137,7 @@
     (is (= :put (alt! [[a 2]] :put)))))
 
 (defn- lose
-  "Returns a port of how many arms on `port` have waited and lost, when `n` have."
+  "Lets `n` arms on `port` wait and lose. Returns a port that gives `n` after that."
   [port n]
   (go (dotimes [i n]
         (let [other (chan)]
