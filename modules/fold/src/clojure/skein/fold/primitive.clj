@@ -180,7 +180,7 @@
 (def ^:private max-operations "More would nest too deep." 16)
 (def ^:private max-loops "More would take too much memory, since what they were made for stays with them." 200)
 
-;; From what a loop would be made of to the number of elements that it would have folded, then to the function that makes it a step.
+;; Maps what a loop would be made of to the number of elements that it would have folded, later to the function that makes it a step.
 (defonce ^:private ^ConcurrentHashMap loops (ConcurrentHashMap.))
 
 (defn- maker-of [kind ops size]
