@@ -36,7 +36,7 @@ it need not have skein.inspect.")
   (binding [*out* *err*] (println (apply str "skein: " parts))))
 
 (defn- shows-no-step?
-  "Returns whether the inspector has seen no block or thread in a channel. It finds threads that wait for locks without a step of theirs."
+  "Returns whether the inspector has seen no block or thread in a channel. Threads that wait for locks don't count: it finds them without a step."
   [{:keys [blocks threads]}]
   (and (empty? blocks) (every? :lock (mapcat :waits threads))))
 
