@@ -39,7 +39,7 @@
       (str (quot ms 60000) " min " (quot (rem ms 60000) 1000) " s"))))
 
 (defn- on-one-line
-  "Returns a name that the program has chosen with a space for each run of control characters, which could break a line."
+  "Returns `text`, a name that the program has chosen, with a space in place of control characters, which could break a line."
   [text]
   (str/replace text #"\p{Cntrl}+" " "))
 
