@@ -93,7 +93,7 @@
     (let [[code out err] (apply run args)]
       (is (= [0 true ""] [code (str/starts-with? out "usage: ") err]) args))))
 
-(deftest a-process-with-waits-for-locks-only-has-shown-no-step
+(deftest a-process-that-only-waits-for-locks-has-shown-no-step
   (let [shows-no-step? @#'cli/shows-no-step?]
     (is (shows-no-step? {:blocks [] :threads [{:tid 1 :waits [{:op :lock :lock "l" :held-by {:tid 2}}]}]}))
     (is (not (shows-no-step? {:blocks [] :threads [{:tid 1 :waits [{:op :take :channel 3}]}]})))
