@@ -6,10 +6,11 @@
   * in a body, time: `now-ms` `settle` `advance`; choices: `yield` `pick` `chance` `fault`
   * in a body, claims: `always` `sometimes`; names and notes in the story: `label` `note`
 
-  A body is evaluated again for each schedule, on one thread. Its tasks are the body itself and the
-  blocks, callbacks, timers and threads that it starts. The simulation decides which task runs. A
-  task gives way to another where it waits, before a channel operation, and where it reads or changes
-  an atom. Code between two such points runs without interruption, even if it takes a free lock.
+  A body is evaluated again for each schedule. Its tasks are the body itself and the blocks,
+  callbacks, timers and threads that it starts. They all run on one thread, and the simulation decides
+  which of them runs. A task gives way to another where it waits, before a channel operation, and where
+  it reads or changes an atom. Code between two such points runs without interruption, even if it
+  takes a free lock.
   Input and output, platform threads and Thread/sleep are not simulated, and the report names a use
   of them. See doc/simulation.md.
 
@@ -262,7 +263,8 @@
                  the report shows
   - :strategy    :mix, the default, :random, [:pct d] or :pos. [:delay b]: up to b deviations from
                  the default order. :exhaustive: all orders of the points. :reduced: as :exhaustive,
-                 but only one of the orders that differ in steps that share no port, atom or promise
+                 but only one of several orders that differ only in the order of steps of blocks that
+                 share no port, atom or promise
   - :points      where a task gives way without waiting, by default #{:channels :atoms}; :channels
                  includes `with-permit` of skein.virtual
   - :time        :jump, the default: the clock jumps to the next timer when no task can run. :slow:
