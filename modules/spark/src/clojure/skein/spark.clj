@@ -163,8 +163,8 @@
     - :on-progress       function of {:done n, :total n, :unit :partitions}
 
   Values of neighbouring partitions are combined in this process, in order, as they arrive. A reduced value from step, or an
-  exception, ends the fold and cancels the rest. An exception of an executor is thrown here. Interrupting the caller cancels
-  the fold.
+  exception, ends the fold and cancels the rest. An exception of an executor is thrown here, with
+  its class, message, data and cause. Interrupting the caller cancels the fold.
 
   Throws :skein/cannot-travel and :skein/unsendable before anything runs. Also throws :skein/far-namespace-missing, -broken
   and -differs, :skein/far-java, :skein/far-needs-order, :skein/partial-too-large, :skein/fold-timeout, :skein/cluster-lost,
