@@ -18,11 +18,12 @@
                 a)))
 
 (defn nearest
-  "Returns the one of `names` that begins with `given` or is at most two edits away, or nil if there is none.
+  "Returns the one of `names` that begins with `given` or is at most two edits away, which must be fewer than half of the characters
+  of `given`. Returns nil if there is none.
 
       (nearest [\"client\" \"status\"] \"clients\")
       ;=> \"client\""
   [names given]
   (let [[far found] (first (sort (for [known names]
                                    [(if (str/starts-with? known given) 0 (distance given known)) known])))]
-    (when (and far (< 2 (count given)) (<= (long far) 2)) found)))
+    (when (and far (< 2 (count given)) (<= (long far) 2) (< (* 2 (long far)) (count given))) found)))

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.spelling-test
   (:require
-   [clojure.test :refer [are deftest]]
+   [clojure.test :refer [are deftest is]]
    [skein.wf.spelling :as spelling]))
 
 (set! *warn-on-reflection* true)
@@ -15,6 +15,7 @@
     nil "day"
     nil "cl"
     nil "upstream")
+  (is (nil? (spelling/nearest ["hour" "time"] "host")) "half of the characters differ")
   (are [names] (nil? (spelling/nearest names "client"))
     []
     ["c"]))
