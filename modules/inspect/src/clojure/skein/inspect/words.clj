@@ -67,14 +67,15 @@
 
 (defn thread-name
   "Returns the name of a thread. If it has none, as most virtual threads, its number is the name. All virtual threads of Skein
-  have one name, so their number follows it.
+  have one name, so their number follows it. `tid` is nil if the number is not known.
 
       [(thread-name \"\" 31) (thread-name \"skein-virtual\" 32)]
       ;=> [\"thread 31\" \"thread skein-virtual-32\"]"
   [name tid]
-  (str "thread " (cond (str/blank? name) tid
-                       (= "skein-virtual" name) (str name "-" tid)
-                       :else (on-one-line name))))
+  (cond
+    (not (str/blank? name)) (str "thread " (on-one-line name) (when (and tid (= "skein-virtual" name)) (str "-" tid)))
+    tid (str "thread " tid)
+    :else "a thread without a name"))
 
 (defn waiting-party
   "Returns the name of the block, thread or callback that waits in a channel."

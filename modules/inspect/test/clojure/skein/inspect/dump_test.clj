@@ -29,6 +29,13 @@
                 out :text)
     (is (= ["ERROR" "SUSPECTED"] (map second (re-seq #"(?m)^([A-Z]+)  " (str out)))))))
 
+(deftest thread-whose-number-is-not-known-has-no-number
+  (let [out (StringWriter.)]
+    (dump/write {:at-ms 0 :collected {:count 0}
+                 :failures (for [thread ["skein-virtual" ""]] {:at-ms 0 :thread thread :exception "E"})}
+                out :text)
+    (is (= ["A E on thread skein-virtual, was" "A E on a thread without a name, was"] (re-seq #"A E on .*, was" (str out))))))
+
 (deftest each-cycle-of-locks-is-a-finding
   (let [out (StringWriter.)
         thread (fn thread [tid holder] {:name (str "t" tid) :tid tid :waits [{:lock "a lock" :held-by {:thread (str "t" holder) :tid holder}}]})]
