@@ -100,7 +100,7 @@
     (set! made nil)
     (set! (.-generator f) generator)
     (set! (.-keeper f) failures/keep-for)
-    (scheduler/run-within f)
+    (scheduler/run-within f f)
     f))
 
 (defn ^boolean take

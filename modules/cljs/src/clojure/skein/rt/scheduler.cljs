@@ -27,7 +27,7 @@
   nil)
 
 (def ^:private queue (ring/ring 64)) ; the others
-(def ^:private within? false)  ; a task runs within another
+(def ^:private around nil)     ; the outermost task within which another runs, or nil
 (def ^:private pending? false) ; a drain is going to run
 (def ^:private marked? false)  ; a macro-task is going to begin a new turn
 (def ^:private began-ms 0)     ; when this turn began: at its first reading; 0 before
@@ -104,12 +104,12 @@
       (js/queueMicrotask drain))))
 
 (defn run-within
-  "Runs `task` at once, within the task that runs now, if any."
-  [task]
-  (let [outer within?]
-    (set! within? true)
+  "Runs `task` at once, within the task `outer`. That is `task` itself if it runs within no task or within one that does not wait."
+  [task outer]
+  (let [before around]
+    (when (nil? before) (set! around outer))
     (.run task)
-    (set! within? outer)))
+    (set! around before)))
 
 (defn ^boolean join
   "For the task `waiter`, which runs and is about to wait for the end of the task `soonest`: if no other task is queued,
@@ -118,11 +118,11 @@
   that no stack overflows. The clock is read as often as by the queue."
   {:jsdoc ["@noinline"]}
   [waiter]
-  (if (and (not within?) (zero? (.-len queue)) (> left 1))
+  (if (and (nil? around) (zero? (.-len queue)) (> left 1))
     (let [task soonest]
       (set! soonest nil)
       (set! left (dec left))
-      (run-within task)
+      (run-within task waiter)
       (if (and (identical? waiter soonest) (zero? (.-len queue)))
         (do (set! soonest nil)
             true)
@@ -130,13 +130,15 @@
     false))
 
 (defn flush!
-  "Runs tasks until none is left, without regard to the budget. For tests."
+  "Runs tasks until none is left, or until the next is one within which this is called. Has no regard to the budget. For tests."
   []
   (loop []
     (let [task (next-task)]
-      (when (some? task)
-        (.run task)
-        (recur)))))
+      (cond
+        (nil? task) nil
+        (identical? task around) (set! soonest task) ; its generator runs; see `join`
+        :else (do (.run task)
+                  (recur))))))
 
 (defn report
   "Tells the environment about `thrown`, an exception that nobody catches; returns nil at once."

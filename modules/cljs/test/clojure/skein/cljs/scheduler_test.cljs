@@ -4,7 +4,8 @@
    [skein.cljs.testing :refer [defblock]])
   (:require
    [cljs.test :refer-macros [is]]
-   [skein.async :as a :refer [<! >! async chan close! go promise-chan put! timeout]]))
+   [skein.async :as a :refer [<! >! async chan close! go promise-chan put! timeout]]
+   [skein.rt.scheduler :as scheduler]))
 
 (defn- spin [ms]
   (let [start (js/performance.now)]
@@ -42,6 +43,17 @@
     (note :caller)
     (<! (timeout 0))
     (is (= [:a :a :b :started-by-b :b :c :d :d :async :caller :later :last] (vec order)))))
+
+(defblock flush-does-not-run-the-block-within-which-it-is-called
+  (<! (timeout 0)) ; nothing else is queued
+  (let [order #js [], own (volatile! nil), again (promise-chan)
+        p (go (go (.push order :other)) (close! @own) (scheduler/flush!) (.push order :end))]
+    (vreset! own p)
+    (is (nil? (<! p)))
+    (put! again :again)
+    (is (= :again (<! again)))
+    (<! (timeout 0))
+    (is (= [:other :end] (vec order)))))
 
 (defblock timers-fire-beside-a-block-that-joins-others
   (let [stop? (volatile! false) fired (promise-chan)]
