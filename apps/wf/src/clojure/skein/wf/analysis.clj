@@ -224,7 +224,8 @@
      :malformed-kinds kinds
      :bytes (.bytes analysis)
      :seconds (when (<= first-second last-second) [first-second last-second])
-     :filtered-seconds (when (<= (.firstFiltered analysis) (.lastFiltered analysis)) [(.firstFiltered analysis) (.lastFiltered analysis)])
+     :filtered-seconds (when (and (zero? (.counted analysis)) (<= (.firstFiltered analysis) (.lastFiltered analysis))) ; else it depends on the batches
+                         [(.firstFiltered analysis) (.lastFiltered analysis)])
      :where (vec where)
      :tallies (let [[counted places] (query/counted query approx)]
                 (mapv (fn tally [place t] (remade->data (.tally analysis (int place)) (nth counted place) (.counted analysis) t databases)) places tallies))}))
@@ -312,7 +313,8 @@
 
   If lines have no key of a tally, that tally has :lines-without-key, their number.
   A kind of malformed line is the field at which it departs from its format. A key's bytes are the characters U+0000 to U+00FF.
-  :seconds are on the log's own clock, since 1970. Durations are in microseconds; percentiles are off by 0.8 % at most.
+  :seconds are on the log's own clock, since 1970. If no line is counted, :filtered-seconds has those of the filtered lines.
+  Durations are in microseconds; percentiles are off by 0.8 % at most.
 
   options  :log-format  as `skein.wf.format/parse` takes it; otherwise each input's is found out
            :format-of   the name of a server or a format in `skein.wf.format.catalogue`: each input's is found out among those

@@ -85,3 +85,12 @@
     (with-log (str (str/join "\n" [(time "30/Mar/2006:10:00:00 -0700") (time "31/Feb/2006:10:00:00 +0500") (time "30/Mar/2006:10:00:01 -0700")]) "\n")
       (fn [path]
         (is (= 2 (:counted (analysis/analyse [path] {:tallies [], :where [[:from "2006-03-30T17:00:00Z"]]} {:log-format combined, :workers 1}))))))))
+
+(deftest times-of-filtered-lines-are-there-only-if-no-line-is-counted
+  (let [lines (fn lines [day] (repeat 128 (line :time (str day "/Mar/2006:00:00:00 +0000")))) ; one batch
+        filtered (fn filtered [path from]
+                   (:filtered-seconds (analysis/analyse [path] {:tallies [], :where [[:from from]]} {:log-format combined, :workers 1})))]
+    (with-log (str (str/join "\n" (mapcat lines ["30" "31"])) "\n")
+      (fn [path]
+        (is (= [1143676800 1143763200] (filtered path "2006-04-01")))
+        (is (nil? (filtered path "2006-03-31")))))))
