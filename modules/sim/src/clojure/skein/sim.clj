@@ -11,8 +11,8 @@
   which of them runs. A task gives way to another where it waits, before a channel operation, and where
   it reads or changes an atom. Code between two such points runs without interruption, even if it
   takes a free lock.
-  Input and output, platform threads and Thread/sleep are not simulated, and the report names a use
-  of them. See doc/simulation.md.
+  Input and output, platform threads and Thread/sleep are not simulated. If a body uses one of them, the
+  report names it. See doc/simulation.md.
 
       (:value (run (skein.async/<!! (skein.async/timeout 3600000)) (now-ms)))
       ;=> 3600000"

@@ -40,7 +40,7 @@
 ;;;; Output
 
 (defn add-sink!
-  "Adds a default sink under the key `k`. It gets the events of what is traced without :sink. Returns `k`.
+  "Adds a default sink under the key `k`. A default sink gets an event unless the option :sink names another. Returns `k`.
 
   - x   :out, :err, :ring, :tap, {:file path}, a function of an event, or a vector of these
 

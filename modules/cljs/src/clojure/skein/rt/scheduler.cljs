@@ -130,7 +130,7 @@
     false))
 
 (defn flush!
-  "Runs tasks until none is left, or until the next is one within which this is called. Has no regard to the budget. For tests."
+  "Runs tasks until none is left, or until the next is one within which this is called. Ignores the budget. For tests."
   []
   (loop []
     (let [task (next-task)]
