@@ -39,9 +39,9 @@
       (str (quot ms 60000) " min " (quot (rem ms 60000) 1000) " s"))))
 
 (defn- on-one-line
-  "Returns `text`, a name that the program has chosen, with a space in place of control characters, which could break a line."
+  "Returns `text`, a name that the program has chosen, with a space in place of control characters and line separators, which could break a line."
   [text]
-  (str/replace text #"\p{Cntrl}+" " "))
+  (str/replace text #"[\p{Cc}\u2028\u2029]+" " "))
 
 (defn place
   "Returns where a block or thread is, as \"orders.clj:31 (>! requests r)\"."

@@ -59,10 +59,10 @@
   (let [out (StringWriter.), site {:file "a\nb.clj" :line 3 :form "(<! c)"}]
     (dump/write {:at-ms 0 :collected {:count 0}
                  :blocks [{:id 1 :state :parked :site site :waits [{:op :take :channel 3}]}]
-                 :channels [{:id 3 :kind :chan :label "new\r\njobs" :takes [{:block 1}] :puts []}]
+                 :channels [{:id 3 :kind :chan :label "new\r\njobs\u0085for\u2028all\u2029shops" :takes [{:block 1}] :puts []}]
                  :threads [{:name "im\nport" :tid 7 :site site :waits [{:op :take :channel 3}]}]}
                 out :text)
-    (is (= ["    1  parked   a b.clj:3 (<! c)" "       go-1 waits for new jobs" "" "       thread im port, a b.clj:3 (<! c) waits for new jobs"]
+    (is (= ["    1  parked   a b.clj:3 (<! c)" "       go-1 waits for new jobs for all shops" "" "       thread im port, a b.clj:3 (<! c) waits for new jobs for all shops"]
            (drop 2 (str/split-lines (str out)))))))
 
 (deftest nouns-and-verbs-agree-with-counts
