@@ -243,15 +243,16 @@
   - x  the number of a block, its result port, any channel, or a Thread
 
   :ends is :nobody if the inspector sees no block or thread that could end the last wait, :timer if a timer will end it, :cycle if
-  the chain returns to an earlier member, :several if several blocks could end the wait, :moves if such a block runs or is ready, or
-  :collected if the block that should end it was garbage."
+  the chain returns to an earlier member, :several if several blocks could end the wait, or children of a scope that the chain does not
+  follow, :moves if such a block runs or is ready, or :collected if the block that should end it was garbage."
   ([x] (why (snapshot) x))
   ([snapshot x] (why/why (check-snapshot snapshot) x)))
 
 (defn graph
   "Returns {:nodes #{node} :edges #{[from to what]}}. A node is [:block id], [:thread tid] or [:channel id]. `what` is :take or :put
   from a block or thread to the channel in which it waits, :lock from a thread to the one that holds the lock for which it waits,
-  :makes from a channel to the block whose result it is, and :holds from a block to a channel in its locals."
+  :makes from a channel to the block whose result it is, :child from a scope for whose end something waits to its
+  children, and :holds from a block to a channel in its locals."
   ([] (graph (snapshot)))
   ([snapshot] (why/graph (check-snapshot snapshot))))
 

@@ -313,6 +313,25 @@
     (a/close! requests)
     (run! await-port [inner outer])))
 
+(deftest why-follows-a-scope-to-its-children
+  (let [snapshot (fn snapshot [& children]
+                   {:skein/snapshot 1
+                    :blocks [{:id 1 :state :parked :site {:file "orders.clj" :line 4 :form "(s/scope [sc] ...)"} :since-ms 900 :waits [{:op :take :channel 9 :place 1}]}
+                             {:id 2 :state :parked :site {:file "orders.clj" :line 5 :form "(<! stock)"} :since-ms 900 :waits [{:op :take :channel 8 :place 1}]}]
+                    :channels [{:id 8 :kind :chan :takes [{:block 2}] :puts []} {:id 9 :kind :scope :takes [{:block 1}] :puts []}]
+                    :scopes [{:id 9 :body {:block 1} :children (vec children)}]})
+        why (fn why [& children] ((juxt :ends (comp (partial mapv :id) :chain) :says) (inspect/why (apply snapshot children) 1)))]
+    (is (= [:nobody [1 2] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for scope-9."
+                               " go-2, orders.clj:5 (<! stock), has waited 0.9 s for chan-8. No known block can end that; only other code can.")]
+           (why {:block 2})))
+    (is (= [:several [1] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for scope-9."
+                              " The scope ends when its children have ended: go-2, thread worker.")]
+           (why {:block 2} {:thread "worker" :tid 30})))
+    (is (re-find #"for scope-9\. The scope ends when its children have ended: thread worker\.$" (peek (why {:thread "worker" :tid 30})))
+        "the thread does not wait")
+    (is (re-find #"for scope-9\. The scope ends when its children have ended\.$" (peek (why {:begun? false}))))
+    (is (contains? (:edges (inspect/graph (snapshot {:block 2} {:begun? false}))) [[:channel 9] [:block 2] :child]))))
+
 (deftest the-graph-has-waits-and-results
   (let [c (chan), inner (go (<! c)), outer (go (<! inner))
         blocks (parked 2)

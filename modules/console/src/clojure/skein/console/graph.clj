@@ -50,10 +50,15 @@
 
 (defn- edges-from
   "Returns the edges [from to what] that begin at a node: to the channels in which a block or thread waits or that a block holds, from a
-  thread to the one that holds the lock for which it waits, or from a channel to the block whose result it is."
+  thread to the one that holds the lock for which it waits, from a channel to the block whose result it is, or from a scope to its
+  children."
   [{:keys [index] :as look} [kind id :as node]]
   (if (= :channel kind)
-    (when-some [maker (:block ((:channels index) id))] [[node [:block maker] :makes]])
+    (if-some [maker (:block ((:channels index) id))]
+      [[node [:block maker] :makes]]
+      (for [{:keys [block tid]} (:children ((:scopes index) id))
+            :let [child (if block [:block block] [:thread tid])] :when (party look child)]
+        [node child :child]))
     (let [{:keys [waits holds]} (party look node)]
       (concat (for [{:keys [op channel]} waits :when channel] [node [:channel channel] op])
               (for [{:keys [held-by]} waits :when held-by] [node [:thread (:tid held-by)] :lock])
@@ -64,6 +69,7 @@
   [{:keys [index snapshot] :as look} [kind id :as node]]
   (let [result (fn result [] ((cached look :results (fn make [] (into {} (keep (fn of [{:keys [id block]}] (when block [block id]))) (:channels snapshot)))) id))]
     (concat (map second (edges-from look node))
+            (when-some [scope ((:channels index) (:scope (party look node)))] [[:channel (:id scope)]])
             (case kind
               :channel (let [{:keys [takes puts]} ((:channels index) id)]
                          (concat (for [{:keys [block tid]} (concat takes puts) :when (or block tid)] (if block [:block block] [:thread tid]))

@@ -57,6 +57,19 @@
     (doseq [of [nil "block-1" "block-2" "thread-5"]]
       (is (= edges (set (:edges (graph/drawn l {:of of :hops 2})))) of))))
 
+(deftest a-scope-leads-to-its-children
+  (let [whole {:skein/snapshot 1
+               :blocks [{:id 1 :state :parked :waits [{:op :take :channel 9}]} {:id 2 :state :parked :scope 9 :waits [{:op :take :channel 8}]}]
+               :threads [{:tid 5 :scope 9 :waits [{:op :take :channel 8}]}]
+               :channels [{:id 8 :kind :chan :takes [{:block 2} {:thread "fork" :tid 5}] :puts []} {:id 9 :kind :scope :takes [{:block 1}] :puts []}]
+               :scopes [{:id 9 :body {:block 1} :children [{:block 2} {:thread "fork" :tid 5} {:thread "works" :tid 6} {:begun? false}]}]
+               :collected {:blocks []}}
+        l {:snapshot whole :index (shape/index whole) :deadlocks [] :cache (atom {})}
+        edges #{["block-1" "channel-9" "take"] ["channel-9" "block-2" "child"] ["channel-9" "thread-5" "child"]
+                ["block-2" "channel-8" "take"] ["thread-5" "channel-8" "take"]}]
+    (doseq [of [nil "block-1" "block-2" "thread-5"]]
+      (is (= edges (set (:edges (graph/drawn l {:of of :hops 3})))) of))))
+
 (deftest many-blocks-of-one-place-become-one-node
   (let [l (look (for [i (range 1000)] [i :take (if (< i 600) 7 8)]) [])
         drawn (graph/drawn (assoc-in l [:index :channels 7 :label] "jobs") {:hops 2})]

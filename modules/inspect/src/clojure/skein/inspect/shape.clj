@@ -3,6 +3,7 @@
   "Finds out who waits for whom from the locals in a snapshot: a block that has a channel in a local could use it.
 
   * `helpers` of a block: the other blocks that could end its wait
+  * `children` of the scopes for whose end a block or thread waits
   * `closed-set`: blocks that wait for one another only, which is a suspicion and no proof
   * `groups` of blocks that are connected
 
@@ -17,13 +18,15 @@
   (persistent! (reduce (fn add [m x] (assoc! m (:id x) x)) (transient {}) xs)))
 
 (defn index
-  "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :threads {tid thread} :holders {channel-id #{block-id}}}."
-  [{:keys [blocks channels threads] :as snapshot}]
+  "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :threads {tid thread} :scopes {id scope}
+  :holders {channel-id #{block-id}}}."
+  [{:keys [blocks channels threads scopes] :as snapshot}]
   (or (let [{of ::of, index ::index} (meta snapshot)]
         (when (and of (identical? blocks (of 0)) (identical? channels (of 1))) index))
       {:blocks (by-id blocks)
        :channels (by-id channels)
        :threads (into {} (map (juxt :tid identity)) threads)
+       :scopes (by-id scopes)
        :holders (reduce (fn hold [m {:keys [id holds]}]
                           (reduce (fn one [m c] (update m c (fnil conj #{}) id)) m holds))
                         {} blocks)}))
@@ -56,6 +59,11 @@
   makes the result that it waits for; else those that hold its channel and don't wait there for the same."
   [ix block]
   (into #{} (mapcat (partial wait-helpers ix)) (:waits block)))
+
+(defn children
+  "Returns the children of the scopes for whose end `party` waits."
+  [{:keys [scopes]} {:keys [waits]}]
+  (mapcat (comp :children scopes :channel) waits))
 
 (defn- wakes-itself?
   "Returns whether a timer, or something that no snapshot shows, could end one of the waits of `block`."

@@ -16,11 +16,13 @@
 (set! *warn-on-reflection* true)
 
 (defn- next-ones
-  "Returns the blocks and threads that could end the wait of `party`: the thread that holds the lock, or its `helpers`."
-  [ix party]
+  "Returns the blocks and threads that could end the wait of `party`: the thread that holds the lock, or its `helpers` and the
+  children of the scope, with nil for a child that is not known to wait."
+  [{:keys [blocks threads] :as ix} party]
   (if-some [holder (some (comp :tid :held-by) (:waits party))]
-    (keep (:threads ix) [holder])
-    (map (:blocks ix) (shape/helpers ix party))))
+    (keep threads [holder])
+    (concat (map blocks (shape/helpers ix party))
+            (map (fn child [{:keys [block tid]}] (or (blocks block) (threads tid))) (shape/children ix party)))))
 
 (defn- follow
   "Returns the chain that begins with `party`, and how it ends."
@@ -33,7 +35,7 @@
         (every? (partial shape/hopeless? ix) (:waits party)) [chain :collected]
         (some (fn timer? [w] (= :timeout (:kind ((:channels ix) (:channel w))))) (:waits party)) [chain :timer]
         (empty? hs) [chain :nobody]
-        others [chain :several]
+        (or others (nil? h)) [chain :several]
         (seen h) [chain :cycle]
         :else (recur (conj chain h) (conj seen h))))))
 
@@ -94,16 +96,20 @@
 
 (defn graph
   "Returns {:nodes :edges} of a snapshot, see `skein.inspect/graph`."
-  [{:keys [blocks threads channels]}]
-  (let [waits (fn waits [node party] (for [{:keys [op channel]} (:waits party) :when channel] [node [:channel channel] op]))
+  [{:keys [blocks threads channels scopes]}]
+  (let [nodes (into #{} cat [(map (fn node [b] [:block (:id b)]) blocks)
+                             (map (fn node [t] [:thread (:tid t)]) threads)
+                             (map (fn node [c] [:channel (:id c)]) channels)])
+        waits (fn waits [node party] (for [{:keys [op channel]} (:waits party) :when channel] [node [:channel channel] op]))
         edges (concat
                 (mapcat (fn of [b] (concat (waits [:block (:id b)] b)
                                            (for [c (:holds b)] [[:block (:id b)] [:channel c] :holds])))
                         blocks)
                 (mapcat (fn of [t] (waits [:thread (:tid t)] t)) threads)
                 (for [t threads, {:keys [held-by]} (:waits t) :when held-by] [[:thread (:tid t)] [:thread (:tid held-by)] :lock])
-                (for [{:keys [id block]} channels :when block] [[:channel id] [:block block] :makes]))]
-    {:nodes (into #{} cat [(map (fn node [b] [:block (:id b)]) blocks)
-                           (map (fn node [t] [:thread (:tid t)]) threads)
-                           (map (fn node [c] [:channel (:id c)]) channels)])
-     :edges (set edges)}))
+                (for [{:keys [id block]} channels :when block] [[:channel id] [:block block] :makes])
+                (for [{:keys [id children]} scopes, {:keys [block tid]} children
+                      :let [scope [:channel id], child (if block [:block block] [:thread tid])]
+                      :when (and (nodes scope) (nodes child))]
+                  [scope child :child]))]
+    {:nodes nodes :edges (set edges)}))

@@ -115,6 +115,12 @@
   (let [hs (sort (shape/helpers ix block))]
     (when (seq hs) (str/join ", " (map block-name (take 5 hs))))))
 
+(defn- of-children
+  "Returns a sentence on the scope for which a block or thread waits, and its children."
+  [children]
+  (let [begun (seq (map waiting-party (take 5 (remove (comp false? :begun?) children))))]
+    (str "The scope ends when its children have ended" (when begun (str ": " (str/join ", " begun))) ".")))
+
 (defn- hopeless
   "Returns a sentence on each block that was collected before it had ended and for whose result `block` waits, or nil."
   [ix block]
@@ -130,6 +136,7 @@
   (let [timers (sort (keep (comp :remaining-ms channels :channel) waits))]
     (cond
       (seq timers) (str "A timer ends that in " (duration (first timers)) ".")
+      (seq (shape/children ix block)) (of-children (shape/children ix block))
       (some :held-by waits) (str (waiting-party (some :held-by waits)) " is not known to wait.")
       (others ix block) (str "Of the blocks, only " (others ix block) " could end that, judging by their locals.")
       (some :foreign waits) "It is not known what could end that."
