@@ -376,12 +376,11 @@
 
 (defn dump!
   "Writes a snapshot to the file `path`: as JSON if its name ends in .json, as EDN if it ends in .edn, else as text. Returns the path.
-  Throws :skein/file-unwritable."
+  Throws :skein/file-unwritable, and :skein/bad-option if the name ends in .hprof."
   ([path] (dump! (snapshot) path))
   ([snapshot path]
    (check-snapshot snapshot)
-   (check-path "path of dump!" path)
-   (let [format (condp #(str/ends-with? %2 %1) (str path) ".json" :json, ".edn" :edn, :text)]
+   (let [format (dump/format-of (check-path "path of dump!" path))]
      (dump/to-file path (fn write [out] (dump snapshot out format))))))
 
 (def ^:private timeline-options

@@ -199,6 +199,8 @@
                       "out" #(inspect/dump snapshot % :text) "dump! of" #(inspect/dump! % "no.edn")}
             x [nil 5 :x [] (long-array 3)]]
       (is (= :skein/bad-option (error-of #(f x))) [what x])))
+  (doseq [path ["no/such/x.hprof" (io/file "no/such/x.hprof")]]
+    (is (= :skein/bad-option (error-of #(inspect/dump! path))) "it writes no heap file"))
   (is (= :skein/file-unwritable (error-of #(inspect/dump! "no/such/folder/x.edn"))))
   (when (.exists (io/file "/dev/full"))
     (is (= :skein/file-unwritable (error-of #(inspect/dump! "/dev/full"))) "a full disk"))

@@ -133,8 +133,7 @@ it need not have skein.inspect.")
 (defn- dump!
   ([source path] (dump! source path nil))
   ([source path option]
-   (when (str/ends-with? path ".hprof")
-     (stop 2 "dump writes .edn, .json or text. For a heap file, run jcmd PID GC.heap_dump -all FILE with the whole path of the file."))
+   (dump/format-of path) ; refuses a bad name before the process is asked
    (println (inspect/dump! (snapshot-of source option) path))))
 
 (defn- recorded
@@ -173,7 +172,7 @@ it need not have skein.inspect.")
     0
     (catch clojure.lang.ExceptionInfo e
       (warn (ex-message e))
-      (::code (ex-data e) 1))))
+      (::code (ex-data e) (if (= :skein/bad-option (:skein/error (ex-data e))) 2 1)))))
 
 (defn -main
   "Runs the command that the arguments name, and exits."

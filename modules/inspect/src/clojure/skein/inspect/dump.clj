@@ -163,6 +163,15 @@
     :json (do (write-json out snapshot) (.write out "\n"))
     :edn (write-edn out snapshot)))
 
+(defn format-of
+  "Returns the format of a dump with the name `path`: :json, :edn or :text. Throws :skein/bad-option if the name is that of a heap file."
+  [path]
+  (when (str/ends-with? (str path) ".hprof")
+    (error/fail! :skein/bad-option
+                 (str "A dump is no heap file, so it can't be named " path ". jcmd PID GC.heap_dump -all FILE writes a heap file; FILE is its whole path.")
+                 {:path (str path)}))
+  (condp #(str/ends-with? %2 %1) (str path) ".json" :json, ".edn" :edn, :text))
+
 (defn to-file
   "Calls `write` with a writer to the file `path`. Returns the path. Throws :skein/file-unwritable."
   [path write]

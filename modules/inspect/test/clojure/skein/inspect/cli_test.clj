@@ -101,7 +101,8 @@
 
 (deftest bad-arguments-are-refused-in-a-sentence
   (is (= [2 "" "skein: 'no.edn' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "why" "no.edn" "1")))
-  (is (= [2 "" "skein: dump writes .edn, .json or text. For a heap file, run jcmd PID GC.heap_dump -all FILE with the whole path of the file.\n"] (run "dump" "1" "x.hprof")))
+  (is (= [2 "" "skein: A dump is no heap file, so it can't be named x.hprof. jcmd PID GC.heap_dump -all FILE writes a heap file; FILE is its whole path.\n"]
+         (run "dump" "1" "x.hprof")))
   (is (= [2 "" "skein: 'x' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "x")))
   (is (= [2 "" "skein: '.' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes.\n"] (run "ps" ".")))
   (is (= [2 "" "skein: x.json is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn.\n"] (run "ps" "x.json")))
