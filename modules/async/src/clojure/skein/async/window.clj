@@ -70,6 +70,14 @@
     (catch Throwable t {:error t})
     (finally (.cancel window))))
 
+(defn- closing
+  "Closes `to`. Returns `outcome`, or {:error throwable} if `to`, a port of other code, throws."
+  [to outcome]
+  (try
+    (a/close! to)
+    outcome
+    (catch Throwable t {:error t})))
+
 (defn- close-as-port
   "Closes `to` as soon as the block of `port` has ended by `error`. The two then share the exception: it is not reported
   if code takes it from either of them."
@@ -122,8 +130,7 @@
                           (throw error)
                           (:count outcome))))
         finish (fn finish [{:keys [error] :as outcome}]
-                 (when (and close? (not error)) (a/close! to))
-                 (a/>!! done outcome)
+                 (a/>!! done (if (and close? (not error)) (closing to outcome) outcome))
                  (when (and close? error) (close-as-port to port error)))]
     (threads/exec (bound-fn run []
                     (let [{:keys [error] :as outcome} (carry window to)]

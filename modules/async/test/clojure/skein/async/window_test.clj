@@ -5,6 +5,7 @@
    [skein.async :as a]
    [skein.async.window :as window]
    [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.protocols :as impl]
    [skein.uncaught :refer [await-unread]])
   (:import
    (java.lang.ref WeakReference)
@@ -98,6 +99,15 @@
   (let [to (a/chan 5)]
     (is (= 1 (await-port (window/wmap {:n 2 :close? false} (fn [x] (when (= 2 x) x)) (channel-of [1 2 3]) to))))
     (is (true? (a/offer! to :more)))))
+
+(deftest a-target-that-can-not-be-closed-ends-the-port
+  (let [boom (ex-info "boom" {}) c (a/chan 5)
+        to (reify
+             impl/WritePort (put! [_ v handler] (impl/put! c v handler))
+             impl/Channel (close! [_] (throw boom)) (closed? [_] (impl/closed? c)))
+        port (window/wmap 2 inc (channel-of [1 2 3]) to)]
+    (is (identical? boom (within-deadline (caught (a/<?? port)))))
+    (is (= [2 3 4] (within-deadline [(a/<!! c) (a/<!! c) (a/<!! c)])))))
 
 (deftest bad-input-is-refused-at-the-call
   (let [c (a/chan)]
