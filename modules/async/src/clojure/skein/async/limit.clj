@@ -84,7 +84,9 @@
     - :name   for `status`
 
   Permits are due on the clock of System/nanoTime (in a simulation, on the simulated clock), so
-  the rate is exact on average. No taker is refused: takers wait. Throws :skein/bad-number.
+  the rate is exact on average. No taker is refused: takers wait. A permit that has collected is
+  put when the one before is taken, by a block. So a second `poll!` at once may return nil even
+  if `:burst` allows more, while a take gets that permit at once. Throws :skein/bad-number.
 
       (let [limiter (rate-limiter 1000)]
         (dotimes [_ 5] (a/<!! limiter))
