@@ -18,11 +18,11 @@
 
 usage: skein tour [--go]
 
-  --go     run through, without a stop at each step
+  --go     run through, without stops
   --help   this text
 
 On a terminal it stops before it runs the code of a step, and before the next step, until you press Enter. So each page fits 24 lines.
-q and Enter ends it. In a pipe it runs through.
+To end the tour, press q and Enter. In a pipe it runs through.
 The code is examples/tour.clj: change it, and run the tour again.
 ")
 

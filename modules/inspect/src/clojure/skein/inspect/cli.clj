@@ -21,7 +21,7 @@
        ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
        ./skein top PID                      the same as ps, every two seconds, with the places that grow
        ./skein why PID BLOCK [--heap]       why a block of it, such as 42 or go-42, waits
-       ./skein dump PID FILE [--heap]       a snapshot of it, as .edn, which ps and why read, .json or text
+       ./skein dump PID FILE [--heap]       a snapshot of it: .edn, which ps and why read, or .json or text
        ./skein timeline PID FILE [SECONDS]  when each of its blocks ran and waited in 5 s, as JSON for ui.perfetto.dev
 Except for top and timeline, PID may also be a heap file, such as x.hprof, or a dump, such as x.edn.
 --prove runs the garbage collector of the process first. With --heap the process writes its heap to a temporary file;
