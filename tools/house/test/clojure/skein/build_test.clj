@@ -140,6 +140,8 @@
     ;; The bridge replaces core.async, so a user has to name it.
     (is (= #{} (set/difference (set project/modules) named #{"modules/core-async"})))
     (is (= (set (mapcat test-folders project/modules)) (set (get-in aliases [:test :extra-paths]))))
+    ;; The CLI prefers its own Clojure to the one that a dependency names.
+    (is (= (@versions 'org.clojure/clojure) (get-in deps ['org.clojure/clojure :mvn/version])))
     ;; The CLI ignores the aliases of a dependency.
     (is (= (into {} (mapcat #(artifacts (get-in (module-deps %) [:aliases :test :extra-deps]))) project/modules)
            (artifacts (get-in aliases [:test :extra-deps]))))))
