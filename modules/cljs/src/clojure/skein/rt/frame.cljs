@@ -52,8 +52,7 @@
       (when (some? others)
         (let [w others]
           (set! others nil)
-          (when (some? result)
-            (.putNow w this result)
+          (when (and (some? result) ^boolean (.putNow w this result))
             (set! result nil))
           (.close w)))))
   ;; The port. It gives the result to its first taker, and nil to all others.
@@ -64,7 +63,7 @@
           true)
       false))
   (takeLater [_ w]
-    (if (or (nil? waiter) (not ^boolean (.live waiter)))
+    (if (and (nil? others) (or (nil? waiter) (not ^boolean (.live waiter))))
       (set! waiter w)
       (do (when (nil? others) (set! others (channel/channel nil)))
           (.takeLater others w))))

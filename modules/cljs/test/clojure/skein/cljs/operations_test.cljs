@@ -198,6 +198,28 @@
     (is (= :late (alt! b :block (timeout 0) :late)))
     (is (= 1 (<! b)))))
 
+(defblock arms-that-lost-together-leave-the-value-of-a-block
+  (let [end (chan) b (go (<! end)) other (a/promise-chan)
+        choose (fn [] (go (first (alts! [b other]))))
+        choices [(choose) (choose)]]
+    (<! (timeout 0)) ; both wait
+    (put! other :other)
+    (is (= [:other :other] [(<! (choices 0)) (<! (choices 1))]))
+    (put! end 1)
+    (<! (timeout 0)) ; the block ends
+    (is (= 1 (<! b)))))
+
+(defblock takers-of-a-block-keep-their-order-when-an-arm-loses
+  (let [end (chan) b (go (<! end)) other (chan)
+        choice (go (first (alts! [b other])))
+        early (go (<! b))]
+    (<! (timeout 0)) ; both wait
+    (put! other :other)
+    (let [late (go (<! b))]
+      (<! (timeout 0)) ; it waits too
+      (put! end 1)
+      (is (= [:other 1 nil] [(<! choice) (<! early) (<! late)])))))
+
 (defblock a-block-starts-later-and-an-async-block-at-once
   (let [order #js []]
     (go (.push order :go))
