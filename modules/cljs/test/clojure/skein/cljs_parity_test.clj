@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-parity-test
-  "The same random scripts on skein.async and on core.async have the same outcomes."
+  "The same random scripts and blocks on skein.async and on core.async have the same outcomes."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -19,14 +19,15 @@
     (spit file text)))
 
 (defn- copy-programs!
-  "Writes the programs into `copy`, and the scripts once more, with core.async in the place of Skein."
+  "Writes the programs into `copy`, and the scripts and blocks once more, with core.async in the place of Skein."
   []
-  (let [scripts (slurp (io/file programs "scripts.cljs"))]
-    (write! "program.cljs" (slurp (io/file programs "program.cljs")))
-    (write! "scripts.cljs" scripts)
-    (write! "core_async_scripts.cljs" (-> scripts
-                                          (str/replace "skein.cljs-parity.scripts" "skein.cljs-parity.core-async-scripts")
-                                          (str/replace "[skein.async " "[cljs.core.async ")))))
+  (write! "program.cljs" (slurp (io/file programs "program.cljs")))
+  (doseq [name ["scripts" "blocks"]
+          :let [text (slurp (io/file programs (str name ".cljs")))]]
+    (write! (str name ".cljs") text)
+    (write! (str "core_async_" name ".cljs") (-> text
+                                                 (str/replace (str "skein.cljs-parity." name) (str "skein.cljs-parity.core-async-" name))
+                                                 (str/replace "[skein.async " "[cljs.core.async ")))))
 
 (def ^:private runs
   "A function for each place where the scripts run; it returns what they print there."
@@ -45,10 +46,12 @@
       (build/browser) (assoc "browser" #(build/run-in-browser @page)
                              "browser, optimized" #(build/run-in-browser @optimized-page)))))
 
-(deftest random-scripts-agree-with-core-async
+(deftest random-programs-agree-with-core-async
   (when-not (and (build/node) (build/browser)) (println "SKIPPED where there is no Node or headless Chromium on the PATH"))
   (is (= (* 2 (count (keep identity [(build/node) (build/browser)]))) (count runs)) "each with and without optimizations")
   (doseq [[place run] runs
           :let [output (run)]]
-    (is (= {:skein 2000 :core-async 2000 :differences []} (try (edn/read-string output) (catch Exception _ output)))
+    (is (= {:scripts {:skein 2000 :core-async 2000 :differences []}
+            :blocks {:skein 3000 :core-async 3000 :differences []}}
+           (try (edn/read-string output) (catch Exception _ output)))
         place)))
