@@ -48,7 +48,7 @@
   - :target   this process by default; \"4711\" is a process, \"host:9010\" a process whose management agent listens there,
               \"x.edn\" or \"x.json\" a dump, \"x.hprof\" a heap file
   - :heap     true shows the heap of the process as it is now; the page is not live. The process need not have this module or
-              skein.inspect. It stands still while it writes its heap to a file, which is then deleted. A heap of more than
+              skein.inspect. It is paused while it writes its heap to a file, which is then deleted. A heap of more than
               4 GiB is refused unless this is :large
   - :before   a dump or heap file with which the page compares the target
   - :actions  a set. :prove gives the page a button that runs the garbage collector of the target. :record gives it a button

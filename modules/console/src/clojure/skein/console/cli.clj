@@ -17,7 +17,7 @@ TARGET is the number of a process, HOST:PORT of its management agent, a dump suc
 x.json, or a heap file such as x.hprof.
 --prove     adds a button that runs the garbage collector of the process, which proves deadlocks
 --record    adds a button that records steps, for the timeline
---heap      shows the heap of the process as it is now; it stands still meanwhile, and need not have skein.inspect
+--heap      shows the heap of the process as it is now. The process is paused meanwhile, and need not have skein.inspect
 --large     the same, for a heap of more than 4 GiB
 --port N    the port; by default a free one")
 

@@ -84,7 +84,7 @@
 
 (defn heap
   "Returns the heap of the process `pid`, a string, as a target that is not live. Calls `told` with a sentence, and then has the process
-  write a heap file, for which the process stands still. The file is deleted after it has been read. Throws :skein/not-inspectable, also
+  write a heap file, for which the process is paused. The file is deleted after it has been read. Throws :skein/not-inspectable, also
   if the heap has more than 4 GiB and `large?` is false."
   [pid large? told]
   (let [{:keys [paths close!]} (remote/connect pid)
@@ -93,10 +93,10 @@
                    (fn before [used]
                      (when (and (not large?) (< (long large-heap) (long used)))
                        (error/fail! :skein/not-inspectable
-                                    (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would stand still for a minute or more. "
+                                    (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would be paused for a minute or more. "
                                          "--large does it all the same.")
                                     {:pid pid}))
-                     (told (str "Process " pid " stands still while it writes its heap, up to " (quot (long used) 1000000) " MB."))))]
+                     (told (str "Process " pid " is paused while it writes its heap, up to " (quot (long used) 1000000) " MB."))))]
     {:name (str "process " pid ", its heap")
      :live? false
      :look (fn look [_] snapshot)

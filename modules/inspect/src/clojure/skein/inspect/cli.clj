@@ -24,8 +24,8 @@
        ./skein dump PID FILE [--heap]       a snapshot of it: .edn, which ps and why read, or .json or text
        ./skein timeline PID FILE [SECONDS]  when each of its blocks ran and waited in 5 s, as JSON for ui.perfetto.dev
 Except for top and timeline, PID may also be a heap file, such as x.hprof, or a dump, such as x.edn.
---prove runs the garbage collector of the process first. With --heap the process writes its heap to a temporary file;
-it need not have skein.inspect.")
+--prove runs the garbage collector of the process first. With --heap the process is paused while it writes its heap to a
+temporary file; it need not have skein.inspect.")
 
 (defn- stop
   "Ends the command with a message."
@@ -52,7 +52,7 @@ it need not have skein.inspect.")
     (dissoc snapshot :was-off?)))
 
 (defn- of-heap [pid]
-  (remote/heap-of pid (fn told [used] (warn "process " pid " stands still while it writes its heap, up to " (quot (long used) 1000000) " MB."))))
+  (remote/heap-of pid (fn told [used] (warn "process " pid " is paused while it writes its heap, up to " (quot (long used) 1000000) " MB."))))
 
 (defn- snapshot-of
   "Returns the snapshot of a process or file."
@@ -64,10 +64,11 @@ it need not have skein.inspect.")
       "--prove" (live source true :says-empty? true)
       "--heap" (of-heap source)
       (stop 2 usage))
-    option (stop 2 usage)
     (str/ends-with? source ".json") (stop 2 (str source " is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn."))
+    (or (str/blank? source) (not (.exists (io/file source)))) ; some JDKs take "" for the working folder
+    (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))
     (.isDirectory (io/file source)) (stop 2 (str "'" source "' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes."))
-    (not (.exists (io/file source))) (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))
+    option (stop 2 (str option " is for processes, and " source " is a file."))
     (str/ends-with? source ".edn") (inspect/read-dump source)
     :else (inspect/read-heap source)))
 
@@ -111,6 +112,7 @@ it need not have skein.inspect.")
   the places that grow."
   ([pid] (top pid nil))
   ([pid rounds]
+   (when-not (re-matches #"\d*" (str rounds)) (stop 2 usage))
    (loop [i 1, looks []]
      (let [snapshot (live pid false)
            looks (if (= 1 (mod i 5)) (vec (take-last 6 (conj looks snapshot))) looks)]
@@ -128,7 +130,12 @@ it need not have skein.inspect.")
    (let [id (some-> (re-matches #"(?:go-)?(\d+)" block) second parse-long)]
      (when-not id (stop 2 (str "why takes a block, such as go-42 or 42, not '" block "'. ./skein ps " source " lists blocks, and says what threads wait for."
                             " A result is asked for by its block: for \"the result of go-42\" give go-42.")))
-     (println (:says (inspect/why (snapshot-of source option) id))))))
+     (try
+       (println (:says (inspect/why (snapshot-of source option) id)))
+       (catch clojure.lang.ExceptionInfo e
+         (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source) (not= "--heap" option))
+           (stop 1 (str (ex-message e) " If ps --heap has printed this number, add --heap here too."))
+           (throw e)))))))
 
 (defn- dump!
   ([source path] (dump! source path nil))
@@ -156,18 +163,29 @@ it need not have skein.inspect.")
      (let [slices (recorded pid (* 1000 (long s)))]
        (println (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))))
 
+(defn- option-last
+  "Returns the arguments with the option, if there is one, at the end."
+  [args]
+  (let [{options true, others false} (group-by (fn option? [a] (str/starts-with? a "--")) args)]
+    (when-some [unknown (first (remove #{"--prove" "--heap"} options))]
+      (stop 2 (str "there is no option " unknown "; ./skein ps --help lists the options.")))
+    (when (next options) (stop 2 "--prove and --heap can't be given together."))
+    (concat others options)))
+
 (defn run
   "Runs a command with its arguments. Returns the exit code."
   [& [command & args]]
   (try
-    (case (if (some #{"--help" "-h"} args) :help [command (count args)])
-      :help (println usage)
-      (["ps" 0] ["ps" 1] ["ps" 2]) (apply ps args)
-      (["top" 1] ["top" 2]) (apply top args)
-      (["why" 2] ["why" 3]) (apply why args)
-      (["dump" 2] ["dump" 3]) (apply dump! args)
-      (["timeline" 2] ["timeline" 3]) (apply timeline! args)
-      (stop 2 usage))
+    (if (some #{"--help" "-h"} args)
+      (println usage)
+      (let [args (option-last args)]
+        (case [command (count args)]
+          (["ps" 0] ["ps" 1] ["ps" 2]) (apply ps args)
+          (["top" 1] ["top" 2]) (apply top args)
+          (["why" 2] ["why" 3]) (apply why args)
+          (["dump" 2] ["dump" 3]) (apply dump! args)
+          (["timeline" 2] ["timeline" 3]) (apply timeline! args)
+          (stop 2 usage))))
     (flush)
     0
     (catch clojure.lang.ExceptionInfo e

@@ -227,7 +227,7 @@
          (catch UndeclaredThrowableException _ snapshot)))) ; the process has ended
 
 (defn heap-of
-  "Returns the snapshot of a heap file of the process `pid`, a string; see `skein.inspect/read-heap`. The process stands still
+  "Returns the snapshot of a heap file of the process `pid`, a string; see `skein.inspect/read-heap`. The process is paused
   while it writes the file, some seconds for a gigabyte. `told` is called before, with the bytes in use. Throws
   :skein/not-inspectable, :skein/not-a-heap-file."
   [pid told]

@@ -55,7 +55,8 @@
           (is (re-find #"1  parked   NO_SOURCE_FILE:\d+ \(a/<! idle\)" (str out)))
           (testing "and why explains a block"
             (let [[_ id] (re-find #"(go-\d+) waits for chan" (str out))]
-              (is (re-find #"for chan-\d+\. No known block can end that" (nth (run "why" pid id) 1)))))))
+              (is (re-find #"for chan-\d+\. No known block can end that" (nth (run "why" pid id) 1)))
+              (is (re-find #"There is no block 100000: .* If ps --heap has printed this number, add --heap here too\.\n$" (peek (run "why" pid "go-100000"))))))))
       (testing "top shows it again and again"
         (let [[code out] (run "top" pid "2")]
           (is (= [0 2] [code (count (re-seq #"\d+ blocks?, \d+ threads? wait" out))]))))
@@ -109,7 +110,13 @@
   (is (= [2 "" (str "skein: why takes a block, such as go-42 or 42, not 'main'. ./skein ps 1 lists blocks, and says what threads wait for."
                     " A result is asked for by its block: for \"the result of go-42\" give go-42.\n")]
          (run "why" "1" "main")))
-  (doseq [args [[] ["ps" "1" "--all"] ["why" "1"] ["dump" "1"] ["top"] ["timeline" "1"] ["bottom"]]]
+  (is (= [2 "" "skein: '' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "")))
+  (is (= [2 "" "skein: there is no option --all; ./skein ps --help lists the options.\n"] (run "ps" "1" "--all") (run "ps" "--all")))
+  (is (= [2 "" "skein: --prove and --heap can't be given together.\n"] (run "ps" "1" "--prove" "--heap")))
+  (is (= [2 "" "skein: '--heap' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "--heap")))
+  (let [file (doto (File/createTempFile "dump" ".edn") .deleteOnExit), path (str file)]
+    (is (= [2 "" (str "skein: --heap is for processes, and " path " is a file.\n")] (run "ps" path "--heap") (run "why" "--heap" path "1"))))
+  (doseq [args [[] ["top" "1" "--heap"] ["why" "1"] ["dump" "1"] ["top"] ["timeline" "1"] ["bottom"]]]
     (let [[code _ err] (apply run args)]
       (is (= [2 true] [code (str/starts-with? err "skein: usage: ")]) args))))
 

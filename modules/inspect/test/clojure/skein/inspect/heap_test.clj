@@ -135,7 +135,7 @@
             snapshot (inspect/read-dump (str edn))
             [_ text] (run "ps" (str edn))]
         (is (= 0 code))
-        (is (re-find #"^skein: process \d+ stands still while it writes its heap, up to \d+ MB\.\n$" err))
+        (is (re-find #"^skein: process \d+ is paused while it writes its heap, up to \d+ MB\.\n$" err))
         (if stacks?
           (check-proofs edn text snapshot)
           (do (is (re-find #"lacks the stacks of virtual threads, .* nothing is proven" text))
