@@ -98,7 +98,7 @@
   - :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
   - :timers     how many timeouts have neither fired nor been closed
   - :memory     the heap in MB, with its garbage: {:used :max}
-  - :elsewhere  how many virtual threads wait outside of channels; only from heap files of JDK 24 and later
+  - :elsewhere  how many virtual threads wait that :threads does not have; only from heap files of JDK 24 and later
   - :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
                 carrier threads: {:name :tid :site}
   - :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024,

@@ -126,16 +126,19 @@
     (line! out (words/counted (count blocks) "block") ", " (words/counted (count threads) "thread" [" waits" " wait"]) ", "
            (words/counted (:count collected) "block") " collected, at "
            (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
-    (when heap (line! out "A heap file has no times, labels or suspected cycles. If the process has skein.inspect, ./skein ps PID shows them."))
+    (when heap (line! out "A heap file has no times, labels, suspected cycles or waits for monitors. If the program has called skein.inspect/start!, ./skein ps PID shows them."))
     (when unproven (line! out unproven))
     (when (pos? (long (or elsewhere 0)))
-      (line! out (words/counted elsewhere "virtual thread" [" waits" " wait"])
-             " outside of channels; jcmd PID Thread.dump_to_file FILE writes where."))
+      (line! out (words/counted elsewhere "other virtual thread" [" waits" " wait"])
+             "; jcmd PID Thread.dump_to_file \"$PWD/threads.txt\" writes where."))
     (doseq [[rank says] (findings snapshot)]
       (line! out)
       (line! out (str/upper-case (name rank)) "  " says))
     (when (seq blocks) (line! out))
     (doseq [group (sort-by (fn oldest [[_ blocks]] (apply min (map oldest-first blocks))) groups)] (alike out ix group))
+    (when (seq (:blocks collected)) (line! out))
+    (doseq [[site gone] (sort-by (comp - count val) (group-by :site (:blocks collected)))]
+      (alike out ix [{:state :collected :site site} (map (fn [b] (dissoc b :since-ms)) gone)])) ; it waits no longer
     (when (seq threads) (line! out))
     (doseq [t threads]
       (line! out "       " (words/thread-name (:name t) (:tid t)) (when (:site t) (str ", " (words/place (:site t))))

@@ -117,11 +117,11 @@
           [t blocker])))
 
 (defn- elsewhere
-  "Returns how many virtual threads wait outside of channels; 0 if that is not known."
-  [^HeapFile h waits threads]
-  (count (filter (fn elsewhere? [t]
-                   (and (virtual? h t) (waiting (state-of h t)) (not (waits (.field h t "parkBlocker")))))
-                 threads)))
+  "Returns how many virtual threads wait and are not among `shown`; 0 if that is not known."
+  [^HeapFile h threads shown]
+  (let [shown (into #{} (map :tid) shown)]
+    (count (remove (fn shown? [t] (shown (.field h t "tid")))
+                   (filter (fn waits? [t] (and (virtual? h t) (waiting (state-of h t)))) threads)))))
 
 (defn- unseen-stacks?
   "Returns whether the file lacks stacks of virtual threads that have begun and not ended, as a JDK 21 leaves them out: nothing can be
@@ -138,9 +138,16 @@
                                                   (.stack h t)))]
     {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
 
+(defn- latch
+  "Returns what a thread waits for outside of channels: a promise of Clojure, or the name of a class."
+  [^HeapFile h t blocker]
+  (if (some (fn promise? [^StackTraceElement e] (str/starts-with? (.getClassName e) "clojure.core$promise$")) (.stack h t))
+    "a promise"
+    (str/replace (.className h blocker) #"\$.*" "")))
+
 (defn- thread [^HeapFile h waits ^Reach reach [t blocker]]
   {:name (.text h (.field h t "name")) :tid (.field h t "tid") :virtual? (virtual? h t) :site (place h t)
-   :waits (or (waits blocker) [{:op :take :latch (str/replace (.className h blocker) #"\$.*" "")}])
+   :waits (or (waits blocker) [{:op :take :latch (latch h t blocker)}])
    :stuck? (not (.isReached reach t))
    :cancellable? (.isReached reach t)})
 
@@ -232,18 +239,20 @@
         ids (numbered h frames)
         block (partial block h ids waits (into {} (map (juxt :channel :id)) channels) (site-of h))
         gone (mapv (fn gone [f] (let [{[{:keys [op]} & more] :waits :as b} (block f)] (assoc b :op (if more :alts op))))
-                   (filter stuck frames))]
+                   (filter stuck frames))
+        waiting (into [] (comp (map (partial thread h waits reach))
+                               (filter (fn shown? [{:keys [stuck? waits]}] (or stuck? (:channel (first waits))))))
+                      waiting)
+        locked (lock-waits h threads)]
     (cond-> {:skein/snapshot snapshot/version
              :heap path
              :at-ms (.millis h)
              :blocks (into [] (comp (remove stuck) (map block)) frames)
-             :threads (into [] (comp (map (partial thread h waits reach))
-                                     (filter (fn shown? [{:keys [stuck? waits]}] (or stuck? (:channel (first waits))))))
-                            waiting)
+             :threads waiting
              :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) running stuck) channels)
-             :elsewhere (elsewhere h waits threads)
+             :elsewhere (elsewhere h threads (concat waiting locked))
              :collected {:count (count gone) :blocks gone}}
-      true (snapshot/with-lock-waits (lock-waits h threads))
+      true (snapshot/with-lock-waits locked)
       (not (.hasClass h "skein.rt.Channel")) (assoc :unproven "The program has not loaded Skein, so there are no blocks and channels.")
       blind? (assoc :unproven "It lacks the stacks of virtual threads, as files of a JDK 21 do. So nothing is proven."))))
 

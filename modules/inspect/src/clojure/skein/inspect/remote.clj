@@ -239,7 +239,8 @@
         (fn write [path]
           (try (.invoke server diagnostics "dumpHeap" (object-array [path false]) (into-array String ["java.lang.String" "boolean"]))
                (catch MBeanException e
-                 (fail! pid (str "it can't write its heap to " path ": " (detail (ex-cause e)) ". -Djava.io.tmpdir names another folder.")))))
+                 (fail! pid (str "it can't write its heap to " path ": " (detail (ex-cause e)) ". If the process is another user's, run the command as that user. "
+                                 "JAVA_OPTS=-Djava.io.tmpdir=FOLDER names another folder.")))))
         (fn read-it [path]
           (-> (heap/read-heap path)
               (assoc :heap (str "a heap file of process " pid))

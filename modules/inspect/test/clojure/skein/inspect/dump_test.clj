@@ -43,6 +43,12 @@
     (is (= [["t1" "t3"] ["t2" "t4"]]
            (map (fn cycle-of [line] (map second (re-seq #"thread (t\d), " line))) (re-seq #"CERTAIN.*" (str out)))))))
 
+(deftest collected-blocks-are-listed-by-place
+  (let [out (StringWriter.), gone (fn gone [id line] {:id id :since-ms 3000 :op :take :site {:file "a.clj" :line line :form "(<! c)"}})]
+    (dump/write {:at-ms 0 :collected {:count 3 :blocks [(gone 1 7) (gone 2 8) (gone 3 8)]}} out :text)
+    (is (= ["    2  collected a.clj:8 (<! c)" "       go-2" "       go-3" "    1  collected a.clj:7 (<! c)" "       go-1"]
+           (drop 2 (str/split-lines (str out)))))))
+
 (deftest scopes-are-listed
   (let [out (StringWriter.)]
     (dump/write {:at-ms 0 :collected {:count 0}

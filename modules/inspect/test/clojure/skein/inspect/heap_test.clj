@@ -47,6 +47,9 @@
                                                                (.lock other))))]
        (cross a b)
        (cross b a))
+     ;; A virtual thread that waits for no channel, promise or lock.
+     (def sleeper (Thread/startVirtualThread (fn [] (Thread/sleep 600000))))
+     (while (not= Thread$State/TIMED_WAITING (.getState sleeper)) (Thread/onSpinWait))
      ;; Two platform threads in each other's monitors.
      (let [a (Object.), b (Object.), both (java.util.concurrent.CountDownLatch. 2)
            cross (fn [name mine other] (daemon name (fn [] (locking mine (.countDown both) (.await both) (locking other)))))]
@@ -110,9 +113,13 @@
     (is (re-find #"CERTAIN  thread \d+, NO_SOURCE_FILE:1 .*, waits for java\.util\.concurrent\.locks\.ReentrantLock, which thread \d+ holds\. thread \d+, " text)))
   (testing "two platform threads hold each other's monitors"
     (is (re-find #"CERTAIN  .*thread locks-ab, .*, waits for java\.lang\.Object@\S+, which thread locks-ba holds\." text)))
-  (testing "other waits of virtual threads are counted"
-    (is (<= 2 (:elsewhere snapshot)))
-    (is (re-find #"\n\d+ virtual threads wait outside of channels; jcmd PID " text)))
+  (testing "a wait for a promise is named so"
+    (is (re-find #"PROVEN  thread skein-worker\S*, .*, waits for a promise\. No running code" text)))
+  (testing "virtual threads that are not listed are counted"
+    (is (= 1 (:elsewhere snapshot)))
+    (is (re-find #"\n1 other virtual thread waits; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" writes where\.\n" text)))
+  (testing "collected blocks are listed by place"
+    (is (re-find #"\n    1  collected NO_SOURCE_FILE:1 \(alts! \[x y\]\)\n       go-\d+ waits for chan-\d+ or for chan-\d+\n" text)))
   (testing "unservable takes are counted"
     (is (= {"(<! (clojure.core/deref own))" 1, "(alts! [x y])" 1}
            (into {} (map (juxt (comp :form :site) :count)) (filter (comp #{:abandoned} :kind) (inspect/leaks snapshot))))))
