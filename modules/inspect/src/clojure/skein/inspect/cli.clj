@@ -133,8 +133,9 @@ temporary file; it need not have skein.inspect.")
      (try
        (println (:says (inspect/why (snapshot-of source option) id)))
        (catch clojure.lang.ExceptionInfo e
-         (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source) (not= "--heap" option))
-           (stop 1 (str (ex-message e) " If ps --heap has printed this number, add --heap here too."))
+         (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source))
+           (stop 1 (str (ex-message e) " A number that ps --heap has printed holds for that heap only: run ./skein dump " source
+                        " x.edn --heap, and give x.edn to ps and why."))
            (throw e)))))))
 
 (defn- dump!

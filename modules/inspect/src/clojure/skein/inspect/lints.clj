@@ -36,6 +36,8 @@
 (defn- example [site blocks]
   (str (words/block-name (:id (first blocks))) (when (next blocks) (str " and " (dec (count blocks)) " more")) ", " (words/place site)))
 
+(defn- have [blocks] (if (next blocks) "have" "has"))
+
 (defn- places [ix parties]
   (str/join ", " (map (fn each [[site blocks]] (str (count blocks) " at " (words/place site)))
                       (take 3 (by-site (keep (comp (:blocks ix) :block) parties))))))
@@ -102,7 +104,7 @@
 (defn- never-started [{:keys [blocks]} _]
   (for [[site bs] (by-site (filter (fn waits? [{:keys [state age-ms]}] (and (= :new state) (< (long not-begun-ms) (long (or age-ms 0)))))
                                    blocks))]
-    {:site site :count (count bs) :says (str (example site bs) ", made " (words/duration (:age-ms (first bs))) " ago, has not begun.")}))
+    {:site site :count (count bs) :says (str (example site bs) ", made " (words/duration (:age-ms (first bs))) " ago, " (have bs) " not begun.")}))
 
 (defn- long-steps [blocks computes?]
   (filter (fn long? [{:keys [on since-ms]}]
@@ -113,19 +115,19 @@
   (let [waiting (count (filter (comp #{:new :ready} :state) blocks))]
     (for [[site bs] (when (pos? waiting) (by-site (long-steps blocks true)))]
       {:site site :count (count bs)
-       :says (str (example site bs) ", has computed for " (words/duration (:since-ms (first bs))) " in one step, at "
+       :says (str (example site bs) ", " (have bs) " computed for " (words/duration (:since-ms (first bs))) " in one step, at "
                   (step-place (first bs)) ", while " waiting " blocks want to run. Divide the step, or compute on a thread.")})))
 
 (defn- blocked [{:keys [blocks]} _]
   (for [[site bs] (by-site (long-steps blocks false))]
     {:site site :count (count bs) :severity (if (< (long many-blocked) (count bs)) :warn :info)
-     :says (str (example site bs) ", has blocked its thread for " (words/duration (:since-ms (first bs))) ", at "
+     :says (str (example site bs) (if (next bs) ", have blocked their threads for " ", has blocked its thread for ") (words/duration (:since-ms (first bs))) ", at "
                 (step-place (first bs)) ". Use `thread` for that.")}))
 
 (defn- refused-at [blocks sign limit advice]
   (for [[site bs] (by-site (filter (fn refused? [{:keys [refused site]}] (and refused (str/starts-with? (str (:op site)) sign))) blocks))
         :let [n (long (reduce + (map :refused bs)))] :when (<= (long limit) n)]
-    {:site site :count n :says (str (example site bs) ", has found the same channel closed " n " times in a row. " advice)}))
+    {:site site :count n :says (str (example site bs) ", " (have bs) " found the same channel closed " n " times in a row. " advice)}))
 
 (defn- nil-loop [{:keys [blocks]} _]
   (refused-at blocks "<" many-nils "End the loop when a take gives nil."))

@@ -56,7 +56,8 @@
           (testing "and why explains a block"
             (let [[_ id] (re-find #"(go-\d+) waits for chan" (str out))]
               (is (re-find #"for chan-\d+\. No known block can end that" (nth (run "why" pid id) 1)))
-              (is (re-find #"There is no block 100000: .* If ps --heap has printed this number, add --heap here too\.\n$" (peek (run "why" pid "go-100000"))))))))
+              (is (re-find #"There is no block 100000: .* holds for that heap only: run \./skein dump \d+ x\.edn --heap, and give x\.edn to ps and why\.\n$"
+                           (peek (run "why" pid "go-100000"))))))))
       (testing "top shows it again and again"
         (let [[code out] (run "top" pid "2")]
           (is (= [0 2] [code (count (re-seq #"\d+ blocks?, \d+ threads? wait" out))]))))
