@@ -89,31 +89,41 @@
               sym)))))
 
 (defn- sizes
-  "Returns the bytes of a program with `code`, raw and gzipped; `library` is required if it is not nil."
-  [library code & {:as defines}]
+  "Returns the bytes of a program with `code`, raw and gzipped, made with the closure-defines `defines`. `library` is
+  required if it is not nil."
+  [library code defines]
   (let [path (io/file copy "sizes" "program.cljs")
         zipped (ByteArrayOutputStream.)]
     (io/make-parents path)
     (spit path (str "(ns sizes.program" (when library (str " (:require [" library " :as a :refer [<! >! chan go]])")) ")\n" base code))
     (let [program (build/compile! copy 'sizes.program :advanced :target :nodejs
-                                  :output-dir "target/cljs/sizes" :closure-defines (or defines {}))]
+                                  :output-dir "target/cljs/sizes" :closure-defines defines)]
       (with-open [out (GZIPOutputStream. zipped)] (io/copy (io/file program) out))
       [(.length (io/file program)) (.size zipped)])))
 
+(defn- over
+  "Returns as text how many bytes more `larger` has than `smaller`, divided by `n`."
+  [larger smaller n]
+  (str/join ", " (map (fn [a b] (quot (- (long a) (long b)) (long n))) larger smaller)))
+
+(defn- print-sizes! [library plain names defines]
+  (let [one (sizes library block defines)
+        all (str "(js/console.log #js [" (str/join " " (map (fn [sym] (str "a/" sym)) names)) "])")]
+    (println library)
+    (println "  one block\t" (over one plain 1))
+    (println "  each block more\t" (over (sizes library (str/join (repeat 11 block)) defines) one 10))
+    (println " " (count names) "public names\t" (over (sizes library all defines) plain 1))))
+
 (defn- sizes! []
-  (let [plain (sizes nil "")
-        names (public-names)
-        all (str "(js/console.log #js [" (str/join " " (map (fn [sym] (str "a/" sym)) names)) "])")
-        over (fn [sizes smaller n] (str/join ", " (map (fn [a b] (quot (- (long a) (long b)) (long n))) sizes smaller)))]
-    (println "bytes over a program that prints a map, raw and gzipped")
-    (doseq [library ["skein.async" "cljs.core.async"]
-            :let [one (sizes library block)]]
-      (println library)
-      (println "  one block\t" (over one plain 1))
-      (println "  each block more\t" (over (sizes library (str/join (repeat 11 block))) one 10))
-      (println " " (count names) "public names\t" (over (sizes library all) plain 1)))
-    (println "skein.async without texts and promises, one block\t"
-             (over (sizes "skein.async" block 'goog.DEBUG false 'skein.rt.port/JS false) plain 1))))
+  (let [names (public-names)
+        release {'goog.DEBUG false}]
+    (doseq [[texts defines] [["with the texts of errors" {}] ["without them, by goog.DEBUG" release]]
+            :let [plain (sizes nil "" defines)]]
+      (println (str "bytes over a program that prints a map, raw and gzipped, " texts))
+      (print-sizes! "skein.async" plain names defines)
+      (print-sizes! "cljs.core.async" plain names defines))
+    (println "skein.async without promises either, by skein.rt.port/JS")
+    (println "  one block\t" (over (sizes "skein.async" block (assoc release 'skein.rt.port/JS false)) (sizes nil "" release) 1))))
 
 (let [args *command-line-args*]
   (cond
