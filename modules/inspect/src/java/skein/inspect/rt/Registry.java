@@ -24,9 +24,11 @@ import skein.rt.watch.Note;
  * The blocks that have not ended and the threads that wait in a channel, while the inspector is on.
  *
  * <pre>
- *   frame --> Live (its note) --> Entry <-- stripe's list <-- Registry
- *                |                  |
- *                +--> channel       +- - weakly - -> frame
+ *   Registry --> stripe's list --> Entry - - weakly - -> frame
+ *                                    ^
+ *      frame --> Live (its note) ----+
+ *                   |
+ *                   +--> channel
  * </pre>
  *
  * <ul>
