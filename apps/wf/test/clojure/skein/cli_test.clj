@@ -122,6 +122,10 @@
     (is (str/includes? (:err (run "wf" "--to" "2024-01-01" "--by" "status" "--format" "csv" path)) note))
     (is (not-any? #(str/includes? (:err %) "no line was counted") [(run "wf" "--from" "2025-03-03" path) (run "wf" "--status" "404" path)]))))
 
+(deftest a-duration-has-a-unit
+  (is (= {:code 2, :out "", :err "skein wf: --slower \"500\" is not valid: write a duration such as 1.5s, 500ms or 2m\n"}
+         (run "wf" "--quiet" "--slower" "500" (log-of "{\"ip\":\"192.0.2.1\",\"status\":200}")))))
+
 (deftest omitted-steps-are-reported
   (let [at (fn at [day time] (str "h - - [" day "/Mar/2025:" time " +0000] \"GET / HTTP/1.1\" 200 5"))
         note "Every 1s: steps without lines are left out, because there are too many steps\n"

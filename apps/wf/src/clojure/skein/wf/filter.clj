@@ -151,9 +151,9 @@
       (bad! :from from (str "it is after --to " (error/preview to) ", so there is nothing between them")))))
 
 (defn- micros [text]
-  (let [[_ n unit] (re-matches #"(\d{1,9}(?:\.\d{1,6})?)(us|ms|s|m)?" text)]
+  (let [[_ n unit] (re-matches #"(\d{1,9}(?:\.\d{1,6})?)(us|ms|s|m)" text)]
     (when-not n (bad! :slower text "write a duration such as 1.5s, 500ms or 2m"))
-    (.longValue (.multiply (bigdec n) (bigdec (case unit "us" 1 "ms" 1000 "m" 60000000 1000000))))))
+    (.longValue (.multiply (bigdec n) (bigdec (case unit "us" 1 "ms" 1000 "s" 1000000 60000000))))))
 
 ;;;; Public
 
