@@ -117,10 +117,17 @@
 (deftest a-report-without-lines-says-when-the-lines-are
   (let [at (fn at [day] (str "h - - [" day "/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5"))
         path (log-of (at "02") (at "01") (at "03"))
-        note "no line was counted; the lines of the log are from 2025-03-01 00:00:00 to 2025-03-03 00:00:00\n"]
+        note "no line was counted; the lines of the log are from 2025-03-01 00:00:00 to 2025-03-03 00:00:00, on the log's own clock\n"]
     (is (str/includes? (:err (run "wf" "--from" "2026-01-01" path)) note))
     (is (str/includes? (:err (run "wf" "--to" "2024-01-01" "--by" "status" "--format" "csv" path)) note))
     (is (not-any? #(str/includes? (:err %) "no line was counted") [(run "wf" "--from" "2025-03-03" path) (run "wf" "--status" "404" path)]))))
+
+(deftest json-without-a-known-time-gets-a-hint
+  (let [path (log-of "{\"ip\":\"192.0.2.1\",\"status\":200,\"when\":\"2025-03-01T00:00:00Z\"}")
+        hint "no line was counted; if the time is in a field of another name, give its path, as in --log-format json:time=PATH\n"]
+    (is (str/includes? (:err (run "wf" "--from" "2025-03-01" "--by" "status" path)) hint))
+    (is (not (str/includes? (:err (run "wf" "--status" "404" "--by" "status" path)) hint)) "the time is no condition")
+    (is (str/starts-with? (:out (run "wf" "--log-format" "json:time=when" "--from" "2025-03-01" "--by" "status" path)) "1 lines: 1 counted"))))
 
 (deftest a-duration-has-a-unit
   (is (= {:code 2, :out "", :err "skein wf: --slower \"500\" is not valid: write a duration such as 1.5s, 500ms or 2m\n"}
