@@ -125,7 +125,7 @@ conditions (all must hold):
   --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
   --not-client 10.9.8.7,...   --no-bots (agents that say that they are crawlers)
   --larger 1.5M        responses of at least that many bytes
-  --path REGEX         for the URL
+  --path REGEX         for the URL with its query string (--where path=REGEX: without it)
   --where CONDITION    NAME=REGEX or NAME!=REGEX, for any field and all that --by takes except
                        browser os crawler country network; may be given several times
   --from, --to TIME    2025-03-30 or '2025-03-30 12:00' on the log's clock, 2025-03-30T12:00:00Z, or
