@@ -62,8 +62,7 @@ temporary file; it need not have skein.inspect.")
     (case option
       nil (live source false :says-empty? true)
       "--prove" (live source true :says-empty? true)
-      "--heap" (of-heap source)
-      (stop 2 usage))
+      "--heap" (of-heap source))
     (str/ends-with? source ".json") (stop 2 (str source " is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn."))
     (or (str/blank? source) (not (.exists (io/file source)))) ; some JDKs take "" for the working folder
     (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))
@@ -78,7 +77,6 @@ temporary file; it need not have skein.inspect.")
          end (+ (System/currentTimeMillis) 5000)] ; a process that is stopped never answers
      (doseq [[{:keys [pid command]} skein?] asked]
        (println (format "%8s  %-5s  %s" pid (if (deref skein? (max 0 (- end (System/currentTimeMillis))) false) "skein" "") command)))))
-  ([source] (ps source nil))
   ([source option] (inspect/dump (snapshot-of source option) *out* :text)))
 
 (defn- screen
@@ -124,25 +122,21 @@ temporary file; it need not have skein.inspect.")
          (Thread/sleep 2000)
          (recur (inc i) looks))))))
 
-(defn- why
-  ([source block] (why source block nil))
-  ([source block option]
-   (let [id (some-> (re-matches #"(?:go-)?(\d+)" block) second parse-long)]
-     (when-not id (stop 2 (str "why takes a block, such as go-42 or 42, not '" block "'. ./skein ps " source " lists blocks, and says what threads wait for."
-                            " A result is asked for by its block: for \"the result of go-42\" give go-42.")))
-     (try
-       (println (:says (inspect/why (snapshot-of source option) id)))
-       (catch clojure.lang.ExceptionInfo e
-         (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source))
-           (stop 1 (str (ex-message e) " A number that ps --heap has printed holds for that heap only: run ./skein dump " source
-                        " x.edn --heap, and give x.edn to ps and why."))
-           (throw e)))))))
+(defn- why [source block option]
+  (let [id (some-> (re-matches #"(?:go-)?(\d+)" block) second parse-long)]
+    (when-not id (stop 2 (str "why takes a block, such as go-42 or 42, not '" block "'. ./skein ps " source " lists blocks, and says what threads wait for."
+                           " A result is asked for by its block: for \"the result of go-42\" give go-42.")))
+    (try
+      (println (:says (inspect/why (snapshot-of source option) id)))
+      (catch clojure.lang.ExceptionInfo e
+        (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source))
+          (stop 1 (str (ex-message e) " A number that ps --heap has printed holds for that heap only: run ./skein dump " source
+                       " x.edn --heap, and give x.edn to ps and why."))
+          (throw e))))))
 
-(defn- dump!
-  ([source path] (dump! source path nil))
-  ([source path option]
-   (dump/format-of path) ; refuses a bad name before the process is asked
-   (println (inspect/dump! (snapshot-of source option) path))))
+(defn- dump! [source path option]
+  (dump/format-of path) ; refuses a bad name before the process is asked
+  (println (inspect/dump! (snapshot-of source option) path)))
 
 (defn- recorded
   "Returns the timeline of a process. If the process does not record steps, it does so for `ms`."
@@ -164,14 +158,14 @@ temporary file; it need not have skein.inspect.")
      (let [slices (recorded pid (* 1000 (long s)))]
        (println (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))))
 
-(defn- option-last
-  "Returns the arguments with the option, if there is one, at the end."
+(defn- split-option
+  "Returns the arguments without the option, and the option or nil."
   [args]
   (let [{options true, others false} (group-by (fn option? [a] (str/starts-with? a "--")) args)]
     (when-some [unknown (first (remove #{"--prove" "--heap"} options))]
       (stop 2 (str "there is no option " unknown "; ./skein ps --help lists the options.")))
     (when (next options) (stop 2 "--prove and --heap can't be given together."))
-    (concat others options)))
+    [others (first options)]))
 
 (defn run
   "Runs a command with its arguments. Returns the exit code."
@@ -179,13 +173,11 @@ temporary file; it need not have skein.inspect.")
   (try
     (if (some #{"--help" "-h"} args)
       (println usage)
-      (let [args (option-last args)]
+      (let [[args option] (split-option args)
+            call (partial apply ({"ps" ps "top" top "why" why "dump" dump! "timeline" timeline!} command))]
         (case [command (count args)]
-          (["ps" 0] ["ps" 1] ["ps" 2]) (apply ps args)
-          (["top" 1] ["top" 2]) (apply top args)
-          (["why" 2] ["why" 3]) (apply why args)
-          (["dump" 2] ["dump" 3]) (apply dump! args)
-          (["timeline" 2] ["timeline" 3]) (apply timeline! args)
+          (["ps" 1] ["why" 2] ["dump" 2]) (call (concat args [option]))
+          (["ps" 0] ["top" 1] ["top" 2] ["timeline" 2] ["timeline" 3]) (if option (stop 2 usage) (call args))
           (stop 2 usage))))
     (flush)
     0

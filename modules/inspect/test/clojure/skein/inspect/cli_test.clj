@@ -114,10 +114,9 @@
   (is (= [2 "" "skein: '' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "")))
   (is (= [2 "" "skein: there is no option --all; ./skein ps --help lists the options.\n"] (run "ps" "1" "--all") (run "ps" "--all")))
   (is (= [2 "" "skein: --prove and --heap can't be given together.\n"] (run "ps" "1" "--prove" "--heap")))
-  (is (= [2 "" "skein: '--heap' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "--heap")))
   (let [file (doto (File/createTempFile "dump" ".edn") .deleteOnExit), path (str file)]
     (is (= [2 "" (str "skein: --heap is for processes, and " path " is a file.\n")] (run "ps" path "--heap") (run "why" "--heap" path "1"))))
-  (doseq [args [[] ["top" "1" "--heap"] ["why" "1"] ["dump" "1"] ["top"] ["timeline" "1"] ["bottom"]]]
+  (doseq [args [[] ["ps" "--heap"] ["dump" "1" "--heap"] ["top" "1" "--heap"] ["why" "1"] ["dump" "1"] ["top"] ["timeline" "1"] ["bottom"]]]
     (let [[code _ err] (apply run args)]
       (is (= [2 true] [code (str/starts-with? err "skein: usage: ")]) args))))
 
