@@ -208,6 +208,12 @@
       (is (= "no answer" (text page ".status")))
       (is (re-find #"go-7" (text page ".rows a"))))))
 
+(deftest timeline-of-a-file-offers-no-recording
+  (doseq [[live? says] {false "A file has no timeline." true "A file has no timeline.|Start the console with --record to get a button for that."}]
+    (with-page [page (with-target {:live? live? :look (constantly (snapshot {}))})]
+      (go-to! page "#/timeline")
+      (is (= says (text page "main p"))))))
+
 ;;;; Accessibility
 
 (def ^:private ten

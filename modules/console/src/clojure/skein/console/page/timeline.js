@@ -88,7 +88,8 @@ export const timeline = {
     const link = (b) => h('a', { href: `#/timeline?by=${b}`, 'aria-current': by === b ? 'true' : null }, `by ${b.slice(0, -1)}`);
     if (d.off) {
       return [h('p', null, d.off), state.tick?.actions?.includes('record')
-        ? h('button', { 'data-act': 'record' }, 'Record steps') : h('p', { class: 'note' }, 'Start the console with --record to get a button for that.')];
+        ? h('button', { 'data-act': 'record' }, 'Record steps')
+        : state.tick?.live ? h('p', { class: 'note' }, 'Start the console with --record to get a button for that.') : null];
     }
     return [
       h('p', { class: 'sub' }, link('threads'), link('blocks'),
