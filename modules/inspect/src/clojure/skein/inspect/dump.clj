@@ -126,7 +126,7 @@
     (line! out (words/counted (count blocks) "block") ", " (words/counted (count threads) "thread" [" waits" " wait"]) ", "
            (words/counted (:count collected) "block") " collected, at "
            (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
-    (when heap (line! out "A heap file has no times, labels, suspected cycles or waits for monitors. If the program has called skein.inspect/start!, ./skein ps PID shows them."))
+    (when heap (line! out "A heap file alone shows no times, labels, suspected cycles or waits for monitors. If the program has called skein.inspect/start!, ./skein ps PID shows them."))
     (when unproven (line! out unproven))
     (when (pos? (long (or elsewhere 0)))
       (line! out (words/counted elsewhere "other virtual thread" [" waits" " wait"])
