@@ -44,6 +44,15 @@
     (<! (timeout 0))
     (is (= [:a :a :b :started-by-b :b :c :d :d :async :caller :later :last] (vec order)))))
 
+(defn- nested
+  "Starts a block that joins another, and so on. Their results count the blocks."
+  [n]
+  (go (if (pos? n) (inc (<! (nested (dec n)))) 0)))
+
+(defblock blocks-joined-within-each-other-need-no-stack
+  (<! (timeout 0)) ; nothing else is queued
+  (is (= 100000 (<! (nested 100000)))))
+
 (defblock flush-does-not-run-the-block-within-which-it-is-called
   (<! (timeout 0)) ; nothing else is queued
   (let [order #js [], own (volatile! nil), again (promise-chan)
