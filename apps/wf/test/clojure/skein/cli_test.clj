@@ -127,6 +127,8 @@
         hint "no line was counted; if the time is in a field of another name, give its path, as in --log-format json:time=PATH\n"]
     (is (str/includes? (:err (run "wf" "--from" "2025-03-01" "--by" "status" path)) hint))
     (is (not (str/includes? (:err (run "wf" "--status" "404" "--by" "status" path)) hint)) "the time is no condition")
+    (doseq [log [(log-of) (log-of "no JSON")]]
+      (is (not (str/includes? (:err (run "wf" "--log-format" "json" "--from" "2025-03-01" "--by" "status" log)) hint)) "no line was read"))
     (is (str/starts-with? (:out (run "wf" "--log-format" "json:time=when" "--from" "2025-03-01" "--by" "status" path)) "1 lines: 1 counted"))))
 
 (deftest a-duration-has-a-unit

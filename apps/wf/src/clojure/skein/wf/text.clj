@@ -149,11 +149,11 @@
 (defn none-note
   "Returns a line on when the lines of a log are, if no line was counted and a condition is on the time; else nil. For JSON
   in which no time was found, the line says how to name its field."
-  [{:keys [counted where formats] [from to] :filtered-seconds}]
+  [{:keys [counted filtered where formats] [from to] :filtered-seconds}]
   (when (and (zero? (long counted)) (some (comp #{:from :to} first) where))
     (cond
       from (str "no line was counted; the lines of the log are from " (units/clock from) " to " (units/clock to) ", on the log's own clock")
-      (some #(re-find #"(^|:)json" (:name %)) formats)
+      (and (pos? (long filtered)) (some #(re-find #"(^|:)json" (:name %)) formats))
       "no line was counted; if the time is in a field of another name, give its path, as in --log-format json:time=PATH")))
 
 (defn malformed-note
