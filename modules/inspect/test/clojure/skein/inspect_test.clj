@@ -332,6 +332,8 @@
     (is (re-find #"for scope-9\. The scope ends when its children have ended: thread worker\.$" (peek (why {:thread "worker" :tid 30})))
         "the thread does not wait")
     (is (re-find #"for scope-9\. The scope ends when its children have ended\.$" (peek (why {:begun? false}))))
+    (is (re-find #"have ended: thread t0, thread t1, thread t2, thread t3, thread t4 and 3 more\.$"
+                 (peek (apply why {:begun? false} (for [i (range 7)] {:thread (str "t" i) :tid (+ 30 (long i))})))))
     (is (contains? (:edges (inspect/graph (snapshot {:block 2} {:begun? false}))) [[:channel 9] [:block 2] :child]))))
 
 (deftest the-graph-has-waits-and-results

@@ -118,8 +118,10 @@
 (defn- of-children
   "Returns a sentence on the scope for which a block or thread waits, and its children."
   [children]
-  (let [begun (seq (map waiting-party (take 5 (remove (comp false? :begun?) children))))]
-    (str "The scope ends when its children have ended" (when begun (str ": " (str/join ", " begun))) ".")))
+  (let [named (map waiting-party (take 5 (remove (comp false? :begun?) children)))
+        more (- (count children) (count named))]
+    (str "The scope ends when its children have ended"
+         (when (seq named) (str ": " (str/join ", " named) (when (pos? more) (str " and " more " more")))) ".")))
 
 (defn- hopeless
   "Returns a sentence on each block that was collected before it had ended and for whose result `block` waits, or nil."
