@@ -116,7 +116,7 @@
     (for [[site bs] (when (pos? waiting) (by-site (long-steps blocks true)))]
       {:site site :count (count bs)
        :says (str (example site bs) ", " (have bs) " computed for " (words/duration (:since-ms (first bs))) " in one step, at "
-                  (step-place (first bs)) ", while " waiting " blocks want to run. Divide the step, or compute on a thread.")})))
+                  (step-place (first bs)) ", while " (words/counted waiting "block" [" wants" " want"]) " to run. Divide the step, or compute on a thread.")})))
 
 (defn- blocked [{:keys [blocks]} _]
   (for [[site bs] (by-site (long-steps blocks false))]
