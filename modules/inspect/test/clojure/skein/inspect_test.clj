@@ -336,6 +336,18 @@
                  (peek (apply why {:begun? false} (for [i (range 7)] {:thread (str "t" i) :tid (+ 30 (long i))})))))
     (is (contains? (:edges (inspect/graph (snapshot {:block 2} {:begun? false}))) [[:channel 9] [:block 2] :child]))))
 
+(deftest why-knows-the-deadline-of-a-scope
+  (let [why (fn why [scope]
+              ((juxt :ends :says)
+               (inspect/why {:skein/snapshot 1
+                             :blocks [{:id 1 :state :parked :scope 9 :waits [{:op :take :channel 8}]}]
+                             :channels [{:id 8 :kind :chan :takes [{:block 1}] :puts []}]
+                             :scopes [(merge {:id 9 :body {:block 1} :children []} scope)]}
+                            1)))]
+    (is (= [:timer "go-1, waits for chan-8. The deadline of its scope ends that in 2.0 s."] (why {:remaining-ms 2000})))
+    (doseq [scope [{} {:remaining-ms 0 :cancelled? true}]]
+      (is (= [:nobody "go-1, waits for chan-8. No known block can end that; only other code can."] (why scope)) scope))))
+
 (deftest the-graph-has-waits-and-results
   (let [c (chan), inner (go (<! c)), outer (go (<! inner))
         blocks (parked 2)

@@ -4,6 +4,7 @@
 
   * `helpers` of a block: the other blocks that could end its wait
   * `children` of the scopes for whose end a block or thread waits
+  * `deadline` of the scope of a block or thread
   * `closed-set`: blocks that wait for one another only, which is a suspicion and no proof
   * `groups` of blocks that are connected
 
@@ -64,6 +65,12 @@
   "Returns the children of the scopes for whose end `party` waits."
   [{:keys [scopes]} {:keys [waits]}]
   (mapcat (comp :children scopes :channel) waits))
+
+(defn deadline
+  "Returns in how many ms the deadline of the scope of `party` cancels it, or nil."
+  [{:keys [scopes]} {:keys [scope]}]
+  (let [{:keys [remaining-ms cancelled?]} (scopes scope)]
+    (when-not cancelled? remaining-ms)))
 
 (defn- wakes-itself?
   "Returns whether a timer, or something that no snapshot shows, could end one of the waits of `block`."

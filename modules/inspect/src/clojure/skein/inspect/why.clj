@@ -34,7 +34,7 @@
         (empty? (:waits party)) [chain :moves]
         (every? (partial shape/hopeless? ix) (:waits party)) [chain :collected]
         (some (fn timer? [w] (= :timeout (:kind ((:channels ix) (:channel w))))) (:waits party)) [chain :timer]
-        (empty? hs) [chain :nobody]
+        (empty? hs) [chain (if (shape/deadline ix party) :timer :nobody)]
         (or others (nil? h)) [chain :several]
         (seen h) [chain :cycle]
         :else (recur (conj chain h) (conj seen h))))))
