@@ -242,10 +242,10 @@
 
   - x  the number of a block, its result port, any channel, or a Thread
 
-  :ends is :nobody if the inspector sees no block or thread that could end the last wait, :timer if a timer or the deadline of a
-  scope will end it, :cycle if the chain returns to an earlier member, :several if several blocks could end the wait, or children
-  of a scope that the chain does not follow, :moves if such a block runs or is ready, or :collected if the block that should end it
-  was garbage."
+  :ends is :nobody if the inspector sees no block or thread that could end the last wait, :timer if a timer will end it, or outside
+  of a `shield` the deadline of a scope, :cycle if the chain returns to an earlier member, :several if several blocks could end the
+  wait, or children of a scope that the chain does not follow, :moves if such a block runs or is ready, or :collected if the block
+  that should end it was garbage."
   ([x] (why (snapshot) x))
   ([snapshot x] (why/why (check-snapshot snapshot) x)))
 

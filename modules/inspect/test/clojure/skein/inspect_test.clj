@@ -344,7 +344,7 @@
                              :channels [{:id 8 :kind :chan :takes [{:block 1}] :puts []}]
                              :scopes [(merge {:id 9 :body {:block 1} :children []} scope)]}
                             1)))]
-    (is (= [:timer "go-1, waits for chan-8. The deadline of its scope ends that in 2.0 s."] (why {:remaining-ms 2000})))
+    (is (= [:timer "go-1, waits for chan-8. The deadline of its scope is in 2.0 s."] (why {:remaining-ms 2000})))
     (doseq [scope [{} {:remaining-ms 0 :cancelled? true}]]
       (is (= [:nobody "go-1, waits for chan-8. No known block can end that; only other code can."] (why scope)) scope))))
 

@@ -141,7 +141,7 @@
       (seq (shape/children ix block)) (of-children (shape/children ix block))
       (some :held-by waits) (str (waiting-party (some :held-by waits)) " is not known to wait.")
       (others ix block) (str "Of the blocks, only " (others ix block) " could end that, judging by their locals.")
-      (shape/deadline ix block) (str "The deadline of its scope ends that in " (duration (shape/deadline ix block)) ".")
+      (shape/deadline ix block) (str "The deadline of its scope is in " (duration (shape/deadline ix block)) ".")
       (some :foreign waits) "It is not known what could end that."
       :else "No known block can end that; only other code can.")))
 
