@@ -15,7 +15,7 @@
 (set! *unchecked-math* :warn-on-boxed)
 
 (load-file "tools/bench/timing.clj")
-(refer 'bench.timing)
+(refer 'bench.timing :exclude '[whole])
 
 (defn- whole [x] (if (double? x) (Math/round (double x)) x))
 
