@@ -54,7 +54,8 @@
           (set! others nil)
           (when (and (some? result) ^boolean (.putNow w this result))
             (set! result nil))
-          (.close w)))))
+          (.close w))))
+    nil)
   ;; The port. It gives the result to its first taker, and nil to all others.
   (takeNow [_ w]
     (if ^boolean done?
@@ -63,10 +64,11 @@
           true)
       false))
   (takeLater [_ w]
-    (if (and (nil? others) (or (nil? waiter) (not ^boolean (.live waiter))))
-      (set! waiter w)
-      (do (when (nil? others) (set! others (channel/channel nil)))
-          (.takeLater others w))))
+    (when (and (nil? others) (some? waiter) ^boolean (.live waiter))
+      (set! others (channel/channel nil)))
+    (if (some? others)
+      (.takeLater others w)
+      (set! waiter w)))
   (putNow [_ w value]
     (when (nil? value) (channel/nil-put!))
     (set! (.-v w) false)
@@ -99,7 +101,7 @@
     (set! made nil)
     (set! (.-generator f) generator)
     (set! (.-keeper f) failures/keep-for)
-    (scheduler/run-within f f)
+    (scheduler/run-now f)
     f))
 
 (defn ^boolean take

@@ -35,34 +35,26 @@
 (def ^:private step longest-step)
 (def ^:private left 1)         ; tasks until the clock is read
 
-(declare ^{:arglists '([])} turn) ; with :arglists, so that a call is compiled to a direct one
+(declare ^{:arglists '([])} turn channel) ; with :arglists, so that a call is compiled to a direct one
 
-(def ^:private post
-  "Calls `turn` in a macro-task."
-  (cond
-    (exists? js/setImmediate) (fn [] (js/setImmediate turn))
-    (exists? js/MessageChannel) (let [channel (js/MessageChannel.)]
-                                  (set! (.. channel -port1 -onmessage) (fn [_] (turn)))
-                                  (fn [] (.postMessage (.-port2 channel) 0)))
-    :else (fn [] (js/setTimeout turn 0))))
-
-(defn- mark []
+(defn- mark
+  "Makes a macro-task begin a new turn."
+  []
   (when-not ^boolean marked?
     (set! marked? true)
-    (post)))
+    (if (some? channel)
+      (.postMessage (.-port2 channel) 0)
+      (js/setImmediate turn))))
 
 (defn- over-budget?
   "Reads the clock. Returns whether the other tasks have to wait for the next turn."
   {:jsdoc ["@noinline"]}
   []
   (let [ms (now)]
-    (if (== 0 began-ms)
-      (set! began-ms ms)
+    (if (pos? began-ms)
       (do (mark)
-          (set! step (cond
-                       (> (- ms read-ms) long-ms) 1
-                       (< step longest-step) (* 2 step)
-                       :else step))))
+          (set! step (if (> (- ms read-ms) long-ms) 1 (js/Math.min longest-step (* 2 step)))))
+      (set! began-ms ms))
     (set! read-ms ms)
     (set! left step)
     (> (- ms began-ms) budget-ms)))
@@ -91,6 +83,13 @@
   (set! left 1)
   (when ^boolean pending? (drain)))
 
+(def ^:private channel
+  "Its messages are macro-tasks; nil where there is setImmediate, as in Node."
+  (when-not (exists? js/setImmediate) (js/MessageChannel.)))
+
+(when (some? channel)
+  (set! (.. channel -port1 -onmessage) turn))
+
 (defn submit
   "Runs `task` soon, after those submitted before."
   [task]
@@ -103,27 +102,29 @@
       (mark)
       (js/queueMicrotask drain))))
 
-(defn run-within
-  "Runs `task` at once, within the task `outer`. That is `task` itself if it runs within no task or within one that does not wait."
-  [task outer]
+(defn run-now
+  "Runs `task` at once, within the task that runs, if any."
+  [task]
   (let [before around]
-    (when (nil? before) (set! around outer))
+    (when (nil? before) (set! around task))
     (.run task)
     (set! around before)))
 
 (defn ^boolean join
   "For the task `waiter`, which runs and is about to wait for the end of the task `soonest`: if no other task is queued,
-  runs that one within the waiter. Returns whether the queue then has only the waiter. If so, the waiter is removed from
-  the queue, and need not wait. All tasks run in the same order as by the queue. Only one task runs within another, so
-  that no stack overflows. The clock is read as often as by the queue."
+  runs that one within the waiter. Returns whether the waiter is then the next task of the queue. If so, it is removed
+  from the queue, and need not wait. All tasks run in the same order as by the queue. Only one task runs within another,
+  so that no stack overflows. The clock is read as often as by the queue."
   {:jsdoc ["@noinline"]}
   [waiter]
   (if (and (nil? around) (zero? (.-len queue)) (> left 1))
     (let [task soonest]
       (set! soonest nil)
       (set! left (dec left))
-      (run-within task waiter)
-      (if (and (identical? waiter soonest) (zero? (.-len queue)))
+      (set! around waiter)
+      (.run task)
+      (set! around nil)
+      (if (identical? waiter soonest)
         (do (set! soonest nil)
             true)
         false))
