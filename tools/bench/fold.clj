@@ -18,7 +18,7 @@
    (java.nio.channels FileChannel$MapMode)
    (java.nio.charset StandardCharsets)
    (java.nio.file Files)
-   (java.util ArrayList Collection LinkedList SplittableRandom TreeSet)
+   (java.util ArrayList Arrays Collection LinkedList SplittableRandom TreeSet)
    (java.util.concurrent Callable CountDownLatch ExecutorService Executors)
    (java.util.function Function LongFunction LongPredicate LongUnaryOperator Predicate ToLongFunction)
    (java.util.stream LongStream Stream)
@@ -129,35 +129,48 @@
       (.mapToLong (reify ToLongFunction (applyAsLong [_ x] (inc (long x)))))
       .sum))
 
+(defn- in-halves
+  "Folds one half on this thread and the other on the thread of `pool`: shows what a second thread gains on this machine."
+  [^ExecutorService pool xform [half other]]
+  (let [sum (fn [coll] (fold/fold {:parallelism 1} xform + + coll))
+        result (.submit pool ^Callable (fn [] (sum other)))]
+    (+ (long (sum half)) (long (.get result)))))
+
 (defn- sum-rows []
-  (let [xform (comp (filter even?) (map inc))
-        v (vec (range n-numbers))
-        a (long-array v)
-        d (double-array v)
-        serial (fn [coll] ["transduce" #(transduce xform + coll)])
-        by-reducers (fn [coll] (r/map inc (r/filter even? coll)))]
-    (row "vector of 10 M" [["skein" #(fold/fold xform + + v)]
-                           (serial v)
-                           ["one thread" #(fold/fold {:parallelism 1} xform + + v)]
-                           ["r/fold" #(r/fold + (by-reducers v))]
-                           ["r/fold N/8" #(r/fold (fork-per v) + + (by-reducers v))]
-                           ["stream" #(stream-of-boxed v)]])
-    (row "long[] of 10 M" [["skein" #(fold/fold xform + + a)]
-                           (serial a)
-                           ["one thread" #(fold/fold {:parallelism 1} xform + + a)]
-                           ["r/fold" #(r/fold + (by-reducers a))]
-                           ["stream" #(stream-of-longs (LongStream/of a))]
-                           ["loop" #(loop-over-longs a)]
-                           ["unchecked loop" #(unchecked-over-longs a)]])
-    (row "range of 10 M" [["skein" #(fold/fold xform + + (range n-numbers))]
-                          (serial (range n-numbers))
-                          ["one thread" #(fold/fold {:parallelism 1} xform + + (range n-numbers))]
-                          ["r/fold" #(r/fold + (by-reducers (range n-numbers)))]
-                          ["stream" #(stream-of-longs (LongStream/range 0 n-numbers))]
-                          ["loop" #(loop-over-range n-numbers)]
-                          ["unchecked loop" #(unchecked-over-range n-numbers)]])
-    (row "double[], hinted" [["skein" #(fold/fold (map (fn ^double [^double x] (* 0.5 x))) + (fn ^double [^double acc ^double x] (+ acc x)) d)]
-                             ["transduce" #(transduce (map (fn [x] (* 0.5 (double x)))) + d)]])))
+  (with-open [pool (Executors/newFixedThreadPool 1)]
+    (let [xform (comp (filter even?) (map inc))
+          v (vec (range n-numbers))
+          a (long-array v)
+          d (double-array v)
+          middle (quot n-numbers 2)
+          serial (fn [coll] ["transduce" #(transduce xform + coll)])
+          halves (fn [& parts] ["two halves" #(in-halves pool xform parts)])
+          by-reducers (fn [coll] (r/map inc (r/filter even? coll)))]
+      (row "vector of 10 M" [["skein" #(fold/fold xform + + v)]
+                             (serial v)
+                             ["one thread" #(fold/fold {:parallelism 1} xform + + v)]
+                             (halves (vec (range middle)) (vec (range middle n-numbers)))
+                             ["r/fold" #(r/fold + (by-reducers v))]
+                             ["r/fold N/8" #(r/fold (fork-per v) + + (by-reducers v))]
+                             ["stream" #(stream-of-boxed v)]])
+      (row "long[] of 10 M" [["skein" #(fold/fold xform + + a)]
+                             (serial a)
+                             ["one thread" #(fold/fold {:parallelism 1} xform + + a)]
+                             (halves (Arrays/copyOfRange a 0 middle) (Arrays/copyOfRange a middle n-numbers))
+                             ["r/fold" #(r/fold + (by-reducers a))]
+                             ["stream" #(stream-of-longs (LongStream/of a))]
+                             ["loop" #(loop-over-longs a)]
+                             ["unchecked loop" #(unchecked-over-longs a)]])
+      (row "range of 10 M" [["skein" #(fold/fold xform + + (range n-numbers))]
+                            (serial (range n-numbers))
+                            ["one thread" #(fold/fold {:parallelism 1} xform + + (range n-numbers))]
+                            (halves (range middle) (range middle n-numbers))
+                            ["r/fold" #(r/fold + (by-reducers (range n-numbers)))]
+                            ["stream" #(stream-of-longs (LongStream/range 0 n-numbers))]
+                            ["loop" #(loop-over-range n-numbers)]
+                            ["unchecked loop" #(unchecked-over-range n-numbers)]])
+      (row "double[], hinted" [["skein" #(fold/fold (map (fn ^double [^double x] (* 0.5 x))) + (fn ^double [^double acc ^double x] (+ acc x)) d)]
+                               ["transduce" #(transduce (map (fn [x] (* 0.5 (double x)))) + d)]]))))
 
 ;;;; The same after a hundred other folds
 
@@ -382,7 +395,7 @@
   []
   (println "skein - 1.05 transduce, in ns, median of differences in slices of 0.3 ms")
   (println (apply format "%9s %9s %9s %9s" "size" (map #(str % " ns") [1 10 30])))
-  (doseq [size [1 2 3 5 10 12 20 40 64 65 128 300 1000 3000 10000]
+  (doseq [size [1 2 3 5 10 12 14 20 40 64 65 128 300 1000 3000 10000]
           :let [v (vec (range size))]]
     (print (format "%9d" size))
     (doseq [cost [1 10 30]
