@@ -168,6 +168,22 @@
         (is (str/includes? out "\nThe program has not loaded Skein, so there are no blocks and channels.\n")))
       (finally (.destroy process)))))
 
+(deftest heap-of-a-program-whose-main-thread-joins-the-one-that-hangs
+  (let [program '(do
+                   (require '[skein.async :as a])
+                   (let [hangs (doto (Thread. (fn [] (a/<!! (a/chan))) "hangs") .start)]
+                     (while (not= Thread$State/WAITING (.getState hangs)) (Thread/onSpinWait))
+                     (println "hung")
+                     (.join hangs)))
+        process (start class-path program []), pid (str (.pid process))]
+    (try
+      (is (= "hung" (.readLine (lines-of process))))
+      (let [[code out _] (run "ps" pid "--heap")]
+        (is (= 0 code))
+        (is (re-find #"thread hangs, .*waits for chan-\d+" out))
+        (is (not (str/includes? out "PROVEN")) "the main thread could interrupt it"))
+      (finally (.destroy process)))))
+
 (deftest a-process-without-the-module-and-a-file-cut-short
   (let [process (start without-inspect program roomy), pid (str (.pid process)), file (temporary ".hprof"), path (str file)]
     (try

@@ -122,8 +122,13 @@ public final class Reach {
         reached.set(slot);
         if (n == todo.length) todo = Arrays.copyOf(todo, n * 2);
         todo[n++] = slot;
-        if (keys.get(slot))
-            opens.get(id).forEach(thread -> held.replace(thread, List.of()).forEach(this::push));
+        if (keys.get(slot)) opens.get(id).forEach(this::release);
+    }
+
+    /** Follows what a waiting thread holds, since its wait may end. Its roots that come later are not kept back. */
+    private void release(int thread) {
+        List<Long> of = held.remove(thread);
+        if (of != null) of.forEach(this::push);
     }
 
     private void follow(long place) {
