@@ -21,7 +21,8 @@
 (defn- copy-programs!
   "Writes the programs into `copy`, and the scripts and blocks once more, with core.async in the place of Skein."
   []
-  (write! "program.cljs" (slurp (io/file programs "program.cljs")))
+  (doseq [name ["program.cljs" "numbers.cljs"]]
+    (write! name (slurp (io/file programs name))))
   (doseq [name ["scripts" "blocks"]
           :let [text (slurp (io/file programs (str name ".cljs")))]]
     (write! (str name ".cljs") text)

@@ -4,17 +4,12 @@
   time with cljs.core.async in the place of skein.async. Programs run one after the other, so that often no block but
   the joined one is queued."
   (:require
-   [skein.async :as a :refer [<! >! alts! go]]))
+   [skein.async :as a :refer [<! >! alts! go]]
+   [skein.cljs-parity.numbers :as numbers]))
 
 (def ^:private n-programs 3000)
 
-(def ^:private seed (volatile! 1))
-
-(defn- random
-  "Returns a number below `n`; the same ones in each run."
-  [n]
-  (vswap! seed (fn [s] (mod (+ (* 16807 s) 11) 2147483647)))
-  (mod (quot @seed 64) n))
+(def ^:private random (numbers/numbers))
 
 (declare body)
 

@@ -3,18 +3,13 @@
   "Random scripts of operations on channels. The parity test compiles this text twice, the second
   time with cljs.core.async in the place of skein.async."
   (:require
-   [skein.async :as a]))
+   [skein.async :as a]
+   [skein.cljs-parity.numbers :as numbers]))
 
 (def ^:private n-scripts 2000)
 (def ^:private n-steps 25)
 
-(def ^:private seed (volatile! 1))
-
-(defn- random
-  "Returns a number below `n`; the same ones in each run."
-  [n]
-  (vswap! seed (fn [s] (mod (+ (* 16807 s) 11) 2147483647)))
-  (mod (quot @seed 64) n))
+(def ^:private random (numbers/numbers))
 
 (defn- channel []
   (case (random 8)
