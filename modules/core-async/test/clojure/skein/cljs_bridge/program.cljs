@@ -29,6 +29,17 @@
   ICounted
   (-count [_] (count items)))
 
+(defn- broken
+  "Returns a handler that throws when it is asked more than `n` times, and when its operation completes."
+  [n]
+  (let [asked (atom 0)]
+    (reify impl/Handler
+      (active? [_] (if (< n (swap! asked inc)) (throw (js/Error. "asked")) true))
+      (blockable? [_] true)
+      (commit [_] (throw (js/Error. "completed"))))))
+
+(def ^:private reported (atom #{}))
+
 (defprotocol Kind
   (kind [x]))
 
@@ -59,4 +70,15 @@
     (println "PROTOCOL" (satisfies? impl/ReadPort c) (satisfies? impl/Channel (go)) (impl/closed? c))
     (println "TYPE" (mapv kind [(chan) (go) (timeout 1) 1]))
     (println "FUNCTION" (in-function c))
+    (.on js/process "uncaughtException" (fn [e] (swap! reported conj (ex-message e))))
+    (let [start (chan) fails (go (<! start) (throw (js/Error. "failed")))
+          late (timeout 1) closed (chan) goes-on (do (impl/take! closed (broken 1))
+                                                     (impl/take! closed (broken 9))
+                                                     (go (<! closed) :goes-on))]
+      (impl/take! fails (broken 9))
+      (impl/take! late (broken 9))
+      (<! (timeout 1))
+      (close! start)
+      (close! closed)
+      (println "BROKEN" (<! goes-on) (do (<! (timeout 2)) (sort @reported))))
     (println "VALUES" (<! (a/into [] (a/merge [(a/to-chan! [1]) (a/to-chan! [1])]))))))

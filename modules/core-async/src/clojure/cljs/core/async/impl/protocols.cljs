@@ -6,7 +6,8 @@
    [skein.rt.buffers :refer [Dropping Fixed Promise Sliding]]
    [skein.rt.callback :as callback]
    [skein.rt.channel :as channel]
-   [skein.rt.frame :refer [Frame]]))
+   [skein.rt.frame :refer [Frame]]
+   [skein.rt.scheduler :as scheduler]))
 
 (def ^:const MAX-QUEUE-SIZE
   "How many takes, and how many puts, may wait in one channel."
@@ -81,13 +82,16 @@
   (close-buf! [b] (.end b) nil)
   UnblockingBuffer)
 
-;; A handler of a library, as a waiter of a channel of Skein.
+;; A handler of a library, as a waiter of a channel of Skein. What it throws is reported, and harms no
+;; other waiter.
 (deftype HandlerWaiter [handler ^:mutable v ^:mutable x]
   Object
-  (live [_] (active? handler))
+  (live [_]
+    (try (active? handler)
+         (catch :default e (scheduler/report e) false)))
   (deliver [_ value]
-    (let [w (callback/callback (commit handler))]
-      (.deliver w value))))
+    (try (.deliver (callback/callback (commit handler)) value)
+         (catch :default e (scheduler/report e)))))
 
 (defn- taken [port handler]
   (when (active? handler)
