@@ -25,37 +25,39 @@
   (merge {:kind kind :block (.id block) :site site :from from :to to} more))
 
 (defn- step
-  "One more event of a block. `state` is {:slices :run :waits :ended}: the event that began the step that goes on, when the last
-  one ended, and how the block has."
+  "One more event of a block. `state` is {:slices :run :waits}: `run` is the event that began the step that goes on, and `waits`
+  when the last one ended."
   [place {:keys [slices ^Recorder$Event run waits] :as state} ^Recorder$Event e]
   (let [block (.block e), now (.nanos e)
         site (fn site [^Recorder$Event r] (place (.site block (.state r))))
-        ran (fn ran [more] (slice :run block (site run) (.nanos run) now (assoc more :thread (.thread run) :tid (.tid run))))]
+        ran (fn ran [more] (slice :run block (site run) (.nanos run) now (assoc more :thread (.thread run) :tid (.tid run))))
+        end (fn end [fate] {:slices (cond-> slices run (conj (ran {:ended fate}))), :run nil, :waits nil})]
     (condp = (.kind e)
       Recorder$Kind/RESUMED
-      (assoc state
-             :slices (cond
-                       run (conj slices (ran nil)) ; it was resumed before its last thread had recorded the end of the step
-                       (and waits (<= 0 (.state e))) (conj slices (slice :wait block (site e) waits now nil))
-                       :else slices)
-             :run e, :waits nil)
+      {:slices (cond
+                 run (conj slices (ran nil)) ; it was resumed before its last thread had recorded the end of the step
+                 (and waits (<= 0 (.state e))) (conj slices (slice :wait block (site e) waits now nil))
+                 :else slices)
+       :run e, :waits nil}
 
       Recorder$Kind/SUSPENDED
       (if (and run (= (.tid run) (.tid e)))
-        (assoc state :slices (conj slices (ran (select-keys state [:ended]))) :run nil, :waits now)
+        {:slices (conj slices (ran nil)), :run nil, :waits now}
         state)
 
-      (assoc state :ended (if (= Recorder$Kind/FAILED (.kind e)) :failed :done)))))
+      ;; The step ends here: a block that waits for this one may be resumed before this thread has left this one's code.
+      Recorder$Kind/FINISHED (end :done)
+      Recorder$Kind/FAILED (end :failed))))
 
 (defn- slices-of
   "Returns the slices of one block, whose events are in order; a slice that lasts until `now` is :open?."
   [place now events]
-  (let [{:keys [slices ^Recorder$Event run waits ended]} (reduce (partial step place) {:slices []} events)
+  (let [{:keys [slices ^Recorder$Event run waits]} (reduce (partial step place) {:slices []} events)
         block (.block ^Recorder$Event (first events))
         open {:open? true}]
     (cond
       run (conj slices (slice :run block (place (.site block (.state run))) (.nanos run) now (assoc open :thread (.thread run) :tid (.tid run))))
-      (and waits (not ended) (= Entry$Fate/LIVES (.fate block))) (conj slices (slice :wait block (place (.site block)) waits now open))
+      (and waits (= Entry$Fate/LIVES (.fate block))) (conj slices (slice :wait block (place (.site block)) waits now open))
       :else slices)))
 
 (defn- place-of
@@ -82,17 +84,17 @@
 (defn timeline
   "Returns the slices since `last-ms` ago, see `skein.inspect/timeline`. Unless `block` is nil, only those of that block."
   [^Recorder recorder last-ms block]
-  (let [now (System/nanoTime)
-        since (- now (* 1000000 (long last-ms)))
+  (let [since (- (System/nanoTime) (* 1000000 (long last-ms)))
         events (cond->> (.since recorder since)
                  block (filter (fn its [^Recorder$Event e] (= block (.id (.block e))))))
+        now (System/nanoTime) ; after the events: a step that goes on ends after those within it
         by-block (group-by (fn id [^Recorder$Event e] (.id (.block e))) (sort-by (fn nanos [^Recorder$Event e] (- (.nanos e) since)) events))
         place (place-of)
         micros (fn micros [nanos] (/ (- (long nanos) since) 1000.0))]
     {:from-ms (- (System/currentTimeMillis) (quot (- now since) 1000000))
      :slices (into []
                    (map (fn relative [{:keys [from to] :as s}]
-                          (-> (dissoc s :from :to) (assoc :at-us (micros from) :us (max 0.0 (- (double (micros to)) (double (micros from))))))))
+                          (-> (dissoc s :from :to) (assoc :at-us (micros from) :us (- (double (micros to)) (double (micros from)))))))
                    (sort-by :from (concat (mapcat (partial slices-of place now) (vals by-block))
                                           (still-parked place now since block by-block))))}))
 

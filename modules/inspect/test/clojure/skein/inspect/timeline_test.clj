@@ -6,9 +6,12 @@
    [skein.async :as a :refer [<! <!! >! async chan go]]
    [skein.deadline :refer [await-port]]
    [skein.inspect :as inspect]
+   [skein.inspect.timeline :as timeline]
    [skein.inspect.watched :as watched])
   (:import
-   (java.io File)))
+   (java.io File)
+   (skein.inspect.rt Entry Recorder Registry)
+   (skein.rt Frame)))
 
 (set! *warn-on-reflection* true)
 
@@ -69,6 +72,21 @@
         (is (= [] (keep (fn [[block ss]] (when-not (apart? ss) block)) (group-by :block slices))))
         (is (= [] (keep (fn [[tid ss]] (when-not (nested? ss) tid)) (group-by :tid (filter (comp #{:run} :kind) slices)))))
         (is (every? #(<= 0.0 (double (:at-us %))) slices))))))
+
+;; The worker that runs two blocks, one within the other's step, is slow: the inner block has ended and the outer one is
+;; resumed on another thread before the worker has left their code.
+(deftest a-step-ends-with-its-block
+  (let [c (chan), ports [(go (<! c)) (go (<! c))]]
+    (is (watched/eventually #(= 2 (count (inspect/blocks {:state :parked})))))
+    (let [[^Frame outer ^Frame inner] (map #(.get ^Entry %) (.live (Registry/get))), recorder (Recorder.)]
+      (doto recorder (.resumed outer) (.resumed inner) (.finished inner :done))
+      @(future (doto recorder (.resumed outer) (.suspended outer)))
+      (doto recorder (.suspended inner) (.suspended outer))
+      (let [here (.threadId (Thread/currentThread)), slices (:slices (timeline/timeline recorder 600000 nil))]
+        (is (= [nil :done] (map :ended (filter #(= here (:tid %)) slices))))
+        (is (nested? (filter #(= here (:tid %)) slices)))))
+    (a/close! c)
+    (is (every? nil? (mapv await-port ports)))))
 
 (deftest a-timeline-is-a-file-for-perfetto
   (let [c (chan), port (go (<! c)), id (block-of "(<! c)")
