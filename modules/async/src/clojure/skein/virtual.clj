@@ -107,7 +107,7 @@
   @#'clojure.core/binding-conveyor-fn)
 
 (defn process-by-one
-  "Returns a lazy seq of `f` of the items of `coll`, up to the first item that is nil or false.
+  "Returns a lazy seq of the results of `f` on the items of `coll`, up to the first nil or false item.
   Its items are realized one at a time. Like virtuoso's. Differs: an item is not read before its turn."
   [f coll]
   (lazy-seq
@@ -134,7 +134,7 @@
       (concat (call-all (take n calls)) (batches n (drop n calls))))))
 
 (defn- calls-of
-  "Returns a lazy seq of functions, each of which calls `f` with the items at one place of
+  "Returns a lazy seq of functions, each of which calls `f` with the items at one position of
   `colls`, up to the shortest, with the bindings of now."
   [f colls]
   (run! (fn check [coll] (check/collection "coll" coll)) colls)
@@ -148,8 +148,8 @@
     (deref-by-one (concat done (batches max-eager (drop max-eager calls))))))
 
 (defn map
-  "Returns a lazy seq of `f` of the items at each place of `colls`, up to the shortest. Each
-  call runs on a virtual thread. Returns when all calls have ended. Reading the item of a call
+  "Returns a lazy seq of the results of `f` on the items at each position of `colls`, up to the
+  shortest. Each call runs on a virtual thread. Returns when all calls have ended. Reading the item of a call
   that threw throws an ExecutionException with the exception as its cause.
 
   Like virtuoso's. Differs: at most `max-eager` calls run at once; the next `max-eager` start when
@@ -158,15 +158,15 @@
   (eagerly (calls-of f (cons coll colls))))
 
 (defn fmap
-  "Returns a lazy seq of finished futures of `f` of the items at each place of `colls`. Calls
-  run `n` at a time: reading the first of `n` futures runs all `n`. Like virtuoso's. Differs:
+  "Returns a lazy seq of finished futures of the calls of `f` on the items at each position of
+  `colls`. Calls run `n` at a time: reading the first of `n` futures runs all `n`. Like virtuoso's. Differs:
   reading the last of `n` does not run the next `n`. The bindings are those of this call."
   [n f coll & colls]
   (batches (check/whole "n of fmap" n 1 Integer/MAX_VALUE) (calls-of f (cons coll colls))))
 
 (defn pmap
-  "Returns a lazy seq of `f` of the items at each place of `colls`. Calls run on virtual
-  threads, `n` at a time; the next `n` run when one of them is read. Like virtuoso's; differs as
+  "Returns a lazy seq of the results of `f` on the items at each position of `colls`. Calls run
+  on virtual threads, `n` at a time; the next `n` run when one of them is read. Like virtuoso's; differs as
   `fmap` does. `wmap` does not wait for the slowest of `n` calls.
 
       (pmap 2 + [1 2 3] [10 20 30])
@@ -200,8 +200,8 @@
 ;;;; The sliding window
 
 (defn wmap
-  "Returns a lazy seq of `f` of the items at each place of `colls`, up to the shortest. Calls
-  run on virtual threads, `n` at a time while input remains and results are read, and never
+  "Returns a lazy seq of the results of `f` on the items at each position of `colls`, up to the
+  shortest. Calls run on virtual threads, `n` at a time while input remains and results are read, and never
   more. Without `colls`, returns a transducer that does the same.
 
   - n    a number from 1, or a map of options:

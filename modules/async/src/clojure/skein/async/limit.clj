@@ -38,7 +38,7 @@
 ;;;; Rate
 
 (def ^:private ^:const catch-up-nanos
-  "How far the schedule of permits may fall behind the clock; more than timers are late."
+  "How far the schedule of permits may fall behind the clock: farther than a timer is usually late."
   10000000)
 
 (defn- produce

@@ -75,7 +75,7 @@
       (str task " waits for input or output" at ", which is not simulated. Put a channel in its place, or allow it by"
            " {:outside :wait}.")
       :else
-      (str "The thread " name ", which is not simulated, woke " (or task "a member of the simulation")
+      (str "The thread " name ", which is not simulated, woke " (or task "a task of the simulation")
            (if (= "" at) (user-place (.where outsider)) (str ", which waits" at))
            ". Start a virtual thread in its place, or allow it by {:outside :wait}."))))
 
