@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.async
-  "Data that tracing gets from the runtime: the ends of blocks whose ports traced calls return, and
-  the spawners of blocks."
+  "Data that tracing gets from the runtime: how blocks end whose ports traced calls return, and which
+  code has spawned a block."
   {:no-doc true}
   (:require
    [skein.trace.call :as call])
@@ -12,8 +12,8 @@
 (set! *warn-on-reflection* true)
 
 (defn await-end!
-  "Reports how the block of `port` ends, as a part of the call `c`. Takes nothing from the port: of
-  a block that has ended, the value is what the next taker will get."
+  "Reports how the block of `port` ends, as a part of the call `c`. Takes nothing from the port: if the block
+  has ended, reports the value that the next taker will get."
   [c ^Port port]
   (when-not (.watch port (reify Port$Watcher
                            (ended [_ value error] (call/ended c value error))))
@@ -22,7 +22,7 @@
 (def ^:private spawn-traces (atom nil))
 
 (defn set-spawn-traces!
-  "Has every block note who spawned it, or no longer. Returns `on?`."
+  "Sets whether every block records the code that spawned it. Returns `on?`."
   [on?]
   (locking spawn-traces
     (when-some [probe @spawn-traces] (Hooks/removeProbe probe))

@@ -2,9 +2,9 @@
 (ns skein.trace.call
   "One traced call: `enter` before it, then `returned` or `thrown`.
 
-  The call that a thread or block is in is a thread binding, and so goes along into
-  go blocks, futures and whatever else conveys bindings: calls made there are its
-  children. Limits are thread bindings too."
+  The current call of a thread or block is a thread binding. Go blocks, futures and other
+  code that conveys bindings get it, so calls made there are its children. Limits are thread
+  bindings too."
   {:no-doc true}
   (:require
    [skein.impl.check :as check]
@@ -35,8 +35,8 @@
   "Returns the limits that the map `options` describes, with counters at zero. Throws :skein/bad-option
   and :skein/bad-number.
 
-  :depth   calls inside one another that are shown, default 64
-  :calls   calls that are shown in all, by default any number
+  :depth   how deep nested calls are shown, by default 64
+  :calls   how many calls are shown in total, by default any number
   :rate    [n ms]: n calls in ms milliseconds, by default any number
   :length :level :chars   see `skein.trace.print/default-limits`"
   [options]
@@ -73,10 +73,10 @@
 
 ;;;; Calls
 
-;; Which function: its name and place, and who traces the call: `gate` is an atom of {token
-;; sinks-fn}, where the token :always stands for every call, any other for calls under its `with-traced`.
-;; `live` is a volatile with the original whose wrapper is in the var. A wrapper of another original was taken
-;; from the var, perhaps into its present value, as by (alter-var-root v memoize), and reports nothing.
+;; A traced function: its name and place, and who traces its calls. `gate` is an atom of {token sinks-fn}. The token
+;; :always is for every call, any other token for the calls in its `with-traced`. `live` is a volatile with the original
+;; whose wrapper is in the var. A wrapper of another original reports nothing: it was taken from the var earlier. Perhaps
+;; the var's present value calls it, as after (alter-var-root v memoize).
 (deftype-once Target [name file line gate live])
 
 (defn target
@@ -85,10 +85,10 @@
   (Target. name file line (atom {}) (volatile! nil)))
 
 (deftype-once Call [^long id parent group ^long depth ^Target target sinks ^long started ^Thread thread block ^AtomicBoolean told
-                    bindings]) ; those of the thread before the call, as a frame of Var
+                    bindings]) ; the thread's bindings before the call, as a frame of Var
 
 (def ^:dynamic *call* "The traced call that this code is in, or nil." nil)
-(def ^:dynamic *tokens* "The tokens of the `with-traced` around, a set." #{})
+(def ^:dynamic *tokens* "The set of the tokens of the surrounding `with-traced` forms." #{})
 
 (defn- gate-sinks
   "Returns a function that returns the sinks for a call of `f`, an original of `target`, or nil if it is not traced."
@@ -132,8 +132,8 @@
         (conj shown (subs text 1 (dec (count text))))))))
 
 (defn- limit-hit
-  "Returns nil if a call inside `parent` is within the limits; else :first or :later. The call for which this
-  is :first is reported."
+  "Returns nil if a call inside `parent` is within the limits, :first if it is the first call beyond a limit, and :later
+  for further calls. The :first is reported."
   [^Call parent]
   (let [^Limits l *limits*
         hit (fn hit [first?] (if first? :first :later))]
@@ -151,7 +151,7 @@
                              :value (str "calls of " (.name target) " beyond the limit are not shown")})))
 
 (defn- same-place?
-  "Returns whether `parent` was made in this block, or outside of any on this thread."
+  "Returns whether `parent` was made in this block, or outside of blocks on this thread."
   [^Call parent thread block]
   (and (= block (.block parent))
        (or block (identical? thread (.thread parent)))))
@@ -168,7 +168,7 @@
            (Var/getThreadBindingFrame))))
 
 (defn- announce
-  "The call of `target` made here, once its sinks know of it; nil if it is not to be shown."
+  "Makes the call of `target` and sends it to the sinks. Returns the call, or nil if it is not shown."
   [target f args more]
   (when-some [sinks (gate-sinks target f)]
     (let [^Call parent *call*
@@ -181,10 +181,10 @@
           call)))))
 
 (defn enter
-  "Begins a call of `f`, an original of `target`, with the arguments in an array, and those in the seq `more`.
+  "Begins a call of `f`, an original of `target`, with the arguments in the array `args` and the seq `more`.
 
-  Returns nil if no sink gets the call; then the function is just called. Otherwise returns the
-  call, and this thread is in it until `returned` or `thrown` is called, which must follow."
+  Returns nil if no sink gets the call; then the wrapper only calls the function. Otherwise returns
+  the call, which is then this thread's current call. The wrapper must end it by `returned` or `thrown`."
   [target f args more]
   (when-not (event/busy?)
     (when-some [call (event/quietly (fn begin [] (announce target f args more)))]
@@ -194,7 +194,7 @@
 (defn- elapsed ^long [^Call call]
   (- (System/nanoTime) (.started call)))
 
-;; Not a pop: after a stack overflow, inner calls may have left their bindings.
+;; Does not pop the bindings: after a stack overflow, inner calls may have left theirs.
 (defn- leave [^Call call]
   (Var/resetThreadBindingFrame (.bindings call)))
 
@@ -219,8 +219,8 @@
     nil))
 
 (defn ended
-  "Tells how the block ended whose port a call returned: with `value`, or with `error` if
-  that is not nil."
+  "Reports the end of the block whose port the call has returned. The block ended with `error`, or with
+  `value` if `error` is nil."
   [^Call call value error]
   (let [ns (elapsed call)]
     (event/quietly (fn tell-end []

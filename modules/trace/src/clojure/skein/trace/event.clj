@@ -98,7 +98,7 @@
     (f)
     (try
       (unobserved f)
-      (catch Throwable _ ; a user's sink, or a stack that is nearly used up
+      (catch Throwable _ ; a user's sink may throw anything, and the stack may be exhausted
         (.incrementAndGet sink-failures)
         nil))))
 
@@ -115,7 +115,7 @@
   (run! (fn emit-to [sink]
           (try
             (sink event)
-            (catch Throwable t ; of one sink, which must not keep the event from the others
+            (catch Throwable t ; the other sinks must still get the event
               (sink-failed! t))))
         sinks))
 

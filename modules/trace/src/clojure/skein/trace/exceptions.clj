@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.exceptions
-  "Exceptions as a person reads them. The runtime has put into the stack trace of one that
-  ended a block who waited for it, see skein.rt.watch.AsyncTrace; here it is read."
+  "Exceptions in a form for people. If an exception has ended a block, its stack trace says
+  which blocks waited for that block: the runtime adds them, see skein.rt.watch.AsyncTrace. This
+  namespace reads them."
   {:no-doc true}
   (:require
    [clojure.string :as str]
@@ -36,7 +37,7 @@
   (into [] (dedupe) frames))
 
 (defn async-trace
-  "See `skein.trace/async-trace`. A function with several frames at one line is there once."
+  "See `skein.trace/async-trace`. If a function has several frames at one line, returns one of them."
   [^Throwable error]
   (dedupe-frames
     (reduce (fn element [[out via] ^StackTraceElement e]
@@ -79,7 +80,8 @@
 (def ^:private via->words {:awaited-by "awaited by ", :spawned-by "spawned by "})
 
 (defn- frame-line
-  "`before` is the frame of the line above; frames of one thread's stack share the word for it."
+  "Returns the line of a frame. `before` is the frame in the line above. If both are of the same stack, the words
+  before them are not repeated."
   [before {:keys [via ns fn file line class method op]}]
   (let [words (via->words via "")
         same-stack? (and (= via (:via before)) (not op) (not (:op before)))]

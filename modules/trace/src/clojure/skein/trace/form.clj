@@ -8,13 +8,14 @@
 
       (f (g x) y)  ->  (f (let* [v (g x)] mark v) y)
 
-  so that evaluation order, inlining, type hints and primitives stay. One `try` stands
-  around the whole, one in each function or method in it, since that runs later. Where a
-  function recurs, its body becomes a loop in the try. What a catch or finally clause
-  does is distinguished from the failure before it.
+  so that evaluation order, inlining, type hints and primitives stay. One `try` is around
+  the whole form. Each function or method in it has a `try` of its own, since it runs later.
+  If a function recurs, its body becomes a loop in the `try`. A failure in a catch or finally
+  clause is distinguished from the failure before it.
 
-  The numbers index a table of rows [parent line column text], which is text in the code
-  and read when something fails; each function has its own, with the rows of what is around it.
+  The numbers index a table of rows [parent line column text]. The code contains the table as
+  text, which is read only when a form fails. Each function has its own table, which includes
+  the rows of the forms around the function.
 
   A context is {:trail symbol, :options symbol or nil, :rows volatile, :parent number,
   :args? boolean, :target :fn, :loop or nil}; :target says what a recur reaches."
@@ -43,7 +44,7 @@
   (str/replace (print/text source row-limits) #"__\d+(?=[\s,)\]}]|$)" ""))
 
 (defn- add-row
-  "Returns the line and column of a form in a file. A form that a macro made has none."
+  "Adds the row of a form. Returns the row's number. A form that a macro made has no line and column."
   [{:keys [rows]} parent source]
   (let [{:keys [line column]} (meta source)
         n (count @rows)]
@@ -51,7 +52,7 @@
     n))
 
 (defn- outer-rows
-  "The row numbered `n` and those that it stands in, the outermost first, numbered anew."
+  "Returns the rows of form `n` and of the forms around it, the outermost first, with new numbers."
   [rows n]
   (->> (iterate (fn parent [k] (first (nth rows k))) n)
        (take-while some?)
@@ -67,8 +68,8 @@
          (or (str/starts-with? (name op) ".") (str/ends-with? (name op) ".")))))
 
 (defn- with-rows
-  "The context for what is in `form`: rows for the macro calls that became it, the outermost
-  first, and for itself."
+  "Returns the context for the parts of `form`. Adds rows for the macro calls that expanded to `form`,
+  the outermost first, and for `form` itself."
   [ctx form]
   (let [{::expand/keys [source macros]} (meta form)
         [source macros] (if (and (seq macros) (sugar? (first macros)))
@@ -97,8 +98,8 @@
   (select-keys (meta form) [:line :column :tag]))
 
 (defn- marked
-  "The form that `build` makes of `parts`, evaluated in their order, with its number noted
-  when all parts have been evaluated."
+  "Returns the form that `build` makes of `parts`. It evaluates the parts in their order, and then marks
+  the form's number."
   [{:keys [trail parent]} form parts build]
   (let [build (fn located [parts] (with-meta (build parts) (code-meta form)))
         mark (call-static 'mark trail parent)
@@ -110,7 +111,7 @@
         (build (assoc parts k (list 'let* [v (nth parts k)] mark v)))))))
 
 (defn- marked-with-args
-  "Like `marked`; the values of all parts after the first `n-skipped` are noted too."
+  "Like `marked`, but also records the values of all parts after the first `n-skipped`."
   [{:keys [trail parent]} form parts n-skipped build]
   (let [held (mapv (fn hold [part] (if (simple? part) [nil part] [(gensym "v__") part])) parts)
         values (mapv (fn value [[sym part]] (or sym part)) held)]
@@ -126,15 +127,15 @@
 ;;;; Functions: a trail and a try of their own
 
 (defn- text-form
-  "A form that gives the table as text; a string constant holds 65535 bytes at most."
+  "Returns a form whose value is the table as text. It joins several strings: a string constant holds at most 65535 bytes."
   [rows]
   (let [chunks (map (fn chunk [part] (apply str (map (fn row [r] (str (pr-str r) " ")) part)))
                     (partition-all 100 rows))]
     (list* 'clojure.core/str (pr-str *file*) "[" (concat chunks ["]"]))))
 
 (defn- guarded
-  "`body`, a seq of forms that note their numbers in the context's trail, in a try that
-  reports what they throw."
+  "Returns a form with a `try` around `body`, a seq of forms that mark their numbers in the context's trail.
+  The `try` reports what they throw."
   [{:keys [trail options rows]} body]
   (let [t (gensym "t__")]
     (list 'let* [trail (list 'new trail-class)]
@@ -145,7 +146,7 @@
                                 (list 'throw t))])))))
 
 (defn- recurs?
-  "Returns whether a recur in `form` reaches what is around it."
+  "Returns whether `form` contains a recur to a loop or function around `form`."
   [form]
   (and (seq? form)
        (case (first form)
@@ -159,7 +160,7 @@
            :parent (when parent (dec (count outer))))))
 
 (defn- walk-body
-  "The body of a method with `params`, of which `self` is no part of a recur."
+  "Returns the instrumented body of a method with `params`. A recur does not pass the parameter `self`."
   [ctx params self body]
   (let [params (map (fn bare [p] (with-meta p nil)) (remove #{'& self} params))
         loops? (some recurs? body)
@@ -210,7 +211,7 @@
   (walk-parts (assoc ctx :target :loop) form))
 
 (defn- walk-deftype
-  "Its methods see no local of the code around."
+  "Its methods can't use the locals of the code around."
   [ctx form]
   (walk-parts (assoc ctx :options nil) form))
 
@@ -236,11 +237,11 @@
     (marked ctx form [value] (fn build [[value]] (forms/rebuild form [place value])))))
 
 (def ^:private special-walks
-  "The functions for forms that need more than a walk of their parts."
+  "Maps a special form to its function, if walking its parts is not enough."
   {'loop* walk-loop, 'recur walk-recur, 'throw walk-throw, 'new walk-instance, '. walk-instance, 'set! walk-set})
 
 (def ^:private bare-walks
-  "The functions for forms that are not marked themselves."
+  "Maps a special form that is not marked itself to its function."
   {'fn* walk-parts, 'reify* walk-parts, 'deftype* walk-deftype, 'quote walk-parts, 'var walk-parts
    'clojure.core/import* walk-parts, 'monitor-enter walk-parts, 'monitor-exit walk-parts})
 
@@ -249,7 +250,8 @@
        (not (var? (try (resolve op) (catch ClassNotFoundException _ nil))))))
 
 (defn- checked
-  "An operator that Clojure makes sure is a function before it evaluates arguments."
+  "Returns a form for the operator `op`. Clojure checks that an operator is a function before it evaluates the
+  arguments. With :args?, the arguments are evaluated earlier, so the form makes that check."
   [ctx op]
   (if (and (:args? ctx) (or (local? op) (not (simple? op))))
     (list '. 'skein.rt.FrameOps (list 'function op))
@@ -267,7 +269,7 @@
   (and (simple? form) (not (symbol? form))))
 
 (defn- rebuilt
-  "A literal like `form` of other parts, with its metadata, which is evaluated after them."
+  "Returns a literal like `form` with other parts and the same metadata, which is evaluated after the parts."
   [ctx form parts]
   (let [literal (cond
                   (map? form) (apply array-map parts)
@@ -280,8 +282,8 @@
       :else (list 'clojure.core/with-meta literal (walk ctx m)))))
 
 (defn- walk-collection
-  "The parts of a map or set are evaluated in the order in which they stand now; it fails
-  when two are equal."
+  "Evaluates the parts of a map or set in the order of the literal. The literal itself fails if two
+  parts are equal."
   [ctx form]
   (let [ctx (if (vector? form) ctx (with-rows ctx (with-meta form nil)))
         parts (walk-all ctx (if (map? form) (mapcat identity form) form))
@@ -355,9 +357,9 @@
   "Evaluates the body in a try that reports what fails in it.
 
   options   symbol of a local that holds options for `skein.trace.report/failed!`, or nil
-  args?     true: arguments are noted too
+  args?     true: records arguments too
 
-  At the top level each form is compiled when those before it have run, as in `do`."
+  At the top level each form is compiled after the forms before it have run, as in `do`."
   {:style/indent 2}
   [options args? & body]
   (let [body (if (and (= 1 (count body)) (seq? (first body)) (= 'do (ffirst body))) (rest (first body)) body)]
@@ -366,5 +368,5 @@
       (if (and (next body) (at-top-level? &env))
         (list* 'do (map (fn one [form] (list `instrumented options args? form)) body))
         (traced-form &env &form options args? body))
-      (catch StackOverflowError _ ; macros may nest deeper than what they are given
+      (catch StackOverflowError _ ; the expansion of a macro may nest deeper than the call
         (too-deep! &form)))))

@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.group
-  "Lines held back until the tree of calls is complete that they belong to, so that the trees of
-  many threads and blocks stand whole below one another.
+  "Holds lines back until their tree of calls is complete, so that the trees of several threads
+  and blocks are not mixed.
 
-  A group is a call with the calls in it, as far as they are made by the same thread or block;
-  see :group in `skein.trace.event`. Its first call opens it, and when that ends, all its
-  lines are written in one go. A group that stays open for long or becomes long is
-  written as far as it has come, and marked; what follows of it is written as it comes."
+  A group is a call and the calls inside it that the same thread or block makes; see :group in
+  `skein.trace.event`. The outermost call opens the group. When that call ends, all lines of the
+  group are written together. If a group stays open or grows for too long, the lines so far are
+  written, with a mark. Its later lines are written as they come."
   {:no-doc true}
   (:import
    (java.util.concurrent CompletableFuture ConcurrentHashMap Executor TimeUnit)
@@ -16,18 +16,18 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const default-hold-ms "How long a group stays open at most, in milliseconds." 5000)
-(def ^:private ^:const max-lines "Of a group that is held." 10000)
+(def ^:private ^:const max-lines "The most lines that are held for a group." 10000)
 (def ^:private ^:const sweep-ms 100)
 
-;; An open group: its lines in a vector, a function that writes text to where it belongs, the line that says that it goes
-;; on, the number of the call that opened it, and until when it may stay open.
+;; An open group: its lines in a vector, a function that writes text to its destination, the line that says that the call
+;; still runs, the number of the call that opened the group, and the time until which it may stay open.
 (deftype ^:private Held [lines write! running-line id ^long until])
 
 (def ^:private ^ConcurrentHashMap open "{[sink group] Held}" (ConcurrentHashMap.))
 (def ^:private ^AtomicBoolean sweeping (AtomicBoolean.))
 
 (defn- replace!
-  "Has the map hold what `f` makes of the open group `k`, or of nil; nil: none."
+  "Replaces the open group `k` by the result of `f` on it, or on nil if there is none. If `f` returns nil, removes it."
   [k f]
   (.compute open k (reify BiFunction (apply [_ _ held] (f held)))))
 
@@ -48,7 +48,7 @@
     (some-> @expired write-unfinished!)))
 
 (defn- sweep-soon!
-  "Starts the check for groups that are open too long, which runs as long as there are any."
+  "Starts the check for groups that are open too long. It runs again as long as a group is open."
   []
   (when (.compareAndSet sweeping false true)
     (.execute ^Executor (CompletableFuture/delayedExecutor sweep-ms TimeUnit/MILLISECONDS)
@@ -57,7 +57,7 @@
                   (let [now (System/currentTimeMillis)]
                     (run! (fn look [k] (close-expired! k now)) (keys open)))
                   (finally
-                    (.set sweeping false) ; before looking: who opens one later sees it
+                    (.set sweeping false) ; before the check: a thread that opens a group later starts a sweep
                     (when-not (.isEmpty open) (sweep-soon!))))))))
 
 (def ^:private written-at-exit
@@ -82,9 +82,9 @@
 (defn grouped
   "Returns a sink that holds groups back, for `hold-ms` at most.
 
-  line-of       a function of an event: its line, with its end, or nil
-  destination   a function of an event: where its line goes
-  write!        a function of that and of text"
+  line-of       a function of an event that returns its line, with the line's end, or nil
+  destination   a function of an event that returns where its line goes
+  write!        a function of a destination and text"
   ([line-of destination write!]
    (grouped line-of destination write! default-hold-ms))
   ([line-of destination write! hold-ms]

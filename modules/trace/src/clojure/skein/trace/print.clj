@@ -3,10 +3,10 @@
   "Any value as a text of limited size, without side effects on the program.
 
   `text` realises no lazy sequence, derefs nothing that is pending, follows no cycle,
-  ends with … at its limits, and does not throw. It gives what `pr-str` gives wherever
-  that is possible. What it must not open shows as #<Class hash>.
+  ends with … at its limits, and does not throw. Where possible it returns the text of
+  `pr-str`. A value that it must not look into is shown as #<Class hash>.
 
-  The only code of others that it runs is a `print-method` made for the value's own class."
+  Of the program's code it runs only a `print-method` for the value's own class."
   {:no-doc true}
   (:require
    [skein.impl.internals :as internals])
@@ -20,9 +20,10 @@
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
 
-(def ^:private ^:const max-bits "Of a number that is written out." 4096)
+(def ^:private ^:const max-bits "The most bits of a number that is written out." 4096)
 
-;; How much may be written, and where: `chars` in all, `length` elements of a collection, `levels` of nesting.
+;; Where to write, and how much: at most `chars` in total, `length` elements of a collection, `levels` of nesting. `open`
+;; has the values that are being written.
 (deftype ^:private Sheet [^StringBuilder out ^long chars ^long length ^long levels ^IdentityHashMap open])
 
 (defn- full? [^Sheet sheet]
@@ -88,7 +89,7 @@
 ;;;; Collections
 
 (defn- series!
-  "Writes the elements of the Iterator `it`, by `write-one`, up to the sheet's length."
+  "Writes the elements of `items` by `write-one`, up to the sheet's length."
   [^Sheet sheet ^Iterable items separator write-one]
   (let [it (.iterator items)]
     (loop [n 0]
@@ -181,7 +182,7 @@
 ;;;; Print methods of others
 
 (defn- sheet-full
-  "The exception that stops a print-method that writes too much."
+  "Returns the exception that ends a print-method when it has written too much."
   ^Error []
   (proxy [Error] ["the text is full" nil false false]))
 
@@ -203,7 +204,7 @@
       (close []))))
 
 (defn- own-print-method
-  "The print-method for exactly the class of `value`, where that is not Clojure's or Java's, or nil."
+  "Returns the print-method for exactly the class of `value`, or nil if there is none or the class is Clojure's or Java's."
   [value]
   (let [^Class c (class value)
         class-name (.getName c)]
@@ -274,7 +275,7 @@
     :else (object! sheet x level)))
 
 (defn- brief
-  "A value that has no parts, as text, or nil if it is another or a long one."
+  "Returns the text of `value` if it has no parts and the text is short, otherwise nil."
   [value ^long chars]
   (cond
     (nil? value) "nil"
@@ -287,7 +288,7 @@
         sheet (Sheet. out (inc chars) (long length) (long level) (IdentityHashMap.))]
     (try
       (write! sheet value 0)
-      (catch Throwable _ ; a collection that changes meanwhile, a stack that is nearly used up
+      (catch Throwable _ ; such as a collection that another thread changes, or a stack overflow
         (.setLength out 0)
         (opaque! sheet value)))
     (when (< chars (.length out))
@@ -296,8 +297,8 @@
     (.toString out)))
 
 (def default-limits
-  "How much of a value is shown: `:length` elements of a collection, `:level` of nesting,
-  `:chars` in all."
+  "How much of a value is shown: `:length` elements of a collection, `:level` levels of nesting,
+  `:chars` characters in total."
   {:length 20, :level 5, :chars 400})
 
 (defn text

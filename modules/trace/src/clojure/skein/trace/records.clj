@@ -32,7 +32,7 @@
   (vec (vals (reduce add-event (sorted-map) events))))
 
 (defn tree
-  "Returns the records that have no parent among `records`, with those below them under
+  "Returns the records without a parent in `records`, each with its children under
   :children."
   [records]
   (let [known (into #{} (map :id) records)

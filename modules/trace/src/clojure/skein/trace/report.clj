@@ -18,20 +18,20 @@
 (def ^:private ^Map thrown->report (Collections/synchronizedMap (WeakHashMap.)))
 
 (defn of
-  "Returns what is known of the form that threw `error`: a map of :file :line :column
-  :form :within :chain, texts, and :args if they were noted; or nil. Of an exception without a stack
-  trace nothing is known, since the JVM may throw the same object elsewhere too."
+  "Returns what is known of the form that threw `error`: a map of :file :line :column :form :within
+  :chain, and :args if they were recorded; or nil. If the exception has no stack trace, returns nil,
+  since the JVM may throw the same object elsewhere too."
   [error]
   (.get thrown->report error))
 
 (defn- read-table
-  "[file rows] of the text that the compiler of forms has made."
+  "Returns [file rows] from the text of a table; see `skein.trace.form`."
   [text]
   (let [in (java.io.PushbackReader. (java.io.StringReader. text))]
     [(edn/read in) (edn/read in)]))
 
 (defn- path
-  "The rows from the one numbered `n` outwards."
+  "Returns the rows of form `n` and of the forms around it, from the inside out."
   [rows n]
   (->> (iterate (fn parent [k] (first (nth rows k))) n)
        (take-while some?)
@@ -81,18 +81,18 @@
     (str/starts-with? form "(throw ")))
 
 (defn- failed-at
-  "The number of the form that threw `error`, or -1. One without a stack trace that has been caught
-  before may be another throw of the same object, unless it is thrown by `throw`."
+  "Returns the number of the form that threw `error`, or -1. If `error` has no stack trace and was caught
+  before, the JVM may have thrown the same object again, unless the form is a `throw`."
   [error ^Trail trail table]
   (when (and (bare? error) (not (neg? (.last trail))) (not (rethrows? table (.last trail))))
     (.forgetCaught trail))
   (.at trail error))
 
 (defn failed!
-  "Reports that the code which noted its forms in `trail` threw `error`, unless a function
-  further in has done so.
+  "Reports that the code that marks its forms in `trail` threw `error`, unless an inner function has
+  reported it.
 
-  table     text of the rows that the numbers in the trail mean
+  table     text of the rows to which the trail's numbers refer
   options   nil or {:sink :format :sinks}"
   [error ^Trail trail table options]
   (event/quietly

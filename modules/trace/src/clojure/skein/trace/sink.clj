@@ -2,17 +2,17 @@
 (ns skein.trace.sink
   "Destinations of events. `sink` makes a function of an event from one of these:
 
-      :out :err      a line to *out* or *err*: the thread's own, or if it has none of its
-                     own, or one that catches what the program prints, as in with-out-str,
-                     the one at the time when tracing was switched on
+      :out :err      a line to the thread's own *out* or *err*. If the thread has no binding,
+                     or its *out* captures the program's output, as in with-out-str, the line
+                     goes to the *out* of the code that switched tracing on
       :ring          the last `ring-size` events, kept as data, see `events`
       :tap           `tap>`
       {:file path}   a line appended to a file
       a function     itself
       a vector       each of these
 
-  A line is one write, so that lines of many threads do not mix; grouped, a tree of
-  calls is, see `skein.trace.group`."
+  A line is written in one call, so that lines of several threads do not mix. With :group? a
+  whole tree of calls is; see `skein.trace.group`."
   {:no-doc true}
   (:require
    [skein.impl.check :as check]
@@ -63,7 +63,7 @@
           (str "\n")))
 
 (defn- text-sink
-  "A sink that calls `write!` with what `destination` gives for an event and with text: a line, or the lines of
+  "Returns a sink that calls `write!` with an event's `destination` and with text: a line, or the lines of
   a group."
   [{:keys [format group?]} destination write!]
   (let [line-of (fn line [event] (line-of event format))]
@@ -78,7 +78,7 @@
     (.write writer text)
     (.flush writer)))
 
-;; Where tracing was switched on: the values of *out* and *err* at the last time, and all that there have been.
+;; The values of *out* and *err* in the code that switched tracing on: those of the last time, and all that there have been.
 (def ^:private last-home (atom {}))
 (def ^:private ^Map homes (Collections/synchronizedMap (WeakHashMap.)))
 
@@ -88,17 +88,17 @@
     (reset! last-home home)))
 
 (defn- the-program's?
-  "Returns whether `writer` is one by which the program catches what it prints itself, as with-out-str does: lines of calls
-  don't belong there. tools.trace would write them there."
+  "Returns whether `writer` captures the program's own output, as with-out-str does. Lines of calls don't belong there,
+  although tools.trace writes them there."
   [writer phase format]
   (and (instance? StringWriter writer)
-       (not (contains? #{:value :verbose :form} phase)) ; what is said where the program says so
+       (not (contains? #{:value :verbose :form} phase)) ; the program asks for these lines at this place
        (not= :tools.trace (or format @standard-format))
        (not (.containsKey homes writer))))
 
 (defn- writer-sink
-  "A sink to the value of the var `v`, *out* or *err*, in the thread of the event; where there is none, or one that the
-  program has put there to catch its own output, to that where tracing was switched on."
+  "Returns a sink that writes to the value of the var `v`, *out* or *err*, in the event's thread. If the thread has no binding,
+  or captures the program's output by it, the sink writes to the value in the code that switched tracing on."
   [^Var v {:keys [format standard?] :as options}]
   (let [here (deref v)
         home (fn home [] (if standard? (get @last-home v here) here))]
@@ -110,7 +110,7 @@
                write-text!)))
 
 (defn- append!
-  "Writes to a file, not by a channel of NIO, which an interrupt of the thread closes."
+  "Writes to a file. It does not use a channel of NIO, which an interrupt of the thread would close."
   [^File file ^String text]
   (with-open [out (FileOutputStream. file true)]
     (.write out (.getBytes text "UTF-8"))))
@@ -135,8 +135,8 @@
                {:sink (if (fn? x) :function x)}))
 
 (defn sinks
-  "Returns the sinks that `x` names, see above, as a vector of functions. Of text, `format` in `options` is the
-  format, nil: `standard-format` at the time of each event; :group? true has trees of calls held together."
+  "Returns the sinks that `x` names, see above, as a vector of functions. In `options`, :format is the format of text, by
+  default `standard-format` at the time of each event. With :group? true the lines of a tree of calls are written together."
   [x options]
   (cond
     (= :out x) [(writer-sink #'*out* options)]
@@ -188,9 +188,9 @@
   {:sink [any? "a sink"], :format [any? "a format"], :group? [boolean? "true or false"]})
 
 (defn from-options
-  "Returns a function that gives the sinks which {:sink x :format f :group? g} names: fixed ones if
-  it names one, else the standard sinks of the moment. Throws :skein/bad-sink, :skein/bad-format
-  and :skein/bad-option."
+  "Returns a function that returns the sinks for the options {:sink x :format f :group? g}. If one of
+  them is given, these are fixed sinks; otherwise the default sinks at the time of the call. Throws
+  :skein/bad-sink, :skein/bad-format and :skein/bad-option."
   [given]
   (let [{:keys [sink format group?] :as options} (check/options "tracing" given options)]
     (when (some? format) (check-format! format))

@@ -17,8 +17,8 @@
       (recur (quot unit 10)))))
 
 (defn- add-time!
-  "Writes the time of day at `t` milliseconds since 1970 as 14:03:22.118. By hand, since there is
-  one on each line, and java.time takes longer than all the rest."
+  "Writes the time of day at `t` milliseconds since 1970 as 14:03:22.118. Does not use java.time, which
+  would take longer than the rest of the line."
   [^StringBuilder out ^long t]
   (let [ms (Math/floorMod (+ t (.getOffset (TimeZone/getDefault) t)) 86400000)]
     (add-digits! out (quot ms 3600000) 2)
@@ -50,7 +50,7 @@
   (if block (str "go-" block "/" thread) thread))
 
 (defn cut
-  "Returns `line`, its last character … where it is longer than `chars`."
+  "Returns `line`. If it is longer than `chars`, cuts it, and … is its last character."
   [^String line chars]
   (if (<= (.length line) (long chars))
     line
@@ -148,7 +148,7 @@
   "Returns an event as a line, without its end, or nil if the format does not show it.
 
   format   :skein or :tools.trace
-  chars    the length of the longest line; what `printfv` says may be longer"
+  chars    the length of the longest line; a line of `printfv` may be longer"
   [event format chars]
   (cond
     (= :verbose (:phase event)) (own-line event)

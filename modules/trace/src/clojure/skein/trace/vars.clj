@@ -3,9 +3,9 @@
   "Puts wrappers into vars and removes them.
 
   A traced var has an entry here and a watch. The root of the var is a wrapper around
-  its original; when somebody else changes the root, by `defn`, `extend` or
-  `with-redefs`, the watch wraps what is there now, and that is the original from then on. So
-  what untracing puts back is always what the var would have without tracing."
+  its original. If other code changes the root, by `defn`, `extend` or `with-redefs`, the
+  watch wraps the new value, which is the original from then on. So untracing always restores
+  the value that the var would have without tracing."
   {:no-doc true}
   (:require
    [skein.impl.error :as error]
@@ -22,7 +22,7 @@
 (set! *warn-on-reflection* true)
 
 (defonce ^:private ^{:doc "{var target}"} targets (atom {}))
-;; {wrapper {:original f, :target t}}; asked for functions only, since other values may take for ever to hash.
+;; {wrapper {:original f, :target t}}; only functions are looked up, since hashing another value may take for ever.
 (defonce ^:private ^Map wrappers (Collections/synchronizedMap (WeakHashMap.)))
 
 (defn- wrapper-data [x]
@@ -57,7 +57,7 @@
       :else :fn)))
 
 (defn- compiling-directly?
-  "Returns whether calls of the var `v` that are compiled now go past it."
+  "Returns whether a call of the var `v` that is compiled now bypasses the var."
   [^Var v]
   (let [{:keys [redef dynamic declared]} (meta v)]
     (and (:direct-linking *compiler-options*) (fn? (.getRawRoot v)) (not (or redef dynamic declared)))))
@@ -78,10 +78,10 @@
     wrapper))
 
 (defn- wrap-root!
-  "Makes the root of a traced var a wrapper for `target`, unless it is one, or is nothing to wrap. An
-  earlier wrapper, which `with-redefs` may have brought back, is taken off."
+  "Makes the root of a traced var a wrapper for `target`, unless it is one already or can't be wrapped. If the
+  root is an earlier wrapper, which `with-redefs` may have restored, wraps its original."
   [^Var v ^Target target]
-  (locking v ; as Var does when it changes its root
+  (locking v ; Var locks itself too when it changes its root
     (let [root (.getRawRoot v)]
       (when (and (contains? @targets v) (keyword? (traceable v)))
         (vreset! (.live target) (original root))
@@ -106,7 +106,7 @@
     (when (vector? kind) (refuse! (symbol ^Var v) (second kind)))))
 
 (defn trace!
-  "Tells the sinks that `sinks-fn` gives of calls of the var `v`, under `token`: :always, or what
+  "Sends calls of the var `v` to the sinks that `sinks-fn` returns. `token` is :always, or the token that
   a `with-traced` binds. Throws :skein/not-traceable."
   [^Var v token sinks-fn]
   (check! v)
@@ -153,7 +153,7 @@
     v))
 
 (defn resolve-var
-  "Returns the var that `x` names in the namespace `n`: a var, or a symbol, of a private var too."
+  "Returns the var that `x`, a var or a symbol, names in the namespace `n`. A symbol may name a private var."
   [n x]
   (let [v (cond
             (var? x) x

@@ -12,15 +12,14 @@
 (set! *warn-on-reflection* true)
 
 (defn verbose?
-  "Returns whether `level`, a value of *verbose*, includes `tag`; nil: whether it includes
-  what has no tag."
+  "Returns whether `level`, a value of *verbose*, includes `tag`, or code without a tag if `tag` is nil."
   [level tag]
   (boolean (cond
              (set? level) (and tag (contains? level tag))
              :else level)))
 
 (defn say!
-  "Gives text, said at the place `site`, {:file :line}, to the sinks as a line. Returns nil."
+  "Sends `text` to the sinks as a line with the place `site`, {:file :line}. Returns nil."
   [site ^String text]
   (let [line (if (.endsWith text "\n") (subs text 0 (dec (.length text))) text)]
     (event/quietly
@@ -41,8 +40,8 @@
 (def ^:private own-macros '#{condv ifv})
 
 (defn- leaves-tail?
-  "Returns whether `form` recurs to something around it, or holds a condv of its own, which must not
-  be compiled twice."
+  "Returns whether `form` recurs to a loop or function around it, or contains a condv or ifv, which must
+  not be compiled twice."
   [env form]
   (letfn [(recurs? [form]
             (cond
@@ -55,8 +54,8 @@
         (recurs? (:form (expand/expand env form))))))
 
 (defn clause-form
-  "The form of a clause that has fired: `form`, in tail position unless verbose, and said with
-  its value if that can be had."
+  "Returns the form of a clause that has fired. `form` is in tail position unless verbose. If verbose, its
+  value is printed too, unless `leaves-tail?` forbids that."
   [env site level-form text form]
   (if (leaves-tail? env form)
     `(do (when ~level-form (say! ~site ~text))

@@ -2,10 +2,9 @@
 (ns skein.trace.wrap
   "Wrappers: functions that call another and report each call.
 
-  A wrapper has the arities of its original as far as callers can tell: the same
-  primitive ones, and the same number of required parameters if it is variadic, so that
-  no more of an argument list is realised. There is one frame of the stack beside that
-  of the original."
+  To its callers a wrapper has the arities of its original. It has the same primitive arities.
+  If the original is variadic, the wrapper has the same number of required parameters, so that it
+  realises no more of an argument list. A call has one stack frame more than without the wrapper."
   {:no-doc true}
   (:require
    [skein.impl.internals :as internals]
@@ -19,10 +18,10 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private ^:const max-fixed "Arities without a rest parameter, for functions that have none." 8)
+(def ^:private ^:const max-fixed "The most arguments of an arity without a rest parameter, in the wrapper of a function that is not variadic." 8)
 
 (defn- traced-body
-  "The body of a wrapper of the function `f`: `invocation` calls it."
+  "Returns the body of a wrapper of the function `f`. `invocation` is the form that calls `f`."
   [target f args more invocation]
   `(let [call# (call/enter ~target ~f (object-array [~@args]) ~more)]
      (if (nil? call#)
@@ -54,7 +53,7 @@
 (def ^:private letter->hint {\L 'long, \D 'double, \O nil})
 
 (defn- primitive-arity
-  "The arity of a signature such as \"LOD\": long and object to double."
+  "Returns the arity for a signature such as \"LOD\", which is from a long and an object to a double."
   [target f signature]
   (let [args (mapv (fn hinted [letter] (vary-meta (gensym "a") assoc :tag (letter->hint letter))) (butlast signature))
         hinted (with-meta args {:tag (letter->hint (last signature))})
@@ -63,8 +62,8 @@
                               (list* '.invokePrim (with-meta f {:tag interface}) (map (fn bare [a] (with-meta a nil)) args))))))
 
 (defn- wrapper-form
-  "The form of a function of a target and an original with `required` parameters before a
-  rest parameter, or nil, and primitive arities of `signatures`."
+  "Returns the form of a function from a target and an original to a wrapper. `required` is the number of parameters
+  before the rest parameter, or nil if the original has none. `signatures` are its primitive arities."
   [required signatures]
   (let [target (gensym "target"), f (gensym "f")
         primitive (into #{} (map (fn n-params [s] (dec (count s)))) signatures)
@@ -112,8 +111,8 @@
     (wrap-fn target f)))
 
 (defn- warm-up!
-  "Has every class of the tracer initialized: one that is first used where the stack is nearly used up
-  would be unusable ever after."
+  "Initializes every class of the tracer. If a class is first used when the stack is almost exhausted, its
+  initialization fails, and it can never be used again."
   []
   (let [sink (fn drop-line [event] (text/line event :skein 400))
         traced (fn traced [f] (wrap-alone 'warm-up f (constantly [sink])))]
@@ -124,8 +123,8 @@
 (warm-up!)
 
 (defn wrap-multi
-  "Returns a multimethod that calls `mm` and reports each call. To code that adds, removes or
-  looks up methods it is `mm`."
+  "Returns a multimethod that calls `mm` and reports each call. Code that adds, removes or looks up
+  methods in it does so in `mm`."
   ^MultiFn [target ^MultiFn mm]
   (let [call-it (wrap-fixed target mm)]
     (proxy [MultiFn] [(internals/multimethod-name mm) (.dispatchFn mm) (.defaultDispatchVal mm) (.hierarchy mm)]
