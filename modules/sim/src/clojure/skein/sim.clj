@@ -161,7 +161,7 @@
   (seq test/*testing-vars*))
 
 (defn- fails
-  "Reports a failure to clojure.test where a test runs, else throws it."
+  "Reports a failure to clojure.test if a test runs, otherwise throws it."
   [{:keys [text token report thrown] :as failure} {:keys [file line]}]
   (let [error (:skein/error failure)
         message (str text "\nagain: (skein.sim/replay " (pr-str token) " ...)   or   SKEIN_SIM=" token)]
@@ -172,7 +172,7 @@
                                   :expected 'no-failure :actual (or thrown error)})
       :else
       (let [failure (ex-info message {:skein/error error :token token})]
-        ;; Not its cause: a REPL prints only the message of the innermost cause, and this one has the story.
+        ;; The body's exception is not the cause: a REPL prints only the message of the innermost cause, but the story is in this one.
         (when thrown (.addSuppressed ^Throwable failure thrown))
         (throw failure)))))
 

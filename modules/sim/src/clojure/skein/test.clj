@@ -34,8 +34,8 @@
   `(test/deftest ~name (sim/check ~@args)))
 
 (defn- noting
-  "Returns a function that calls `run` and adds the tests that begin meanwhile, vars, to the atom `begun`. Around a
-  fixture clojure.test does not say yet which test it is for."
+  "Returns a function that calls `run`, and adds the vars of the tests that begin meanwhile to the atom `begun`. A
+  fixture needs this, since clojure.test runs it before it names the test."
   [begun run]
   (fn noting-run []
     (let [report test/report]
@@ -45,7 +45,7 @@
         (run)))))
 
 (defn- fail!
-  "Reports a failure of the test that has begun, if it is one."
+  "Reports a failure. If exactly one test has begun, it is that test's failure."
   [begun message actual]
   (let [v (when (= 1 (count begun)) (first begun))
         {:keys [file line]} (meta v)]
@@ -54,8 +54,8 @@
                         file (assoc :file (.getName (File. (str file))) :line line))))))
 
 (defn- eventually
-  "Returns whether `done?` says true within `ms`. The garbage collector runs before each look but the
-  first: a block that is garbage may still stand on a worker's stack when one look is taken."
+  "Returns whether `done?` returns true within `ms`. The garbage collector runs before each call but the
+  first. Several calls may be needed, since a worker's stack may still hold a block that is garbage."
   [ms done?]
   (let [end (+ (System/nanoTime) (* 1000000 (long ms)))]
     (loop [pause 1]
@@ -69,7 +69,7 @@
 ;;;; Leaks
 
 (defn- left
-  "The blocks made since `mark` that have not ended, where they wait."
+  "Returns the places where blocks wait that were made since `mark` and have not ended."
   [mark ignore]
   (into [] (comp (map (fn place [{{:keys [file line op form]} :site}]
                         {:file file :line line :operation (some-> op symbol) :form form}))
@@ -130,7 +130,7 @@
 ;;;; Deadlines
 
 (defn- threads
-  "Returns the JDK's dump of all threads, virtual ones too; alike ones once, with their number."
+  "Returns the JDK's dump of all threads, virtual ones too. Threads with equal stacks are shown once, with their number."
   []
   (let [file (File/createTempFile "threads" ".txt"), path (.getPath file)]
     (.delete file) ; the JDK writes to new files only
@@ -154,7 +154,7 @@
   (fn deadline-fixture [run]
     (let [ms (check/milliseconds "ms of deadline" ms)
           begun (atom []), late? (atom false), report test/report
-          ^Thread thread (binding [test/report (fn in-time [m] ; what the interrupt makes of the test has been said
+          ^Thread thread (binding [test/report (fn in-time [m] ; a failure that the interrupt causes is not reported too
                                                  (when-not (and @late? (#{:fail :error} (:type m))) (report m)))]
                            (Thread. ^Runnable (bound-fn* (noting begun run)) "test-with-deadline"))]
       (.setDaemon thread true)

@@ -14,15 +14,15 @@
 
 ;;;; Which schedule comes next
 ;;
-;; A source is (fn [number state]) -> strategy or nil when there is no more. The state has
-;; :seed, :totals of all runs, :queue of lists of deviations to be tried, :last the trace of the
-;; last run, and :search, which has learnt of all runs.
+;; A source is a function of [number state] that returns a strategy, or nil when there is none left.
+;; The state has :seed; :totals of all runs; :queue, the lists of deviations to be tried; :last, the
+;; trace of the last run; and :search, the Reduction, which learns from each run.
 
 (defn- listed [deviations]
   {:kind :listed :deviations deviations})
 
 (defn- drawn
-  "A source of strategies that draw random numbers; `d` is for PCT."
+  "Returns a source of strategies that draw random numbers; `d` is for PCT."
   ([kind] (drawn kind 0))
   ([kind d]
    (fn [number {:keys [seed ^RunTotals totals]}]
@@ -77,14 +77,14 @@
 ;;;; Statistics
 
 (defn- longer
-  "The lists of deviations that `deviations`, by which `trace` came about, can be extended to."
+  "Returns the lists that have one deviation more than `deviations`, after its last one. `trace` is of the run with `deviations`."
   [deviations ^Trace trace]
   (let [from (if-some [[choice] (peek deviations)] (inc (long choice)) 0)]
     (for [i (range from (.choices trace)), value (range 1 (.count trace i))]
       (conj deviations [i value]))))
 
 (defn- requeue
-  "Drops the list that has been tried from the queue, and adds what it can be extended to."
+  "Drops the list that has been tried from the queue, and adds the lists that are longer by one deviation."
   [queue {:keys [deviations]} trace {:keys [strategy schedules]}]
   (if (= deviations (peek queue))
     (let [most (if (and (vector? strategy) (= :delay (strategy 0))) (strategy 1) 2)
@@ -96,7 +96,8 @@
     queue))
 
 (defn- learn
-  "The state after `sim`, a run by `strategy`. What all sources need is in the totals: a map costs more than a short run."
+  "Returns the state after `sim`, a run by `strategy`. The totals are an object that changes: a new map would cost more than a
+  short run."
   [{:keys [^RunTotals totals search] :as state} strategy ^Simulation sim options]
   (.add totals sim)
   (case (:kind strategy)
@@ -120,7 +121,7 @@
 ;;;; The loop
 
 (defn- schedule
-  "Random numbers differ from schedule to schedule, but not where the next schedule comes of the last."
+  "Returns the next schedule. Each has random numbers of its own, unless the strategy derives a schedule from the runs before."
   [{:keys [time seed] :as options} strategy number drew?]
   {:strategy strategy :slow? (= :slow time)
    :seed (cond (not drew?) 0
@@ -133,7 +134,7 @@
     (<= (long schedules) (long number))))
 
 (defn explore
-  "Runs `body`, a function, by schedules as `options` say; on a thread of `runs/supervised`. Returns
+  "Runs `body`, a function, by schedules as `options` say. Must be called on a thread of `runs/supervised`. Returns
   {:summary map}, with :failure {:schedule :simulation :number} or :unequal, a schedule by which two
   runs differed."
   [{:keys [strategy seed] :as options} body]
@@ -149,7 +150,7 @@
           {:summary (summary state options number (and (not over) (#{:exhaustive :reduced} (:strategy options))))}
           (let [schedule (schedule options strategy number drew?)
                 sim (runs/play options schedule body)
-                unequal? (and (< number 2) (not (.verdict sim)) ; before this run is learnt, which changes the next
+                unequal? (and (< number 2) (not (.verdict sim)) ; before `learn`, after which the same schedule could run otherwise
                               (not= (.hash (.-trace sim)) (.hash (.-trace (runs/play options schedule body)))))
                 state (learn state strategy sim options)]
             (cond

@@ -44,7 +44,7 @@
 (def ^:private warn-of-lite-mode
   (delay (binding [*out* *err*]
            (println (str "skein.sim: this JVM lacks --add-opens java.base/java.lang=ALL-UNNAMED, so threads are not simulated, and"
-                         " blocks do not change places where they read or change an atom.")))))
+                         " no other block runs where a block reads or changes an atom.")))))
 
 (defn checked
   "Returns `options` with defaults for what is missing. `env` has the environment's variables. Throws :skein/bad-option."

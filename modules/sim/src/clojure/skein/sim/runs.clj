@@ -2,12 +2,12 @@
 (ns skein.sim.runs
   "One run of a body under a schedule, and a thread to run it on.
 
-  A schedule is {:strategy {:kind ...} :slow? boolean :seed long :fault-at long}, the seed being that
-  of random numbers, :fault-at the point at which `everywhere` injects its fault. A strategy is {:kind :listed :deviations [[choice value]]}, where any other choice is
-  the default, or of the kind :uniform :pct :pos :reversed with :seed, :d and :k, or :reduced with the
-  Reduction that is its :search.
+  A schedule is {:strategy {:kind ...} :slow? boolean :seed long :fault-at long}. :seed is the seed of
+  random numbers. :fault-at is the point at which `everywhere` injects its fault. The strategy
+  {:kind :listed :deviations [[choice value]]} takes the default in all other choices. The kinds :uniform,
+  :pct, :pos and :reversed have :seed, :d and :k. The kind :reduced has a Reduction under :search.
 
-  * `play` - a run, as a skein.sim.rt.Simulation; `schedule-of` what it chose
+  * `play` - runs a body, and returns the skein.sim.rt.Simulation; `schedule-of` returns what it chose
   * `supervised` - calls a function on a platform thread, and watches the runs there"
   {:no-doc true}
   (:require
@@ -23,7 +23,7 @@
 
 (set! *warn-on-reflection* true)
 
-;; Says nothing about the user's code in a stack trace.
+;; These frames are left out of stack traces.
 (run! (fn add [part] (Failures/addMachinery (str "skein." part)))
       ["sim.rt." "sim.wrap$" "sim.runs$" "sim.explore$" "sim.shrink$" "sim.report$" "sim.story$" "sim$" "test$"])
 
@@ -49,7 +49,7 @@
              (int (or fault-at 0)) describe wrap/preview))
 
 (defn- collect
-  "Takes what clojure.test reports in a run: the first failure decides."
+  "Receives what clojure.test reports in a run. The first failure ends the run."
   [{:keys [type] :as report}]
   (when-some [sim (Simulation/here)]
     (when (and (#{:fail :error} type) (not (.isEnding sim)))
@@ -64,8 +64,9 @@
   nil)
 
 (defn bound
-  "Returns a function that calls `body` with the bindings of now. What the body reports to
-  clojure.test goes to `report`, by default the result of the run; nil: where it went before."
+  "Returns a function that calls `body` with the current bindings. The function `report` gets what the
+  body reports to clojure.test; by default a failure fails the run. nil: the reports go where they
+  went before."
   ([options body] (bound options body collect))
   ([{:keys [faults fault]} body report]
    ;; The bindings are made once: to make them takes longer than a short run.
@@ -77,12 +78,12 @@
        (body)))))
 
 (def ^:private watched
-  "Thread of supervised -> [Simulation] that runs there."
+  "Thread of `supervised` -> the Simulation that runs on it."
   (java.util.concurrent.ConcurrentHashMap.))
 
 (defn play
-  "Runs `body` by `schedule` on this thread, and returns the finished Simulation. `describe` is
-  called with it when it has failed, before what is left is cancelled."
+  "Runs `body` by `schedule` on this thread, and returns the finished Simulation. If it fails, calls
+  `describe` with it before the remaining tasks are cancelled."
   (^Simulation [options schedule body] (play options schedule body false nil))
   (^Simulation [options schedule body events? describe]
    (let [sim (Simulation. (settings options schedule events? describe) (strategy (:strategy schedule)) body)]
@@ -96,12 +97,12 @@
   (into [] (keep (fn [i] (let [value (.value trace i)] (when (pos? value) [i value])))) (range (.choices trace))))
 
 (defn schedule-of
-  "Returns `schedule`, by which a run went, as a list of its choices."
+  "Returns `schedule` with the choices of its run `sim` as a list."
   [schedule ^Simulation sim]
   (assoc schedule :strategy {:kind :listed :deviations (deviations (.-trace sim))}))
 
 (defn signature
-  "Returns what makes the failure of a run the same as that of another, or nil if it has not failed."
+  "Returns a value that is equal for two runs that fail in the same way, or nil if the run has not failed."
   [^Simulation sim]
   (when-some [^Verdict verdict (.verdict sim)]
     (let [kind (.kind verdict), cause (.cause verdict)]
@@ -117,7 +118,7 @@
   (vec (.getStackTrace thread)))
 
 (defn- stuck!
-  "The carrier has been in one step for too long."
+  "Throws the error for a step that has taken too long on the thread `carrier`."
   [^Thread carrier ^Simulation sim watchdog-ms]
   (let [^Task task (.running sim)
         thread (.threadOf sim task)
@@ -128,7 +129,7 @@
                       (or (first frames) (first (stack thread)))
                       (if pinned?
                         ". It waits for a monitor, which pins a virtual thread before JDK 24; use a lock of java.util.concurrent."
-                        ". Code that computes for so long needs a larger :watchdog-ms; what waits for something outside of the simulation can't be simulated."))
+                        ". Code that computes for so long needs a larger :watchdog-ms; a wait for something outside of the simulation can't be simulated."))
                  {:task (str task) :stack (mapv str (stack thread))})))
 
 (defn- watch
@@ -147,7 +148,7 @@
 
 (defn supervised
   "Calls `f` on a platform thread, on which `play` can be called. Returns its value or throws what
-  it throws. Throws :skein/sim-stuck, and leaves the thread behind, when a step there takes too long."
+  it throws. If a step takes too long, throws :skein/sim-stuck, and the thread keeps running."
   [{:keys [watchdog-ms]} f]
   (when (Simulation/here)
     (error/fail! :skein/sim-nested "A simulation can't run in a simulation. Call skein.sim's check and run outside." {}))

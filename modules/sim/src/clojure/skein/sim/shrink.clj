@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.shrink
-  "Makes the schedule of a failing run as short as it gets.
+  "Makes the schedule of a failing run shorter.
 
   * `shrink` - a schedule with fewer deviations that fails in the same way
 
@@ -17,12 +17,12 @@
 (def ^:const ^:private max-ns 2000000000)
 
 (defn- without
-  "The deviations but for those from `i` to before `j`."
+  "Returns the deviations without those from `i` up to, but not including, `j`."
   [deviations i j]
   (into (subvec deviations 0 i) (subvec deviations j)))
 
 (defn- shortest-prefix
-  "Halves what is kept of the beginning for as long as it fails."
+  "Returns a short beginning of the deviations that still fails, found by halving."
   [fails deviations]
   (loop [kept deviations, n (quot (count deviations) 2)]
     (if-some [shorter (when (< n (count kept)) (fails (subvec kept 0 n)))]
@@ -31,7 +31,7 @@
         (if (< longer (count kept)) (recur kept longer) kept)))))
 
 (defn- drop-parts
-  "Leaves out parts, smaller and smaller ones."
+  "Returns the deviations without parts that the failure does not need. Tries large parts first, then smaller ones."
   [fails deviations]
   (loop [kept deviations, size (max 1 (quot (count deviations) 2)), from 0]
     (cond
@@ -41,7 +41,7 @@
               (recur kept size (+ from size))))))
 
 (defn- lower-values
-  "Makes each value 1 where that will do."
+  "Replaces each value by 1 if the run then still fails."
   [fails deviations]
   (reduce (fn [kept i]
             (or (when (and (< i (count kept)) (< 1 (long (second (nth kept i)))))

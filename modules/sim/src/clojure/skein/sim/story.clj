@@ -4,7 +4,7 @@
 
   * `names` of ports and tasks, `place` of an event
   * `story` - the lines of a run whose events were kept
-  * `waits` - what a run that has failed waits in, taken before it is unwound
+  * `waits` - what the tasks of a failed run wait in, read before they are cancelled
   * `told` - those waits as lines"
   {:no-doc true}
   (:require
@@ -26,7 +26,7 @@
 ;;;; Events
 
 (defn- inside?
-  "Returns whether Skein's own code reads or writes an atom there, which says nothing to the reader."
+  "Returns whether Skein's own code reads or writes the atom, which tells the user nothing."
   [^Trace$Event e]
   (and (#{"at" "read" "write"} (.what e))
        (some-> ^StackTraceElement (first (remove (fn [^StackTraceElement e]
@@ -135,7 +135,7 @@
       {:task (.task e) :actions [text] :place (place (.task e) (.site e))})))
 
 (defn- joined
-  "Adds `line` to `lines`, to the last of them if that is of the same task and place."
+  "Adds `line` to `lines`. If the last of them is of the same task and place, joins both."
   [lines {:keys [task actions] :as line}]
   (let [before (peek lines)]
     (cond
@@ -186,7 +186,7 @@
     (str (.count b) "/" (.capacity b))))
 
 (defn waits
-  "Returns what the tasks wait in that have not ended, as a vector of maps, the body first."
+  "Returns a map for each task that has not ended, with what it waits in; the body comes first."
   [^Simulation sim]
   (->> (.live sim)
        (remove (fn [^Task t] (.isReady t)))
@@ -201,7 +201,7 @@
                           :else nil)})))))
 
 (defn- users-of
-  "Port -> the tasks that have done one of `whats` there, from the events of a run."
+  "Returns {port tasks}: the tasks that have done one of the operations `whats` on the port in a run."
   [^Simulation sim whats]
   (reduce (fn [users ^Trace$Event e]
             (if (whats (.what e))
@@ -210,7 +210,7 @@
           {} (.events (.-trace sim))))
 
 (defn- waits-for
-  "The tasks of which one must act for the wait to end, as far as that is known from what they have done."
+  "Returns the tasks that could end the wait, judged by what they have done so far."
   [{:keys [takers putters results]} {:keys [op ports]}]
   (into #{} (mapcat (fn [port] (or (some-> (results port) hash-set)
                                    (if (= World/PUT op) (takers port) (putters port)))))
@@ -245,7 +245,7 @@
                           (if (= World/PUT op) "nobody else takes from it" "nobody has closed it"))
         (= World/PUT op) "nobody has taken from it"
         :else "nobody has put on it, and nobody has closed it")
-      ;; An alts! counts as what takes and as what puts. So a task may need itself and others, which have ended.
+      ;; An alts! counts as a take and as a put. So a task may seem to need itself and others that have ended.
       (when (and cyclic? (or (seq left) (empty? others))) "   <- cycle"))))
 
 (defn told

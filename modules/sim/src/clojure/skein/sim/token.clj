@@ -6,7 +6,7 @@
       k1.7f.s:1         the same with options: s steps take time, f… point of a fault, r… seed of random numbers
       k1.7f:@pct3.9x.20 a schedule drawn by a strategy, from its seed
 
-  * `write` and `parse` a schedule: {:strategy :flags :fingerprint}, see skein.sim.schedule
+  * `write` and `parse` a schedule: {:strategy :flags :fingerprint}, see skein.sim.runs
   * `fingerprint` of a run"
   {:no-doc true}
   (:require

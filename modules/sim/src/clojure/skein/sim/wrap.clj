@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.wrap
-  "Functions that a simulation must know of are wrapped while one is alive. For what is no member of
-  a simulation a wrapper costs a look at the thread and does nothing. Code that is compiled with
-  direct linking does not see wrappers.
+  "Wraps functions that a simulation must know of, as long as a simulation exists. In code that is not
+  simulated, a wrapper only checks the thread. Code that is compiled with direct linking bypasses the
+  wrappers.
 
   * `install!` `uninstall!`
   * `preview` of a value, for stories"
@@ -27,7 +27,7 @@
 ;;;; Channels: a point before each operation of a thread, or of a block in the middle of a step
 
 (defn- operation
-  "Returns `f`, an operation on a port, with a point before it. `op` is what it may block in."
+  "Returns `f`, an operation on a port, with a point before it. `op` says in which kind of operation it may block."
   [op what f]
   (let [op (int op)]
     (fn
@@ -48,13 +48,13 @@
          (apply f port x more))))))
 
 (def ^:private operations
-  "Var -> [what it may block in, its word in a story]."
+  "Var -> [the operation in which it may block, its word in a story]."
   {#'a/<!! [World/TAKE "take"], #'a/>!! [World/PUT "put"], #'a/alts!! [World/ALTS "alts"]
    #'a/<! [World/TAKE "take"], #'a/>! [World/PUT "put"], #'a/alts! [World/ALTS "alts"]
    #'a/take! [World/NONE "take"], #'a/put! [World/NONE "put"]
    #'a/poll! [World/NONE "take"], #'a/offer! [World/NONE "put"], #'a/close! [World/NONE "close"]})
 
-;;;; Atoms and the like: a point before each reading and writing
+;;;; Atoms and volatiles: a point before each read and write
 
 (defn- shared? [x]
   (or (instance? IAtom x) (instance? Volatile x)))
