@@ -242,10 +242,14 @@
 
   - x  the number of a block, its result port, any channel, or a Thread
 
-  :ends is :nobody if the inspector sees no block or thread that could end the last wait, :timer if a timer will end it, or outside
-  of a `shield` the deadline of a scope, :cycle if the chain returns to an earlier member, :several if several blocks could end the
-  wait, or children of a scope that the chain does not follow, :moves if such a block runs or is ready, or :collected if the block
-  that should end it was garbage."
+  :ends says how the chain ends:
+
+  - :nobody     the inspector sees no block or thread that could end the last wait
+  - :timer      a timer will end it, or, outside of a `shield`, the deadline of a scope
+  - :cycle      the chain returns to an earlier member
+  - :several    several blocks could end the last wait, or children of a scope that the chain does not follow
+  - :moves      the block that could end it runs or is ready
+  - :collected  the block that should end it was garbage"
   ([x] (why (snapshot) x))
   ([snapshot x] (why/why (check-snapshot snapshot) x)))
 

@@ -92,7 +92,7 @@
   `expression` is the result of `analyze` for its initial value, or nil."
   ^Compiler$LocalBinding [sym tag expression]
   ;; By reflection, since the type of `expression` is private to the compiler. The index -1 is that of a deftype's
-  ;; field. The compiler takes such a local neither for `this` nor clears it after its last use.
+  ;; field. The compiler does not take such a local for `this`, and does not clear it after its last use.
   (Reflector/invokeConstructor Compiler$LocalBinding (object-array [(int -1) sym tag expression false nil])))
 
 (defn local?

@@ -48,7 +48,7 @@
       (vec (take-last growth-looks (conj sites {:at-ms at-ms :blocks (mapv (comp site :site) blocks)}))))))
 
 (defn- taken
-  "Returns the state after a look that gave `snapshot`, began at `start` and took the target `taken-ns`."
+  "Returns the state after a look that returned `snapshot`. It began at `start`, and the target needed `taken-ns` for it."
   [{:keys [rev history sites]} snapshot start taken-ns]
   (let [rev (inc (long rev))
         sites (with-sites sites snapshot)

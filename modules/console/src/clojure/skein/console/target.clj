@@ -94,7 +94,7 @@
                      (when (and (not large?) (< (long large-heap) (long used)))
                        (error/fail! :skein/not-inspectable
                                     (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would be paused for a minute or more. "
-                                         "--large does it all the same.")
+                                         "With --large it writes its heap in spite of that.")
                                     {:pid pid}))
                      (told (str "Process " pid " is paused while it writes its heap, up to " (quot (long used) 1000000) " MB."))))]
     {:name (str "process " pid ", its heap")

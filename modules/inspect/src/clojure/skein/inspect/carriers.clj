@@ -43,7 +43,8 @@
       (finally (Files/deleteIfExists file) (Files/deleteIfExists folder)))))
 
 (defn starved
-  "Returns {:ms since when no virtual thread has got a carrier, :threads those that hold one}, or nil."
+  "Returns {:ms n :threads [thread]} if no virtual thread has got a carrier for n ms, otherwise nil. The threads are those that hold
+  a carrier."
   [^CarrierWatch carriers]
   (let [ms (.starvedMillis carriers)]
     (when (pos? ms) {:ms ms :threads (vec (holders (thread-dump)))})))

@@ -268,8 +268,8 @@
            (fail "it needs more memory than there is; give some by JAVA_OPTS=-Xmx4g.")))))
 
 (defn in-temporary-file
-  "Calls `write` with the path of a file, which it makes, in a folder that only this user may enter; then `read` with that path.
-  Returns what that returns. Nothing is left of the file, which holds all values of the program."
+  "Calls `write` with the path of a file that `write` must make, in a folder that only this user may enter. Then calls `read` with
+  that path, and returns its result. The file, which holds all values of the program, is always deleted."
   [write read]
   (let [^Path folder (try (Files/createTempDirectory "skein-heap" (make-array FileAttribute 0))
                        (catch IOException e

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.metrics
-  "A snapshot as metrics, in the text format of OpenMetrics 1.0. None has a label whose values grow with the program."
+  "A snapshot as metrics, in the text format of OpenMetrics 1.0. No label has more values in a larger program."
   {:no-doc true}
   (:require
    [clojure.string :as str]
@@ -10,7 +10,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- counted
-  "[[{label value} n]], with 0 for those of `all` that are not there."
+  "Returns [[{label value} n]] for the values `all`: how often each occurs in `xs`."
   [label all xs]
   (let [n (frequencies xs)] (for [x all] [{label (name x)} (n x 0)])))
 
@@ -21,7 +21,7 @@
     (counted :state [:new :ready :running :parked] (map :state blocks))]
    ["skein_waiting" "gauge" "Waits of blocks and threads in channels; an alts has several."
     (counted :op [:take :put] (keep :op (mapcat :waits (concat blocks threads))))]
-   ["skein_waiting_threads" "gauge" "Threads that wait in a channel." [[nil (count threads)]]]
+   ["skein_waiting_threads" "gauge" "Threads that wait in a channel or for a lock." [[nil (count threads)]]]
    ["skein_waited_channels" "gauge" "Channels in which something waits, or that have a label." [[nil (count channels)]]]
    ["skein_scopes" "gauge" "Open scopes in which something waits or a block is." [[nil (count scopes)]]]
    ["skein_folds" "gauge" "Folds under way that have taken more than a millisecond." [[nil (count folds)]]]

@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.remote
-  "The inspector of another process of the same user, by the JVM's attach mechanism: the process need not have been
-  prepared, if it has this module on its class path.
+  "The inspector of another process of the same user, by the JVM's attach mechanism. The process needs this module on its class
+  path, and no other preparation.
 
   * `processes` lists the JVMs, `has-skein?` says which have Skein
   * `snapshot-of` one of them
   * `timeline-of` one of them, after `record!`
   * `connect` to one, for several looks
-  * `heap-of` one of them: that of a heap file, which it writes and which is deleted. It need not have this module."
+  * `heap-of` makes one of them write a heap file, reads it and deletes it. The process need not have this module."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
@@ -57,11 +57,12 @@
     (str (.getSimpleName (class root)) (when (ex-message root) (str ": " (detail root))))))
 
 (defn- ends-when-attached?
-  "Returns whether the process does not catch the signal (3, QUIT) by which a JVM is asked to let somebody attach, and so would end by it. A
-  JDK before 24 sends it to any process. Where the system does not tell, false."
+  "Returns whether an attempt to attach would end the process. A JDK before 24 sends the signal QUIT (3) to any process. A process
+  that is no JVM may not catch it, and then ends. Returns false if the system does not say which signals the process catches."
   [pid]
   (let [status (io/file "/proc" pid "status")
-        lines (when (.canRead status) (Files/readAllLines (.toPath status) StandardCharsets/ISO_8859_1)) ; slurp asks how much there is, which fails in /proc
+        ;; Not by slurp, which asks for the file's size; that fails in /proc.
+        lines (when (.canRead status) (Files/readAllLines (.toPath status) StandardCharsets/ISO_8859_1))
         caught (some (fn caught [line] (second (re-matches #"SigCgt:\s*([0-9a-f]+)" line))) lines)]
     (and (some? caught) (not (bit-test (Long/parseUnsignedLong caught 16) 2)))))
 
@@ -154,7 +155,7 @@
   (with-server pid (fn look [server] (f (caller pid server)))))
 
 (defn- look [prove call]
-  (let [was-off (.booleanValue ^Boolean (call "start"))] ; a copy of true is not true
+  (let [was-off (.booleanValue ^Boolean (call "start"))] ; unboxed, since `if` takes a false that was sent for true
     (assoc (Packing/unpack (call "snapshot" ["boolean" (boolean prove)])) :was-off? was-off)))
 
 (defn- record [on? call]

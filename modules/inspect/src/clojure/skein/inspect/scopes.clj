@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.scopes
   "The scopes that are open, as a tree. They are found from the blocks and waiting threads inside them: each knows its regions,
-  and a region its scope. So an open scope costs nothing, and one is not seen whose body runs on a thread that does not wait in
-  a channel, as long as it has no block either.
+  and a region its scope. So an open scope costs nothing. But a scope is not seen if it has no blocks and none of its
+  threads waits in a channel.
 
   * `scopes`: all of them
   * `innermost` of a block or thread"

@@ -33,8 +33,8 @@
                         {} blocks)}))
 
 (defn indexed
-  "Returns `snapshot` with its index, for callers that need it several times. A snapshot that is made of it, with other blocks or
-  channels, has none."
+  "Returns `snapshot` with its index, for callers that need it several times. A snapshot made from it with other blocks
+  or channels has no index."
   [{:keys [blocks channels] :as snapshot}]
   (vary-meta snapshot assoc ::index (index snapshot), ::of [blocks channels]))
 
@@ -56,8 +56,9 @@
   (boolean (and (= :take op) (:collected? (channels channel)))))
 
 (defn helpers
-  "Returns the ids of the blocks of which one could end the wait of `block`, as far as the index `ix` knows: who
-  makes the result that it waits for; else those that hold its channel and don't wait there for the same."
+  "Returns the ids of the blocks that could end the wait of `block`, as far as the index `ix` knows. If it waits for
+  the result of a block, that block could. Otherwise it is each block that holds the channel in a local and does not
+  wait there on the same side."
   [ix block]
   (into #{} (mapcat (partial wait-helpers ix)) (:waits block)))
 
@@ -88,8 +89,8 @@
     (into #{} (mapcat helpers-of) waits)))
 
 (defn closed-set
-  "Returns {id #{id}}: the blocks that have waited for `since-ms` or more, and whose helpers are all among them;
-  and their helpers. Not empty, it holds a cycle."
+  "Returns {id #{helper-id}} for the blocks that have waited for `since-ms` or more, and whose helpers are all in the map too.
+  Unless the map is empty, it contains a cycle."
   [ix since-ms]
   (let [of-held (memoize (fn of-held [op channel] (wait-helpers ix {:op op :channel channel}))) ; many may wait there
         helpers-of (fn helpers-of [{:keys [op channel] :as wait}]

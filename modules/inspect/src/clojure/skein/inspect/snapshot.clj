@@ -290,15 +290,16 @@
 ;;;; Snapshots
 
 (defn- asked
-  "A live entry with its frame and what it asks for, as [entry frame port arms]; nil when it is gone."
+  "Returns a live entry with its frame and the operations that it waits in, as [entry frame port arms]; nil if it is garbage."
   [^Entry e]
   (when-some [^Frame frame (.get e)]
     (let [port (Registry/port frame)]
       [e frame port (when port (try (arms (.op e) port) (catch RuntimeException _ nil)))])))
 
 (defn- views-of
-  "A map from channel to View of all that blocks and threads ask for, and that have labels; and the views in the order of the
-  channels' numbers. These are first given in the order of looking, so there is little to sort."
+  "Returns [views ordered]. `views` is a map from channel to View, for the channels in which blocks and threads wait, and those with a
+  label. `ordered` has the views in the order of the channels' numbers. A channel gets its number when it is first looked at, so
+  there is little to sort."
   [asked threads]
   (let [views (IdentityHashMap. (+ 32 (count asked))), ordered (ArrayList. (count asked))
         look (fn look [c]
@@ -316,7 +317,7 @@
   (let [registry (Registry/get)
         now (.tick registry)
         seen (HashMap.)
-        collected (.collected registry) ; first, so that what is collected meanwhile is in neither, rather than both
+        collected (.collected registry) ; read first: a block that is collected meanwhile is then in neither list, rather than in both
         asked (into [] (keep asked) (.live registry))
         threads (.waiting registry)
         [views ordered] (views-of asked threads)

@@ -25,8 +25,8 @@
   (merge {:kind kind :block (.id block) :site site :from from :to to} more))
 
 (defn- step
-  "One more event of a block. `state` is {:slices :run :waits}: `run` is the event that began the step that goes on, and `waits`
-  when the last one ended."
+  "Returns `state` after one more event of a block. In {:slices :run :waits}, :run is the event that began the current step, and
+  :waits is when the last step ended."
   [place {:keys [slices ^Recorder$Event run waits] :as state} ^Recorder$Event e]
   (let [block (.block e), now (.nanos e)
         site (fn site [^Recorder$Event r] (place (.site block (.state r))))

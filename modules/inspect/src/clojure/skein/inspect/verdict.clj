@@ -179,7 +179,7 @@
   (reset! groups []))
 
 (defn with-groups
-  "Returns `snapshot` with the groups of blocks that waited for one another and that `collect!` has proven, the last of them, as
+  "Returns `snapshot` with the last groups of blocks that, as `collect!` has proven, waited for one another. They are
   [{:blocks [id] :says text}] under :groups in :collected."
   [snapshot]
   (assoc-in snapshot [:collected :groups] @groups))
