@@ -33,7 +33,7 @@
         (aset order j i)))
     order))
 
-;; What is no channel of ours may be a [port value]. The first test is much the cheaper one.
+;; Only an `op` that is not a channel of Skein can be a [port value]. That is tested first, since it is much cheaper.
 (defn- put? [op] (and (some? op) (nil? (.-takeNow op)) (vector? op)))
 
 (defn- port-of [op] (if (put? op) (-nth op 0) op))

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.buffers
-  "The buffers of channels, and what else may be one. What a channel asks of a buffer is in
-  `skein.rt.channel`."
+  "The buffers of channels, and buffers of other libraries. `skein.rt.channel` says which methods
+  a buffer must have."
   {:no-doc true}
   (:require
    [skein.rt.ring :as ring]))

@@ -2,7 +2,7 @@
 (ns skein.rt.channel
   "Channels.
 
-  A *waiter* is who takes or puts: a frame, a callback, an arm of alts, a handler of a user. It has
+  A *waiter* takes or puts. It is a frame, a callback, an arm of alts, or a handler of a user. It has
 
       v            the result of an operation that was done at once
       x            the value that it waits to put
@@ -21,10 +21,10 @@
       (add x)      returns whether values that follow are unwanted, as a transducer may say
       (end)        called when the last value has come, perhaps again; returns whether it added values
 
-  An *origin* is what fills a channel that no block fills: it is told
+  An *origin* fills a channel that no block fills. The channel calls
 
-      (ask)        that a take found nothing
-      (stop)       that the channel has been closed
+      (ask)        when a take has found nothing
+      (stop)       when the channel has been closed
 
   C1. Takers wait only while nothing can be taken, putters only while nothing can be put.
   C2. An operation that is withdrawn stays in the queue as a dead waiter. A queue that has grown
@@ -165,7 +165,7 @@
       (set! putter w)
       (set! putters (wait-behind putter putters w)))
     (set! (.-x w) x))
-  ;; Adds to the buffer. If it wants no more, those who wait to put go on.
+  ;; Adds to the buffer. If it wants no more values, the waiting puts are completed.
   (insert [this x]
     (when ^boolean (.add buffer x)
       (loop []

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.failures
-  "Exceptions that are kept for who asks with `<?`. One that nobody has asked for is reported when
-  the port that keeps it is garbage."
+  "Exceptions that ports keep for `<?`. If no `<?` has taken an exception, it is reported when the port
+  that keeps it is garbage."
   {:no-doc true}
   (:require
    [skein.rt.scheduler :as scheduler]))
@@ -27,6 +27,6 @@
     thrown))
 
 (defn observed
-  "Notes that somebody has asked why `port` ended."
+  "Notes that code has asked why `port` ended."
   [port]
   (when (some? unobserved) (.unregister unobserved port)))

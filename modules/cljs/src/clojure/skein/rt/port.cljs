@@ -18,8 +18,8 @@
    [skein.rt.failures :as failures]))
 
 (def ^:private sources
-  "From promises, signals and iterables to what stands for them. One is asked once, however
-  often it is taken from, so that operations that lost leave nothing behind in it."
+  "Maps promises, signals and iterables to the objects that stand for them. So each is asked only once,
+  however many takes there are, and an alts that chose another port leaves nothing behind in it."
   (js/WeakMap.))
 
 ;;;; Promises and signals

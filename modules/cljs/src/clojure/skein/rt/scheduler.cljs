@@ -3,8 +3,8 @@
   "The run queue: tasks are objects with a method `run`, which must not throw.
 
   Tasks run in microtasks, so that a hop costs some 100 ns, until they have used 3 ms since the
-  page or the process last had its turn. Then a macro-task goes on with them: timers, input and
-  painting come first. The clock is read once in up to 16 tasks, and after each if they take long."
+  page or the process last had its turn. Then a macro-task continues with them, so that timers, input and
+  painting come first. The clock is read after up to 16 tasks, or after each task if they take long."
   {:no-doc true}
   (:require
    [skein.rt.ring :as ring]))

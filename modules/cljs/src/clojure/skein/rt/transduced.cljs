@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.transduced
-  "A buffer that values reach through a transducer. What a channel asks of a buffer is in
-  `skein.rt.channel`."
+  "A buffer that values reach through a transducer. `skein.rt.channel` says which methods a buffer
+  must have."
   {:no-doc true}
   (:require
    [skein.rt.channel :as channel]
    [skein.rt.scheduler :as scheduler]))
 
-;; `step`: function of buffer and value, and of buffer at the end; nil when that has been.
+;; `step`: function of buffer and value, and at the end of the buffer alone; nil after the end.
 (deftype Transduced [buffer ^:mutable step]
   Object
   (size [_] (.size buffer))
@@ -24,8 +24,8 @@
         true))))
 
 (defn- step-of
-  "Returns the function of buffer and value that `xform` makes of adding to a buffer. What it
-  throws goes to `ex-handler`, whose result is added unless it is nil."
+  "Returns the reducing function that `xform` makes of adding to a buffer. `ex-handler` gets its
+  exceptions; the handler's result is added unless it is nil."
   [xform ex-handler]
   (let [add (fn ([b] b) ([b v] (when (nil? v) (channel/nil-put!)) (.add b v) b))
         step (if xform (xform add) add)
@@ -38,7 +38,7 @@
       ([b v] (try (step b v) (catch :default e (failed b e)))))))
 
 (defn transduced
-  "Returns a buffer that puts values into `buffer` through the transducer `xform`, or nil. What it throws
-  goes to `ex-handler`, or nil: see skein.async/chan."
+  "Returns a buffer that puts values into `buffer` through the transducer `xform`, which may be nil.
+  `ex-handler` gets the transducer's exceptions, and may be nil: see skein.async/chan."
   [buffer xform ex-handler]
   (Transduced. buffer (step-of xform ex-handler)))

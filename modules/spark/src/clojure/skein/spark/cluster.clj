@@ -128,6 +128,6 @@
             jars (if (and (= :auto wanted) (in-process? master)) [] (jars/wanted wanted))]
         (check-master master)
         (let [context (start (conf master opts jars) master)]
-          ;; What accepts connections but never answers, Spark gives up by stopping.
+          ;; If a master accepts connections but never answers, Spark gives up, and stops the context.
           (when (.isStopped context) (no-master! master))
           (Cluster. context true jars))))))

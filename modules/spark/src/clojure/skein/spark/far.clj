@@ -16,8 +16,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- watching
-  "Returns a transducer that passes everything on. It counts the elements in the first cell of `units`, and sets `stopped` when what
-  follows has had enough."
+  "Returns a transducer that passes everything on. It counts the elements in the first cell of `units`, and sets `stopped` when
+  the step returns a reduced value."
   [^longs units stopped]
   (fn watch [rf]
     (fn
@@ -30,8 +30,8 @@
          acc)))))
 
 (defn- strand
-  "Folds `source` by one thread. Returns [:value v n], or [:stopped v n] if a step had enough: v is not post-processed, n is how many
-  elements there were."
+  "Folds `source` on one thread. Returns [:value v n], or [:stopped v n] if a step has returned a reduced value. v is the value
+  before :complete, n is the number of elements."
   [f source]
   (let [units (long-array 1)
         stopped (volatile! false)
@@ -51,8 +51,8 @@
                    {:namespace n, :jars (names/shipped)}))))
 
 (defn- open
-  "Returns the source that a partition is: the value of a call [symbol & arguments], encoded; or the source itself, or what the call
-  `reader` makes of it."
+  "Returns the source for a partition. `source` is an encoded call [symbol & arguments] that returns it, or is the source itself. If
+  there is a call `reader`, it makes the source from `source`."
   [source reader]
   (let [[sym & args] (if (bytes? source) (Decoder/decode source) reader)]
     (cond

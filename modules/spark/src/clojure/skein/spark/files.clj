@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.files
-  "Files in parts: as lines, or many lines at a time, as skein.fold.lines gives them. A part has the lines that begin in a range of
-  a file's bytes. A compressed file is one part. Files are wherever Hadoop's file systems find them."
+  "Files in parts, as lines or slices like those of skein.fold.lines. A part has the lines that begin in a range of a file's bytes. A
+  compressed file is one part. Hadoop's file systems open the files."
   {:no-doc true}
   (:require
    [skein.fold.input :as input]
@@ -92,7 +92,7 @@
   (error/fail! error message {:path (str path)}))
 
 (defn- failing
-  "Calls `f`, and throws what an IOException of it stands for; `doing` says what it does."
+  "Calls `f`. If it throws, throws an error that names the file instead. `doing` says what `f` does."
   [path doing f]
   (try
     (f)
@@ -107,7 +107,7 @@
       (failed! :skein/file-unreadable path (str "Can't " doing " " path ": " (ex-message e) ". The library of its file system may be missing on the class path.")))))
 
 (defn- statuses
-  "Returns the FileStatus of each file that `path` means, by name. What names no file may be a pattern such as logs/*.gz."
+  "Returns the FileStatus of each file that `path` means, by name. If no file is called `path`, it may be a pattern such as logs/*.gz."
   [^Configuration conf path]
   (let [found (failing path "look for"
                        #(let [path (Path. (str path))
@@ -157,7 +157,7 @@
     (max 1 (quotient-up total (* cores rounds)))))
 
 (defn- source-of
-  "Returns the source whose parts are what (call part file) returns, file being the file's number."
+  "Returns the source whose parts are the results of (call part file), where file is the file's number."
   [split-bytes cluster paths call]
   (let [files (into [] (mapcat #(found cluster %)) (if (or (string? paths) (not (coll? paths))) [paths] paths))
         total (transduce (map :size) + files)

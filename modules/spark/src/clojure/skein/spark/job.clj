@@ -24,7 +24,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private ^:const look-ms "How often a job that is waited for is looked at." 250)
+(def ^:private ^:const look-ms "How often a waiting caller checks its job." 250)
 (def ^:const default-lost-after-ms "How long a job waits for executors when it has none." 60000)
 
 ;;;; What Spark reports
@@ -61,7 +61,7 @@
       (failure :skein/far-namespace-missing (str "The executors have no Skein or no Clojure on their class path. Ship their jars, by :jars of "
                                               "connect; shipped were " (cluster/jars-of cluster) ".") {:jars (cluster/jars-of cluster)})
 
-      (failure :skein/cluster-lost (str "Spark gave the fold up: " (ex-message t)) {}))))
+      (failure :skein/cluster-lost (str "Spark gave up the fold: " (ex-message t)) {}))))
 
 (defn- lost! [cluster ms]
   (error/fail! :skein/cluster-lost
@@ -130,13 +130,13 @@
          a reduced value cancels the rest
   opts   :timeout-ms and :deadline, in ms of this process's clock; :lost-after-ms
 
-  Waits on this thread. Whatever ends it, the tasks that are left are cancelled."
+  Waits on this thread. The remaining tasks are cancelled, however it ends."
   [cluster rdd part indices rf init opts]
   (let [results (LinkedBlockingQueue.)
         indices (vec indices)
         job (submit (cluster/context cluster) rdd part indices results)]
     (try
-      ;; Spark tells which of the tasks asked for has ended, by its place among them.
+      ;; A result comes with the position of its task in `indices`.
       (loop [acc init, place 0, early {}]
         (if (= place (count indices))
           acc

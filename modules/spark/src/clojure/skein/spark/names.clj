@@ -7,9 +7,9 @@
   * `resolve-name` finds the var, at the other side
   * `remember` gives a name to a function that has none
 
-  A function has a name if it is the value of a var, or if calling the var that made it, with what it closes over, makes the
-  same again. So (map inc) is [clojure.core/map clojure.core/inc], and the function that (less-than 3) returns is
-  [my.app/less-than 3]. The maker is called once more to be sure, here as well as there."
+  A function has a name if it is the value of a var. It also has one if the function in a var made it, and makes the same function
+  again from the values that it closes over. So (map inc) is [clojure.core/map clojure.core/inc], and the function that
+  (less-than 3) returns is [my.app/less-than 3]. To be sure, this process calls the maker again, as the other process will."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
@@ -217,7 +217,7 @@
     (some (fn [[k x]] (when (and (instance? Fn x) (same? f x)) k)) made)))
 
 (defn- made-name
-  "Returns the name of `f` as what a var makes, or as a part of the fold that it makes; or nil."
+  "Returns the name of `f` if the function in a var made it, or made a fold of which it is a part; otherwise nil."
   [f path]
   (let [call (fn [[v & args]] (into [(symbol-of v path)] args))]
     (if-let [found (maker-call f)]
@@ -232,7 +232,7 @@
     (when (= fold f) call)))
 
 (defn- refed-name
-  "Returns the name of the fold `f` if it is one that a call made, but for its xform: what stands in front of a source goes there."
+  "Returns the name of the fold `f` if a call made it and only its xform was changed since, as for a source with transducers."
   [f]
   (let [{:keys [call fold]} (:skein.fold/made (meta f))]
     (when (and call (= (dissoc fold :xform) (dissoc f :xform)))
@@ -250,14 +250,14 @@
                (vars)))))
 
 (defn- where
-  "Returns the class of a function as people know it, and the file and line of its code, if they can be found."
+  "Returns the Clojure name of a function's class."
   [f]
   (str (Compiler/demunge (.getName (class f)))))
 
 (defn- nameless! [f path]
   (cannot-travel! (str "The function " (where f)) path
-                  (str "it has no name. Give it one by (defn ...) in a file; or let a function in a file return it, whose parameters are "
-                       "all that it closes over; or wrap the form in skein.spark/here.")
+                  (str "it has no name. Give it one by (defn ...) in a file; or return it from a function in a file that takes as arguments "
+                       "all values that it closes over; or wrap the form in skein.spark/here.")
                   {:function (where f)}))
 
 (defonce ^:private ^Map constructors (ConcurrentHashMap.))

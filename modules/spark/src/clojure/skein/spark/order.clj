@@ -2,8 +2,8 @@
 (ns skein.spark.order
   "Folds that need their elements in order, such as those with `take` or `distinct`.
 
-  What stands before the first stage that keeps state runs on the executors, which return vectors; the rest runs here, on
-  their elements, one after the other."
+  The stages before the first one that keeps state run on the executors, which return vectors. The other stages run here, on
+  the elements of these vectors, one after the other."
   {:no-doc true}
   (:require
    [skein.fold :as fold]
@@ -21,7 +21,7 @@
       :else [xform])))
 
 (defn- refused
-  "Returns which stage keeps the fold `f` from being combined in any order, as {:stage name, :index i}, or nil."
+  "Returns the stage because of which the fold `f` can't be combined in any order, as {:stage name, :index i}, or nil."
   [f]
   (try
     (fold/fold {:unordered true} (dissoc f :complete) [])

@@ -36,12 +36,12 @@
     (if (map? f) f {:combine f, :step f})))
 
 (defn check
-  "Throws what skein.fold says of a fold that is none."
+  "Throws skein.fold's error if `f` is not a fold."
   [f]
   (fold/fold (dissoc f :complete) []))
 
 (defn far-fold
-  "Returns the fold `f` as executors need it: without what completes its values, which happens here."
+  "Returns the fold `f` for the executors. It lacks the functions that complete its values, which run in this process."
   [f]
   (let [[sym a b] (names/making-call f)]
     (case sym

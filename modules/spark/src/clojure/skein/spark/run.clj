@@ -29,7 +29,7 @@
 ;;;; Results
 
 (defn- throw-far
-  "Throws what a step threw there, with the stack of that place and then the stack of this one."
+  "Throws the exception of a step on an executor. Its stack trace has the executor's frames, and then those of this thread."
   [^Throwable t]
   (let [here (.getStackTrace (Throwable.))]
     (.setStackTrace t (into-array StackTraceElement (concat (.getStackTrace t) here)))
@@ -58,8 +58,8 @@
 ;;;; Folds that need order
 
 (defn- in-order
-  "Returns a source of the elements that the executors let through, in order. A few partitions are asked for at a time, so that
-  no more than theirs wait here."
+  "Returns a source of the elements that the executors let through, in order. It asks for a few partitions
+  at a time, so only their elements wait here."
   [{:keys [cluster rdd n opts trace] :as job} request]
   (let [part (part job request)
         wave (* 4 (cluster/cores cluster))]
@@ -77,8 +77,8 @@
 
 (defn- refuse! [{:keys [stage]}]
   (error/fail! :skein/far-needs-order
-               (str stage " needs its elements in order, which executors do not see. Leave :order :refuse out to run it here on what they "
-                    "let through, or do without.")
+               (str stage " needs its elements in order, and no executor has them all. Leave out :order :refuse, and this process "
+                    "runs the stage. Or leave out the stage.")
                {:stage stage}))
 
 ;;;; Running
@@ -91,8 +91,8 @@
   "Returns [value stage]: the value of the fold `f`, not yet post-processed, and the stage that needed order, or nil.
 
   opts   see skein.spark/fold
-  parts  {:cluster, :rdd, :n how many partitions it has, :pieces? whether a partition's element says what to fold, :reader what
-          makes a source of a partition there, or nil}
+  parts  {:cluster, :rdd, :n how many partitions it has, :pieces? whether a partition's element says what to fold, :reader a call that
+          makes a source from a partition on the executor, or nil}
   trace  atom of a vector, to which is added what each partition did; or nil"
   [opts f {:keys [n reader] :as parts} trace]
   (request/check f)

@@ -20,7 +20,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private ^:const max-piece-bytes "How large a piece of a local collection is on its way, at most, if it can be cut." 1048576)
+(def ^:private ^:const max-piece-bytes "The most bytes of an encoded piece of a local collection, if it can be cut." 1048576)
 
 (defn- spread
   "Returns an RDD of one partition for each of `pieces`."
@@ -29,7 +29,7 @@
     (.parallelize context (.toSeq (CollectionConverters/asScala pieces)) (count pieces) (ClassTag/apply Object))))
 
 (defn- parts
-  "Returns what skein.spark.run/run needs of a source of `pieces`, or of what `reader` makes of the rows of `rdd`."
+  "Returns the `parts` for skein.spark.run/run: those of a source of `pieces`, or of the rows of `rdd`, from which `reader` makes a source."
   [cluster pieces ^RDD rdd reader]
   {:cluster cluster
    :reader reader
@@ -53,7 +53,7 @@
   (when-not (instance? Far far)
     (error/fail! :skein/not-far
                  (str "A source on a cluster is made by skein.spark/lines, slices, range*, parallel, of-each, rows or skein.spark.parquet; this is " (error/preview far)
-                      ". What lies here, skein.fold/fold folds.")
+                      ". To fold a local collection, use skein.fold/fold.")
                  {:value (error/preview far)}))
   (let [f (request/->fold f)
         [value stage] (run/run opts f (parts (.cluster far) (.pieces far) (.rdd far) (.reader far)) trace)]
@@ -81,7 +81,7 @@
          reader)))
 
 (defn default-partitions
-  "Returns how many partitions a source has if nobody says: four a core, so that a slow one holds up little."
+  "Returns how many partitions a source has by default: four for each core, so that a slow one delays little."
   ^long [cluster]
   (* 4 (cluster/cores cluster)))
 

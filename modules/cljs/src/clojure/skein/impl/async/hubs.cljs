@@ -21,7 +21,7 @@
     (doseq [ch chs]
       (try
         (put! ch v (fn arrived [open?] (when-not open? (closed ch)) (arrive)) true)
-        ;; The tap's own trouble, such as too many puts: the other taps must not pay for it.
+        ;; An error of one tap, such as too many pending puts, must not affect the others.
         (catch :default e
           (arrive)
           (scheduler/report e))))

@@ -3,7 +3,7 @@
   "Blocks that move values from channel to channel, or between a channel and a collection.
   Each is documented where it is public, in skein.async.
 
-  A block that ends, whatever the reason, closes what it was to close: hence the `finally`s."
+  A block closes its output in a `finally`, so that the output closes however the block ends."
   {:no-doc true}
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require-macros

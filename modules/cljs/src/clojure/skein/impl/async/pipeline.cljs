@@ -1,11 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.pipeline
-  "Works on several values at once and hands the results on in order.
+  "Works on several values at once, and passes the results on in order.
 
       from -> feed -> items, in order -> drain -> to
 
-  An item is the channel of one value's results. It stands in `items` while work on it goes on,
-  and that channel's size bounds how many there are at a time."
+  An item is the channel of one value's results. It is in the channel `items` while its results
+  are computed, so the size of `items` limits how many values are under way."
   {:no-doc true}
   (:require-macros
    [skein.async :refer [go]])
@@ -35,13 +35,13 @@
         (finally (close! items)))))
 
 (defn- discard
-  "Lets everybody go on who waits to put on `ch`, now or later."
+  "Closes `ch` and drops its values, so that no put on it waits any more."
   [ch]
   (close! ch)
   (while (some? (poll! ch))))
 
 (defn- abandon
-  "Nobody wants the items any more."
+  "Closes `items`, and discards the items that are still there."
   [items]
   (close! items)
   (loop []
@@ -76,7 +76,7 @@
     (drain items to close?)))
 
 (defn pipeline
-  "See skein.async/pipeline. There is one thread, so that work is done when a value is taken."
+  "See skein.async/pipeline. There is only one thread, so a value is worked on when it is taken."
   [n to xf from close? ex-handler]
   (pipeline-async n to
                   (fn work [v item]

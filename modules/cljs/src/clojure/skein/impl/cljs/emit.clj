@@ -19,8 +19,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- elements
-  "Returns the forms in `form`, or nil. A block inside, which is compiled already, has its site and its names: who
-  walked through its code would take quadratic time for blocks in blocks."
+  "Returns the forms in `form`, or nil. A block inside is compiled already. For it, returns only its site and its names: with
+  a walk through its code, nested blocks would take quadratic time."
   [form]
   (cond
     (::expand/block (meta form)) (::expand/block (meta form))
@@ -51,7 +51,7 @@
         (str sym)))))
 
 (defn- identity-of
-  "Returns what stands for `form` in the hash that names a site: nested vectors of strings."
+  "Returns `form` as nested vectors of strings, for the hash that names a site."
   [form rename]
   (cond
     (symbol? form) (rename form)
@@ -59,7 +59,7 @@
     :else (pr-str form)))
 
 (defn- facts
-  "Returns what the analyzer knows of `sym`, a local or a global, and puts into the code that uses it."
+  "Returns what the analyzer knows of `sym`, a local or a global, and uses in the code that it emits."
   [env sym]
   (let [info (or (get-in env [:locals sym])
                  (binding [ana/*cljs-warnings* (zipmap (keys ana/*cljs-warnings*) (repeat false))]
@@ -69,9 +69,8 @@
                :constant (:val (:const-expr info))))))
 
 (defn- site-name
-  "Returns the property that keeps the function of a site. It depends on all that the function depends on: the form,
-  its place, and what the analyzer knows of the names in it. So a definition that is loaded anew never leaves old code
-  behind in a block."
+  "Returns the name of the property that keeps the function of a site. The name depends on the form, its place, and what the
+  analyzer knows of the names in it, as the function does. So after a definition is loaded again, no block runs old code."
   [env form names]
   (let [facts (mapv (fn [sym] [sym (facts env sym)]) names)]
     (str "skein$" (Integer/toString (bit-and 0x7fffffff (hash (identity-of [form (:line env) (:column env) facts] (numbered))))

@@ -197,7 +197,7 @@
     (give nil destination)))
 
 (defn- bind
-  "Returns the statement that binds as `op` does and goes on with the statement `form`."
+  "Returns the statement that binds as `op` does and then runs the statement `form`."
   [op bindings form]
   (cond
     (every? inline? (take-nth 2 (rest bindings)))

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.cljs.ops
-  "What parks in a block. Names in ClojureScript have no metadata that a
-  macro could always see, so that there is a table."
+  "The operations that park in a block. They are in a table, since in ClojureScript
+  a macro can't always see the metadata of a name."
   {:no-doc true})
 
 (set! *warn-on-reflection* true)

@@ -6,7 +6,7 @@
   * `state-machine`  a machine for clojure.core.async.impl.ioc-macros, with custom operations
 
   Such a machine runs its body on a virtual thread, which waits when the machine waits. The
-  thread is not garbage before it ends. A library that is written for Skein needs no such
+  thread can't be collected before it ends. A library that is written for Skein needs no such
   machine: its operations can be functions that block or call `<!`."
   (:require
    [clojure.core.async.impl.ioc-macros :as ioc]
