@@ -68,7 +68,7 @@
 (defn run
   "Serves the report on the logs at `paths` until the process is interrupted, or this thread. Returns the exit code.
 
-  count-once  a function of the options that counts them, and gives the result to their :show"
+  count-once  a function of the options that counts the logs, and calls the function :show of the options with the result"
   [paths {:keys [follow? port] :as options} {:keys [out ^PrintStream notes] :as streams} count-once]
   (let [state (atom {:rev 0, :at (System/currentTimeMillis), :state (if follow? "waiting" "counting")})
         {:keys [url stop!]} (page/serve! {:port (or port 0), :files (files), :routes (routes state)})

@@ -146,7 +146,7 @@ output:
   --anonymize          counts clients by network: 192.0.2.0 for 192.0.2.66
   --approx             limits memory for any number of keys, and prints the largest possible error
   --workers N          threads, default one per core
-  --spark MASTER       counts on a Spark cluster, such as spark://host:7077, files that it can read
+  --spark MASTER       counts on a Spark cluster, such as spark://host:7077, which reads the files
   --keep-going         reports the other files if one can't be read (the exit code is still 2)
   --config FILE        reads options from a file, one on a line; the command line replaces them
   --quiet              prints only errors on standard error

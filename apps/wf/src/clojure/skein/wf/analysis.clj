@@ -24,9 +24,9 @@
 ;;;; Formats
 
 (defn with-formats
-  "Returns `[inputs formats]`: prepared inputs, each with the number of its :format and with :fit, {:lines n, :matches n}
-  of its first lines, and the formats, first those that were `saved`. `log-format` is text as for `skein.wf.format/parse`, or nil to find out; `format-of` is the
-  name of the server whose logs they are, or nil."
+  "Returns `[inputs formats]`. Each of the prepared inputs has the number of its format under :format, and {:lines n, :matches n}
+  for its first lines under :fit. The formats begin with those that were `saved`. `log-format` is text as for
+  `skein.wf.format/parse`, or nil to detect the format. `format-of` is the name of the server whose logs they are, or nil."
   [prepared {:keys [log-format format-of saved]}]
   (let [given (some-> log-format format/parse)
         rows (when format-of (detection/rows-of format-of))
@@ -46,7 +46,7 @@
             prepared)))
 
 (defn- missing!
-  "Throws :skein/no-such-field for the field `missing`, which none of the log's fields `have` is."
+  "Throws :skein/no-such-field for the field `missing`, which is not among the log's fields `have`."
   [missing tested have]
   (error/fail! :skein/no-such-field
                (if (and (tested missing) (groups/group? missing))
@@ -59,7 +59,7 @@
 
 (defn check-fields!
   "Throws :skein/no-such-field if a query uses a field that none of `formats` has, and :skein/bad-filter if a condition tests a name
-  that stands both for a field of the log and for what is made from another one."
+  that is both a field of the log and a key made from another field."
   [query formats]
   (let [have (into #{} (mapcat format/fields) formats)
         tested (query/tested query)]
@@ -120,11 +120,11 @@
       :else rows)))
 
 (def ^:private distinct-error
-  "The standard error of distinct counts with :approx, as a part of them: 1.04 / sqrt(2^12)."
+  "The relative standard error of distinct counts with :approx: 1.04 / sqrt(2^12)."
   0.01625)
 
 (defn- group-key
-  "Returns a key as a grouped tally has it, or nil; `functions` are those of its parts."
+  "Returns the key of a grouped tally for the key that was counted, or nil. `functions` has a function for each part of the key."
   [functions key]
   (reduce (fn part [found [f text]]
             (if-let [grouped (f text)]
@@ -318,8 +318,8 @@
 
   options  :log-format  as `skein.wf.format/parse` takes it; otherwise each input's is found out
            :format-of   the name of a server or a format in `skein.wf.format.catalogue`: each input's is found out among those
-           :approx      keep so many keys for each tally; then a tally has :error, the most that is missing anywhere, and a row
-                        :error, the most that its ranked number (hits, if that is no sum) may be too small by, and :distinct is an
+           :approx      how many keys to keep for each tally; then a tally has :error, the most that any key may lack, and a row
+                        :error, by how much its ranked number (hits, if that is no sum) may be too small, and :distinct is an
                         estimate; distinct values of rows are estimates with the standard error :distinct-error, a part of 1
            :malformed, :sinks, :extra, :anonymize?, :databases as `skein.wf.query/plan` takes them
            :on-formats  called with what :formats will be before reading begins

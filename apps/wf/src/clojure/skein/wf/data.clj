@@ -5,7 +5,7 @@
   - `json`, `edn`, `csv`     result -> string
   - `json-text`, `edn-text`  any data -> string
 
-  JSON and EDN are ASCII. A key's bytes are the characters U+0000 to U+00FF, escaped where need be; CSV has them as they are, so
+  JSON and EDN are ASCII. A key's bytes are the characters U+0000 to U+00FF, escaped where needed; CSV has them as they are, so
   it must be written in ISO-8859-1."
   (:require
    [clojure.string :as str]

@@ -5,10 +5,10 @@
   - `prepare`       path -> its first bytes, unpacked, and how to read it
   - `prepare-all`   paths -> prepared inputs and failures
   - `run`           prepared inputs -> one accumulator
-  - `explained`     calls a function, whose trouble with memory it explains
+  - `explained`     calls a function, and explains its errors of memory
 
-  This is the one place where threads come in: a fold over slices, whose step counts the lines of one, and whose combine
-  merges what two workers have counted."
+  Threads are used only here, by a fold over slices. Its step counts the lines of a slice, and its combine merges what two
+  workers have counted."
   (:require
    [skein.fold :as fold]
    [skein.fold.input :as input]
@@ -111,7 +111,7 @@
     :skein/no-unpacker :skein/archive})
 
 (defn- failure
-  "Returns the failure of an input that an exception of `skein.fold.lines` stands for; throws any other."
+  "Returns the failure of an input for an exception of `skein.fold.lines`. Throws any other exception."
   [^ExceptionInfo e]
   (let [{:keys [path] :skein/keys [error]} (ex-data e)]
     (if (file-errors error)
@@ -151,7 +151,7 @@
                (if bytes {:limit-bytes bytes} {})))
 
 (defn explained
-  "Calls f, and returns its value. What is too much for tables, memory, stack or a number becomes an error that says what to do:
+  "Calls f, and returns its value. If the tables, the memory, the stack or a number overflow, throws an error that says what to do:
   :skein/too-many-keys, :skein/bad-filter or :skein/count-overflow."
   [f]
   (try
@@ -171,7 +171,7 @@
   acc)
 
 (defn merge-all
-  "Adds what `other` has counted to `acc`, several tallies at a time: at the end, the threads have nothing else to do."
+  "Adds what `other` has counted to `acc`, several tallies in parallel, since at the end the threads have nothing else to do."
   [^Accumulator acc ^Accumulator other]
   (fold/fold {:grain 1, :unordered true}
              {:identity (constantly nil), :step (fn step [_ part] (.merge acc other (int part))), :combine (constantly nil)}
@@ -210,7 +210,7 @@
     (catch ExceptionInfo e (failure e))))
 
 (defn- rests
-  "Returns a failure for each input of which something was left out, because it is not compressed as the rest is."
+  "Returns a failure for each gzip input that has other bytes at its end, which were left out."
   [prepared]
   (for [{:keys [name file]} prepared
         :when (pos? (input/left-out file))]
@@ -221,8 +221,8 @@
 
 (defn run
   "Returns `{:result accumulator, :bytes-read n, :failures []}`: all prepared inputs, counted by accumulators, which are then
-  merged. `new-accumulator` is a function of the inputs that makes one; it is called for each worker. An input with something else
-  behind its gzip members is counted, and a failure too.
+  merged. `new-accumulator` is a function of the inputs that makes one; it is called for each worker. An input with other bytes
+  after its gzip members is counted, and also listed in :failures.
 
   With :keep-going?, an input that fails half-way has been counted in part, so the others are counted anew. That is
   impossible if one of them is a stream; then the failure is thrown after all.

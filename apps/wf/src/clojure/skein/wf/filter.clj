@@ -5,7 +5,7 @@
       [:status \"4xx,500-503\"]        [:method \"GET,HEAD\"]          [:client \"10.0.0.0/8,2001:db8::/32,10.9.8.7\"]
       [:from \"2025-03-01\"]           [:to \"2025-03-07 12:00\"]      [:slower \"500ms\"]      [:larger \"1.5M\"]
       [:match \"agent\" \"[Bb]ot\"]      [:no-match \"url\" \"^/static\"]   [:not-client \"10.9.8.7\"]       [:no-bots]
-      [:given \"referrer\"]            has a text that is not empty and no minus sign
+      [:given \"referrer\"]            has a text other than the empty one and a minus sign
 
   - `compiled`   a condition -> the engine's filter
   - `check-period!`   whether a period ends after it begins
@@ -137,7 +137,7 @@
   "Returns a condition with a fixed time: a time such as 7d, which is relative to now, becomes absolute."
   [[kind text :as condition]]
   (if-let [second (when (#{:from :to} kind) (ago text))]
-    ;; A time that is named to the second goes on for that second.
+    ;; A time that names a second includes all of that second.
     [kind (str (Instant/ofEpochSecond (cond-> (long second) (= :to kind) dec)))]
     condition))
 

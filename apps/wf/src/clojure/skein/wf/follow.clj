@@ -2,9 +2,9 @@
 (ns skein.wf.follow
   "Keeps the answer to a query up to date while logs grow.
 
-  - `follow`   reads what is there, then what comes, until told to stop
+  - `follow`   reads the lines that are there, then new lines, until told to stop
 
-  What is there is read on all cores; what comes, by the calling thread, which sleeps in between."
+  The lines that are there are read on all cores. New lines are read by the calling thread, which sleeps in between."
   (:require
    [skein.fold.input :as input]
    [skein.impl.error :as error]
@@ -30,7 +30,7 @@
   30000)
 
 (def ^:private show-cost-factor
-  "Making results takes at most one part in so many of the time. So a result that takes long is made seldom."
+  "Making results takes at most this fraction of the time, one part in so many. So results that take long are rarer."
   100)
 
 ;;;; Starting
@@ -46,7 +46,8 @@
   (error/fail! :skein/file-unreadable (str "Can't read " path ": " (ex-message e) ".") {:path path}))
 
 (defn- wait-for-lines
-  "Returns [inputs failures], prepared, once each has a first line, by which its format is known; nil when told to stop before."
+  "Waits until each log has a first line, from which its format is detected. Returns [inputs failures], prepared, or nil if told
+  to stop before."
   [paths options stopped?]
   (loop []
     (run! check-followable! paths)
@@ -96,7 +97,7 @@
          (catch IOException e (unreadable! path e)))))
 
 (defn- run-loop
-  "Reads and shows until told to stop. A result is due when more was read or it is to be shaped in another way."
+  "Reads and shows until told to stop. A new result is due when more was read, or when its shape must change."
   [tails ^Analysis analysis planned start {:keys [stopped? on-result on-event shape] :or {shape (constantly identity)}}]
   (loop [shown nil, next-show 0]
     (let [stop? (stopped?)
@@ -126,8 +127,8 @@
                        end counts as it stands, and a last result is given
            :on-result  gets each result, as `skein.wf.analysis/analyse` returns it
            :on-last    gets the last one, also when a log can be read no more
-           :shape      a function without arguments that returns how the tallies of a query are to be changed for the next result: a
-                       function, a new one only for another change
+           :shape      a function without arguments that returns a function of a query's tallies, which changes them for the next
+              result. It returns the same function as long as the change is the same
            :linger-ms  how long a rotated file is still read, `default-linger-ms` by default
            :on-event   gets a path and the engine's event when a log is rotated or truncated
            and those of `analyse`

@@ -87,7 +87,7 @@
   (mapv #(into {} %) (.-counts sink)))
 
 (defn add-counted!
-  "Adds what `counted` returned of another sink of the same tallies."
+  "Adds what `counted` returned for another sink of the same tallies."
   [^Counts sink counted]
   (dorun (map merge-counts! (.-counts sink) counted)))
 

@@ -120,8 +120,8 @@
                  (str "p" percent "-" of)))))
 
 (defn rank-value
-  "Returns the number under which the engine has the value that a tally is ranked by, or :mean or a percentile, see
-  `percentile-of`, that must be computed first. Throws :skein/bad-option."
+  "Returns what a tally is ranked by: the engine's number for a value, or :mean or a percentile, see `percentile-of`, which must
+  be computed first. Throws :skein/bad-option."
   [{:keys [rank distinct] :as tally}]
   (let [rank (or rank "hits")]
     (cond
@@ -160,7 +160,8 @@
   (vec (sort (remove #(or (nat-int? (format/column % [])) (format/not-texts %)) (into (fields query) more)))))
 
 (defn- limited-rank
-  "Returns the number of the value by which keys are dropped when only some are kept: hits, where the rank is no sum."
+  "Returns the engine's number for the value by which keys are dropped if only some are kept: that of the rank, or hits if the
+  rank is no sum."
   [{:keys [rank]}]
   (get (dissoc value-of "distinct") rank Tally/HITS))
 
@@ -194,15 +195,16 @@
    :rank (if approx (limited-rank tally) Tally/HITS)})
 
 (defn- whole
-  "Returns the tally by all of a URL or a referrer from whose rows those of `tally` can be made, or nil. Its numbers must be sums, and
-  the conditions that are left out of it test that field alone."
+  "Returns the tally by whole URLs or referrers from whose rows those of `tally` can be made, or nil if there is none. The numbers of
+  `tally` must be sums. The whole tally lacks the conditions of `tally` that test only that field."
   [{:keys [by where distinct] :as tally} approx]
   (let [source (when (= 1 (count by)) (field-of (first by)))]
     (when (and (#{"url" "referrer"} source) (not approx) (not distinct) (empty? (percentiles-of tally)))
       (assoc tally :by [source] :where (remove #(= [source] (filter/fields %)) where)))))
 
 (defn counted
-  "Returns [counted index]: the tallies that the engine counts for a query, each once, and the place there of each of the query's.
+  "Returns [counted index]. `counted` has each tally once that the engine counts for a query. `index` has the position in it for each
+  tally of the query.
   `approx` is as for `plan`. If several tallies are made from one field, they share a tally by that field, as
   URLs, paths and static files of the general report do; see `remaking`."
   [{:keys [tallies]} approx]
@@ -239,7 +241,7 @@
            :anonymize?  whether clients are counted by their networks: 10.1.2.0, 2001:db8:1::
            :databases   what is known of addresses, as `skein.wf.geo/open` returns it
            :memory-bytes  what all tables may take together, by default most of the heap
-           :own-process?  whether the heap is there for this alone, so that what tables drop may be collected at once
+           :own-process?  whether the process does nothing else, so that what tables drop may be collected at once
 
   Throws :skein/bad-filter and :skein/bad-option."
   ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra anonymize? databases memory-bytes own-process?]}]

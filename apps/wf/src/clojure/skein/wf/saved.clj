@@ -1,15 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.saved
-  "What was counted, in a file, so that another run goes on from there.
+  "What was counted, in a file, so that another run continues from there.
 
-  - `opened`      path -> what a file says of itself
+  - `opened`      path -> the header of a file
   - `unread`      inputs -> those of which something was not counted yet
   - `check!`      whether it answers the question that is asked
   - `add-to`      -> a function that adds what was counted to a new analysis
   - `write!`      writes such a file
 
-  A file is gzip: the length of a header, the header as EDN, and the tables. A log is known again by its first bytes, unpacked, whatever its
-  name is by then; so one that grows, or is rotated and compressed, is counted from where the last run has stopped."
+  A file is gzip: the length of a header, the header as EDN, and the tables. A log is recognised by its first bytes, unpacked,
+  even if its name has changed. So if it grows, or is rotated and compressed, counting continues where the last run has stopped."
   (:require
    [clojure.edn :as edn]
    [clojure.string :as str]
@@ -32,7 +32,7 @@
 (def ^:private version 3)
 
 (def ^:private most-logs
-  "How many logs are remembered, those that were read last. Older ones would mostly be deleted."
+  "How many logs are remembered: those that were read last. Most older ones have been deleted by then."
   1000)
 
 (defn- unusable! [path reason]
@@ -58,7 +58,7 @@
     (catch RuntimeException e (if (ex-data e) (throw e) (unusable! path "it is damaged, or something else has written it")))))
 
 (defn opened
-  "Returns what the file at `path` says of itself: {:path, :question, :formats, :logs}. Throws :skein/bad-saved-counts."
+  "Returns the header of the file at `path`: {:path, :question, :formats, :logs}. Throws :skein/bad-saved-counts."
   [path]
   (assoc (with-file path (fn header [_ header] header)) :path path))
 
@@ -68,7 +68,7 @@
   (fn add [^Analysis analysis]
     (with-file path (fn tables [^DataInputStream in _]
                       (.readFrom analysis in)
-                      (when-not (neg? (.read in)) (unusable! path "it goes on behind its end"))))))
+                      (when-not (neg? (.read in)) (unusable! path "other bytes follow its end"))))))
 
 ;;;; The question
 

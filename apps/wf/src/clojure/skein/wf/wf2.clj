@@ -78,7 +78,7 @@
            :keep-going?  leave out inputs that fail, and list them in :failures, instead of throwing
            :workers      threads, default one per core
            :slice-bytes  bytes read at a time, default 256 KiB
-           :own-process? whether the heap is there for this alone, so that what tables drop may be collected at once
+           :own-process? whether the process does nothing else, so that what tables drop may be collected at once
            :on-start     called once or more with {:total-bytes n-or-nil, :bytes-read (fn [] n)} as reading begins
 
   A key's bytes are the characters U+0000 to U+00FF, so nothing is lost. Entries are in order of value, descending,

@@ -15,7 +15,7 @@
   :absolute?  whether requests have absolute URLs, which say the host
   :sparse?    whether fields without quotes may be empty
   :bare?      whether some lines have minus signs without quotes instead of the quoted fields
-  :weight     how much a line that fits counts, by default 1: less if lines of other formats fit too when they have a fault
+  :weight     how much a line that fits counts, by default 1; less if faulty lines of other formats fit too
 
   If two rows fit equally many lines, the first one is taken. So longer formats come first: a shorter one may fit their lines too, with
   odd users and agents. Sources: the documentation of each server."

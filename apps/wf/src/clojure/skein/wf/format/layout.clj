@@ -209,7 +209,8 @@
           (remove #{""} tokens)))
 
 (defn- padded
-  "Marks padded fields, and a field after one that is padded behind it: those spaces are read as spaces before the next field."
+  "Marks padded fields. If a field has its padding behind it, marks the field after it too: the spaces are read as padding before
+  that field."
   [fields]
   (mapv (fn pad [{before :pad} {:keys [pad] :as field}]
           (cond-> (dissoc field :pad) (or pad (= before :behind)) (assoc :padded? true)))
