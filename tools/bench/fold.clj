@@ -427,7 +427,7 @@
 (def ^:private ^:const tick-ms 5)
 
 (defn- longest-tick
-  "Returns how long in ns a virtual thread sleeps at most that means to sleep for `tick-ms`, while `n` others call `f`."
+  "Returns the longest sleep in ns of a virtual thread that should sleep for `tick-ms` each time, while `n` others call `f`."
   ^double [^long n f]
   (let [left (CountDownLatch. n)
         longest (promise)

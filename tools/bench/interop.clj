@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench interop
 (ns bench.interop
-  "What is beyond core.async beside the plainest way to do the same, in one JVM: the median of
+  "Compares the parts that core.async lacks with the plainest code for the same, in one JVM: the median of
   seven rounds after three to warm up, and the ratio. Then real rates of rate limiters."
   (:require
    [skein.async :as a :refer [<! <!! >! alts! go go-loop]]

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench virtual
 (ns bench.virtual
-  "Virtual threads, windows and scopes beside the plainest way to do the same, in one JVM: the
+  "Compares virtual threads, windows and scopes with the plainest code for the same, in one JVM: the
   median of seven rounds after three to warm up, and the ratio."
   (:require
    [skein.async :as a]

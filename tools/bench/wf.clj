@@ -2,8 +2,8 @@
 ;; ./skein bench wf [--size SIZE] [--rounds N]
 (ns bench.wf
   "Runs `skein wf` and the other tools on this machine over one generated log, in turns, and prints a table and whether the goals
-  hold. Each round runs every contestant once, after the log was read into the page cache; a figure is the median. Who takes long
-  has one round, and perhaps only the first quarter of the log, whose figures are then multiplied by four; the table says so."
+  hold. Each round runs every contestant once, after the log was read into the page cache; a figure is the median. A slow contestant
+  has one round, and perhaps only the first quarter of the log. Its figures are then multiplied by four; the table says so."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -39,7 +39,7 @@
 (def ^:private quarter-log (io/file "target" "bench" "wf-quarter.log"))
 
 (defn- make-quarter!
-  "Writes the first quarter of the log, to the end of a line or not, for who takes long."
+  "Writes the first quarter of the log, for slow contestants. Its last line may be cut off."
   []
   (with-open [in (FileInputStream. ^File log), out (io/output-stream quarter-log)]
     (io/copy (.readNBytes in (int (quot (.length ^File log) 4))) out)))
@@ -114,7 +114,7 @@
        (catch Exception e (println (ex-message e)))))
 
 (defn- contestants
-  "Returns who takes part: {:title, :run function -> figures}, with :rounds for at most so many, :quarter? for a quarter of the log."
+  "Returns the contestants: {:title, :run function -> figures}, with :rounds for at most so many, :quarter? for a quarter of the log."
   []
   (let [path (str log)
         process (fn process [title command] {:title title, :run #(run-process log command {})})
@@ -139,7 +139,7 @@
 ;;;; Table and goals
 
 (defn- figures
-  "Returns what a contestant's runs come to for the whole log, or nil when all have failed."
+  "Returns a contestant's figures for the whole log, or nil if all of its runs have failed."
   [{:keys [quarter?]} runs]
   (let [runs (remove nil? runs)
         whole (fn whole [ms] (if quarter? (* 4.0 (double ms)) ms))]

@@ -29,7 +29,7 @@
       (finally (.delete file)))))
 
 (defn- print-threads
-  "Prints the workers, and the threads that wait at one place together, fewest first."
+  "Prints the workers and the threads. Threads that wait at one place are printed together, the smallest groups first."
   []
   (println (skein.rt.schedule.Scheduler/describe))
   (let [stack #(str/replace % #"#\d+ \"|[0-9a-f]{8,}|\d{4}-\d\d-\d\dT\S+" "")]

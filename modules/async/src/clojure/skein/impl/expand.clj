@@ -11,12 +11,12 @@
                                       or a map for a mutable field of a deftype
       :known  volatile {symbol LocalBinding}, all new names, for inference
       :line   {:line l :column c}     of the nearest form that tells it
-      :written  the macro call by which the forms at hand have come about, or nil: as the user wrote them
+      :written  the macro call in the user's file that produced the current forms, or nil if the user wrote them
       :leave  function, see `expand`
 
-  The metadata of an expanded form says where it comes from: ::source is the form
-  before, ::macros the macro calls that expanded to it, the outermost last, and ::written the
-  form in the user's file in its place, if a macro has put it there."
+  The metadata of an expanded form says where it comes from: ::source is the form before
+  expansion, ::macros the macro calls that expanded to it, the outermost last. If a macro has
+  written the form, ::written is that macro's call in the user's file."
   {:no-doc true}
   (:require
    [skein.impl.error :as error]

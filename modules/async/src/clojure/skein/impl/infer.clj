@@ -27,8 +27,8 @@
   (internals/local sym nil (internals/primitive-expression c)))
 
 (defn renamed
-  "Returns a copy of `lb` under the name `sym`. The compiler can look it up
-  without noticing: that does not close the function being compiled over it."
+  "Returns a copy of `lb` under the name `sym`. If the compiler looks it
+  up, the function that is being compiled does not close over it."
   [lb sym]
   (internals/local sym (internals/tag-of lb) (internals/expression-of lb)))
 

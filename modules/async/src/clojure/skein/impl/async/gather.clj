@@ -41,7 +41,7 @@
   (.incrementAndGet ^AtomicInteger (.-shares g)))
 
 (defn arrive
-  "An operation is done."
+  "Notes that an operation is done."
   [^Gather g]
   (when (zero? (.decrementAndGet ^AtomicInteger (.-shares g)))
     (port/put! (.-signal g) true)))

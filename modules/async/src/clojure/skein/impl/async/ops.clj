@@ -3,7 +3,7 @@
   "Blocks that move values from channel to channel, or between a channel and a collection.
   Each is documented in skein.async.
 
-  A block closes its output in a `finally`, so that it does so for whatever reason it ends. Its
+  A block closes its output in a `finally`, so that the output closes however the block ends. Its
   exceptions go to the uncaught-exception handler, as those of any go block."
   {:no-doc true}
   (:refer-clojure :exclude [into map merge reduce take transduce])

@@ -97,8 +97,8 @@
 ;;;; Operands
 
 (defn- operands
-  "[b forms'] for forms to be evaluated from left to right: those before the
-  last that parks are held in locals, the others are left to their user."
+  "[b forms'] for forms to be evaluated from left to right. Those before the last
+  one that parks are held in locals; the caller evaluates the others."
   [b forms]
   (let [forms (vec forms)
         n-held (loop [i (dec (count forms))] (if (or (neg? i) (mark/transformed? (nth forms i))) i (recur (dec i))))]
@@ -169,7 +169,7 @@
        (some? (internals/class-named target))))
 
 (defn- rebuild-parts
-  "`new`, `throw`, `def` and dot forms."
+  "Rebuilds `new`, `throw`, `def` and dot forms."
   [b form]
   (let [[[role x] :as parts] (forms/parts form)
         n-names (if (or (= :var role) (and (= :target role) (static? b x))) 1 0) ; no expressions
@@ -216,7 +216,7 @@
   [b form]
   (if (constant? b form)
     b
-    ;; As a statement, Clojure makes a bad class of a try without code in a loop. So that is the value of a local.
+    ;; If an empty try in a loop is a statement, Clojure compiles it to a bad class. So it becomes the value of a local.
     (emit b [(when (loop-with-try? form) (gensym "unused__")) form])))
 
 (defn- send-to

@@ -151,7 +151,7 @@
           (mapcat (fn move [[param arg]]
                     (let [sym (bare param)]
                       (cond
-                        ;; Not a statement: there Clojure makes a bad class of a try without code in a loop.
+                        ;; If an empty try in a loop is a statement, Clojure compiles it to a bad class. So it becomes the value of a local.
                         (not (contains? ((:live ctx) to) sym)) (when (seq? arg) [[(gensym "unused__") arg]])
                         (and (= sym arg) (contains? held sym)) nil
                         :else [(store ctx sym arg)]))))
@@ -246,7 +246,7 @@
 ;;;; Methods
 
 (defn- by-range
-  "A form that finds the value for `n` in `table`, a sorted seq of [from value], by halving."
+  "A form that finds the value for `n` in `table`, a sorted seq of [from value], by binary search."
   [n table]
   (if (next table)
     (let [[low high] (split-at (quot (count table) 2) table)]

@@ -88,7 +88,7 @@
 (defn- walk-opaque [form _] form)
 
 (def ^:private special-walks
-  "Of forms that are more than their parts."
+  "Maps a special form to its function, if walking its parts is not enough."
   {'recur walk-recur, 'loop* walk-loop, 'try walk-try
    'fn* walk-opaque, 'reify* walk-opaque, 'deftype* walk-opaque, 'monitor-enter walk-opaque, 'monitor-exit walk-opaque})
 

@@ -9,15 +9,15 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:const max-arm "What is more is cut at the next branch." 2400)
+(def ^:const max-arm "The size of an arm above which it is cut at the next branch." 2400)
 
 (def ^:const max-method "The JIT never compiles a method of more than 8000 bytes." 7000)
 
 (def ^:const max-code "The JVM takes 65535 bytes of a method at most." 60000)
 
-(def ^:const slot "To load a local from its slot, or to store it there." 27)
+(def ^:const slot "The size of the code that loads a local from its slot, or stores it there." 27)
 
-(def ^:const clearing "To empty a run of slots." 14)
+(def ^:const clearing "The size of the code that empties a run of slots." 14)
 
 (defn of
   "Returns the size of `form` in the method where it stands."

@@ -66,7 +66,7 @@
   (infer/local sym form (into {} (map (fn known [s] [s (type-of env s)])) (locals-in #{} form (:defs env)))))
 
 (defn- widened
-  "Loops count in long and double."
+  "Returns the type of a loop's local: an int becomes a long, and a float a double."
   [sym lb]
   (condp = (infer/primitive-class lb)
     Integer/TYPE (infer/primitive sym Long/TYPE)
