@@ -41,10 +41,10 @@
   (with-open [socket socket]
     (if (.tryAcquire places)
       (try (send-slowly socket bytes-per-s) (finally (.release places)))
-      (.setSoLinger socket true 0)))) ; to close is then to reset
+      (.setSoLinger socket true 0)))) ; closing now resets the connection
 
 (defn start-server
-  "Returns a ServerSocket; to close it ends the server."
+  "Returns a ServerSocket; closing it ends the server."
   ^ServerSocket [{:keys [max-connections bytes-per-s]}]
   (let [server (ServerSocket. 0 4096 (InetAddress/getLoopbackAddress))
         places (Semaphore. max-connections)]

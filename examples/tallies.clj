@@ -2,8 +2,6 @@
 ;; Tallies for ./skein wf --tallies examples/tallies.clj LOG: the last value of the file is what counts.
 (set! *warn-on-reflection* true)
 
-(set! *warn-on-reflection* true)
-
 (defn section
   "Returns the first part of a URL's path: /products for /products/lamp?size=2."
   [{:keys [url]}]

@@ -57,7 +57,7 @@ public final class Gzip extends GZIPInputStream {
         for (int i = from; i < len; i++) zeros &= buf[i] == 0;
         for (int b; (b = packed.read()) >= 0; rest++) zeros &= b == 0;
         if (zeros) return;
-        if (leftOut == null) throw new ZipException("what follows its last whole member is none");
+        if (leftOut == null) throw new ZipException("other bytes follow its last complete member");
         leftOut.set(rest);
     }
 

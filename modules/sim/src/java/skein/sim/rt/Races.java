@@ -32,14 +32,14 @@ public final class Races extends Strategy.Listed {
     private static final Object EVERYTHING = new Object();
 
     private final List<Step> steps = new ArrayList<>();
-    private final List<Task[]> candidates = new ArrayList<>(); // of each choice; null where it was not of a task
+    private final List<Task[]> candidates = new ArrayList<>(); // at each choice; null if its candidates were not tasks
     private final List<BitSet> asleep = new ArrayList<>(); // at each choice: the candidates that slept
-    private final BitSet plain = new BitSet(); // the choices whose step touched no more than was to be seen before
+    private final BitSet plain = new BitSet(); // the choices whose step touched only what was known before it ran
     private final List<BitSet> sleepers; // at each listed choice: the candidates to put to sleep
     private final Map<Task, Set<Object>> sleeping = new IdentityHashMap<>(); // with what their next step touches
     private int choice = -1; // at which the next step was chosen; -1: there was none
     private int barrier;
-    private Set<Object> expected; // what the current step touches, as far as that was to be seen before
+    private Set<Object> expected; // what the current step touches, as far as that was known before it ran
     private int blindFrom = Integer.MAX_VALUE; // the choice from which on no two steps can be exchanged
 
     Races(int[] numbers, int[] values, List<BitSet> sleepers) {

@@ -18,7 +18,7 @@ import clojure.lang.IFn;
  * @param keepsEvents whether the trace has events
  * @param seed of the random numbers
  * @param faultAt the point after the naming of a target at which a fault is injected; 0: none
- * @param describe called with the simulation when a run has failed, before it is unwound; or null
+ * @param describe called with the simulation when a run has failed, before its tasks are cancelled; or null
  * @param printer makes a short text of a value
  */
 public record Settings(

@@ -48,7 +48,7 @@ import java.util.Set;
 /**
  * Turns a value into bytes that another process can read with {@link Decoder}.
  *
- * <p>Java's serialization alone does not do. It keeps the hashes of the process that a map comes from, and so loses keys that
+ * <p>Java's serialization alone is not enough. It keeps the hashes of the process that a map comes from, and so loses keys that
  * are hashed by identity, such as enums. It makes a second {@code false}, which Clojure takes for true. It can't read a record
  * back, because Clojure defines its class in a loader of its own. Here maps and sets are built anew from their elements,
  * and a record by its constructor. A function is sent as the name of a var, or as a call of the var that makes it:

@@ -68,7 +68,7 @@ final class JavaBytes {
             }
         }
 
-        /** Clojure knows one false only. */
+        /** To Clojure only one Boolean object is false. */
         @Override
         protected Object resolveObject(Object value) {
             return value instanceof Boolean flag ? (Object) Boolean.valueOf(flag) : value;

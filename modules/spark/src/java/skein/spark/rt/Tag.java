@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.spark.rt;
 
-/** The first byte of an encoded value: what follows. A format between processes of one program, not one to keep. */
+/** The first byte of an encoded value: what follows. The format is for processes of one program, and not for storage. */
 final class Tag {
     static final int NIL = 0;
     static final int TRUE = 1;
