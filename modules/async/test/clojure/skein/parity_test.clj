@@ -53,7 +53,7 @@
 
 (defn- without-echoes
   "core.async calls back as well when an alts meets itself, as in (alts! [c [c 1]]),
-  after it has returned a result: the one thing of it that is not for imitation."
+  after it has returned a result. Skein does not do this."
   [events]
   (let [at-once (set (for [[i result] events :when (and (vector? result) (= 2 (count result)))] i))]
     (filterv (fn [[i later? :as event]] (not (and (= later? :later) (= 3 (count event)) (at-once i)))) events)))

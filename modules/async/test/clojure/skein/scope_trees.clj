@@ -38,7 +38,7 @@
    :deadline-ms (when (chance random deadlines) (.nextInt random 20))})
 
 (defn- attach
-  "Nodes as one tree: `parents` holds the index of each one's parent."
+  "Returns the nodes as one tree. `parents` has the index of each node's parent."
   [nodes parents]
   (let [children (group-by #(nth parents %) (range 1 (count nodes)))
         ;; A parent's index is smaller than its child's, so the last nodes are built first.
@@ -48,7 +48,7 @@
     (built 0)))
 
 (defn tree
-  "Returns a tree of `n` nodes from `seed`: every fourth seed's has nothing that goes wrong."
+  "Returns a tree of `n` nodes from `seed`. With every fourth seed, nothing goes wrong in the tree."
   [seed n]
   (let [random (Random. seed)
         calm? (zero? (mod (long seed) 4))
@@ -93,7 +93,7 @@
   (when (seq (child-faults node)) (fault! faults node "returned though a child had failed")))
 
 (defn- right-error?
-  "Returns whether `thrown` is what the scope of `node` may throw, and holds what else went wrong in it."
+  "Returns whether the scope of `node` may throw `thrown`, and the other failures in it are suppressed exceptions of `thrown`."
   [{:keys [own deadline-ms] :as node} ^Throwable thrown]
   (let [below (child-faults node)
         held (into #{thrown} (.getSuppressed thrown))]
@@ -113,7 +113,7 @@
   (throw (reset! own (ex-info "meant" {}))))
 
 (defmacro ^:private shielded
-  "Waits by `<!` behind a shield, in a scope there; a fault if that does not come to its end."
+  "Waits by `<!` in a scope behind a shield. Adds a fault if the wait does not end normally."
   [faults node <!]
   `(s/shield
      (try

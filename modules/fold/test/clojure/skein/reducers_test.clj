@@ -85,13 +85,13 @@
    "a cat" (theirs/cat [1 2] [3]), "what only reduces itself" (theirs/map inc [1 2 3]), "a number" 7})
 
 (defn- pairs
-  "A reducing function that tells one argument from two, of which `limit` may come."
+  "A reducing function that distinguishes an element from a key with its value."
   ([] [])
   ([left right] (conj left right))
   ([acc k v] (conj acc [:kv k v])))
 
 (def ^:private uses
-  "From what is done to a function of (r name), which gives the public function of that name, and of a collection."
+  "Maps the description of a use to a function of `r`, where (r name) is the public function of that name, and of a collection."
   (let [joined (fn joined ([] []) ([left right] (into left right)))
         args (fn args [& xs] (vec xs))
         small? (fn small? [& xs] (not= 2 (last xs)))

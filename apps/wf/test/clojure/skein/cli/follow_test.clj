@@ -45,13 +45,13 @@
 (defn- screen [] (tmux "capture-pane" "-p" "-t" "live"))
 
 (defn- await-screen
-  "Waits until what is on the screen is as `good?` wants it, and returns it."
+  "Waits until the text on the screen satisfies `good?`, and returns it."
   [good?]
   (within-deadline
     (loop [shown (screen)]
       (if (good? shown)
         shown
-        ;; Another process paints it, and tells nobody.
+        ;; Another process paints it, and does not say when it has finished.
         (do (Thread/sleep 50)
             (recur (screen)))))))
 
@@ -133,7 +133,7 @@
   (let [log (doto (temp-log) (append! [(line 1)]))
         reports (LinkedBlockingQueue.)
         places (Semaphore. 2)
-        ;; The third report finds that nobody reads any more, which ends what goes on until it is interrupted.
+        ;; Writing the third report fails, since the reader has gone. That ends the command, which has no other end but an interrupt.
         out (proxy [OutputStream] []
               (write [^bytes bytes]
                 (when-not (.tryAcquire places) (throw (IOException. "Broken pipe")))

@@ -268,7 +268,7 @@
       (is (<= error 60)))))
 
 (defn- skewed-lines
-  "Lines with many rare URLs and some frequent ones, of which each has its own durations and clients."
+  "Returns lines with many rare URLs and some frequent ones. Each URL has its own durations and clients."
   [n]
   (let [random (java.util.Random. 7)]
     (vec (repeatedly n (fn one-line []
@@ -284,7 +284,7 @@
   (<= (abs (- (double expected) (double found))) (+ 1.0 (* (double part) (double expected)))))
 
 (defn- explains?
-  "Whether a row of an approximate tally can be what is left of lines, by what it says of its errors."
+  "Returns whether a row of an approximate tally is right for `lines`, within its errors."
   [{:keys [numbers error]} lines columns]
   (let [{:strs [hits distinct p50-time]} (zipmap columns numbers)
         micros (vec (sort (map :micros lines)))

@@ -74,7 +74,7 @@
   [[] [[:status "2xx,404"]] [[:method "GET"]] [[:client "10.0.0.0/8"]] [[:from "2025-03-02T00:00:00"]] [[:no-match "url" "\\."]]])
 
 (defn- differences
-  "Returns what of a log does not count as it should, as texts."
+  "Returns texts that say what is counted wrongly in a log."
   [^Random random ^File file ^bytes content]
   (let [options (fn options [] {:slice-bytes (inc (.nextInt random 3000)), :workers (inc (.nextInt random 3))})
         query {:tallies tallies, :where (pick random filters)}
@@ -106,7 +106,7 @@
     (java.util.Arrays/copyOf bytes (int (if (.nextBoolean random) (alength bytes) (.nextInt random (inc (alength bytes))))))))
 
 (defn- archive-fault
-  "Returns what a damaged archive leads to, unless it is counted or is an error that says so."
+  "Returns nil if a damaged archive is counted or gives an error of Skein's, otherwise a text that says what happens."
   [^File file]
   (try (analysis/analyse [(str file)] {:tallies tallies} {:log-format "combined"})
        nil
@@ -117,7 +117,7 @@
   (with-open [out (FileOutputStream. file)] (.write out content)))
 
 (defn round
-  "Makes one log from `seed` and returns what is wrong, as texts; `file` is where it is written."
+  "Makes one log from `seed`, in `file`, and returns texts that say what is wrong."
   [seed file]
   (let [random (Random. seed)
         content (random-log random)]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.saved-test
-  "Runs that go on from where another one has stopped: together they count what one run over everything counts."
+  "Runs that continue where another one has stopped. Together they count what one run over everything counts."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -31,7 +31,7 @@
                     " +0000] \"GET /" (mod x 41) " HTTP/1.1\" " (if (zero? (mod x 5)) 404 200) " " x " \"http://a.example/" (mod x 3) "\" \"agent " (mod x 11) "\"\n"))))
 
 (defn- answers
-  "What a report says, but for what it was read from."
+  "Returns a report without the parts that depend on what was read."
   [{:keys [out]}]
   (dissoc (edn/read-string out) :formats :bytes-read))
 

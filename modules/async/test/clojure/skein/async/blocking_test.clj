@@ -30,7 +30,7 @@
     (await-port taker)))
 
 (defn- ping-pong
-  "Runs until `stop`; its port gives the longest pause between two rounds, in ns."
+  "Plays ping-pong until `stop` is set. Returns a port of the longest pause between two rounds, in ns."
   [^AtomicBoolean stop]
   (let [there (a/chan) back (a/chan)]
     (go-loop [] (when (some? (<! there)) (>! back 1) (recur)))
@@ -43,7 +43,7 @@
               (recur now (max longest (- now last-round)))))))))
 
 (defn- blocked-blocks
-  "Starts n blocks that each call `block`, waits for all; [platform threads added, rounds played]."
+  "Starts n blocks that each call `block`, and waits for all. Returns how many platform threads were added."
   [n block]
   (let [before (platform-threads)
         stop (AtomicBoolean.)
@@ -65,8 +65,8 @@
   (if (and (= "monitor" how) (< (.feature (Runtime/version)) 24)) (+ 8 (long n)) 8))
 
 (defn- check-blocks
-  "`blocker` makes for n blocks what each of them calls. The first two blocks start what
-  the JDK and the runtime have once: carriers, pollers, timers."
+  "Asserts how many platform threads 1000 blocks add. (blocker n) returns the function that each of n blocks
+  calls. Two blocks run first, so that the JDK and the runtime have started carriers, pollers and timers."
   [how blocker]
   (testing how
     (blocked-blocks 2 (blocker 2))

@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.conservation-test
-  "A million operations by threads, blocks and callbacks on channels that are closed and
-  replaced all the time, the threads interrupted: what a put was told to be accepted comes
-  out once, and nothing else does."
+  "A million operations by threads, blocks and callbacks, on channels that are closed and
+  replaced all the time. Threads are interrupted. A value comes out once if its put returned
+  true, and never if it did not."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! >! alts! go-loop]]
@@ -26,8 +26,8 @@
     2 (a/chan 7)
     3 (a/chan 3 (map identity))))
 
-;;; A world: the channels that are open, those that were, and for each value, a number, how
-;;; often a put of it was accepted and how often it came out.
+;;; A world has the channels that are open, those that were open, and for each value, a number,
+;;; how often a put of it was accepted and how often the value came out.
 
 (defn- new-world [seed]
   (let [random (Random. seed) open (AtomicReferenceArray. (int open-channels))]
@@ -47,12 +47,12 @@
   (when (some? value) (.incrementAndGet received (int value))))
 
 (defn- chosen!
-  "Notes what an alts gave, in which `value` was offered."
+  "Notes the result of an alts that offered `value`."
   [world value [outcome port] puts]
   (if (some #{port} puts) (accepted! world value outcome) (received! world outcome)))
 
 (defn- without-waiting
-  "One operation that doesn't wait, with `value` if it is a put."
+  "Does one operation that doesn't wait. If it is a put, it puts `value`."
   [world ^Random random value]
   (let [c (some-channel world random)]
     (case (.nextInt random 4)
@@ -64,7 +64,7 @@
              (catch AssertionError _ :too-many)))))
 
 (defn- on-a-thread
-  "One operation that may wait, on this thread."
+  "Does one operation that may wait, on this thread."
   [world ^Random random value]
   (let [c (some-channel world random) d (some-channel world random)]
     (try
@@ -75,7 +75,7 @@
       (catch InterruptedException _ :withdrawn))))
 
 (defn- thread-of
-  "A thread, every second one a virtual one, that does operations with values from to to."
+  "Returns a thread that does operations with the values `from` to `to`. Every second thread is a virtual one."
   [world seed from to ^CountDownLatch done]
   (let [random (Random. seed)
         run (fn []
@@ -107,8 +107,8 @@
     (recur world c)))
 
 (defn- stir
-  "Interrupts a thread, closes and replaces a channel, or takes from one that is or was
-  open, since a put that waits goes on waiting when its channel is closed."
+  "Interrupts a thread, closes and replaces a channel, or takes from an open or closed channel.
+  A put that waits in a closed channel continues to wait until it is taken."
   [{:keys [^AtomicReferenceArray open ^ConcurrentLinkedQueue closed] :as world} ^Random random threads]
   (case (.nextInt random 8)
     0 (let [old (.getAndSet open (.nextInt random open-channels) (new-channel random))]
@@ -119,7 +119,7 @@
     (6 7) (some->> (.poll closed) (take-all! world))))
 
 (defn- drain
-  "Closes all channels and takes what is still in them, when nobody else takes any more."
+  "Closes all channels and takes the values that are still in them. Called when nobody else takes any more."
   [{:keys [^AtomicReferenceArray open ^ConcurrentLinkedQueue closed] :as world}]
   (dotimes [i open-channels] (a/close! (.get open i)) (.add closed (.get open i)))
   (run! #(take-all! world %) closed))

@@ -177,7 +177,7 @@
     (is (= [false false 1] [(.cancel f true) (.complete f 2) (.get f)]) "the take has happened")))
 
 (defn- cancel-against-put
-  "Cancels a stage while a value is put; whether exactly one of the two prevailed."
+  "Cancels a stage while a value is put. Returns whether exactly one of the two succeeded."
   [_]
   (let [c (a/chan)
         f (interop/stage c)

@@ -38,7 +38,7 @@
   (is (:pass? (check/quick-check 100 maps-like-keep))))
 
 (defn- watched
-  "A function that notes in the atom how many calls are under way, and the most that were."
+  "Returns a function that notes in the atom how many calls are under way, and the largest number so far."
   [state]
   (fn [v]
     (swap! state (fn [{:keys [now most]}] {:now (inc now) :most (max most (inc now))}))

@@ -14,7 +14,7 @@
     (<!! (eval form))))
 
 (defn- refusal
-  "The keyword of the error with which `form` is refused, or what else comes of it."
+  "Returns the keyword of the error with which `form` is refused, or another exception or value if it is not."
   [form]
   (try
     (value-of form)

@@ -11,12 +11,13 @@
 (set! *warn-on-reflection* true)
 
 (defn- of
-  "What is said of the folds that `thread` has called."
+  "Returns what `under-way` says of the folds that `thread` has called."
   [thread]
   (for [{:keys [caller] :as f} (run/under-way) :when (identical? thread caller)] (select-keys f [:unit :done :total])))
 
 (defn- seen-at
-  "Folds `source`; returns what is said of the fold when it stands at the number `at`, and what is said after it."
+  "Folds `source`. Returns what `under-way` says of the fold when it is at the number `at`. Asserts that the fold is not listed after it has
+  ended."
   [options source at]
   (let [here (CountDownLatch. 1) release (CountDownLatch. 1)
         step (fn step

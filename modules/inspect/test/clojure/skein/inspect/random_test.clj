@@ -39,8 +39,8 @@
     (assoc program :entries entries :done done :keeps (mapv chs held))))
 
 (defn- stuck
-  "The blocks that have not ended and that nobody can reach: a channel that is held is reached, and so is the block that
-  waits in it, and all channels that this would still use."
+  "Returns the blocks that have not ended and that nobody can reach. A channel that the test holds is reached. So are the blocks that
+  wait in it, and all channels that these blocks would still use."
   [{:keys [blocks done held]}]
   (let [left (into {} (keep-indexed (fn [i ops] (when-some [more (seq (drop @(done i) ops))] [i (map second more)]))) blocks)]
     (loop [reached held]
@@ -59,7 +59,7 @@
   (every? #(= :parked (:state %)) (inspect/blocks)))
 
 (defn check-against-model
-  "Runs so many random programs at once, and asserts that just those blocks are proven of which the model says so."
+  "Runs `n` random programs at once, and asserts that the proven blocks are those of the model."
   [n]
   (let [programs (mapv start (gen/sample program n))]
     (watched/eventually settled?)

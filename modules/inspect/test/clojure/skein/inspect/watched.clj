@@ -37,11 +37,11 @@
   (and (str/ends-with? (str at) file) (not= -1 column)))
 
 (def ^:dynamic *minutes*
-  "For how long each program that lives is looked at, with a proof each minute; nil: three times, as soon as may be."
+  "How many minutes each healthy program is watched, with a proof each minute. nil: three proofs, one after the other."
   nil)
 
 (defn silent
-  "Proves now and again while the program `state` lives; nothing may be said, not even suspected."
+  "Asserts, by several proofs, that nothing is reported about the healthy program `state`, not even a suspicion."
   [state]
   (dotimes [i (or (some-> *minutes* long inc) 3)]
     (when (and *minutes* (pos? i)) (Thread/sleep 60000))
@@ -51,6 +51,6 @@
   (is (some? state)))
 
 (defn silent-ms
-  "For how long `silent` looks, and then some."
+  "Returns how long `silent` watches a program, plus `ms`, in ms."
   [ms]
   (+ (long ms) (* 60000 (long (or *minutes* 0)))))

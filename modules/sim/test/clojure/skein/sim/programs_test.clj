@@ -15,8 +15,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- started
-  "Returns a function that starts the form as a block, and returns a function that waits for its outcome. nil for what
-  doesn't compile. The seed says which ports answer late."
+  "Returns a function that starts the form as a block, and returns a function that waits for its outcome. Returns nil if the
+  form doesn't compile. The seed says which ports answer late."
   [form seed]
   (when-some [start (programs/compiled (list 'fn '[note] (list `programs/block (list 'try [form] '(catch Throwable t t)))))]
     (fn begin []

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.records-test
-  "Events put together again."
+  "The records and trees that are made from events."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is use-fixtures]]

@@ -10,7 +10,7 @@ import java.util.List;
 
 /** The exceptions of this package, as data: doc/errors.md has an entry for each. */
 final class FarFailure {
-    /** Of a long path the ends say enough. */
+    /** Only the two ends of a long path are shown. */
     private static final int MAX_PATH = 12;
 
     private FarFailure() {}
