@@ -16,7 +16,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** What races for one thing gets it once: arms of an alts, a close and a put, a withdrawal and a put. */
+/** Races for one value or one waiting operation, which is got exactly once: arms of an alts, a close and a put, a withdrawal and a put. */
 public final class OnceStress {
     private OnceStress() {}
 
@@ -139,7 +139,7 @@ public final class OnceStress {
         }
     }
 
-    /** A take is withdrawn, or gets the value; never neither with the value gone. */
+    /** A take is withdrawn, or gets the value. It never loses the value. */
     @JCStressTest
     @Outcome(
             id = {"1, 0, 0", "0, 1, 1"},

@@ -31,7 +31,7 @@ public final class DetachedCheck {
         try {
             if (!held.await(DEADLINE_SECONDS, TimeUnit.SECONDS)) return false;
             Detached.start(done::countDown);
-            Scheduler.submit(done::countDown); // wakes the monitor, as the work did from which the other came
+            Scheduler.submit(done::countDown); // wakes the monitor, as the work does from which a step is detached
             return done.await(DEADLINE_SECONDS, TimeUnit.SECONDS);
         } finally {
             stop = true;
