@@ -76,11 +76,11 @@
     (.getBytes (if (< 0 from to) (subs text from to) "") "ISO-8859-1")))
 
 (defn- sample
-  "Returns lines of the beginning, and of a large file those of the middle and the end too, since its format may have changed.
+  "Returns lines of the beginning, and of a file that is larger those of the middle and the end too, since its format may have changed.
 
   bytes-at  function of a position and a number of bytes, nil if the file can only be read from its beginning"
   [head size bytes-at]
-  (if (or (nil? bytes-at) (< (long size) (* 2 head-bytes)))
+  (if (or (nil? bytes-at) (<= (long size) head-bytes))
     [head]
     (into [head] (map #(whole-lines (bytes-at % more-bytes))) [(quot (long size) 2) (- (long size) more-bytes)])))
 

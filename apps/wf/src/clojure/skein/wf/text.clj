@@ -117,12 +117,12 @@
        (units/decimal elapsed-ns 1000000000 3) " s, " (units/speed bytes-read elapsed-ns)))
 
 (defn format-notes
-  "Returns a line for each format that was found: its name, the inputs, and how many of the first lines are in it."
+  "Returns a line for each format that was found: its name, the inputs, and how many of the lines that were tried are in it."
   [formats]
   (for [{:keys [name inputs lines matches]} formats]
     (str "format " name ": " (str/join ", " (take 3 inputs))
          (when (> (count inputs) 3) (str " and " (- (count inputs) 3) " more"))
-         (when (pos? (long lines)) (str " (" matches " of the first " lines " lines)")))))
+         (when (pos? (long lines)) (str " (" matches " of the " lines " lines that were tried)")))))
 
 (defn gap-notes
   "Returns a line for each tally over time that has too many steps for those without lines to be shown."

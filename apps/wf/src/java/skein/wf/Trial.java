@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import skein.fold.files.Bytes;
 
 /** Tries formats on the first lines of an input. */
 public final class Trial {
-    /** The number of lines that are not empty, and the number of those that are in the format. */
-    public record Outcome(int lines, int matches) {}
+    /** The number of lines that are not empty, and those that are in the format. A character of a text stands for a byte. */
+    public record Outcome(int lines, List<String> matches) {}
 
     private Trial() {}
 
@@ -24,13 +27,14 @@ public final class Trial {
 
     /** Like the method above, for {@code bytes[0, to)}, which a line feed follows. */
     private static Outcome run(LogFormat format, byte[] bytes, int to, int limit) {
+        byte[] unchanged = Arrays.copyOf(bytes, to); // a scanner resolves escapes in place
         Scanner scanner = format.scanner();
         Rows rows = new Rows(scanner.filled().length, false);
         rows.clear(scanner.filled());
         rows.bytes = bytes;
         Address peer = new Address();
         int lines = 0;
-        int matches = 0;
+        List<String> matches = new ArrayList<>();
         for (int at = 0; at < to && lines < limit; ) {
             int lineFeed = Bytes.indexOfLineFeed(bytes, at);
             int end = lineFeed > at && bytes[lineFeed - 1] == '\r' ? lineFeed - 1 : lineFeed;
@@ -38,7 +42,9 @@ public final class Trial {
             if (end > at) {
                 int fault = scanner.scan(bytes, at, end, rows, 0);
                 if (fault != Scanner.COMMENT) lines++;
-                if (fault == Scanner.OK && isPlausible(rows, peer)) matches++;
+                if (fault == Scanner.OK && isPlausible(rows, peer)) {
+                    matches.add(new String(unchanged, at, end - at, StandardCharsets.ISO_8859_1));
+                }
             }
             at = lineFeed + 1;
         }

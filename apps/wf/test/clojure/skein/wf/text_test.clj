@@ -51,7 +51,7 @@
          (text/malformed-note result)))
   (is (nil? (text/malformed-note (assoc result :malformed 0))))
   (testing "formats name a few inputs"
-    (is (= ["format common: a, b, c and 1 more (9 of the first 10 lines)" "format x: d"]
+    (is (= ["format common: a, b, c and 1 more (9 of the 10 lines that were tried)" "format x: d"]
            (text/format-notes [{:name "common", :inputs ["a" "b" "c" "d"], :lines 10, :matches 9} {:name "x", :inputs ["d"], :lines 0}])))))
 
 (deftest headings-count-rows

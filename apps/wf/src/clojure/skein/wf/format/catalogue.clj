@@ -6,10 +6,9 @@
   - `servers`   the servers whose logs they are
 
   A row is {:name text, :of \"SERVER ...\", :layout layout, ...}. The layout is a string as `skein.wf.format.layout/parse` takes it, or
-  :json, :ltsv or :w3c, whose :fields `skein.wf.format.keys` has. A row may say how its lines are recognised before any is
-  taken apart:
+  :json, :ltsv or :w3c, whose :fields `skein.wf.format.keys` has. A row may say more about its lines:
 
-  :line       a pattern that is found in most of them
+  :line       a pattern that is found in most of the lines that fit
   :head       a pattern that is found in the beginning of the log
   :open?      whether anything may follow after a space
   :absolute?  whether requests have absolute URLs, which say the host

@@ -58,6 +58,11 @@
   [lines]
   (some (fn wraps? [[wrapper {:keys [line]}]] (when (most? line lines) wrapper)) format/wrappers))
 
+(defn- wrappers-in
+  "Returns the keys of `format/wrappers` that have a line among `lines`."
+  [lines]
+  (for [[wrapper {:keys [line]}] format/wrappers :when (some #(re-find line %) lines)] wrapper))
+
 ;;;; Names that a log itself gives
 
 (defn- directives
@@ -77,7 +82,8 @@
 (defn- labels [{:keys [layout]} lines]
   (case layout
     :w3c (re-seq #"\S+" (subs (first (directives lines)) 8))
-    :ltsv (distinct (mapcat (fn labels [line] (map second (re-seq #"(?:^|\t|\\t)([\w.@-]+):" line))) (take 10 lines)))
+    :ltsv (distinct (mapcat (fn labels [line] (map second (re-seq #"(?:^|\t|\\t)([\w.@-]+):" line)))
+                            (take 10 (filter #(re-find #"\t|\\t" %) lines))))
     []))
 
 (defn- with-own-names
@@ -93,43 +99,57 @@
 ;;;; Trials
 
 (def ^:private seconds-at-end
-  "A duration is taken for seconds only if it has a point: a whole number may as well be microseconds, and must be named."
-  #" \d+\.\d+\r?(?:\n|$)")
+  "A duration is taken for seconds only if it has a point: a whole number may as well be microseconds, and must be named. Docker writes
+  a line's end as a backslash and a letter."
+  #" \d+\.\d+(?:$|\\[nr])")
 
 (defn- possible?
-  "Returns whether the log may be in the format of a row, by what the row says of its lines."
-  [{:keys [line head layout name]} lines seconds?]
-  (and (or (nil? line) (most? line (map beginning lines)))
-       (or (nil? head) (boolean (some #(re-find head %) (take-while #(str/starts-with? % "#") lines))))
-       (or (not= layout :w3c) (some? (directives lines)))
-       (or seconds? (not (str/ends-with? name "seconds")))))
+  "Returns whether a log may be in the format of a row, by the directives in its first `lines`."
+  [{:keys [head layout]} lines]
+  (and (or (nil? head) (boolean (some #(re-find head %) (take-while #(str/starts-with? % "#") lines))))
+       (or (not= layout :w3c) (some? (directives lines)))))
 
-(defn- trial [samples format]
+(defn- trial
+  "Returns {:format format, :lines n, :fitting lines, :matches n}: how many lines of the samples were tried, and which are in the format."
+  [samples format]
   (let [compiled (format/compiled format [])
-        outcomes (mapv (fn run [sample lines] (Trial/run compiled sample lines)) samples sample-lines)]
+        outcomes (mapv (fn run [sample lines] (Trial/run compiled sample lines)) samples sample-lines)
+        fitting (into [] (mapcat #(.matches ^Trial$Outcome %)) outcomes)]
     {:format format
      :lines (reduce + (map #(.lines ^Trial$Outcome %) outcomes))
-     :matches (reduce + (map #(.matches ^Trial$Outcome %) outcomes))}))
+     :fitting fitting
+     :matches (count fitting)}))
+
+(defn- recognised?
+  "Returns whether the lines that fit a row's format within `wrapper` look as the row says. Lines of other programs do not matter."
+  [{:keys [line name]} wrapper {:keys [fitting]}]
+  (and (= wrapper (wrapper-of fitting))
+       (or (nil? line) (most? line (mapv beginning fitting)))
+       (or (not (str/ends-with? name "seconds")) (boolean (some #(re-find seconds-at-end %) fitting)))))
 
 (defn- weight
   "Returns how good the outcome of a trial is: its matches, of which those of some formats count less."
   [{:keys [format matches]}]
   (* (double matches) (double (:weight format 1.0))))
 
+(defn- enough? [{:keys [lines matches]}]
+  (and (pos? (long matches)) (>= (double matches) (* (double least-part) (double lines)))))
+
 (defn- trials
-  "Returns the outcomes of the trials of those of `rows` that are possible. Stops at a format that all lines fit: none can be better."
-  [rows [^bytes head :as samples]]
-  (let [lines (take 50 (lines-of head))
-        wrapper (wrapper-of lines)
-        seconds? (boolean (re-find seconds-at-end (String. head "ISO-8859-1")))]
-    (reduce (fn try-next [outcomes row]
-              (if (possible? row lines seconds?)
-                (let [format (with-own-names (format/row->format row) lines)
-                      {:keys [lines matches] :as outcome} (trial samples (if wrapper (format/wrapped wrapper format) format))]
-                  (cond-> (conj outcomes outcome) (= lines matches) reduced))
-                outcomes))
+  "Returns the outcomes of the trials of those of `rows` that are possible, whose lines are recognised. Stops at a format that all lines
+  fit: none can be better."
+  [rows samples]
+  (let [lines (mapcat (fn lines [sample most] (take most (lines-of sample))) samples sample-lines)
+        wrappers (cons nil (wrappers-in lines))]
+    (reduce (fn try-next [outcomes [row wrapper]]
+              (let [format (with-own-names (format/row->format row) lines)
+                    {:keys [lines matches] :as outcome} (trial samples (if wrapper (format/wrapped wrapper format) format))]
+                (cond
+                  (not (recognised? row wrapper outcome)) outcomes
+                  (= lines matches) (reduced (conj outcomes (dissoc outcome :fitting)))
+                  :else (conj outcomes (dissoc outcome :fitting)))))
             []
-            rows)))
+            (for [row rows :when (possible? row lines), wrapper wrappers] [row wrapper]))))
 
 ;;;; Words
 
@@ -199,12 +219,11 @@
    (let [head (whole-lines (first samples))
          samples (cons head (rest samples))
          outcomes (trials rows samples)
-         most (double (reduce max 0 (map :matches outcomes)))
          best (double (reduce max 0 (map weight outcomes)))
          lines (long (:lines (trial samples (format/parse "common"))))]
      (cond
        (zero? lines) {:format (format/parse "combined"), :lines 0, :matches 0}
        (= 0 (:lines (peek outcomes))) (peek outcomes)  ; nothing but what a W3C log begins with
-       (zero? most) (unknown-format! name head rows)
-       (< most (* (double least-part) lines)) (few-fit! name head (apply max-key :matches (rseq outcomes)))
+       (every? (comp zero? :matches) outcomes) (unknown-format! name head rows)
+       (not-any? enough? outcomes) (few-fit! name head (apply max-key :matches (rseq outcomes)))
        :else (some (fn near [outcome] (when (>= (double (weight outcome)) (* (double near-best) best)) outcome)) outcomes)))))

@@ -52,3 +52,34 @@
         (let [{:keys [code err]} (run "wf" "--by" "status" "--log-format" "combined" path)]
           (is (= 1 code))
           (is (str/includes? err "300 malformed lines")))))))
+
+(defn- among
+  "Returns a log of `line` twenty times, after the lines of `others`."
+  [others line]
+  (str/join "\n" (concat others (repeat 20 line))))
+
+(deftest lines-of-another-program-do-not-change-the-format
+  (doseq [[what others] {"before the requests" (for [n (range 60)] (str "2024/10/10 10:00:00 [error] 12#12: *" n " connect() failed, client: 10.0.0.1"))
+                         "as many as requests" (for [n (range 20)] (str "foo " n " bar"))
+                         "more than requests" (repeat 25 "garbage")
+                         "with a number at their end" (repeat 20 "it took 0.5")}]
+    (testing what
+      (is (= [["203.0.113.7" "e.org" "-" 20]] (counts (among others (str "e.org " request " 0.5")) "client+host+user")))
+      (is (= [["203.0.113.7" "e.org" "-" 20]] (counts (among others (str "e.org " request)) "client+host+user")))
+      (is (= [["203.0.113.7" "/a" 20]] (counts (among others (str "Oct 10 13:55:00 web1 nginx: " request)) "client+url")))
+      (is (= [["203.0.113.7" "/a" "7" 20]]
+             (counts (among others "client:203.0.113.7\turi:/a\tstatus:200\tshard:7") "client+url+shard"))))))
+
+(deftest seconds-are-found-in-lines-that-docker-has-wrapped
+  (let [line (str "{\"log\":\"" (str/replace (str request " 0.5") "\"" "\\\"") "\\n\",\"stream\":\"stdout\",\"time\":\"2024-10-10T13:55:00Z\"}")
+        [_ rows err] (csv-of (str line "\n" line "\n") "client+agent")]
+    (is (= [["203.0.113.7" "UA" 2]] rows))
+    (is (str/includes? err "format docker:combined-seconds:"))))
+
+(deftest a-whole-number-at-the-end-is-no-duration-whatever-other-lines-end-with
+  (let [[_ _ err] (csv-of (among ["it took 0.5"] (str request " 5")) "client")]
+    (is (str/includes? err "format combined-and-more:"))))
+
+(deftest a-log-may-begin-with-many-lines-of-another-program
+  (is (= [["203.0.113.7" 300]]
+         (counts (str/join "\n" (concat (map #(str "starting worker " %) (range 300)) (repeat 300 (long-request 200)))) "client"))))
