@@ -35,9 +35,10 @@
 
 {:blocks-ms in-blocks, :eight-threads-ms on-eight-threads}
 
-;;; Blocks park in any function
-;; `sum-of` is a plain function, and `map` calls `<!`. Both park the block that
-;; calls them. With core.async, `<!` must be in the body of the go block itself.
+;;; Blocks take in any function
+;; `sum-of` is a plain function, and `map` calls `<!`. The block that calls them
+;; waits there, and blocks no other. With core.async, `<!` must be in the body
+;; of the go block itself.
 
 (defn sum-of [ports] (reduce + (map <! ports)))
 

@@ -279,7 +279,7 @@
 
   Like core.async's. If the body throws, the channel closes, and the thread's uncaught-exception
   handler gets the exception. Differs: `<?` and `<??` rethrow that exception too. The body may
-  block, and may park in any function that it calls. Any Clojure form compiles, except that
+  block, and may take and put in any function that it calls. Any Clojure form compiles, except that
   :skein/block-too-large refuses a body that is too large for a method of the JVM, and
   :skein/nested-too-deep one that is nested too deep."
   {:style/indent 0, :skein.impl.go/block true}

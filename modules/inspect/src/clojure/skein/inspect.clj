@@ -150,7 +150,7 @@
   - :site      where it parks, or parked last: {:file :line :column :form :op :in-try}. For a block of Skein itself, such as a
                pipeline's, the file and line are those of the call in the program, and :column is -1
   - :waits     if it is parked, [{:op :take or :put, :channel id, :place from 1}], several for an alts!; {:op :foreign class}
-               for a port of another kind
+               for a port of another kind. If the thread :on waits, also what it waits for, as in `threads`
   - :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
   - :age-ms    how long ago it was made, or first seen
   - :runs      how many steps it has run
@@ -186,8 +186,8 @@
   - :kind          :chan, :timeout, :result of a block, :future, or :scope for the one in which the body of a scope waits for its children
   - :label         see `label!`
   - :buffer        {:type :count :capacity}
-  - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}
-                   for a block that was parked before the inspector was switched on
+  - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, with a :block that blocks that thread,
+                   {:callback name}, or {:older site} for a block that was parked before the inspector was switched on
   - :closed?       whether it is closed
   - :block         for a result, the block; :collected? is true if that block can never end
   - :remaining-ms  for a timeout"
@@ -196,7 +196,8 @@
 
 (defn threads
   "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}. :cancellable? is
-  true if the thread is in a scope or a similar construct that could cancel it. Then come the platform threads that wait without a
+  true if the thread is in a scope or a similar construct that could cancel it. :block is the block that it runs, if its step has
+  taken 500 ms or more. Then come the platform threads that wait without a
   limit for a lock that a thread holds. Their :waits is [{:op :lock :lock name :held-by {:thread name :tid n}}]. They have no :since-ms.
   Virtual threads that wait for locks are known only from heap files."
   ([] (threads (snapshot)))

@@ -336,6 +336,32 @@
                  (peek (apply why {:begun? false} (for [i (range 7)] {:thread (str "t" i) :tid (+ 30 (long i))})))))
     (is (contains? (:edges (inspect/graph (snapshot {:block 2} {:begun? false}))) [[:channel 9] [:block 2] :child]))))
 
+(defn- watch [in]
+  (<!! in))
+
+(deftest a-block-that-blocks-its-thread-in-a-channel-waits-for-it
+  (let [in (chan)
+        outer (go (scope/scope [sc] (scope/go sc (watch in))))
+        {:keys [says chain]} (watched/eventually #(let [w (inspect/why outer)] (when (= :nobody (:ends w)) w)))
+        id (:id (peek chain))
+        [thread] (filter (comp #{id} :block) (inspect/threads))]
+    (is (= 2 (count chain)))
+    (is (re-find (re-pattern (str "for scope-\\d+\\. go-" id ", inspect_test\\.clj:\\d+ skein\\.inspect-test/watch, has waited [0-9.]+ s for chan-\\d+,"
+                                  " and blocks thread skein-worker-\\d+\\. No known block can end that"))
+                 says))
+    (is (= [:running (:waits thread)] ((juxt :state :waits) (inspect/block id))))
+    (is (re-find (re-pattern (str "^chan-\\d+: go-" id " waits to take, nobody to put\\.$")) (:says (inspect/why in))))
+    (a/close! in)
+    (await-port outer)))
+
+(deftest blocks-that-block-and-wait-for-each-other-are-suspected
+  (let [other (promise), parks (go (<! @other)), blocks (go (watch parks))]
+    (deliver other blocks)
+    (is (re-find #"go-\d+, inspect_test\.clj:\d+ .*/watch, has waited .* for the result of go-\d+, and blocks thread .* They seem to wait for one another\.$"
+                 (watched/eventually (fn said [] (some (fn says [{:keys [verdict says]}] (when (= :suspected verdict) says)) (inspect/deadlocks))))))
+    (a/close! parks)
+    (run! await-port [parks blocks])))
+
 (deftest why-knows-the-deadline-of-a-scope
   (let [why (fn why [scope]
               ((juxt :ends :says)

@@ -93,6 +93,7 @@
              :else (str "  for " (words/duration (first ages)))))
     (doseq [b (take max-alike (sort-by oldest-first blocks))]
       (line! out "       " (words/block-name (:id b)) (when (seq (:waits b)) (str " waits " (words/waits ix b)))
+             (when-some [at (:site (:on b))] (str ", at " (words/place at)))
              (when (:parent b) (str ", made by " (words/block-name (:parent b))))))
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
 
@@ -141,7 +142,7 @@
       (alike out ix [{:state :collected :site site} (map (fn [b] (dissoc b :since-ms)) gone)])) ; it waits no longer
     (when (seq threads) (line! out))
     (doseq [t threads]
-      (line! out "       " (words/thread-name (:name t) (:tid t)) (when (:site t) (str ", " (words/place (:site t))))
+      (line! out "       " (words/who t) (when (:site t) (str ", " (words/place (:site t))))
              " waits " (words/waits ix t) (when-some [ms (:since-ms t)] (str " for " (words/duration ms)))))
     (when (seq scopes) (line! out))
     (run! (partial scope out) (take max-scopes scopes))

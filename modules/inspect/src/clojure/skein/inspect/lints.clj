@@ -118,11 +118,12 @@
        :says (str (example site bs) ", " (have bs) " computed for " (words/duration (:since-ms (first bs))) " in one step, at "
                   (step-place (first bs)) ", while " (words/counted waiting "block" [" wants" " want"]) " to run. Divide the step, or compute on a thread.")})))
 
-(defn- blocked [{:keys [blocks]} _]
+(defn- blocked [{:keys [blocks]} ix]
   (for [[site bs] (by-site (long-steps blocks false))]
     {:site site :count (count bs) :severity (if (< (long many-blocked) (count bs)) :warn :info)
      :says (str (example site bs) (if (next bs) ", have blocked their threads for " ", has blocked its thread for ") (words/duration (:since-ms (first bs))) ", at "
-                (step-place (first bs)) ". Use `thread` for that.")}))
+                (step-place (first bs)) (when (seq (:waits (first bs))) (str ", waiting " (words/waits ix (first bs))))
+                ". Other blocks run meanwhile. A block keeps its thread unless it waits by `<!`, `>!` or `alts!` in its own body.")}))
 
 (defn- refused-at [blocks sign limit advice]
   (for [[site bs] (by-site (filter (fn refused? [{:keys [refused site]}] (and refused (str/starts-with? (str (:op site)) sign))) blocks))

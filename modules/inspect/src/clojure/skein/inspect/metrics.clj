@@ -20,7 +20,7 @@
   [["skein_blocks" "gauge" "Blocks that have not ended."
     (counted :state [:new :ready :running :parked] (map :state blocks))]
    ["skein_waiting" "gauge" "Waits of blocks and threads in channels; an alts has several."
-    (counted :op [:take :put] (keep :op (mapcat :waits (concat blocks threads))))]
+    (counted :op [:take :put] (keep :op (mapcat :waits (concat blocks (remove :block threads)))))]
    ["skein_waiting_threads" "gauge" "Threads that wait in a channel or for a lock." [[nil (count threads)]]]
    ["skein_waited_channels" "gauge" "Channels in which something waits, or that have a label." [[nil (count channels)]]]
    ["skein_scopes" "gauge" "Open scopes in which something waits or a block is." [[nil (count scopes)]]]

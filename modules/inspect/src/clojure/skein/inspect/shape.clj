@@ -80,10 +80,9 @@
           (or foreign (not= :chan (:kind (channels channel) :chan)) (:closed? (channels channel))))
         (remove (fn result [{:keys [channel]}] (= :result (:kind (channels channel)))) (:waits block))))
 
-(defn- helpers-of-stuck [ix helpers-of {:keys [state waits] :as block} since-ms]
-  (when (and (= :parked state)
+(defn- helpers-of-stuck [ix helpers-of {:keys [waits] :as block} since-ms]
+  (when (and (seq waits)
              (<= (long since-ms) (long (:since-ms block 0)))
-             (seq waits)
              (every? (comp seq helpers-of) waits)
              (not (wakes-itself? ix block)))
     (into #{} (mapcat helpers-of) waits)))

@@ -103,13 +103,20 @@
     (str/join " or " (map (partial wait ix) ws))
     (name (:state party :running))))
 
+(defn who
+  "Returns the name of a block or thread, and for a thread the block that it is known to run."
+  [{:keys [id name tid block]}]
+  (if id (block-name id) (str (thread-name name tid) (when block (str ", which runs " (block-name block))))))
+
 (defn says
   "Returns a sentence on where a block or thread is and what it waits for."
-  [ix {:keys [id name tid site since-ms state] :as party}]
-  (let [who (str (if id (block-name id) (thread-name name tid)) (when site (str ", " (place site))))]
+  [ix {:keys [site since-ms state on] :as party}]
+  (let [at (or (:site on) site) ; a step that blocks is in a function that the block has called
+        who (str (who party) (when at (str ", " (place at))))]
     (if (seq (:waits party))
-      (str who (if since-ms (str ", has waited " (duration since-ms) " ") ", waits ") (waits ix party) ".")
-      (str who ", is " (clojure.core/name (or state :waiting)) "."))))
+      (str who (if since-ms (str ", has waited " (duration since-ms) " ") ", waits ") (waits ix party)
+           (when on (str ", and blocks " (thread-name (:name on) (:tid on)))) ".")
+      (str who ", is " (name (or state :waiting)) "."))))
 
 (defn- others [ix block]
   (let [hs (sort (shape/helpers ix block))]

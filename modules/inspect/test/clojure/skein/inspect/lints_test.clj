@@ -68,9 +68,14 @@
       (finally (Thread/setDefaultUncaughtExceptionHandler handler)))))
 
 (deftest steps-that-block-or-compute
+  (let [in (chan), waits (go ((fn take-it [] (<!! in))))]
+    (is (re-find #"^go-\d+, .* has blocked its thread for .*, at lints_test\.clj:\d+ .*/take-it.*, waiting for chan-\d+\. Other blocks run meanwhile\. A block keeps its thread unless it waits by `<!`, `>!` or `alts!` in its own body\.$"
+                 (told :blocked)))
+    (a/close! in)
+    (await-port waits))
   (let [release (CountDownLatch. 1), stop (atom false)
         blocked (go (.await release))
-        _ (is (re-find #"has blocked its thread for \d+\.\d s, at lints_test\.clj:\d+" (told :blocked)))
+        _ (is (re-find #"has blocked its thread for \d+\.\d s, at lints_test\.clj:\d+[^,]*\. Other blocks" (told :blocked)))
         computing (vec (repeatedly 1000 #(go (while (not @stop)))))]
     (is (re-find #"(?:has|have) computed for .* in one step, at lints_test\.clj:\d+ .*, while \d+ blocks? wants? to run" (told :hog)))
     (reset! stop true)
