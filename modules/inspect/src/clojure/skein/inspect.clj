@@ -241,7 +241,7 @@
 (defn why
   "Returns why `x` waits, following the chain of waits to its end: {:says string, :chain [block or thread], :ends reason}.
 
-  - x  the number of a block, its result port, any channel, or a Thread
+  - x  the number of a block, its result port, any channel, a Thread, or a name as in the texts: \"go-42\", \"chan-3\", \"main\"
 
   :ends says how the chain ends:
 

@@ -35,13 +35,13 @@ x.json, or a heap file such as x.hprof.
       (= "--port" arg) (if-some [port (some->> (first more) (re-matches #"\d{1,5}") parse-long)]
                          (recur (next more) (assoc options :port port))
                          (stop "--port takes a number."))
-      (str/starts-with? arg "-") (stop usage)
-      (:before options) (stop usage)
+      (str/starts-with? arg "-") (stop (str "there is no option " arg "; ./skein console --help lists the options."))
+      (:before options) (stop (str "console takes a target and an earlier file, and not also '" arg "'."))
       (:target options) (recur more (assoc options :before arg))
       :else (recur more (assoc options :target arg)))))
 
 (defn run
-  "Runs the command with its arguments. Returns its exit code, or a running console."
+  "Runs the command with its arguments. Returns its exit code, 1 if it failed and 2 if it can't be called so, or a running console."
   [& args]
   (try
     (cond
@@ -49,14 +49,14 @@ x.json, or a heap file such as x.hprof.
       (some #{"--help" "-h"} args) (println usage)
       :else
       (let [given (options args)]
-        (when-not (:target given) (stop usage))
+        (when-not (:target given) (stop "console lacks a target for these options: the number of a process, HOST:PORT or a file."))
         (let [console (console/serve! given)]
           (println (:url console))
           (println "Open it in a browser on this machine. Ctrl-C ends it.")
           console)))
     (catch clojure.lang.ExceptionInfo e
       (binding [*out* *err*] (println (str "skein: " (ex-message e))))
-      (::code (ex-data e) 1))
+      (::code (ex-data e) (if (= :skein/bad-option (:skein/error (ex-data e))) 2 1)))
     (finally (flush))))
 
 (defn -main

@@ -126,11 +126,11 @@
 
 (defn target
   "Returns the target that `s` names: nil is this process, digits are a process, HOST:PORT is its management agent, and anything else
-  is a file. With `:heap?` the target is the heap of a process, see `heap`. Throws :skein/not-inspectable, :skein/not-a-dump,
+  is a file. With `:heap?` the target is the heap of a process, see `heap`. Throws :skein/bad-option, :skein/not-inspectable, :skein/not-a-dump,
   :skein/not-a-heap-file."
   [s & [{:keys [heap? large? told] :or {told identity}}]]
   (cond
     (nil? s) (this-process)
     (.isFile (io/file s)) (file s)
     (re-matches #"\d+|[^/\\]+:\d+" s) (if heap? (heap s large? told) (process s))
-    :else (error/fail! :skein/not-inspectable (str "There is no file " s ", and it is neither the number of a process nor HOST:PORT.") {:pid s})))
+    :else (error/fail! :skein/bad-option (str "There is no file " s ", and it is neither the number of a process nor HOST:PORT.") {:pid s})))

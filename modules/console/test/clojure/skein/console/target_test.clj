@@ -21,7 +21,8 @@
        (catch ExceptionInfo e (:skein/error (ex-data e)))))
 
 (deftest bad-targets-are-refused
-  (is (= :skein/not-inspectable (refused "no-such-file.edn") (refused "999999999") (refused "127.0.0.1:1") (refused "127.0.0.1:99999")))
+  (is (= :skein/bad-option (refused "no-such-file.edn")))
+  (is (= :skein/not-inspectable (refused "999999999") (refused "127.0.0.1:1") (refused "127.0.0.1:99999")))
   (is (thrown-with-msg? ExceptionInfo #"nothing answers there \(ConnectException: Connection refused\)\." (target/target "127.0.0.1:1")))
   (is (= :skein/not-a-dump (refused "deps.edn")))
   (let [json (File/createTempFile "skein-console" ".json")]

@@ -19,8 +19,8 @@
 (def ^:private usage
   "usage: ./skein ps                           the JVMs, and which have Skein on their class path
        ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
-       ./skein top PID                      the same as ps, every two seconds, with the places that grow
-       ./skein why PID BLOCK [--heap]       why a block of it, such as 42 or go-42, waits
+       ./skein top PID [ROUNDS]             the same as ps, every two seconds, with the places that grow
+       ./skein why PID WAITER [--heap]      why go-42, chan-3, main or skein-worker-0 waits, by the name that ps prints
        ./skein dump PID FILE [--heap]       a snapshot of it: .edn, which ps and why read, or .json or text
        ./skein timeline PID FILE [SECONDS]  when each of its blocks ran and waited in 5 s, as JSON for ui.perfetto.dev
 Except for top and timeline, PID may also be a heap file, such as x.hprof, or a dump, such as x.edn.
@@ -43,7 +43,7 @@ temporary file; it need not have skein.inspect.")
 (defn- live
   "Returns a snapshot of the process. Warns if its inspector was off. With `says-empty?`, also warns if it has seen nothing."
   [pid prove & {:keys [says-empty?]}]
-  (when-not (re-matches #"\d+" pid) (stop 2 (str "a process must be a number, not '" pid "'; ./skein ps lists them.")))
+  (when-not (re-matches #"\d+" pid) (stop 2 (str "top and timeline take the number of a running process, not '" pid "'; ./skein ps lists the processes, and shows a file.")))
   (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid prove)
         older (str " For blocks and threads that wait already, run ./skein ps " pid " --heap.")]
     (cond
@@ -110,7 +110,7 @@ temporary file; it need not have skein.inspect.")
   the places that grow."
   ([pid] (top pid nil))
   ([pid rounds]
-   (when-not (re-matches #"\d*" (str rounds)) (stop 2 usage))
+   (when-not (re-matches #"([1-9]\d*)?" (str rounds)) (stop 2 (str "the rounds of top must be a number from 1, not '" rounds "'.")))
    (loop [i 1, looks []]
      (let [snapshot (live pid false)
            looks (if (= 1 (mod i 5)) (vec (take-last 6 (conj looks snapshot))) looks)]
@@ -122,17 +122,14 @@ temporary file; it need not have skein.inspect.")
          (Thread/sleep 2000)
          (recur (inc i) looks))))))
 
-(defn- why [source block option]
-  (let [id (some-> (re-matches #"(?:go-)?(\d+)" block) second parse-long)]
-    (when-not id (stop 2 (str "why takes a block, such as go-42 or 42, not '" block "'. ./skein ps " source " lists blocks, and says what threads wait for."
-                           " A result is asked for by its block: for \"the result of go-42\" give go-42.")))
-    (try
-      (println (:says (inspect/why (snapshot-of source option) id)))
-      (catch clojure.lang.ExceptionInfo e
-        (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source))
-          (stop 1 (str (ex-message e) " A number that ps --heap has printed holds for that heap only: run ./skein dump " source
-                       " x.edn --heap, and give x.edn to ps and why."))
-          (throw e))))))
+(defn- why [source waiter option]
+  (try
+    (println (:says (inspect/why (snapshot-of source option) waiter)))
+    (catch clojure.lang.ExceptionInfo e
+      (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source))
+        (stop 1 (str (ex-message e) " A number that ps --heap has printed holds for that heap only: run ./skein dump " source
+                     " x.edn --heap, and give x.edn to ps and why."))
+        (throw e)))))
 
 (defn- dump! [source path option]
   (dump/format-of path) ; refuses a bad name before the process is asked
@@ -158,27 +155,32 @@ temporary file; it need not have skein.inspect.")
      (let [slices (recorded pid (* 1000 (long s)))]
        (println (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))))
 
-(defn- split-option
-  "Returns the arguments without the option, and the option or nil."
-  [args]
-  (let [{options true, others false} (group-by (fn option? [a] (str/starts-with? a "--")) args)]
-    (when-some [unknown (first (remove #{"--prove" "--heap"} options))]
-      (stop 2 (str "there is no option " unknown "; ./skein ps --help lists the options.")))
-    (when (next options) (stop 2 "--prove and --heap can't be given together."))
-    [others (first options)]))
+(def ^:private commands
+  "name -> [function, the arguments that it needs, those that it may have, whether it takes an option]"
+  {"ps" [ps [] ["PID"] true], "top" [top ["PID"] ["ROUNDS"] false], "why" [why ["PID" "WAITER"] [] true], "dump" [dump! ["PID" "FILE"] [] true]
+   "timeline" [timeline! ["PID" "FILE"] ["SECONDS"] false]})
+
+(defn- checked
+  "Returns the function of a command and its arguments. Ends the command if it can't be called so."
+  [command args]
+  (let [[f needed more option?] (or (commands command) (stop 2 (str "there is no command '" command "'.")))
+        refuse (fn refuse [& why] (stop 2 (apply str (concat why ["; ./skein " command " --help says how to call it."]))))
+        {options true, args false} (group-by (fn option? [a] (str/starts-with? a "--")) args)
+        [option & others] (distinct options)]
+    (when-some [unknown (first (remove #{"--prove" "--heap"} options))] (refuse "there is no option " unknown))
+    (when others (refuse "--prove and --heap can't be given together"))
+    (when (< (count args) (count needed)) (refuse command " lacks " (str/join " and " (drop (count args) needed))))
+    (when-some [extra (first (drop (+ (count needed) (count more)) args))] (refuse command " does not take '" extra "' after its other arguments"))
+    (when (and option (or (not option?) (empty? args))) (refuse command (when option? " without PID") " takes no " option))
+    [f (cond-> (vec args) (and option? (seq args)) (conj option))]))
 
 (defn run
-  "Runs a command with its arguments. Returns the exit code."
+  "Runs a command with its arguments. Returns the exit code: 0, 1 if the command failed, or 2 if it can't be called so."
   [& [command & args]]
   (try
     (if (some #{"--help" "-h"} args)
       (println usage)
-      (let [[args option] (split-option args)
-            call (partial apply ({"ps" ps "top" top "why" why "dump" dump! "timeline" timeline!} command))]
-        (case [command (count args)]
-          (["ps" 1] ["why" 2] ["dump" 2]) (call (concat args [option]))
-          (["ps" 0] ["top" 1] ["top" 2] ["timeline" 2] ["timeline" 3]) (if option (stop 2 usage) (call args))
-          (stop 2 usage))))
+      (let [[f args] (checked command args)] (apply f args)))
     (flush)
     0
     (catch clojure.lang.ExceptionInfo e

@@ -79,6 +79,21 @@
       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, never existed, or has taken no step since the inspector was started.")
                    {:block (error/preview id)})))
 
+(defn- of-name
+  "Returns why the block, thread or channel waits that the texts call `x`."
+  [{:keys [threads channels] :as snapshot} ix x]
+  (let [called? (fn called? [name] (#{x (str "thread " x)} name))
+        thread (some (fn it [{:keys [name tid] :as t}] (when (called? (words/thread-name name tid)) t)) threads)
+        channel (some (fn it [c] (when (= x (words/channel-label c)) (:id c))) channels)]
+    (cond
+      thread (of-party ix thread)
+      channel (of-channel ix channel)
+      :else (if-some [id (some-> (re-matches #"(?:the result of )?(?:go-)?(\d+)" x) second parse-long)]
+              (of-block snapshot ix id)
+              (error/fail! :skein/no-such-block
+                           (str "There is no " (error/preview x) " that waits: why takes a name that a dump has, such as go-42, chan-3, main or skein-worker-0.")
+                           {:block (error/preview x)})))))
+
 (defn why
   "Returns why `x` waits, see `skein.inspect/why`."
   [snapshot x]
@@ -86,12 +101,13 @@
         made-by (when (instance? Port x) (.block ^Port x))]
     (cond
       (int? x) (of-block snapshot ix x)
+      (string? x) (of-name snapshot ix x)
       (and made-by (not= Entry$Fate/GONE (.fate ^Entry made-by))) (of-block snapshot ix (.id ^Entry made-by))
       (instance? Channel x) (of-channel ix (ChannelNames/id x))
       (instance? Thread x) (of-party ix (or (some (fn it [t] (when (= (.threadId ^Thread x) (:tid t)) t)) (:threads snapshot))
                                             {:name (.getName ^Thread x) :tid (.threadId ^Thread x) :waits [] :state :outside}))
       :else (error/fail! :skein/no-such-block
-                         (str "why takes the number of a block, a channel or a thread, but got " (error/preview x) ".")
+                         (str "why takes a block's number, a name that a dump has, a channel or a thread, but got " (error/preview x) ".")
                          {:block (error/preview x)}))))
 
 (defn graph

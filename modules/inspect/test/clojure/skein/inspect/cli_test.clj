@@ -108,17 +108,28 @@
   (is (= [2 "" "skein: 'x' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "x")))
   (is (= [2 "" "skein: '.' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes.\n"] (run "ps" ".")))
   (is (= [2 "" "skein: x.json is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn.\n"] (run "ps" "x.json")))
-  (is (= [2 "" (str "skein: why takes a block, such as go-42 or 42, not 'main'. ./skein ps 1 lists blocks, and says what threads wait for."
-                    " A result is asked for by its block: for \"the result of go-42\" give go-42.\n")]
-         (run "why" "1" "main")))
   (is (= [2 "" "skein: '' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "")))
-  (is (= [2 "" "skein: there is no option --all; ./skein ps --help lists the options.\n"] (run "ps" "1" "--all") (run "ps" "--all")))
-  (is (= [2 "" "skein: --prove and --heap can't be given together.\n"] (run "ps" "1" "--prove" "--heap")))
+  (is (= [2 "" "skein: there is no option --all; ./skein ps --help says how to call it.\n"] (run "ps" "1" "--all") (run "ps" "--all")))
   (let [file (doto (File/createTempFile "dump" ".edn") .deleteOnExit), path (str file)]
     (is (= [2 "" (str "skein: --heap is for processes, and " path " is a file.\n")] (run "ps" path "--heap") (run "why" "--heap" path "1"))))
-  (doseq [args [[] ["ps" "--heap"] ["dump" "1" "--heap"] ["top" "1" "--heap"] ["why" "1"] ["dump" "1"] ["top"] ["timeline" "1"] ["bottom"]]]
-    (let [[code _ err] (apply run args)]
-      (is (= [2 true] [code (str/starts-with? err "skein: usage: ")]) args))))
+  (doseq [[args says] {["ps" "1" "--prove" "--heap"] "--prove and --heap can't be given together"
+                       ["ps" "--heap"] "ps without PID takes no --heap"
+                       ["ps" "1" "2"] "ps does not take '2' after its other arguments"
+                       ["dump" "1" "--heap"] "dump lacks FILE"
+                       ["top" "1" "--heap"] "top takes no --heap"
+                       ["why"] "why lacks PID and WAITER"
+                       ["why" "1"] "why lacks WAITER"
+                       ["dump" "1"] "dump lacks FILE"
+                       ["top"] "top lacks PID"
+                       ["timeline" "1"] "timeline lacks FILE"}]
+    (is (= [2 "" (str "skein: " says "; ./skein " (first args) " --help says how to call it.\n")] (apply run args)) args))
+  (is (= [2 "" "skein: the rounds of top must be a number from 1, not '0'.\n"] (run "top" "1" "0")))
+  (is (= [2 "" "skein: top and timeline take the number of a running process, not 'x.edn'; ./skein ps lists the processes, and shows a file.\n"]
+         (run "top" "x.edn")))
+  (is (= [2 "" "skein: there is no command 'bottom'.\n"] (run "bottom"))))
+
+(deftest an-option-may-be-given-twice
+  (is (re-find #"^skein: Process 999999999 can't be looked at" (peek (run "ps" "999999999" "--heap" "--heap")))))
 
 (deftest a-process-without-the-inspector-is-refused
   (let [process (start without-inspect program [])
