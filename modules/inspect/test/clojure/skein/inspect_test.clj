@@ -334,6 +334,8 @@
     (is (re-find #"for scope-9\. The scope ends when its children have ended\.$" (peek (why {:begun? false}))))
     (is (re-find #"have ended: thread t0, thread t1, thread t2, thread t3, thread t4 and 3 more\.$"
                  (peek (apply why {:begun? false} (for [i (range 7)] {:thread (str "t" i) :tid (+ 30 (long i))})))))
+    (is (= [:nobody [1 2]] (take 2 ((juxt :ends (comp (partial mapv :id) :chain)) (inspect/why (assoc-in (snapshot {:block 2}) [:blocks 1 :holds] [9]) 1))))
+        "a child that holds the scope's channel is one")
     (is (contains? (:edges (inspect/graph (snapshot {:block 2} {:begun? false}))) [[:channel 9] [:block 2] :child]))))
 
 (defn- watch [in]

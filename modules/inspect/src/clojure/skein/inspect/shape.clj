@@ -43,12 +43,14 @@
   [c op]
   (into #{} (keep :block) (if (= :take op) (:takes c) (:puts c))))
 
-(defn- wait-helpers [{:keys [blocks channels holders]} {:keys [op channel]}]
+(defn- wait-helpers [{:keys [blocks channels holders scopes]} {:keys [op channel]}]
   (let [c (channels channel)
-        held (holders channel)]
-    (if-some [maker (when (= :take op) (:block c))]
-      (if (blocks maker) #{maker} #{})
-      (if held (set/difference held (same-side c op)) #{}))))
+        makers (if-some [scope (scopes channel)]
+                 (map :block (:children scope))
+                 (when (= :take op) (some-> (:block c) list)))]
+    (if makers
+      (if (every? blocks makers) (set makers) #{}) ; without one, nobody knows who could end it
+      (set/difference (set (holders channel)) (same-side c op)))))
 
 (defn hopeless?
   "Returns whether a wait is for the result of a block that was collected, so that it never comes."
@@ -57,8 +59,8 @@
 
 (defn helpers
   "Returns the ids of the blocks that could end the wait of `block`, as far as the index `ix` knows. If it waits for
-  the result of a block, that block could. Otherwise it is each block that holds the channel in a local and does not
-  wait there on the same side."
+  the result of a block, that block could. If it waits for the end of a scope, the children could, if all are blocks.
+  Otherwise it is each block that holds the channel in a local and does not wait there on the same side."
   [ix block]
   (into #{} (mapcat (partial wait-helpers ix)) (:waits block)))
 
@@ -75,10 +77,12 @@
 
 (defn- wakes-itself?
   "Returns whether a timer, or something that no snapshot shows, could end one of the waits of `block`."
-  [{:keys [channels]} block]
-  (some (fn one [{:keys [channel foreign]}]
-          (or foreign (not= :chan (:kind (channels channel) :chan)) (:closed? (channels channel))))
-        (remove (fn result [{:keys [channel]}] (= :result (:kind (channels channel)))) (:waits block))))
+  [{:keys [channels] :as ix} block]
+  (or (deadline ix block)
+      (some (fn one [{:keys [channel foreign]}]
+              (let [{:keys [kind closed?] :or {kind :chan}} (channels channel)]
+                (or foreign (not (#{:chan :result :scope} kind)) (and (= :chan kind) closed?))))
+            (:waits block))))
 
 (defn- helpers-of-stuck [ix helpers-of {:keys [waits] :as block} since-ms]
   (when (and (seq waits)

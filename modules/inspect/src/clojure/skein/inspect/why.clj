@@ -21,8 +21,9 @@
   [{:keys [blocks threads] :as ix} party]
   (if-some [holder (some (comp :tid :held-by) (:waits party))]
     (keep threads [holder])
-    (concat (map blocks (shape/helpers ix party))
-            (map (fn child [{:keys [block tid]}] (or (blocks block) (threads tid))) (shape/children ix party)))))
+    (distinct
+      (concat (map blocks (shape/helpers ix party))
+              (map (fn child [{:keys [block tid]}] (or (blocks block) (threads tid))) (shape/children ix party))))))
 
 (defn- follow
   "Returns the chain that begins with `party`, and how it ends."

@@ -7,6 +7,19 @@
 
 (set! *warn-on-reflection* true)
 
+(deftest a-cycle-through-a-scope-is-suspected
+  (let [block (fn block [id channel & {:as more}] (merge {:id id :state :parked :since-ms 9000 :waits [{:op :take :channel channel :place 1}]} more))
+        suspects (fn suspects [scope & [more]]
+                   (map (juxt :verdict (comp (partial map :id) :blocks))
+                        (verdict/deadlocks {:blocks [(block 1 9 {:holds [8] :scope 9}) (merge (block 2 8 {:scope 9}) more)]
+                                            :channels [{:id 8 :kind :chan :takes [{:block 2}] :puts []} {:id 9 :kind :scope :takes [{:block 1}] :puts []}]
+                                            :scopes [(merge {:id 9 :body {:block 1} :children [{:block 2}]} scope)]})))]
+    (is (= [[:suspected [1 2]]] (suspects {})) "the body would put after its scope")
+    (is (= [] (suspects {:children [{:block 2} {:thread "t" :tid 5}]})) "the thread may cancel the scope")
+    (is (= [] (suspects {:children [{:block 2} {:begun? false}]})))
+    (is (= [] (suspects {:remaining-ms 4000})) "the deadline ends both")
+    (is (= [] (suspects {} {:state :running :waits []})))))
+
 (defn- stuck-on
   "Returns what is said of thread 1, which waits for ever in `channel`."
   [channel]
