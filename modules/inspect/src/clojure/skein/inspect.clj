@@ -441,8 +441,8 @@
 
 (defn read-heap
   "Returns the snapshot in a heap file, such as `jcmd PID GC.heap_dump -all FILE` writes. The process that wrote the file needs no
-  preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take the snapshot. It has no times, and only the
-  blocks that are parked. :stuck? is true for a thread if the file shows that no running code can reach what it waits for. Throws
+  preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take the snapshot. It has no times, only the
+  blocks that are parked or that a thread runs, and only the scopes for whose end something waits. :stuck? is true for a thread if the file shows that no running code can reach what it waits for. Throws
   :skein/not-a-heap-file."
   [path]
   (heap/read-heap (str (check-path "path of read-heap" path))))

@@ -79,6 +79,11 @@
   [block]
   (- (long (:since-ms block 0))))
 
+(defn- shown-state
+  "Returns the state of a block for people. A step that waits is blocked. A heap file may show that the wait is for ever."
+  [{:keys [state waits stuck?]}]
+  (cond stuck? :stuck, (and (= :running state) (seq waits)) :blocked, :else state))
+
 (defn- alike
   "Writes the blocks of one place and state as a paragraph."
   [out ix [{:keys [state site]} blocks]]
@@ -123,11 +128,15 @@
 (defn- write-text [out {:keys [at-ms blocks threads scopes folds collected heap unproven elsewhere] :as snapshot}]
   (let [snapshot (shape/indexed snapshot)
         ix (shape/index snapshot)
-        groups (group-by (fn key-of [b] (select-keys b [:state :site])) blocks)]
-    (line! out (words/counted (count blocks) "block") ", " (words/counted (count threads) "thread" [" waits" " wait"]) ", "
-           (words/counted (:count collected) "block") " collected, at "
+        groups (group-by (fn key-of [b] {:state (shown-state b) :site (:site b)}) blocks)]
+    (line! out (if heap
+                 (str (words/counted (+ (count blocks) (long (:count collected))) "block")
+                      " (" (+ (count (filter :stuck? blocks)) (long (:count collected))) " stuck)")
+                 (words/counted (count blocks) "block"))
+           ", " (words/counted (count threads) "thread" [" waits" " wait"])
+           (when-not heap (str ", " (words/counted (:count collected) "block") " collected")) ", at "
            (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
-    (when heap (line! out "A heap file alone shows no times, labels, suspected cycles or waits for monitors. If the program has called skein.inspect/start!, ./skein ps PID shows them."))
+    (when heap (line! out "A heap file alone shows no times, labels, suspected cycles or waits for monitors. If the inspector of the process is on, ./skein ps PID shows them."))
     (when unproven (line! out unproven))
     (when (pos? (long (or elsewhere 0)))
       (line! out (words/counted elsewhere "other virtual thread" [" waits" " wait"])
@@ -139,7 +148,7 @@
     (doseq [group (sort-by (fn oldest [[_ blocks]] (apply min (map oldest-first blocks))) groups)] (alike out ix group))
     (when (seq (:blocks collected)) (line! out))
     (doseq [[site gone] (sort-by (comp - count val) (group-by :site (:blocks collected)))]
-      (alike out ix [{:state :collected :site site} (map (fn [b] (dissoc b :since-ms)) gone)])) ; it waits no longer
+      (alike out ix [{:state (words/gone snapshot) :site site} (map (fn [b] (dissoc b :since-ms)) gone)])) ; it waits no longer
     (when (seq threads) (line! out))
     (doseq [t threads]
       (line! out "       " (words/who t) (when (:site t) (str ", " (words/place (:site t))))

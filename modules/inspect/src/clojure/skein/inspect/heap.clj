@@ -6,9 +6,10 @@
   * `read-heap`, `of-this-process`
   * `in-temporary-file` makes a temporary file for a heap
 
-  A file has no times, and only those blocks that are parked."
+  A file has no times, and only those blocks that are parked or that a thread runs."
   {:no-doc true}
   (:require
+   [clojure.set :as set]
    [clojure.string :as str]
    [skein.impl.error :as error]
    [skein.inspect.places :as places]
@@ -193,13 +194,26 @@
       (let [body (.field h f "body"), at [(.className h body) (.field h f "state")]]
         (or (@sites at) ((vswap! sites assoc at (apply site body at)) at))))))
 
-(defn- block [^HeapFile h ids waits channel-ids site-of f]
-  (let [in (waits f)
+(defn- running
+  "Returns {frame thread} for the blocks that run on a thread, which may be blocked."
+  [^HeapFile h frames]
+  (into {} (for [f frames
+                 :let [f (long f), runner (.field h f "runner"), t (.field h runner "thread")]
+                 :when (and (pos? t) (= f (.field h runner "frame")))]
+             [f t])))
+
+(defn- on-thread [^HeapFile h t]
+  (let [waits? (if (virtual? h t) (waiting (state-of h t)) (zero? (bit-and 4 (.field h (.field h t "holder") "threadStatus"))))]
+    (assoc (set/rename-keys (thread-party h t) {:thread :name}) :state (if waits? :waiting :runnable) :site (place h t))))
+
+(defn- block [^HeapFile h ids waits running channel-ids site-of f]
+  (let [in (waits f [])
         held (concat (map (fn local [field] (.field h f field)) ["o0" "o1" "o2" "o3" "o4" "o5"])
                      (.elements h (.field h f "more")))
         holds (into [] (comp (keep channel-ids) (distinct)) held)]
     (cond-> {:id (ids f) :state :parked :waits in
              :site (site-of f)}
+      (running f) (assoc :state :running :on (on-thread h (running f)))
       (seq holds) (assoc :holds holds)
       (channel-ids (.field h f "port")) (assoc :result (channel-ids (.field h f "port")))
       (pos? (.field h f "cancellable")) (assoc :cancellable? true))))
@@ -210,34 +224,53 @@
     "skein.rt.ThreadWaiter" (thread-party h (.field h o "thread"))
     {:callback (Compiler/demunge (str (.className h (.field h o "function"))))}))
 
-(defn- channel [^HeapFile h ids by-port running stuck {:keys [id channel takes puts]}]
+(defn- scopes
+  "Returns the scopes for whose end a block or thread waits. A region that has not been left is their body or a child."
+  [^HeapFile h ids channel-ids regions]
+  (let [done (fn done [r] (channel-ids (.field h (.field h r "owner") "done")))
+        number (fn number [r] (.field h r "number")) ; 0 for the body
+        party (fn party [r]
+                (let [c (.field h r "cancellable"), f (.field h c "frame"), t (.field h c "thread")]
+                  (cond (ids f) {:block (ids f)} (pos? t) (thread-party h t) :else {:begun? false})))] ; or it is ready
+    (vec (for [[id regions] (group-by done (filter (fn open? [r] (and (zero? (.field h r "left")) (done r))) regions))
+               :let [{[body] true, children false} (group-by (comp zero? number) regions)]]
+           {:id id :body (some-> body party) :children (mapv party (sort-by number children))
+            :cancelled? (boolean (some-> body (as-> r (pos? (.field h r "requested")))))
+            :failures 0}))))
+
+(defn- channel [^HeapFile h ids by-port unparked stuck scope? {:keys [id channel takes puts]}]
   (let [buffer (.field h channel "buffer"), made-by (by-port channel)]
     (cond-> {:id id
-             :kind (condp (fn is? [name c] (.isA h c name)) channel
-                     "skein.rt.schedule.Timeout" :timeout, "skein.rt.Port" :result, "skein.rt.SourceChannel" :future, :chan)
+             :kind (if (scope? id)
+                     :scope
+                     (condp (fn is? [name c] (.isA h c name)) channel
+                       "skein.rt.schedule.Timeout" :timeout, "skein.rt.Port" :result, "skein.rt.SourceChannel" :future, :chan))
              :closed? (not (zero? (.field h channel "end")))
              :takes (mapv (partial party h ids) takes) :puts (mapv (partial party h ids) puts)}
       (.hasField h buffer "capacity")
       (assoc :buffer {:type (symbol (str/replace (.className h buffer) #"^.*[.$]" ""))
                       :count (.field h buffer "count") :capacity (.field h buffer "capacity")})
       made-by (assoc :block (ids made-by))
-      (running channel) (assoc :running? true)
+      (unparked channel) (assoc :running? true)
       (stuck made-by) (assoc :collected? true))))
 
 ;;;; Snapshots
 
 (defn- of-file [^HeapFile h path]
-  (let [[channels frames threads] (map vec (.instances h ["skein.rt.Channel" "skein.rt.Frame" "java.lang.Thread"]))
+  (let [[channels frames threads regions] (map vec (.instances h ["skein.rt.Channel" "skein.rt.Frame" "java.lang.Thread" "skein.rt.scope.Region"]))
         channels (channels-of h channels)
         waits (waits-of channels)
-        running (into #{} (comp (remove waits) (map (fn port [f] (.field h f "port")))) frames) ; or ready, or blocking a thread
-        frames (filterv waits frames)
+        unparked (into #{} (comp (remove waits) (map (fn port [f] (.field h f "port")))) frames)
         waiting (waiting-threads h waits threads)
+        running (running h (remove waits frames))
+        frames (filterv (some-fn waits running) frames)
         blind? (unseen-stacks? h threads)
         reach (Reach/of h ^Map (if blind? {} waiting))
-        stuck (if blind? #{} (into #{} (remove (fn live? [f] (.isReached reach f))) frames))
+        stuck (if blind? #{} (into #{} (remove (fn live? [f] (or (running f) (.isReached reach f)))) frames))
         ids (numbered h frames)
-        block (partial block h ids waits (into {} (map (juxt :channel :id)) channels) (site-of h))
+        channel-ids (into {} (map (juxt :channel :id)) channels)
+        block (partial block h ids waits running channel-ids (site-of h))
+        scopes (scopes h ids channel-ids regions)
         gone (mapv (fn gone [f] (let [{[{:keys [op]} & more] :waits :as b} (block f)] (assoc b :op (if more :alts op))))
                    (filter stuck frames))
         waiting (into [] (comp (map (partial thread h waits reach))
@@ -249,7 +282,8 @@
              :at-ms (.millis h)
              :blocks (into [] (comp (remove stuck) (map block)) frames)
              :threads waiting
-             :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) running stuck) channels)
+             :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) unparked stuck (into #{} (map :id) scopes)) channels)
+             :scopes scopes
              :elsewhere (elsewhere h threads (concat waiting locked))
              :collected {:count (count gone) :blocks gone}}
       true (snapshot/with-lock-waits locked)

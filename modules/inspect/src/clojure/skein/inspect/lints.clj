@@ -108,7 +108,7 @@
 
 (defn- long-steps [blocks computes?]
   (filter (fn long? [{:keys [on since-ms]}]
-            (and on (<= (long long-step-ms) (long since-ms)) (= computes? (= :runnable (:state on)))))
+            (and on since-ms (<= (long long-step-ms) (long since-ms)) (= computes? (= :runnable (:state on)))))
           blocks))
 
 (defn- hog [{:keys [blocks]} _]

@@ -19,11 +19,13 @@
   {:file (.file s) :line (.line s) :column (.column s) :form (.form s) :op (str (.operation s)) :in-try (.inTry s)})
 
 (defn of-text
-  "Returns the place of `state` in `text`, the table of places in a block's class, or nil."
+  "Returns the place of `state` in `text`, the table of places in a block's class; its file for the state before the first park;
+  or nil."
   [text state]
   (let [{:keys [file sites]} (edn/read-string text)]
-    (when-some [[op line column form in-try] (get sites state)]
-      {:file file :line (or line -1) :column (or column -1) :form form :op (str op) :in-try (boolean in-try)})))
+    (if-some [[op line column form in-try] (get sites state)]
+      {:file file :line (or line -1) :column (or column -1) :form form :op (str op) :in-try (boolean in-try)}
+      (when file {:file file}))))
 
 (defn by-name
   "Returns the place as far as the name of the class alone shows it.

@@ -277,24 +277,25 @@
       {:name (.getThreadName i) :tid (.getThreadId i) :virtual? false :site (place (.getStackTrace i))
        :waits [{:op :lock :lock (.getLockName i) :held-by {:thread (.getLockOwnerName i) :tid (.getLockOwnerId i)}}]})))
 
-(defn with-lock-waits
-  "Adds `threads`, which wait for locks, to a snapshot, apart from those that it has already."
-  [snapshot threads]
-  (let [known (into #{} (map :tid) (:threads snapshot))]
-    (update snapshot :threads into (remove (comp known :tid)) threads)))
-
-(defn with-blocked
+(defn- with-blocked
   "Joins each thread that waits and the block that it runs: the block waits for what the thread waits for, and the thread and its
   place in the channel name the block. For long steps only, whose thread is known."
   [{:keys [blocks threads] :as snapshot}]
   (let [waiting (into {} (comp (filter (comp seq :waits)) (map (juxt :tid identity))) threads)
         runs (into {} (for [{:keys [id on]} blocks :when (waiting (:tid on))] [(:tid on) id]))
-        waits (fn waits [{:keys [on] :as b}] (merge b (select-keys (waiting (:tid on)) [:waits :since-ms])))
+        waits (fn waits [{:keys [on] :as b}] (merge b (select-keys (waiting (:tid on)) [:waits :since-ms :stuck?])))
         named (fn named [{:keys [tid] :as party}] (if-some [id (runs tid)] (assoc party :block id) party))
         both (fn both [{:keys [takes puts] :as c}] (assoc c :takes (mapv named takes) :puts (mapv named puts)))]
     (if (empty? runs)
       snapshot
       (-> snapshot (update :blocks (partial mapv waits)) (update :threads (partial mapv named)) (update :channels (partial mapv both))))))
+
+(defn with-lock-waits
+  "Adds `threads`, which wait for locks, to a snapshot, apart from those that it has already. Then joins the threads and the blocks
+  that they run."
+  [snapshot threads]
+  (let [known (into #{} (map :tid) (:threads snapshot))]
+    (with-blocked (update snapshot :threads into (remove (comp known :tid)) threads))))
 
 (defn- memory []
   (let [used (.getHeapMemoryUsage (ManagementFactory/getMemoryMXBean))]
@@ -338,17 +339,17 @@
                          (into (keep (fn of [[_ ^Frame f]] (.cancellable f))) asked)
                          (into (keep (fn of [^Registry$Waiting w] (.cancellable w))) threads))
         scopes (scopes/scopes party-of cancellables)]
-    (-> {:skein/snapshot version
-         :at-ms (System/currentTimeMillis)
-         :blocks (mapv (partial block now seen views) asked)
-         :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
-         :channels (mapv (partial channel (into #{} (map :id) scopes)) ordered)
-         :scopes scopes
-         :folds (vec (folds))
-         :failures (failures)
-         :timers (Timeout/outstanding)
-         :memory (memory)
-         :starved (carriers/starved (.carriers registry))
-         :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now seen) collected)}}
-        (with-lock-waits (lock-waits (ManagementFactory/getThreadMXBean)))
-        with-blocked)))
+    (with-lock-waits
+      {:skein/snapshot version
+       :at-ms (System/currentTimeMillis)
+       :blocks (mapv (partial block now seen views) asked)
+       :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
+       :channels (mapv (partial channel (into #{} (map :id) scopes)) ordered)
+       :scopes scopes
+       :folds (vec (folds))
+       :failures (failures)
+       :timers (Timeout/outstanding)
+       :memory (memory)
+       :starved (carriers/starved (.carriers registry))
+       :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now seen) collected)}}
+      (lock-waits (ManagementFactory/getThreadMXBean)))))

@@ -93,12 +93,12 @@
     (mapv (partial proven (shape/index snapshot) (:groups (:collected snapshot)) (awaiting snapshot) stuck) (:blocks (:collected snapshot)))))
 
 (defn- idles?
-  "Returns whether this is the main thread and waits for no result. The main function of a program may wait in this way to keep the program alive."
+  "Returns whether this is the main thread and waits for no result and no scope. The main function of a program may wait in this way to keep the program alive."
   [{:keys [channels]} {:keys [name waits]}]
-  (and (= "main" name) (not-any? (fn result? [{:keys [channel]}] (= :result (:kind (channels channel)))) waits)))
+  (and (= "main" name) (not-any? (fn ends? [{:keys [channel]}] (#{:result :scope} (:kind (channels channel)))) waits)))
 
 (def ^:private before-the-file
-  " The block that should give that result was collected before. To see it, call skein.inspect/start! at the start of the program. When it hangs again, run ./skein ps PID.")
+  " The block that should give that result was collected before. If the inspector was on then, ./skein ps PID names it. If not, call skein.inspect/start! at the start of the program, and run ./skein ps PID when it hangs again.")
 
 (defn- awaits-collected?
   "Returns whether `thread` waits for a result whose block the heap file does not have."
@@ -115,7 +115,7 @@
     (for [{:keys [tid stuck?] :as thread} (:threads snapshot)
           :when (and stuck? (not (told tid)) (not (idles? ix thread)))]
       {:verdict :proven :kind :deadlock :threads [thread]
-       :says (str (words/says ix thread) " No running code can reach that, so it waits for ever."
+       :says (str (words/says ix thread) " " (words/for-ever ix thread)
                   (when (awaits-collected? ix thread) before-the-file))})))
 
 ;;;; Certain

@@ -130,6 +130,16 @@
     (str "The scope ends when its children have ended"
          (when (seq named) (str ": " (str/join ", " named) (when (pos? more) (str " and " more " more")))) ".")))
 
+(defn gone
+  "Returns the state of the blocks in the :collected of a snapshot. Those of a heap file are in the file, but no code can reach them."
+  [snapshot]
+  (if (:heap snapshot) :stuck :collected))
+
+(defn for-ever
+  "Returns a sentence on a thread, or the block that it runs, of which a heap file proves that it waits for ever."
+  [ix party]
+  (str/join " " (cons "No running code can reach that, so it waits for ever." (some-> (seq (shape/children ix party)) of-children list))))
+
 (defn- hopeless
   "Returns a sentence on each block that was collected before it had ended and for whose result `block` waits, or nil."
   [ix block]
@@ -144,6 +154,7 @@
   [{:keys [channels] :as ix} {:keys [waits] :as block}]
   (let [timers (sort (keep (comp :remaining-ms channels :channel) waits))]
     (cond
+      (:stuck? block) (for-ever ix block)
       (seq timers) (str "A timer ends that in " (duration (first timers)) ".")
       (seq (shape/children ix block)) (of-children (shape/children ix block))
       (some :held-by waits) (str (waiting-party (some :held-by waits)) " is not known to wait.")

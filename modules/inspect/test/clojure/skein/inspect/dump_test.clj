@@ -71,6 +71,18 @@
     (is (= ["    1  parked   a b.clj:3 (<! c)" "       go-1 waits for new jobs for all shops" "" "       thread im port, a b.clj:3 (<! c) waits for new jobs for all shops"]
            (drop 2 (str/split-lines (str out)))))))
 
+(deftest blocks-of-a-heap-file-are-stuck-not-collected
+  (let [out (StringWriter.), site {:file "a.clj" :line 8 :form "(<! c)"}, wait [{:op :take :channel 3}]
+        running {:id 2 :state :running :site {:file "a.clj"} :on {:name "w" :tid 7 :site {:file "a.clj" :line 5 :form "f"}} :waits wait}]
+    (dump/write {:at-ms 0 :heap "x.hprof" :blocks [running (assoc running :id 4 :stuck? true)]
+                 :collected {:count 1 :blocks [{:id 1 :site site :op :take :waits wait}]}}
+                out :text)
+    (is (= ["3 blocks (2 stuck), 0 threads wait, at 1970-01-01T00:00:00Z, in x.hprof"
+            "    1  blocked  a.clj" "       go-2 waits for chan-3, at a.clj:5 f"
+            "    1  stuck    a.clj" "       go-4 waits for chan-3, at a.clj:5 f"
+            "    1  stuck    a.clj:8 (<! c)" "       go-1 waits for chan-3"]
+           (remove #(or (= "" %) (str/starts-with? % "A heap file alone")) (str/split-lines (str out)))))))
+
 (deftest nouns-and-verbs-agree-with-counts
   (is (= "1 block, 1 thread waits, 1 block collected, at " (first-line 1 1 1)))
   (is (= "2 blocks, 0 threads wait, 2 blocks collected, at " (first-line 2 0 2))))

@@ -118,13 +118,13 @@
   (testing "virtual threads that are not listed are counted"
     (is (= 1 (:elsewhere snapshot)))
     (is (re-find #"\n1 other virtual thread waits; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" writes where\.\n" text)))
-  (testing "collected blocks are listed by place"
-    (is (re-find #"\n    1  collected NO_SOURCE_FILE:1 \(alts! \[x y\]\)\n       go-\d+ waits for chan-\d+ or for chan-\d+\n" text)))
+  (testing "stuck blocks are listed by place"
+    (is (re-find #"\n    1  stuck    NO_SOURCE_FILE:1 \(alts! \[x y\]\)\n       go-\d+ waits for chan-\d+ or for chan-\d+\n" text)))
   (testing "unservable takes are counted"
     (is (= {"(<! (clojure.core/deref own))" 1, "(alts! [x y])" 1}
            (into {} (map (juxt (comp :form :site) :count)) (filter (comp #{:abandoned} :kind) (inspect/leaks snapshot))))))
   (testing "nothing is said of the others"
-    (is (= 506 (count (inspect/blocks snapshot))))
+    (is (= {:parked 506, :running 2} (frequencies (map :state (inspect/blocks snapshot)))) "two blocks have blocked their threads")
     (is (= #{"awaits-the-server" "has-a-timer" "could-be-interrupted"}
            (into #{} (comp (remove :stuck?) (remove (comp :lock first :waits)) (map :name) (remove #(re-find #"pool|awaits-a-deadlock" %)))
                  (inspect/threads snapshot)))))
@@ -168,6 +168,39 @@
         (is (str/includes? out "\nThe program has not loaded Skein, so there are no blocks and channels.\n")))
       (finally (.destroy process)))))
 
+(deftest heap-of-a-program-whose-scopes-never-end
+  (let [program '(do
+                   (require '[skein.async :as a] '[skein.scope :as s])
+                   (defn watch [in] (a/<!! in))
+                   (defn daemon [name f] (doto (Thread. ^Runnable f ^String name) (.setDaemon true) .start))
+                   (let [begun (promise)]
+                     (a/go (deliver begun true) (while (not (Thread/interrupted))))
+                     @begun)
+                   (do (daemon "awaits-a-block-that-blocks" (fn [] (s/scope [sc] (s/go sc (watch (a/chan)))))) nil)
+                   (do (daemon "awaits-a-reader" (fn [] (s/scope [sc] (let [lines (a/chan)] (s/go sc (a/<! lines)))))) nil)
+                   (loop [before nil] ; until nothing moves
+                     (let [now (skein.rt.schedule.Scheduler/describe)]
+                       (Thread/sleep 500)
+                       (when-not (= before now) (recur now))))
+                   (println "hung")
+                   @(promise))
+        process (start without-inspect program roomy), pid (str (.pid process)), edn (temporary ".edn")]
+    (try
+      (is (= "hung" (.readLine (lines-of process))))
+      (when stacks?
+        (is (= 0 (first (run "dump" pid (str edn) "--heap"))))
+        (let [why (fn why [waiter] (nth (run "why" (str edn) waiter) 1)), text (nth (run "ps" (str edn)) 1)
+              never "No running code can reach that, so it waits for ever\\."]
+          (is (re-find (re-pattern (str "PROVEN  thread awaits-a-reader, .*, waits for scope-\\d+\\. " never " The scope ends when its children have ended: go-\\d+\\.")) text))
+          (is (re-find (re-pattern (str "PROVEN  thread skein-worker-\\d, which runs go-\\d+, NO_SOURCE_FILE:1 user/watch, waits for chan-\\d+\\. " never)) text))
+          (is (re-find #"(?m)^3 blocks \(2 stuck\), 4 threads wait, at " text))
+          (is (= [:runnable :waiting] (sort (map (comp :state :on) (inspect/blocks {:state :running} (inspect/read-dump (str edn)))))))
+          (is (= 2 (count (re-seq #"(?m)^    1  stuck    NO_SOURCE_FILE" text))))
+          (is (= 2 (count (re-seq #"scope-\d+ of thread awaits-.*, has children: go-\d+" text))))
+          (is (re-find (re-pattern (str "^thread awaits-a-block-that-blocks, .*, waits for scope-\\d+\\. go-\\d+, NO_SOURCE_FILE:1 user/watch, waits for chan-\\d+, and blocks thread skein-worker-\\d\\. " never))
+                       (why "awaits-a-block-that-blocks")))))
+      (finally (.destroy process) (.delete edn)))))
+
 (deftest heap-of-a-program-whose-main-thread-joins-the-one-that-hangs
   (let [program '(do
                    (require '[skein.async :as a])
@@ -202,6 +235,7 @@
                    (run "ps" path))))))
       (doseq [text ["" "JAVA PROFILE" "no heap file, but some text that is long enough to be one"]]
         (spit file text)
-        (is (= [1 "" (str "skein: " path " can't be read as a heap file: it does not begin as a heap file does.\n")] (run "ps" path))))
+        (is (= [1 "" (str "skein: " path " can't be read as a heap file: it does not begin as a heap file does."
+                       " If it is a dump as text, write one that can be read: ./skein dump PID x.edn.\n")] (run "ps" path))))
       (finally (.destroy process) (.waitFor process) (io/delete-file file true)))
     (is (re-find #"there is no such process" (peek (run "ps" pid "--heap"))))))

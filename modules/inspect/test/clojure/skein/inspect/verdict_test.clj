@@ -7,6 +7,15 @@
 
 (set! *warn-on-reflection* true)
 
+(deftest the-main-thread-may-wait-for-what-it-likes-but-not-for-a-scope
+  (let [says (fn says [kind]
+               (map :says (verdict/deadlocks {:threads [{:name "main" :tid 1 :stuck? true :waits [{:op :take :channel 7}]}]
+                                              :channels [{:id 7 :kind kind :takes [] :puts []}]
+                                              :scopes (when (= :scope kind) [{:id 7 :body {:thread "main" :tid 1} :children [{:block 2}]}])})))]
+    (is (= [] (says :chan)))
+    (is (= ["thread main, waits for scope-7. No running code can reach that, so it waits for ever. The scope ends when its children have ended: go-2."]
+           (says :scope)))))
+
 (deftest a-cycle-through-a-scope-is-suspected
   (let [block (fn block [id channel & {:as more}] (merge {:id id :state :parked :since-ms 9000 :waits [{:op :take :channel channel :place 1}]} more))
         suspects (fn suspects [scope & [more]]

@@ -74,7 +74,7 @@ function renderHead() {
       h('span', { class: `status ${kind}` }, word), h('span', { class: 'age' }, age())),
     c && h('div', { class: 'counts' },
       h('span', null, h('b', null, plural(c.blocks, 'block')), states.length ? `: ${states.join(', ')}` : ''),
-      c.collected ? h('span', { title: 'Blocks that the garbage collector took before they had ended' }, `${number(c.collected)} collected`) : null,
+      c.collected ? h('span', { title: 'Blocks that no code could reach before they had ended' }, `${number(c.collected)} ${c.gone}`) : null,
       c.memory ? h('span', { title: 'Of the heap, garbage included' }, `heap ${number(c.memory.used)} of ${number(c.memory.max)} MB`) : null,
       spark(tick.history)),
     h('div', { class: 'tools' },

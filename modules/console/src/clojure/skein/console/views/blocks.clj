@@ -82,9 +82,9 @@
        (mapv (partial rows/row index))))
 
 (defn- gone
-  "Returns a block that was collected, or nil."
+  "Returns a block that was collected, or that no code can reach, or nil."
   [{:keys [snapshot]} id]
-  (some (fn it [b] (when (= id (:id b)) (assoc b :state :collected))) (:blocks (:collected snapshot))))
+  (some (fn it [b] (when (= id (:id b)) (assoc b :state (words/gone snapshot)))) (:blocks (:collected snapshot))))
 
 (defn block
   "Returns the block `id`, with the reason why it waits, its source, its waiters and its parents; or nil."

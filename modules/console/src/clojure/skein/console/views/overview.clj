@@ -19,7 +19,7 @@
   [{:keys [snapshot deadlocks lints]} growth]
   (let [{:keys [blocks threads channels scopes timers memory collected]} snapshot]
     {:blocks (count blocks) :states (update-keys (frequencies (map :state blocks)) name)
-     :threads (count threads) :channels (count channels) :scopes (count scopes) :timers timers :memory memory :collected (:count collected)
+     :threads (count threads) :channels (count channels) :scopes (count scopes) :timers timers :memory memory :collected (:count collected) :gone (name (words/gone snapshot))
      :ranks (merge-with + (update-keys (frequencies (map :verdict deadlocks)) name)
                         (update-keys (frequencies (map :severity lints)) name)
                         (when (seq growth) {"warn" (count growth)}))}))
@@ -34,6 +34,7 @@
       (pos? (long wrong)) (if (= 1 wrong) "There is one error." (str "There are " wrong " errors."))
       (pos? (long maybe)) (if (= 1 maybe) "One thing looks wrong." (str maybe " things look wrong."))
       (zero? (long blocks)) "No blocks are seen."
+      (ranks "info") (str "Nothing is known to be wrong; see the note" (when (< 1 (long (ranks "info"))) "s") ".")
       :else (str "Nothing looks wrong" (when partly? " in what is seen so far") "."))))
 
 (defn overview

@@ -3,7 +3,7 @@
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.console.views.blocks :as blocks]
-   [skein.console.views.samples :refer [ten]])
+   [skein.console.views.samples :refer [look ten]])
   (:import
    (clojure.lang ExceptionInfo)))
 
@@ -39,4 +39,7 @@
     (is (= [{:n 0 :text "x" :here? true}] (:source b))))
   (is (= [3] (map :id (:made (blocks/block @ten 2 (constantly nil))))))
   (is (= [2] (map :id (:spawned-by (blocks/block @ten 3 (constantly nil))))))
-  (is (nil? (blocks/block @ten 99 (constantly nil)))))
+  (is (nil? (blocks/block @ten 99 (constantly nil))))
+  (testing "a block that no code can reach"
+    (doseq [[state more] {"collected" {}, "stuck" {:heap "x.hprof"}}]
+      (is (= state (:state (blocks/block (look (merge {:collected {:count 1 :blocks [{:id 5 :op :take}]}} more)) 5 (constantly nil))))))))
