@@ -126,7 +126,7 @@ temporary file; it need not have skein.inspect.")
   (try
     (println (:says (inspect/why (snapshot-of source option) waiter)))
     (catch clojure.lang.ExceptionInfo e
-      (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source))
+      (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source) (re-find #"\d$" waiter))
         (stop 1 (str (ex-message e) " A number that ps --heap has printed holds for that heap only: run ./skein dump " source
                      " x.edn --heap, and give x.edn to ps and why."))
         (throw e)))))

@@ -130,13 +130,13 @@
         ix (shape/index snapshot)
         groups (group-by (fn key-of [b] {:state (shown-state b) :site (:site b)}) blocks)]
     (line! out (if heap
-                 (str (words/counted (+ (count blocks) (long (:count collected))) "block")
-                      " (" (+ (count (filter :stuck? blocks)) (long (:count collected))) " stuck)")
+                 (let [gone (long (:count collected)), stuck (+ gone (count (filter :stuck? blocks)))]
+                   (str (words/counted (+ gone (count blocks)) "block") (when (pos? stuck) (str " (" stuck " stuck)"))))
                  (words/counted (count blocks) "block"))
            ", " (words/counted (count threads) "thread" [" waits" " wait"])
            (when-not heap (str ", " (words/counted (:count collected) "block") " collected")) ", at "
            (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
-    (when heap (line! out "A heap file alone shows no times, labels, suspected cycles or waits for monitors. If the inspector of the process is on, ./skein ps PID shows them."))
+    (when heap (line! out "A heap file alone shows no times, labels, uncaught exceptions, suspected cycles or waits for monitors. If the inspector of the process is on, ./skein ps PID shows them."))
     (when unproven (line! out unproven))
     (when (pos? (long (or elsewhere 0)))
       (line! out (words/counted elsewhere "other virtual thread" [" waits" " wait"])

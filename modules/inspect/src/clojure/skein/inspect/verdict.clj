@@ -97,16 +97,6 @@
   [{:keys [channels]} {:keys [name waits]}]
   (and (= "main" name) (not-any? (fn ends? [{:keys [channel]}] (#{:result :scope} (:kind (channels channel)))) waits)))
 
-(def ^:private before-the-file
-  " The block that should give that result was collected before. If the inspector was on then, ./skein ps PID names it. If not, call skein.inspect/start! at the start of the program, and run ./skein ps PID when it hangs again.")
-
-(defn- awaits-collected?
-  "Returns whether `thread` waits for a result whose block the heap file does not have."
-  [{:keys [channels blocks]} {:keys [waits]}]
-  (some (fn of-none [{:keys [channel]}]
-          (let [{:keys [kind block running?]} (channels channel)] (and (= :result kind) (not running?) (not (blocks block)))))
-        waits))
-
 (defn- stuck-threads
   "Returns a report for each thread that waits for something that no running code can reach, as a heap file shows. A thread that
   waits for a block in `told` is left out: the report on that block names it."
@@ -115,8 +105,7 @@
     (for [{:keys [tid stuck?] :as thread} (:threads snapshot)
           :when (and stuck? (not (told tid)) (not (idles? ix thread)))]
       {:verdict :proven :kind :deadlock :threads [thread]
-       :says (str (words/says ix thread) " " (words/for-ever ix thread)
-                  (when (awaits-collected? ix thread) before-the-file))})))
+       :says (str (words/says ix thread) " " (words/for-ever ix thread))})))
 
 ;;;; Certain
 

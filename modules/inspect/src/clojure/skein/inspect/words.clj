@@ -135,10 +135,21 @@
   [snapshot]
   (if (:heap snapshot) :stuck :collected))
 
+(defn- awaits-collected?
+  "Returns whether `party` waits for a result whose block the heap file does not have."
+  [{:keys [channels blocks]} {:keys [waits]}]
+  (some (fn of-none [{:keys [channel]}]
+          (let [{:keys [kind block running?]} (channels channel)] (and (= :result kind) (not running?) (not (blocks block)))))
+        waits))
+
 (defn for-ever
-  "Returns a sentence on a thread, or the block that it runs, of which a heap file proves that it waits for ever."
+  "Returns sentences on a thread, or the block that it runs, of which a heap file proves that it waits for ever."
   [ix party]
-  (str/join " " (cons "No running code can reach that, so it waits for ever." (some-> (seq (shape/children ix party)) of-children list))))
+  (str "No running code can reach that, so it waits for ever."
+       (when (awaits-collected? ix party)
+         (str " The block that should give that result was collected before. If the inspector was on then, ./skein ps PID names it. If not, call"
+              " skein.inspect/start! at the start of the program, and run ./skein ps PID when it hangs again."))
+       (some->> (seq (shape/children ix party)) of-children (str " "))))
 
 (defn- hopeless
   "Returns a sentence on each block that was collected before it had ended and for whose result `block` waits, or nil."

@@ -3,7 +3,8 @@
   "Reports on snapshots of heap files."
   (:require
    [clojure.test :refer [deftest is testing]]
-   [skein.inspect.verdict :as verdict]))
+   [skein.inspect.verdict :as verdict]
+   [skein.inspect.why :as why]))
 
 (set! *warn-on-reflection* true)
 
@@ -39,7 +40,9 @@
   (let [[says & others] (stuck-on {:id 7 :kind :result})]
     (is (nil? others))
     (is (re-find #"waits for result-7\. No running code can reach that, so it waits for ever\. The block .* was collected before" says))
-    (is (re-find #"skein\.inspect/start!" says) "and what to do"))
+    (is (re-find #"skein\.inspect/start!" says) "and what to do")
+    (is (= says (:says (why/why {:threads [{:name "hung" :tid 1 :stuck? true :waits [{:op :take :channel 7}]}] :channels [{:id 7 :kind :result}]} "hung")))
+        "why says the same"))
   (testing "a block that blocks its thread waits in no channel"
     (doseq [[name channel] {"chan" {:kind :chan}, "result" {:kind :result :running? true}}]
       (is (re-find (re-pattern (str "waits for " name "-7\\. No running code can reach that, so it waits for ever\\.$"))
