@@ -81,15 +81,10 @@
        (take max-chain)
        (mapv (partial rows/row index))))
 
-(defn- gone
-  "Returns a block that was collected, or that no code can reach, or nil."
-  [{:keys [snapshot]} id]
-  (some (fn it [b] (when (= id (:id b)) (assoc b :state (words/gone snapshot)))) (:blocks (:collected snapshot))))
-
 (defn block
   "Returns the block `id`, with the reason why it waits, its source, its waiters and its parents; or nil."
   [{:keys [snapshot index deadlocks] :as look} id lines]
-  (when-some [b (or ((:blocks index) id) (gone look id))]
+  (when-some [b (or ((:blocks index) id) (rows/gone look id))]
     (let [{:keys [says chain ends]} (inspect/why snapshot id)]
       (merge (rows/row index b)
              {:says says

@@ -14,8 +14,8 @@
 
 (defn parties
   "Returns the numbers of the blocks that a report is about."
-  [{:keys [block blocks awaited-by]}]
-  (vec (distinct (keep :id (cons block blocks)))))
+  [{:keys [block blocks threads]}]
+  (vec (distinct (concat (keep :id (cons block blocks)) (keep :block threads)))))
 
 (defn- place-of [{:keys [site block blocks threads]}]
   (or site (:site (or block (first blocks) (first threads)))))

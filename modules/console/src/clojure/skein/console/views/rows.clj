@@ -2,7 +2,7 @@
 (ns skein.console.views.rows
   "Rows of tables, of which the page gets a window at a time.
 
-  * `row` of a block; `window` of rows
+  * `row` of a block; `window` of rows; a block that is `gone`
   * `sorted` blocks, the `least` of many; `oldest-first`"
   {:no-doc true}
   (:require
@@ -30,6 +30,11 @@
   {:id id :name (words/block-name id) :state (some-> state name) :since since-ms :age age-ms :runs runs :parent parent
    :op (some-> (first waits) :op name) :waits (when (seq waits) (words/waits ix block))
    :file (:file site) :line (:line site) :column (:column site) :form (:form site) :place (words/place (dissoc site :form)) :in-try (:in-try site)})
+
+(defn gone
+  "Returns the block `id` if it was collected, or if no code can reach it; otherwise nil."
+  [{:keys [snapshot]} id]
+  (some (fn it [b] (when (= id (:id b)) (assoc b :state (words/gone snapshot)))) (:blocks (:collected snapshot))))
 
 (defn least
   "Returns the `n` elements of `xs` with the least `(by x)`, in order. Does not sort the others."

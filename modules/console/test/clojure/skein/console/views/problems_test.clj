@@ -9,6 +9,10 @@
 
 (set! *warn-on-reflection* true)
 
+(deftest a-thread-that-waits-for-ever-leads-to-its-block
+  (let [l (look {:threads [{:name "w" :tid 7 :block 4 :stuck? true :waits [{:op :take :channel 3}]}]})]
+    (is (= [["proven" [4]]] (map (juxt :rank :blocks) (:findings (problems/problems l [] (constantly nil))))))))
+
 (deftest surest-problems-are-first
   (let [stuck {:blocks [{:id 4 :site {:file "a.clj" :line 4} :since-ms 1 :op :put}] :count 1}
         l (look {:collected stuck
