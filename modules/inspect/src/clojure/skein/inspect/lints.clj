@@ -122,7 +122,7 @@
   (for [[site bs] (by-site (long-steps blocks false))]
     {:site site :count (count bs) :severity (if (< (long many-blocked) (count bs)) :warn :info)
      :says (str (example site bs) (if (next bs) ", have blocked their threads for " ", has blocked its thread for ") (words/duration (:since-ms (first bs))) ", at "
-                (step-place (first bs)) (when (seq (:waits (first bs))) (str ", waiting " (words/waits ix (first bs))))
+                (step-place (first bs)) (when (and (seq (:waits (first bs))) (not (next bs))) (str ", waiting " (words/waits ix (first bs))))
                 ". Other blocks run meanwhile. A block keeps its thread unless it waits by `<!`, `>!` or `alts!` in its own body.")}))
 
 (defn- refused-at [blocks sign limit advice]
