@@ -17,13 +17,21 @@
                 (vec (range (inc (count b))))
                 a)))
 
+(defn- edits
+  "Returns how many edits `known` is from `given`. It is one if only the order of the characters differs, and none if `given` is a beginning."
+  [known given]
+  (cond
+    (str/starts-with? known given) 0
+    (= (sort known) (sort given)) 1
+    :else (distance given known)))
+
 (defn nearest
   "Returns the one of `names` that begins with `given` or is at most two edits away, which must be fewer than half of the characters
-  of `given`. Returns nil if there is none.
+  of `given`. Of several at the same distance, it is the one whose length is nearest. Returns nil if there is none.
 
       (nearest [\"client\" \"status\"] \"clients\")
       ;=> \"client\""
   [names given]
-  (let [[far found] (first (sort (for [known names]
-                                   [(if (str/starts-with? known given) 0 (distance given known)) known])))]
+  (let [[far _ found] (first (sort (for [known names]
+                                     [(edits known given) (abs (- (count known) (count given))) known])))]
     (when (and far (< 2 (count given)) (<= (long far) 2) (< (* 2 (long far)) (count given))) found)))

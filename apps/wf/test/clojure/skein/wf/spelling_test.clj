@@ -15,6 +15,8 @@
     nil "day"
     nil "cl"
     nil "upstream")
+  (is (= "--top" (spelling/nearest ["--to" "--top"] "--tpo")) "two characters changed places")
+  (is (= "nginx" (spelling/nearest ["ingress-nginx" "nginx" "pino"] "ngnix")))
   (is (nil? (spelling/nearest ["hour" "time"] "host")) "half of the characters differ")
   (are [names] (nil? (spelling/nearest names "client"))
     []

@@ -8,6 +8,7 @@
    [skein.impl.error :as error]
    [skein.wf.format :as format]
    [skein.wf.format.catalogue :as catalogue]
+   [skein.wf.spelling :as spelling]
    [skein.wf.units :as units])
   (:import
    (skein.wf Trial Trial$Outcome)))
@@ -204,7 +205,9 @@
   [name]
   (or (seq (catalogue/of name))
       (error/fail! :skein/bad-log-format
-                   (str "--format-of does not know " (error/preview name) "; there are " (str/join ", " catalogue/servers))
+                   (str "--format-of does not know " (error/preview name)
+                        (if-let [near (spelling/nearest catalogue/servers name)] (str "; did you mean " near "? There are ") "; there are ")
+                        (str/join ", " catalogue/servers))
                    {:format name})))
 
 (defn detect
