@@ -98,16 +98,16 @@
                {:size text}))
 
 (defn parse-size
-  "Returns the number of bytes that `text` means: digits, perhaps with a decimal point, perhaps with K, M, G or T (of 1024,
-  either case), from 1 to 1024T.
+  "Returns the number of bytes that `text` means: digits, perhaps with a decimal point, perhaps with K, M, G or T (powers of 1024,
+  either case). KB and KiB mean the same as K. The number is from 1 to 1024T.
 
       (parse-size \"2.5K\")
       ;=> 2560
 
   Throws :skein/bad-size."
   [text]
-  (let [[_ number unit] (or (re-matches #"(\d{1,16}(?:\.\d{1,9})?)([kKmMgGtT]?)" text) (bad-size! text))
-        power (case unit "" 0, ("k" "K") 1, ("m" "M") 2, ("g" "G") 3, 4)
+  (let [[_ number unit] (or (re-matches #"(\d{1,16}(?:\.\d{1,9})?) ?(?:([kKmMgGtT])(?:i?[bB])?|[bB])?" text) (bad-size! text))
+        power (case unit nil 0, ("k" "K") 1, ("m" "M") 2, ("g" "G") 3, 4)
         size (.toBigInteger (.multiply (bigdec number) (.pow (bigdec 1024) (int power))))]
     (if (<= 1 size max-size-bytes)
       (long size)

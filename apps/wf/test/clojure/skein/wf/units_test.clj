@@ -22,9 +22,11 @@
 
 (deftest sizes-are-bytes-or-multiples
   (is (= [1 500 1024 10485760 1073741824 2684354560 1099511627776 1536 1125899906842624]
-         (map units/parse-size ["1" "500" "1K" "10M" "1g" "2.5G" "1T" "1.5k" "1024T"]))))
+         (map units/parse-size ["1" "500" "1K" "10M" "1g" "2.5G" "1T" "1.5k" "1024T"])))
+  (is (= [1024 1024 1024 1024 1024 1572864 500]
+         (map units/parse-size ["1k" "1KB" "1kB" "1KiB" "1 KB" "1.5 MiB" "500B"])) "with the unit's other names"))
 
 (deftest bad-sizes-are-refused
-  (doseq [text ["" "0" "-1" "1e9" "ten" "1.5.5G" "G" "10X" "10MB" "0.5" " 1" "1025T" "99999999999999999999" "1_000" "0.0000001K"]]
+  (doseq [text ["" "0" "-1" "1e9" "ten" "1.5.5G" "G" "10X" "10BM" "1iB" "1  K" "0.5" " 1" "1025T" "99999999999999999999" "1_000" "0.0000001K"]]
     (is (= {:skein/error :skein/bad-size, :size text}
            (try (units/parse-size text) (catch ExceptionInfo e (ex-data e)))))))
