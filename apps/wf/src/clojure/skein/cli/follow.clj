@@ -93,12 +93,17 @@
                   (doseq [text @said] (.println notes ^String text)))))}))
 
 (defn- plain
-  "Like `live`, for a standard output that is not a terminal: writes each result in full. The caller writes the last one."
+  "Like `live`, for a standard output that is not a terminal: writes each result in full, unless it equals the one before."
   [options {:keys [out ^PrintStream notes]}]
-  {:shape (constantly identity)
-   :say (fn say [text] (.println notes ^String text))
-   :show (fn show [result] (questions/write-result result options out))
-   :leave (fn leave [])})
+  (let [before (atom nil)]
+    {:shape (constantly identity)
+     :say (fn say [text] (.println notes ^String text))
+     :show (fn show [result]
+             (let [shown (dissoc result :elapsed-ns)]
+               (when (not= shown @before)
+                 (reset! before shown)
+                 (questions/write-result result options out))))
+     :leave (fn leave [])}))
 
 (defn- served
   "Like `live`, on a page that is served."
@@ -111,13 +116,14 @@
   (let [stopped (CountDownLatch. 1)
         finished (CountDownLatch. 1)
         hook (stop-on-exit! stopped finished)
+        live? (and (not (:show options)) (terminal/output?))
         {:keys [shape show say leave]} (cond (:show options) (served options)
-                                             (terminal/output?) (live options streams stopped)
+                                             live? (live options streams stopped)
                                              :else (plain options streams))
         code (atom 0)
         write-last! (fn write-last! [result]
                       (leave)
-                      (questions/write-all! result options streams)
+                      (questions/write-all! result (cond-> options (not live?) (assoc :show show)) streams)
                       (reset! code (questions/exit-code result streams)))]
     (try
       (questions/with-plan-options options streams

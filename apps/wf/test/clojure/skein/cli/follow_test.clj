@@ -145,3 +145,18 @@
       (is (= "tally,key,hits,bytes\r\nurl,/page-1,1,1\r\nurl,/page-2,1,2\r\n" (.take reports)))
       (append! log [(line 3)])
       (is (= {:code 0, :err ""} @ended)))))
+
+(deftest a-report-that-was-written-is-not-written-again-at-the-end
+  (let [log (doto (temp-log) (append! [(line 1)]))
+        report "tally,key,hits,bytes\r\nurl,/page-1,1,1\r\n"
+        process (.start (doto (ProcessBuilder. ^java.util.List (list (str (System/getProperty "java.home") "/bin/java") "-XX:TieredStopAtLevel=1"
+                                                                 "-cp" (System/getProperty "java.class.path") "-Dskein.stdout.terminal=false"
+                                                                 "clojure.main" "-m" "skein.cli" "wf" "--follow" "--quiet" "--by" "url" "--format" "csv"
+                                                                 (str log)))
+                          (.redirectError java.lang.ProcessBuilder$Redirect/DISCARD)))]
+    (try
+      (within-deadline
+        (is (= report (String. (.readNBytes (.getInputStream process) (count report)) "UTF-8")))
+        (.destroy (.toHandle process)) ; which leaves the streams open
+        (is (= "" (slurp (.getInputStream process)))))
+      (finally (.destroyForcibly process)))))
