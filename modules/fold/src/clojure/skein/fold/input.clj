@@ -47,8 +47,8 @@
 (defn- ended-early [path serial? position]
   (if serial?
     (failure :skein/file-truncated path
-      (str path " is cut off: what is compressed in it ends early, after " position
-           " unpacked bytes. Was it written and copied to its end?")
+      (str path " is cut off: what is compressed in it ends early" (when (pos? (long position)) (str ", after " position " unpacked bytes"))
+           ". Was it written and copied to its end?")
       {:unpacked position})
     (failure :skein/file-truncated path
       (str path " ended at byte " position ", earlier than when the fold began. Was it truncated or rotated meanwhile?")
