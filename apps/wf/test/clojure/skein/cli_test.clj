@@ -120,7 +120,9 @@
         note "no line was counted; the lines of the log are from 2025-03-01 00:00:00 to 2025-03-03 00:00:00, on the log's own clock\n"]
     (is (str/includes? (:err (run "wf" "--from" "2026-01-01" path)) note))
     (is (str/includes? (:err (run "wf" "--to" "2024-01-01" "--by" "status" "--format" "csv" path)) note))
-    (is (not-any? #(str/includes? (:err %) "no line was counted") [(run "wf" "--from" "2025-03-03" path) (run "wf" "--status" "404" path)]))))
+    (is (not-any? #(str/includes? (:err %) "no line was counted") [(run "wf" "--from" "2025-03-03" path) (run "wf" "--status" "200" path)]))
+    (testing "or that the conditions left them out"
+      (is (str/includes? (:err (run "wf" "--where" "url=x" "--by" "status" path)) "no line was counted; the conditions left out 3 lines\n")))))
 
 (deftest json-without-a-known-time-gets-a-hint
   (let [path (log-of "{\"ip\":\"192.0.2.1\",\"status\":200,\"when\":\"2025-03-01T00:00:00Z\"}")
@@ -129,7 +131,21 @@
     (is (not (str/includes? (:err (run "wf" "--status" "404" "--by" "status" path)) hint)) "the time is no condition")
     (doseq [log [(log-of) (log-of "no JSON")]]
       (is (not (str/includes? (:err (run "wf" "--log-format" "json" "--from" "2025-03-01" "--by" "status" log)) hint)) "no line was read"))
-    (is (str/starts-with? (:out (run "wf" "--log-format" "json:time=when" "--from" "2025-03-01" "--by" "status" path)) "1 lines: 1 counted"))))
+    (is (str/starts-with? (:out (run "wf" "--log-format" "json:time=when" "--from" "2025-03-01" "--by" "status" path)) "1 line: 1 counted"))))
+
+(deftest an-empty-log-has-no-format
+  (let [{:keys [code err]} (run "wf" "--by" "client" (log-of))]
+    (is (= 0 code))
+    (is (not (str/includes? err "format")) err)))
+
+(deftest malformed-lines-are-said-to-be-where-they-are
+  (let [bad (temp-path ".bad")
+        {:keys [err]} (run "wf" "--by" "client" "--malformed" bad (log-of "h - - [02/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5" "x"))]
+    (is (str/includes? err (str "(" bad " has them)\n")) err)))
+
+(deftest an-unknown-server-is-answered-with-the-nearest-name
+  (is (str/starts-with? (:err (run "wf" "--by" "client" "--format-of" "ngnix" (log-of "x")))
+                        "skein wf: --format-of does not know \"ngnix\"; did you mean nginx? There are alb, ")))
 
 (deftest a-duration-has-a-unit
   (is (= {:code 2, :out "", :err "skein wf: --slower \"500\" is not valid: write a duration such as 1.5s, 500ms or 2m\n"}

@@ -145,15 +145,15 @@
            (or add-to identity))))))
 
 (defn write-all!
-  "Writes a result to standard output and, with --html, as a page, and notes about it to standard error. With --serve the page gets
-  the result instead of standard output."
-  [result {:keys [html show] :as options} {:keys [out err notes]}]
+  "Writes a result to standard output and, with --html, as a page, and notes about it to standard error. If the options have a function
+  `:show`, it gets the result instead of standard output."
+  [result {:keys [html show malformed] :as options} {:keys [out err notes]}]
   (if show (show result) (write-result result options out))
   (when html (write-html! html result))
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
   (let [shown (for-others result options)]
     (doseq [note (concat (text/gap-notes shown) (when (= "csv" (:format options)) (text/key-notes shown)))] (print-line notes note)))
-  (run! (partial print-line notes) (keep #(% result) [text/malformed-note text/none-note]))
+  (run! (partial print-line notes) (remove nil? [(text/malformed-note result malformed) (text/none-note result)]))
   (print-line notes (text/summary result)))
 
 (defn exit-code

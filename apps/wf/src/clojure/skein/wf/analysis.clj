@@ -231,10 +231,11 @@
                 (mapv (fn tally [place t] (remade->data (.tally analysis (int place)) (nth counted place) (.counted analysis) t databases)) places tallies))}))
 
 (defn format-report
-  "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how well its first lines fit."
+  "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how well its first lines fit.
+  An empty input is in none."
   [prepared formats]
   (vec (for [[i format] (map-indexed vector formats)
-             :let [its (filter #(= i (:format %)) prepared)]
+             :let [its (filter (fn its? [{:keys [^bytes head] its :format}] (and (= i its) (pos? (alength head)))) prepared)]
              :when (seq its)]
          {:name (:name format)
           :inputs (mapv :name its)

@@ -53,7 +53,7 @@
       (let [header (read-header path in)]
         (f in (update header :formats (partial mapv (fn wrapper [{:keys [wrapper] :as format}]
                                                       (cond-> format wrapper (assoc :wrapper (WrappedFormat$Wrapper/valueOf wrapper)))))))))
-    (catch IOException e (unusable! path (if (.exists (File. path)) (ex-message e) "there is no such file")))
+    (catch IOException e (unusable! path (if (.exists (File. path)) (or (ex-message e) "it ends early") "there is no such file")))
     ;; A header that some other program has written may be any text.
     (catch RuntimeException e (if (ex-data e) (throw e) (unusable! path "it is damaged, or something else has written it")))))
 

@@ -90,8 +90,13 @@
             (if (seq rows) (map line rows) ["  none"])
             (foot tally))))
 
+(defn- lines-text
+  "Returns a number of lines for people."
+  [n]
+  (str (units/grouped n) (if (= 1 n) " line" " lines")))
+
 (defn- head-line [{:keys [lines counted filtered filtered-as malformed bytes] :or {filtered-as "filtered"}}]
-  (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
+  (str (lines-text lines) ": " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
        (units/grouped malformed) " malformed; " (units/size bytes) " sent"))
 
 (defn head-lines
@@ -112,7 +117,7 @@
   "Returns the line that goes with a result: lines, counted, filtered (or what the result calls them), malformed, bytes,
   seconds, and the speed."
   [{:keys [lines counted filtered filtered-as malformed bytes-read elapsed-ns] :or {filtered-as "filtered"}}]
-  (str (units/grouped lines) " lines: " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
+  (str (lines-text lines) ": " (units/grouped counted) " counted, " (units/grouped filtered) " " filtered-as ", "
        (units/grouped malformed) " malformed; " (units/grouped bytes-read) " bytes read in "
        (units/decimal elapsed-ns 1000000000 3) " s, " (units/speed bytes-read elapsed-ns)))
 
@@ -122,7 +127,7 @@
   (for [{:keys [name inputs lines matches]} formats]
     (str "format " name ": " (str/join ", " (take 3 inputs))
          (when (> (count inputs) 3) (str " and " (- (count inputs) 3) " more"))
-         (when (pos? (long lines)) (str " (" matches " of the " lines " lines that were tried)")))))
+         (when (pos? (long lines)) (str " (" matches " of " (lines-text lines) " tried)")))))
 
 (defn gap-notes
   "Returns a line for each tally over time that has too many steps for those without lines to be shown."
@@ -147,21 +152,22 @@
          "; is it a log of a web server, and is that its format? (--log-format names it, --malformed FILE writes those lines)")))
 
 (defn none-note
-  "Returns a line on when the lines of a log are, if no line was counted and a condition is on the time; else nil. For JSON
-  in which no time was found, the line says how to name its field."
+  "Returns a line on why no line was counted, or nil if some were. If a condition is on the time, the line says when the lines of the log
+  are. For JSON in which no time was found, it says how to name its field."
   [{:keys [counted filtered where formats] [from to] :filtered-seconds}]
-  (when (and (zero? (long counted)) (some (comp #{:from :to} first) where))
+  (when (and (zero? (long counted)) (seq where) (pos? (long filtered)))
     (cond
+      (not-any? (comp #{:from :to} first) where) (str "no line was counted; the conditions left out " (lines-text filtered))
       from (str "no line was counted; the lines of the log are from " (units/clock from) " to " (units/clock to) ", on the log's own clock")
-      (and (pos? (long filtered)) (some #(re-find #"(^|:)json" (:name %)) formats))
+      (some #(re-find #"(^|:)json" (:name %)) formats)
       "no line was counted; if the time is in a field of another name, give its path, as in --log-format json:time=PATH")))
 
 (defn malformed-note
-  "Returns a line about malformed lines by kind, or nil when there are none."
-  [{:keys [^long malformed malformed-kinds]}]
+  "Returns a line about malformed lines by kind, or nil when there are none. `path` is that of the file that has them, or nil."
+  [{:keys [^long malformed malformed-kinds]} path]
   (when (pos? malformed)
     (str (units/grouped malformed)
          (if (= 1 malformed) " malformed line, by the field at which it departs" " malformed lines, by the field at which they depart")
          " from the format: "
          (str/join ", " (map (fn kind [[k n]] (str k " " (units/grouped n))) (sort-by (comp - val) malformed-kinds)))
-         " (--malformed FILE writes them)")))
+         (if path (str " (" path " has them)") " (--malformed FILE writes them)"))))

@@ -107,6 +107,8 @@
     (is (str/includes? (refused) ": there is no such file\n"))
     (spit state "text")
     (refused)
+    (spit state "")
+    (is (str/includes? (refused) ": it ends early\n"))
     (gzip! state "\u0000\u0000\u0000\u0002{}")
     (refused)
     (testing "without the words of the reader"

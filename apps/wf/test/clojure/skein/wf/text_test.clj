@@ -48,10 +48,11 @@
 (deftest notes-are-a-line-each
   (is (= "1,234 lines: 1,200 counted, 30 filtered, 4 malformed; 100,000 bytes read in 0.050 s, 1.9 MB/s" (text/summary result)))
   (is (= "4 malformed lines, by the field at which they depart from the format: time 3, empty 1 (--malformed FILE writes them)"
-         (text/malformed-note result)))
-  (is (nil? (text/malformed-note (assoc result :malformed 0))))
+         (text/malformed-note result nil)))
+  (is (str/ends-with? (text/malformed-note result "bad.log") "time 3, empty 1 (bad.log has them)"))
+  (is (nil? (text/malformed-note (assoc result :malformed 0) nil)))
   (testing "formats name a few inputs"
-    (is (= ["format common: a, b, c and 1 more (9 of the 10 lines that were tried)" "format x: d"]
+    (is (= ["format common: a, b, c and 1 more (9 of 10 lines tried)" "format x: d"]
            (text/format-notes [{:name "common", :inputs ["a" "b" "c" "d"], :lines 10, :matches 9} {:name "x", :inputs ["d"], :lines 0}])))))
 
 (deftest headings-count-rows
@@ -66,4 +67,7 @@
 
 (deftest one-line-is-one-line
   (is (= ["N: 1 counted line has no host or day"] (text/key-notes {:tallies [{:title "N", :by ["host" "day"], :lines-without-key 1} {:title "M"}]})))
-  (is (str/starts-with? (text/malformed-note {:malformed 1, :malformed-kinds {"time" 1}}) "1 malformed line, by the field at which it departs")))
+  (is (str/starts-with? (text/malformed-note {:malformed 1, :malformed-kinds {"time" 1}} nil) "1 malformed line, by the field at which it departs"))
+  (is (str/starts-with? (text/summary {:lines 1, :counted 1, :filtered 0, :malformed 0, :bytes-read 9, :elapsed-ns 1}) "1 line: 1 counted"))
+  (is (= ["1 line: 1 counted, 0 filtered, 0 malformed; 5 B sent"] (text/head-lines {:lines 1, :counted 1, :filtered 0, :malformed 0, :bytes 5})))
+  (is (= ["format common: a (1 of 1 line tried)"] (text/format-notes [{:name "common", :inputs ["a"], :lines 1, :matches 1}]))))
