@@ -369,6 +369,14 @@
     (a/close! parks)
     (run! await-port [parks blocks])))
 
+(deftest why-explains-all-threads-of-a-name
+  (let [thread (fn thread [tid channel] {:name "skein-worker-0" :tid tid :waits [{:op :take :channel channel}]})]
+    (is (= [(str "thread skein-worker-0, waits for chan-8. No known block can end that; only other code can."
+                 " thread skein-worker-0, waits for chan-9. No known block can end that; only other code can.")
+            [30]]
+           ((juxt :says (comp (partial map :tid) :chain))
+            (inspect/why {:skein/snapshot 1 :blocks [] :channels [] :scopes [] :threads [(thread 30 8) (thread 31 9)]} "skein-worker-0"))))))
+
 (deftest why-knows-the-deadline-of-a-scope
   (let [why (fn why [scope]
               ((juxt :ends :says)

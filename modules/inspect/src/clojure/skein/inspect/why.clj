@@ -81,13 +81,14 @@
                    {:block (error/preview id)})))
 
 (defn- of-name
-  "Returns why the block, thread or channel waits that the texts call `x`."
+  "Returns why the block, thread or channel waits that the texts call `x`. If threads share that name, the sentences are on all of
+  them. A worker's next thread has the same name."
   [{:keys [threads channels] :as snapshot} ix x]
   (let [called? (fn called? [name] (#{x (str "thread " x)} name))
-        thread (some (fn it [{:keys [name tid] :as t}] (when (called? (words/thread-name name tid)) t)) threads)
+        found (filter (fn it [{:keys [name tid]}] (called? (words/thread-name name tid))) threads)
         channel (some (fn it [c] (when (= x (words/channel-label c)) (:id c))) channels)]
     (cond
-      thread (of-party ix thread)
+      (seq found) (assoc (of-party ix (first found)) :says (str/join " " (map (comp :says (partial of-party ix)) found)))
       channel (of-channel ix channel)
       :else (if-some [id (some-> (re-matches #"(?:the result of )?(?:go-)?(\d+)" x) second parse-long)]
               (of-block snapshot ix id)
