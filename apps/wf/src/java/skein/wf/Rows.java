@@ -82,11 +82,18 @@ public final class Rows {
         Arrays.fill(changedFrom, -1);
     }
 
-    /** Keeps a copy of the line {@code bytes[at, end)} of a row before it is changed. */
+    /** Keeps a copy of the line {@code bytes[at, end)} of a row before it is changed, unless a scanner around the caller has kept it. */
     void keepLine(int row, int at, int end) {
-        if (changed == null) return;
+        if (changed == null || changedFrom[row] >= 0) return;
         changedFrom[row] = changed.length;
         changedTo[row] = changed.add(bytes, at, end - at).length;
+    }
+
+    /** Drops the copy of a line that is not in the format, so that the row can hold another one. */
+    void forgetLine(int row) {
+        if (changed == null) return;
+        changed.length = changedFrom[row];
+        changedFrom[row] = -1;
     }
 
     /** Returns how many rows there are. */

@@ -103,9 +103,12 @@ final class WrappedScanner extends Scanner {
         copy.length = 0;
         copy.add(bytes, from, to - from).reserve(Bytes.PAD);
         int length = withoutLineEnd(copy.bytes, 0, JsonEscapes.unescape(copy.bytes, 0, to - from));
-        int found = inner.scan(copy.bytes, 0, length, batch, row);
-        if (found != OK) return found;
         batch.keepLine(row, at, end);
+        int found = inner.scan(copy.bytes, 0, length, batch, row);
+        if (found != OK) {
+            batch.forgetLine(row);
+            return found;
+        }
         return inner.scan(bytes, from, withoutLineEnd(bytes, from, JsonEscapes.unescape(bytes, from, to)), batch, row);
     }
 

@@ -2,6 +2,7 @@
 (ns skein.wf.never-wrong-test
   "A log is counted in a format that it is in, or refused with words: never confidently wrong."
   (:require
+   [clojure.edn :as edn]
    [clojure.java.io :as io]
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
@@ -68,6 +69,15 @@
         line (str "{\"log\":\"" json "\\n\",\"stream\":\"stdout\",\"time\":\"2024-10-10T13:55:00Z\"}")]
     (is (= [["203.0.113.7" 2]] (counts (str line "\n" line "\n") "client")))
     (is (= [["200" 2]] (counts (str line "\n" line "\n") "status" "--log-format" "docker:json")))))
+
+(deftest a-line-is-given-as-the-log-has-it
+  (let [json "{\\\"remote_addr\\\":\\\"203.0.113.7\\\",\\\"uri\\\":\\\"/caf\\\\u00e9\\\",\\\"status\\\":200}"
+        line (fn line [json] (str "{\"log\":\"" json "\\n\",\"stream\":\"stdout\",\"time\":\"2024-10-10T13:55:00Z\"}"))
+        lines [(line json) (line (str/replace json "200" "x")) (line (str/replace json "caf\\\\u00e9" "b"))]]
+    (with-log (str/join "\n" lines)
+      (fn [path]
+        (is (= (sort [(first lines) (peek lines)])
+               (sort (map #(first (:key %)) (:rows (first (:tallies (edn/read-string (:out (run "wf" "-e" ":line" "--format" "edn" path))))))))))))))
 
 (deftest a-client-looks-like-an-address-or-a-host
   (testing "a format must match more than the shape of lines"
