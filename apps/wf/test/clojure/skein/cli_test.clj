@@ -147,6 +147,11 @@
   (is (str/starts-with? (:err (run "wf" "--by" "client" "--format-of" "ngnix" (log-of "x")))
                         "skein wf: --format-of does not know \"ngnix\"; did you mean nginx? There are alb, ")))
 
+(deftest a-server-is-no-format
+  (let [{:keys [code err]} (run "wf" "--by" "client" "--log-format" "nginx" (log-of "x"))]
+    (is (= 2 code))
+    (is (= "skein wf: \"nginx\" is a server, and no format; give --format-of nginx to find out which of its formats the log has\n" err))))
+
 (deftest a-duration-has-a-unit
   (is (= {:code 2, :out "", :err "skein wf: --slower \"500\" is not valid: write a duration such as 1.5s, 500ms or 2m\n"}
          (run "wf" "--quiet" "--slower" "500" (log-of "{\"ip\":\"192.0.2.1\",\"status\":200}")))))

@@ -55,6 +55,14 @@
 
 (declare parse)
 
+(defn- check-no-server!
+  "Throws if `text` is the name of a server, which is a value of --format-of."
+  [text]
+  (when (catalogue/servers text)
+    (error/fail! :skein/bad-log-format
+                 (str (error/preview text) " is a server, and no format; give --format-of " text " to find out which of its formats the log has")
+                 {:format text})))
+
 (defn- parse-wrapped [text]
   (let [[_ wrapper inner] (re-matches #"(?s)(docker|kubernetes|syslog):(.+)" text)]
     (when wrapper (wrapped wrapper (parse inner)))))
@@ -76,6 +84,7 @@
             (error/fail! :skein/bad-log-format
                          (str "the format " (error/preview text) " gives no places; write it as json:client=ip,url=req.path")
                          {:format text})))
+      (check-no-server! text)
       ;; A server's own variables may be empty; the fields of the known formats are a minus sign then.
       (assoc (layout/parse text) :name text, :sparse? true)))
 
