@@ -14,25 +14,25 @@
   (boolean (re-find #"[*?\[{]" path)))
 
 (defn- matches
-  "Returns the files that a path with wildcards names, sorted."
-  [^String path]
-  (let [root (or (.getParentFile (File. path)) (File. "."))
-        prefix (if (.getParentFile (File. path)) (str root File/separator) "")
-        matcher (.getPathMatcher (FileSystems/getDefault) (str "glob:" (.getName (File. path))))]
-    (if (wildcard? (str root))
-      []
-      (->> (.listFiles root)
-           (filter (fn match? [^File file] (and (.isFile file) (.matches matcher (Path/of (.getName file) (make-array String 0))))))
-           (map (fn path-of [^File file] (str prefix (.getName file))))
-           sort))))
+  "Returns the files and folders that a path with wildcards names, sorted. A wildcard does not match a separator."
+  [^File path]
+  (if (wildcard? (str path))
+    (let [parent (.getParentFile path)
+          matcher (.getPathMatcher (FileSystems/getDefault) (str "glob:" (.getName path)))]
+      (for [^File folder (if parent (matches parent) [nil])
+            ^String file (sort (.list (or folder (File. "."))))
+            :when (.matches matcher (Path/of file (make-array String 0)))]
+        (File. folder file)))
+    [path]))
 
 (defn expand
-  "Returns `paths` with wildcards expanded. A path that names no file and has one of * ? [ { in its last part is replaced by the
-  files that it matches, sorted. If it matches none, it stays as it is."
+  "Returns `paths` with wildcards expanded. A path that names no file and has one of * ? [ { in it is replaced by the files that it
+  matches, sorted. If it matches none, it stays as it is."
   [paths]
   (into []
         (mapcat (fn files [^String path]
-                  (or (when (and (wildcard? path) (not (.exists (File. path)))) (seq (matches path)))
+                  (or (when (and (wildcard? path) (not (.exists (File. path))))
+                        (seq (map str (filter (fn file? [^File file] (.isFile file)) (matches (File. path))))))
                       [path])))
         paths))
 

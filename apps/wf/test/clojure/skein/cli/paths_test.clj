@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.paths-test
   (:require
+   [clojure.java.io :as io]
    [clojure.test :refer [deftest is]]
    [skein.cli.paths :as paths])
   (:import
@@ -20,6 +21,15 @@
     (is (= [(path "*.none") "-"] (paths/expand [(path "*.none") "-"])) "what matches nothing stays, to be reported")
     (let [odd (file "x[1].log")]
       (is (= [odd] (paths/expand [odd])) "a file of that very name"))))
+
+(deftest folders-are-patterns-too
+  (let [folder (str (Files/createTempDirectory "skein-paths" (make-array FileAttribute 0)))
+        file (fn [& names] (let [f ^File (apply io/file folder names)] (io/make-parents f) (spit f "") (str f)))
+        [a b c] [(file "a" "x" "access.log") (file "b" "x" "access.log") (file "b" "y" "other.log")]]
+    (file "access.log")
+    (is (= [a b] (paths/expand [(str folder "/*/x/access.log")])))
+    (is (= [b c] (paths/expand [(str folder "/b/?/*.log")])))
+    (is (= [(str folder "/?")] (paths/expand [(str folder "/?")])) "only folders match")))
 
 (deftest repeated-files-are-found
   (let [folder (str (Files/createTempDirectory "skein-paths" (make-array FileAttribute 0)))
