@@ -194,7 +194,7 @@
                      "{\"client\":\"192.0.2.1\",\"url\":\"/\",\"status\":404}")
         ask (fn [& more] (apply run "wf" "--quiet" path more))]
     (is (str/includes? (:out (ask "--by" "client,status")) "404\n  1 counted line has no status\n"))
-    (is (= [nil 1 2] (map :lines-without-key (:tallies (edn/read-string (:out (ask "--by" "client,status,status+day" "--format" "edn")))))))
+    (is (= [nil 1 2] (map :lines-without-key (:tallies (edn/read-string (:out (ask "--by" "client, status,status+day" "--format" "edn")))))))
     (is (str/includes? (:out (ask "--every" "1d")) "  1 counted line has no time\n"))
     (is (not (str/includes? (:out (ask "--status" "404,200" "--by" "status")) "has no")))
     (testing "beside CSV, which is for programs"

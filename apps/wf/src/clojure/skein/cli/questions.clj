@@ -69,7 +69,7 @@
                  distinct (assoc :distinct distinct)
                  (or rank sum) (assoc :rank (or rank sum)))
         shape-alone? (some options [:distinct :percentiles :sum :rank])]
-    (concat (for [text (when by (str/split by #","))] (query/tally-of text common))
+    (concat (for [text (when by (map str/trim (str/split by #",")))] (query/tally-of text common))
             (when every
               [(query/tally-of (str "every-" (filter/seconds every)) (assoc common :title (str "Every " every) :name (str "every-" every)))])
             (when (and shape-alone? (not (or by every)))
