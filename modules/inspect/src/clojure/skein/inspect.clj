@@ -245,7 +245,7 @@
 
   :ends says how the chain ends:
 
-  - :nobody     the inspector sees no block or thread that could end the last wait
+  - :nobody     no block or thread is known to be able to end the last wait; one that reaches it through a var may be
   - :timer      a timer will end it, or, outside of a `shield`, the deadline of a scope
   - :cycle      the chain returns to an earlier member
   - :several    several blocks could end the last wait, or children of a scope that the chain does not follow

@@ -305,7 +305,7 @@
     (let [{:keys [says chain ends]} (inspect/why outer)]
       (is (= :nobody ends))
       (is (= ["(<! inner)" "(<! requests)"] (map (comp :form :site) chain)))
-      (is (re-find #"^go-\d+, inspect_test.clj:\d+ \(<! inner\), has waited [0-9.]+ s for the result of go-\d+\. go-\d+, .* for requests\. No known block can end that" says)))
+      (is (re-find #"^go-\d+, inspect_test.clj:\d+ \(<! inner\), has waited [0-9.]+ s for the result of go-\d+\. go-\d+, .* for requests\. Judging by their locals, no block could end that" says)))
     (is (re-find #"^requests: go-\d+ waits to take, nobody to put\.$" (:says (inspect/why requests))))
     (is (re-find #"^Nobody waits in chan-\d+\.$" (:says (inspect/why (chan)))))
     (is (re-find #"It does not wait" (:says (inspect/why (Thread/currentThread)))))
@@ -324,7 +324,7 @@
                     :scopes [{:id 9 :body {:block 1} :children (vec children)}]})
         why (fn why [& children] ((juxt :ends (comp (partial mapv :id) :chain) :says) (inspect/why (apply snapshot children) 1)))]
     (is (= [:nobody [1 2] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for scope-9."
-                               " go-2, orders.clj:5 (<! stock), has waited 0.9 s for chan-8. No known block can end that; only other code can.")]
+                               " go-2, orders.clj:5 (<! stock), has waited 0.9 s for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may.")]
            (why {:block 2})))
     (is (= [:several [1] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for scope-9."
                               " The scope ends when its children have ended: go-2, thread worker.")]
@@ -349,7 +349,7 @@
         [thread] (filter (comp #{id} :block) (inspect/threads))]
     (is (= 2 (count chain)))
     (is (re-find (re-pattern (str "for scope-\\d+\\. go-" id ", inspect_test\\.clj:\\d+ skein\\.inspect-test/watch, has waited [0-9.]+ s for chan-\\d+,"
-                                  " and blocks thread skein-worker-\\d+\\. No known block can end that"))
+                                  " and blocks thread skein-worker-\\d+\\. Judging by their locals, no block could end that"))
                  says))
     (is (= [:running (:waits thread)] ((juxt :state :waits) (inspect/block id))))
     (let [snapshot (inspect/snapshot), says (fn says [x] (:says (inspect/why snapshot x)))]
@@ -371,8 +371,8 @@
 
 (deftest why-explains-all-threads-of-a-name
   (let [thread (fn thread [tid channel] {:name "skein-worker-0" :tid tid :waits [{:op :take :channel channel}]})]
-    (is (= [(str "thread skein-worker-0, waits for chan-8. No known block can end that; only other code can."
-                 " thread skein-worker-0, waits for chan-9. No known block can end that; only other code can.")
+    (is (= [(str "thread skein-worker-0, waits for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may."
+                 " thread skein-worker-0, waits for chan-9. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may.")
             [30]]
            ((juxt :says (comp (partial map :tid) :chain))
             (inspect/why {:skein/snapshot 1 :blocks [] :channels [] :scopes [] :threads [(thread 30 8) (thread 31 9)]} "skein-worker-0"))))))
@@ -387,7 +387,7 @@
                             1)))]
     (is (= [:timer "go-1, waits for chan-8. The deadline of its scope is in 2.0 s."] (why {:remaining-ms 2000})))
     (doseq [scope [{} {:remaining-ms 0 :cancelled? true}]]
-      (is (= [:nobody "go-1, waits for chan-8. No known block can end that; only other code can."] (why scope)) scope))))
+      (is (= [:nobody "go-1, waits for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may."] (why scope)) scope))))
 
 (deftest the-graph-has-waits-and-results
   (let [c (chan), inner (go (<! c)), outer (go (<! inner))

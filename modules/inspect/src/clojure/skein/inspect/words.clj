@@ -172,7 +172,7 @@
       (others ix block) (str "Of the blocks, only " (others ix block) " could end that, judging by their locals.")
       (shape/deadline ix block) (str "The deadline of its scope is in " (duration (shape/deadline ix block)) ".")
       (some :foreign waits) "It is not known what could end that."
-      :else "No known block can end that; only other code can.")))
+      :else "Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may.")))
 
 (defn outlook
   "Returns sentences on who could end the waits of `block`, and on waits that nobody can end."

@@ -55,7 +55,7 @@
           (is (re-find #"1  parked   NO_SOURCE_FILE:\d+ \(a/<! idle\)" (str out)))
           (testing "and why explains a block"
             (let [[_ id] (re-find #"(go-\d+) waits for chan" (str out))]
-              (is (re-find #"for chan-\d+\. No known block can end that" (nth (run "why" pid id) 1)))
+              (is (re-find #"for chan-\d+\. Judging by their locals, no block could end that" (nth (run "why" pid id) 1)))
               (is (re-find #"There is no block 100000: .* holds for that heap only: run \./skein dump \d+ x\.edn --heap, and give x\.edn to ps and why\.\n$"
                            (peek (run "why" pid "go-100000"))))))))
       (testing "top shows it again and again"

@@ -130,7 +130,7 @@
                  (inspect/threads snapshot)))))
   (testing "why explains a block"
     (let [id (some #(when (= "(<! idle)" (:form (:site %))) (:id %)) (inspect/blocks snapshot))]
-      (is (re-find #"\(<! idle\), waits for chan-\d+\. No known block can end that" (nth (run "why" (str edn) (str "go-" id)) 1))))
+      (is (re-find #"\(<! idle\), waits for chan-\d+\. Judging by their locals, no block could end that" (nth (run "why" (str edn) (str "go-" id)) 1))))
     (is (re-find #"can never continue" (:says (inspect/why snapshot (:id (:block (first (inspect/deadlocks snapshot))))))))))
 
 ;; Checks RE1 and RE2.
