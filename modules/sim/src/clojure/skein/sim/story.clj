@@ -200,66 +200,108 @@
                           (.thread t) (.getStackTrace ^Thread (.thread t))
                           :else nil)})))))
 
-(defn- users-of
-  "Returns {port tasks}: the tasks that have done one of the operations `whats` on the port in a run."
-  [^Simulation sim whats]
-  (reduce (fn [users ^Trace$Event e]
-            (if (whats (.what e))
-              (reduce #(update %1 %2 (fnil conj #{}) (.task e)) users (collect-ports (.on e)))
-              users))
-          {} (.events (.-trace sim))))
+(defn- sides
+  "Returns [port :take] or [port :put] for each port of an operation."
+  [op on]
+  (cond
+    (= World/TAKE op) [[on :take]]
+    (= World/PUT op) [[on :put]]
+    (= World/ALTS op) (map (fn side [x] (if (vector? x) [(x 0) :put] [x :take])) on)))
 
-(defn- waits-for
-  "Returns the tasks that could end the wait, judged by what they have done so far."
-  [{:keys [takers putters results]} {:keys [op ports]}]
-  (into #{} (mapcat (fn [port] (or (some-> (results port) hash-set)
-                                   (if (= World/PUT op) (takers port) (putters port)))))
-        ports))
+(def ^:private other-side {:take :put, :put :take})
+
+(defn- tasks-of
+  "Returns {port {side tasks}} of operations, each a map of :task, :op and :on."
+  [operations]
+  (reduce (fn [tasks [task [port side]]] (update-in tasks [port side] (fnil conj #{}) task))
+          {}
+          (for [{:keys [task op on]} operations, s (sides op on)] [task s])))
+
+(defn- operations
+  "Returns the operations that a run has begun."
+  [^Simulation sim]
+  (for [^Trace$Event e (.events (.-trace sim))
+        :let [op ({"take" World/TAKE, "put" World/PUT, "alts" World/ALTS} (.what e))]
+        :when op]
+    {:task (.task e) :op op :on (.on e)}))
+
+(defn- alts? [{:keys [op]}]
+  (= World/ALTS op))
+
+(defn- known-of
+  "Adds to a wait what the run shows of who could end it, as sets of tasks:
+
+  - :owners   blocks whose results it waits for; only these can end a wait that has no other ports
+  - :served   tasks that have done the other side of its operation, and may have no reason to do so again
+  - :holders  tasks that have taken from its channel and wait elsewhere. What they took may belong there, as with a pool.
+  - :sure     those of :served and :holders of which this is certain: an alts! may have chosen another port"
+  [{:keys [used surely waiting results live]} {:keys [task op on ports] :as wait}]
+  (let [owners (into #{} (keep results) ports)
+        channels (remove (comp results first) (sides op on))
+        servers (for [[port side] channels] [port (other-side side)])
+        takes (filter (comp #{:take} second) channels)
+        users (fn [tasks sides] (into #{} (mapcat (partial get-in tasks)) sides))
+        served (users used servers)]
+    (assoc wait :owners owners :channels channels :served served
+           :holders (into #{} (filter live) (reduce disj (users used takes) (concat served (users waiting takes) [task])))
+           :sure (into (users surely servers) (remove served) (users surely takes)))))
+
+(defn- only-one
+  "Returns the one task that could end the wait as far as the run shows, in a set, or nil."
+  [{:keys [owners channels served holders]}]
+  (cond
+    (seq owners) (when (and (empty? channels) (nil? (next owners))) owners)
+    (empty? holders) (when (= 1 (count served)) served)))
 
 (defn- in-cycle? [graph task]
-  (loop [todo (seq (graph task)), seen #{}]
-    (when-some [[t & more] todo]
-      (cond (= t task) true
-            (seen t) (recur more seen)
-            :else (recur (seq (concat (graph t) more)) (conj seen t))))))
+  (loop [t task, seen #{}]
+    (let [[t] (seq (graph t))]
+      (cond (nil? t) false
+            (identical? t task) true
+            (seen t) false
+            :else (recur t (conj seen t))))))
 
 (def ^:private words {World/TAKE "<!" World/PUT ">!" World/ALTS "alts!"})
 
 (defn- why
-  "Returns why a wait can't end. `needed` are the tasks that could end it, of which only those in `live` have not ended."
-  [name-of live {:keys [op ports task] :as wait} needed cyclic?]
-  (let [others (disj needed task)
+  "Returns what is known of why a wait can't end. It names as needed only a block whose result is awaited, for who will use a
+  channel is not known. `live` has the tasks that have not ended."
+  [name-of live {:keys [op ports task owners channels served holders sure] :as wait}]
+  (let [others (disj served task)
+        left (filter live others)
         names (fn [tasks between] (str/join between (sort (map name-of tasks))))
-        left (filter live others)]
+        have (fn [tasks] (str (names tasks " and ") (if (next tasks) " have " " has ")))
+        side (when-not (next (distinct (map second channels))) (second (first channels)))
+        [uses used] ({:take ["puts on" "put on"] :put ["takes from" "taken from"]} side ["serves" "served"])
+        many? (next (distinct (map first channels)))
+        [it any] (if many? ["one of them" "any of them"] ["it" "it"])
+        did (fn [tasks what] (str (have tasks) what " " it (when-not (every? sure tasks) " or tried to")))]
     (str
-      (cond
-        (empty? ports) ""
-        (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; ")
-        :else "")
+      (when (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; "))
       (cond
         (empty? ports) "in java.util.concurrent or a lock"
-        (and (contains? needed task) (empty? others))
-        (if (= World/PUT op) "nobody takes from it but the task itself" "nobody puts on it but the task itself")
-        (seq left) (str "needs " (names left " or "))
-        (seq others) (str (names others " and ") (if (next others) " have" " has") " ended, and "
-                          (if (= World/PUT op) "nobody else takes from it" "nobody has closed it"))
-        (= World/PUT op) "nobody has taken from it"
-        :else "nobody has put on it, and nobody has closed it")
-      ;; An alts! counts as a take and as a put. So a task may seem to need itself and others that have ended.
-      (when (and cyclic? (or (seq left) (empty? others))) "   <- cycle"))))
+        (seq owners) (str "needs " (names owners " or ") (when (seq channels) " or another port"))
+        (and (served task) (empty? others)) (str "nobody " uses " " any " but the task itself")
+        (seq left) (did left used)
+        (seq others) (str (have others) "ended, and "
+                          (if (= :put side) (str "nobody else takes from " any) (str "nobody has closed " any)))
+        :else (str "nobody has " used " " any (when-not (= :put side) (str ", and nobody has closed " any))))
+      (when (and (empty? owners) (seq holders)) (str "; " (did holders "taken from"))))))
 
 (defn told
-  "Returns the lines that say what each task of `waits` waits in, and for whom."
+  "Returns the lines that say what each task of `waits` waits in, and who could end that."
   [^Simulation sim name-of waits]
   (let [events (.events (.-trace sim))
         results (into {} (keep (fn [^Trace$Event e]
                                  (when (and (= "spawn" (.what e)) (some-> ^Task (.on e) .frame))
                                    [(.port (.frame ^Task (.on e))) (.on e)])))
                       events)
-        known {:takers (users-of sim #{"take" "alts"}) :putters (users-of sim #{"put" "alts"}) :results results}
-        needed (into {} (map (juxt :task (partial waits-for known))) waits)
-        graph needed
         live (into #{} (map :task) waits)
+        begun (operations sim)
+        known {:used (tasks-of begun) :surely (tasks-of (remove alts? begun)) :waiting (tasks-of waits)
+               :results results :live live}
+        waits (map (partial known-of known) waits)
+        graph (into {} (map (juxt :task only-one)) waits)
         width (transduce (map (comp count name-of :task)) max 4 waits)]
     (for [{:keys [task op on site] :as wait} (take 12 waits)]
       (str/trimr
@@ -268,4 +310,5 @@
                                (str "waits in " word " " (port-names name-of on))
                                "waits"))
              (format "  %-20s  " (or (place task site) ""))
-             (why name-of live wait (needed task) (in-cycle? graph task)))))))
+             (why name-of live wait)
+             (when (in-cycle? graph task) "   <- cycle"))))))

@@ -5,6 +5,7 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan go timeout]]
+   [skein.async.limit :refer [concurrency-limiter]]
    [skein.sim :as sim]
    [skein.virtual :as virtual])
   (:import
@@ -73,11 +74,67 @@
                            (go (>! c 1))
                            (<!! (go (<! c) (a/alts! [c])))))))))
   (testing "of two, one is left"
-    (is (= "needs go-2"
+    (is (= "go-2 has put on it"
            (reason (told (let [c (chan 2)]
                            (go (>! c 1))
                            (go (>! c 2) (<! (chan)))
                            (<!! (go (<! c) (<! c) (<! c))))))))))
+
+(defn- reasons
+  "Returns {task reason} of all lines of `told`."
+  [[_ lines]]
+  (into {} (map #(vec (rest (re-find #"^  (\S+) .*story_test.clj:\d+ +(.*)$" %)))) lines))
+
+(deftest only-a-block-whose-result-is-awaited-is-needed
+  (testing "a pool: the body has put the connection there once, and go-1 has it"
+    (let [borrow (fn [pool jobs wait]
+                   (>!! pool :conn)
+                   (wait [(go (let [c (<! pool)] (dotimes [i 3] (>! jobs i)) (>! pool c)))
+                          (go (dotimes [_ 3] (let [c (<! pool)] (<! jobs) (>! pool c))))]))
+          expected {"go-1" "full 1/1; nobody has taken from it"
+                    "go-2" "main has put on it; go-1 has taken from it"}]
+      (is (= (assoc expected "main" "needs go-1")
+             (reasons (told (borrow (chan 1) (chan 1) (fn [[p q]] (<!! p) (<!! q)))))))
+      (is (= (assoc expected "main" "needs go-2")
+             (reasons (told (borrow (chan 1) (chan 1) (fn [[p q]] (<!! q) (<!! p)))))))))
+  (testing "a limiter: who has taken its permit may give it back"
+    (is (= {"main" "needs go-2", "go-1" "nobody has put on it, and nobody has closed it"
+            "go-2" "nobody has put on it, and nobody has closed it; go-1 has taken from it"}
+           (reasons (told (let [one (concurrency-limiter 1)]
+                            (go (<! one) (<! (chan)))
+                            (<!! (go (<! one)))))))))
+  (testing "an alts! with other ports does not need the block"
+    (is (= {"main" "needs go-1 or another port", "go-1" "nobody has put on it, and nobody has closed it"}
+           (reasons (told (a/alts!! [(go (<! (chan))) (chan)]))))))
+  (testing "an alts! may have chosen another port"
+    (is (= "go-1 has put on it or tried to"
+           (reason (told (let [c (chan), d (chan 1)]
+                           (go (a/alts! [[c 1] [d 1]] :priority true) (<! (chan)))
+                           (<!! (go (<! c)))))))))
+  (testing "an alts! that has taken from a channel has not put on it"
+    (is (= {"main" "nobody has taken from it", "go-1" "nobody has served any of them, and nobody has closed any of them"}
+           (reasons (told (let [c (chan), d (chan)]
+                            (go (a/alts! [c [d 1]]))
+                            (>!! (chan) 1))))))))
+
+(deftest tasks-that-only-each-other-has-served-are-in-a-cycle
+  (testing "each fills the other's channel"
+    (is (= {"main" "needs go-1", "go-1" "full 1/1; go-2 has taken from it   <- cycle"
+            "go-2" "full 1/1; go-1 has taken from it   <- cycle"}
+           (reasons (told (let [x (chan 1), y (chan 1)
+                                swap (fn [to from] (go (>! to 1) (<! from) (>! to 2) (>! to 3) (<! from)))
+                                p (swap x y)]
+                            (swap y x)
+                            (<!! p)))))))
+  (testing "the body waits for a worker, which waits for a job; other workers are in no cycle"
+    (is (= {"main" "needs go-1   <- cycle", "go-1" "main has put on it   <- cycle", "go-2" "main has put on it"}
+           (reasons (told (let [jobs (chan)
+                                work (fn [] (go (while (<! jobs))))
+                                p (work)]
+                            (work)
+                            (>!! jobs 1)
+                            (>!! jobs 2)
+                            (<!! p))))))))
 
 (deftest threads-in-each-others-locks-wait-outside-of-channels
   (is (all-outside? 3 (told (let [x (ReentrantLock.), y (ReentrantLock.)
