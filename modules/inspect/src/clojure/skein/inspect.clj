@@ -250,7 +250,7 @@
   - :cycle      the chain returns to an earlier member
   - :several    several blocks could end the last wait, or children of a scope that the chain does not follow
   - :moves      the block that could end it runs or is ready
-  - :collected  the block that should end it was garbage"
+  - :collected  the block that should end it was garbage. A heap file still has that block, and the chain goes on"
   ([x] (why (snapshot) x))
   ([snapshot x] (why/why (check-snapshot snapshot) x)))
 

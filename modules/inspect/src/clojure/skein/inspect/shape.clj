@@ -53,9 +53,11 @@
       (set/difference (set (holders channel)) (same-side c op)))))
 
 (defn hopeless?
-  "Returns whether a wait is for the result of a block that was collected, so that it never comes."
-  [{:keys [channels]} {:keys [op channel]}]
-  (boolean (and (= :take op) (:collected? (channels channel)))))
+  "Returns whether a wait is for the result of a block that was collected, so that it never comes. A block that is among those of
+  the index `ix` was not."
+  [{:keys [blocks channels]} {:keys [op channel]}]
+  (let [{:keys [collected? block]} (channels channel)]
+    (boolean (and (= :take op) collected? (not (blocks block))))))
 
 (defn helpers
   "Returns the ids of the blocks that could end the wait of `block`, as far as the index `ix` knows. If it waits for

@@ -93,9 +93,9 @@
     (mapv (partial proven (shape/index snapshot) (:groups (:collected snapshot)) (awaiting snapshot) stuck) (:blocks (:collected snapshot)))))
 
 (defn- idles?
-  "Returns whether this is the main thread and waits for no result and no scope. The main function of a program may wait in this way to keep the program alive."
+  "Returns whether this is the main thread and only takes, from no result and no scope. The main function of a program may wait in this way to keep the program alive."
   [{:keys [channels]} {:keys [name waits]}]
-  (and (= "main" name) (not-any? (fn ends? [{:keys [channel]}] (#{:result :scope} (:kind (channels channel)))) waits)))
+  (and (= "main" name) (not-any? (fn ends? [{:keys [op channel]}] (or (= :put op) (#{:result :scope} (:kind (channels channel))))) waits)))
 
 (defn- stuck-threads
   "Returns a report for each thread that waits for something that no running code can reach, as a heap file shows. A thread that

@@ -42,7 +42,8 @@
 
 (defn- ending [ix chain ends]
   (case ends
-    :cycle (if (next chain) "It seems that they wait for one another." "It seems to wait for itself.")
+    :cycle (let [[waits it] (if (next chain) ["that they wait for one another" "them"] ["to wait for itself" "it"])]
+             (str "It seems " waits "." (when (:stuck? (peek chain)) (str " No running code can reach " it "."))))
     :moves (when-not (next chain) "It does not wait.")
     (words/outlook ix (peek chain))))
 
@@ -71,12 +72,13 @@
 (defn- of-collected
   "Returns the report on the block `id` if it was collected, or nil."
   [snapshot id]
-  (some (fn its [{:keys [says block]}] (when (= id (:id block)) {:says says :chain [block] :ends :collected}))
-        (verdict/collected snapshot)))
+  (when (some (comp #{id} :id) (:blocks (:collected snapshot)))
+    (some (fn its [{:keys [says block]}] (when (= id (:id block)) {:says says :chain [block] :ends :collected}))
+          (verdict/collected snapshot))))
 
 (defn- of-block [snapshot ix id]
-  (or (some->> ((:blocks ix) id) (of-party ix))
-      (of-collected snapshot id)
+  (or (of-collected snapshot id)
+      (some->> ((:blocks ix) id) (of-party ix))
       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, never existed, or has taken no step since the inspector was started.")
                    {:block (error/preview id)})))
 
@@ -96,10 +98,16 @@
                            (str "There is no " (error/preview x) " that waits: why takes a name that a dump has, such as go-42, chan-3, main or skein-worker-0.")
                            {:block (error/preview x)})))))
 
+(defn- index
+  "Returns the index of a snapshot. A heap still has the blocks that no code can reach, so a chain goes through them."
+  [{:keys [heap collected] :as snapshot}]
+  (shape/index (cond-> snapshot
+                 heap (update :blocks into (map (fn stuck [b] (assoc b :stuck? true))) (:blocks collected)))))
+
 (defn why
   "Returns why `x` waits, see `skein.inspect/why`."
   [snapshot x]
-  (let [ix (shape/index snapshot)
+  (let [ix (index snapshot)
         made-by (when (instance? Port x) (.block ^Port x))]
     (cond
       (int? x) (of-block snapshot ix x)

@@ -128,6 +128,9 @@
     (is (= #{"awaits-the-server" "has-a-timer" "could-be-interrupted"}
            (into #{} (comp (remove :stuck?) (remove (comp :lock first :waits)) (map :name) (remove #(re-find #"pool|awaits-a-deadlock" %)))
                  (inspect/threads snapshot)))))
+  (testing "why follows a thread to a block that no code can reach"
+    (is (re-find #"waits for the result of go-\d+\. go-\d+, NO_SOURCE_FILE:\d+ \(>! y 2\), waits to put on chan-\d+ \(1/1 full\)\. go-\d+, .* one another\. No running code can reach them\.$"
+                 (str/trim (nth (run "why" (str edn) "awaits-a-deadlock") 1)))))
   (testing "why explains a block"
     (let [id (some #(when (= "(<! idle)" (:form (:site %))) (:id %)) (inspect/blocks snapshot))]
       (is (re-find #"\(<! idle\), waits for chan-\d+\. Judging by their locals, no block could end that" (nth (run "why" (str edn) (str "go-" id)) 1))))

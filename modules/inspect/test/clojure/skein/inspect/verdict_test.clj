@@ -17,6 +17,36 @@
     (is (= ["thread main, waits for scope-7. No running code can reach that, so it waits for ever. The scope ends when its children have ended: go-2."]
            (says :scope)))))
 
+;; A channel in which it takes may be how the program stays alive; a put is not.
+(deftest the-main-thread-may-not-wait-for-ever-to-put
+  (let [says (fn says [& ops]
+               (map :says (verdict/deadlocks {:heap "x.hprof"
+                                              :threads [{:name "main" :tid 1 :stuck? true :waits (mapv (fn wait [op] {:op op :channel 7}) ops)}]
+                                              :channels [{:id 7 :kind :chan :takes [] :puts []}]})))]
+    (is (= [] (says :take)))
+    (is (= ["thread main, waits to put on chan-7. No running code can reach that, so it waits for ever."] (says :put)))
+    (is (= 1 (count (says :take :put))) "alts!! of both")))
+
+(deftest why-follows-a-thread-to-blocks-of-a-heap-that-no-code-can-reach
+  (let [result (fn result [id block & takers] {:id id :kind :result :block block :collected? true :takes (vec takers) :puts []})
+        stuck (fn stuck [id form channel & holds] {:id id :site {:file "x.clj" :line id :form form} :waits [{:op :take :channel channel}] :holds (vec holds)})
+        snapshot {:heap "x.hprof"
+                  :threads [{:name "main" :tid 1 :waits [{:op :take :channel 7}]} {:name "both" :tid 2 :waits [{:op :take :channel 8}]}]
+                  :channels [(result 7 1 {:thread "main" :tid 1}) (result 8 2 {:thread "both" :tid 2})
+                             {:id 9 :kind :chan :takes [{:block 1}] :puts []} {:id 10 :kind :chan :takes [{:block 2}] :puts []}
+                             {:id 11 :kind :chan :takes [{:block 3}] :puts []}]
+                  :collected {:count 3 :blocks [(stuck 1 "(<! in)" 9) (stuck 2 "(<! x)" 10 11) (stuck 3 "(<! y)" 11 10)]}}
+        why (fn why [x] (:says (why/why snapshot x)))]
+    (is (= "thread main, waits for the result of go-1. go-1, x.clj:1 (<! in), waits for chan-9. No running code can reach that, so it waits for ever."
+           (why "main")))
+    (is (= (str "thread both, waits for the result of go-2. go-2, x.clj:2 (<! x), waits for chan-10. go-3, x.clj:3 (<! y), waits for chan-11. "
+                "It seems that they wait for one another. No running code can reach them.")
+           (why "both")))
+    (is (re-find #"^go-1, x.clj:1 \(<! in\), waits for chan-9, can never continue" (why "go-1")))
+    (testing "in a snapshot of a running process they were collected"
+      (is (= "thread main, waits for the result of go-1. go-1 was collected before it had ended: it can never continue."
+             (:says (why/why (dissoc snapshot :heap) "main")))))))
+
 (deftest a-cycle-through-a-scope-is-suspected
   (let [block (fn block [id channel & {:as more}] (merge {:id id :state :parked :since-ms 9000 :waits [{:op :take :channel channel :place 1}]} more))
         suspects (fn suspects [scope & [more]]
