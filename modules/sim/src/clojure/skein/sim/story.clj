@@ -12,7 +12,7 @@
   (:import
    (clojure.lang IAtom Volatile)
    (java.util.concurrent Semaphore)
-   (skein.rt Channel Frame World)
+   (skein.rt Channel Frame Waiter World)
    (skein.rt.schedule Timeout)
    (skein.rt.watch Failures Sites)
    (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
@@ -185,20 +185,34 @@
   (when-some [b (.buffer c)]
     (str (.count b) "/" (.capacity b))))
 
-(defn waits
-  "Returns a map for each task that has not ended, with what it waits in; the body comes first."
+(defn- callbacks
+  "Returns a map for each channel of a run on which a callback waits to put, as a mult's does if a tap is full."
   [^Simulation sim]
-  (->> (.live sim)
-       (remove (fn [^Task t] (.isReady t)))
-       (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
-       (mapv (fn [^Task t]
-               (let [op (.doing t), on (waits-on t), ports (vec (collect-ports on)), port (first ports)]
-                 {:task t :op op :on on :ports ports
-                  :full (when (and (= World/PUT op) (instance? Channel port)) (full port))
-                  :site (cond
-                          (and (.frame t) (= op (.operation t)) (nil? (.thread t))) (.state (.frame t))
-                          (.thread t) (.getStackTrace ^Thread (.thread t))
-                          :else nil)})))))
+  (for [port (distinct (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (.events (.-trace sim))))
+        :when (and (instance? Channel port)
+                   (some (fn callback? [^Waiter w] (not (or (.frame w) (.thread w)))) (.waiters ^Channel port false)))]
+    {:op World/PUT :on port :ports [port] :full (full port)}))
+
+(defn- wait-of
+  "Returns a map of what a task waits in."
+  [^Task t]
+  (let [op (.doing t), on (waits-on t), ports (vec (collect-ports on)), port (first ports)]
+    {:task t :op op :on on :ports ports
+     :full (when (and (= World/PUT op) (instance? Channel port)) (full port))
+     :site (cond
+             (and (.frame t) (= op (.operation t)) (nil? (.thread t))) (.state (.frame t))
+             (.thread t) (.getStackTrace ^Thread (.thread t))
+             :else nil)}))
+
+(defn waits
+  "Returns a map for each task that has not ended, with what it waits in; the body comes first. Then follow maps
+  without :task, for channels on which callbacks wait to put."
+  [^Simulation sim]
+  (into (->> (.live sim)
+             (remove (fn [^Task t] (.isReady t)))
+             (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
+             (mapv wait-of))
+        (callbacks sim)))
 
 (defn- sides
   "Returns [port :take] or [port :put] for each port of an operation."
@@ -289,23 +303,24 @@
       (when (and (empty? owners) (seq holders)) (str "; " (did holders "taken from"))))))
 
 (defn told
-  "Returns the lines that say what each task of `waits` waits in, and who could end that."
+  "Returns the lines that say what each task of `waits`, or a callback, waits in, and who could end that."
   [^Simulation sim name-of waits]
   (let [events (.events (.-trace sim))
         results (into {} (keep (fn [^Trace$Event e]
                                  (when (and (= "spawn" (.what e)) (some-> ^Task (.on e) .frame))
                                    [(.port (.frame ^Task (.on e))) (.on e)])))
                       events)
-        live (into #{} (map :task) waits)
+        live (into #{} (keep :task) waits)
         begun (operations sim)
         known {:used (tasks-of begun) :surely (tasks-of (remove alts? begun)) :waiting (tasks-of waits)
                :results results :live live}
         waits (map (partial known-of known) waits)
         graph (into {} (map (juxt :task only-one)) waits)
-        width (transduce (map (comp count name-of :task)) max 4 waits)]
+        waiter (fn [{:keys [task]}] (if task (name-of task) "callback"))
+        width (transduce (map (comp count waiter)) max 4 waits)]
     (for [{:keys [task op on site] :as wait} (take 12 waits)]
       (str/trimr
-        (str (format (str "  %-" width "s  ") (name-of task))
+        (str (format (str "  %-" width "s  ") (waiter wait))
              (format "%-30s" (if-some [word (words op)]
                                (str "waits in " word " " (port-names name-of on))
                                "waits"))

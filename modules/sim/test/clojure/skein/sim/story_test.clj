@@ -136,6 +136,19 @@
                             (>!! jobs 2)
                             (<!! p))))))))
 
+(deftest a-channel-on-which-a-callback-waits-is-named
+  (let [stopped (fn []
+                  (let [source (chan 1), m (a/mult source), unread (sim/label (chan 1) "unread"), sum (chan 1)]
+                    (a/tap m unread)
+                    (a/tap m sum)
+                    (a/onto-chan! source (range 5))
+                    (<!! (a/reduce + 0 sum))))]
+    (doseq [threads [:auto :none]]
+      (is (re-find #"\n  callback +waits in >! unread +full 1/1; nobody has taken from it\n"
+                   (:text (sim/run {:threads threads} (stopped)))))))
+  (testing "a put by a block or a thread is none"
+    (is (not (str/includes? (:text (sim/run {:threads :none} (let [c (chan)] (go (>! c 1)) (>!! c 2)))) "callback")))))
+
 (deftest threads-in-each-others-locks-wait-outside-of-channels
   (is (all-outside? 3 (told (let [x (ReentrantLock.), y (ReentrantLock.)
                                   cross (fn [^Lock a ^Lock b]
