@@ -39,7 +39,7 @@
    [skein.inspect.verdict :as verdict]
    [skein.inspect.why :as why])
   (:import
-   (java.io File PushbackReader Writer)
+   (java.io File IOException PushbackReader Writer)
    (skein.inspect.rt ChannelNames Entry Registry)
    (skein.rt Channel)))
 
@@ -454,7 +454,8 @@
   (let [fail (fn fail [why]
                (error/fail! :skein/not-a-dump (str path " is not a dump of the inspector: " why) {:path (str path)}))
         x (try (with-open [in (PushbackReader. (io/reader path))] (edn/read in))
-               (catch Exception e (fail (ex-message e))))]
+               (catch IOException e (error/fail! :skein/not-a-dump (str "there is no dump " path ", or it can't be read (" (ex-message e) ").") {:path (str path)}))
+               (catch RuntimeException _ (fail "it is no EDN.")))]
     (cond
       (not (snapshot? x)) (fail "it holds no snapshot.")
       (not= snapshot/version (:skein/snapshot x)) (fail (str "its version is " (:skein/snapshot x) "."))

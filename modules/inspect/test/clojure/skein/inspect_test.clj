@@ -421,6 +421,8 @@
           (is (= :skein/not-a-dump (error-of #(inspect/read-dump path))) broken))
         (finally (.delete file))))
     (is (= :skein/not-a-dump (error-of #(inspect/read-dump "no/such/file.edn"))))
+    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^there is no dump no/such/file\.edn, or it can't be read" (inspect/read-dump "no/such/file.edn")))
+    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^README\.md is not a dump of the inspector: it is no EDN\.$" (inspect/read-dump "README.md")))
     (a/close! c)
     (run! await-port ports)))
 

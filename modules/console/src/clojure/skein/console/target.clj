@@ -64,6 +64,7 @@
               (try
                 ((operation (or @connection (reset! connection (remote/connect pid)))) argument)
                 (catch Exception e (drop!) (throw e))))
+        _ (try ((:check! first-one)) (catch ExceptionInfo e (drop!) (throw e)))
         name (str "process " pid (some->> (:command first-one) (str ", ")))]
     {:name name
      :live? true

@@ -64,12 +64,12 @@
 
 (defn- start
   "Starts a process that runs a form, which prints when it is ready, without the inspector."
-  ^Process [program]
-  (let [^List command [(str (System/getProperty "java.home") "/bin/java") "-Xmx300m" "-cp" (System/getProperty "java.class.path")
-                       "clojure.main" "-e" (pr-str program)]
-        process (-> (ProcessBuilder. command) (.redirectError ProcessBuilder$Redirect/INHERIT) .start)]
-    (.readLine (BufferedReader. (InputStreamReader. (.getInputStream process))))
-    process))
+  (^Process [program] (start (System/getProperty "java.class.path") program))
+  (^Process [class-path program]
+   (let [^List command [(str (System/getProperty "java.home") "/bin/java") "-Xmx300m" "-cp" class-path "clojure.main" "-e" (pr-str program)]
+         process (-> (ProcessBuilder. command) (.redirectError ProcessBuilder$Redirect/INHERIT) .start)]
+     (.readLine (BufferedReader. (InputStreamReader. (.getInputStream process))))
+     process)))
 
 (deftest a-process-is-a-target-until-it-ends
   (let [process (start '(do (require '[skein.async :as a])
@@ -101,6 +101,13 @@
         (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (:skein/error (ex-data e))))))
         (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (:skein/error (ex-data e))))) "it tries again")
         (close!))
+      (finally (.destroyForcibly process)))))
+
+(deftest process-without-the-inspector-is-refused-at-once
+  (let [class-path (str/join File/pathSeparator (remove #(re-find #"modules.inspect" %) (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))))
+        process (start class-path '(do (println "ready") @(promise)))]
+    (try
+      (is (thrown-with-msg? ExceptionInfo #"can't be looked at: it does not have skein\.inspect on its class path\." (target/target (str (.pid process)))))
       (finally (.destroyForcibly process)))))
 
 (deftest heap-of-a-process-shows-older-blocks

@@ -198,6 +198,7 @@
 
   :command     what it runs
   :paths       its working folder and its class path, full
+  :check!      a function that throws if the process lacks the inspector
   :look        a function of `prove` that returns a snapshot as `snapshot-of` does
   :record!     a function that switches recording on or off, as `record!` does
   :timeline    a function of `last-ms`, as `timeline-of`
@@ -212,7 +213,8 @@
             server (.getMBeanServerConnection connector)]
         (letfn [(with [f] (telling pid (fn ask [] (f (caller pid server)))))]
           (merge (class-path server)
-                 {:look (fn again [prove] (with (partial look prove)))
+                 {:check! (fn check! [] (with identity))
+                  :look (fn again [prove] (with (partial look prove)))
                   :record! (fn again [on?] (with (partial record on?)))
                   :timeline (fn again [last-ms] (with (partial timeline last-ms)))
                   :stop! (fn stop! [] (with (fn stop [call] (call "stop"))))

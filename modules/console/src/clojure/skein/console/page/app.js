@@ -67,14 +67,14 @@ function renderHead() {
   const { tick } = state;
   const c = tick?.counts;
   const [kind, word] = status();
-  const states = c ? ['parked', 'running', 'ready', 'new'].filter((s) => c.states[s]).map((s) => `${number(c.states[s])} ${s}`) : [];
+  const states = c ? ['parked', 'running', 'ready', 'new', 'stuck'].filter((s) => c.states[s]).map((s) => `${number(c.states[s])} ${s}`) : [];
   morph(byId('head'), h('header', null,
     h('div', { class: 'who' },
       h('strong', null, 'skein'), h('span', { class: 'target', title: tick?.name }, tick?.name || ''),
       h('span', { class: `status ${kind}` }, word), h('span', { class: 'age' }, age())),
     c && h('div', { class: 'counts' },
       h('span', null, h('b', null, plural(c.blocks, 'block')), states.length ? `: ${states.join(', ')}` : ''),
-      c.collected ? h('span', { title: 'Blocks that no code could reach before they had ended' }, `${number(c.collected)} ${c.gone}`) : null,
+      c.collected ? h('span', { title: 'Blocks that no code could reach before they had ended' }, `${number(c.collected)} collected`) : null,
       c.memory ? h('span', { title: 'Of the heap, garbage included' }, `heap ${number(c.memory.used)} of ${number(c.memory.max)} MB`) : null,
       spark(tick.history)),
     h('div', { class: 'tools' },
@@ -87,7 +87,7 @@ function renderHead() {
   const ranks = c?.ranks || {};
   const grave = (ranks.proven || 0) + (ranks.certain || 0);
   const all = Object.values(ranks).reduce((a, b) => a + b, 0);
-  const counts = { problems: all, sites: c?.blocks, channels: c?.channels, threads: c?.threads, scopes: c?.scopes };
+  const counts = { problems: all, sites: c?.listed, channels: c?.channels, threads: c?.threads, scopes: c?.scopes };
   morph(byId('nav'), h('nav', null, tabs.map(([v, title], i) =>
     h('a', { href: `#/${v}`, 'data-key': v, 'aria-current': (parents[view] || view) === v ? 'page' : null },
       h('kbd', null, String(i + 1)), title,

@@ -47,7 +47,7 @@
         n (count bs)]
     (assoc (rows/row ix oldest)
            :count n
-           :states (update-keys (frequencies (map :state bs)) name)
+           :states (update-keys (frequencies (map rows/state bs)) name)
            :grew (when before (- n (long (get before site 0)))))))
 
 (defn sites

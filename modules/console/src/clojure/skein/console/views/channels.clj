@@ -24,10 +24,10 @@
       b (merge (select-keys (rows/row ix b) [:place :form :since :state])))))
 
 (defn- oldest
-  "Returns how long the first taker or putter has waited, in ms."
+  "Returns how long the first taker or putter has waited, in ms; nil if nobody waits, or in a heap file, which has no times."
   [ix {:keys [takes puts]}]
-  (let [since (fn since [{:keys [block tid]}] (long (:since-ms (if block ((:blocks ix) block) ((:threads ix) tid)) 0)))]
-    (reduce max 0 (map since (concat (take 1 takes) (take 1 puts))))))
+  (let [since (fn since [{:keys [block tid]}] (:since-ms (if block ((:blocks ix) block) ((:threads ix) tid))))]
+    (some->> (seq (keep since (concat (take 1 takes) (take 1 puts)))) (reduce max))))
 
 (defn channel-row
   "Returns a channel as a row of a table."
@@ -47,7 +47,7 @@
   (case sort
     "fill" fullest-first
     "waiters" (fn many [{:keys [takes puts]}] (- (+ (count takes) (count puts))))
-    (fn doomed-then-old [{:keys [kind collected?] :as c}] [(if collected? 0 (if (= :timeout kind) 2 1)) (- (long (oldest ix c)))])))
+    (fn doomed-then-old [{:keys [kind collected?] :as c}] [(if collected? 0 (if (= :timeout kind) 2 1)) (- (long (or (oldest ix c) 0)))])))
 
 (defn channels
   "Returns a window of the channels that have waiters or a label. :sort is waiters, fill or oldest."

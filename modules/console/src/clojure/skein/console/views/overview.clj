@@ -15,11 +15,14 @@
 (set! *warn-on-reflection* true)
 
 (defn counts
-  "Returns the counts for the head of the page."
+  "Returns the counts for the head of the page. Of a heap they are those that ps prints; :listed leaves out the blocks that no code can reach."
   [{:keys [snapshot deadlocks lints]} growth]
-  (let [{:keys [blocks threads channels scopes timers memory collected]} snapshot]
-    {:blocks (count blocks) :states (update-keys (frequencies (map :state blocks)) name)
-     :threads (count threads) :channels (count channels) :scopes (count scopes) :timers timers :memory memory :collected (:count collected) :gone (name (words/gone snapshot))
+  (let [{:keys [blocks threads channels scopes timers memory collected heap]} snapshot
+        gone (long (:count collected 0)), stuck (if heap gone 0)
+        states (update-keys (frequencies (map rows/state blocks)) name)]
+    {:blocks (+ (count blocks) stuck) :listed (count blocks)
+     :states (cond-> states (pos? stuck) (update "stuck" (fnil + 0) stuck)) :collected (- gone stuck)
+     :threads (count threads) :channels (count channels) :scopes (count scopes) :timers timers :memory memory
      :ranks (merge-with + (update-keys (frequencies (map :verdict deadlocks)) name)
                         (update-keys (frequencies (map :severity lints)) name)
                         (when (seq growth) {"warn" (count growth)}))}))

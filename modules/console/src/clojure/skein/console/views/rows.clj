@@ -24,10 +24,15 @@
   [party]
   (- (long (:since-ms party 0))))
 
+(defn state
+  "Returns the state of a block. A heap file may show that it blocks its thread for ever."
+  [block]
+  (if (:stuck? block) :stuck (:state block)))
+
 (defn row
   "Returns a block as a row of a table."
-  [ix {:keys [id state site since-ms age-ms runs parent waits] :as block}]
-  {:id id :name (words/block-name id) :state (some-> state name) :since since-ms :age age-ms :runs runs :parent parent
+  [ix {:keys [id site since-ms age-ms runs parent waits] :as block}]
+  {:id id :name (words/block-name id) :state (some-> (state block) name) :since since-ms :age age-ms :runs runs :parent parent
    :op (some-> (first waits) :op name) :waits (when (seq waits) (words/waits ix block))
    :file (:file site) :line (:line site) :column (:column site) :form (:form site) :place (words/place (dissoc site :form)) :in-try (:in-try site)})
 

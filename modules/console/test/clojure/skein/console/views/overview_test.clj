@@ -3,6 +3,7 @@
   (:require
    [clojure.test :refer [deftest is]]
    [skein.console.views.overview :as overview]
+   [skein.console.views.rows :as rows]
    [skein.console.views.samples :refer [look ten]]))
 
 (set! *warn-on-reflection* true)
@@ -11,6 +12,13 @@
   (let [waiting {:name "worker" :tid 7 :since-ms 2000 :waits [{:op :take :latch "a latch"}]}]
     (is (= ["thread worker, has waited 2.0 s for a latch."]
            (map :says (:oldest (overview/overview (look {:threads [waiting]}) [] (constantly nil))))))))
+
+(deftest heap-has-the-counts-that-ps-prints
+  (let [l (look {:heap "x.hprof"
+                 :blocks [{:id 1 :state :parked} {:id 2 :state :running :stuck? true :waits [{:op :take :channel 4}]}]
+                 :collected {:count 1 :blocks [{:id 3}]}})]
+    (is (= {:blocks 3 :states {"parked" 1 "stuck" 2} :collected 0} (select-keys (overview/counts l []) [:blocks :states :collected])))
+    (is (= "stuck" (:state (rows/row (:index l) (first (filter :stuck? (:blocks (:snapshot l))))))))))
 
 (deftest overview-without-findings
   (is (= "Nothing looks wrong." (:headline (overview/overview @ten [] (constantly nil)))))
