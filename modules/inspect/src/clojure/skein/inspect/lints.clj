@@ -54,10 +54,15 @@
      :says (str (words/channel-name c) ": " n " " op " wait, of 1024 that may: " (places ix (side c))
                 ". The next ones will be refused. Use a buffer, or fewer blocks.")}))
 
-(defn- full [_ ix]
-  (for [c (vals (:channels ix))
-        :let [{:keys [count capacity]} (:buffer c), {:keys [block tid]} (first (:puts c))
-              {:keys [since-ms site] :as first-put} (if tid ((:threads ix) tid) ((:blocks ix) block))]
+(defn- first-putters
+  "Returns {channel-id block} for the channels in which the first put is a block's, or a callback's for whose end a block waits."
+  [blocks]
+  (into {} (for [b blocks, {:keys [op channel place]} (:waits b) :when (and (= :put op) (= 1 place))] [channel b])))
+
+(defn- full [{:keys [blocks]} ix]
+  (for [first-putters [(first-putters blocks)], c (vals (:channels ix))
+        :let [{:keys [count capacity]} (:buffer c), {:keys [tid]} (first (:puts c))
+              {:keys [since-ms site] :as first-put} (if tid ((:threads ix) tid) (first-putters (:id c)))]
         :when (and first-put capacity (= count capacity) (<= (long full-ms) (long (or since-ms 0))))]
     {:channel (:id c) :count (clojure.core/count (:puts c))
      :says (str (words/channel-name c) ": nobody has taken from it for " (words/duration since-ms) ", since "

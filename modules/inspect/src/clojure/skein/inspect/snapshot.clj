@@ -10,6 +10,7 @@
   {:no-doc true}
   (:require
    [skein.impl.async.describe :as describe]
+   [skein.impl.async.gather :as gather]
    [skein.inspect.carriers :as carriers]
    [skein.inspect.places :as places]
    [skein.inspect.scopes :as scopes])
@@ -139,6 +140,26 @@
               (if (instance? Channel port) found (conj found {:op op :foreign (some-> port class .getName)}))))
           [] arms))
 
+(defn- locals [^Frame f]
+  (into [(.o0 f) (.o1 f) (.o2 f) (.o3 f) (.o4 f) (.o5 f)] (.more f)))
+
+(defn- slow-puts
+  "Returns [[port callback]], the puts that callbacks do for a block which waits in `port` until all are done, as a mult waits for its taps."
+  [frame port]
+  (some (fn own [x] (gather/slow-puts x port)) (locals frame)))
+
+(defn- slow-wait
+  "Returns the wait of the first of the `slow` puts that is not done, as `waits` does, or nil."
+  [^Map views slow]
+  (some (fn wait [[port callback]]
+          (when-some [^View view (.get views port)]
+            (some (fn its [i]
+                    (let [w (.get ^List (.puts view) (int i))]
+                      (when (and (instance? Callback w) (identical? callback (.function ^Callback w)))
+                        [{:op :put :channel (.id view) :place (inc (long i))}])))
+                  (range (.size ^List (.puts view))))))
+        slow))
+
 (defn- holds
   "Returns the channels in the frame's locals, or in vectors in these, in which a block or thread waits."
   [^Map views ^Frame f]
@@ -147,8 +168,7 @@
                  (if (some #{(.id view)} found) found (conj found (.id view)))
                  found))
         add (fn add [found x] (if (and (vector? x) (< (count x) 32)) (reduce held found x) (held found x)))]
-    (-> [] (add (.o0 f)) (add (.o1 f)) (add (.o2 f)) (add (.o3 f)) (add (.o4 f)) (add (.o5 f))
-        (as-> found (reduce add found (.more f))))))
+    (reduce add [] (locals f))))
 
 (defn- elapsed-ms [now ticks]
   (* (max 0 (- (long now) (long ticks))) Registry/TICK_MILLIS)) ; it may have run on since `now`
@@ -188,7 +208,7 @@
       (when (identical? t (.thread frame))
         {:name (.getName t) :tid (.threadId t) :state (keyword (.toLowerCase (str state))) :site (place stack)}))))
 
-(defn- block [now seen views [^Entry e ^Frame frame port arms]]
+(defn- block [now seen views [^Entry e ^Frame frame port arms slow]]
   (let [in (waits views frame arms)
         running? (.isRunning frame) ; read once: the frame may continue at any time
         parked? (and (some? port) (seq in) (= (count in) (count arms)) (not running?))
@@ -207,7 +227,7 @@
                           parked? :parked
                           (zero? (.runs e)) :new
                           :else :ready)
-             :waits (if parked? in [])}
+             :waits (if parked? (or (slow-wait views slow) in) [])}
       (seq held) (assoc :holds held)
       cancellable (assoc :cancellable? true, :scope (scopes/innermost cancellable))
       (pos? refused) (assoc :refused refused)
@@ -304,11 +324,11 @@
 ;;;; Snapshots
 
 (defn- asked
-  "Returns a live entry with its frame and the operations that it waits in, as [entry frame port arms]; nil if it is garbage."
+  "Returns a live entry with its frame and the operations that it waits in, as [entry frame port arms slow-puts]; nil if it is garbage."
   [^Entry e]
   (when-some [^Frame frame (.get e)]
     (let [port (Registry/port frame)]
-      [e frame port (when port (try (arms (.op e) port) (catch RuntimeException _ nil)))])))
+      [e frame port (when port (try (arms (.op e) port) (catch RuntimeException _ nil))) (when port (slow-puts frame port))])))
 
 (defn- views-of
   "Returns [views ordered]. `views` is a map from channel to View, for the channels in which blocks and threads wait, and those with a
@@ -319,7 +339,7 @@
         look (fn look [c]
                (when (and (instance? Channel c) (not (.containsKey views c)))
                  (let [view (view-of c)] (.put views c view) (.add ordered view))))]
-    (run! (fn block [[_ _ _ arms]] (run! (fn arm [[_ port]] (look port)) arms)) asked)
+    (run! (fn block [[_ _ _ arms slow]] (run! (fn arm [[_ port]] (look port)) arms) (run! (comp look first) slow)) asked)
     (run! (fn thread [^Registry$Waiting w] (run! look (ports-of (.port w)))) threads)
     (run! look (ChannelNames/labelled))
     (.sort ordered (reify Comparator (compare [_ a b] (Long/compare (.id ^View a) (.id ^View b)))))

@@ -29,7 +29,7 @@
   be mutated so: one carrier never sees it."
   [[(str async "mult.clj")
     ["(doseq [[tap close?] @(:taps h) :when close?]" "(doseq [[tap _] @(:taps h)]"]
-    ["(when (give-all h v except) (<! (gather/signal (:gather h))))" "(give-all h v except)"]
+    ["(when (give-all h v except) (<! (gather/signal g)))" "(give-all h v except)"]
     ["(when-not (identical? ch except) (give h ch v))" "(give h ch v)"]
     ["(recur (<! source) nil)" "(recur (<! source) except)"]
     ["(if (some (fn same? [[c]] (identical? c ch)) taps)" "(if false"]
@@ -48,11 +48,11 @@
     ["(= :pause solo-mode) solos" "(= :pause solo-mode) (complement pauses)"]
     ["(or (solos ch) (not (pauses ch)))" "(not (pauses ch))"]
     ["(if (seq solos) solos (complement mutes))" "(complement mutes)"]
-    ["(do (swap! (:inputs h) without ch) (recur (plan-now h)))" "(recur now)"]
+    ["(do (swap! (:inputs h) without ch) (recur nil nil))" "(recur ports passes?)"]
     ["(swap! (:inputs h) without ch)\n  (change! h)" "(swap! (:inputs h) without ch)"]
     ["(swap! (:inputs h) changed ch (constantly {}))\n  (change! h)" "(swap! (:inputs h) changed ch (constantly {}))"]
-    ["(>! out v) (recur now)" "(do (>! out v) true) (recur now)"]
-    ["(identical? ch (:change h)) (recur (plan-now h))" "(identical? ch (:change h)) (recur now)"]
+    ["(>! out v) (recur ports passes?)" "(do (>! out v) true) (recur ports passes?)"]
+    ["(identical? ch (:change h)) (recur nil nil)" "(identical? ch (:change h)) (recur ports passes?)"]
     ["(changed inputs ch #(merge % attributes))" "(changed inputs ch (constantly attributes))"]
     ["(comp (map first) (filter read?)) inputs)" "(filter read?) (set (map first inputs)))"]]
    [(str async "pub.clj")

@@ -96,13 +96,16 @@
   "Moves values from the inputs to `out` until that is closed."
   [h]
   (let [out (:out h)]
-    (loop [{:keys [ports passes?] :as now} (plan-now h)]
-      (let [[v ch] (alts! ports)]
-        (cond
-          (identical? ch (:change h)) (recur (plan-now h))
-          (nil? v) (do (swap! (:inputs h) without ch) (recur (plan-now h)))
-          (not (passes? ch)) (recur now)
-          (>! out v) (recur now))))))
+    ;; The inspector finds the inputs in the local `ports`.
+    (loop [ports nil, passes? nil]
+      (if (nil? ports)
+        (let [plan (plan-now h)] (recur (:ports plan) (:passes? plan)))
+        (let [[v ch] (alts! ports)]
+          (cond
+            (identical? ch (:change h)) (recur nil nil)
+            (nil? v) (do (swap! (:inputs h) without ch) (recur nil nil))
+            (not (passes? ch)) (recur ports passes?)
+            (>! out v) (recur ports passes?)))))))
 
 (defn hub
   "Returns a hub onto `out`, without inputs."

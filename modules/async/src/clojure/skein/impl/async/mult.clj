@@ -73,6 +73,7 @@
   "Moves values from the source to the taps, and closes the taps at the end."
   [h]
   (let [source (:source h)
+        g (:gather h) ; in a local, for the inspector
         first-value (<! source)
         ;; the tap that accepted it, or nil if there is none left
         taker (when (some? first-value)
@@ -85,7 +86,7 @@
                         :else (do (untap h ch) (recur)))))))]
     (loop [v first-value, except taker]
       (when (some? v)
-        (when (give-all h v except) (<! (gather/signal (:gather h))))
+        (when (give-all h v except) (<! (gather/signal g)))
         (recur (<! source) nil)))
     (reset! (:ended h) true)
     (doseq [[tap close?] @(:taps h) :when close?] (port/close-as! tap source))))

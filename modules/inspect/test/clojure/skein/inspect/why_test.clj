@@ -1,0 +1,44 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.inspect.why-test
+  "Chains of waits through the blocks of Skein itself."
+  (:require
+   [clojure.test :refer [deftest is use-fixtures]]
+   [skein.async :as a :refer [<! >! chan go go-loop]]
+   [skein.deadline :refer [await-port]]
+   [skein.inspect :as inspect]
+   [skein.inspect.watched :as watched]))
+
+(set! *warn-on-reflection* true)
+
+(use-fixtures :each watched/fresh)
+
+(defn- said-of-chain
+  "Waits until `why` leads from `port` to another block, for which nobody is known, and returns what it says."
+  [port]
+  (watched/eventually #(let [{:keys [chain ends says]} (inspect/why port)] (when (and (next chain) (= :nobody ends)) says))))
+
+(deftest why-follows-a-mix-to-its-output
+  (let [in (chan), out (inspect/label! (chan) "out")
+        _ (a/admix (a/mix out) in)
+        putter (go (>! in 1) (>! in 2))]
+    (is (re-find #"mix\.clj:\d+ \(>! out v\), has waited [0-9.]+ s to put on out\. Judging" (said-of-chain putter)))
+    (dotimes [_ 2] (await-port out))
+    (await-port putter)
+    (run! a/close! [out in])))
+
+(deftest why-follows-a-mult-to-the-tap-that-nobody-reads
+  (let [in (chan), read (inspect/label! (chan) "read"), audit (chan 1)
+        m (a/mult in)
+        _ (run! (partial a/tap m) [read audit])
+        reader (go-loop [] (when (<! read) (recur)))
+        putter (go (dotimes [i 3] (>! in i)))]
+    (is (re-find #"mult\.clj:\d+ .*, has waited [0-9.]+ s to put on chan-\d+ \(1/1 full\)\. Judging by their locals" (said-of-chain putter)))
+    (is (= [[{:op :put :place 1}]]
+           (for [{:keys [site waits]} (inspect/blocks {:state :parked}) :when (re-find #"mult\.clj" (:form site))] (map (fn wait [w] (dissoc w :channel)) waits))))
+    (is (re-find #"^chan-\d+ \(1/1 full\): nobody has taken from it for \d+\.\d s, since go-\d+, .* in mult\.clj:\d+ .*, waits to put\."
+                 (watched/eventually (fn told [] (some (fn full [l] (when (= :full (:lint l)) (:says l))) (inspect/lints))))))
+    (a/close! in)
+    (a/untap m audit)
+    (a/close! audit)
+    (while (a/poll! audit))
+    (run! await-port [putter reader])))
