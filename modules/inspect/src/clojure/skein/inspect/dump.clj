@@ -80,9 +80,11 @@
   (- (long (:since-ms block 0))))
 
 (defn- shown-state
-  "Returns the state of a block for people. A step that waits is blocked. A heap file may show that the wait is for ever."
-  [{:keys [state waits stuck?]}]
-  (cond stuck? :stuck, (and (= :running state) (seq waits)) :blocked, :else state))
+  "Returns the state of a block for people. A step is blocked if it waits or its thread does. A heap file may show that the wait is for ever."
+  [{:keys [state waits on stuck?]}]
+  (cond stuck? :stuck
+        (and (= :running state) (or (seq waits) (not (#{nil :runnable} (:state on))))) :blocked
+        :else state))
 
 (defn- alike
   "Writes the blocks of one place and state as a paragraph."

@@ -82,15 +82,27 @@
       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, never existed, or has taken no step since the inspector was started.")
                    {:block (error/preview id)})))
 
+(defn- of-scope
+  "Returns why a scope has not ended: what its children wait for."
+  [ix {:keys [id body children]}]
+  (let [waiting (keep (fn child [{:keys [block tid]}] (or ((:blocks ix) block) ((:threads ix) tid))) children)]
+    {:says (str/join " " (concat [(str (words/channel-name {:id id :kind :scope}) (when body (str " of " (words/waiting-party body))) ".")
+                                  (words/of-children children)]
+                                 (map (comp :says (partial of-party ix)) (take 5 waiting))))
+     :chain []
+     :ends :several}))
+
 (defn- of-name
   "Returns why the block, thread or channel waits that the texts call `x`. If threads share that name, the sentences are on all of
   them. A worker's next thread has the same name."
   [{:keys [threads channels] :as snapshot} ix x]
   (let [called? (fn called? [name] (#{x (str "thread " x)} name))
         found (filter (fn it [{:keys [name tid]}] (called? (words/thread-name name tid))) threads)
+        scope (some->> (re-matches #"scope-(\d+)" x) second parse-long (get (:scopes ix)))
         channel (some (fn it [c] (when (= x (words/channel-label c)) (:id c))) channels)]
     (cond
       (seq found) (assoc (of-party ix (first found)) :says (str/join " " (map (comp :says (partial of-party ix)) found)))
+      scope (of-scope ix scope)
       channel (of-channel ix channel)
       :else (if-some [id (some-> (re-matches #"(?:the result of )?(?:go-)?(\d+)" x) second parse-long)]
               (of-block snapshot ix id)

@@ -122,7 +122,7 @@
   (let [hs (sort (shape/helpers ix block))]
     (when (seq hs) (str/join ", " (map block-name (take 5 hs))))))
 
-(defn- of-children
+(defn of-children
   "Returns a sentence on the scope for which a block or thread waits, and its children."
   [children]
   (let [named (map waiting-party (take 5 (remove (comp false? :begun?) children)))

@@ -6,7 +6,8 @@
    [skein.async :as a :refer [<! >! chan go go-loop]]
    [skein.deadline :refer [await-port]]
    [skein.inspect :as inspect]
-   [skein.inspect.watched :as watched]))
+   [skein.inspect.watched :as watched]
+   [skein.scope :as scope]))
 
 (set! *warn-on-reflection* true)
 
@@ -42,3 +43,22 @@
     (a/close! audit)
     (while (a/poll! audit))
     (run! await-port [putter reader])))
+
+(deftest why-takes-the-name-of-a-scope
+  (let [c (chan)
+        body (a/thread (scope/scope [s] (scope/go s (<! c)) :done))
+        {:keys [says ends]} (watched/eventually #(when-some [{:keys [id]} (first (inspect/scopes))]
+                                                   (let [w (inspect/why (str "scope-" id))] (when (re-find #"has waited" (:says w)) w))))]
+    (is (= :several ends))
+    (is (re-find #"^scope-\d+ of .*\. The scope ends when its children have ended: go-\d+\. go-\d+, why_test\.clj:\d+ \(<! c\), has waited" says))
+    (a/close! c)
+    (await-port body)))
+
+(deftest a-block-that-waits-for-a-promise-is-blocked
+  (let [p (promise), port (go (inc (long @p)))
+        block (watched/eventually (fn blocks? [] (first (filter :on (inspect/blocks)))))
+        snapshot (inspect/snapshot)]
+    (is (= [:running :waiting] [(:state block) (:state (:on block))]))
+    (is (re-find #"(?m)^    1  blocked  why_test\.clj" (with-out-str (inspect/dump snapshot *out* :text))))
+    (deliver p 1)
+    (is (= 2 (await-port port)))))
