@@ -223,13 +223,14 @@
   (port/>! port val))
 
 (defn alts!
-  "Does one of several operations, and parks the block until one is done. Returns
-  [value port]. For a put the value is true, or false if the port is closed.
+  "Does one of several operations, and parks the block until one is done. Returns `[value port]`.
+  For a put the value is true, or false if the port is closed.
 
-  - ports  channels to take from and [channel value] pairs to put, at least one
+  - ports  channels to take from and `[channel value]` pairs to put, at least one
 
   options, keys and values or a map:
-  - :default   returned as [default :default] when no operation is ready
+
+  - :default   returned as `[default :default]` when no operation is ready
   - :priority  true: try in the given order; otherwise the choice is random
 
   Like core.async's; differs as `<!` does, and throws :skein/bad-option for other options."
@@ -239,9 +240,8 @@
   (apply port/alts! ports opts))
 
 (defn do-alts
-  "Does one of several operations without waiting. Returns a derefable [value port] if one is
-  ready. Otherwise returns nil, and calls `fret` with [value port] later. Like core.async's; for
-  `opts` see `alts!`."
+  "Does one of several operations without waiting. Returns a derefable `[value port]` if one is ready. Otherwise
+  returns nil, and calls `fret` with `[value port]` later. Like core.async's; for `opts` see `alts!`."
   [fret ports opts]
   (check/function "fret of do-alts" fret)
   (when-some [chosen (Alts/choose ports opts (Callback. fret (boolean (:on-caller? (meta fret)))) nil)]
@@ -261,8 +261,8 @@
 (defmacro ^{:style/indent 0} alt!
   "Does one of several operations, as `alts!`, and evaluates the result form of its clause.
 
-  A clause has a port, or a vector of ports and [port value]s, and a result form, which may
-  begin with a binding vector for [value port]. :default and :priority are options.
+  A clause has a port, or a vector of ports and `[port value]` pairs, and a result form, which may
+  begin with a binding vector for `[value port]`. :default and :priority are options.
 
   Like core.async's; differs as `<!` does.
 
@@ -403,7 +403,7 @@
 
 (defn split
   "Moves each value of `ch` to one of two channels, chosen by the predicate `p`. Returns the
-  channels as [true-channel false-channel]. They close when `ch` does.
+  channels as `[true-channel false-channel]`. They close when `ch` does.
 
   Like core.async's. Differs: when one of the two closes, the other closes too, and `split`
   takes nothing more from `ch`."

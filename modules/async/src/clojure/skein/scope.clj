@@ -224,6 +224,7 @@
   the value of the body.
 
   options, a map:
+
   - :deadline-ms  after so many milliseconds, or at once if that is below 1, the scope is
                   cancelled and throws :skein/deadline-passed, even if its body had a value.
                   Exceptions after the deadline are its suppressed ones. nil: no deadline.

@@ -308,6 +308,7 @@
   "Returns the value of `(f)`. If the call throws, calls it again after a pause.
 
   options, a map:
+
   - :attempts        how many calls at most, by default 3
   - :backoff-ms      the pause after the first failure, by default 100
   - :factor          each pause is this factor times the pause before, by default 2

@@ -101,11 +101,11 @@
   (impl/>! port val))
 
 (defn alts!
-  "Does one of several operations, and parks the block until one is done. Returns [value port]. For a
+  "Does one of several operations, and parks the block until one is done. Returns `[value port]`. For a
   put the value is true, or false if the port is closed.
 
-  - ports      channels to take from and [channel value] pairs to put, at least one
-  - :default   returned as [default :default] when no operation is ready
+  - ports      channels to take from and `[channel value]` pairs to put, at least one
+  - :default   returned as `[default :default]` when no operation is ready
   - :priority  true: try in the given order; otherwise the choice is random
 
   Like core.async's; differs as `<!` does."
@@ -134,8 +134,8 @@
 (defn poll! "Takes a value if it can do so without waiting. Returns it, or nil. Like core.async's." [port] (impl/poll! port))
 
 (defn do-alts
-  "Does one of several operations without waiting. Returns a derefable [value port] if one is ready. Otherwise
-  returns nil, and calls `fret` with [value port] later. Like core.async's; for `opts` see `alts!`."
+  "Does one of several operations without waiting. Returns a derefable `[value port]` if one is ready. Otherwise
+  returns nil, and calls `fret` with `[value port]` later. Like core.async's; for `opts` see `alts!`."
   [fret ports opts]
   (impl/do-alts fret ports opts))
 
@@ -192,7 +192,7 @@
 
 (defn split
   "Moves each value of `ch` to one of two channels, chosen by the predicate `p`. Returns the channels as
-  [true-channel false-channel]. They close when `ch` does.
+  `[true-channel false-channel]`. They close when `ch` does.
 
   Like core.async's. Differs: when one of the two closes, the other closes too, and `split` takes
   nothing more from `ch`."

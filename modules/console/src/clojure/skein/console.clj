@@ -44,6 +44,7 @@
   Anyone on this machine who has the URL sees what the console sees.
 
   options
+
   - :port     0, the default, chooses a free port
   - :target   this process by default; \"4711\" is a process, \"host:9010\" a process whose management agent listens there,
               \"x.edn\" or \"x.json\" a dump, \"x.hprof\" a heap file

@@ -54,8 +54,8 @@
 (defn fold
   "Returns the fold of `coll`. Uses more threads than the caller's if the work is large enough.
 
-  - f        a fold: {:identity (fn [] value), :step (fn [value x]), :combine (fn [left right]), :xform transducer,
-             :complete (fn [value])}; only :step and :combine are required; without :identity, (combine) returns it
+  - f        a fold: `{:identity (fn [] value), :step (fn [value x]), :combine (fn [left right]), :xform transducer,
+             :complete (fn [value])}`; only :step and :combine are required; without :identity, (combine) returns it
   - combine  function: with no argument it returns the identity, with two it combines the values of neighbouring parts
   - step     reducing function; if it has an arity of one, it is called with the value of each part at its end
   - xform    transducer

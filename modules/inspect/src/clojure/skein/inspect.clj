@@ -102,7 +102,7 @@
   - :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
                 carrier threads: {:name :tid :site}
   - :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024,
-                :groups [{:blocks [id] :says text}]}: sets of them that waited for one another when :prove of `deadlocks` found them
+                :groups `[{:blocks [id] :says text}]`}: sets of them that waited for one another when :prove of `deadlocks` found them
 
   The snapshot of a heap file, see `read-heap`, also has :heap, the path, and, if nothing can be proven, :unproven, the reason.
   The functions below take a snapshot if they are called without one. Throws :skein/inspect-off."
@@ -145,11 +145,11 @@
   "Returns the blocks that have not ended, as maps:
 
   - :id        a number; texts call the block go-ID
-  - :state     :new: it has not run. :ready: it is in a run queue, or has started another block that runs on its stack. :running
+  - :state     `:new`: it has not run. `:ready`: it is in a run queue, or has started another block that runs on its stack. :running
                or :parked
   - :site      where it parks, or parked last: {:file :line :column :form :op :in-try}. For a block of Skein itself, such as a
                pipeline's, the file and line are those of the call in the program, and :column is -1
-  - :waits     if it is parked, [{:op :take or :put, :channel id, :place from 1}], several for an alts!; {:op :foreign class}
+  - :waits     if it is parked, `[{:op :take or :put, :channel id, :place from 1}]`, several for an alts!; {:op :foreign class}
                for a port of another kind. If the thread :on waits, also what it waits for, as in `threads`
   - :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
   - :age-ms    how long ago it was made, or first seen
@@ -198,7 +198,7 @@
   "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}. :cancellable? is
   true if the thread is in a scope or a similar construct that could cancel it. :block is the block that it runs, if its step has
   taken 500 ms or more. Then come the platform threads that wait without a
-  limit for a lock that a thread holds. Their :waits is [{:op :lock :lock name :held-by {:thread name :tid n}}]. They have no :since-ms.
+  limit for a lock that a thread holds. Their :waits is `[{:op :lock :lock name :held-by {:thread name :tid n}}]`. They have no :since-ms.
   Virtual threads that wait for locks are known only from heap files."
   ([] (threads (snapshot)))
   ([snapshot] (:threads (check-snapshot snapshot))))
@@ -239,7 +239,7 @@
 ;;;; Waits
 
 (defn why
-  "Returns why `x` waits, following the chain of waits to its end: {:says string, :chain [block or thread], :ends reason}.
+  "Returns why `x` waits, following the chain of waits to its end: `{:says string, :chain [block or thread], :ends reason}`.
 
   - x  the number of a block, its result port, any channel, a Thread, or a name as in the texts: \"go-42\", \"chan-3\", \"main\"
 
@@ -255,7 +255,7 @@
   ([snapshot x] (why/why (check-snapshot snapshot) x)))
 
 (defn graph
-  "Returns {:nodes #{node} :edges #{[from to what]}}. A node is [:block id], [:thread tid] or [:channel id]. `what` is :take or :put
+  "Returns `{:nodes #{node} :edges #{[from to what]}}`. A node is `[:block id]`, `[:thread tid]` or `[:channel id]`. `what` is :take or :put
   from a block or thread to the channel in which it waits, :lock from a thread to the one that holds the lock for which it waits,
   :makes from a channel to the block whose result it is, :child from a scope for whose end something waits to its
   children, and :holds from a block to a channel in its locals."
@@ -275,6 +275,7 @@
   - :says     the report as a sentence
 
   options, or a snapshot
+
   - :prove  true: runs the garbage collector first. That proves a deadlock of blocks that nothing outside of it can reach. If a
             var, a thread or a timer holds one of the channels, some code could still use it, and nothing is proven.
             :heap: writes a heap file to the temporary folder, reads it and deletes it. That proves deadlocks of threads too, and
@@ -293,7 +294,7 @@
        (verdict/deadlocks (if (= :heap prove) (heap/of-this-process) (snapshot)))))))
 
 (defn leaks
-  "Returns the places of blocks that were garbage before they had ended: [{:site :kind :count :last-ms}], the most frequent first.
+  "Returns the places of blocks that were garbage before they had ended: `[{:site :kind :count :last-ms}]`, the most frequent first.
   :kind is as in `deadlocks`, or :abandoned, which is allowed. :last-ms is how long ago the last of them began to wait. Only the
   last 1024 collected blocks are kept and counted."
   ([] (leaks (snapshot)))
@@ -307,7 +308,7 @@
         vec)))
 
 (defn lints
-  "Returns what looks wrong but is not proven, the most severe first: [{:lint :severity :count :says}], with the :site, :channel or
+  "Returns what looks wrong but is not proven, the most severe first: `[{:lint :severity :count :says}]`, with the :site, :channel or
   :scope that it is about.
 
   - :error:
@@ -331,7 +332,7 @@
   ([snapshot] (lints/lints (check-snapshot snapshot))))
 
 (defn growth
-  "Returns the sites whose number of blocks grows, as [{:site :from :to :says}]. It grows if each snapshot has more blocks than the
+  "Returns the sites whose number of blocks grows, as `[{:site :from :to :says}]`. It grows if each snapshot has more blocks than the
   one before, and the last has at least 100 blocks and 20 % more than the first. Takes snapshots now, or uses the given ones, the
   oldest first.
 
@@ -394,7 +395,7 @@
    :block [int? "the number of a block"]})
 
 (defn timeline
-  "Returns when each block ran and waited, as {:from-ms :slices [slice]}, in order of time. :from-ms is in ms since 1970, and no
+  "Returns when each block ran and waited, as `{:from-ms :slices [slice]}`, in order of time. :from-ms is in ms since 1970, and no
   slice begins before it. A slice is a map:
 
   - :kind    :run for a step, :wait for the time between two steps

@@ -258,10 +258,11 @@
   call `yield` before it.
 
   options, a map or a symbol for one; may be left out:
+
   - :schedules   how many, by default 1000; or :seconds, for how long
   - :seed        a number from which all random choices follow; by default a new one each time, which
                  the report shows
-  - :strategy    :mix, the default, :random, [:pct d] or :pos. [:delay b]: up to b deviations from
+  - :strategy    :mix, the default, :random, `[:pct d]` or :pos. `[:delay b]`: up to b deviations from
                  the default order. :exhaustive: all orders of the points. :reduced: as :exhaustive,
                  but only one of several orders that differ only in the order of steps of blocks that
                  share no port, atom or promise
@@ -341,6 +342,7 @@
   of these points, with a fault there. Fails as `check` does. Returns {:points :schedules}.
 
   options, a map, those of `check` and
+
   - :fault      :cancel, the default: cancels a scope's children or a future, interrupts a thread, or
                 closes a port. :close: closes a port. :throw: closes a port with an exception, or makes
                 a child of a scope fail. :expire: lets the next timer fire. Or a function of the target

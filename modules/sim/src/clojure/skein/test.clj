@@ -88,6 +88,7 @@
   is on during the test. A block that waits in a channel which no other code can reach is garbage, and no leak.
 
   options, a map:
+
   - :grace-ms  how long after the test the blocks may end, by default 200
   - :ignore    predicate of the place where a block waits, {:file :line :operation :form}; such blocks are no leaks"
   ([] (leak-free nil))

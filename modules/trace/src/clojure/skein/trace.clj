@@ -70,7 +70,7 @@
 
   - :depth    how deep nested calls are shown, by default 64
   - :calls    how many calls are shown in total
-  - :rate     [n ms]: at most n calls are shown in ms milliseconds
+  - :rate     `[n ms]`: at most n calls are shown in ms milliseconds
   - :length :level :chars   limits of a value: elements, nesting, characters; default 20, 5, 400
 
   Calls beyond a limit run, but are not shown; `dropped` counts them. Throws :skein/bad-option and :skein/bad-number."
@@ -238,7 +238,7 @@
 
 (defn traceable
   "Returns what a var, or the var of a symbol in `*ns*`, holds: :fn, :prim-fn, :multimethod or
-  :protocol-fn; or [:no reason] if it can't be traced.
+  :protocol-fn; or `[:no reason]` if it can't be traced.
 
       (traceable #'clojure.core/when)
       ;=> [:no \"it is a macro, whose calls are over when the program runs\"]"

@@ -65,24 +65,32 @@
 
 ;;;; Docstrings as Markdown
 
+(def ^:private item #"^ *[*-] +\S")
+
 (defn- in-list?
   "Returns whether a block of a docstring, which has no empty line, ends in a list."
   [block]
-  (boolean (some->> (str/split-lines block) (remove #(str/starts-with? % "    ")) last (re-find #"^ *[*-] +\S"))))
+  (boolean (some->> (str/split-lines block) (remove #(str/starts-with? % "    ")) last (re-find item))))
 
 (defn- markdown-faults
   "Returns what a page of the API would show otherwise than it is meant in a docstring. There a docstring loses the indentation
   that all of its lines but the first have, and what is indented after a list belongs to the list."
   [doc]
   (let [[text & more :as blocks] (str/split doc #"\n\n")
-        code? (fn [block] (str/starts-with? block "      "))]
+        code? (fn [block] (str/starts-with? block "      "))
+        prose (map #(str/replace % #"`[^`]*`" "") (remove code? blocks))]
     (concat
-      (when (some #(re-find #"\*[a-z-]+\*" (str/replace % #"`[^`]*`" "")) (remove code? blocks))
+      (when (some #(re-find #"\*[a-z-]+\*" %) prose)
         ["a name in asterisks, which needs backticks"])
+      (when (some #(re-find #"\[.*\]" %) prose)
+        ["a vector, which would be a link and needs backticks"])
       (when (and (some code? more) (not (str/includes? text "\n")) (every? code? more))
         ["an example after a single line"])
       (when (some (fn [[before block]] (and (code? block) (in-list? before))) (partition 2 1 blocks))
-        ["an example after a list"]))))
+        ["an example after a list"])
+      (when (some (fn [[line & lines]] (and (not (re-find item line)) (some #(re-find item %) lines)))
+                  (map str/split-lines (remove code? blocks)))
+        ["a list without an empty line before it"]))))
 
 (deftest docstrings-are-markdown
   (apply require (project/main-namespaces))
@@ -97,10 +105,10 @@
 (deftest docstrings-that-are-no-markdown-are-found
   (let [example "\n\n      (f)\n      ;=> 1"]
     (is (= ["an example after a single line"] (markdown-faults (str "Returns 1." example))))
-    (is (= ["an example after a list"]
-           (markdown-faults (str "Returns 1.\n\n  - x  a number,\n       or nil" example "\n\n  Throws."))
-           (markdown-faults (str "Returns 1. Options:\n  - x" example))))
-    (is (= ["a name in asterisks, which needs backticks"] (markdown-faults "Prints to *out*."))))
+    (is (= ["an example after a list"] (markdown-faults (str "Returns 1.\n\n  - x  a number,\n       or nil" example "\n\n  Throws."))))
+    (is (= ["a list without an empty line before it"] (markdown-faults "Returns 1.\n\n  options, a map:\n  - :x  a number")))
+    (is (= ["a name in asterisks, which needs backticks"] (markdown-faults "Prints to *out*.")))
+    (is (= ["a vector, which would be a link and needs backticks"] (markdown-faults "Returns [value port]."))))
   (is (= [] (markdown-faults "Prints to `*out*`,\n  or f*.\n\n      (f *out* 1)\n\n  - x\n\n  Throws."))))
 
 (deftest every-java-type-has-javadoc

@@ -1,12 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.publishing-test
-  "The versions in doc/versions.md are those that are tested, and the list of guides is complete."
+  "The versions in doc/versions.md are those that are tested. The pages of the API have all guides and no implementation."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
    [clojure.set :as set]
    [clojure.string :as str]
-   [clojure.test :refer [deftest is]]))
+   [clojure.test :refer [deftest is]]
+   [skein.project :as project]))
 
 (set! *warn-on-reflection* true)
 
@@ -30,3 +31,10 @@
     (is (= (count named) (count (set named))))
     (is (= #{} (set/difference guides (set named))))
     (is (= #{} (set/difference (set named) guides #{"README.md" "CHANGELOG.md"})))))
+
+(deftest no-page-shows-the-implementation
+  (is (= [] (for [file (project/files ["modules"] [".clj" ".cljs"])
+                  :when (re-find #"/src/.*/impl/" (:path file))
+                  :let [[_ n & more] (first (project/forms file))]
+                  :when (not-any? :no-doc (cons (meta n) (filter map? more)))]
+              (:path file)))))

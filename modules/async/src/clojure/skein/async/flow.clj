@@ -34,7 +34,7 @@
   - :procs  {pid {:proc      a process
                   :args      {param value}, for its step
                   :chan-opts {id {:buf-or-n, :xform}}, as for `chan`; by default a buffer of 10}}
-  - :conns  [[[pid out] [pid in]]...]; an output that is connected several times gives each
+  - :conns  `[[[pid out] [pid in]] ...]`; an output that is connected several times gives each
             message to all its inputs, and an input gets the messages of all its outputs
   - :mixed-exec, :io-exec, :compute-exec  java.util.concurrent.Executors, instead of those
             of `thread` and `io-thread`
@@ -108,7 +108,7 @@
   (get (graph/ping (flow "ping-proc" g) pid (:timeout-ms (check/options "ping-proc" options ping-options) 1000)) pid))
 
 (defn inject
-  "Puts messages on an input or output of a process. With [::cast signal-id], gives them to all
+  "Puts messages on an input or output of a process. With `[::cast signal-id]`, gives them to all
   processes that select the signal. Returns a future that is done when all messages are
   accepted. It fails with :skein/flow-not-running if the flow is stopped before. Throws
   :skein/no-such-port."
@@ -122,14 +122,14 @@
   "Returns a process for `create-flow`, from a step. A step is a function of four arities that
   uses no channels:
 
-  ()              returns its description {:params {name doc}, :ins {id doc}, :outs {id doc}};
-                  may have :workload as below, :signal-select, a set or predicate of signal
-                  ids, and :ping-map-fn, a function of the state for `ping` to show
-  (args)          returns the first state; args are the :args of the definition, with ::pid
-  (state change)  returns the state after a change: ::resume, ::pause or ::stop
-  (state id msg)  returns [state outputs], for a message on an input or of a signal; outputs
-                  is {id messages}, where id is an output, [pid input], ::report, or
-                  [::cast signal-id]. Messages must not be nil
+  - `()`              returns its description `{:params {name doc}, :ins {id doc}, :outs {id doc}}`;
+                      may have :workload as below, :signal-select, a set or predicate of signal
+                      ids, and :ping-map-fn, a function of the state for `ping` to show
+  - `(args)`          returns the first state; args are the :args of the definition, with ::pid
+  - `(state change)`  returns the state after a change: ::resume, ::pause or ::stop
+  - `(state id msg)`  returns `[state outputs]`, for a message on an input or of a signal; outputs
+                      is {id messages}, where id is an output, `[pid input]`, ::report, or
+                      `[::cast signal-id]`. Messages must not be nil
 
   If the state is a map, it may have ::in-ports and ::out-ports, {id channel}, which are added
   to the process's ports when it begins. It may have ::input-filter, a predicate of ids: only

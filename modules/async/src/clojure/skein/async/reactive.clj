@@ -142,6 +142,7 @@
   "Returns a Flow.Subscriber that puts the values that it receives on `port`. Subscribe it once.
 
   options, a map:
+
   - :window  how many values may be requested and not yet accepted by the port, from 1 to
              1024; by default `default-window`
 

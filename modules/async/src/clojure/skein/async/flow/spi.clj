@@ -31,7 +31,7 @@
 
     - :pid       the process's id
     - :args      {param value}, from the flow's definition
-    - :ins       {id channel}, with ::flow/control; ::flow/signals carries [signal-id message]
+    - :ins       {id channel}, with ::flow/control; ::flow/signals carries `[signal-id message]`
     - :outs      {id channel-or-nil}, nil where nothing is connected, with ::flow/error and
                  ::flow/report
     - :resolver  a Resolver"))
@@ -39,7 +39,7 @@
 (defprotocol-once Resolver
   "Finds what a process may need besides its own channels."
   (get-write-chan [resolver coord]
-    "Returns the channel of [pid id] to put on, or nil if nothing is connected. For
-    [::flow/cast signal-id] returns the channel to all processes that select the signal.")
+    "Returns the channel of `[pid id]` to put on, or nil if nothing is connected. For
+    `[::flow/cast signal-id]` returns the channel to all processes that select the signal.")
   (get-exec [resolver workload]
     "Returns the java.util.concurrent.Executor for :mixed, :io or :compute work."))

@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.impl.buffers
   "core.async's constructors of buffers, on Skein."
+  {:no-doc true}
   (:require
    [skein.impl.operations :as impl]
    [skein.rt.buffers :as buffers]))

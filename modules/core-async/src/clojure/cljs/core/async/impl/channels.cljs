@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.impl.channels
   "The parts of core.async's channels that libraries use, on Skein."
+  {:no-doc true}
   (:require
    [skein.impl.operations :as impl]
    [skein.rt.channel :as channel]

@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.impl.dispatch
   "The parts of core.async's dispatcher that libraries use, on Skein's run queue."
+  {:no-doc true}
   (:require
    [skein.rt.callback :as callback]
    [skein.rt.scheduler :as scheduler]))

@@ -2,6 +2,7 @@
 (ns cljs.core.async.impl.protocols
   "core.async's protocols, with Skein's channels and buffers as what implements them, and what
   lets Skein use the ports and buffers of libraries that do."
+  {:no-doc true}
   (:require
    [skein.rt.buffers :refer [Dropping Fixed Promise Sliding]]
    [skein.rt.callback :as callback]

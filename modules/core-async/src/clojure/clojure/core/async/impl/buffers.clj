@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.buffers
   "Buffers, for code that uses this namespace of core.async."
+  {:no-doc true}
   (:require
    [skein.async :as a])
   (:import

@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.channels
   "Channels, for code that uses this namespace of core.async to make ports of its own."
+  {:no-doc true}
   (:require
    [skein.async :as a]
    [skein.impl.protocols :as impl])

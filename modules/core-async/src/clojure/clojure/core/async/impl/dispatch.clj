@@ -2,6 +2,7 @@
 (ns clojure.core.async.impl.dispatch
   "Executors, for code that uses this namespace of core.async: `executor-for` and `exec` for threads,
   `run` for callbacks."
+  {:no-doc true}
   (:require
    [skein.impl.threads :as threads])
   (:import

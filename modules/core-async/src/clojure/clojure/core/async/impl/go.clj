@@ -8,6 +8,7 @@
   Such a machine runs its body on a virtual thread, which waits when the machine waits. The
   thread can't be collected before it ends. A library that is written for Skein needs no such
   machine: its operations can be functions that block or call `<!`."
+  {:no-doc true}
   (:require
    [clojure.core.async.impl.ioc-macros :as ioc]
    [skein.impl.go :as compiler])

@@ -4,6 +4,7 @@
   compiled ahead of time. A machine is an array that holds its function, which takes the array,
   its state, the value of the last operation, and its bindings. Skein's own blocks do not use
   them."
+  {:no-doc true}
   (:require
    [skein.async :as a]
    [skein.impl.protocols :as impl])

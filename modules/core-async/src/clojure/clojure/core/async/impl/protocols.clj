@@ -5,6 +5,7 @@
 
   A deftype or reify that implements one of them has the interface with core.async's name, as with
   core.async. Skein's channels and buffers have it too: see skein.rt.ChannelFactory."
+  {:no-doc true}
   (:require
    [skein.impl.mirror :as mirror]
    [skein.impl.protocols :as impl]))

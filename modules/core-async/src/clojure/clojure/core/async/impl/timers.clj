@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.timers
   "Timeouts, for code that uses this namespace of core.async."
+  {:no-doc true}
   (:require
    [skein.async :as a]))
 
