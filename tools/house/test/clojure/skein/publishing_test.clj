@@ -38,3 +38,7 @@
                   :let [[_ n & more] (first (project/forms file))]
                   :when (not-any? :no-doc (cons (meta n) (filter map? more)))]
               (:path file)))))
+
+(deftest released-poms-need-no-parent
+  (let [release (re-find #"(?s)<id>release</id>.*?</profile>" (slurp "pom.xml"))]
+    (is (re-find #"(?s)flatten-maven-plugin.*<flattenMode>ossrh<" release))))
