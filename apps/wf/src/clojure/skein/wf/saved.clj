@@ -149,7 +149,7 @@
 
 (defn- write-file! [^String path ^Analysis analysis header]
   (let [file (.getCanonicalFile (File. path))
-        new (File/createTempFile (str "." (.getName file)) ".new" (.getParentFile file))
+        new (File/createTempFile (str "." (.getName file) ".") ".new" (.getParentFile file))
         ^bytes text (binding [*print-length* nil, *print-level* nil] (.getBytes (pr-str header) "UTF-8"))]
     (try
       (with-open [out (DataOutputStream. (BufferedOutputStream. (GZIPOutputStream. (FileOutputStream. new)) 65536))]

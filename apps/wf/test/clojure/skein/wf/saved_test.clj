@@ -78,6 +78,12 @@
         (is (= (answers (ask log)) (answers (ask "--with" state "--save" state packed))))
         (is (str/includes? (:err (ask "--with" state log)) "was counted before"))))))
 
+(deftest a-saved-file-may-have-a-name-of-one-letter
+  (let [folder (folder)
+        log (doto (io/file folder "a.log") (spit (lines 9 1)))]
+    (is (= 0 (:code (run "--by" "url" "--save" (io/file folder "t") log))))
+    (is (= ["a.log" "t"] (sort (.list folder))))))
+
 (deftest another-question-is-refused
   (let [folder (folder)
         state (io/file folder "state")
