@@ -81,9 +81,9 @@
 
 (defn- shown-state
   "Returns the state of a block for people. A step is blocked if it waits or its thread does. A heap file may show that the wait is for ever."
-  [{:keys [state waits on stuck?]}]
+  [{:keys [state stuck?] :as block}]
   (cond stuck? :stuck
-        (and (= :running state) (or (seq waits) (not (#{nil :runnable} (:state on))))) :blocked
+        (words/blocked? block) :blocked
         :else state))
 
 (defn- alike

@@ -108,15 +108,21 @@
   [{:keys [id name tid block]}]
   (if id (block-name id) (str (thread-name name tid) (when block (str ", which runs " (block-name block))))))
 
+(defn blocked?
+  "Returns whether a block runs on a thread that waits, in a channel or elsewhere."
+  [{:keys [on waits]}]
+  (and (some? on) (or (some? (seq waits)) (not= :runnable (:state on)))))
+
 (defn says
   "Returns a sentence on where a block or thread is and what it waits for."
   [ix {:keys [site since-ms state on] :as party}]
   (let [at (or (:site on) site) ; a step that blocks is in a function that the block has called
-        who (str (who party) (when at (str ", " (place at))))]
-    (if (seq (:waits party))
-      (str who (if since-ms (str ", has waited " (duration since-ms) " ") ", waits ") (waits ix party)
-           (when on (str ", and blocks " (thread-name (:name on) (:tid on)))) ".")
-      (str who ", is " (name (or state :waiting)) "."))))
+        who (str (who party) (when at (str ", " (place at))))
+        thread (when (blocked? party) (str "blocks " (thread-name (:name on) (:tid on))))]
+    (cond
+      (seq (:waits party)) (str who (if since-ms (str ", has waited " (duration since-ms) " ") ", waits ") (waits ix party) (when thread (str ", and " thread)) ".")
+      thread (str who ", " thread " outside of channels.")
+      :else (str who ", is " (name (or state :waiting)) "."))))
 
 (defn- others [ix block]
   (let [hs (sort (shape/helpers ix block))]

@@ -60,5 +60,6 @@
         snapshot (inspect/snapshot)]
     (is (= [:running :waiting] [(:state block) (:state (:on block))]))
     (is (re-find #"(?m)^    1  blocked  why_test\.clj" (with-out-str (inspect/dump snapshot *out* :text))))
+    (is (re-find #"^go-\d+, why_test\.clj:\d+ .*, blocks thread skein-worker-\d+ outside of channels\.$" (:says (inspect/why snapshot port))))
     (deliver p 1)
     (is (= 2 (await-port port)))))
