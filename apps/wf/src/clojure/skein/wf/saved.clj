@@ -97,11 +97,20 @@
   (.formatHex (HexFormat/of) (.digest (MessageDigest/getInstance "SHA-256") (Arrays/copyOf bytes (int n)))))
 
 (defn- counted-before
-  "Returns how many bytes of a log were counted before, unpacked; 0 when it is another one."
+  "Returns what is saved of a log, with :read, how many of its bytes were counted, unpacked; nil when it is another one."
   [logs ^bytes head]
   (let [begins? (fn begins? [{:keys [beginning sha]}]
                   (and (pos? (long beginning)) (<= (long beginning) (alength head)) (= sha (digest head beginning))))]
-    (reduce max 0 (map :read (filter begins? logs)))))
+    (last (sort-by :read (filter begins? logs)))))
+
+(defn- check-different!
+  "Throws :skein/bad-option if two inputs continue the same log. Its new lines would count twice."
+  [inputs]
+  (doseq [[log [one other]] (group-by :log inputs)
+          :when (and log other)]
+    (error/fail! :skein/bad-option
+                 (str (:name one) " and " (:name other) " are the same log, of which a part was counted before; give one of them")
+                 {:paths [(:name one) (:name other)]})))
 
 (defn- whole-lines
   "Returns the end of the last line in a file that ends with a line feed, or 0."
@@ -114,17 +123,20 @@
 
 (defn unread
   "Returns the inputs that were not counted to their end before. Each has :from, where its uncounted part begins, and :to, where this run stops. An input
-  that can be read by position stops at the end of its last whole line, so that the next run begins with a whole one."
+  that can be read by position stops at the end of its last whole line, so that the next run begins with a whole one. Throws :skein/bad-option."
   [{:keys [logs]} prepared]
-  (vec (for [{:keys [^InputFile file head repeatable?] :as input} prepared
-             :let [from (long (if repeatable? (counted-before logs head) 0))
-                   to (cond (.isSerial file) Long/MAX_VALUE, (< from (.length file)) (max from (long (whole-lines file))), :else 0)]
-             :when (or (zero? from) (and (< from Long/MAX_VALUE) (< from (long (if (.isSerial file) to (.length file))))))]
-         (assoc input
-                :from from, :to to, :whole file
-                :file (cond (not (.isSerial file)) (input/between file from to)
-                            (pos? from) (input/without file from)
-                            :else file)))))
+  (let [inputs (for [{:keys [^InputFile file head repeatable?] :as input} prepared
+                     :let [log (when repeatable? (counted-before logs head))
+                           from (long (:read log 0))
+                           to (cond (.isSerial file) Long/MAX_VALUE, (< from (.length file)) (max from (long (whole-lines file))), :else 0)]
+                     :when (or (zero? from) (and (< from Long/MAX_VALUE) (< from (long (if (.isSerial file) to (.length file))))))]
+                 (assoc input
+                        :log log, :from from, :to to, :whole file
+                        :file (cond (not (.isSerial file)) (input/between file from to)
+                                    (pos? from) (input/without file from)
+                                    :else file)))]
+    (check-different! inputs)
+    (vec inputs)))
 
 (defn- add-last-lines!
   "Adds the last lines without a line feed, which `unread` has left out."

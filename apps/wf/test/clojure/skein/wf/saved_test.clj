@@ -84,6 +84,24 @@
     (is (= 0 (:code (run "--by" "url" "--save" (io/file folder "t") log))))
     (is (= ["a.log" "t"] (sort (.list folder))))))
 
+(deftest one-log-under-two-names-is-refused
+  (let [folder (folder)
+        state (io/file folder "state")
+        text (lines 500 1)
+        log (doto (io/file folder "access.log") (spit (subs text 0 (quot (count text) 2))))
+        packed (io/file folder "access.log.1.gz")]
+    (is (= 0 (:code (run "--by" "url" "--save" state log))))
+    (let [before (slurp state)]
+      (spit log text)
+      (gzip! packed text)
+      (let [{:keys [code out err]} (run "--by" "url" "--with" state "--save" state packed log)]
+        (is (= [2 ""] [code out]))
+        (is (str/includes? err (str packed " and " log " are the same log, of which a part was counted before; give one of them")) err))
+      (is (= before (slurp state))))
+    (testing "unless it is counted to its end"
+      (is (= 0 (:code (run "--by" "url" "--with" state "--save" state log))))
+      (is (= 0 (:code (run "--by" "url" "--with" state packed log)))))))
+
 (deftest another-question-is-refused
   (let [folder (folder)
         state (io/file folder "state")
