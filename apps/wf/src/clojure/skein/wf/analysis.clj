@@ -160,26 +160,26 @@
          vec)))
 
 (defn- counted-rows
-  "Returns [rows n]: the rows of a tally to be shown, and how many there are."
+  "Returns [rows n hits]: the rows of a tally to be shown, how many there are, and the hits of all."
   [^Tally counted columns {:keys [top] :as tally} databases]
   (let [rows (TallyRows. counted)
         error? (pos? (.error counted))]
     (if (query/grouped? tally)
       (let [all (grouped-rows rows columns tally databases)]
-        [(into [] (take (or top query/default-top)) all) (count all)])
-      [(mapv #(row->data rows columns error? %) (ranked rows tally)) (.distinct counted)])))
+        [(into [] (take (or top query/default-top)) all) (count all) (transduce (map (comp first :numbers)) + all)])
+      [(mapv #(row->data rows columns error? %) (ranked rows tally)) (.distinct counted) (.hits counted)])))
 
 (defn- lines-without-key
   "Returns how many of the counted lines have no key of a tally. Returns 0 if that is unknown. Returns 0 also for tallies that only
   some lines are meant to be in: those that nobody has asked for, and those with conditions of their own."
-  [^Tally counted lines {:keys [where optional?]}]
-  (if (or optional? (seq where) (pos? (.error counted))) 0 (- (long lines) (.hits counted))))
+  [^Tally counted hits lines {:keys [where optional?]}]
+  (if (or optional? (seq where) (pos? (.error counted))) 0 (- (long lines) (long hits))))
 
 (defn- tally->data [^Tally counted lines {:keys [name title by distinct rank order] :as tally} databases]
   (let [columns (query/columns tally)
         error (.error counted)
-        keyless (lines-without-key counted lines tally)
-        [found n] (counted-rows counted columns tally databases)
+        [found n hits] (counted-rows counted columns tally databases)
+        keyless (lines-without-key counted hits lines tally)
         step (query/step-seconds tally)]
     (cond-> {:name name
              :title title
