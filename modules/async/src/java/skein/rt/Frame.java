@@ -7,6 +7,7 @@ import java.util.function.BooleanSupplier;
 import skein.rt.schedule.Scheduler;
 import skein.rt.scope.Cancellable;
 import skein.rt.scope.Region;
+import skein.rt.watch.Failure;
 import skein.rt.watch.Failures;
 import skein.rt.watch.Note;
 
@@ -234,17 +235,15 @@ public final class Frame extends Waiter implements Runnable {
 
     private void fail(Throwable thrown) {
         Failures.failed(this, thrown);
+        // First of all, because code that sees the end of the block may look for its exception.
+        Failure why = carriesFailure ? Failure.of(port, thrown) : Failure.told(thrown);
+        boolean tell = !carriesFailure && !World.told(thrown);
+        if (tell) Failures.uncaught(thrown);
         Hooks hooks = Hooks.installed;
         if (hooks != null) hooks.failed(this, thrown);
         boolean scopeThrows = cancellable != null && cancellable.failed(thrown);
-        if (carriesFailure) {
-            port.fail(thrown);
-        } else {
-            boolean told = World.told(thrown);
-            if (!told) Failures.uncaught(thrown); // before takers get nil, because they may then call thrown()
-            port.failTold(thrown);
-            if (!told) Scheduler.tellHandler(thrown);
-        }
+        port.closeFor(why);
+        if (tell) Scheduler.tellHandler(thrown);
         port.ended(null, thrown);
         if (cancellable != null) {
             if (scopeThrows) port.thrown(); // marks it as observed

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import skein.rt.watch.Failure;
-
 /**
  * The result of a block: a channel for one value that closes when the block ends. It makes its buffer only
  * when no take waits for the value, and can hold the exception that ended the block.
@@ -101,15 +99,5 @@ public class Port extends Channel {
         } finally {
             unlock();
         }
-    }
-
-    /** Closes with an exception for {@link #thrown}. If no code takes it, it is reported when the port is garbage. */
-    void fail(Throwable thrown) {
-        closeFor(Failure.of(this, thrown));
-    }
-
-    /** Closes with an exception for {@link #thrown}. The caller gives it to the uncaught-exception handler. */
-    void failTold(Throwable thrown) {
-        closeFor(Failure.told(thrown));
     }
 }

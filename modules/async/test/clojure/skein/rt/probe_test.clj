@@ -9,7 +9,7 @@
   (:import
    (java.util.concurrent CountDownLatch)
    (skein.rt Channel Frame Hooks)
-   (skein.rt.watch Failures Failures$Uncaught Probe)))
+   (skein.rt.watch Failure Failures Failures$Uncaught Probe)))
 
 (set! *warn-on-reflection* true)
 
@@ -63,6 +63,22 @@
         [_ thrown] (await-uncaught #(= "meant" (ex-message %))
                                    #(with-probe events (await-port (go (throw (ex-info "meant" {}))))))]
     (is (some #(and (= :failed (first %)) (identical? thrown (peek %))) @events))))
+
+;; skein.test/no-dropped-errors waits for the ends of blocks, and then looks for exceptions.
+(deftest the-exception-is-kept-before-the-block-has-ended
+  (let [held (atom []), meant? #(= "meant" (ex-message %))
+        probe (reify Probe
+                (failed [_ _ thrown]
+                  (when (meant? thrown)
+                    (swap! held conj (boolean (some #(identical? thrown %)
+                                                    (concat (Failure/kept)
+                                                            (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last)))))))))]
+    (Hooks/addProbe probe)
+    (try
+      (is (meant? (try (a/<?? (async (throw (ex-info "meant" {})))) (catch clojure.lang.ExceptionInfo e e))))
+      (await-uncaught meant? #(await-port (go (throw (ex-info "meant" {})))))
+      (finally (Hooks/removeProbe probe)))
+    (is (= [true true] @held))))
 
 ;; A worker that blocks with nothing behind it is given up, not handed off. So many blocks are spawned by one block:
 ;; they stand in its worker's queue, behind the first that blocks, unless other workers are quicker each time.

@@ -2,6 +2,7 @@
 package skein.rt.watch;
 
 import java.lang.ref.Cleaner;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -65,6 +66,14 @@ public final class Failure implements Runnable {
         return new Failure(thrown, 0);
     }
 
+    /** Returns the exceptions that code may still read, and has not read. */
+    public static List<Throwable> kept() {
+        return Reports.WITH_CARRIERS.stream()
+                .filter(f -> !f.observed)
+                .map(f -> f.thrown)
+                .toList();
+    }
+
     /** Returns whether the handler has been told. */
     public boolean isTold() {
         return carriers.get() == 0;
@@ -89,6 +98,7 @@ public final class Failure implements Runnable {
     }
 
     private void report() {
+        if (!observed) Failures.uncaught(thrown); // first, so that code that looks finds it here or in kept()
         // The cleaner's thread may still run while the JVM ends. Only the thread that removes the failure reports it.
         if (Reports.WITH_CARRIERS.remove(this) && !observed) Scheduler.uncaught(thrown);
     }
