@@ -9,7 +9,7 @@
 
   The fixtures are for tests on the real scheduler. A simulation checks all of this itself.
 
-      (use-fixtures :each (leak-free) (no-dropped-errors) (deadline 5000))"
+      (use-fixtures :each (no-dropped-errors) (leak-free) (deadline 5000))"
   (:require
    [clojure.string :as str]
    [clojure.test :as test]
@@ -21,7 +21,7 @@
    (java.io File)
    (java.lang.management ManagementFactory)
    (skein.rt.schedule Scheduler)
-   (skein.rt.watch Failures Failures$Uncaught)))
+   (skein.rt.watch Failure Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -66,7 +66,7 @@
                   (Thread/sleep pause)
                   (recur (min 200 (* 2 pause))))))))
 
-;;;; Leaks
+;;;; Blocks
 
 (defn- left
   "Returns the places where blocks wait that were made since `mark` and have not ended."
@@ -75,6 +75,19 @@
                         {:file file :line line :operation (some-> op symbol) :form form}))
                  (remove ignore))
         (inspect/survivors mark)))
+
+(defn- left-by
+  "Calls `run`, and returns `left` of its blocks after at most `grace-ms`. The inspector is on meanwhile."
+  [run grace-ms ignore]
+  (let [on? (inspect/on?)]
+    (inspect/start!)
+    (try
+      (let [mark (inspect/mark)]
+        (run)
+        (if (eventually grace-ms #(empty? (left mark ignore))) [] (left mark ignore)))
+      (finally (when-not on? (inspect/stop!))))))
+
+;;;; Leaks
 
 (defn- place [{:keys [operation form file line]}]
   (str (or form operation "a block that has not parked") " at " file ":" line))
@@ -96,18 +109,12 @@
    (let [{:keys [grace-ms ignore] :or {grace-ms 200 ignore (constantly false)}} (check/options "leak-free" options known)
          grace-ms (check/milliseconds :grace-ms grace-ms)]
      (fn leak-free-fixture [run]
-       (let [on? (inspect/on?), begun (atom [])]
-         (inspect/start!)
-         (try
-           (let [mark (inspect/mark)]
-             ((noting begun run))
-             (when-not (eventually grace-ms #(empty? (left mark ignore)))
-               (let [blocks (left mark ignore)]
-                 (fail! @begun
-                        (str (count blocks) " blocks have not ended:\n"
-                             (str/join "\n" (map (fn [[b n]] (str "  " n " x " (place b))) (frequencies blocks))))
-                        blocks))))
-           (finally (when-not on? (inspect/stop!)))))))))
+       (let [begun (atom []), blocks (left-by (noting begun run) grace-ms ignore)]
+         (when (seq blocks)
+           (fail! @begun
+                  (str (count blocks) " blocks have not ended:\n"
+                       (str/join "\n" (map (fn [[b n]] (str "  " n " x " (place b))) (frequencies blocks))))
+                  blocks)))))))
 
 ;;;; Errors
 
@@ -116,16 +123,19 @@
 
 (defn no-dropped-errors
   "Returns a fixture that fails a test if an exception was neither caught nor taken. The exception has ended
-  a block or a callback, or a future whose result no code has asked for."
+  a block or a callback, or a future whose result no code has asked for.
+
+  skein.inspect is on during the test. After the test the fixture waits at most 200 ms for its blocks. It can't report
+  an exception of a block or a thread that ends later, or one whose port or future the program still holds."
   []
   (fn no-dropped-errors-fixture [run]
     (let [begun (atom [])
-          before (set (map #(System/identityHashCode %) (uncaught)))
-          dropped (fn [] (remove #(before (System/identityHashCode %)) (uncaught)))]
-      ((noting begun run))
-      (System/gc) ; a future whose result no code has asked for is reported when it is garbage
-      (eventually 20 #(seq (dropped)))
-      (doseq [thrown (dropped)]
+          before (set (map #(System/identityHashCode %) (concat (Failure/kept) (uncaught))))
+          since (fn [thrown] (remove #(before (System/identityHashCode %)) thrown))]
+      (left-by (noting begun run) 200 (constantly false))
+      (eventually 2000 #(empty? (since (Failure/kept)))) ; they are reported when their ports and futures are garbage
+      (eventually 20 #(seq (since (uncaught)))) ; a callback may still run
+      (doseq [thrown (since (uncaught))]
         (fail! @begun "an exception was neither caught nor taken" thrown)))))
 
 ;;;; Deadlines

@@ -4,7 +4,11 @@
    [clojure.string :as str]
    [clojure.test :as test :refer [deftest is]]
    [skein.async :as a :refer [<! <!! chan go]]
-   [skein.test :as t]))
+   [skein.deadline :refer [within-deadline]]
+   [skein.inspect :as inspect]
+   [skein.test :as t])
+  (:import
+   (skein.rt.watch Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -29,17 +33,44 @@
   (is (= [] (reports (t/leak-free {:grace-ms 5000}) #(do (go (<! (chan))) nil))))
   (is (= [] (reports (t/leak-free {:grace-ms 1 :ignore (constantly true)}) #(go (<! (a/timeout 100)))))))
 
+(defmacro ^:private silently
+  "Evaluates the body while the default uncaught-exception handler prints nothing."
+  [& body]
+  `(let [before# (Thread/getDefaultUncaughtExceptionHandler)]
+     (Thread/setDefaultUncaughtExceptionHandler
+       (reify Thread$UncaughtExceptionHandler (~'uncaughtException [~'_ ~'_ ~'_])))
+     (try ~@body (finally (Thread/setDefaultUncaughtExceptionHandler before#)))))
+
 (deftest a-dropped-error-is-reported
-  (let [thrown (ex-info "dropped" {})
-        silent (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _]))
-        before (Thread/getDefaultUncaughtExceptionHandler)]
-    (Thread/setDefaultUncaughtExceptionHandler silent)
-    (try
+  (let [thrown (ex-info "dropped" {})]
+    (silently
       (is (some #(identical? thrown (:actual %)) (reports (t/no-dropped-errors) #(<!! (go (throw thrown))))))
       (is (= [] (reports (t/no-dropped-errors) #(<!! (go 1)))))
       (is (= [] (reports (t/no-dropped-errors) #(try (a/<?? (go (throw (ex-info "taken" {})))) (catch Exception _)))))
-      (is (= [] (reports (t/no-dropped-errors) #(try (a/<?? (a/thread (throw (ex-info "taken" {})))) (catch Exception _)))))
-      (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
+      (is (= [] (reports (t/no-dropped-errors) #(try (a/<?? (a/thread (throw (ex-info "taken" {})))) (catch Exception _))))))))
+
+(deftest an-error-after-the-end-of-the-test-is-reported
+  (let [thrown (ex-info "dropped later" {}), gate (chan), port (promise), survivors inspect/survivors]
+    (silently
+      (with-redefs [inspect/survivors (fn [mark] ; the block continues when the fixture looks for blocks
+                                        (a/close! gate)
+                                        (<!! @port)
+                                        (survivors mark))]
+        (is (= [thrown] (map :actual (reports (t/no-dropped-errors) #(deliver port (go (<! gate) (throw thrown))))))))
+      (a/close! gate))))
+
+(deftest an-error-that-only-a-garbage-port-holds-is-reported
+  (let [thrown (ex-info "dropped with its port" {})]
+    (silently
+      (is (= [thrown] (map :actual (reports (t/no-dropped-errors) #(a/async (throw thrown)))))))))
+
+(deftest an-error-of-an-earlier-test-is-not-reported
+  (let [thrown (ex-info "dropped earlier" {}), held (atom (a/async (throw thrown)))
+        reported? (fn [] (some #(identical? thrown (.thrown ^Failures$Uncaught %)) (Failures/last)))]
+    (silently
+      (is (= [] (reports (t/no-dropped-errors)
+                         #(do (reset! held nil)
+                              (within-deadline (while (not (reported?)) (System/gc) (Thread/sleep 1))))))))))
 
 (deftest a-test-that-hangs-is-reported
   (let [[report] (reports (t/deadline 50) #(try (<!! (chan)) (catch InterruptedException _)))]
