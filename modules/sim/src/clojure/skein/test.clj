@@ -141,25 +141,27 @@
 ;;;; Deadlines
 
 (defn- threads
-  "Returns the JDK's dump of all threads, virtual ones too. Threads with equal stacks are shown once, with their number."
-  []
+  "Returns the JDK's dump of all threads, virtual ones too, `first-thread` first. Threads with equal stacks are shown once, with
+  their number."
+  [^Thread first-thread]
   (let [file (File/createTempFile "threads" ".txt"), path (.getPath file)]
     (.delete file) ; the JDK writes to new files only
     (try
       (.dumpThreads ^HotSpotDiagnosticMXBean (ManagementFactory/getPlatformMXBean HotSpotDiagnosticMXBean)
                     path HotSpotDiagnosticMXBean$ThreadDumpFormat/TEXT_PLAIN)
-      (let [stack #(str/replace % #"#\d+ \"|[0-9a-f]{8,}|\d{4}-\d\d-\d\dT\S+" "")]
+      (let [stack #(str/replace % #"#\d+ \"|[0-9a-f]{8,}|\d{4}-\d\d-\d\dT\S+" "")
+            other? #(not (str/starts-with? % (str "#" (.threadId first-thread) " ")))]
         (->> (str/split (slurp path) #"\n\n")
              (group-by (comp str/join rest str/split-lines stack))
              vals
-             (sort-by count)
+             (sort-by (juxt #(every? other? %) count))
              (map (fn [alike] (str (count alike) " x " (first alike))))
              (str/join "\n")))
       (finally (.delete file)))))
 
 (defn deadline
   "Returns a fixture that fails a test that has not ended after `ms` milliseconds, and shows what all
-  threads do. The test's thread is interrupted, and the fixture does not wait for its end."
+  threads do, the test's thread first. The test's thread is interrupted, and the fixture does not wait for its end."
   [ms]
   (check/milliseconds "ms of deadline" ms)
   (fn deadline-fixture [run]
@@ -173,5 +175,5 @@
       (.join thread (max 1 ms)) ; 0 would be for ever
       (when (.isAlive thread)
         (reset! late? true)
-        (fail! @begun (str "the test has not ended after " ms " ms. All threads:\n" (Scheduler/describe) (threads)) 'hangs)
+        (fail! @begun (str "the test has not ended after " ms " ms. All threads:\n" (threads thread) "\n" (Scheduler/describe)) 'hangs)
         (.interrupt thread)))))

@@ -75,7 +75,8 @@
 (deftest a-test-that-hangs-is-reported
   (let [[report] (reports (t/deadline 50) #(try (<!! (chan)) (catch InterruptedException _)))]
     (is (str/includes? (:message report) "has not ended after 50 ms"))
-    (is (str/includes? (:message report) "test_test.clj")))
+    (is (str/includes? (:message report) "test_test.clj"))
+    (is (re-find #"^[^\n]+\n1 x #\d+ \"test-with-deadline\"" (:message report)) "the test's thread comes first"))
   (is (= [] (reports (t/deadline 30000) (fn [])))))
 
 (deftest a-failure-has-the-name-of-its-test
