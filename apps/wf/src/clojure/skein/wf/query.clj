@@ -159,6 +159,11 @@
   [query more]
   (vec (sort (remove #(or (nat-int? (format/column % [])) (format/not-texts %)) (into (fields query) more)))))
 
+(defn- named-fields
+  "Returns the fields whose place the user has given. Any one of them makes a line valid, whether or not the query looks at it."
+  [formats]
+  (into #{} (comp (mapcat :fields) (filter :own?) (map :field)) formats))
+
 (defn- limited-rank
   "Returns the engine's number for the value by which keys are dropped if only some are kept: that of the rank, or hits if the
   rank is no sum."
@@ -249,7 +254,7 @@
   (doseq [tally tallies]
     (rank-value tally)
     (check-groups! tally approx databases))
-  (let [extra (own-columns query extra)]
+  (let [extra (own-columns query (into (named-fields formats) extra))]
     (AnalysisPlan. (mapv #(format/compiled % extra) formats)
                    (int (count extra))
                    (mapv #(filter/compiled % extra) where)

@@ -155,6 +155,14 @@
   (is (= {"time" 1} (keys-of "{\"time\":\"x\"}\n" ["url"] {:log-format "json"})))
   (is (= {"no request" 1} (keys-of " { } \n" ["url"] {:log-format "json"}))))
 
+(deftest the-question-does-not-decide-which-json-is-a-request
+  (with-log "{\"p\":\"/a\",\"level\":\"info\"}\n{\"level\":\"warn\",\"msg\":\"GC pause\"}\n{\"msg\":\"start\"}\n"
+    (fn [path]
+      (doseq [by ["url" "level"]]
+        (is (= [2 1] ((juxt :counted :malformed) (analysis/analyse [path] {:tallies [{:name by :title by :by [by]}]}
+                                                                   {:log-format "json:url=p,level=level"})))
+            by)))))
+
 (defn- numbers-of
   "Returns the status, the bytes and the microseconds of one JSON line; or the kinds of its malformed lines."
   [line]
