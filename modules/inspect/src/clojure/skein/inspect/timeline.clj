@@ -84,10 +84,11 @@
 (defn timeline
   "Returns the slices since `last-ms` ago, see `skein.inspect/timeline`. Unless `block` is nil, only those of that block."
   [^Recorder recorder last-ms block]
-  (let [since (- (System/nanoTime) (* 1000000 (long last-ms)))
-        events (cond->> (.since recorder since)
-                 block (filter (fn its [^Recorder$Event e] (= block (.id (.block e))))))
-        now (System/nanoTime) ; after the events: a step that goes on ends after those within it
+  (let [now (System/nanoTime)
+        since (- now (* 1000000 (long last-ms)))
+        ;; Threads record while their rings are read, one after the other. Those until now are all there, and go together.
+        events (filter (fn its [^Recorder$Event e] (and (<= (- (.nanos e) now) 0) (or (nil? block) (= block (.id (.block e))))))
+                       (.since recorder since))
         by-block (group-by (fn id [^Recorder$Event e] (.id (.block e))) (sort-by (fn nanos [^Recorder$Event e] (- (.nanos e) since)) events))
         place (place-of)
         micros (fn micros [nanos] (/ (- (long nanos) since) 1000.0))]

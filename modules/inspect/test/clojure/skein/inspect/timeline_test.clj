@@ -73,6 +73,22 @@
         (is (= [] (keep (fn [[tid ss]] (when-not (nested? ss) tid)) (group-by :tid (filter (comp #{:run} :kind) slices)))))
         (is (every? #(<= 0.0 (double (:at-us %))) slices))))))
 
+(deftest tracks-are-in-order-while-all-threads-record
+  (let [stop (atom false)
+        ports (doall (repeatedly 12 (fn pair []
+                                      (let [there (chan), back (chan)]
+                                        (go (loop [] (when-some [x (<! there)] (>! back x) (recur))))
+                                        (go (loop [i 0]
+                                              (if @stop
+                                                (a/close! there)
+                                                (do (async (<! (async (inc i)))) (async (<! (go (inc i)))) (>! there i) (<! back) (recur (inc i))))))))))]
+    (dotimes [_ 40]
+      (let [slices (:slices (inspect/timeline {:last-ms 3}))]
+        (is (= [] (keep (fn [[tid ss]] (when-not (nested? ss) tid)) (group-by :tid (filter (comp #{:run} :kind) slices)))))
+        (is (= [] (keep (fn [[block ss]] (when-not (apart? ss) block)) (group-by :block slices))))))
+    (reset! stop true)
+    (run! await-port ports)))
+
 ;; The worker that runs two blocks, one within the other's step, is slow: the inner block has ended and the outer one is
 ;; resumed on another thread before the worker has left their code.
 (deftest a-step-ends-with-its-block
