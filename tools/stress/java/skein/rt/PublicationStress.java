@@ -126,7 +126,7 @@ public final class PublicationStress {
 
         @Actor
         public void fail() {
-            port.fail(THROWN);
+            port.closeFor(skein.rt.watch.Failure.of(port, THROWN));
         }
 
         @Actor
