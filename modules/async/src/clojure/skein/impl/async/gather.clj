@@ -48,7 +48,7 @@
   (when (and (instance? Gather x) (identical? signal (.-signal ^Gather x)))
     (.get ^AtomicReference (.-slow ^Gather x))))
 
-(defn- last-share?
+(defn- give-up-share
   "Gives up a share. Returns whether it was the last one of the round."
   [^Gather g]
   (when (zero? (.decrementAndGet ^AtomicInteger (.-shares g)))
@@ -58,13 +58,13 @@
 (defn arrive
   "Notes that an operation is done."
   [^Gather g]
-  (when (last-share? g)
+  (when (give-up-share g)
     (port/put! (.-signal g) true)))
 
 (defn pending?
   "Ends the round. Returns whether operations are still under way, so that the signal will come."
   [^Gather g]
-  (not (last-share? g)))
+  (not (give-up-share g)))
 
 (defn put
   "Starts a put that is part of the round. If it can't be done at once, it is expected, and
