@@ -7,7 +7,8 @@
    [clojure.test :refer [deftest is testing]]
    [skein.inspect :as inspect]
    [skein.inspect.heap :as heap]
-   [skein.inspect.process :refer [class-path lines-of run start without-inspect]])
+   [skein.inspect.process :refer [class-path lines-of run start without-inspect]]
+   [skein.inspect.watched :as watched])
   (:import
    (java.io File RandomAccessFile)
    (java.util List)))
@@ -181,17 +182,14 @@
                      @begun)
                    (do (daemon "awaits-a-block-that-blocks" (fn [] (s/scope [sc] (s/go sc (watch (a/chan)))))) nil)
                    (do (daemon "awaits-a-reader" (fn [] (s/scope [sc] (let [lines (a/chan)] (s/go sc (a/<! lines)))))) nil)
-                   (loop [before nil] ; until nothing moves
-                     (let [now (skein.rt.schedule.Scheduler/describe)]
-                       (Thread/sleep 500)
-                       (when-not (= before now) (recur now))))
                    (println "hung")
                    @(promise))
         process (start without-inspect program roomy), pid (str (.pid process)), edn (temporary ".edn")]
     (try
       (is (= "hung" (.readLine (lines-of process))))
       (when stacks?
-        (is (= 0 (first (run "dump" pid (str edn) "--heap"))))
+        (watched/eventually #(do (is (= 0 (first (run "dump" pid (str edn) "--heap")))) ; the threads may not wait yet
+                                 (re-find #"3 blocks \(2 stuck\), 4 threads wait" (nth (run "ps" (str edn)) 1))))
         (let [why (fn why [waiter] (nth (run "why" (str edn) waiter) 1)), text (nth (run "ps" (str edn)) 1)
               never "No running code can reach that, so it waits for ever\\."]
           (is (re-find (re-pattern (str "PROVEN  thread awaits-a-reader, .*, waits for scope-\\d+\\. " never " The scope ends when its children have ended: go-\\d+\\.")) text))
