@@ -1,197 +1,20 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.launcher-test
-  "Runs ./skein in copies of the project, mostly on bad machines: without a JDK,
-  without Maven, read-only. A copy has a tiny application of its own, and a Maven
-  that only counts its calls and writes the class path files."
+  "Runs ./skein in copies of the project, mostly on bad machines: without Maven,
+  read-only."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
-   [clojure.test :refer [deftest is testing use-fixtures]])
+   [clojure.test :refer [deftest is testing use-fixtures]]
+   [skein.sandbox :refer [*sandbox* bare-path delete-tree! finish! launch! link! maven-calls on-path project! refused? sandbox skein! start! with-sandbox write! write-maven!]])
   (:import
    (java.io File)
-   (java.lang ProcessBuilder$Redirect)
-   (java.nio.file CopyOption Files LinkOption Path)
-   (java.nio.file.attribute FileAttribute PosixFilePermissions)
-   (java.util List Map)
-   (java.util.concurrent TimeUnit)
+   (java.nio.file Files LinkOption)
    (java.util.jar JarEntry JarOutputStream)))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private deadline-s 300)
-
-;;;; Folders and files
-
-(def ^:private ^:dynamic *sandbox* nil)
-
-(defn- delete-tree! [^File file]
-  (when (and (.isDirectory file) (not (Files/isSymbolicLink (.toPath file))))
-    (run! delete-tree! (.listFiles file)))
-  (.delete file))
-
-(defn- with-sandbox
-  "Gives each test an empty folder, one that other users may read too."
-  [run-test]
-  (let [folder (.toFile (Files/createTempDirectory "skein-launcher" (make-array FileAttribute 0)))]
-    (Files/setPosixFilePermissions (.toPath folder) (PosixFilePermissions/fromString "rwxr-xr-x"))
-    (try
-      (binding [*sandbox* folder] (run-test))
-      (finally (delete-tree! folder)))))
-
 (use-fixtures :each with-sandbox)
-
-(defn- sandbox ^File [& names]
-  (apply io/file *sandbox* names))
-
-(defn- write! [^File file & lines]
-  (io/make-parents file)
-  (spit file (str (str/join "\n" lines) "\n")))
-
-(defn- write-script! [^File file & lines]
-  (apply write! file "#!/bin/sh" lines)
-  (.setExecutable file true false))
-
-(defn- link! [^File link to]
-  (io/make-parents link)
-  (Files/createSymbolicLink (.toPath link) (.toPath (io/file to)) (make-array FileAttribute 0)))
-
-(defn- copy! [from ^File to]
-  (io/make-parents to)
-  (Files/copy (.toPath (io/file from)) (.toPath to) ^"[Ljava.nio.file.CopyOption;" (make-array CopyOption 0))
-  (.setExecutable to (.canExecute (io/file from)) false))
-
-(defn- age!
-  "Makes all files below `folder` an hour old, so that a file that changes next is newer."
-  [^File folder]
-  (doseq [^File file (file-seq folder)]
-    (.setLastModified file (- (System/currentTimeMillis) 3600000))))
-
-(defn- on-path
-  "Returns the file of a program on PATH, or nil."
-  ^File [program]
-  (->> (str/split (System/getenv "PATH") #":")
-       (map #(io/file % program))
-       (some #(when (.canExecute ^File %) %))))
-
-;;;; A project to launch
-
-(def ^:private application
-  ["(ns skein.cli (:require [clojure.java.io :as io] [clojure.string :as str]))"
-   "(defn -main [& [_ file]]"
-   "  (when (= \"--fail\" file) (System/exit 7))"
-   "  (println (str/trim (slurp (io/file file))))"
-   "  (flush)"
-   "  (System/exit 0))"])
-
-(defn- clojure-jars
-  "Both builds write them down; a JVM started by Maven has them in a jar of paths."
-  []
-  (filter #(str/ends-with? % ".jar") (str/split (slurp "modules/base/target/classpath/runtime") #":")))
-
-(defn- write-maven!
-  "A Maven that notes its call, waits a little as a real one would, and fails with
-  the text in file mvn-says if there is one."
-  [^File project]
-  (let [jars (str/join ":" (for [jar (clojure-jars)]
-                             (let [copy (io/file *sandbox* "lib" (.getName (io/file jar)))]
-                               (when-not (.exists copy) (copy! jar copy))
-                               (str copy))))]
-    (write-script! (sandbox "bin" "mvn")
-                   "echo called >>../mvn-calls"
-                   "sleep 0.3"
-                   "if [ -f ../mvn-says ]; then cat ../mvn-says; exit 1; fi"
-                   "for module in apps/wf tools/house; do"
-                   "  mkdir -p $module/target/classpath $module/target/classes"
-                   (str "  printf %s '" jars "' >$module/target/classpath/runtime")
-                   "  cp $module/target/classpath/runtime $module/target/classpath/test"
-                   "done"
-                   "mkdir -p apps/wf/target/classes/skein/cli"
-                   (str "cp " (.getAbsolutePath (io/file "apps/wf/target/classes/skein/cli")) "/Launch*.class apps/wf/target/classes/skein/cli"))
-    project))
-
-(defn- project!
-  "Makes a project in the sandbox, not yet built, and returns its folder."
-  (^File [] (project! "project"))
-  (^File [folder-name]
-   (let [project (sandbox folder-name)]
-     (doseq [path ["skein" "tools/build/app.clj" "tools/build/jdk.sh" "tools/build/build.sh" "tools/build/release.sh"]]
-       (copy! path (io/file project path)))
-     (write! (io/file project "pom.xml") "<modules>" "  <module>apps/wf</module>" "  <module>tools/house</module>" "</modules>")
-     (doseq [module ["apps/wf" "tools/house"]] (write! (io/file project module "pom.xml") "<project/>"))
-     (apply write! (io/file project "apps/wf/src/clojure/skein/cli.clj") application)
-     (doseq [loaded-late ["cli.questions" "cli.follow" "cli.serve" "cli.training" "wf.agents" "wf.geo" "wf.html" "wf.own" "wf.spark"]]
-       (write! (io/file project (str "apps/wf/src/clojure/skein/" (str/replace loaded-late "." "/") ".clj"))
-               (str "(ns skein." loaded-late ")")))
-     (write! (io/file project "apps/wf/src/java/skein/rt/A.java") "class A {}")
-     (write! (io/file project "apps/wf/src/java/skein/rt/B.java") "class B {}")
-     (write! (io/file project "examples/access.log") "a line")
-     (age! project)
-     (write-maven! project))))
-
-(defn- maven-calls []
-  (let [calls (sandbox "mvn-calls")]
-    (if (.exists calls) (count (str/split-lines (slurp calls))) 0)))
-
-(defn- bare-path
-  "Returns a PATH that has the usual tools but neither Java nor Maven."
-  []
-  (delete-tree! (sandbox "tools"))
-  (doseq [tool ["sh" "readlink" "sed" "sort" "find" "grep" "mkdir" "rmdir" "rm" "mv" "ln" "sleep" "ps" "cat"]
-          :let [program (on-path tool)]
-          :when program]
-    (link! (sandbox "tools" tool) program))
-  (str (sandbox "tools")))
-
-;;;; Running it
-
-(defn- start! ^Process [{:keys [dir env]} & command]
-  (let [builder (doto (ProcessBuilder. ^List (mapv str command))
-                  (.directory (or dir *sandbox*))
-                  (.redirectInput (ProcessBuilder$Redirect/from (File. "/dev/null"))))
-        environment ^Map (.environment builder)]
-    (run! #(.remove environment %) ["JAVA_OPTS" "SKEIN_JDK_DIRS"])
-    (.put environment "PATH" (str (sandbox "bin") ":" (System/getenv "PATH")))
-    (doseq [[k v] env]
-      (if v (.put environment k (str v)) (.remove environment k)))
-    (.start builder)))
-
-(def ^:private progress
-  "A line of progress."
-  #"(?m)^skein: .* \.\.\.\n")
-
-(defn- finish!
-  "Returns the exit code and the output of the process, as {:exit :out :err :progress}. Lines of progress are separate."
-  [^Process process]
-  (let [out (future (slurp (.getInputStream process)))
-        err (future (slurp (.getErrorStream process)))]
-    (when-not (.waitFor process (long deadline-s) TimeUnit/SECONDS)
-      (.destroyForcibly process))
-    {:exit (.waitFor process) :out @out :err (str/replace @err progress "") :progress (vec (re-seq progress @err))}))
-
-(defn- launch! [options & command]
-  (dissoc (finish! (apply start! options command)) :progress))
-
-(defn- skein! [project & args]
-  (apply launch! {} (io/file project "skein") args))
-
-(defn- refused?
-  "Returns whether a run ended with exit code `exit` and one line on stderr that holds all `texts`."
-  [exit texts result]
-  (and (= exit (:exit result))
-       (= "" (:out result))
-       (re-matches #"skein: [^\n]+\n" (:err result))
-       (every? #(str/includes? (:err result) (str %)) texts)))
-
-(defn- jdk!
-  "Makes a folder that the launcher takes for a JDK of a version."
-  ^File [version & more-names]
-  (let [home (apply sandbox "jdks" (or more-names [version]))]
-    (write! (io/file home "release") "IMPLEMENTOR=\"Nobody\"" (str "JAVA_VERSION=\"" version "\""))
-    (write-script! (io/file home "bin/java") (str "echo 'openjdk version \"" version "\"' >&2"))
-    home))
-
-(defn- no-java-env []
-  {"PATH" (bare-path) "JAVA_HOME" nil "SKEIN_JAVA_HOME" nil "SKEIN_JDK_DIRS" ""})
 
 ;;;; Help and usage errors
 
@@ -214,61 +37,11 @@
   (let [project (project!)]
     (is (refused? 2 ["'tset'" "did you mean 'test'?"] (skein! project "tset")))
     (is (refused? 2 ["did you mean 'repl'?"] (skein! project "rpel")))
+    (is (refused? 2 ["did you mean 'why'?"] (skein! project "wy")) "a letter is left out more often than it is another")
     (doseq [far ["xyzzy" "foo" "release-it" "\\n"]]
       (let [said (skein! project far)]
         (is (refused? 2 [(str "'" far "'; ./skein help lists all")] said))))
     (is (refused? 2 ["''"] (skein! project "")))))
-
-;;;; JDKs
-
-(deftest without-a-jdk-one-line-says-what-to-install
-  (let [project (project!)]
-    (is (refused? 1 ["version 21 or newer" "no Java at all" "Install"]
-                  (launch! {:env (no-java-env)} (io/file project "skein") "wf" "x")))))
-
-(deftest jdks-that-are-too-old-are-named
-  (let [project (project!)
-        old (jdk! "17.0.9")
-        older (jdk! "1.8.0_392")]
-    (is (refused? 1 [(str "17.0.9 in " old) (str "1.8.0_392 in " older)]
-                  (launch! {:env (assoc (no-java-env) "SKEIN_JDK_DIRS" (sandbox "jdks"))}
-                           (io/file project "skein") "java-home")))))
-
-(deftest a-named-jdk-must-be-usable
-  (let [project (project!)
-        java-home (fn [named] (launch! {:env {"SKEIN_JAVA_HOME" named}} (io/file project "skein") "java-home"))
-        old (jdk! "20")]
-    (is (refused? 1 ["SKEIN_JAVA_HOME is Java 20" old "21 or newer" "name such a JDK's folder, or unset it"] (java-home old)))
-    (is (refused? 1 ["SKEIN_JAVA_HOME is /nowhere" "no bin/java"] (java-home "/nowhere")))))
-
-(deftest a-jdk-is-chosen-by-place-then-by-version
-  (let [project (project!)
-        old (jdk! "17")
-        [named home _ newest] (map jdk! ["21.0.1" "22" "23-ea" "24.0.2"])
-        mac (jdk! "25" "x.jdk" "Contents" "Home")
-        chosen (fn [env] (-> {:env (merge (no-java-env) {"SKEIN_JDK_DIRS" (sandbox "jdks")} env)}
-                             (launch! (io/file project "skein") "java-home")
-                             :out str/trim))]
-    (is (= (str named) (chosen {"SKEIN_JAVA_HOME" named "JAVA_HOME" home})))
-    (is (= (str home) (chosen {"JAVA_HOME" home})))
-    (is (= (str home) (chosen {"PATH" (str (io/file home "bin") ":" (bare-path))})))
-    (is (= (str mac) (chosen {"JAVA_HOME" old})))
-    (delete-tree! mac)
-    (is (= (str newest) (chosen {})))))
-
-(deftest a-jdk-may-be-named-from-the-callers-folder
-  (let [project (project!)
-        home (jdk! "21.0.2")]
-    (is (= (str home "\n")
-           (:out (launch! {:dir (sandbox "jdks") :env {"SKEIN_JAVA_HOME" "21.0.2"}}
-                          (io/file project "skein") "java-home"))))))
-
-(deftest a-jdk-without-a-release-file-is-asked
-  (let [project (project!)
-        home (jdk! "21.0.2")]
-    (.delete (io/file home "release"))
-    (is (= (str home "\n")
-           (:out (launch! {:env {"SKEIN_JAVA_HOME" home}} (io/file project "skein") "java-home"))))))
 
 ;;;; Building
 
@@ -399,6 +172,15 @@
         print-them "(print (System/getProperty \"a\") (System/getProperty \"b\"))"]
     (is (= {:exit 0 :out "1 *" :err ""}
            (launch! {:env {"JAVA_OPTS" "-Da=1 -Db=*"}} (io/file project "skein") "clojure" "-e" print-them)))))
+
+(deftest zstandard-may-be-read-without-a-warning
+  (let [project (project!)
+        allowed? (fn [file]
+                   (-> {:env {"JAVA_OPTS" "-Xlog:arguments:stdout -version"}}
+                       (launch! (io/file project "skein") "wf" file)
+                       :out (str/includes? "--enable-native-access=ALL-UNNAMED")))]
+    (is (= {"a.log.zst" true, "-" true, "logs/*" true, "logs/2026-??" true, "a.log" false}
+           (into {} (map (juxt identity allowed?)) ["a.log.zst" "-" "logs/*" "logs/2026-??" "a.log"])))))
 
 (defn- write-jar! [^File jar path & lines]
   (with-open [out (JarOutputStream. (io/output-stream jar))]
