@@ -14,7 +14,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private deadline-ms 30000)
+(def ^:private deadline-ms 120000) ; an example may load core.async from its source, on a machine with other work
 
 (defn- with-markers
   "Returns the code in `lines` with each `;=>` turned into a keyword, so that the
