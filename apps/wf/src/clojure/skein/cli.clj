@@ -138,12 +138,12 @@ example:
 
 (defn- run-command [command arguments {:keys [out] :as streams}]
   (let [{:keys [run help] specs :options} (commands command)
-        [options arguments] (options/parse specs arguments)
-        options (options/with-file specs options)]
+        [options others] (options/parse specs arguments)
+        options (assoc (options/with-file specs options) :given (vec (remove (set others) arguments)))]
     (cond
       (:help? options) (do (write-text out help) 0)
       (:version? options) (print-version streams)
-      :else (run options arguments streams))))
+      :else (run options others streams))))
 
 (defn- help [command {:keys [out]}]
   (if-let [text (if command (:help (commands command)) general-help)]

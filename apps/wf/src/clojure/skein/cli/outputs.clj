@@ -48,8 +48,9 @@
       (error/fail! :skein/file-unwritable (str output ": can't be written: " reason) {:output output}))))
 
 (defn check!
-  "Throws :skein/bad-option when an output of `options` is an input at `paths`, is the same file as another output, or has no name."
-  [{:keys [malformed html save]} paths]
+  "Throws :skein/bad-option when an output of `options` is an input at `paths`, is the same file as another output, has no name,
+  or would replace saved counts that are not added to."
+  [{:keys [malformed html save with]} paths]
   (let [outputs (into {} (filter val) {"--malformed" malformed, "--html" html, "--save" save})]
     (doseq [[option output] outputs]
       (when (str/blank? output) (options/fail! (str option " needs the name of a file")))
@@ -60,7 +61,9 @@
       (when (and (pos? (compare one other)) (same-file? a b))
         (options/fail! (str one " and " other " can't both be " b))))
     (when (and save (Files/exists (path-of save) no-options) (not (Files/isRegularFile (path-of save) no-options)))
-      (options/fail! (str "--save replaces a file, and " save " is not a file")))))
+      (options/fail! (str "--save replaces a file, and " save " is not a file")))
+    (when (and save (not with) (pos? (.length (File. ^String save))))
+      (options/fail! (str "--save would replace " save "; add --with " save " to add to its counts, or remove the file first")))))
 
 ;;;; Writing
 

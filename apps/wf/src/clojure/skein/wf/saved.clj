@@ -58,7 +58,7 @@
     (catch RuntimeException e (if (ex-data e) (throw e) (unusable! path "it is damaged, or something else has written it")))))
 
 (defn opened
-  "Returns the header of the file at `path`: {:path, :question, :formats, :logs}. Throws :skein/bad-saved-counts."
+  "Returns the header of the file at `path`: {:path, :question, :given, :formats, :logs}. Throws :skein/bad-saved-counts."
   [path]
   (assoc (with-file path (fn header [_ header] header)) :path path))
 
@@ -76,19 +76,22 @@
   {:tallies (mapv #(update % :percentiles set) (first (query/counted query approx)))
    :where (vec (:where query)), :approx approx, :anonymize? (boolean anonymize?)})
 
+(defn- in-shell [argument]
+  (if (re-matches #"[\w.,:/=+@%-]+" argument) argument (str "'" argument "'")))
+
 (defn check!
   "Throws :skein/bad-option unless the planned query (see `skein.wf.analysis/planned`) equals the saved one."
-  [{:keys [path] saved :question} {:keys [query options prepared formats]}]
+  [{:keys [path given] saved :question} {:keys [query options prepared formats]}]
   (let [asked (question query options)]
     (doseq [{:keys [name from format]} prepared
             :when (and (pos? (long from)) (= :w3c (:layout (formats format))))]
       (error/fail! :skein/bad-option
                    (str name " has grown since it was counted, and in a W3C log an earlier line names the fields; count such a log when it no longer grows")
                    {:path name}))
-    (doseq [[part words] {:tallies (str "other tallies (" (str/join ", " (map #(str/join "+" (:by %)) (:tallies saved))) ")"), :where "other conditions", :approx "another --approx", :anonymize? "another --anonymize"}
+    (doseq [[part words] {:tallies "other tallies", :where "other conditions", :approx "another --approx", :anonymize? "another --anonymize"}
             :when (not= (part asked) (part saved))]
       (error/fail! :skein/bad-option
-                   (str path " was saved with " words ", so what is counted now can't be added to it; give the options that it was saved with")
+                   (str path " was saved with " words ", by " (str/join " " (map in-shell given)) "; what is counted now can't be added to it; give the same tallies and conditions")
                    {:path path, :saved (part saved), :asked (part asked)}))))
 
 ;;;; Logs
@@ -156,6 +159,7 @@
 (defn- header [inputs {:keys [formats query options]}]
   {:version version
    :question (question query options)
+   :given (:given options)
    :formats (mapv (fn plain [{:keys [wrapper] :as format}] (cond-> format wrapper (assoc :wrapper (str wrapper)))) formats)
    :logs (vec (take-last most-logs (concat (:logs (:saved options)) (keep log-of inputs))))})
 

@@ -111,7 +111,7 @@
                               ["--by" "url" "--approx"] "another --approx", ["--by" "url" "--anonymize"] "another --anonymize"}
             :let [{:keys [code out err]} (apply run (concat question ["--with" state log]))]]
       (is (= [2 ""] [code out]))
-      (is (str/includes? err (str state " was saved with " words)) err))
+      (is (str/includes? err (str state " was saved with " words ", by --by url --save " state ";")) err))
     (testing "the shown values may differ"
       (let [general (io/file folder "general")
             page (io/file folder "page.html")]
@@ -119,6 +119,20 @@
         (is (= 0 (:code (run "--preset" "site" "--with" general "--html" page log))))
         (is (str/includes? (slurp page) "Requests <small>")))
       (is (= 0 (:code (run "--by" "url" "--top" "3" "--format" "csv" "--with" state log)))))))
+
+(deftest saved-counts-are-not-lost-by-mistake
+  (let [folder (folder)
+        state (io/file folder "state")
+        log (doto (io/file folder "a.log") (spit (lines 9 1)))
+        save (fn [& more] (apply run "--by" "url" "--save" state log more))]
+    (is (= 0 (:code (save))))
+    (let [{:keys [code out err]} (save)]
+      (is (= [2 ""] [code out]))
+      (is (str/includes? err (str "--save would replace " state "; add --with " state))))
+    (is (= 0 (:code (save "--with" state))))
+    (testing "an empty file, as mktemp makes one, holds nothing"
+      (spit state "")
+      (is (= 0 (:code (save)))))))
 
 (deftest bad-saved-states-are-refused
   (let [folder (folder)
@@ -138,6 +152,7 @@
     (testing "without the words of the reader"
       (gzip! state "\u0000\u0000\u0000\u00051hel1")
       (is (str/includes? (refused) "it is damaged, or something else has written it\n")))
+    (.delete state)
     (is (= 0 (:code (run "--preset" "site" "--save" state log))))
     (let [whole (Files/readAllBytes (.toPath state))]
       (with-open [out (io/output-stream state)] (.write out whole 0 (- (alength whole) 20)))
