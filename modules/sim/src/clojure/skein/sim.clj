@@ -421,7 +421,9 @@
                    (str "The schedule " token " is of another program, or this one has changed since: its run differs, and "
                         "does not fail. Choices of the run: " (.choices (.-trace simulation))
                         (when-some [[choice] (peek (:deviations strategy))] (str "; the schedule needs " (inc (long choice))))
-                        ".")
+                        "."
+                        (when-not (:threads options)
+                          (str " This run does not simulate threads. If the one that printed the token did, it needs " options/opens " here, too.")))
                    {:token token :differs token})
       :else (println text))
     {:value (.value simulation) :steps (.steps simulation) :failure error}))

@@ -272,6 +272,7 @@
     (binding [test/report #(swap! reports conj %)]
       (sim/check (is (= 1 2)) (is (= 3 4))))
     (is (= [:fail] (map :type @reports)))
+    (is (re-find #"^(?m)\(= 1 2\) does not hold, at sim_test.clj:\d+\.$" (:message (first @reports))) "first what, then the story")
     (is (str/includes? (:message (first @reports)) "again: (skein.sim/replay \"k1."))
     (is (= '(= 1 2) (:expected (first @reports))))))
 
@@ -352,6 +353,10 @@
   (is (= :skein/bad-binding (macro-error '(skein.test/defsim 5))))
   (is (= :skein/bad-token (error-of #(sim/replay "k9.aa:1" 1))))
   (is (= :skein/bad-token (error-of #(sim/replay "k1.aa:3" (<!! (go 1))))))
+  (is (= [false true] (for [mode [:auto :none]]
+                        (try (sim/replay {:threads mode} "k1.aa:3" (<!! (go 1)))
+                             (catch Exception e (str/includes? (ex-message e) "--add-opens")))))
+      "a schedule may need threads")
   (is (= :skein/sim-nested (:skein/error (ex-data (:thrown (sim/run (sim/run 1))))))))
 
 ;;;; Ends

@@ -41,9 +41,13 @@
       (check/that :skein/bad-option (str "The environment's " name) text (and n (fits? n)) wanted)
       {k n})))
 
+(def opens
+  "The JVM's option without which threads are not simulated."
+  "--add-opens java.base/java.lang=ALL-UNNAMED")
+
 (def ^:private warn-of-lite-mode
   (delay (binding [*out* *err*]
-           (println (str "skein.sim: this JVM lacks --add-opens java.base/java.lang=ALL-UNNAMED, so threads are not simulated, and"
+           (println (str "skein.sim: this JVM lacks " opens ", so threads are not simulated, and"
                          " no other block runs where a block reads or changes an atom.")))))
 
 (defn checked

@@ -7,6 +7,7 @@
   {:no-doc true}
   (:require
    [clojure.string :as str]
+   [skein.impl.error :as error]
    [skein.sim.runs :as runs]
    [skein.sim.story :as story]
    [skein.sim.token :as token])
@@ -55,6 +56,13 @@
   (str (.getSimpleName (class thrown)) (when-some [message (ex-message thrown)] (str ", " (pr-str message) ","))
        (user-place thrown)))
 
+(defn- assertion-words
+  "Returns the first line for what `is` has reported to clojure.test."
+  [{:keys [type expected actual file line]}]
+  (str (error/preview expected)
+       (if (= :error type) (str " throws " (thrown-words actual)) (str " does not hold" (when line (str ", at " file ":" line))))
+       "."))
+
 (defn- unput
   "Returns a clause about the value that the task still waits to put, or nil."
   [^Simulation sim name-of task]
@@ -84,7 +92,7 @@
   [^Simulation sim name-of]
   (let [^Verdict verdict (.verdict sim), cause (.cause verdict)]
     (case (.kind verdict)
-      "assertion" {:skein/error :skein/sim-failed :words "An assertion does not hold."}
+      "assertion" {:skein/error :skein/sim-failed :words (assertion-words cause)}
       "exception" {:skein/error :skein/sim-failed
                    :words (str "The body throws " (thrown-words cause) ".")}
       "uncaught" {:skein/error :skein/sim-failed
