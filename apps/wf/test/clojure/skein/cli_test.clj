@@ -128,7 +128,7 @@
   (let [path (log-of "{\"ip\":\"192.0.2.1\",\"status\":200,\"when\":\"2025-03-01T00:00:00Z\"}")
         hint "no line was counted; if the time is in a field of another name, give its path, as in --log-format json:time=PATH\n"]
     (is (str/includes? (:err (run "wf" "--from" "2025-03-01" "--by" "status" path)) hint))
-    (is (not (str/includes? (:err (run "wf" "--status" "404" "--by" "status" path)) hint)) "the time is no condition")
+    (is (not (str/includes? (:err (run "wf" "--status" "404" "--by" "status" path)) hint)) "the time is not a condition")
     (doseq [log [(log-of) (log-of "no JSON")]]
       (is (not (str/includes? (:err (run "wf" "--log-format" "json" "--from" "2025-03-01" "--by" "status" log)) hint)) "no line was read"))
     (is (str/starts-with? (:out (run "wf" "--log-format" "json:time=when" "--from" "2025-03-01" "--by" "status" path)) "1 line: 1 counted"))))
@@ -150,7 +150,7 @@
 (deftest a-server-is-no-format
   (let [{:keys [code err]} (run "wf" "--by" "client" "--log-format" "nginx" (log-of "x"))]
     (is (= 2 code))
-    (is (= "skein wf: \"nginx\" is a server, and no format; give --format-of nginx to find out which of its formats the log has\n" err))))
+    (is (= "skein wf: \"nginx\" is the name of a server, not a format; give --format-of nginx to find out which of its formats the log has\n" err))))
 
 (deftest a-duration-has-a-unit
   (is (= {:code 2, :out "", :err "skein wf: --slower \"500\" is not valid: write a duration such as 1.5s, 500ms or 2m\n"}
@@ -274,12 +274,12 @@
            (str "skein wf: --where must be FIELD=REGEX or FIELD!=REGEX, not \"bytes>1000\"; for numbers use --larger, --slower and --status,"
                 " for times --from and --to (see: skein wf --help)")
            ["wf" "--larger" "1X" "--by" "url" "examples/shop.log"]
-           "skein wf: \"1X\" is no size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G, up to 1024T"
+           "skein wf: \"1X\" is not a size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G, up to 1024T"
            ["wf" ""] "skein wf: There is no file \"\". Check the spelling, and the folder in which the program runs."
            ["sample-log"] "skein sample-log: no SIZE given; give the size of the log, such as 10M (see: skein sample-log --help)"
            ["sample-log" "1" "2"] "skein sample-log: give one SIZE, not 2: [\"1\" \"2\"] (see: skein sample-log --help)"
            ["sample-log" "1" "--seed" "x"] "skein sample-log: --seed must be a whole number, not \"x\" (see: skein sample-log --help)"
-           ["sample-log" "10Q"] (str "skein sample-log: \"10Q\" is no size; write a number of bytes, or one with K, M, G or T,"
+           ["sample-log" "10Q"] (str "skein sample-log: \"10Q\" is not a size; write a number of bytes, or one with K, M, G or T,"
                                      " such as 500, 10M or 2.5G, up to 1024T")
            ["fw"] "skein: no command \"fw\"; there are wf, sample-log and help (see: skein --help)"
            ["help" "fw"] "skein: no command \"fw\" to help with; there are wf and sample-log (see: skein --help)"}

@@ -279,9 +279,9 @@
 
   Like core.async's. If the body throws, the channel closes, and the thread's uncaught-exception
   handler gets the exception. Differs: `<?` and `<??` rethrow that exception too. The body may
-  block, and may take and put in any function that it calls. Any Clojure form compiles, except that
-  :skein/block-too-large refuses a body that is too large for a method of the JVM, and
-  :skein/nested-too-deep one that is nested too deep."
+  block, and may take and put in any function that it calls. Any Clojure form compiles, unless it is
+  too large or nested too deep for the JVM: then the compiler throws :skein/block-too-large or
+  :skein/nested-too-deep."
   {:style/indent 0, :skein.impl.go/block true}
   [& body]
   (late/compile-go &env body &form))
@@ -395,7 +395,7 @@
   "Like `pipeline`, for work that `af` starts. `af` is a function of a value and a channel. The
   results must be put on that channel, at any time, and the channel must then be closed.
 
-  Like core.async's. Differs: stops taking when `to` closes. At most `n` values are under way. If
+  Like core.async's. Differs: stops taking when `to` closes. At most `n` values are in flight. If
   `af` throws, the uncaught-exception handler gets the exception, and the value has no result."
   ([n to af from] (pipeline-async n to af from true))
   ([n to af from close?]

@@ -200,7 +200,7 @@
         (is (= (if @accepted [i] []) @taken))))))
 
 (defn- foreign-port
-  "A port that is no channel of ours; its handlers go to the atom `handlers`, or all is done at once."
+  "A port that is not a channel of ours; its handlers go to the atom `handlers`, or all is done at once."
   [handlers ready?]
   (let [wait (fn wait [h result] (if ready? (do (impl/commit h) (delay result)) (do (swap! handlers conj h) nil)))]
     (reify

@@ -213,5 +213,5 @@
     (is (= :skein/bad-number (refusal #(v/pmap 0 inc [1])) (refusal #(v/fmap nil inc [1])) (refusal #(v/pmap 1.5 inc [1]))))
     (is (= :skein/not-a-function (refusal #(v/map 1 [1])) (refusal #(v/pmap 1 "f" [1])) (refusal #(v/thread* nil))))
     (is (= :skein/bad-executor (refusal #(v/future-via [nil] 1)) (refusal #(v/submit 5 inc))))
-    (testing "a nil or a number is no collection"
+    (testing "a nil or a number is not a collection"
       (is (= :skein/bad-collection (refusal #(v/map inc nil)) (refusal #(v/map + [1] 2)) (refusal #(v/pmap 1 inc nil)))))))

@@ -185,7 +185,7 @@
   "Like `pipeline`, for work that `af` starts. `af` is a function of a value and a channel. The
   results must be put on that channel, at any time, and the channel must then be closed.
 
-  Like core.async's. Differs: stops taking when `to` closes. At most `n` values are under way. If `af`
+  Like core.async's. Differs: stops taking when `to` closes. At most `n` values are in flight. If `af`
   throws, the exception is reported, and the value has no result."
   ([n to af from] (pipelines/pipeline-async n to af from true))
   ([n to af from close?] (pipelines/pipeline-async n to af from close?)))

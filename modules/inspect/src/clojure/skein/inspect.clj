@@ -245,7 +245,7 @@
 
   :ends says how the chain ends:
 
-  - :nobody     no block or thread is known to be able to end the last wait; one that reaches it through a var may be
+  - :nobody     no known block or thread could end the last wait; code that reaches it through a var still may
   - :timer      a timer will end it, or, outside of a `shield`, the deadline of a scope
   - :cycle      the chain returns to an earlier member
   - :several    several blocks could end the last wait, or children of a scope that the chain does not follow
@@ -442,9 +442,9 @@
 
 (defn read-heap
   "Returns the snapshot in a heap file, such as `jcmd PID GC.heap_dump -all FILE` writes. The process that wrote the file needs no
-  preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take the snapshot. It has no times, only the
-  blocks that are parked or that a thread runs, and only the scopes for whose end something waits. :stuck? is true for a thread if the file shows that no running code can reach what it waits for. Throws
-  :skein/not-a-heap-file."
+  preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take the snapshot. It has no times. It has only blocks
+  that are parked or that a thread runs, and only scopes for whose end something waits. A thread has :stuck? true if the file shows
+  that no running code can reach what the thread waits for. Throws :skein/not-a-heap-file."
   [path]
   (heap/read-heap (str (check-path "path of read-heap" path))))
 

@@ -266,7 +266,7 @@
     (await-port gone)
     (is (= ["(>! c 2)"] (watched/eventually #(let [s (inspect/survivors m)] (when (= 1 (count s)) (watched/forms s))))))
     ((fn [] (go (<! (chan)))))
-    (is (watched/eventually #(= 1 (count (inspect/survivors m)))) "what nobody can reach is no survivor")
+    (is (watched/eventually #(= 1 (count (inspect/survivors m)))) "what nobody can reach is not a survivor")
     (<!! c)
     (run! await-port [before since])
     (is (= [] (inspect/survivors m)))))
@@ -456,7 +456,7 @@
   (let [snapshot (inspect/read-dump (File. (.toURI (io/resource "skein/inspect/dump-1.edn"))))]
     (is (= [2 1 3 2] (map count ((juxt inspect/blocks inspect/threads inspect/channels inspect/leaks) snapshot))))
     (is (= [] (inspect/scopes snapshot)))
-    (is (= nil (inspect/folds snapshot)) "that was no part of it")
+    (is (= nil (inspect/folds snapshot)) "that was not a part of it")
     (is (= [[:proven :lost-value] [:proven :lost-value]] (map (juxt :verdict :kind) (inspect/deadlocks snapshot))))
     (is (re-find #"^go-35, orders.clj:5 \(<! server\), has waited 1\.2 s for the result of go-19\." (:says (inspect/why snapshot 35))))
     (is (= 6 (count (:nodes (inspect/graph snapshot)))))

@@ -232,7 +232,7 @@
 
 (defn- split-options
   "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-option unless there is a body.
-  A symbol alone is no body of a check: it names options whose body was forgotten. Such a test would always pass."
+  A symbol alone is not a body of a check: it names options whose body was forgotten. Such a test would always pass."
   [what args]
   (let [[options body] (if (or (map? (first args)) (and (next args) (symbol? (first args))))
                          [(first args) (rest args)]
@@ -254,7 +254,7 @@
   Returns a summary: {:schedules :distinct :steps :longest :virtual-ms :new-chance :seed}, with :all
   true when no schedule is left, and :lite true without threads. :new-chance estimates the probability
   that one more schedule gives a run unlike all before. Schedules differ only in the order of waits and
-  :points. The use of a free lock, a queue or a ConcurrentHashMap is no point. Where its order matters,
+  :points. The use of a free lock, a queue or a ConcurrentHashMap is not a point. Where its order matters,
   call `yield` before it.
 
   options, a map or a symbol for one; may be left out:

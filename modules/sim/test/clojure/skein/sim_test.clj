@@ -331,7 +331,7 @@
                    (sim/check* {} body {:file "x_test.clj" :line 7} token))
                  [@reports (str/split-lines (str out))]))]
     (is (= [[:fail] [""]] (told token lost)))
-    (is (= [[:pass] [""]] (told "" (fn [] 1))) "an empty variable is no token")
+    (is (= [[:pass] [""]] (told "" (fn [] 1))) "an empty variable is not a token")
     (is (= [[] [(str "skipped: (a-token-of-the-environment-skips-other-tests) (x_test.clj:7): SKEIN_SIM=" token
                      " is of another test, or this one has changed since.")]]
            (told token (fn [] (<!! (go 1))))))

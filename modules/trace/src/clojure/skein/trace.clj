@@ -199,11 +199,11 @@
 (defmacro ^{:style/indent 0} trace-vars
   "Sends each call of the functions in these vars to the sinks. Returns the vars.
 
-  - vars   vars, or symbols, which may name private vars; before them optionally a map:
-
-  - :sink     see `add-sink!`; :format: :skein or :tools.trace
-  - :group?   true: the lines of a thread or block are printed together when its outermost call
-              ends, or after 5 s
+  - options   a map, may be left out:
+    - :sink     see `add-sink!`
+    - :format   :skein or :tools.trace
+    - :group?   true: the lines of a thread or block are printed together when its outermost call ends, or after 5 s
+  - vars      vars, or symbols, which may name private vars
 
   Traces functions, also primitive ones, multimethods and protocol functions. They stay traced
   when they are redefined, get another method or are extended. Calls that do not go through the
@@ -295,10 +295,9 @@
 (defmacro trace-ns
   "Traces the functions of a namespace. Returns the vars.
 
-  - n   a symbol, or an expression for a namespace or its name; before it optionally a map:
-
-  - :match :except   which vars: a pattern for names, or a set of symbols
-  - :sink :format :group?   see `trace-vars`
+  - options   a map, may be left out: :match and :except, each a pattern for names or a set of symbols, choose the vars;
+              for :sink, :format and :group? see `trace-vars`
+  - n         a symbol, or an expression for a namespace or its name
 
   Refuses clojure.core and the tracer's own namespaces with :skein/not-traceable."
   {:style/indent 0

@@ -4,7 +4,7 @@
 
   - `run`   shows it until the process is interrupted, then writes it once more
 
-  If standard output is no terminal, it gets one report after another."
+  If standard output is not a terminal, it gets one report after another."
   (:require
    [clojure.string :as str]
    [skein.cli.questions :as questions]

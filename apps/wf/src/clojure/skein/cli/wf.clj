@@ -116,7 +116,7 @@ tallies:
   --sum bytes|time     order by that sum
   --rank NAME          order by hits bytes time mean slowest distinct p95-time p50-bytes ...
   --distinct FIELD     the number of different values in each row: --by day --distinct client
-  --percentiles bytes,time
+  --percentiles bytes,time   columns with the 50th, 90th, 95th and 99th percentiles
   -e FORM              a Clojure function from a line's fields to a key, such as
                        -e '(fn [{:keys [url]}] (count url))'; about four times as slow as --by
   --tallies FILE       the same from a Clojure file

@@ -320,7 +320,7 @@
   options  :log-format  as `skein.wf.format/parse` takes it; otherwise each input's is found out
            :format-of   the name of a server or a format in `skein.wf.format.catalogue`: each input's is found out among those
            :approx      how many keys to keep for each tally; then a tally has :error, the most that any key may lack, and a row
-                        :error, by how much its ranked number (hits, if that is no sum) may be too small, and :distinct is an
+                        :error, by how much its ranked number (hits, if that is not a sum) may be too small, and :distinct is an
                         estimate; distinct values of rows are estimates with the standard error :distinct-error, a part of 1
            :malformed, :sinks, :extra, :anonymize?, :databases as `skein.wf.query/plan` takes them
            :on-formats  called with what :formats will be before reading begins

@@ -68,7 +68,7 @@
   (try (Pattern/compile (String. (.getBytes text "UTF-8") "ISO-8859-1"))
        (catch PatternSyntaxException e
          (error/fail! :skein/bad-filter
-                      (str (error/preview text) " is no regular expression: " (.getDescription e))
+                      (str (error/preview text) " is not a regular expression: " (.getDescription e))
                       {:filter :match, :value text}))))
 
 (defn- networks [kind text column]

@@ -60,7 +60,7 @@
   [text]
   (when (catalogue/servers text)
     (error/fail! :skein/bad-log-format
-                 (str (error/preview text) " is a server, and no format; give --format-of " text " to find out which of its formats the log has")
+                 (str (error/preview text) " is the name of a server, not a format; give --format-of " text " to find out which of its formats the log has")
                  {:format text})))
 
 (defn- parse-wrapped [text]

@@ -24,7 +24,7 @@
   (try
     (Reader. (File. path) (CHMCache.))
     (catch InvalidDatabaseException e
-      (error/fail! :skein/bad-option (str "--geo " path " is no database in MaxMind's format: " (ex-message e)) {:path path}))
+      (error/fail! :skein/bad-option (str "--geo " path " is not a database in MaxMind's format: " (ex-message e)) {:path path}))
     (catch IOException e
       (error/fail! :skein/bad-option (str "--geo " path " can't be read: " (ex-message e)) {:path path}))))
 

@@ -126,7 +126,7 @@
   (let [rank (or rank "hits")]
     (cond
       (and (= rank "distinct") (nil? distinct))
-      (error/fail! :skein/bad-option "--rank distinct needs --distinct FIELD, to say of what" {})
+      (error/fail! :skein/bad-option "--rank distinct needs --distinct FIELD, the field whose values are counted" {})
       (value-of rank) (value-of rank)
       (= rank "mean") :mean
       (percentile-of rank) (percentile-of rank)
@@ -166,7 +166,7 @@
 
 (defn- limited-rank
   "Returns the engine's number for the value by which keys are dropped if only some are kept: that of the rank, or hits if the
-  rank is no sum."
+  rank is not a sum."
   [{:keys [rank]}]
   (get (dissoc value-of "distinct") rank Tally/HITS))
 

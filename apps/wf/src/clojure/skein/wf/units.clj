@@ -93,7 +93,7 @@
 
 (defn- bad-size! [text]
   (error/fail! :skein/bad-size
-               (str (error/preview text) " is no size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G,"
+               (str (error/preview text) " is not a size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G,"
                     " up to 1024T")
                {:size text}))
 
@@ -154,7 +154,7 @@
     :else (grouped n)))
 
 (defn missing
-  "Returns a tally's :error for people: of what it is ranked by, or of hits, if that is no sum.
+  "Returns a tally's :error for people: of what it is ranked by, or of hits, if that is not a sum.
 
       [(missing {:rank \"bytes\", :error 2048}) (missing {:rank \"p95-time\", :error 2048})]
       ;=> [\"2.0 KB\" \"2,048 hits\"]"

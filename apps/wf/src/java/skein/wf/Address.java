@@ -34,7 +34,7 @@ public final class Address {
         return true;
     }
 
-    /** Reads {@code text[from, to)}; false when it is no address. */
+    /** Reads {@code text[from, to)}; false when it is not an address. */
     private boolean parse(byte[] text, int from, int to) {
         if (to - from >= 2 && text[from] == '[' && text[to - 1] == ']') return parse(text, from + 1, to - 1);
         if (!parseV4(text, from, to, V4_INDEX)) return parseV6(text, from, to);
@@ -145,7 +145,7 @@ public final class Address {
 
     /**
      * Replaces the last 8 bits of an IPv4 address in {@code text[from, to)}, or the last 80 bits of an IPv6 address, by zeros.
-     * Returns where the text ends now. Text that is no address stays as it is.
+     * Returns where the text ends now. Text that is not an address stays as it is.
      */
     int anonymize(byte[] text, int from, int to) {
         if (!parseClient(text, from, to)) return to;

@@ -28,7 +28,7 @@ final class JsonEscapes {
                 out = putUtf8(bytes, out, code);
             } else {
                 int simple = "bfnrt".indexOf(c);
-                // nginx without escape=json writes \x22, which is no escape of JSON, so it stays as it is
+                // nginx without escape=json writes \x22, which is not an escape of JSON, so it stays as it is
                 if (simple < 0 && c != '"' && c != '\\' && c != '/') bytes[out++] = '\\';
                 bytes[out++] = simple >= 0 ? (byte) "\b\f\n\r\t".charAt(simple) : c;
             }

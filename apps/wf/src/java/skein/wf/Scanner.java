@@ -8,7 +8,7 @@ public abstract class Scanner {
     /** The line is in the format. Other results of {@link #scan} that are not negative are numbers of faults. */
     static final int OK = -1;
 
-    /** The line is no request but describes the lines after it. */
+    /** The line is not a request but describes the lines after it. */
     static final int COMMENT = -2;
 
     /**

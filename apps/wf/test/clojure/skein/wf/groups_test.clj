@@ -43,7 +43,7 @@
 (deftest agents-are-put-together
   (is (= [[["Firefox"] [2 200]] [["Googlebot"] [2 200]] [["Chrome"] [1 100]] [["Other"] [1 100]]] (rows "browser" {})))
   (is (= [[["Linux"] [2 200]] [["Windows"] [1 100]]] (remove (comp #{["Other"]} first) (rows "os" {}))))
-  (is (= [[["Googlebot"] [2 200]]] (rows "crawler" {})) "what is no crawler counts under nothing")
+  (is (= [[["Googlebot"] [2 200]]] (rows "crawler" {})) "what is not a crawler counts under nothing")
   (is (= [4 nil] (map :lines-without-key (counted (mapv #(query/tally-of % {}) ["crawler" "os"]) {})))))
 
 (deftest numbers-add-up

@@ -58,7 +58,7 @@
   [ch cause]
   (when-not (instance? Throwable cause)
     (error/fail! :skein/bad-cause
-                 (str "The cause of close-with! must be an exception, which takes throw, but is "
+                 (str "The cause of close-with! must be an exception, because <? throws it, but is "
                       (error/preview cause) ". Without a cause, use close!.")
                  {:cause (error/preview cause)}))
   (when-not (instance? Channel ch)

@@ -7,7 +7,7 @@
 
   It differs from skein.async's `pipeline`: it calls a function, which may block or park. It can
   return results as they are done, has a policy for exceptions, and never has more than n
-  values under way."
+  values in flight."
   (:require
    [skein.async :as a]
    [skein.impl.argument :as argument]
@@ -42,7 +42,7 @@
     (a/close! out)))
 
 ;; There are n permits. Those that were never used are only a number. Each of the others is in
-;; `permits` or belongs to a value that is under way.
+;; `permits` or belongs to a value that is in flight.
 
 (defn- take-while-permitted
   "Takes a value whenever there is a permit, and calls `launch` with the value and the number of
@@ -119,11 +119,11 @@
 
   doc/in-parallel.md compares this with `pipeline` and windows.
 
-  A value is under way from its take until its result has been accepted. At most `n` values
-  are under way, and a value is taken only if its call can start at once. A nil result is left
+  A value is in flight from its take until its result has been accepted. At most `n` values
+  are in flight, and a value is taken only if its call can start at once. A nil result is left
   out. When `in` closes, the returned channel closes after the last result, with the same
   cause. If the returned channel is closed first, the next put of a result fails, and nothing
-  more is taken. Calls under way run to their end.
+  more is taken. Running calls continue to their end.
 
   Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port, :skein/bad-policy,
   :skein/bad-option.

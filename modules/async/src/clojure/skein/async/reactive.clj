@@ -111,7 +111,7 @@
 ;;;; To a channel
 
 (def ^:const default-window
-  "The default of :window, the number of values that `subscriber` lets be under way."
+  "The default of :window, the number of values that `subscriber` allows in flight."
   16)
 
 (def ^:private known

@@ -30,7 +30,7 @@
   if it does not."
   [b]
   (check/that :skein/not-a-buffer "buf-or-n of chan" b (satisfies? impl/Buffer b)
-              (str "a number, a buffer or nil" (when (fn? b) "; a transducer is the second argument, as in (chan 1 (map inc))")))
+              (str "a number, a buffer or nil" (when (fn? b) " (a transducer is the second argument: (chan 1 (map inc)))")))
   (reify Buffer
     (full [_] (boolean (impl/full? b)))
     (remove [_] (impl/remove! b))

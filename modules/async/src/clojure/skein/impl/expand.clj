@@ -268,7 +268,7 @@
   {new-symbol {:sym symbol-in-env, :binding LocalBinding}}; and a LocalBinding
   for each new symbol that the form binds. Macros may throw what they like.
 
-  leave   function of a call whose operator is no local: nil, or the call that stands
+  leave   function of a call whose operator is not a local: nil, or the call that stands
           in its place and is not expanded. By default everything is expanded."
   ([env form] (expand env form (constantly nil)))
   ([env form leave] (expand-in (outer-scope env leave) form)))

@@ -41,17 +41,17 @@
 ;;;; Ports, buffers and handlers of other kinds
 
 (defn source?
-  "Returns whether `x`, which is no channel of the runtime, is a port to take from."
+  "Returns whether `x`, which is not a channel of the runtime, is a port to take from."
   [x]
   (satisfies? @(Late/var `impl/ReadPort) x))
 
 (defn target?
-  "Returns whether `x`, which is no channel of the runtime, is a port to put on."
+  "Returns whether `x`, which is not a channel of the runtime, is a port to put on."
   [x]
   (satisfies? @(Late/var `impl/WritePort) x))
 
 (defn closeable?
-  "Returns whether `x`, which is no channel of the runtime, is a port that can be closed."
+  "Returns whether `x`, which is not a channel of the runtime, is a port that can be closed."
   [x]
   (satisfies? @(Late/var `impl/Channel) x))
 

@@ -244,7 +244,7 @@
                                              [(primitive-of x) (primitive-of y) (primitive-of w)])))))
   (is (= "String" (join (block (let [^String s (take-val (later "x"))] (hint-of s))))))
   (is (= '#{f x y} (join (block (let [f (fn f [x] (let [y x] (locals)))] (f (take-val (later 1))))))))
-  (testing "a local that has a macro's name is no macro"
+  (testing "a local that has a macro's name is not a macro"
     (same 6 (let [when (fn [x] (* 2 x))] (take-val (later 1)) (when 3)))))
 
 (def expansions (atom 0))

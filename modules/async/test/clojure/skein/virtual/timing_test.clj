@@ -73,7 +73,7 @@
                      (catch clojure.lang.ExceptionInfo _ (.incrementAndGet timed-out))))
         (.await begun)
         (s/cancel! s)))
-    (is (= 0 (.get timed-out)) "which is no timeout")))
+    (is (= 0 (.get timed-out)) "which is not a timeout")))
 
 (deftest a-scope-inside-a-timeout-ends-with-it
   (let [ended (AtomicInteger.)]

@@ -25,6 +25,6 @@
   "Returns `value`, which must be callable. Throws :skein/not-a-function."
   [value]
   (when-not (ifn? value)
-    (fail! :skein/not-a-function (str "A function is wanted here, but this is " (error/preview value) ".")
+    (fail! :skein/not-a-function (str "An argument must be a function, but is " (error/preview value) ".")
       {:value (error/preview value)}))
   value)

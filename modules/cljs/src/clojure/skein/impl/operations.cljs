@@ -30,7 +30,7 @@
     (number? buf-or-n) (buffer buf-or-n)
     :else (or (buffers/own buf-or-n)
               (fail! :skein/not-a-buffer
-                (str "A channel is made with a number or a buffer, but this is "
+                (str "buf-or-n of chan must be a number, a buffer or nil, but is "
                      (error/preview buf-or-n) ".")
                 {:value (error/preview buf-or-n)}))))
 

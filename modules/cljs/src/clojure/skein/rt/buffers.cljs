@@ -71,7 +71,7 @@
   nil)
 
 (defn own
-  "Returns `b` as a channel needs it, or nil if it is no buffer."
+  "Returns `b` as a channel needs it, or nil if it is not a buffer."
   [b]
   (cond
     (some? (.-full b)) b

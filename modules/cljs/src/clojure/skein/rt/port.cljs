@@ -109,7 +109,7 @@
 (defn- refuse [port verb]
   (let [value (error/preview port)]
     (fail! :skein/not-a-port
-      (str "A channel to " verb " is wanted here, but this is " value ".")
+      (str "The argument must be a channel to " verb ", but is " value ".")
       {:value value})))
 
 (defn- foreign-source

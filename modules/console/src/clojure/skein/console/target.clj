@@ -95,7 +95,7 @@
                      (when (and (not large?) (< (long large-heap) (long used)))
                        (error/fail! :skein/not-inspectable
                                     (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would be paused for a minute or more. "
-                                         "With --large it writes its heap in spite of that.")
+                                         "With --large it writes its heap all the same.")
                                     {:pid pid}))
                      (told (str "Process " pid " is paused while it writes its heap, up to " (quot (long used) 1000000) " MB."))))]
     {:name (str "process " pid ", its heap")
@@ -109,7 +109,7 @@
   [path snapshot]
   (doseq [part [:blocks :threads :channels :scopes :failures :folds]
           :when (not (and (or (nil? (part snapshot)) (sequential? (part snapshot))) (every? map? (part snapshot))))]
-    (error/fail! :skein/not-a-dump (str path " is no dump of the inspector: its " (name part) " are not a list of maps.") {:path path}))
+    (error/fail! :skein/not-a-dump (str path " is not a dump of the inspector: its " (name part) " are not a list of maps.") {:path path}))
   snapshot)
 
 (defn file

@@ -30,7 +30,7 @@
   (let [said (or (ex-message e) (str e))] ; the exception of a closed channel has no message
     (cond
       (instance? AccessDeniedException e) "its permissions forbid it"
-      (instance? ZipException e) (str "it is no gzip file, or a damaged one (" said ")")
+      (instance? ZipException e) (str "it is not a gzip file, or a damaged one (" said ")")
       (instance? FileSystemException e) (or (.getReason ^FileSystemException e) said)
       (instance? RuntimeException e) (str "it is damaged (" e ")")
       :else said)))

@@ -183,7 +183,7 @@
   [path]
   (when (str/ends-with? (str path) ".hprof")
     (error/fail! :skein/bad-option
-                 (str "A dump is no heap file, so it can't be named " path ". jcmd PID GC.heap_dump -all FILE writes a heap file; FILE is its whole path.")
+                 (str "A dump is not a heap file, so it can't be named " path ". jcmd PID GC.heap_dump -all FILE writes a heap file; FILE is its whole path.")
                  {:path (str path)}))
   (condp #(str/ends-with? %2 %1) (str path) ".json" :json, ".edn" :edn, :text))
 

@@ -58,7 +58,7 @@
 
 (defn- ends-when-attached?
   "Returns whether an attempt to attach would end the process. A JDK before 24 sends the signal QUIT (3) to any process. A process
-  that is no JVM may not catch it, and then ends. Returns false if the system does not say which signals the process catches."
+  that is not a JVM may not catch it, and then ends. Returns false if the system does not say which signals the process catches."
   [pid]
   (let [status (io/file "/proc" pid "status")
         ;; Not by slurp, which asks for the file's size; that fails in /proc.
@@ -89,7 +89,7 @@
     (catch IOException _ false)))
 
 (defn- no-jvm! [pid]
-  (fail! pid "it is no JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism)."))
+  (fail! pid "it is not a JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism)."))
 
 (defn- address
   "Attaches to the process and returns the address of its own management agent."

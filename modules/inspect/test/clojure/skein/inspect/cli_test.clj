@@ -103,7 +103,7 @@
 
 (deftest bad-arguments-are-refused-in-a-sentence
   (is (= [2 "" "skein: 'no.edn' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "why" "no.edn" "1")))
-  (is (= [2 "" "skein: A dump is no heap file, so it can't be named x.hprof. jcmd PID GC.heap_dump -all FILE writes a heap file; FILE is its whole path.\n"]
+  (is (= [2 "" "skein: A dump is not a heap file, so it can't be named x.hprof. jcmd PID GC.heap_dump -all FILE writes a heap file; FILE is its whole path.\n"]
          (run "dump" "1" "x.hprof")))
   (is (= [2 "" "skein: 'x' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "x")))
   (is (= [2 "" "skein: '.' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes.\n"] (run "ps" ".")))
@@ -171,7 +171,7 @@
   (let [process (.start (ProcessBuilder. ^java.util.List (list "cat")))
         pid (str (.pid process))]
     (try
-      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it is no JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism).\n")]
+      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it is not a JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism).\n")]
              (run "ps" pid)))
       (is (.isAlive process) "it is left alone")
       (finally (.destroy process)))))

@@ -53,5 +53,5 @@
                    ((fn [] (go (<! (chan)))))
                    (watched/eventually #(do (inspect/deadlocks {:prove true}) (seq (inspect/leaks))))))
         of (fn [name] (into #{} (comp (filter (comp #{name} first)) (map peek)) events))]
-    (is (= ["(<! c)"] (map #(second (re-find #"flight_test\.clj:\d+ (.*)" %)) (of "skein.Park"))) "a short wait is no event")
+    (is (= ["(<! c)"] (map #(second (re-find #"flight_test\.clj:\d+ (.*)" %)) (of "skein.Park"))) "a short wait is not an event")
     (is (= ["(<! (chan))"] (map #(second (re-find #"flight_test\.clj:\d+ (.*)" %)) (of "skein.Collected"))))))

@@ -24,13 +24,13 @@
 
 (defn- fail! [token why]
   (error/fail! :skein/bad-token
-               (str (error/preview token) " is no schedule that can be run: " why ". Tokens begin with k1. and are printed "
+               (str (error/preview token) " is not a schedule that can be run: " why ". Tokens begin with k1. and are printed "
                     "with each failure.")
                {:token (error/preview token)}))
 
 (defn- number [token text]
   (when-not (re-matches #"[0-9a-zA-Z]{1,10}" text)
-    (fail! token (str (pr-str text) " is no number")))
+    (fail! token (str (pr-str text) " is not a number")))
   (reduce (fn add [n c] (+ (* 62 (long n)) (.indexOf digits (int c)))) 0 text))
 
 (defn fingerprint
@@ -79,7 +79,7 @@
   [token]
   (let [[_ version body] (re-matches #"k(\d+)\.(.*)" (str token))]
     (cond
-      (nil? version) (fail! token "it is no token")
+      (nil? version) (fail! token "it is not a token")
       (not= "1" version) (fail! token (str "it is of version " version " of the format, and this Skein reads version 1"))
       :else
       (let [[_ print _ slow fault seed schedule]

@@ -4,16 +4,24 @@
 
   An event is a map. A key that has no meaning for an event is nil:
 
-      :phase       :call, :return or :throw; :limit: the calls from here on are not shown;
-                   :async-return, :async-throw: the block of a returned port has ended;
-                   :form: a form of `trace-forms` has failed; :value: of `trace` and similar functions
-      :id          the number of the call, from 1; :parent: the number of the call around it; :group:
-                   that of the outermost call around it in the same thread or block
+      :phase       :call, :return, :throw
+                   :limit: a limit is reached, and further calls are not shown
+                   :async-return, :async-throw: the block of a returned port has ended
+                   :form: a form of `trace-forms` has failed
+                   :value: the program has called `trace` or a similar function
+      :id          the number of the call, from 1
+      :parent      the number of the call around it
+      :group       the number of the outermost call around it in the same thread or block
       :depth       how many calls are around it
-      :name        the function's symbol, with namespace; :file and :line: where it is defined
-      :args        a vector of texts; :value: a text; :error: the exception
-      :thread      the name of the thread; :block: the number of the go block, or nil
-      :t           milliseconds since 1970; :elapsed-ns: nanoseconds since the call
+      :name        the function's symbol, with namespace
+      :file :line  where the function is defined
+      :args        the arguments, a vector of texts
+      :value       the value, a text
+      :error       the exception
+      :thread      the name of the thread
+      :block       the number of the go block
+      :t           milliseconds since 1970
+      :elapsed-ns  nanoseconds since the call
 
   A sink is a function of an event. It is called on the thread of the event. An exception of a sink
   is counted, and does not reach the program. Calls that a sink makes are not traced."

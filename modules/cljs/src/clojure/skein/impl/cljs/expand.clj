@@ -81,7 +81,7 @@
     (list* op (expand-all env args))))
 
 (defn- global
-  "Returns the qualified name of the var that `op` names, or nil for a local and for what is no symbol."
+  "Returns the qualified name of the var that `op` names, or nil for a local and for what is not a symbol."
   [env op]
   (when (and (symbol? op) (not (get-in env [:locals op])))
     (:name (binding [ana/*cljs-warnings* (zipmap (keys ana/*cljs-warnings*) (repeat false))]
@@ -92,7 +92,7 @@
 
 (defn- park-in-function! [env form]
   (error/fail! :skein/park-in-function
-               (str (error/preview form) " at " (place env) " stands in a function inside a block. A JavaScript"
+               (str (error/preview form) " at " (place env) " is in a function inside a block. A JavaScript"
                     " function can't be suspended from outside. Move the operation out of the function:"
                     " use loop or doseq instead of map or for, or give the function a block of its own.")
                {:form (error/preview form) :line (:line env) :column (:column env)}))

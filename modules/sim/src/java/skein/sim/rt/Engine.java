@@ -23,7 +23,7 @@ abstract class Engine extends World implements Executor {
      *   X1  One task runs at a time.
      *   X2  A live task is in exactly one of these states, and in `ready` once at most.
      *   X3  Time moves only when nothing is ready, unless steps take time.
-     *   X4  A choice of one is no choice: nothing is drawn and nothing is recorded.
+     *   X4  A choice of one is not a choice: nothing is drawn and nothing is recorded.
      *   X5  When a run is over no task of it runs again.
      *
      * With threads, the carrier runs a virtual thread's continuation, and a Server, a virtual thread of the simulation, runs
