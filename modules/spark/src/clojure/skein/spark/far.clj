@@ -29,7 +29,7 @@
          (when (reduced? acc) (vreset! stopped true))
          acc)))))
 
-(defn- strand
+(defn- fold-partition
   "Folds `source` on one thread. Returns [:value v n], or [:stopped v n] if a step has returned a reduced value. v is the value
   before :complete, n is the number of elements."
   [f source]
@@ -65,7 +65,7 @@
   (with-bindings (or bindings {})
     (let [start (System/nanoTime)
           f (if stages (order/prefix f stages) f)
-          [how value units] (strand f (open source reader))
+          [how value units] (fold-partition f (open source reader))
           stats (assoc where :units units, :ns (- (System/nanoTime) start))]
       (Encoder/encode [how value stats] max-bytes))))
 
