@@ -255,10 +255,13 @@
   ([snapshot x] (why/why (check-snapshot snapshot) x)))
 
 (defn graph
-  "Returns `{:nodes #{node} :edges #{[from to what]}}`. A node is `[:block id]`, `[:thread tid]` or `[:channel id]`. `what` is :take or :put
-  from a block or thread to the channel in which it waits, :lock from a thread to the one that holds the lock for which it waits,
-  :makes from a channel to the block whose result it is, :child from a scope for whose end something waits to its
-  children, and :holds from a block to a channel in its locals."
+  "Returns `{:nodes #{node} :edges #{[from to what]}}`. A node is `[:block id]`, `[:thread tid]` or `[:channel id]`. The edges, by `what`:
+
+  - :take :put  from a block or thread to the channel in which it waits
+  - :lock       from a thread to the one that holds the lock for which it waits
+  - :makes      from a channel to the block whose result it is
+  - :child      from a scope for whose end something waits to its children
+  - :holds      from a block to a channel in its locals"
   ([] (graph (snapshot)))
   ([snapshot] (why/graph (check-snapshot snapshot))))
 
