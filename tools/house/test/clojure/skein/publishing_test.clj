@@ -39,6 +39,12 @@
                   :when (not-any? :no-doc (cons (meta n) (filter map? more)))]
               (:path file)))))
 
+(deftest released-poms-name-what-the-users-of-one-namespace-bring
+  (doseq [[module artifact] {"async" "core.async", "spark" "spark-sql_2.13"}]
+    (is (str/includes? (str/replace (slurp (str "modules/" module "/pom.xml")) #">\s+<" "><")
+                       (str "<artifactId>" artifact "</artifactId><scope>${users.scope}</scope>"))
+        "without it, the pages of the API can't be made")))
+
 (deftest released-poms-need-no-parent
   (let [release (re-find #"(?s)<id>release</id>.*?</profile>" (slurp "pom.xml"))]
     (is (re-find #"(?s)flatten-maven-plugin.*<flattenMode>ossrh<" release))))
