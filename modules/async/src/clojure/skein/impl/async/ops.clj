@@ -24,7 +24,7 @@
   [value op where]
   (when (nil? value)
     (error/fail! :skein/nil-value
-                 (str op " found nil " where ", which can't be put on a channel, because nil means"
+                 (str op " found nil " where ". Nil can't be put on a channel, because nil means"
                       " closed. The channel closes there; use a marker such as ::none instead of nil.")
                  {:operation op}))
   value)

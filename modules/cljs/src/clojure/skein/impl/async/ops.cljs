@@ -19,7 +19,7 @@
   [value op where]
   (when (nil? value)
     (fail! :skein/nil-value
-      (str op " found nil " where ", which can't be put on a channel, because nil means"
+      (str op " found nil " where ". Nil can't be put on a channel, because nil means"
            " closed. Values end there; put a marker such as ::none instead.")
       {:operation op}))
   value)
