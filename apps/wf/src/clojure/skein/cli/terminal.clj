@@ -51,7 +51,7 @@
     (catch IOException _ nil)))
 
 (defn size
-  "Returns `[rows columns]` of the terminal, or nil when standard output is none or does not say."
+  "Returns `[rows columns]` of the terminal, or nil if standard output is not a terminal, or does not report its size."
   []
   (when (output?)
     (when-let [[_ rows columns] (re-find #"^(\d+) (\d+)" (or (stty "size") ""))]

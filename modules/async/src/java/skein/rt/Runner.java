@@ -49,7 +49,7 @@ public abstract class Runner {
         if (r != null) r.blocking();
     }
 
-    /** Sees to it that {@code frame} is run soon. */
+    /** Arranges for {@code frame} to be run soon. */
     protected abstract void ready(Frame frame);
 
     /** Runs {@code frame} on this thread, which has this runner, to its next park or its end. */

@@ -74,7 +74,7 @@ public final class HeapFile {
         if (bytes.size < 31 || !Arrays.equals(bytes.copy(0, magic.length()), magic.getBytes(StandardCharsets.US_ASCII)))
             throw new IllegalArgumentException(
                     "it does not begin as a heap file does. If it is a dump as text, write one that can be read: ./skein dump PID x.edn.");
-        if (bytes.i4(19) != 8) throw new IllegalArgumentException("it is of a JVM with 32 bits.");
+        if (bytes.i4(19) != 8) throw new IllegalArgumentException("it is from a 32-bit JVM.");
         millis = bytes.i8(23);
         boolean ended = false;
         for (long at = 31; at < bytes.size; ) {
