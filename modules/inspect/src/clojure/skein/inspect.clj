@@ -336,7 +336,7 @@
 
 (defn growth
   "Returns the sites whose number of blocks grows, as `[{:site :from :to :says}]`. It grows if each snapshot has more blocks than the
-  one before, and the last has at least 100 blocks and 20 % more than the first. Takes snapshots now, or uses the given ones, the
+  one before, and the last has at least 100 more than the first, and at least 20 % more. Takes snapshots now, or uses the given ones, the
   oldest first.
 
   - options:
