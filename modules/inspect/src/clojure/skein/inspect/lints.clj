@@ -78,19 +78,14 @@
                 " If that thread should end the first wait, both wait for ever. Don't wait in a channel while you hold a lock.")}))
 
 (defn- retained-by-timer [{:keys [blocks]} ix]
-  (let [timer? (fn timer? [{:keys [channel]}] (= :timeout (:kind ((:channels ix) channel))))]
+  (let [long-timer? (fn long-timer? [{:keys [kind remaining-ms]}] (and (= :timeout kind) (< (long long-timer-ms) (long (or remaining-ms 0)))))
+        retained? (fn retained? [b] (some (fn on-timer? [{:keys [channel]}] (long-timer? ((:channels ix) channel))) (:waits b)))]
     (concat
-      (for [c (vals (:channels ix)), :let [n (count (:takes c))]
-            :when (and (= :timeout (:kind c)) (< (long many-at-a-timer) n) (< (long long-timer-ms) (long (:remaining-ms c))))]
+      (for [c (vals (:channels ix)), :let [n (count (:takes c))] :when (and (long-timer? c) (< (long many-at-a-timer) n))]
         {:channel (:id c) :count n
          :says (str (words/channel-name c) " holds " n " blocks for " (words/duration (:remaining-ms c)) ": " (places ix (:takes c))
                     ". They can't be collected before. Close the timeout when its time no longer matters.")})
-      (for [[site bs] (by-site (filter (fn waits? [b] (some timer? (:waits b))) blocks))
-            :when (and (< (long many-timers) (count bs))
-                       (every? (fn long? [b] (some (fn long? [{:keys [channel]}]
-                                                     (< (long long-timer-ms) (long (:remaining-ms ((:channels ix) channel) 0))))
-                                                   (:waits b)))
-                               bs))]
+      (for [[site bs] (by-site (filter retained? blocks)) :when (< (long many-timers) (count bs))]
         {:site site :count (count bs)
          :says (str (example site bs) ", each wait for a timer of more than a minute. Close the timeouts that no longer matter.")}))))
 

@@ -47,8 +47,18 @@
   (let [day (timeout 86400000), ports (vec (repeatedly 500 #(go (alts! [day (chan)]))))]
     (watched/eventually #(= 500 (count (inspect/blocks {:state :parked}))))
     (is (re-find #"holds 500 blocks for \d+ min .*: 500 at lints_test\.clj:\d+ \(alts! \[day \(chan\)\]\)" (told :retained-by-timer)))
+    (testing "not in a heap, which has no times"
+      (is (= [] (inspect/lints (update (inspect/snapshot) :channels #(mapv (fn timeless [c] (dissoc c :remaining-ms)) %))))))
     (a/close! day)
-    (run! await-port ports)))
+    (run! await-port ports))
+  (testing "and those of one place, of which the oldest wait for less than a minute"
+    (let [due-soon (timeout 50000), timeouts (vec (repeatedly 1001 #(timeout 86400000)))
+          wait (fn wait [t] (go (<! t)))
+          ports (mapv wait (cons due-soon timeouts))]
+      (watched/eventually #(= 1002 (count (inspect/blocks {:state :parked}))))
+      (is (some #(re-find #"and 1000 more, lints_test\.clj:\d+ \(<! t\), each wait for a timer of more than a minute" (:says %)) (inspect/lints)))
+      (run! a/close! (cons due-soon timeouts))
+      (run! await-port ports))))
 
 (deftest uncaught-exceptions
   (let [handler (Thread/getDefaultUncaughtExceptionHandler)]
