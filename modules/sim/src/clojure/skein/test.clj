@@ -121,20 +121,39 @@
 (defn- uncaught []
   (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last)))
 
+(defn- keeping-uncaught
+  "Returns a function that calls `run`. Meanwhile exceptions that end a thread are kept, as Skein keeps its own. They still go to the
+  default handler, or are printed as the JVM does without one."
+  [run]
+  (fn keeping-run []
+    (let [default (Thread/getDefaultUncaughtExceptionHandler)]
+      (Thread/setDefaultUncaughtExceptionHandler
+        (reify Thread$UncaughtExceptionHandler
+          (uncaughtException [_ thread thrown]
+            (when-not (Failures/wasUncaught thrown) (Failures/uncaught thrown)) ; code may have taken it
+            (if default
+              (.uncaughtException default thread thrown)
+              (do (.print System/err (str "Exception in thread \"" (.getName thread) "\" "))
+                  (.printStackTrace thrown))))))
+      (try (run) (finally (Thread/setDefaultUncaughtExceptionHandler default))))))
+
 (defn no-dropped-errors
   "Returns a fixture that fails a test if an exception was neither caught nor taken. The exception has ended
-  a block or a callback, or a future whose result no code has asked for.
+  a block, a callback or a thread, or a future of skein.virtual whose result no code has asked for.
 
-  skein.inspect is on during the test. After the test the fixture waits at most 200 ms for its blocks. It can't report
-  an exception of a block or a thread that ends later, or one whose port or future the program still holds."
+  skein.inspect is on during the test. After the test the fixture waits at most 200 ms for its blocks, and a moment
+  for all else. It can't report an exception of a block or a thread that ends later, or one whose port or future the
+  program still holds. Futures and agents of Clojure keep their exceptions to themselves."
   []
   (fn no-dropped-errors-fixture [run]
     (let [begun (atom [])
           before (set (map #(System/identityHashCode %) (concat (Failure/kept) (uncaught))))
-          since (fn [thrown] (remove #(before (System/identityHashCode %)) thrown))]
-      (left-by (noting begun run) 200 (constantly false))
-      (eventually 2000 #(empty? (since (Failure/kept)))) ; they are reported when their ports and futures are garbage
-      (eventually 20 #(seq (since (uncaught)))) ; a callback may still run
+          since (fn [thrown] (remove #(before (System/identityHashCode %)) thrown))
+          look (fn []
+                 (left-by (noting begun run) 200 (constantly false))
+                 (eventually 20 #(seq (since (concat (Failure/kept) (uncaught))))) ; a thread or callback may still run
+                 (eventually 2000 #(empty? (since (Failure/kept)))))] ; they are reported when their ports and futures are garbage
+      ((keeping-uncaught look))
       (doseq [thrown (since (uncaught))]
         (fail! @begun "an exception was neither caught nor taken" thrown)))))
 

@@ -6,9 +6,10 @@
    [skein.async :as a :refer [<! <!! chan go]]
    [skein.deadline :refer [within-deadline]]
    [skein.inspect :as inspect]
-   [skein.test :as t])
+   [skein.test :as t]
+   [skein.virtual :as v])
   (:import
-   (skein.rt.watch Failures Failures$Uncaught)))
+   (skein.rt.watch Failure Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -63,6 +64,40 @@
   (let [thrown (ex-info "dropped with its port" {})]
     (silently
       (is (= [thrown] (map :actual (reports (t/no-dropped-errors) #(a/async (throw thrown)))))))))
+
+(deftest an-error-that-comes-when-the-fixture-looks-is-reported
+  (let [thrown (ex-info "dropped with its future" {}), future (atom nil), uncaught @#'t/uncaught
+        kept? (fn [] (some #(identical? thrown %) (Failure/kept)))]
+    (silently
+      (with-redefs-fn {#'t/uncaught (fn [] ; the future fails after the fixture has looked for blocks, and is garbage later
+                                      (cond
+                                        (kept?) (reset! future nil)
+                                        @future (Failure/of @future thrown))
+                                      (uncaught))}
+        #(is (= [thrown] (map :actual (reports (t/no-dropped-errors) (fn [] (reset! future (Object.)))))))))))
+
+(deftest an-error-that-ends-a-thread-is-reported
+  (doseq [run [#(.join (Thread/startVirtualThread %)) #(.join ^Thread (v/thread (%))) #(.join (doto (Thread. ^Runnable %) .start))]]
+    (let [thrown (ex-info "dropped by a thread" {}), told (atom [])
+          outer (Thread/getDefaultUncaughtExceptionHandler)
+          handler (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ e] (swap! told conj e)))]
+      (try
+        (Thread/setDefaultUncaughtExceptionHandler handler)
+        (is (= [thrown] (map :actual (reports (t/no-dropped-errors) (fn [] (run #(throw thrown)))))))
+        (is (identical? handler (Thread/getDefaultUncaughtExceptionHandler)))
+        (is (= [thrown] @told) "the handler of the program is still told")
+        (finally (Thread/setDefaultUncaughtExceptionHandler outer))))))
+
+(deftest an-error-that-a-handler-is-told-after-its-take-is-not-reported
+  (doseq [start [#(go (throw %)) #(a/thread (throw %)) #(a/io-thread (throw %))]]
+    (let [told (promise), outer (Thread/getDefaultUncaughtExceptionHandler)]
+      (try
+        (Thread/setDefaultUncaughtExceptionHandler
+          (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _] (deliver told true))))
+        (is (= [] (reports (t/no-dropped-errors)
+                           #(do (try (a/<?? (start (ex-info "taken" {}))) (catch Exception _))
+                                (within-deadline @told)))))
+        (finally (Thread/setDefaultUncaughtExceptionHandler outer))))))
 
 (deftest an-error-of-an-earlier-test-is-not-reported
   (let [thrown (ex-info "dropped earlier" {}), held (atom (a/async (throw thrown)))

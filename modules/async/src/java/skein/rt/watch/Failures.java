@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.WeakHashMap;
 import skein.rt.Frame;
 import skein.rt.Port;
@@ -31,6 +32,8 @@ public final class Failures {
     private static final Map<Port, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Frame, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Throwable, String> BECAUSE = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Set<Throwable> UNCAUGHT =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     private static boolean any; // a hint: set before a failure closes the first port, read by takers of nil
 
     private Failures() {}
@@ -111,12 +114,18 @@ public final class Failures {
 
     /** Keeps an exception that goes to an uncaught-exception handler. */
     public static void uncaught(Throwable thrown) {
+        UNCAUGHT.add(thrown);
         synchronized (LAST) {
             LAST.removeIf(u -> u.thrown == thrown); // the JVM may throw the same object often
             if (LAST.size() == KEPT) LAST.removeFirst();
             LAST.addLast(new Uncaught(
                     thrown, System.currentTimeMillis(), Thread.currentThread().getName()));
         }
+    }
+
+    /** Returns whether {@link #uncaught} has been called with {@code thrown}, which code may have taken since. */
+    public static boolean wasUncaught(Throwable thrown) {
+        return UNCAUGHT.contains(thrown);
     }
 
     /** Returns {@code thrown}, which ended a block or a thread and is about to be rethrown to code that takes its result. */
