@@ -12,6 +12,7 @@
    [skein.deadline :refer [await-port]]
    [skein.fold :as fold]
    [skein.inspect :as inspect]
+   [skein.inspect.snapshot :as snapshot]
    [skein.inspect.watched :as watched]
    [skein.scope :as scope])
   (:import
@@ -91,6 +92,15 @@
     (<!! d)
     (run! await-port started)
     (is (= [] (inspect/threads)))))
+
+(deftest a-thread-that-has-left-its-channel-does-not-wait
+  (let [c (chan), taken (a/thread (<!! c))
+        [waiting] (watched/eventually #(seq (.waiting (Registry/get))))
+        shown (fn [] (#'snapshot/thread 0 (first (#'snapshot/views-of [] [waiting])) 0 waiting))]
+    (is (= [:take] (map :op (:waits (shown)))))
+    (a/close! c)
+    (await-port taken)
+    (is (nil? (shown)))))
 
 (deftest every-operation-that-waits-shows
   (let [c (chan), d (chan)

@@ -245,20 +245,23 @@
     (when-not (instance? Channel p) {:foreign (some-> p class .getName)})))
 
 (defn- thread-waits
-  "Returns the channels in which the thread waits; none if it has left one, since it then continues."
+  "Returns the channels in which the thread waits; nil if it has left one, since it then continues."
   [^Map views ^Thread thread port]
   (let [ports (ports-of port)
         in (into [] (keep (partial thread-wait views thread)) ports)]
-    (if (= (count in) (count ports)) in [])))
+    (when (= (count in) (count ports)) in)))
 
-(defn- thread [now views i ^Registry$Waiting w]
+(defn- thread
+  "Returns a thread that waits, or nil if it has left a channel since the registry was read."
+  [now views i ^Registry$Waiting w]
   (let [waiter (.waiter w), cancellable (.cancellable w)]
     (when-some [t (.thread waiter)]
-      (cond-> {:name (.getName t) :tid (.threadId t) :virtual? (.isVirtual t)
-               :waits (thread-waits views t (.port w))
-               :since-ms (elapsed-ms now (.since w))
-               :site (when (< (long i) (long max-stacks)) (place (.stack waiter)))}
-        (scopes/in-region? cancellable) (assoc :cancellable? true, :scope (scopes/innermost cancellable))))))
+      (when-some [waits (thread-waits views t (.port w))]
+        (cond-> {:name (.getName t) :tid (.threadId t) :virtual? (.isVirtual t)
+                 :waits waits
+                 :since-ms (elapsed-ms now (.since w))
+                 :site (when (< (long i) (long max-stacks)) (place (.stack waiter)))}
+          (scopes/in-region? cancellable) (assoc :cancellable? true, :scope (scopes/innermost cancellable)))))))
 
 (run! (fn machinery [prefix] (Failures/addMachinery prefix)) ["skein.fold$" "skein.fold.run$" "skein.fold.engine." "skein.fold.memory."])
 
