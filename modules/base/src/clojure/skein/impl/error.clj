@@ -39,7 +39,7 @@
   Infinite sequences and deep or long collections are safe: only a few elements are
   realized and printed. If printing throws, the text is the value's class. The caller's
   print settings are ignored. For a function, the text is the name of the place where it
-  is written.
+  is written. The text is one line, even for an exception, which prints as several.
 
       (preview {:put nil})
       ;=> \"{:put nil}\"
@@ -58,7 +58,7 @@
                   (subs value 0 (min (count value) (long max-preview-chars)))
                   value)]
       (try
-        (bounded (if (fn? value) (str "#<function of " (fn-name value) ">") (pr-str value)))
+        (bounded (if (fn? value) (str "#<function of " (fn-name value) ">") (str/replace (pr-str value) #"\n\s*" " ")))
         (catch Exception _
           (bounded (str "#<" (.getName (class value)) ">")))))))
 

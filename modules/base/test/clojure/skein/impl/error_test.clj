@@ -41,6 +41,10 @@
   (binding [*print-length* 1 *print-meta* true *print-readably* false]
     (is (= "[1 \"two\"]" (error/preview (with-meta [1 "two"] {:a 1}))))))
 
+(deftest preview-is-one-line
+  (is (str/starts-with? (error/preview [:failed (ex-info "no\npaper" {})])
+                        "[:failed #error { :cause \"no\\npaper\" :data {} :via [")))
+
 (deftest preview-of-a-value-that-cannot-be-printed-is-its-class
   (is (= "#<clojure.lang.LazySeq>"
          (error/preview (map (fn break [_] (throw (IllegalStateException.))) [1])))))
