@@ -42,7 +42,7 @@
       (if (and n (<= least n most))
         n
         (fail! (str option " must be a whole number"
-                    (when (pos? least) (str " from " least " to " most)) ", not " (error/preview text)))))))
+                    (when-not (neg? least) (str " from " least " to " most)) ", not " (error/preview text)))))))
 
 (defn- split-option
   "Returns `[option value-or-nil]` for an argument such as --top or --top=5."

@@ -78,7 +78,7 @@
    "--follow" {:key :follow?, :question? true}
    "--html" (assoc text-option :key :html)
    "--serve" {:key :serve?, :question? true}
-   "--port" {:key :port, :parse (options/whole-number 1 65535), :question? true}
+   "--port" {:key :port, :parse (options/whole-number 0 65535), :question? true}
    "--format" {:key :format, :parse (options/one-of ["text" "json" "edn" "csv"])}
    "--color" {:key :color, :parse (options/one-of ["auto" "always" "never"])}
    "--spark" {:key :spark, :parse spark-master}

@@ -85,6 +85,10 @@
     (is (str/includes? (report page) "/&lt;script&gt;alert(1)&lt;/script&gt;"))
     (is (not (re-find #"<script|style=|\bon\w+=" (report page))))))
 
+(deftest port-0-takes-a-free-port
+  (with-page [page "--port" "0" (log-of [(line 1)])]
+    (is (str/includes? (report page) "/page-1"))))
+
 (deftest tables-open-to-the-end-and-sort
   (let [urls (fn urls [html] (re-seq #"/page-\d+" (re-find #"(?s)<section id=t1.*?</section>" html)))]
     (with-page [page "--quiet" (log-of (concat (map line (range 1 301)) [(line 7)]))]
