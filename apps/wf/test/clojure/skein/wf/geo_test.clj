@@ -32,7 +32,7 @@
 
 (deftest other-databases-are-refused
   (let [odd (File/createTempFile "odd" ".mmdb")]
-    (doseq [[path message] {"/no/such.mmdb" #"can't be read", (str odd) #"no database in MaxMind's format"
+    (doseq [[path message] {"/no/such.mmdb" #"can't be read", (str odd) #"not a database in MaxMind's format"
                             (mmdb/write! "Test-Anonymous-IP" {["192.0.2.0" 24] {}}) #"must be one of countries, cities or networks"}]
       (is (thrown-with-msg? ExceptionInfo message (geo/open [path]))))))
 
