@@ -40,7 +40,7 @@
 ;;;; From options to a query
 
 (defn- where-condition [text]
-  (let [[_ field operator pattern] (re-matches #"(?s)([A-Za-z0-9_-]+)(!?=)(.*)" text)]
+  (let [[_ field operator pattern] (re-matches #"(?s)([\w.@-]+)(!?=)(.*)" text)]
     (when-not field (options/fail! (str "--where must be FIELD=REGEX or FIELD!=REGEX, not " (error/preview text)
                                         "; for numbers use --larger, --slower and --status, for times --from and --to")))
     [(if (= operator "=") :match :no-match) field pattern]))

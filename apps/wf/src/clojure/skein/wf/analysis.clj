@@ -45,31 +45,45 @@
             [[] (vec (:formats saved))]
             prepared)))
 
+(defn- unread-part
+  "Returns words that say how to name the field `missing`, if lines in `formats` may have it, or nil."
+  [missing formats]
+  (some (fn part [{:keys [layout open? name]}]
+          (cond
+            (#{:json :ltsv} layout) (str "; if it is in later lines, name it: --log-format " (clojure.core/name layout) ":" missing "=" missing)
+            (and open? (str/ends-with? name "-and-more"))
+            (str "; what follows in the lines after the fields of " name " is not read: give the server's own format with --log-format")))
+        formats))
+
 (defn- missing!
-  "Throws :skein/no-such-field for the field `missing`, which is not among the log's fields `have`."
-  [missing tested have]
+  "Throws :skein/no-such-field for the field `missing`, which is not among the fields `have` of logs in `formats`."
+  [missing tested have formats]
   (error/fail! :skein/no-such-field
                (if (and (tested missing) (groups/group? missing))
                  (str "a condition can't use " missing ", which is made after counting; use the field that it is made from, " (groups/source missing))
                  (let [made (query/made-from have)
                        near (spelling/nearest (into made have) missing)]
                    (str "the log has no " missing (if near (str "; did you mean " near "? It has ") "; it has ") (str/join ", " (sort have))
-                        (when (seq made) (str ", and computed from these: " (str/join ", " made))))))
+                        (when (seq made) (str ", and computed from these: " (str/join ", " made)))
+                        (when-not near (unread-part missing formats)))))
                {:field missing, :fields (sort have)}))
 
 (defn check-fields!
-  "Throws :skein/no-such-field if a query uses a field that none of `formats` has, and :skein/bad-filter if a condition tests a name
-  that is both a field of the log and a key made from another field."
-  [query formats]
-  (let [have (into #{} (mapcat format/fields) formats)
-        tested (query/tested query)]
-    (when (seq formats)
-      (when-let [missing (first (sort (remove have (query/fields query))))] (missing! missing tested have))
-      (when-let [both (first (filter (every-pred have tested) key/made))]
-        (error/fail! :skein/bad-filter
-                     (str both " is a field of this log, and also what is made from " (key/field-of both)
-                          "; give the field another name in --log-format, or test " (key/field-of both))
-                     {:field both})))))
+  "Throws :skein/no-such-field if a query uses a field that none of `formats` has and none of the `prepared` inputs names, and
+  :skein/bad-filter if a condition tests a name that is both a field of the log and a key made from another field."
+  [query formats prepared]
+  (let [known (into #{} (mapcat format/fields) formats)
+        tested (query/tested query)
+        made (filter tested key/made)
+        missing (remove known (query/fields query))]
+    (when (or (seq missing) (seq made))
+      (let [have (into known (mapcat (fn own [{:keys [format samples]}] (detection/own-names (formats format) samples))) prepared)]
+        (when-let [missing (first (sort (remove have missing)))] (missing! missing tested have formats))
+        (when-let [both (first (filter have made))]
+          (error/fail! :skein/bad-filter
+                       (str both " is a field of this log, and also what is made from " (key/field-of both)
+                            "; give the field another name in --log-format, or test " (key/field-of both))
+                       {:field both}))))))
 
 (defn having-fields
   "Returns the tallies without those that are optional and look at a field that none of `formats` has."
@@ -256,8 +270,7 @@
         query (update query :tallies having-fields (or (:formats saved) formats))
         query (cond-> query approx (update :tallies without-optional-groups))
         planned {:prepared prepared, :formats formats, :query query, :options options}]
-    (check-fields! query formats)
-    (when saved (saved/check! saved planned))
+    (if saved (saved/check! saved planned) (check-fields! query formats prepared))
     (let [plan (query/plan query formats options)]
       (when on-formats (on-formats (format-report prepared formats)))
       (assoc planned :plan plan))))

@@ -146,13 +146,19 @@
               (remove #(and (= TextFormat$Kind/TEXT (.kind ^TextFormat$Field %)) (neg? (.column ^TextFormat$Field %)))))
         fields))
 
+(defn- and-own-names
+  "Returns the fields with those of `extra` that the format does not know. Lines name their values, so any line may have such a value."
+  [fields extra]
+  (let [known (into #{} (mapcat (juxt :field :path)) fields)]
+    (into fields (for [name extra :when (not (known name))] {:field name, :kind :text, :path name}))))
+
 (defn compiled
   "Returns a format as the engine's, with columns for the fields in `extra`, a vector of names."
   ^LogFormat [{:keys [layout literals fields header open? sparse? bare? wrapper] :as format} extra]
   (if wrapper
     (WrappedFormat. wrapper (compiled (dissoc format :wrapper) extra))
     (case layout
-      :json (JsonFormat. (named-fields fields extra) (count (named-fields (filter :own? fields) extra)))
-      :ltsv (LtsvFormat. (named-fields fields extra) (count (named-fields (filter :own? fields) extra)))
+      :json (JsonFormat. (named-fields (and-own-names fields extra) extra) (count (named-fields (filter :own? fields) extra)))
+      :ltsv (LtsvFormat. (named-fields (and-own-names fields extra) extra) (count (named-fields (filter :own? fields) extra)))
       :w3c (W3cFormat. (named-fields fields extra) (vec header))
       (TextFormat. literals (mapv #(->field extra %) fields) (boolean open?) (boolean sparse?) (boolean bare?)))))

@@ -2,7 +2,8 @@
 (ns skein.wf.format.detection
   "Finds out in which format a log is, from its first lines.
 
-  - `detect`   bytes -> format, with how many of the first lines it fits"
+  - `detect`      bytes -> format, with how many of the first lines it fits
+  - `own-names`   the names in the lines that their format does not know"
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error]
@@ -80,22 +81,46 @@
   [name]
   (if-let [[_ header] (re-matches #"cs\((.+)\)" name)] (str/lower-case header) name))
 
-(defn- labels [{:keys [layout]} lines]
-  (case layout
-    :w3c (re-seq #"\S+" (subs (first (directives lines)) 8))
-    :ltsv (distinct (mapcat (fn labels [line] (map second (re-seq #"(?:^|\t|\\t)([\w.@-]+):" line)))
-                            (take 10 (filter #(re-find #"\t|\\t" %) lines))))
-    []))
-
 (defn- with-own-names
   "Returns a format with the header of a W3C log, and with the names that only this log has."
   [{:keys [layout fields] :as format} lines]
-  (if (#{:w3c :ltsv} layout)
-    (let [known (into #{} (map :path) fields)]
-      (cond-> (assoc format :fields (into fields (for [label (remove known (labels format lines))]
-                                                   {:field (header-name label), :kind :text, :path label})))
-        (= layout :w3c) (assoc :header (directives lines))))
+  (if (= layout :w3c)
+    (let [header (directives lines), known (into #{} (map :path) fields)]
+      (assoc format
+             :header header
+             :fields (into fields (for [name (remove known (re-seq #"\S+" (subs (first header) 8)))]
+                                    {:field (header-name name), :kind :text, :path name}))))
     format))
+
+(defn- labels [line]
+  (when (re-find #"\t|\\t" line)
+    (map second (re-seq #"(?:^|\t|\\t)([\w.@-]+):" line))))
+
+(defn- json-paths
+  "Returns the paths of the values in a line of JSON, which syslog or Docker may have wrapped. Values within arrays have none."
+  [line]
+  (let [line (if-let [[_ inner] (re-find #"^\{\"log\":\"(\{\\\".*)" line)] (str/replace inner #"\\(.)" "$1") line)
+        tokens (re-seq #"\"((?:[^\"\\]|\\.)*+)\"(\s*+:)?|[\[\]{}]" line)]
+    (loop [[[token text colon] & more] (rest (drop-while #(not= "{" (first %)) tokens)), within [], key nil, paths []]
+      (let [path (conj within key)
+            before (cond-> paths (= path (peek paths)) pop)] ; an object is not a value
+        (case token
+          nil (mapv #(str/join "." %) paths)
+          "{" (recur more path nil before)
+          "[" (recur more (conj within nil) nil paths)
+          ("}" "]") (recur more (vec (butlast within)) nil paths)
+          (cond
+            (nil? colon) (recur more within nil paths)
+            (some nil? within) (recur more within text paths)
+            :else (recur more within text (conj paths (conj within text)))))))))
+
+(defn own-names
+  "Returns the set of the names in the samples of a log whose lines name their values, without those that its format knows."
+  [{:keys [layout fields]} samples]
+  (when-let [names ({:json json-paths, :ltsv labels} layout)]
+    (into #{}
+          (comp (mapcat names) (remove (into #{} (map :path) fields)))
+          (mapcat (fn lines [sample most] (take most (lines-of sample))) samples sample-lines))))
 
 ;;;; Trials
 
@@ -154,11 +179,6 @@
 
 ;;;; Words
 
-(defn- json-keys
-  "Returns the first keys of a line of JSON, without the objects that they are in."
-  [line]
-  (vec (take 30 (distinct (map second (re-seq #"\"((?:[^\"\\]|\\.){1,60})\"\s*:" line))))))
-
 (defn- utf-16
   "Returns iconv's name for the encoding of a file that begins with the byte order mark of UTF-16, or with ASCII text in UTF-16; or nil."
   [^bytes head]
@@ -189,7 +209,7 @@
                  (str name " is a text in UTF-16. Convert it first, as in iconv -f " encoding " -t UTF-8 " name " | skein wf -")
                  {:input name}))
   (let [^String line (first (lines-of head))
-        keys (when (re-find #"^\s*\{" line) (json-keys line))]
+        keys (when (re-find #"^\s*\{" line) (vec (take 30 (distinct (json-paths line)))))]
     (error/fail! :skein/unknown-format
                  (if keys
                    (str name ": its lines are JSON without a key that is known to be a URL or a status. Say which is which with --log-format,"

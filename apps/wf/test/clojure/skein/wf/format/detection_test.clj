@@ -83,3 +83,25 @@
 (deftest a-log-may-begin-with-many-lines-of-another-program
   (is (= [["203.0.113.7" 300]]
          (counts (str/join "\n" (concat (map #(str "starting worker " %) (range 300)) (repeat 300 (long-request 200)))) "client"))))
+
+(deftest keys-of-unknown-json-are-named-by-their-paths
+  (with-log (str "{\"at\": 1, \"in\": {\"ip\": \"::1\", \"say \\\"q\\\": {\": [1, {\"x\": 2}], \"http\": {\"what\": \"{\"}}, \"took\" : 0.5, \"note\": \""
+                 (str/join (repeat 100000 "\\\"")) "\"}\n")
+    (fn [path]
+      (is (str/includes? (:err (run "wf" "--by" "client" path)) "The keys of the first line: at, in.ip, in.say \\\"q\\\": {, in.http.what, took, note\n")))))
+
+(deftest names-that-a-later-line-or-file-has-are-counted
+  (doseq [[line own] [[(fn line [status more] (str "host:203.0.113.7\tstatus:" status more)) "\tto.shard:7"]
+                      [(fn line [status more] (str "{\"ip\":\"203.0.113.7\",\"status\":" status more "}")) ",\"to\":{\"shard\":\"7\",\"x\":[{\"y\":1}]}"]]
+          :let [plain (line 200 ""), with-own (line 200 own), late (str/join "\n" (concat (repeat 20 plain) [with-own]))]]
+    (is (= [["7" 1]] (counts late "to.shard")))
+    (with-log (str/join "\n" (concat (repeat 300 plain) [with-own (line 404 own)]))
+      (fn [first-path]
+        (with-log with-own
+          (fn [path]
+            (let [{:keys [code out err]} (run "wf" "--by" "to.shard" "--where" "to.shard=7" "--format" "csv" first-path path)]
+              (is (= [0 "tally,key,hits,bytes\r\nto.shard,7,3,0\r\n"] [code out]) err)
+              (is (= 1 (count (re-seq #"format " err))) "both have one format")))))))
+  (let [docker "{\"log\":\"{\\\"ip\\\":\\\"203.0.113.7\\\",\\\"status\\\":200,\\\"a\\\":{\\\"b\\\":\\\"c\\\"}}\\n\",\"stream\":\"stdout\",\"time\":\"2024-10-10T13:55:00Z\"}"]
+    (is (= [["c" 1]] (counts docker "a.b"))))
+  (is (= [["r" 1]] (counts (str "Oct 10 13:55:00 web1 nginx: {\"ip\":\"203.0.113.7\",\"status\":200,\"to\":\"r\"}") "to"))))
