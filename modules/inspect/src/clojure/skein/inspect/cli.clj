@@ -35,8 +35,8 @@ temporary file; it need not have skein.inspect.")
 (defn- warn [& parts]
   (binding [*out* *err*] (println (apply str "skein: " parts))))
 
-(defn- shows-no-step?
-  "Returns whether the inspector has seen no block or thread in a channel. Threads that wait for locks don't count: it finds them without a step."
+(defn- shows-no-wait?
+  "Returns whether the inspector sees no block, and no thread that waits in a channel. Threads that wait for locks don't count: it finds them without a step."
   [{:keys [blocks threads]}]
   (and (empty? blocks) (every? :lock (mapcat :waits threads))))
 
@@ -45,10 +45,12 @@ temporary file; it need not have skein.inspect.")
   [pid prove & {:keys [says-empty?]}]
   (when-not (re-matches #"\d+" pid) (stop 2 (str "top and timeline take the number of a running process, not '" pid "'; ./skein ps lists the processes, and shows a file.")))
   (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid prove)
-        older (str " For blocks and threads that wait already, run ./skein ps " pid " --heap.")]
+        heap (str ", run ./skein ps " pid " --heap.")]
     (cond
-      was-off? (warn "the inspector of process " pid " was off. It is on now, and sees a block or thread after its next step." older)
-      (and says-empty? (shows-no-step? snapshot)) (warn "nothing has taken a step since the inspector of process " pid " was switched on." older))
+      was-off? (warn "the inspector of process " pid " was off. It is on now, and sees a block or thread after its next step. "
+                     "For blocks and threads that wait already" heap)
+      (and says-empty? (shows-no-wait? snapshot)) (warn "the inspector of process " pid " sees nothing that waits in a channel. "
+                                                        "For waits from before it was switched on, and for promises and latches" heap))
     (dissoc snapshot :was-off?)))
 
 (defn- of-heap [pid]
@@ -126,8 +128,8 @@ temporary file; it need not have skein.inspect.")
   (try
     (println (:says (inspect/why (snapshot-of source option) waiter)))
     (catch clojure.lang.ExceptionInfo e
-      (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source) (re-find #"\d$" waiter))
-        (stop 1 (str (ex-message e) " A number that ps --heap has printed holds for that heap only: run ./skein dump " source
+      (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source))
+        (stop 1 (str (ex-message e) " A heap shows more waits, and has numbers of its own: run ./skein dump " source
                      " x.edn --heap, and give x.edn to ps and why."))
         (throw e)))))
 

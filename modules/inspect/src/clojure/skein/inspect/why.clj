@@ -107,7 +107,7 @@
       :else (if-some [id (some-> (re-matches #"(?:the result of )?(?:go-)?(\d+)" x) second parse-long)]
               (of-block snapshot ix id)
               (error/fail! :skein/no-such-block
-                           (str "There is no " (error/preview x) " that waits: why takes a name that a dump has, such as go-42, chan-3, main or skein-worker-0.")
+                           (str "The snapshot shows no " (error/preview x) " that waits. why takes a name that a dump has, such as go-42, chan-3, main or skein-worker-0.")
                            {:block (error/preview x)})))))
 
 (defn- index

@@ -45,8 +45,10 @@
           (is (= 0 code))
           (is (re-find #"^0 blocks, 0 threads wait" out))
           (is (re-find #"inspector of process \d+ was off" err)))
-        (is (re-find #"nothing has taken a step since the inspector of process \d+ was switched on.*--heap" (peek (run "ps" pid)))
-            "who looks next is told too"))
+        (is (re-find #"inspector of process \d+ sees nothing that waits in a channel\. For waits from before .*--heap" (peek (run "ps" pid)))
+            "who looks next is told too")
+        (is (re-find #"The snapshot shows no \"main\" that waits\. .* A heap shows more waits, .*: run \./skein dump \d+ x\.edn --heap"
+                     (peek (run "why" pid "main")))))
       (go-on)
       (is (= "hung" (.readLine in)))
       (testing "ps proves the deadlock"
@@ -56,7 +58,7 @@
           (testing "and why explains a block"
             (let [[_ id] (re-find #"(go-\d+) waits for chan" (str out))]
               (is (re-find #"for chan-\d+\. Judging by their locals, no block could end that" (nth (run "why" pid id) 1)))
-              (is (re-find #"There is no block 100000: .* holds for that heap only: run \./skein dump \d+ x\.edn --heap, and give x\.edn to ps and why\.\n$"
+              (is (re-find #"There is no block 100000: .* A heap shows more waits, and has numbers of its own: run \./skein dump \d+ x\.edn --heap, and give x\.edn to ps and why\.\n$"
                            (peek (run "why" pid "go-100000"))))))))
       (testing "top shows it again and again"
         (let [[code out] (run "top" pid "2")]
@@ -95,11 +97,11 @@
     (let [[code out err] (apply run args)]
       (is (= [0 true ""] [code (str/starts-with? out "usage: ") err]) args))))
 
-(deftest a-process-that-only-waits-for-locks-has-shown-no-step
-  (let [shows-no-step? @#'cli/shows-no-step?]
-    (is (shows-no-step? {:blocks [] :threads [{:tid 1 :waits [{:op :lock :lock "l" :held-by {:tid 2}}]}]}))
-    (is (not (shows-no-step? {:blocks [] :threads [{:tid 1 :waits [{:op :take :channel 3}]}]})))
-    (is (not (shows-no-step? {:blocks [{:id 1}] :threads []})))))
+(deftest a-process-that-only-waits-for-locks-shows-no-wait
+  (let [shows-no-wait? @#'cli/shows-no-wait?]
+    (is (shows-no-wait? {:blocks [] :threads [{:tid 1 :waits [{:op :lock :lock "l" :held-by {:tid 2}}]}]}))
+    (is (not (shows-no-wait? {:blocks [] :threads [{:tid 1 :waits [{:op :take :channel 3}]}]})))
+    (is (not (shows-no-wait? {:blocks [{:id 1}] :threads []})))))
 
 (deftest bad-arguments-are-refused-in-a-sentence
   (is (= [2 "" "skein: 'no.edn' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "why" "no.edn" "1")))
