@@ -17,6 +17,7 @@
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
+   [skein.impl.port :as port]
    [skein.impl.protocols :as impl])
   (:import
    (java.util.concurrent.locks Lock)
@@ -103,13 +104,6 @@
 
 ;;;; Batches
 
-(defn- end-with
-  "Closes `out` as `in` was closed."
-  [out in]
-  (if-some [cause (impl/failure in)]
-    (close-with! out cause)
-    (a/close! out)))
-
 (def ^:private batch-options
   "Option -> what its value must be; see skein.impl.check/options."
   {:size [any? "a whole number"], :within check/time-option})
@@ -141,7 +135,7 @@
           (nil? v)
           (do (some-> limit a/close!)
               (when (seq gathered) (a/>! out gathered))
-              (end-with out in))
+              (port/close-as! out in))
           :else
           (let [gathered (conj gathered v)]
             (if (< (count gathered) size)

@@ -12,10 +12,11 @@
    [skein.async :as a]
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
-   [skein.impl.protocols :as impl])
+   [skein.impl.port :as port])
   (:import
+   (java.util.concurrent.atomic AtomicBoolean)
    (skein.rt Channel)
-   (skein.rt.watch Failures)))
+   (skein.rt.watch Failure Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -35,11 +36,14 @@
 (defn- run-job [f on-error value]
   (try [(f value) nil] (catch Throwable t (handled on-error t value))))
 
-(defn- finish [{:keys [^Channel out in caller]} thrown]
-  (when thrown (Failures/begunBy thrown caller))
-  (if-some [cause (or thrown (impl/failure in))]
-    (.close out ^Throwable cause)
-    (a/close! out)))
+(defn- finish
+  "Closes `out`. Does nothing when it is called again, as several calls may throw."
+  [{:keys [^Channel out in caller ^AtomicBoolean ended]} thrown]
+  (when (.compareAndSet ended false true)
+    (if thrown
+      (do (Failures/begunBy thrown caller)
+          (.closeFor out (Failure/of out thrown)))
+      (port/close-as! out in))))
 
 ;; There are n permits. Those that were never used are only a number. Each of the others is in
 ;; `permits` or belongs to a value that is in flight.
@@ -114,7 +118,8 @@
     - :ordered?  true, the default: results come in the order of the values; false: as they
                  are done
     - :on-error  what to do with an exception. :stop, the default, closes the returned channel
-                 with it and takes no more values. :skip leaves the value out. A function of the
+                 with it and takes no more values. If no code takes it from there, the
+                 uncaught-exception handler gets it. :skip leaves the value out. A function of the
                  exception and the value returns a result instead
 
   doc/in-parallel.md compares this with `pipeline` and windows.
@@ -138,6 +143,6 @@
         _ (argument/source "in of parallel-map" in)
         permits (a/chan n)
         work {:n n :f f :in in :out (a/chan) :permits permits :stop (a/chan) :on-error on-error
-              :caller (Throwable.)}]
+              :caller (Throwable.) :ended (AtomicBoolean.)}]
     (if ordered? (map-in-order work) (map-as-completed work))
     (:out work)))

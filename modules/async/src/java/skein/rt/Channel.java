@@ -222,7 +222,7 @@ public class Channel extends Lock {
     }
 
     /** Closes a channel that may be closed already: {@code why} replaces the reason of an earlier close. */
-    final void closeFor(Failure why) {
+    public final void closeFor(Failure why) {
         close(why, null);
         end = why;
     }

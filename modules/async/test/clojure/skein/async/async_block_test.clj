@@ -3,8 +3,10 @@
   "`async` starts at once on the caller's thread, gives a port like go's, and its errors arrive."
   (:require
    [clojure.string :as str]
-   [clojure.test :refer [deftest is]]
+   [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! <? <?? async go]]
+   [skein.async.channels :as channels]
+   [skein.async.parallel :refer [parallel-map]]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.fresh-jvm :as fresh-jvm])
   (:import
@@ -77,6 +79,15 @@
     (let [closed (doto (a/chan) a/close!)]
       (is (= [boom] (reports-of boom (fn [] (a/pipe (async (throw boom)) closed) nil))) "a channel that was closed before keeps nothing")
       (is (nil? (<?? closed))))))
+
+(deftest an-unobserved-failure-of-a-channel-is-reported
+  (let [boom (ex-info "nobody asks" {}), fails (fn [_] (throw boom))]
+    (doseq [[what out] {"batch" #(channels/batch 2 (async (throw boom)))
+                        "the input of parallel-map" #(parallel-map 2 inc (async (throw boom)))
+                        "a call of parallel-map" #(parallel-map 2 fails (a/to-chan! [1]))
+                        "a call, not ordered" #(parallel-map {:n 2 :ordered? false} fails (a/to-chan! [1]))}]
+      (testing what
+        (is (= [boom] (reports-of boom (fn [] (<!! (out))))))))))
 
 (deftest a-failure-that-is-passed-on-stays-until-all-that-have-it-are-garbage
   (let [boom (ex-info "asked late" {})
