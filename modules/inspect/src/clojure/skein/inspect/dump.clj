@@ -111,21 +111,30 @@
            (concat (map (juxt :verdict :says) (verdict/deadlocks snapshot))
                    (for [{:keys [lint severity says]} (lints/lints snapshot)] [severity (str (name lint) ": " says)]))))
 
-(def ^:const ^:private max-scopes "How many scopes are named in the text, and how many children of each." 20)
+(def ^:const ^:private max-listed "How many scopes are named in the text, how many children of each, and how many threads of one place." 20)
 
 (defn- scope
   "Writes a scope, its children and what will end it as a line."
   [out {:keys [id body parent children remaining-ms cancelled-ms]}]
   (let [begun (remove (comp false? :begun?) children)
-        more (- (count begun) (long max-scopes))
+        more (- (count begun) (long max-listed))
         unbegun (- (count children) (count begun))
         named (when (seq begun)
-                (str (str/join ", " (map words/waiting-party (take max-scopes begun))) (when (pos? more) (str " and " more " more"))))]
+                (str (str/join ", " (map words/waiting-party (take max-listed begun))) (when (pos? more) (str " and " more " more"))))]
     (line! out "       scope-" id " of " (if body (words/waiting-party body) "an unknown thread") (when parent (str ", in scope-" parent))
            (if (seq children) ", has children: " ", has no children")
            (str/join ", and " (keep identity [named (when (pos? unbegun) (str unbegun " that " (if (= 1 unbegun) "has" "have") " not begun"))]))
            (when remaining-ms (str ", ends in " (words/duration remaining-ms)))
            (when cancelled-ms (str ", was cancelled " (words/duration cancelled-ms) " ago")))))
+
+(defn- threads-of
+  "Writes the threads of one place as lines, the longest-waiting first."
+  [out ix [site threads]]
+  (let [at (when site (words/place site)), more (- (count threads) (long max-listed))]
+    (doseq [t (take max-listed (sort-by oldest-first threads))]
+      (line! out "       " (words/who t) (when at (str ", " at))
+             " waits " (words/waits ix t) (when-some [ms (:since-ms t)] (str " for " (words/duration ms)))))
+    (when (pos? more) (line! out "       and " (words/counted more "more thread") (when at (str " at " at))))))
 
 (defn- write-text [out {:keys [at-ms blocks threads scopes folds collected heap unproven elsewhere] :as snapshot}]
   (let [snapshot (shape/indexed snapshot)
@@ -152,12 +161,10 @@
     (doseq [[site gone] (sort-by (comp - count val) (group-by :site (:blocks collected)))]
       (alike out ix [{:state (words/gone snapshot) :site site} (map (fn [b] (dissoc b :since-ms)) gone)])) ; it waits no longer
     (when (seq threads) (line! out))
-    (doseq [t threads]
-      (line! out "       " (words/who t) (when (:site t) (str ", " (words/place (:site t))))
-             " waits " (words/waits ix t) (when-some [ms (:since-ms t)] (str " for " (words/duration ms)))))
+    (run! (partial threads-of out ix) (sort-by (comp - count val) (group-by :site threads)))
     (when (seq scopes) (line! out))
-    (run! (partial scope out) (take max-scopes scopes))
-    (when (< (long max-scopes) (count scopes)) (line! out "       and " (- (count scopes) (long max-scopes)) " more scopes"))
+    (run! (partial scope out) (take max-listed scopes))
+    (when (< (long max-listed) (count scopes)) (line! out "       and " (- (count scopes) (long max-listed)) " more scopes"))
     (when (seq folds) (line! out))
     (doseq [{:keys [thread tid site since-ms done total unit]} folds]
       (line! out "       a fold on " (words/thread-name thread tid) (when site (str ", " (words/place site))) ": " done

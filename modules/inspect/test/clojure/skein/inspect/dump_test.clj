@@ -61,6 +61,16 @@
             "scope-6 of go-5, has children: 2 that have not begun"]
            (re-seq #"scope-\d of.*" (str out))))))
 
+(deftest threads-of-one-place-are-listed-together
+  (let [out (StringWriter.)
+        thread (fn [n site] {:name "" :tid n :site site :since-ms n :waits [{:op :take :channel 3}]})]
+    (dump/write {:at-ms 0 :collected {:count 0} :channels [{:id 3 :kind :chan}]
+                 :threads (into [(thread 99 {:file "b.clj" :line 1})] (map #(thread % {:file "a.clj" :line 8})) (range 22))}
+                out :text)
+    (let [lines (remove #{""} (rest (str/split-lines (str out))))]
+      (is (= "       thread 21, a.clj:8 waits for chan-3 for 0.0 s" (first lines)) "the longest-waiting first")
+      (is (= ["       and 2 more threads at a.clj:8" "       thread 99, b.clj:1 waits for chan-3 for 0.1 s"] (drop 20 lines))))))
+
 (deftest names-with-line-breaks-stay-on-one-line
   (let [out (StringWriter.), site {:file "a\nb.clj" :line 3 :form "(<! c)"}]
     (dump/write {:at-ms 0 :collected {:count 0}
