@@ -163,7 +163,8 @@
                ["thread-1" :auto (failure {:watchdog-ms 100} @(virtual/future (compute)))]]]
         (testing [task threads]
           (is (= :skein/sim-stuck error))
-          (is (re-find (re-pattern (str "^A step of " task " has taken 100 ms of real time, at \\S+\\(sim_test.clj:\\d+\\)")) message))))
+          (is (re-find (re-pattern (str "^A step of " task " has taken 100 ms of real time, at \\S+\\(sim_test.clj:\\d+\\)")) message))
+          (is (= (= :none threads) (str/includes? message "With --add-opens")) "who waits in java.util.concurrent is told what it needs")))
       (finally (.set stop true)))))
 
 (deftest a-difference-that-does-not-recur-is-reported

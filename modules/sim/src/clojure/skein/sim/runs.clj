@@ -14,6 +14,7 @@
    [clojure.test :as test]
    [skein.async :as a]
    [skein.impl.error :as error]
+   [skein.sim.options :as options]
    [skein.sim.wrap :as wrap])
   (:import
    (clojure.lang Var)
@@ -119,7 +120,7 @@
 
 (defn- stuck!
   "Throws the error for a step that has taken too long on the thread `carrier`."
-  [^Thread carrier ^Simulation sim watchdog-ms]
+  [^Thread carrier ^Simulation sim {:keys [watchdog-ms threads]}]
   (let [^Task task (.running sim)
         thread (.threadOf sim task)
         pinned? (= Thread$State/BLOCKED (.getState carrier))
@@ -129,12 +130,13 @@
                       (or (first frames) (first (stack thread)))
                       (if pinned?
                         ". It waits for a monitor, which pins a virtual thread before JDK 24; use a lock of java.util.concurrent."
-                        ". Code that computes for so long needs a larger :watchdog-ms; a wait for something outside of the simulation can't be simulated."))
+                        ". Code that computes for so long needs a larger :watchdog-ms; a wait for something outside of the simulation can't be simulated.")
+                      (when-not threads (str " With " options/opens ", waits in java.util.concurrent can be simulated.")))
                  {:task (str task) :stack (mapv str (stack thread))})))
 
 (defn- watch
   "Waits until `carrier` has ended, and checks whether its runs continue."
-  [^Thread carrier watchdog-ms]
+  [^Thread carrier {:keys [watchdog-ms] :as options}]
   (loop [last-sim nil, last-steps -1, since (System/nanoTime)]
     (.join carrier 20)
     (when (.isAlive carrier)
@@ -143,13 +145,13 @@
             now (System/nanoTime)]
         (cond
           (or (nil? sim) (.isOver sim) (not (identical? sim last-sim)) (not= steps last-steps)) (recur sim steps now)
-          (< (* 1000000 (long watchdog-ms)) (- now (long since))) (stuck! carrier sim watchdog-ms)
+          (< (* 1000000 (long watchdog-ms)) (- now (long since))) (stuck! carrier sim options)
           :else (recur last-sim last-steps since))))))
 
 (defn supervised
   "Calls `f` on a platform thread, on which `play` can be called. Returns its value or throws what
   it throws. If a step takes too long, throws :skein/sim-stuck, and the thread keeps running."
-  [{:keys [watchdog-ms]} f]
+  [options f]
   (when (Simulation/here)
     (error/fail! :skein/sim-nested "A simulation can't run in a simulation. Call skein.sim's check and run outside." {}))
   (let [result (volatile! nil)
@@ -160,7 +162,7 @@
     (wrap/install!)
     (try
       (.start carrier)
-      (watch carrier watchdog-ms)
+      (watch carrier options)
       (let [[value ^Throwable thrown] @result]
         (if thrown (throw thrown) value))
       (finally
