@@ -146,11 +146,24 @@
               (remove #(and (= TextFormat$Kind/TEXT (.kind ^TextFormat$Field %)) (neg? (.column ^TextFormat$Field %)))))
         fields))
 
+(defn same-path
+  "Returns `path` as it is compared: in the names of headers, as in cs(User-Agent), case does not matter."
+  [path]
+  (cond-> path (str/starts-with? path "cs(") str/lower-case))
+
+(defn own-name
+  "Returns what a value is called that lines name `path`: a header of a W3C log by its name alone, in small letters."
+  [layout path]
+  (or (when (= layout :w3c) (second (re-matches #"cs\((.+)\)" (same-path path)))) path))
+
 (defn- and-own-names
-  "Returns the fields with those of `extra` that the format does not know. Lines name their values, so any line may have such a value."
-  [fields extra]
-  (let [known (into #{} (mapcat (juxt :field :path)) fields)]
-    (into fields (for [name extra :when (not (known name))] {:field name, :kind :text, :path name}))))
+  "Returns the fields of a format with those of `extra` that it does not know. Lines name their values, so any line may have such a value."
+  [{:keys [layout fields]} extra]
+  (let [known (into #{} (map (comp same-path :path)) fields)]
+    (into fields (for [name (remove (into #{} (map :field) fields) extra)
+                       path (cond-> [name] (= layout :w3c) (conj (str "cs(" name ")")))
+                       :when (not (known path))]
+                   {:field name, :kind :text, :path path}))))
 
 (defn compiled
   "Returns a format as the engine's, with columns for the fields in `extra`, a vector of names."
@@ -158,7 +171,7 @@
   (if wrapper
     (WrappedFormat. wrapper (compiled (dissoc format :wrapper) extra))
     (case layout
-      :json (JsonFormat. (named-fields (and-own-names fields extra) extra) (count (named-fields (filter :own? fields) extra)))
-      :ltsv (LtsvFormat. (named-fields (and-own-names fields extra) extra) (count (named-fields (filter :own? fields) extra)))
-      :w3c (W3cFormat. (named-fields fields extra) (vec header))
+      :json (JsonFormat. (named-fields (and-own-names format extra) extra) (count (named-fields (filter :own? fields) extra)))
+      :ltsv (LtsvFormat. (named-fields (and-own-names format extra) extra) (count (named-fields (filter :own? fields) extra)))
+      :w3c (W3cFormat. (named-fields (and-own-names format extra) extra) (vec header))
       (TextFormat. literals (mapv #(->field extra %) fields) (boolean open?) (boolean sparse?) (boolean bare?)))))

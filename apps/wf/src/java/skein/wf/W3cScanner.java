@@ -3,6 +3,7 @@ package skein.wf;
 
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import skein.fold.files.Bytes;
 
@@ -20,7 +21,7 @@ final class W3cScanner extends KeyedScanner {
 
     W3cScanner(W3cFormat format) {
         super(format.fields(), format.fields().size());
-        for (int i = fields.length - 1; i >= 0; i--) places.put(fields[i].name(), i);
+        for (int i = fields.length - 1; i >= 0; i--) places.put(comparable(fields[i].name()), i);
         for (String line : format.header()) {
             byte[] bytes = Text.literal(line);
             directive(Arrays.copyOf(bytes, bytes.length + Bytes.PAD), 0, bytes.length);
@@ -84,8 +85,13 @@ final class W3cScanner extends KeyedScanner {
     private int[] columns(byte[] bytes, int at, int end) {
         String names = new String(bytes, at, end - at, java.nio.charset.StandardCharsets.ISO_8859_1).strip();
         return Arrays.stream(names.split("\\s+"))
-                .mapToInt(name -> places.getOrDefault(name, NOTHING))
+                .mapToInt(name -> places.getOrDefault(comparable(name), NOTHING))
                 .toArray();
+    }
+
+    /** Returns a name as it is compared: the case of headers, as in {@code cs(User-Agent)}, does not matter. */
+    private static String comparable(String name) {
+        return name.startsWith("cs(") ? name.toLowerCase(Locale.ROOT) : name;
     }
 
     private void setToday(byte[] bytes, int at, int end) {

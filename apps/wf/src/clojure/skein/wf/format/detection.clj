@@ -76,21 +76,13 @@
       (cond-> [fields]
         (not (re-find #"\sdate(?:\s|$)" fields)) (into (filter #(str/starts-with? % "#Date:")) directives)))))
 
-(defn- header-name
-  "Returns what a field of a W3C log is called here: a header of the request by its name alone, in small letters."
-  [name]
-  (if-let [[_ header] (re-matches #"cs\((.+)\)" name)] (str/lower-case header) name))
+(defn- with-header
+  "Returns a format with the header of a W3C log."
+  [{:keys [layout] :as format} lines]
+  (cond-> format (= layout :w3c) (assoc :header (directives lines))))
 
-(defn- with-own-names
-  "Returns a format with the header of a W3C log, and with the names that only this log has."
-  [{:keys [layout fields] :as format} lines]
-  (if (= layout :w3c)
-    (let [header (directives lines), known (into #{} (map :path) fields)]
-      (assoc format
-             :header header
-             :fields (into fields (for [name (remove known (re-seq #"\S+" (subs (first header) 8)))]
-                                    {:field (header-name name), :kind :text, :path name}))))
-    format))
+(defn- w3c-names [line]
+  (when (str/starts-with? line "#Fields:") (re-seq #"\S+" (subs line 8))))
 
 (defn- labels [line]
   (when (re-find #"\t|\\t" line)
@@ -117,9 +109,11 @@
 (defn own-names
   "Returns the set of the names in the samples of a log whose lines name their values, without those that its format knows."
   [{:keys [layout fields]} samples]
-  (when-let [names ({:json json-paths, :ltsv labels} layout)]
+  (when-let [names ({:json json-paths, :ltsv labels, :w3c w3c-names} layout)]
     (into #{}
-          (comp (mapcat names) (remove (into #{} (map :path) fields)))
+          (comp (mapcat names)
+                (remove (comp (into #{} (map (comp format/same-path :path)) fields) format/same-path))
+                (map #(format/own-name layout %)))
           (mapcat (fn lines [sample most] (take most (lines-of sample))) samples sample-lines))))
 
 ;;;; Trials
@@ -168,7 +162,7 @@
   (let [lines (mapcat (fn lines [sample most] (take most (lines-of sample))) samples sample-lines)
         wrappers (cons nil (wrappers-in lines))]
     (reduce (fn try-next [outcomes [row wrapper]]
-              (let [format (with-own-names (format/row->format row) lines)
+              (let [format (with-header (format/row->format row) lines)
                     {:keys [lines matches] :as outcome} (trial samples (if wrapper (format/wrapped wrapper format) format))]
                 (cond
                   (not (recognised? row wrapper outcome)) outcomes

@@ -105,3 +105,16 @@
   (let [docker "{\"log\":\"{\\\"ip\\\":\\\"203.0.113.7\\\",\\\"status\\\":200,\\\"a\\\":{\\\"b\\\":\\\"c\\\"}}\\n\",\"stream\":\"stdout\",\"time\":\"2024-10-10T13:55:00Z\"}"]
     (is (= [["c" 1]] (counts docker "a.b"))))
   (is (= [["r" 1]] (counts (str "Oct 10 13:55:00 web1 nginx: {\"ip\":\"203.0.113.7\",\"status\":200,\"to\":\"r\"}") "to"))))
+
+(deftest fields-that-a-later-header-names-are-counted
+  (let [header (fn header [more] (str "#Fields: date time c-ip sc-status cs(Date)" more "\n"))
+        line (fn line [more] (str "2024-10-10 13:55:00 203.0.113.7 200 x" more "\n"))
+        with-own (str (header " sc-substatus cs(Cookie)") (line " 7 c"))]
+    (with-log (str (header "") (str/join (repeat 300 (line ""))) with-own (header " cs(cookie)") (line " c"))
+      (fn [first-path]
+        (with-log with-own
+          (fn [path]
+            (doseq [paths [[first-path path] [path first-path]]
+                    :let [{:keys [code out err]} (apply run "wf" "--by" "sc-substatus,cookie,day" "--format" "csv" paths), n (count paths)]]
+              (is (= [0 (format "sc-substatus,7,%d,0\r\ncookie,c,%d,0\r\nday,2024-10-10,%d,0\r\n" n (inc n) (+ 301 n))]
+                     [code (str/replace-first out "tally,key,hits,bytes\r\n" "")]) err))))))))
