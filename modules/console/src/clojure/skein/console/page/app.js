@@ -43,7 +43,7 @@ function go(view, params = {}) {
 function spark(history) {
   if (!history || history.length < 8) return null;
   const top = Math.max(1, ...history);
-  return h('svg', { class: 'spark', viewBox: `0 0 ${history.length - 1} 24`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `Blocks in the last ${history.length} looks, at most ${number(top)}` },
+  return h('svg', { class: 'spark', viewBox: `0 0 ${history.length - 1} 24`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `Blocks in the last ${history.length} snapshots, at most ${number(top)}` },
     h('polyline', { points: history.map((n, x) => `${x},${22 - (n / top) * 20}`).join(' ') }));
 }
 
@@ -81,7 +81,7 @@ function renderHead() {
       tick?.live ? h('button', { 'data-act': 'pause', title: 'Space' }, state.paused ? 'Resume' : 'Pause') : null,
       tick?.actions?.includes('prove')
         ? h('button', { 'data-act': 'prove', title: 'Runs the garbage collector of the process' }, 'Prove') : null,
-      h('button', { 'data-act': 'dump', title: 'Saves this look as a file' }, 'Save'),
+      h('button', { 'data-act': 'dump', title: 'Saves this snapshot as a file' }, 'Save'),
       h('button', { 'data-act': 'help', title: '?' }, 'Keys'))));
   const { view } = route();
   const ranks = c?.ranks || {};
@@ -93,7 +93,7 @@ function renderHead() {
       h('kbd', null, String(i + 1)), title,
       counts[v] ? h('span', { class: v === 'problems' && grave ? 'count grave' : 'count' }, number(counts[v])) : null))));
   const error = state.failed || (state.gone && 'The console has ended or does not answer.') ||
-    (tick?.error && `${tick.error.says} What you see is the last look, of ${new Date(tick.at).toLocaleTimeString('sv-SE')}.`);
+    (tick?.error && `${tick.error.says} What you see is the last snapshot, of ${new Date(tick.at).toLocaleTimeString('sv-SE')}.`);
   morph(byId('banner'), h('div', null, error ? h('p', null, error) : null));
 }
 
