@@ -54,10 +54,11 @@
                       (fn [[version]] (if (= "${project.version}" version) :local version)))))
 
 (defn- in-scope
-  "Returns {group/artifact version} for the dependencies in a module's pom.xml, of scope test or of the others."
+  "Returns {group/artifact version} for the dependencies in a module's pom.xml, of scope test or of the others. What the users of one
+  namespace bring is of scope test here, and provided in a released pom."
   [pom test?]
   (into {}
-        (for [[lib [_ scope]] (pom-dependencies pom pom) :when (= test? (= "test" scope))]
+        (for [[lib [_ scope]] (pom-dependencies pom pom) :when (= test? (contains? #{"test" "${users.scope}"} scope))]
           [lib (@versions lib)])))
 
 ;;;; deps.edn in the same form
