@@ -112,7 +112,7 @@
        (let [begun (atom []), blocks (left-by (noting begun run) grace-ms ignore)]
          (when (seq blocks)
            (fail! @begun
-                  (str (count blocks) " blocks have not ended:\n"
+                  (str (count blocks) (if (next blocks) " blocks have" " block has") " not ended:\n"
                        (str/join "\n" (map (fn [[b n]] (str "  " n " x " (place b))) (frequencies blocks))))
                   blocks)))))))
 

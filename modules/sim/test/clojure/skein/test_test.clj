@@ -26,6 +26,7 @@
         ;; It parks on this thread, and so has parked when the fixture looks.
         [report :as all] (reports (t/leak-free {:grace-ms 20}) #(a/async (<! c)))]
     (is (= 1 (count all)))
+    (is (str/includes? (:message report) "1 block has not ended:\n"))
     (is (str/includes? (:message report) "(<! c) at"))
     (a/close! c)))
 
