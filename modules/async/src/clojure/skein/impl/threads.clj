@@ -48,7 +48,8 @@
 (def ^{:arglists '([workload])} executor-for
   "Returns the Executor for a workload: :io, :compute or :mixed. Anything else throws
   IllegalArgumentException."
-  (memoize (fn executor-for [workload] (or (own-executor workload) (default-executor workload)))))
+  (let [made (memoize (fn make [workload] (or (own-executor workload) (default-executor workload))))]
+    (fn executor-for [workload] (locking made (made workload))))) ; locked, or threads that ask at once would make several
 
 (defn exec
   "Runs `task` on a thread for `workload`, or on a thread of the caller's simulation. In

@@ -10,7 +10,8 @@
    [skein.upstream :refer [both=]])
   (:import
    (java.lang.ref WeakReference)
-   (java.util.concurrent CountDownLatch)))
+   (java.util.concurrent CountDownLatch Executor)
+   (java.util.concurrent.atomic AtomicLong)))
 
 (set! *warn-on-reflection* true)
 
@@ -39,6 +40,25 @@
           (a/<!! (a/thread-call this-thread :mixed))
           (a/<!! (a/thread-call this-thread :compute))
           (a/<!! (a/thread-call this-thread :io))]))
+
+(def ^:private executors-made (AtomicLong.))
+
+(defn counted-executor
+  "An executor factory, named by a property in the next test."
+  [_]
+  (.incrementAndGet ^AtomicLong executors-made)
+  (dotimes [_ 1000] (Thread/yield)) ; so that others ask meanwhile
+  (reify Executor (execute [_ task] (Thread/startVirtualThread task))))
+
+(deftest threads-that-ask-at-once-share-the-executor
+  (let [property "clojure.core.async.executor-factory", start (CountDownLatch. 1)]
+    (try
+      (System/setProperty property "skein.async.threads-test/counted-executor")
+      (let [asking (vec (repeatedly 8 #(a/thread (.await start) (a/<!! (a/thread-call (fn [] :ran) ::of-this-test)))))]
+        (.countDown start)
+        (is (= (repeat 8 :ran) (map await-port asking))))
+      (is (= 1 (.get ^AtomicLong executors-made)))
+      (finally (System/clearProperty property)))))
 
 (deftest an-unknown-workload-is-refused
   (is (thrown-with-msg? IllegalArgumentException #"workload must be :mixed, :io or :compute, but is :cpu\."
