@@ -141,8 +141,9 @@
   "Returns a fixture that fails a test if an exception was neither caught nor taken. The exception has ended
   a block, a callback or a thread, or a future of skein.virtual whose result no code has asked for.
 
-  skein.inspect is on during the test. After the test the fixture waits at most 200 ms for its blocks, and a moment
-  for all else. It can't report an exception of a block or a thread that ends later, or one whose port or future the
+  skein.inspect is on during the test. After the test the fixture waits at most 200 ms for its blocks, and then 20 ms
+  for all else. It can't report an exception of a block or a thread that ends later, as a thread on a busy machine may.
+  So let a test wait for its threads and futures. The fixture can't report an exception either whose port or future the
   program still holds. Futures and agents of Clojure keep their exceptions to themselves."
   []
   (fn no-dropped-errors-fixture [run]
