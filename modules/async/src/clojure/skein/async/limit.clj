@@ -126,7 +126,7 @@
 
   - n  a number from 1 to 2147483647, or a map of options:
     - :n     the number
-    - :name  for `status`
+    - :name  for `status` and the stories of skein.sim
 
   Throws :skein/bad-number.
 

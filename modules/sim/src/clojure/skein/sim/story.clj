@@ -12,7 +12,7 @@
   (:import
    (clojure.lang IAtom Volatile)
    (java.util.concurrent Semaphore)
-   (skein.rt Channel Frame Waiter World)
+   (skein.rt Channel Frame UnlimitedChannel Waiter World)
    (skein.rt.schedule Timeout)
    (skein.rt.watch Failures Sites)
    (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
@@ -42,9 +42,17 @@
 
 ;;;; Names
 
+(defn- limiter
+  "Returns the description of a concurrency limiter, {:name :limit}, or nil for all else."
+  [x]
+  (when (instance? UnlimitedChannel x)
+    (let [label (.label ^UnlimitedChannel x)]
+      (when (:limit label) label))))
+
 (defn- kind-of [x]
   (cond
     (instance? Timeout x) "timeout"
+    (limiter x) "limiter"
     (instance? Channel x) "chan"
     (or (instance? IAtom x) (instance? Volatile x)) "atom"
     (instance? Semaphore x) "semaphore"
@@ -60,14 +68,16 @@
     :else [x]))
 
 (defn names
-  "Returns a function from a task, port or atom of a run to its name: as the test has labelled it, or
-  numbered in the order in which the events name them."
+  "Returns a function from a task, port or atom of a run to its name: as the test has labelled it, as a
+  limiter is called, or numbered in the order in which the events name them."
   [^Simulation sim more]
   (let [known (java.util.IdentityHashMap. ^java.util.Map (.labels sim))
         numbers (volatile! {})
         own-name (fn own-name [x]
                    (let [kind (kind-of x)]
-                     (str kind "-" (get (vswap! numbers update kind (fnil inc 0)) kind))))]
+                     (str kind (if-some [given (:name (limiter x))]
+                                 (str " " given)
+                                 (str "-" (get (vswap! numbers update kind (fnil inc 0)) kind))))))]
     (doseq [^Trace$Event e (events sim), :let [x (.on e)], :when (instance? Task x)]
       (when-some [^Frame frame (.frame ^Task x)]
         (.putIfAbsent known (.port frame) (str (or (.get known x) x) "'s result"))))
@@ -252,7 +262,7 @@
   [{:keys [used surely waiting results live]} {:keys [task op on ports] :as wait}]
   (let [owners (into #{} (keep results) ports)
         channels (remove (comp results first) (sides op on))
-        servers (for [[port side] channels] [port (other-side side)])
+        servers (for [[port side] channels :when (not (limiter port))] [port (other-side side)]) ; permits are not put but given back
         takes (filter (comp #{:take} second) channels)
         users (fn [tasks sides] (into #{} (mapcat (partial get-in tasks)) sides))
         served (users used servers)]
@@ -295,6 +305,7 @@
       (cond
         (empty? ports) "in java.util.concurrent or a lock"
         (seq owners) (str "needs " (names owners " or ") (when (seq channels) " or another port"))
+        (every? limiter ports) "no permit is free"
         (and (served task) (empty? others)) (str "nobody " uses " " any " but the task itself")
         (seq left) (did left used)
         (seq others) (str (have others) "ended, and "

@@ -5,7 +5,7 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan go timeout]]
-   [skein.async.limit :refer [concurrency-limiter]]
+   [skein.async.limit :refer [concurrency-limiter with-permit]]
    [skein.sim :as sim]
    [skein.virtual :as virtual])
   (:import
@@ -99,10 +99,15 @@
              (reasons (told (borrow (chan 1) (chan 1) (fn [[p q]] (<!! q) (<!! p)))))))))
   (testing "a limiter: who has taken its permit may give it back"
     (is (= {"main" "needs go-2", "go-1" "nobody has put on it, and nobody has closed it"
-            "go-2" "nobody has put on it, and nobody has closed it; go-1 has taken from it"}
+            "go-2" "no permit is free; go-1 has taken from it"}
            (reasons (told (let [one (concurrency-limiter 1)]
                             (go (<! one) (<! (chan)))
                             (<!! (go (<! one)))))))))
+  (testing "a permit that was given back before is not free for that; the limiter's name is shown"
+    (let [[_ [_ _ line]] (told (let [db (concurrency-limiter {:n 1 :name "db"})]
+                                 (go (with-permit db) (with-permit db (<! (chan))))
+                                 (<!! (go (with-permit db)))))]
+      (is (re-find #"go-2 +waits in <! limiter db .* no permit is free; go-1 has taken from it$" line))))
   (testing "an alts! with other ports does not need the block"
     (is (= {"main" "needs go-1 or another port", "go-1" "nobody has put on it, and nobody has closed it"}
            (reasons (told (a/alts!! [(go (<! (chan))) (chan)]))))))
