@@ -38,10 +38,18 @@
     (let [organization (.get record "autonomous_system_organization")]
       (str "AS" number (when organization (str " " organization))))))
 
-(defn- look-up [readers what text]
+(defn- record [[path ^Reader reader] address]
+  (try
+    (.get reader address Map)
+    (catch InvalidDatabaseException e
+      (error/fail! :skein/bad-option (str "--geo " path " is damaged: " (ex-message e)) {:path path}))))
+
+(defn- look-up
+  "Returns what `databases`, a seq of [path reader], know of an address."
+  [databases what text]
   (or (when-let [address (Address/of text)]
         (let [address (InetAddress/getByAddress address)]
-          (some (fn found [^Reader reader] (some-> (.get reader address Map) what)) readers)))
+          (some #(some-> (record % address) what) databases)))
       unknown))
 
 (defn- remembering [f]
@@ -53,15 +61,15 @@
   "Returns {name (fn [text] text)} for what the databases at `paths` know of a client: \"country\" and \"network\", or one of
   them. Throws :skein/bad-option when one can't be read, or knows neither."
   [paths]
-  (let [readers (group-by (fn kind [[path ^Reader reader]]
-                            (let [type (.getDatabaseType (.getMetadata reader))]
-                              (condp re-find type
-                                #"ASN|ISP" "network"
-                                #"Country|City|Enterprise" "country"
-                                (error/fail! :skein/bad-option
-                                             (str "--geo " path " is a database of the type " (error/preview type)
-                                                  "; it must be one of countries, cities or networks (ASN)")
-                                             {:path path}))))
-                          (map (juxt identity reader) paths))
+  (let [databases (group-by (fn kind [[path ^Reader reader]]
+                              (let [type (.getDatabaseType (.getMetadata reader))]
+                                (condp re-find type
+                                  #"ASN|ISP" "network"
+                                  #"Country|City|Enterprise" "country"
+                                  (error/fail! :skein/bad-option
+                                               (str "--geo " path " is a database of the type " (error/preview type)
+                                                    "; it must be one of countries, cities or networks (ASN)")
+                                               {:path path}))))
+                    (map (juxt identity reader) paths))
         what {"country" country, "network" network}]
-    (into {} (for [[name of] readers] [name (remembering #(look-up (mapv second of) (what name) %))]))))
+    (into {} (for [[name of] databases] [name (remembering #(look-up of (what name) %))]))))

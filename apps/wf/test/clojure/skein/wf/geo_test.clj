@@ -9,7 +9,7 @@
    [skein.wf.mmdb :as mmdb])
   (:import
    (clojure.lang ExceptionInfo)
-   (java.io ByteArrayOutputStream File PrintStream)))
+   (java.io ByteArrayOutputStream File PrintStream RandomAccessFile)))
 
 (set! *warn-on-reflection* true)
 
@@ -57,4 +57,15 @@
     (let [[code [message]] (report "--by" "country" path)]
       (is (= 2 code))
       (is (str/includes? message "--by country needs --geo FILE")))
+    (io/delete-file log)))
+
+(deftest a-damaged-database-is-named
+  (let [path (countries)
+        log (File/createTempFile "geo" ".log")]
+    (with-open [file (RandomAccessFile. ^String path "rw")]
+      (.write file (byte-array 60 (byte -1)))) ; the first nodes of the tree
+    (spit log "192.0.2.1 - - [30/Mar/2025:10:00:00 +0000] \"GET /a HTTP/1.0\" 200 5 \"-\" \"x\"\n")
+    (let [[code [message]] (report "--geo" path "--by" "country" (str log))]
+      (is (= 2 code))
+      (is (str/starts-with? message (str "skein wf: --geo " path " is damaged: ")) message))
     (io/delete-file log)))
