@@ -53,5 +53,6 @@
     (is (= "FILE, line 2: unknown option --tpo; did you mean --top?" (with-file "--all\n--tpo 3")))
     (is (= "FILE, line 1: --top needs a value" (with-file "--top")))
     (is (= "FILE, line 1: expected an option, such as --top 20, not \"top 3\"" (with-file "top 3")))
+    (is (= "FILE, line 2: --config can't be in a file of options" (with-file "--all\n--config more.conf")))
     (.delete file)
     (is (re-find #"^FILE can't be read: " (try (options/from-file specs (str file)) (catch ExceptionInfo e (str/replace (ex-message e) (str file) "FILE")))))))
