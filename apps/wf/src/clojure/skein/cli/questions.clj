@@ -152,7 +152,7 @@
   (when html (write-html! html result))
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
   (let [shown (for-others result options)]
-    (doseq [note (concat (text/gap-notes shown) (when (= "csv" (:format options)) (text/key-notes shown)))] (print-line notes note)))
+    (doseq [note (concat (text/gap-notes shown) (when (= "csv" (:format options)) (text/tally-notes shown)))] (print-line notes note)))
   (run! (partial print-line notes) (remove nil? [(text/malformed-note result malformed) (text/none-note result)]))
   (print-line notes (text/summary result)))
 

@@ -66,10 +66,10 @@
 
 (defn- foot [{:keys [error distinct-error] :as tally}]
   (cond-> []
-    (without-key tally) (conj (str "  " (without-key tally)))
-    error (conj (str "  approximate: each row may have up to " (units/missing tally) " more, which its other numbers leave out too; a key"
+    (without-key tally) (conj (without-key tally))
+    error (conj (str "approximate: each row may have up to " (units/missing tally) " more, which its other numbers leave out too; a key"
                      " that is not shown has at most that many, or less than the last row"))
-    distinct-error (conj (str "  distinct is an estimate, with a standard error of " (units/percentage distinct-error)))))
+    distinct-error (conj (str "distinct is an estimate, with a standard error of " (units/percentage distinct-error)))))
 
 (defn- heading [{:keys [title rank] :as tally} color?]
   (str (styled color? :bold title) "  "
@@ -88,7 +88,7 @@
                     (styled color? :bar (padded-bar (value row) most)) "  " (cut (units/label key) (key-chars width widths))))]
     (concat ["" (heading tally color?) (styled color? :dim (str "  " (cells (units/titles tally))))]
             (if (seq rows) (map line rows) ["  none"])
-            (foot tally))))
+            (map #(str "  " %) (foot tally)))))
 
 (defn- lines-text
   "Returns a number of lines for people."
@@ -136,12 +136,11 @@
         :when gaps?]
     (str title ": steps without lines are left out, because there are too many steps")))
 
-(defn key-notes
-  "Returns a sentence for each tally of which some lines have no key."
+(defn tally-notes
+  "Returns, with the titles of the tallies, the sentences that `text` puts below their rows."
   [{:keys [tallies]}]
-  (for [{:keys [title] :as tally} tallies
-        :when (without-key tally)]
-    (str title ": " (without-key tally))))
+  (for [{:keys [title] :as tally} tallies, sentence (foot tally)]
+    (str title ": " sentence)))
 
 (defn mostly-malformed
   "Returns a sentence when more than half of the lines are malformed, else nil: then the report is about the wrong log, or read

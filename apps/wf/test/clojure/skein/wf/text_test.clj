@@ -66,7 +66,12 @@
       (is (= ["T  5, of which 2 have lines" "T  5, of which 1 has lines"] (map #(heading {:rows (rows 5), :distinct %}) [2 1]))))))
 
 (deftest one-line-is-one-line
-  (is (= ["N: 1 counted line has no host or day"] (text/key-notes {:tallies [{:title "N", :by ["host" "day"], :lines-without-key 1} {:title "M"}]})))
+  (is (= ["N: 1 counted line has no host or day"
+          (str "O: approximate: each row may have up to 22 hits more, which its other numbers leave out too; a key that is not shown has at"
+               " most that many, or less than the last row")
+          "O: distinct is an estimate, with a standard error of 1.6 %"]
+         (text/tally-notes {:tallies [{:title "N", :by ["host" "day"], :lines-without-key 1} {:title "M"}
+                                      {:title "O", :rank "hits", :error 22, :distinct-error 0.01625}]})))
   (is (str/starts-with? (text/malformed-note {:malformed 1, :malformed-kinds {"time" 1}} nil) "1 malformed line, by the field at which it departs"))
   (is (str/starts-with? (text/summary {:lines 1, :counted 1, :filtered 0, :malformed 0, :bytes-read 9, :elapsed-ns 1}) "1 line: 1 counted"))
   (is (= ["1 line: 1 counted, 0 filtered, 0 malformed; 5 B sent"] (text/head-lines {:lines 1, :counted 1, :filtered 0, :malformed 0, :bytes 5})))
