@@ -146,8 +146,8 @@
 
 (defn- too-many-keys! [bytes]
   (error/fail! :skein/too-many-keys
-               (str "so many different keys need more memory than there is; give --approx for counts with a known error, filter, "
-                    "or give Java more memory, as in JAVA_OPTS=-Xmx8g" (when bytes (str " (now the tables may take " (quot (long bytes) 1000000) " MB)")))
+               (str "so many different keys need more memory than there is; filter, give Java more memory, as in JAVA_OPTS=-Xmx8g, "
+                    "or give --approx, if it is not given, for counts with a known error" (when bytes (str " (now the tables may take " (quot (long bytes) 1000000) " MB)")))
                (if bytes {:limit-bytes bytes} {})))
 
 (defn explained
