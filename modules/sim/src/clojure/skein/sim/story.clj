@@ -122,6 +122,7 @@
       "put" (str ">! " (port-names name-of on) (when value (str " " value)))
       "alts" (str "alts! " (port-names name-of on))
       "deliver" (str "delivers " value)
+      "await" (str "waits for a permit of " (name-of on))
       "acquire" (str "takes a permit of " (name-of on))
       "release" (str "releases " (name-of on))
       "close" (str "close! " (name-of on))
@@ -290,7 +291,7 @@
 (defn- why
   "Returns what is known of why a wait can't end. It names as needed only a block whose result is awaited, for who will use a
   channel is not known. `live` has the tasks that have not ended."
-  [name-of live {:keys [op ports task owners channels served holders sure] :as wait}]
+  [name-of live {:keys [op ports task owners channels served holders sure semaphore takers] :as wait}]
   (let [others (disj served task)
         left (filter live others)
         names (fn [tasks between] (str/join between (sort (map name-of tasks))))
@@ -303,6 +304,7 @@
     (str
       (when (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; "))
       (cond
+        semaphore (str "no permit is free" (when (seq takers) (str "; " (have takers) "taken one")))
         (empty? ports) "in java.util.concurrent or a lock"
         (seq owners) (str "needs " (names owners " or ") (when (seq channels) " or another port"))
         (every? limiter ports) "no permit is free"
@@ -312,6 +314,16 @@
                           (if (= :put side) (str "nobody else takes from " any) (str "nobody has closed " any)))
         :else (str "nobody has " used " " any (when-not (= :put side) (str ", and nobody has closed " any))))
       (when (and (empty? owners) (seq holders)) (str "; " (did holders "taken from"))))))
+
+(defn- semaphores-of
+  "Returns {task {:semaphore s :takers tasks}} of tasks that wait for a permit, with the tasks that hold permits of it."
+  [events]
+  (let [held (reduce (fn [held [task on n]] (update-in held [on task] (fnil + 0) n))
+                     {}
+                     (for [^Trace$Event e events, :let [n ({"acquire" 1, "release" -1} (.what e))] :when n] [(.task e) (.on e) n]))]
+    (into {} (for [[task es] (group-by (fn by [^Trace$Event e] (.task e)) events), :let [^Trace$Event e (peek es)]
+                   :when (and task (= "await" (.what e)))]
+               [task {:semaphore (.on e) :takers (for [[t n] (held (.on e)) :when (pos? (long n))] t)}]))))
 
 (defn told
   "Returns the lines that say what each task of `waits`, or a callback, waits in, and who could end that."
@@ -325,16 +337,17 @@
         begun (operations sim)
         known {:used (tasks-of begun) :surely (tasks-of (remove alts? begun)) :waiting (tasks-of waits)
                :results results :live live}
-        waits (map (partial known-of known) waits)
+        semaphores (semaphores-of events)
+        waits (map (fn with-known [wait] (merge (known-of known wait) (semaphores (:task wait)))) waits)
         graph (into {} (map (juxt :task only-one)) waits)
         waiter (fn [{:keys [task]}] (if task (name-of task) "callback"))
         width (transduce (map (comp count waiter)) max 4 waits)]
-    (for [{:keys [task op on site] :as wait} (take 12 waits)]
+    (for [{:keys [task op on site semaphore] :as wait} (take 12 waits)]
       (str/trimr
         (str (format (str "  %-" width "s  ") (waiter wait))
              (format "%-30s" (if-some [word (words op)]
                                (str "waits in " word " " (port-names name-of on))
-                               "waits"))
+                               (str "waits" (when semaphore (str " for " (name-of semaphore))))))
              (format "  %-20s  " (or (place task site) ""))
              (why name-of live wait)
              (when (in-cycle? graph task) "   <- cycle"))))))

@@ -14,6 +14,7 @@
    [skein.virtual :as virtual])
   (:import
    (clojure.lang IAtom IPending Volatile)
+   (java.util.concurrent Semaphore)
    (skein.rt World)
    (skein.sim.rt Members Simulation)))
 
@@ -111,8 +112,12 @@
 
 (defn- acquiring [f]
   (fn [semaphore]
-    (when-some [^Simulation sim (Simulation/here)] (.point sim World/NONE "acquire" semaphore nil))
-    (f semaphore)))
+    (if-some [^Simulation sim (Simulation/here)]
+      (do (.point sim World/NONE "ask" semaphore nil)
+          (when (and (.keepsEvents sim) (zero? (.availablePermits ^Semaphore semaphore))) (.note sim "await" semaphore nil))
+          (f semaphore)
+          (when (.keepsEvents sim) (.note sim "acquire" semaphore nil)))
+      (f semaphore))))
 
 (defn- releasing [f]
   (fn [semaphore]

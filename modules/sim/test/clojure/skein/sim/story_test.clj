@@ -179,6 +179,12 @@
 (deftest a-deadlock-of-semaphores-shows-who-has-taken-which
   (let [{:keys [text]} (sim/run (let [s (virtual/semaphore 1)]
                                   (virtual/with-permit s (virtual/with-permit s 1))))]
-    (is (re-find #"main +takes a permit of semaphore-1, takes a permit of semaphore-1 +story_test.clj" (str text))))
+    (is (re-find #"main +takes a permit of semaphore-1, waits for a permit of semaphore-1 +story_test.clj" (str text)))
+    (is (re-find #"main +waits for semaphore-1 +story_test.clj:\d+ +no permit is free; main has taken one" (str text))))
+  (testing "a permit that was given back is no longer held"
+    (let [{:keys [text]} (sim/run (let [s (virtual/semaphore 1), t (virtual/semaphore 1)]
+                                    (virtual/with-permit t 1)
+                                    (virtual/with-permit s (<!! (a/thread (virtual/with-permit s (virtual/with-permit t 1)))))))]
+      (is (re-find #"thread-1 +waits for semaphore-2 .* no permit is free; main has taken one" (str text)))))
   (is (some #(= "release" (.what ^Trace$Event %))
             (:events (sim/run (virtual/with-permit (virtual/semaphore 1) 1))))))
