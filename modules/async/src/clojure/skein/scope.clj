@@ -208,11 +208,16 @@
     (doseq [^Throwable t later] (.addSuppressed ^Throwable thrown t))
     thrown))
 
+(defn- late?
+  "Returns whether the deadline has passed and nothing else has ended the scope. The timer may not have fired yet."
+  [{:keys [reason ^Timeout timer]}]
+  (and timer (nil? reason) (not (neg? (- (Scheduler/nanoTime) (.deadlineNanos timer))))))
+
 (defn ^:no-doc conclude
   "Ends the scope after its children have ended. Returns `result` or throws; see `scope`."
   [^Scope s result]
   (let [{:keys [^Region region ^Channel timer threads reason] :as state} @(.-state s)
-        thrown (outcome state)]
+        thrown (outcome (cond-> state (late? state) (assoc :reason :deadline)))]
     (doseq [^Thread t threads] (while (.isAlive t) (Thread/yield)))
     (if (and thrown (= :outside reason)) (.leaveCancelled region) (.leave region))
     (when timer (.close timer)) ; which calls back as its firing does

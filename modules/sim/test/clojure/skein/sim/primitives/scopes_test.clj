@@ -103,6 +103,11 @@
       (is (= :skein/deadline-passed (:skein/error (ex-data t))))
       (is (= [20 20 1] [(sim/now-ms) @inner @cleaned])))))
 
+(deftest a-value-after-the-deadline-is-not-returned
+  (sim/check {:time :slow :seed 1}
+    (let [t (thrown (scope [s {:deadline-ms 100}] (scope/go s (<! (a/timeout 1000)))))]
+      (is (= :skein/deadline-passed (:skein/error (ex-data t)))))))
+
 (deftest no-time-is-left-over
   (sim/check o
     (is (= :skein/deadline-passed
