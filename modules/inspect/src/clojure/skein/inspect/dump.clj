@@ -124,7 +124,7 @@
     (line! out "       scope-" id " of " (if body (words/waiting-party body) "an unknown thread") (when parent (str ", in scope-" parent))
            (if (seq children) ", has children: " ", has no children")
            (str/join ", and " (keep identity [named (when (pos? unbegun) (str unbegun " that " (if (= 1 unbegun) "has" "have") " not begun"))]))
-           (when remaining-ms (str ", ends in " (words/duration remaining-ms)))
+           (when (and remaining-ms (not cancelled-ms)) (str ", ends in " (words/duration remaining-ms)))
            (when cancelled-ms (str ", was cancelled " (words/duration cancelled-ms) " ago")))))
 
 (defn- threads-of

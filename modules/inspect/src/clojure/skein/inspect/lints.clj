@@ -65,7 +65,7 @@
               {:keys [since-ms site] :as first-put} (if tid ((:threads ix) tid) (first-putters (:id c)))]
         :when (and first-put capacity (= count capacity) (<= (long full-ms) (long (or since-ms 0))))]
     {:channel (:id c) :count (clojure.core/count (:puts c))
-     :says (str (words/channel-name c) ": nobody has taken from it for " (words/duration since-ms) ", since "
+     :says (str (words/channel-name c) (when (:closed? c) ", closed") ": nobody has taken from it for " (words/duration since-ms) ", since "
                 (if tid
                   (str (words/thread-name (:name first-put) tid) (when site (str ", " (words/place site))) ", waits to put.")
                   (str (example site [first-put]) ", waits to put. " (words/outlook ix first-put))))}))
@@ -99,7 +99,8 @@
                 (str/join ", " (map words/waiting-party (take 5 who)))
                 (if (next who) " have not ended" " has not ended")
                 (when-some [b (some (comp (:blocks ix) :block) who)] (str ", the first at " (step-place b)))
-                ". A step must not block or compute for long without asking `cancelled?`.")}))
+                ". A child gets its cancellation once: after that, its `catch` and `finally` must end by themselves. "
+                "A step that computes must ask `cancelled?`.")}))
 
 (defn- never-started [{:keys [blocks]} _]
   (for [[site bs] (by-site (filter (fn waits? [{:keys [state age-ms]}] (and (= :new state) (< (long not-begun-ms) (long (or age-ms 0)))))

@@ -114,10 +114,12 @@
               #(some (fn by-thread [{:keys [lint says]}]
                        (and (= :full lint) (re-find #"nobody has taken from it for .*, since thread .*lints_test\.clj:\d+.*, waits to put\." says)))
                      (inspect/lints))))
+        (a/close! filled)
+        (is (watched/eventually #(some (comp (partial re-find #"\(1/1 full\), closed: nobody has taken") :says) (inspect/lints))))
         (<!! filled)
         (await-port thread)))
     (testing "a child that ignores its cancellation; it shows in the tree of scopes"
-      (is (re-find #"Scope \d+ was cancelled .* ago\. go-\d+ has not ended, the first at lints_test\.clj:\d+" (told :ignores-cancel)))
+      (is (re-find #"Scope \d+ was cancelled .* ago\. go-\d+ has not ended, the first at lints_test\.clj:\d+.* A child gets its cancellation once" (told :ignores-cancel)))
       (let [[{:keys [children cancelled? reason]} & more] (inspect/scopes)]
         (is (= [nil 1 true :failure] [more (count children) cancelled? reason]))))
     (.countDown release)
