@@ -21,7 +21,7 @@
    (java.util.concurrent CountDownLatch)
    (javax.management ObjectName)
    (skein.inspect.rt Bean Packing Registry)
-   (skein.rt Hooks)
+   (skein.rt Frame Hooks)
    (skein.rt.watch Conveyor)))
 
 (set! *warn-on-reflection* true)
@@ -100,6 +100,16 @@
     (is (= [:take] (map :op (:waits (shown)))))
     (a/close! c)
     (await-port taken)
+    (is (nil? (shown)))))
+
+(deftest a-block-that-ends-while-a-snapshot-is-taken-is-not-an-older-one
+  (let [c (chan), block (go (<! c))
+        [_ frame] (watched/eventually #(some (fn of-this-test [[_ f :as pair]] (when (identical? block (.port ^Frame f)) pair))
+                                             (keep @#'snapshot/asked (.live (Registry/get)))))
+        shown (fn [] (#'snapshot/party-of frame))]
+    (is (= [:block] (keys (shown))))
+    (a/close! c)
+    (await-port block)
     (is (nil? (shown)))))
 
 (deftest every-operation-that-waits-shows

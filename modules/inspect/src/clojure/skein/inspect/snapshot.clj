@@ -84,17 +84,18 @@
 
 (defn- party-of
   "A frame or a thread as {:block id}, {:thread name :tid n}, or {:older site} of a block that was parked before the
-  inspector was on."
+  inspector was on; nil for a block that has ended."
   [x]
   (if (instance? Thread x)
     {:thread (.getName ^Thread x) :tid (.threadId ^Thread x)}
     (let [^Entry e (Registry/entry x)]
-      (if (and e (= Entry$Fate/LIVES (.fate e)))
-        {:block (.id e)}
-        {:older (select-keys (describe/frame x) [:file :line :form])}))))
+      (cond
+        (and e (= Entry$Fate/LIVES (.fate e))) {:block (.id e)}
+        (.isClosed (.port ^Frame x)) nil
+        :else {:older (select-keys (describe/frame x) [:file :line :form])}))))
 
 (defn- party
-  "Returns a waiter as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}."
+  "Returns a waiter as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}; nil for a block that has ended."
   [^Waiter w]
   (if-some [who (or (.frame w) (.thread w))]
     (party-of who)
@@ -108,12 +109,9 @@
     :chan))
 
 (defn- parties
-  "Returns a `party` for each of the waiters; mostly there are none or one."
+  "Returns a `party` for each of the waiters; mostly there are none."
   [^List waiters]
-  (case (.size waiters)
-    0 []
-    1 [(party (.get waiters 0))]
-    (mapv party waiters)))
+  (if (.isEmpty waiters) [] (into [] (keep party) waiters)))
 
 (defn- channel [scope? ^View view]
   (let [^Channel c (.channel view)
