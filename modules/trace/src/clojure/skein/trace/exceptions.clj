@@ -21,9 +21,11 @@
 (defn- mark? [^StackTraceElement e] (= "skein.ASYNC" (.getClassName e)))
 (defn- failed-form? [^StackTraceElement e] (= "skein.FORM" (.getClassName e)))
 
-(defn- clojure-frame? [^StackTraceElement e]
+(defn- clojure-frame?
+  "Returns whether a frame is of Clojure code. A Clojure program may be in a file with any name, such as a script without an ending."
+  [^StackTraceElement e]
   (let [file (.getFileName e)]
-    (boolean (and file (re-find #"\.clj[cs]?$|^NO_SOURCE|^REPL" file)))))
+    (boolean (and file (not (re-find #"\.(java|kt|scala|groovy)$" file))))))
 
 (defn- frame-data [via ^StackTraceElement e]
   (let [[n f] (when (clojure-frame? e) (str/split (internals/demunged (.getClassName e)) #"/" 2))

@@ -274,6 +274,19 @@
       (is (<= 1 (count logical) 64))
       (is (apply distinct? logical)))))
 
+;; A script may have any name.
+(Compiler/load (StringReader. "(ns skein.trace.exceptions-test.script (:require [skein.async :refer [async]]))
+(defn fails [] (async (/ 1 0)))")
+               "script" "script")
+
+(deftest functions-are-named-whatever-their-file-is-called
+  (let [fails (resolve 'skein.trace.exceptions-test.script/fails)
+        e (try (within-deadline (<?? (fails))) (catch ArithmeticException e e))
+        frames (trace/async-trace e)]
+    (is (some #{{:file "script", :line 2, :ns 'skein.trace.exceptions-test.script, :fn 'fails}}
+              (map #(select-keys % [:file :line :ns :fn]) frames)))
+    (is (= {:class 'clojure.lang.Numbers, :method 'divide} (select-keys (first frames) [:class :method :ns :fn])))))
+
 (deftest an-exception-without-a-stack-is-left-alone
   (let [e (proxy [RuntimeException] ["none" nil false false])]
     (is (identical? e (try (<?? (async (<! (a/timeout 1)) (throw e))) (catch Throwable t t))))
