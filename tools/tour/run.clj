@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein tour [--go]
 (ns tour.run
-  "Shows a Clojure file step by step: prints the text of a step and its code, runs the code, and prints its value. A step begins
-  with a comment of three semicolons, its title. The comment below it is its text."
+  "Shows parts of doc/walkthrough.md as steps: prints the text and the code of a step, runs the code, and prints its value. A step
+  is a block of code marked `tour`. Its title is the heading above it, its text the paragraph above it. A block marked
+  `tour-setup` is run first, and not shown."
   (:require
    [clojure.string :as str])
   (:import
@@ -11,7 +12,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private file "examples/tour.clj")
+(def ^:private file "doc/walkthrough.md")
 
 (def ^:private help
   "Shows in a minute what Skein does, in seven steps. It prints and runs the code of each.
@@ -23,57 +24,56 @@ usage: skein tour [--go]
 
 On a terminal it stops before it runs the code of a step, and before the next step, until you press Enter. So each page fits 24 lines.
 To end the tour, press q and Enter. In a pipe it runs through.
-The code is examples/tour.clj: change it, and run the tour again.
+The code is in doc/walkthrough.md, in the blocks marked tour: change it, and run the tour again.
 ")
 
-(defn- comment-text [line] (str/replace line #"^;+ ?" ""))
+(defn- mark
+  "Returns the mark of the block that `line` opens, or nil."
+  [line]
+  (second (re-matches #"```clojure (tour|tour-setup)" line)))
 
-(defn- title? [[_ line]] (str/starts-with? line ";;; "))
-(defn- said? [[_ line]] (str/starts-with? line ";; "))
-(defn- blank? [[_ line]] (str/blank? line))
-
-(defn- step-of [[title & lines]]
-  (let [[said code] (split-with said? lines)
-        code (drop-while blank? (reverse (drop-while blank? (reverse code))))]
-    {:title (comment-text (second title))
-     :said (map (comp comment-text second) said)
-     :line (ffirst code)
-     :code (map second code)}))
-
-(defn- steps
-  "Returns the steps of the program `text`, maps of :title, :said and :code, lists of lines, and :line, the number of the first
-  line of code. The code before the first title is a step without a title."
+(defn- blocks
+  "Returns the marked blocks of the Markdown `text`, maps of :mark, :title, :said and :code, lists of lines, and :line, the number
+  of the first line of code."
   [text]
-  (let [numbered (map vector (rest (range)) (str/split-lines text))
-        [before after] (split-with (complement title?) numbered)]
-    (cons (step-of (cons [0 ""] before))
-          (loop [lines after, steps []]
-            (if-some [[title & more] (seq lines)]
-              (let [[own others] (split-with (complement title?) more)]
-                (recur others (conj steps (step-of (cons title own)))))
-              steps)))))
+  (loop [[[n line] & more] (map vector (rest (range)) (str/split-lines text)), title nil, said [], found []]
+    (cond
+      (nil? n) found
+      (mark line) (let [[code [_ & after]] (split-with #(not= "```" (second %)) more)]
+                    (recur after title []
+                           (conj found {:mark (mark line) :title title :said said :line (inc (long n)) :code (map second code)})))
+      (str/starts-with? line "#") (recur more (str/replace line #"^#+ " "") [] found)
+      (and (str/blank? line) (not (mark (str (second (first more)))))) (recur more title [] found)
+      (str/blank? line) (recur more title said found)
+      :else (recur more title (conj said line) found))))
 
 (defn- evaluate
-  "Evaluates the code of a step in the current namespace, with the file's line numbers. Returns the value of its last form."
+  "Evaluates the code of a block in the current namespace, with the file's line numbers. Returns the value of its last form."
   [{:keys [code line]}]
   (let [in (LineNumberingPushbackReader. (StringReader. (str/join "\n" code)))]
     (.setLineNumber in line)
-    (binding [*file* file, *source-path* "tour.clj"]
+    (binding [*file* file, *source-path* "walkthrough.md", *err* *out*]
       (loop [value nil]
         (let [form (read {:eof in} in)]
           (if (identical? in form) value (recur (eval form))))))))
 
-(defn- shown [value]
-  (if (var? value) nil (str ";=> " (pr-str value))))
+(defn- wrapped
+  "Returns the words of `lines` in lines of at most 78 characters."
+  [lines]
+  (->> (str/split (str/join " " lines) #" ")
+       (reduce (fn fill [done word]
+                 (let [longer (str (peek done) " " word)]
+                   (if (< 78 (count longer)) (conj done word) (conj (pop done) (str/triml longer)))))
+               [""])))
 
 (defn- show-code [{:keys [title said code]} i n]
   (println (str i "/" n "  " title "\n"))
-  (run! println said)
+  (run! println (wrapped said))
   (println)
-  (doseq [line code] (println (str "    " line))))
+  (doseq [line code :when (not (str/starts-with? line ";"))] (println (str "    " line)))) ; the text's values are not those of now
 
 (defn- show-result [step]
-  (some-> (shown (evaluate step)) println)
+  (println (str ";=> " (pr-str (evaluate step))))
   (flush))
 
 (defn- wait-for-enter
@@ -87,16 +87,17 @@ The code is examples/tour.clj: change it, and run the tour again.
 (defn- run
   "Shows all steps. Before it runs a step, and before each further step, it calls `next?`, and stops unless that returns true."
   [next?]
-  (let [[before & all] (steps (slurp file))]
-    (binding [*ns* *ns*, *warn-on-reflection* false]
-      (evaluate before)
+  (let [{setup "tour-setup", all "tour"} (group-by :mark (blocks (slurp file)))]
+    (binding [*ns* (create-ns 'shop), *warn-on-reflection* false]
+      (refer-clojure)
+      (run! evaluate setup)
       (println)
       (loop [i 1, [step & more] all]
         (show-code step i (count all))
         (when (next? "run it")
           (show-result step)
           (when (and more (next? "the next step")) (recur (inc i) more)))))
-    (println "\nThe code is examples/tour.clj. Where to go from here: README.md, and ./skein repl.")))
+    (println "\nThis code is in doc/walkthrough.md, which goes on to a small service. Where to go from here: README.md, and ./skein repl.")))
 
 (let [arguments (set *command-line-args*)
       terminal? (Boolean/getBoolean "skein.stdout.terminal")]

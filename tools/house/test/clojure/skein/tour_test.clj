@@ -21,21 +21,21 @@
         begins (map #(str/index-of text (str "\n" % "/7  ")) (range 1 8))]
     (is (every? some? begins))
     (is (apply < begins))
-    (doseq [part ["    (<!! (go (sum-of [(go 1) (go (<! (timeout 20)) 2) (go 3)])))\n\n;=> 6\n"
-                  "ExceptionInfo no such page\n\texamples.tour/page (tour.clj:"
-                  ";=> {:id -2}"
+    (doseq [part ["    (<!! (go (total [(go 900) (go (<! (a/timeout 20)) 1200) (go 50)])))\n\n;=> 2150\n"
+                  "ExceptionInfo not sold here\n\tshop/price (walkthrough.md:"
+                  ";=> {:item \"cola\"}"
+                  ";=> {:supplier :near, :item \"tea\", :cents 1200}"
+                  "(= 0 ((clojure.core/deref stock) \\\"coffee\\\"))\", at walkthrough.md:"
+                  ";=> {:again \"k1."
                   "Deadlock after "
                   "  go-1  waits in >! chan-1 "
-                  "The body throws ExceptionInfo, \"a withdrawal is lost\", at tour.clj:"
-                  ";=> [:again \"a withdrawal is lost\"]"
-                  ";=> {:lines 92800, :longest 4181}"
-                  ";=> [\"the third fails\" :ended #{1 2}]"]]
+                  ";=> {\"tea\" 5000000, \"coffee\" 2500000, \"milk\" 2500000}"]]
       (is (str/includes? text part)))))
 
-(deftest what-it-explains-fits-a-terminal
-  (is (= [] (filter #(< 80 (count %))
-                    (for [line (rest (drop-while #(not (str/starts-with? % ";;; ")) (str/split-lines (slurp "examples/tour.clj"))))]
-                      (if (str/starts-with? line ";") (str/replace line #"^;+ " "") (str "    " line)))))))
+(deftest its-code-fits-a-terminal
+  (let [lines (mapcat (comp str/split-lines second) (re-seq #"(?s)```clojure tour\n(.*?)```" (slurp "doc/walkthrough.md")))]
+    (is (seq lines))
+    (is (= [] (filter #(< 76 (count %)) lines)))))
 
 (defn- rows
   "Returns how many rows of a terminal of 80 columns lines take."
