@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein clojure examples/debugging.clj
 (ns examples.debugging
-  "A debugging session: which form failed and on what, who called whom, which clause of a cond
-  fired, who waited for a go block that failed. What it prints is at the foot.
+  "A debugging session: which form failed, and on what values; who called whom; which clause of a cond
+  fired; who waited for a go block that failed. The output is at the end of the file.
 
   Source: Eli Bendersky, Notes on debugging Clojure code, 2017, which does the first four with
   tools.trace and macros of its own."

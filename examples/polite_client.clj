@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein clojure examples/polite_client.clj
 (ns examples.polite-client
-  "A client that may ask 200 times a second, six at a time, and gives up after a second: the JDK's
-  HttpClient, whose futures blocks take from, against a server that is sometimes slow."
+  "A client that asks a server at most 200 times a second, six at a time, and gives up after a second.
+  The server is sometimes slow. Blocks take from the futures of the JDK's HttpClient."
   (:require
    [skein.async :as a :refer [<!!]]
    [skein.async.channels :refer [<!!within batch]]

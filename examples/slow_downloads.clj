@@ -1,9 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; ./skein clojure examples/slow_downloads.clj ['{:window 64 …}'], to change what `experiment` says
+;; ./skein clojure examples/slow_downloads.clj ['{:window 64 …}']; the optional map overrides `experiment`
 (ns examples.slow-downloads
   "Many downloads from a server that gives each connection 500 kB/s, and resets connections
-  beyond a limit: one by one, by cores, and on virtual threads without a bound, in chunks, and
-  with a window that slides.
+  beyond a limit: one by one, as many as there are cores, and on virtual threads all at once,
+  in chunks, and in a sliding window.
 
   Source: Ivan Grishaev, the README of virtuoso, 2025: 100 files of 6 MB, and 2000. Here a file
   has 37.5 kB, so that a download takes 75 ms instead of 12 s, and the server is part of the

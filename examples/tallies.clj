@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; Tallies for ./skein wf --tallies examples/tallies.clj LOG: the last value of the file is what counts.
+;; Tallies for ./skein wf --tallies examples/tallies.clj LOG. The value of the file's last form has the tallies.
 (set! *warn-on-reflection* true)
 
 (defn section
