@@ -156,12 +156,16 @@
 (defn- same? [^Trace$Event e ^Trace$Event f]
   (and (= (.what e) (.what f)) (= (str (.task e)) (str (.task f))) (= (.at e) (.at f)) (= (.value e) (.value f))))
 
-(defn unequal
-  "Returns what to report of `schedule`, which gave two runs that differ."
-  [options schedule body]
-  (let [[^Simulation a names-a] (named options schedule body)
-        [^Simulation b names-b] (named options schedule body)
-        as (vec (.events (.-trace a))), bs (vec (.events (.-trace b)))
+(defn- on-real-clock?
+  "Returns whether a run has failed because a thread waited on the JVM's clock. If such a wait is over before its thread has
+  stopped, the run does not fail, and differs from one that does."
+  [[^Simulation sim]]
+  (= "real-time" (some-> ^Verdict (.verdict sim) .kind)))
+
+(defn- difference
+  "Returns what to report of two runs by `schedule` that differ, as [simulation names]."
+  [schedule [^Simulation a names-a] [^Simulation b names-b]]
+  (let [as (vec (.events (.-trace a))), bs (vec (.events (.-trace b)))
         n (count (take-while true? (map same? as bs)))
         e ^Trace$Event (get as n), f ^Trace$Event (get bs n)]
     {:skein/error :skein/sim-not-deterministic
@@ -174,6 +178,14 @@
                 ".\nUsual causes: the clock or random numbers of the JVM; state from an earlier run; the order of a set of"
                 " functions or channels; a thread that is not simulated.")
      :simulation a}))
+
+(defn unequal
+  "Returns what to report of `schedule`, which gave two runs that differ."
+  [options schedule body]
+  (let [runs [(named options schedule body) (named options schedule body)]]
+    (if-some [[sim name-of] (some (fn [run] (when (on-real-clock? run) run)) runs)]
+      (told sim name-of (runs/schedule-of schedule sim) "found by one of two runs by the same schedule")
+      (apply difference schedule runs))))
 
 (defn failure
   "Runs `body` by `schedule`, which fails, with events, and returns {:skein/error :text :token :report :thrown}."
