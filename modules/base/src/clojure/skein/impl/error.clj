@@ -27,7 +27,7 @@
     (str (subs text 0 (dec (long max-preview-chars))) \…)))
 
 (defn- fn-name
-  "Returns the name of the var or function in which the function `f` is written."
+  "Returns the name of the var or function whose source contains the function `f`."
   [f]
   (-> (internals/demunged (.getName (class f)))
       (str/replace #"(/(fn|eval\d+))?--\d+.*$" "")
@@ -84,8 +84,9 @@
                 ". Start the program with a newer Java: put its bin folder first on the PATH.")
            {:java feature})))
 
-;; This runs before a class of Skein is loaded; an older Java's own error would say less. So each namespace that imports such a
-;; class first requires this one, often through others. After a failure, the next `require` throws the same error.
+;; This runs before a class of Skein is loaded, because an older Java's own error would say less. So each namespace that
+;; imports such a class first requires this one, often through others. After a failure, the next `require` throws the same
+;; error.
 (try
   (check-java (.feature (Runtime/version)) (System/getProperty "java.home"))
   (catch Exception e

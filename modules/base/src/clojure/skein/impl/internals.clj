@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.internals
-  "The internals of Clojure that Skein uses. Clojure does not promise to keep them. All of them are
-  here and in the Java class skein.base.Internals. internals_test says what breaks without each, and
+  "The internals of Clojure that Skein uses. Clojure does not promise to keep them. They are all
+  here or in the Java class skein.base.Internals. internals_test says what breaks without each, and
   runs with each supported version, see `./skein clojures`.
 
   * the compiler: `compiling` `set-locals!` `macroexpand-once` `class-named` `analyze`

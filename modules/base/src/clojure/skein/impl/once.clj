@@ -2,7 +2,7 @@
 (ns skein.impl.once
   "Types and protocols that stay the same when their namespace is loaded again, for example by
   `(require 'my.app :reload-all)`. Their instances outlive a reload. A new type of the same name
-  would be another class, and the code would not recognise the old instances."
+  would be a different class, and the code would not recognise the old instances."
   {:no-doc true})
 
 (set! *warn-on-reflection* true)

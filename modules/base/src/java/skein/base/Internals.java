@@ -46,7 +46,7 @@ public final class Internals {
                 Var.resetThreadBindingFrame(copy(top, base, new IdentityHashMap<>()));
             }
         } catch (ReflectiveOperationException e) {
-            throw new LinkageError("Clojure keeps thread bindings in another way than expected.", e);
+            throw new LinkageError("Clojure does not keep thread bindings as expected.", e);
         }
     }
 
