@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async
-  "Channels and go blocks: core.async's API, on blocks that may block and may park
-  from any function.
+  "Channels and go blocks: core.async's API, with blocks that may block, and may park in any
+  function that they call.
 
   * channels: `chan` `buffer` `dropping-buffer` `sliding-buffer` `promise-chan` `timeout`
   * blocks: `go` `go-loop` `async`; threads: `thread` `io-thread` `thread-call`
@@ -15,8 +15,8 @@
   \"Like core.async's\" in a docstring means that the behaviour is that of clojure.core.async
   1.9.865, except for the differences that follow. doc/migrating.md has a table of them.
 
-  The go compiler and the protocols for ports of other kinds are loaded at their first use;
-  see skein.impl.late.
+  The go compiler and the protocols for ports of other kinds are loaded on first use; see
+  skein.impl.late.
 
       (<!! (go (+ 1 (<! (go 2)))))
       ;=> 3"
@@ -68,17 +68,17 @@
 (defn chan
   "Returns a channel.
 
-  - buf-or-n    how many values it buffers, a positive number, or a buffer; nil: no buffer, so
-                that a put waits for its take
-  - xform       a transducer that values pass before the buffer; needs a buffer
+  - buf-or-n    a positive number of values to buffer, or a buffer; nil: no buffer, so a put waits
+                for a take
+  - xform       a transducer that values pass through before the buffer; needs a buffer
   - ex-handler  function of an exception that the transducer throws; its result, if not nil, is
                 put into the buffer
 
   Like core.async's: the transducer runs under the channel's lock, on the thread of the put or
-  the take. Without a handler, an exception of the transducer goes to the thread's
-  uncaught-exception handler, and the value is dropped. The put or `close!` throws
-  what the handler throws. Differs: if a take ran the transducer for a put that waited, the
-  uncaught-exception handler gets that exception.
+  the take. Without a handler, an exception from the transducer goes to the thread's
+  uncaught-exception handler, and the value is dropped. If the handler throws, so does the put or
+  `close!`. Differs: a take that runs the transducer for a waiting put does not throw what the
+  handler throws. The uncaught-exception handler gets that exception.
 
       (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
       ;=> 2"
@@ -100,8 +100,8 @@
 (defn timeout
   "Returns a channel that closes after `msecs` milliseconds, or at once if `msecs` is below 1.
 
-  Like core.async's. Differs: each call returns a channel of its own, and closing that cancels
-  no other timeout. The clock is monotonic."
+  Like core.async's. Differs: each call returns a channel of its own, and closing it cancels no
+  other timeout. The clock is monotonic."
   [msecs]
   (Timeout/after (check/milliseconds "msecs of timeout" msecs)))
 
@@ -125,7 +125,7 @@
 (defn take!
   "Takes a value and calls `fn1` with it, or with nil if the port is closed. Returns nil.
 
-  Like core.async's. If a value is there, `fn1` is called at once on this thread, otherwise
+  Like core.async's. If a value is available, `fn1` is called at once on this thread, otherwise
   later on the thread of the put. If `on-caller?` is false, it is called on a worker."
   ([port fn1] (port/take! port fn1 true))
   ([port fn1 on-caller?] (port/take! port fn1 on-caller?)))
@@ -171,8 +171,8 @@
 
 (defmacro defblockingop
   "Defines a function that blocks its thread. Like core.async's: if the system property
-  clojure.core.async.go-checking is true now, the function throws in a block. Differs: it
-  throws everywhere in a block, not only up to the first park."
+  clojure.core.async.go-checking is true at the definition, the function throws in a block.
+  Differs: it throws everywhere in a block, not only up to the first park."
   {:style/indent :defn}
   [op doc arglist & body]
   `(do (defn ~op ~doc ~arglist ~@body)
@@ -280,7 +280,7 @@
   Like core.async's. If the body throws, the channel closes, and the thread's uncaught-exception
   handler gets the exception. Differs: `<?` and `<??` rethrow that exception too. The body may
   block, and may take and put in any function that it calls. Any Clojure form compiles, unless it is
-  too large or nested too deep for the JVM: then the compiler throws :skein/block-too-large or
+  too large or too deeply nested for the JVM. Then the compiler throws :skein/block-too-large or
   :skein/nested-too-deep."
   {:style/indent 0, :skein.impl.go/block true}
   [& body]
@@ -296,8 +296,8 @@
   "Runs the body as a block that starts at once on this thread, and stays on it until the first
   park that has to wait. A body that blocks earlier blocks its caller too: use `go` for that.
   Returns a port like that of `go`. If the body throws, the port closes, and `<?` and `<??`
-  rethrow the exception. If nobody takes it, the uncaught-exception handler gets it when the
-  port is garbage or the JVM ends.
+  rethrow the exception. If nobody takes it, the uncaught-exception handler gets it when the port
+  is garbage-collected or the JVM ends.
 
       (<!! (async (* 6 7)))
       ;=> 42"
@@ -417,8 +417,8 @@
   ([n ch buf-or-n] (ops/take n ch buf-or-n)))
 
 (defn map
-  "Returns a channel of the results of `f` on one value from each of the channels `chs`. It
-  closes when the first of them closes.
+  "Returns a channel of the results of `f`, called with one value from each of the channels `chs`.
+  It closes when the first of them closes.
 
   Like core.async's. Differs: takes nothing once the returned channel is closed. If `f` returns
   nil, the uncaught-exception handler gets :skein/nil-value, and the channel closes.
@@ -446,13 +446,13 @@
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 
 (defn onto-chan!!
-  "Like `onto-chan!`, but on a thread, for a `coll` that blocks long when it is read. Like
+  "Like `onto-chan!`, but on a thread, for a `coll` that may block for long while it is read. Like
   core.async's; differs as `onto-chan!` does."
   ([ch coll] (onto-chan!! ch coll true))
   ([ch coll close?] (ops/onto-chan!! ch coll close?)))
 
 (defn to-chan!
-  "Returns a channel of the values of `coll`, which closes after them. Like core.async's;
+  "Returns a channel that gets the values of `coll` and then closes. Like core.async's;
   differs as `onto-chan!` does.
 
       (<!! (into #{} (to-chan! [1 2 1])))
@@ -461,7 +461,7 @@
   (ops/to-chan onto-chan! coll))
 
 (defn to-chan!!
-  "Like `to-chan!`, but on a thread, for a `coll` that blocks long when it is read. Like
+  "Like `to-chan!`, but on a thread, for a `coll` that may block for long while it is read. Like
   core.async's; differs as `onto-chan!` does."
   [coll]
   (ops/to-chan onto-chan!! coll))

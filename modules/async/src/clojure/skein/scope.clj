@@ -8,8 +8,8 @@
   * `cancel!` `cancelled?` `shield` `remaining-ms` `outcomes`
 
   A cancelled child gets one CancellationException or InterruptedException where it parks or
-  blocks. Its finally clauses run, and may park or block. `locking`, a class initializer and
-  code that computes get no exception: call `cancelled?` there.
+  blocks. Its finally clauses run, and may park or block. Nothing is thrown in `locking`, in a
+  class initializer, or in code that only computes: call `cancelled?` there.
 
       (scope [s]
         (let [a (fork s (+ 1 2)) b (fork s (* 3 4))]
@@ -80,9 +80,8 @@
   (not (and (.isCancelled region) (Region/isInterruption thrown))))
 
 (defn- child-failure?
-  "Returns whether `thrown` is a failure of the child `region`, in a scope of this state. It is
-  not if the scope is cancelled and `thrown` is the cancellation of a sibling for which the
-  child waited."
+  "Returns whether `thrown` is a failure of the child `region`, in a scope of this state. If the
+  scope is cancelled, the cancellation of a sibling that the child waited for is no failure."
   [{:keys [cancelled?]} region thrown]
   (and (genuine? region thrown)
        (not (and cancelled? (Region/isInterruption thrown)))))
@@ -198,10 +197,10 @@
   "Returns the exception that the scope throws, or nil."
   [{:keys [reason failures]}]
   (let [ended (case reason
-                :deadline (ex-info (str "The deadline passed before the scope had ended. Give it more time, or "
+                :deadline (ex-info (str "The deadline passed before the scope ended. Give it more time, or "
                                         "its children less to do.")
                                    {:skein/error :skein/deadline-passed})
-                :outside (CancellationException. "The scope was cancelled from outside: its parent was cancelled, or this thread interrupted.")
+                :outside (CancellationException. "The scope was cancelled from outside: its parent was cancelled, or this thread was interrupted.")
                 nil)
         ;; A cancellation from outside must not hide a failure: the code that cancels does not look for one.
         [thrown & later] (if (= :deadline reason) (cons ended failures) (or (seq failures) (list ended)))]
@@ -220,7 +219,7 @@
         thrown (outcome (cond-> state (late? state) (assoc :reason :deadline)))]
     (doseq [^Thread t threads] (while (.isAlive t) (Thread/yield)))
     (if (and thrown (= :outside reason)) (.leaveCancelled region) (.leave region))
-    (when timer (.close timer)) ; which calls back as its firing does
+    (when timer (.close timer)) ; it then calls back, as when it fires
     (.unshield (Cancellable/current))
     (if thrown (throw (Failures/reached thrown)) result)))
 
@@ -230,13 +229,13 @@
 
   options, a map:
 
-  - :deadline-ms  after so many milliseconds, or at once if that is below 1, the scope is
+  - :deadline-ms  after this many milliseconds, or at once if that is below 1, the scope is
                   cancelled and throws :skein/deadline-passed, even if its body had a value.
-                  Exceptions after the deadline are its suppressed ones. nil: no deadline.
-                  An enclosing scope's earlier deadline counts too
+                  Exceptions thrown after the deadline are suppressed in it. nil: no deadline. An
+                  enclosing scope's earlier deadline applies too
   - :on-error     :cancel, the default: the first exception, of a child or of the body,
-                  cancels the other children and the body. It is thrown, the same object,
-                  with later exceptions as its suppressed ones
+                  cancels the other children and the body. The same object is thrown, with
+                  later exceptions suppressed in it
                   :collect: the failure of a child cancels nothing; see `outcomes`. A
                   failure that nobody reads goes to the uncaught-exception handler
 
@@ -318,7 +317,7 @@
        ~(late/compile-child env body form spawn region))))
 
 (defmacro go
-  "Runs the body as a block that is a child of scope `s`, started soon. Returns a port of
+  "Runs the body as a block that is a child of scope `s` and starts soon. Returns a port of
   its value, as skein.async's `async` does: `<?` and `<??` throw its exception."
   {:style/indent 1}
   [s & body]
@@ -346,8 +345,8 @@
   `parallel-map` and so on. So does everything that these start in turn. Threads of a flow, and
   threads that wait for a future, do not.
 
-  The scope waits for these children as for all others, and cancels them when it is cancelled. A
-  child that never ends by itself, such as a mult of an open channel, ends by `cancel!`. Without
+  The scope waits for these children as for all others, and cancels them when it is cancelled. Use
+  `cancel!` to end a child that never ends by itself, such as a mult of an open channel. Without
   `in-scope`, blocks belong to no scope. Throws :skein/scope-closed if the scope has ended.
 
       (scope [s {:deadline-ms 60000}]
@@ -364,7 +363,7 @@
 ;;;; Cancelling
 
 (defn cancel!
-  "Cancels the children of the scope; no child begins any more. The body continues, and the
+  "Cancels the children of the scope, present and future. The body continues, and the
   scope returns its value. Returns nil.
 
       (scope [s]
@@ -377,7 +376,7 @@
         (in-order (:live (swap! (.-state ^Scope (check-scope scope)) assoc :cancelled? true)))))
 
 (defn cancelled?
-  "Returns whether the calling code is in a scope's body or child that has been cancelled."
+  "Returns whether the innermost scope body or child that runs this code has been cancelled."
   []
   (if-some [region (Cancellable/innermost)]
     (.isCancelled region)

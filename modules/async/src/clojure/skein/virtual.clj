@@ -39,7 +39,7 @@
 
   Like virtuoso's: if the body throws, deref throws an ExecutionException with that exception as
   its cause. Differs: `future-cancel` interrupts the thread. If nobody derefs a future that
-  failed, the uncaught-exception handler gets the exception when the future is garbage.
+  failed, the uncaught-exception handler gets the exception when the future is garbage-collected.
 
       @(future (+ 1 2))
       ;=> 3"
@@ -135,7 +135,7 @@
 
 (defn- calls-of
   "Returns a lazy seq of functions, each of which calls `f` with the items at one position of
-  `colls`, up to the shortest, with the bindings of now."
+  `colls`, up to the shortest, with the bindings in force now."
   [f colls]
   (run! (fn check [coll] (check/collection "coll" coll)) colls)
   (let [f (binding-conveyor-fn (descriptors/explaining (check/function "f of map" f)))]
@@ -201,14 +201,14 @@
 
 (defn wmap
   "Returns a lazy seq of the results of `f` on the items at each position of `colls`, up to the
-  shortest. Calls run on virtual threads, `n` at a time while input remains and results are read, and never
-  more. Without `colls`, returns a transducer that does the same.
+  shortest. Calls run on virtual threads, never more than `n` at once, and that many while input remains
+  and results are read. Without `colls`, returns a transducer that does the same.
 
   - n    a number from 1, or a map of options:
     - :n         the number; by default half of the files that the process may still open, at
                  most 1024
-    - :ordered?  true, the default: results are in the order of the input; false: as they are
-                 done
+    - :ordered?  true, the default: results are in the order of the input; false: in the order in
+                 which calls end
     - :on-error  :throw, the default: the first exception ends all calls. No call starts after
                  it, and the other calls are interrupted. The exception, the same object, is
                  thrown when they have ended and the results before it have been read
@@ -248,7 +248,7 @@
 ;;;; Several functions at once
 
 (defn race
-  "Returns the value of the first of the functions to end, or throws its exception. Each
+  "Returns the value of the function that ends first, or throws its exception. Each
   function runs on a virtual thread. The others are interrupted, and `race` waits for their end.
 
       (race (fn [] (Thread/sleep 60000) :slow) (fn [] :fast))
@@ -257,8 +257,8 @@
   (contest/race (cons f fs)))
 
 (defn any
-  "Returns the value of the first of the functions that succeeds. If none does, throws the
-  first exception, with the others suppressed. Otherwise as `race`.
+  "Returns the value of the first function that succeeds. If none does, throws the first
+  exception, with the others suppressed in it. Otherwise like `race`.
 
       (any (fn [] (/ 1 0)) (fn [] :good))
       ;=> :good"
@@ -267,7 +267,7 @@
 
 (defn all
   "Returns a vector of the values of the functions, or throws the first exception. The other
-  functions are then interrupted. Otherwise as `race`.
+  functions are then interrupted. Otherwise like `race`.
 
       (all (fn [] 1) (fn [] 2))
       ;=> [1 2]"
@@ -314,12 +314,12 @@
   - :factor          each pause is this factor times the pause before, by default 2
   - :max-backoff-ms  the longest pause, by default 10000
   - :jitter          the part of a pause that is random, from 0 to 1, by default 0.5
-  - :deadline-ms     how long all calls and pauses may take together: then a call is
-                     interrupted; a pause that would end later does not start
+  - :deadline-ms     the longest time for all calls and pauses together. A call that is still
+                     running then is interrupted; a pause that would end later does not start
   - :retry?          function of the exception that returns whether to try again; by default
                      it returns true for every Exception. An interrupt is never tried again
 
-  Throws the last exception, with up to 32 earlier ones suppressed. When the deadline passes,
+  Throws the last exception, with up to 32 earlier ones suppressed in it. When the deadline passes,
   throws :skein/timeout with the last exception as its cause.
 
       (let [calls (atom 0)]
@@ -349,8 +349,8 @@
   (.release (check-semaphore semaphore)))
 
 (defmacro with-permit
-  "Takes a permit of `semaphore`, evaluates the body, and gives the permit back, also if the
-  body throws. Blocks until there is a permit. Returns the body's value.
+  "Takes a permit of `semaphore`, evaluates the body, and gives the permit back, even if the body
+  throws. Blocks until there is a permit. Returns the body's value.
 
       (let [s (semaphore 2)]
         (wrun! 4 (fn [_] (with-permit s :used)) (range 10))

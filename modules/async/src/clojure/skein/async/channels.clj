@@ -48,7 +48,7 @@
   "Closes the channel `ch` because of `cause`, a Throwable. Does nothing if `ch` is closed.
   Returns nil.
 
-  Takes return the values that are there and then nil, as after `close!`. Instead of returning
+  Takes return the remaining values and then nil, as after `close!`. Instead of returning
   nil, `<?` and `<??` rethrow the cause, the same object. Throws :skein/bad-cause, and
   :skein/not-a-channel if `ch` is a port of another kind, which can't keep a cause.
 
@@ -76,8 +76,8 @@
   (a/timeout (check/milliseconds :ms ms)))
 
 (defmacro <!within
-  "Takes a value from `port` in a block, and parks for at most `ms` milliseconds. When the time
-  is over, takes nothing and returns `default`. Throws :skein/bad-number.
+  "Takes a value from `port` in a block, and parks for at most `ms` milliseconds. After that,
+  takes nothing and returns `default`. Throws :skein/bad-number.
 
       (a/<!! (a/go (<!within 5 (a/chan) :late)))
       ;=> :late"
@@ -116,9 +116,9 @@
     - :within  the longest time in milliseconds between taking the first value of a vector and
                putting the vector; by default a vector waits until it is full or `in` closes
 
-  No vector is empty. When `in` closes, the values that are left come in a last vector, and
-  the returned channel closes with the same cause. If the returned channel is closed first,
-  its next put fails, and nothing more is taken. Throws :skein/bad-number, :skein/not-a-port.
+  No vector is empty. When `in` closes, a last vector holds the remaining values, and the returned
+  channel closes with the same cause. If the returned channel is closed first, its next put fails,
+  and nothing more is taken. Throws :skein/bad-number, :skein/not-a-port.
 
       (a/<!! (batch {:size 100 :within 5} (doto (a/chan 1) (a/put! :only))))
       ;=> [:only]"
@@ -173,7 +173,7 @@
       :else (do (dropped value) (disconnect ch)))))
 
 (defn- commit
-  "Ends the operation of `handler`. Returns false if it can't complete any more."
+  "Ends the operation of `handler`. Returns whether it could still complete."
   [handler]
   (let [^Lock lock (when (instance? Lock handler) handler)]
     (when lock (.lock lock))
@@ -182,8 +182,8 @@
       (finally (when lock (.unlock lock))))))
 
 (defn- guarded
-  "Returns `on-drop` with its exceptions sent to the uncaught-exception handler, because the
-  mult or block that puts must continue."
+  "Returns `on-drop`, but sends its exceptions to the uncaught-exception handler: the mult or
+  block that puts must continue."
   [on-drop]
   (fn dropped [value]
     (try (on-drop value) (catch Throwable t (Scheduler/uncaught t)))))
@@ -204,11 +204,11 @@
 
   - policy  one of these, or a map of options:
     - :policy   one of these
-    - :on-drop  called with each value that is dropped; must not block. Its exceptions go to
+    - :on-drop  function of each value that is dropped; must not block. Its exceptions go to
                 the uncaught-exception handler
 
   With any policy but :block a put never waits; it returns false once `ch` is closed. Use it
-  with `tap` and `sub`, where one slow taker would delay all: give each tap or subscription a
+  with `tap` and `sub`, where one slow taker would delay all others: give each tap or subscription a
   gate. A disconnected one is removed. Closing the gate closes `ch`. Throws :skein/bad-policy,
   :skein/not-a-function, :skein/not-a-port.
 

@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.coexist
-  "Lets Skein and core.async use each other's channels in one program. Loading the namespace
-  does that; there is nothing to call. core.async must be on the class path, in a release with
-  the protocols of 1.9.
+  "Lets Skein and core.async use each other's channels in one program. Loading the namespace is
+  enough; there is nothing to call. core.async must be on the class path, in a release with the
+  protocols of 1.9.
 
   The operations of both then work on the channels of both, and `alts!` on a mixture. Ports,
   handlers and buffers that were made for one work with the other.

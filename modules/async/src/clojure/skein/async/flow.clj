@@ -54,14 +54,14 @@
 
 (defn start
   "Starts the flow with all processes paused. Returns {:report-chan, :error-chan}, channels that
-  keep the last 100 messages. If the flow runs already, the map has :already-running true. If a
-  step throws while it is initialized, throws that exception, and nothing runs."
+  keep the last 100 messages. If the flow is already running, the map has :already-running true.
+  If a step throws while it is initialized, throws that exception, and nothing runs."
   [g]
   (graph/start (flow "start" g)))
 
 (defn stop
   "Ends each process after its current message, and closes the report and error channels. The
-  flow can be started again, from the beginning. Returns true, or nil if it did not run."
+  flow can be started again, from the beginning. Returns true, or nil if it was not running."
   [g]
   (graph/stop (flow "stop" g)))
 
@@ -110,7 +110,7 @@
 (defn inject
   "Puts messages on an input or output of a process. With `[::cast signal-id]`, gives them to all
   processes that select the signal. Returns a future that is done when all messages are
-  accepted. It fails with :skein/flow-not-running if the flow is stopped before. Throws
+  accepted. It fails with :skein/flow-not-running if the flow is stopped first. Throws
   :skein/no-such-port."
   {:arglists '([g [pid io-id :as coord] msgs])}
   [g coord msgs]
@@ -142,12 +142,11 @@
                          a task of its own on the executor for computing, and must not block
   - :compute-timeout-ms  the longest that such a task may take, by default 5000
 
-  An exception of a step goes to the error channel, in a map with ::ex, ::pid, ::cid, ::msg and
-  ::state, and the process continues with its old state. After an exception of a lazy output
-  it continues with the new state. If the process's thread is interrupted, the step gets
-  ::stop, and the process ends. Differs from core.async's: inputs are read in turn, and a
-  paused process puts none of its outputs. Throws :skein/not-a-function, :skein/bad-workload,
-  :skein/bad-number."
+  An exception from a step goes to the error channel, in a map with ::ex, ::pid, ::cid, ::msg and
+  ::state, and the process continues with its old state. If a lazy output throws, the process
+  continues with the new state. If the process's thread is interrupted, the step gets ::stop, and
+  the process ends. Differs from core.async's: inputs are read in turn, and a paused process puts
+  none of its outputs. Throws :skein/not-a-function, :skein/bad-workload, :skein/bad-number."
   ([step-fn] (process step-fn nil))
   ([step-fn options] (process/launcher step-fn options)))
 

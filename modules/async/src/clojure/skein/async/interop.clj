@@ -36,7 +36,7 @@
 ;;;; Futures as ports
 
 (defn- unwrapped
-  "Returns the exception that `thrown` wraps if it is a future's wrapper, otherwise `thrown`."
+  "Returns the cause of `thrown` if a future has wrapped it, otherwise `thrown`."
   [^Throwable thrown]
   (if (or (instance? CompletionException thrown) (instance? ExecutionException thrown))
     (or (.getCause thrown) thrown)
@@ -189,7 +189,7 @@
   `eduction`.
 
   A value is taken only when it is read. Each value is taken once, so two readers share the
-  values. If the port never closes, as that of a future, the values never end. Reading blocks
+  values. If the port never closes, like that of a future, the values never end. Reading blocks
   the thread, which is allowed in a block, and rethrows the cause with which the port was
   closed. Throws :skein/not-a-port.
 

@@ -9,8 +9,8 @@
 
   A limiter is a channel of permits: take a permit, then do the work. Takes are served in
   order, and any number may wait. All operations of channels work: `<!` in a block, `<!!` on a
-  thread, `alts!` with a timeout, `poll!` to take a permit only if one is there. After `close!`
-  the permits that are there can be taken, and then none.
+  thread, `alts!` with a timeout, `poll!` to take a permit only if one is free. After `close!`,
+  only the permits that are still there can be taken.
 
       (let [two (concurrency-limiter 2)]
         (a/<!! (a/into [] (a/merge (for [i (range 3)] (a/go (with-permit two (inc i)))))))
@@ -38,14 +38,14 @@
 ;;;; Rate
 
 (def ^:private ^:const catch-up-nanos
-  "How far the schedule of permits may fall behind the clock: farther than a timer is usually late."
+  "How far the schedule of permits may fall behind the clock: more than a timer is usually late."
   10000000)
 
 (defn- produce
   "Puts permits on `out` at the times of a schedule, which falls behind the clock by at most
   `tolerance` nanoseconds. When `out` is garbage, the block is too."
   [^Channel out ^double interval ^long tolerance]
-  (a/async ; begins at once, so the first permit is there when the limiter is returned
+  (a/async ; begins at once, so the limiter has its first permit when it is returned
     (loop [due (Scheduler/nanoTime)
            rest 0.0]
       (let [wait (- due (Scheduler/nanoTime))]
@@ -60,7 +60,7 @@
               (recur (+ due whole) (- step whole)))))))))
 
 (def ^:private ^:const slowest
-  "One permit in 31 years; the clock does not count much farther."
+  "One permit in 31 years; the clock can't count much longer."
   1e-9)
 
 (defn- rate? [n]
@@ -75,18 +75,18 @@
 
 (defn rate-limiter
   "Returns a limiter with `rate` permits a second, any number from 1e-9; a permit is true. The
-  first permit is there at once.
+  first permit is available at once.
 
   - rate  the number, or a map of options:
     - :rate   the number
-    - :burst  how many permits collect while nobody takes any; by default those of 10 ms, at
-              least one, which makes up for late timers and takers
+    - :burst  how many permits collect while nobody takes any; by default the permits of 10 ms, at
+              least one, to make up for late timers and takers
     - :name   for `status`
 
   Permits are due on the clock of System/nanoTime (in a simulation, on the simulated clock), so
-  the rate is exact on average. No taker is refused: takers wait. A permit that has collected is
-  put when the one before is taken, by a block. So a second `poll!` at once may return nil even
-  if `:burst` allows more, while a take gets that permit at once. Throws :skein/bad-number.
+  the rate is exact on average. No taker is refused: takers wait. A block puts a collected permit
+  when the one before it is taken. So a second `poll!` right away may return nil even if `:burst`
+  allows more, but a take gets that permit without delay. Throws :skein/bad-number.
 
       (let [limiter (rate-limiter 1000)]
         (dotimes [_ 5] (a/<!! limiter))
@@ -144,13 +144,13 @@
     out))
 
 (defn release!
-  "Gives `permit` back to its limiter. A permit of a rate limiter is used up, so for it nothing
-  happens. Throws :skein/released if it was given back before."
+  "Gives `permit` back to its limiter. Does nothing for a permit of a rate limiter, which is used
+  up. Throws :skein/released if the permit was given back before."
   [permit]
   (when (instance? Permit permit)
     (when-not (.compareAndSet ^AtomicBoolean (.-released ^Permit permit) false true)
       (error/fail! :skein/released
-                   "This permit was given back before. Release each permit once; for more work at once, take more permits."
+                   "This permit has already been released. Release each permit once; for more work at once, take more permits."
                    {:limiter (description (.-limiter ^Permit permit))}))
     (.put ^Channel (.-limiter ^Permit permit) permit nil nil))
   nil)
@@ -175,8 +175,8 @@
   (Runner/inBlock))
 
 (defmacro with-permit
-  "Takes a permit from `limiter`, and parks a block or blocks a thread until there is one.
-  Evaluates the body, and gives the permit back, also if the body throws. Returns the body's
+  "Takes a permit from `limiter`; a block parks, and a thread blocks, until there is one.
+  Evaluates the body, and gives the permit back, even if the body throws. Returns the body's
   value. Throws :skein/limiter-closed.
 
       (with-permit (rate-limiter 100) :passed)

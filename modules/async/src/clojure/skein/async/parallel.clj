@@ -6,8 +6,8 @@
       ;=> [2 3 4]
 
   It differs from skein.async's `pipeline`: it calls a function, which may block or park. It can
-  return results as they are done, has a policy for exceptions, and never has more than n
-  values in flight."
+  return results in the order in which calls end, has a policy for exceptions, and never has more
+  than n values in flight."
   (:require
    [skein.async :as a]
    [skein.impl.argument :as argument]
@@ -37,7 +37,7 @@
   (try [(f value) nil] (catch Throwable t (handled on-error t value))))
 
 (defn- finish
-  "Closes `out`. Does nothing when it is called again, as several calls may throw."
+  "Closes `out`, once: several calls may throw."
   [{:keys [^Channel out in caller ^AtomicBoolean ended]} thrown]
   (when (.compareAndSet ended false true)
     (if thrown
@@ -89,8 +89,8 @@
       (a/>! permits true))))
 
 (defn- await-all
-  "Ends the work when all calls are done. Then all permits that were used are back, except for
-  the one that the taker holds."
+  "Ends the work when all calls are done. By then all used permits are back, except for the one
+  that the taker holds."
   [{:keys [n permits] :as work} unused]
   (a/go
     (dotimes [_ (- (long n) (long unused) 1)] (a/<! permits))
@@ -115,8 +115,8 @@
 
   - n  a number from 1, or a map of options:
     - :n         the number
-    - :ordered?  true, the default: results come in the order of the values; false: as they
-                 are done
+    - :ordered?  true, the default: results come in the order of the values; false: in the order
+                 in which calls end
     - :on-error  what to do with an exception. :stop, the default, closes the returned channel
                  with it and takes no more values. If no code takes it from there, the
                  uncaught-exception handler gets it. :skip leaves the value out. A function of the

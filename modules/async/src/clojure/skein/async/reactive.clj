@@ -49,7 +49,7 @@
     (cancel [_] (a/close! cancelled))))
 
 (defn- exhausted?
-  "Returns whether `port` can give no more values; false if that can't be known."
+  "Returns whether `port` is known to have no more values."
   [port]
   (and (instance? Channel port)
        (let [^Channel ch port]
@@ -88,12 +88,12 @@
   "Returns a Flow.Publisher of the values of `port`.
 
   Subscribers share the port as takers do: each value goes to one of them, and is taken
-  only when that one has requested it. Values that were not delivered before a cancellation
-  stay in the port. After the last value a subscriber gets onComplete, or onError with the
-  cause of the close. If it has requested nothing when the port closes, it gets that signal
-  at its next request. A block sends the signals one at a time, so a subscriber may block. If
-  the subscriber throws, against the rules, its subscription ends, and the exception goes to
-  the uncaught-exception handler.
+  only when that one has requested it. Values that were not delivered before a cancellation stay in
+  the port. After the last value a subscriber gets onComplete, or onError with the cause of the
+  close. A subscriber that has requested nothing when the port closes gets that signal no later than
+  its next request. A block sends the signals one at a time, so a subscriber may block. If the
+  subscriber breaks the rules and throws, its subscription ends, and the exception goes to the
+  uncaught-exception handler.
 
   Throws :skein/not-a-port."
   ^java.util.concurrent.Flow$Publisher [port]

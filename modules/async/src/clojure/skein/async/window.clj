@@ -71,7 +71,7 @@
     (finally (.cancel window))))
 
 (defn- closing
-  "Closes `to`. Returns `outcome`, or {:error throwable} if `to`, a port of other code, throws."
+  "Closes `to`. Returns `outcome`, or {:error throwable} if `to` is a foreign port that throws."
   [to outcome]
   (try
     (a/close! to)
@@ -91,14 +91,14 @@
 
 (defn wmap
   "Takes values from the channel `from`, calls `f` with each, and puts the results on the channel
-  `to`. `f` is called on virtual threads and may block. `n` calls run at a time while values
-  are there and results are taken, and never more. Returns a port of the number of results
-  that were put. If an exception ended the window early, `<?` and `<??` throw it there.
+  `to`. `f` is called on virtual threads and may block. Never more than `n` calls run at once, and
+  that many while values are available and results are taken. Returns a port of the number of
+  results that were put. If an exception ended the window early, `<?` and `<??` throw it there.
 
   - n  a number from 1 to 2147483647, or a map of options:
     - :n         the number
-    - :ordered?  true, the default: results come in the order of their values; false: as
-                 they are done
+    - :ordered?  true, the default: results come in the order of their values; false: in the order
+                 in which calls end
     - :on-error  :throw, the default: the first exception ends all calls, as in skein.virtual's
                  `wmap`; :collect: each result is {:value x} or {:error exception}
     - :close?    true, the default: `to` is closed at the end, with the exception if there was

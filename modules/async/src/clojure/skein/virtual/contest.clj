@@ -47,7 +47,7 @@
       (finally (stop (filter (fn begun? [^Thread t] (not= Thread$State/NEW (.getState t))) threads))))))
 
 (defn race
-  "Returns the value of the first of `fs` to end, or throws its exception."
+  "Returns the value of the function that ends first, or throws its exception."
   [fs]
   (contest fs (fn first-of-all [next-outcome]
                 (let [{:keys [value error]} (next-outcome)]

@@ -34,7 +34,7 @@
 
 (defn- stop-timer
   [^Limit limit]
-  (.leave ^Region (.-region limit)) ; first: closing the timer calls back as its firing does
+  (.leave ^Region (.-region limit)) ; first: closing the timer calls back, as its firing does
   (.close ^Timeout (.-timer limit)))
 
 (defn end
@@ -44,7 +44,8 @@
   value)
 
 (defn- failure
-  "Returns the exception of a limit. The interrupt is suppressed in it, and not its cause: a REPL prints only the message of the last cause."
+  "Returns the exception of a limit. The interrupt is suppressed in it and is not its cause, because a REPL prints only the message of the
+  last cause."
   [delay-ms interrupt]
   (doto (ex-info (str "The time of " delay-ms " ms was over. Give it more time, or less to do.")
                  {:skein/error :skein/timeout :delay-ms delay-ms})
@@ -137,7 +138,7 @@
        (retry? thrown)))
 
 (def ^:const ^:private max-earlier
-  "How many earlier exceptions are kept; a limit, because `retry` may try for ever."
+  "How many earlier exceptions are kept. There is a limit because `retry` may try for ever."
   32)
 
 (defn- remember

@@ -72,7 +72,7 @@
   `(try ~@body (catch Throwable t# (.cancel ~w) (throw t#))))
 
 (defn- read-one
-  "Adds one result to `acc` by `rf`, and blocks until there is one."
+  "Blocks until there is a result, and adds it to `acc` by `rf`."
   [^Window w rf acc]
   (let [acc (rf acc (.read w))]
     (when (reduced? acc) (.cancel w))
@@ -86,8 +86,8 @@
     acc))
 
 (defn- offer
-  "Offers `x` to the window. While the window is full, adds results to `acc`; adds the ready ones
-  afterwards."
+  "Offers `x` to the window. While the window is full, adds results to `acc`. Afterwards adds all
+  ready results."
   [^Window w rf acc x]
   (cond
     (reduced? acc) acc

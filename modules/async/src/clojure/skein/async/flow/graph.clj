@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.flow.graph
-  "A flow: its processes, the channels between them, and the channels by which they are
-  controlled. A definition is checked and kept as a plan; to start it is to make channels
-  and processes; to stop it is to forget them.
+  "A flow: its processes, the channels between them, and the channels that control them. A
+  definition is checked and kept as a plan. Starting a flow makes channels and processes; stopping
+  it forgets them.
 
       {:procs {pid {:launcher, :args, :chan-opts, :description}}
        :conns {[pid out] #{[pid in]...}}
@@ -35,7 +35,7 @@
 
 (defn- check-ids [pid {:keys [ins outs] :as description}]
   (when-not (every? (some-fn nil? map?) [description ins outs])
-    (bad-flow (str "Process " (error/preview pid) " must describe itself by a map with :ins and :outs, maps of ids, but says "
+    (bad-flow (str "Process " (error/preview pid) " must describe itself by a map with :ins and :outs, maps of ids, but returns "
                    (error/preview description) ".")
               {:pid pid}))
   (when-some [shared (not-empty (filterv (partial contains? ins) (keys outs)))]
@@ -127,8 +127,8 @@
     [[pid id] (get chan-opts id)]))
 
 (defn- connect
-  "Returns the channel of an output: that of its input if there is one, a mult's channel before several inputs or before
-  an input of the same process, or nil if nothing is connected."
+  "Returns the channel of an output. For one input of another process, it is that input's channel. For several inputs,
+  or an input of the same process, it is a mult's. Returns nil if nothing is connected."
   [make in-chans conns [[pid :as out] options]]
   (let [ins (conns out)]
     (cond

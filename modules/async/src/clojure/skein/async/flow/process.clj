@@ -88,7 +88,7 @@
     (and (vector? out) (= 2 (count out))) (spi/get-write-chan resolver out)
     :else (error/fail! :skein/no-such-port
                        (str "The step's output has messages for " (error/preview out)
-                            ", which is neither one of its outs nor a [pid id].")
+                            ", which is neither one of its :outs nor a [pid id].")
                        {:id out})))
 
 (defn- send-message
@@ -164,7 +164,7 @@
                 (handle-message process (update known :ins read-last id (nil? message)) id message))))))
 
 (defn- run-loop
-  "Runs until the process is stopped, or until the owner of the executor interrupts its thread."
+  "Runs until the process is stopped or its thread is interrupted."
   [process known]
   (loop [known known]
     (let [after (try

@@ -40,6 +40,7 @@
   "Finds what a process may need besides its own channels."
   (get-write-chan [resolver coord]
     "Returns the channel of `[pid id]` to put on, or nil if nothing is connected. For
-    `[::flow/cast signal-id]` returns the channel to all processes that select the signal.")
+    `[::flow/cast signal-id]` returns a channel whose messages go to all processes that select the
+    signal.")
   (get-exec [resolver workload]
     "Returns the java.util.concurrent.Executor for :mixed, :io or :compute work."))
