@@ -30,7 +30,7 @@ public final class Alts {
      * Does one of {@code ports}, each a channel to take from or a vector of a channel and a value to put.
      *
      * @param given the options :priority and :default: a map, or a seq of the arguments after the ports; nil: none
-     * @param owner gets {@code [value port]} by {@link Waiter#complete} when null is returned
+     * @param owner gets {@code [value port]} through {@link Waiter#complete} if null is returned
      * @return {@code [value port]}, or null when {@code owner} waits
      */
     public static Object choose(Object ports, Object given, Waiter owner, Runner runner) {
@@ -147,7 +147,7 @@ public final class Alts {
         return true;
     }
 
-    /** The first step: in the given order, or in a random order that is drawn as far as it is needed. */
+    /** The first step. Tries the operations in the given order, or in a random order that is drawn one by one. */
     private static Object tryEach(IPersistentVector ops, boolean priority, Runner runner) {
         int n = ops.count();
         int[] order = null;
@@ -177,8 +177,8 @@ public final class Alts {
     }
 
     /**
-     * Returns whether an operation tried before is the other side of this one, on the same unbuffered channel.
-     * As in core.async, {@code (alts! [c [c 1]])} then completes with itself.
+     * Returns whether an operation tried earlier is the other side of this one, on the same unbuffered
+     * channel. As in core.async, {@code (alts! [c [c 1]])} then completes with itself.
      */
     private static boolean meetsItself(IPersistentVector ops, int[] order, int i, Channel ch, boolean takes) {
         if (ch.buffer() != null) return false;
@@ -223,7 +223,10 @@ public final class Alts {
         }
     }
 
-    /** Returns -1 if it holds all locks. Otherwise returns the index of a lock that was taken, and holds none. */
+    /**
+     * Returns -1 when this thread holds all locks. Otherwise releases them, and returns the index of a lock that another
+     * thread holds.
+     */
     private static int lockOthers(Channel[] channels, int held) {
         for (int i = 0; i < channels.length; i++) {
             Channel ch = channels[i];

@@ -6,8 +6,8 @@ public interface Body {
     /**
      * Runs the blocks of code from {@code frame.state} on.
      *
-     * @return {@link Frame#PARKED} if a parking operation has to wait; then the caller must not use the frame any
-     *     more. Otherwise the go block's value
+     * @return {@link Frame#PARKED} if a parking operation has to wait; the caller must then leave the frame
+     *     alone. Otherwise the go block's value
      */
     Object run(Frame frame);
 

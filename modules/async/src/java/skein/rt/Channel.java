@@ -60,7 +60,7 @@ public class Channel extends Lock {
      *
      * @param waiter queued if there is no value now; null never waits
      * @param runner the calling thread's runner, or null if it has none or it is not known
-     * @return the value; null when closed and empty; {@link #NONE} when {@code waiter} waits, or would have
+     * @return the value; null when closed and empty; {@link #NONE} when {@code waiter} waits or would have to
      * @throws AssertionError when {@link #MAX_WAITING} takes wait already
      */
     public final Object take(Waiter waiter, Runner runner) {
@@ -128,7 +128,7 @@ public class Channel extends Lock {
      *
      * @param waiter queued if there is no room now; null never waits
      * @param runner the calling thread's runner, or null if it has none or it is not known
-     * @return true; false when closed; {@link #NONE} when {@code waiter} waits, or would have
+     * @return true; false when closed; {@link #NONE} when {@code waiter} waits or would have to
      * @throws IllegalArgumentException when {@code value} is null
      * @throws AssertionError when {@link #MAX_WAITING} puts wait already
      */
@@ -312,7 +312,7 @@ public class Channel extends Lock {
         return null;
     }
 
-    /** Takes {@code waiter} out of this channel. False when it does not wait here any more. */
+    /** Takes {@code waiter} out of this channel. Returns false if it no longer waits here. */
     final boolean withdraw(Waiter waiter) {
         lock();
         try {
@@ -329,7 +329,7 @@ public class Channel extends Lock {
         return true;
     }
 
-    /** The waiter by which {@code frame} waits here, or null. */
+    /** Returns the waiter through which {@code frame} waits here, or null. */
     final Waiter armOf(Frame frame) {
         lock();
         Waiter arm = Ring.of(frame, takers);

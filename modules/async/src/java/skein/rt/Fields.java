@@ -6,8 +6,8 @@ import java.lang.reflect.Field;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Access to the mutable fields of a deftype, for go blocks in its methods: the code of such a block is in another class
- * than the method, and the fields are private. Volatile fields are read and written as such.
+ * Access to the mutable fields of a deftype, for go blocks in its methods. The fields are private, and the code of such
+ * a block is not in the method's class. Volatile fields are read and written as such.
  */
 public final class Fields {
     // One table per class, which is garbage when the class is.

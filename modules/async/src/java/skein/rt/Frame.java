@@ -34,7 +34,7 @@ public final class Frame extends Waiter implements Runnable {
     /** The value that a body returns when its frame waits. */
     public static final Object PARKED = new Object();
 
-    /** How deep async blocks start inside one another on one stack before they are dispatched instead. */
+    /** How many async blocks may start inside one another on one stack. A deeper one is scheduled instead. */
     private static final int MAX_INLINE = 128;
 
     public int state;
@@ -235,7 +235,7 @@ public final class Frame extends Waiter implements Runnable {
 
     private void fail(Throwable thrown) {
         Failures.failed(this, thrown);
-        // First of all, because code that sees the end of the block may look for its exception.
+        // This comes first: code that sees the end of the block may look for its exception.
         Failure why = carriesFailure ? Failure.of(port, thrown) : Failure.told(thrown);
         boolean tell = !carriesFailure && !World.told(thrown);
         if (tell) Failures.uncaught(thrown);
@@ -288,7 +288,7 @@ public final class Frame extends Waiter implements Runnable {
         runner.installed = null; // the thread may have other bindings when the step ends
     }
 
-    /** Called before each operation, which may wait. Returns whether a simulation is alive, which may defer the operation. */
+    /** Called before each parking operation. Returns whether a simulation is alive: it may defer the operation. */
     private boolean parking(int op, Object port, int next) {
         state = next;
         if (movesBindings) bindings = Var.getThreadBindingFrame();

@@ -9,8 +9,8 @@ import skein.rt.watch.Note;
 import skein.rt.watch.Probe;
 
 /**
- * Calls the installed {@link Probe}s, {@link Conveyor}, {@link Inspector} and simulations at the events of a frame. While
- * there is none of these there is no Hooks object, and an event of a frame costs one null check.
+ * Calls the installed {@link Probe}s, {@link Conveyor}, {@link Inspector} and simulations at the events of a frame. If
+ * none is installed, there is no Hooks object, and an event of a frame costs one null check.
  */
 public final class Hooks {
     private static final Probe NO_PROBE = new Probe() {};
@@ -103,7 +103,10 @@ public final class Hooks {
         return outer;
     }
 
-    /** Tells the frame's note, made now if an inspector has none yet. Returns the context that the note carries. */
+    /**
+     * Tells the frame's note that the frame resumes; an inspector makes a missing note. Returns the context that the
+     * note carries.
+     */
     private Object noted(Frame frame, Object context) {
         Note note = context instanceof Note n ? n : inspector.note(frame, context);
         if (note != context) frame.context(note);

@@ -12,9 +12,9 @@ import java.util.function.Supplier;
 public final class Late {
     /*
      * Blocks on several threads may request a var first, so a var is returned only when its whole namespace is loaded.
-     * Differs from clojure.core/requiring-resolve, which may return a var that has no value yet. That function also
-     * waits for a lock, which may be held by a thread that loads the program and waits for the block. The namespaces
-     * that are loaded here wait for nobody, so this lock can't be part of a deadlock.
+     * In contrast, clojure.core/requiring-resolve may return a var that has no value yet. It also waits for a lock,
+     * which a thread may hold that loads the program and waits for the block. The namespaces that are loaded here
+     * wait for nobody, so this lock can't be part of a deadlock.
      */
     private static final ReentrantLock LOADING = new ReentrantLock();
     private static final ConcurrentHashMap<Symbol, Var> VARS = new ConcurrentHashMap<>();

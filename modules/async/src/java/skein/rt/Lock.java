@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Memory order: everything done before {@link #unlock} is visible after the next {@link #lock}.
  *
  * <p>A thread that finds the lock taken spins with growing pauses, so that the holder can do several operations in a row
- * while the data is in its cache. Then it yields. At last it sleeps in small steps, in case the holder has lost its
+ * while the data is in its cache. Then it yields. Finally it sleeps in small steps, in case the holder has lost its
  * processor.
  */
 public abstract class Lock {

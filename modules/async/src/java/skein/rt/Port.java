@@ -6,7 +6,7 @@ package skein.rt;
  * when no take waits for the value, and can hold the exception that ended the block.
  */
 public class Port extends Channel {
-    /** Is called when a block has ended, on the thread that ended it, after the port has closed. */
+    /** Called when a block has ended, on the thread that ended it, after the port has closed. */
     public interface Watcher {
         /** The block ended with {@code value}, or by {@code thrown} if that is not null. Returns soon and does not throw. */
         void ended(Object value, Throwable thrown);

@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * Circular lists of waiters through {@link Waiter#next} and {@link Waiter#prev}. A list is represented by its first
- * waiter, or null when empty. A channel guards its list by its lock. Only the thread that has claimed waiters uses the
- * list of these.
+ * waiter, or null when empty. The lock of a channel guards its lists. A list of claimed waiters belongs to the thread
+ * that claimed them.
  */
 final class Ring {
     private Ring() {}

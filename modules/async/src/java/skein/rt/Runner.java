@@ -31,19 +31,19 @@ public abstract class Runner {
         CURRENT.set(this);
     }
 
-    /** The current thread has no runner any more. */
+    /** Removes the runner of the current thread. */
     static void leave() {
         CURRENT.remove();
     }
 
-    /** Gives the current thread, which is nobody's worker, a runner. */
+    /** Makes a runner for the current thread, which serves no worker. */
     static Runner inline() {
         Runner r = new Inline();
         r.enter();
         return r;
     }
 
-    /** Called by a thread that is about to block: if it is a worker's, the worker goes on without it. */
+    /** Called by a thread that is about to block. If it serves a worker, the worker continues without it. */
     public static void beforeBlocking() {
         Runner r = CURRENT.get();
         if (r != null) r.blocking();
@@ -70,7 +70,7 @@ public abstract class Runner {
         return frame;
     }
 
-    /** A thread of the user's, on which an async block has been started. */
+    /** The runner of a user's thread on which an async block was started. */
     private static final class Inline extends Runner {
         @Override
         protected void ready(Frame frame) {

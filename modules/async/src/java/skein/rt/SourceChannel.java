@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * alts returns the source itself as the port that it chose.
  *
  * <p>A source has one such channel at a time, as long as a take waits and the source holds the channel. So a loop that
- * waits in many alts for a pending future leaves nothing in the future that grows.
+ * waits in many alts for one pending future does not add a callback each time.
  */
 public final class SourceChannel extends UnlimitedChannel {
     /** A source, by identity. */

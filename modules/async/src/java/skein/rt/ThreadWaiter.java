@@ -96,7 +96,7 @@ final class ThreadWaiter extends Waiter {
     private static StackTraceElement[] ownStack() {
         try {
             return new Throwable().getStackTrace();
-        } catch (StackOverflowError | OutOfMemoryError e) { // which must not end the wait
+        } catch (StackOverflowError | OutOfMemoryError e) { // it must not end the wait
             return new StackTraceElement[0];
         }
     }

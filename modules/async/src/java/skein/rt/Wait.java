@@ -34,24 +34,24 @@ final class Wait extends Waiter implements BooleanSupplier {
         this.channel = channel;
     }
 
-    /** Like {@link Frame#take}; a channel's NONE when the block waits. */
+    /** Like {@link Frame#take}. Returns {@link Channel#NONE} when the block waits. */
     static Object take(Object source, Frame frame, Runner runner) {
         frame.cancellable().check();
         if (source instanceof Channel channel) return operate(channel, null, frame, runner);
         return foreign(LazilyPersistentVector.createOwning(source), frame);
     }
 
-    /** Like {@link Frame#put}; a channel's NONE when the block waits. */
+    /** Like {@link Frame#put}. Returns {@link Channel#NONE} when the block waits. */
     static Object put(Object target, Object value, Frame frame, Runner runner) {
         frame.cancellable().check();
         if (target instanceof Channel channel) {
-            if (value == null) return channel.put(null, null, runner); // which refuses it
+            if (value == null) return channel.put(null, null, runner); // put refuses nil
             return operate(channel, value, frame, runner);
         }
         return foreign(LazilyPersistentVector.createOwning(LazilyPersistentVector.createOwning(target, value)), frame);
     }
 
-    /** Like {@link Frame#alts}; null when the block waits. */
+    /** Like {@link Frame#alts}. Returns null when the block waits. */
     static Object alts(Object ports, Object options, Frame frame, Runner runner) {
         frame.cancellable().check();
         return choose(ports, options, frame, frame.cancellable(), runner);

@@ -41,7 +41,10 @@ final class Monitor implements Runnable {
     /** How long a thread may wait for a carrier thread before a platform thread replaces it. */
     private static final long NO_CARRIER_NANOS = 10_000_000;
 
-    /** How long before there may be many of these: a busy machine delays carrier threads by tens of milliseconds. */
+    /**
+     * How long no carrier thread may be free before workers get more than {@link #MAX_PLATFORM} platform threads: a
+     * busy machine delays carrier threads by tens of milliseconds.
+     */
     private static final long HELD_NANOS = 80_000_000;
 
     /** How many frames may have virtual threads of their own: with more, the carrier threads' queue delays the workers. */

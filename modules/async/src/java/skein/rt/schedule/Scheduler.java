@@ -39,7 +39,7 @@ public final class Scheduler {
     /** Runs {@code work} soon on a worker, for work that does not belong to the simulation of this thread. */
     public static void submitToWorkers(Runnable work) {
         INBOX.push(work);
-        VarHandle.fullFence(); // push before looking for vacant workers, which leave before they look for work
+        VarHandle.fullFence(); // push first, then look for vacant workers; their threads leave, then look for work
         if (INBOX.size() > BACKLOG || allVacant()) hire();
         else Monitor.hurry();
     }
@@ -71,7 +71,10 @@ public final class Scheduler {
         else if (anyWork()) hire();
     }
 
-    /** Gives {@code worker} a new thread in place of {@code current}: a virtual one if these get carrier threads. */
+    /**
+     * Gives {@code worker} a new thread in place of {@code current}, virtual if {@code virtual} and if such threads get
+     * carrier threads. Returns false if {@code current} no longer serves it.
+     */
     static boolean hire(Worker worker, WorkerRunner current, boolean virtual) {
         WorkerRunner runner = new WorkerRunner(worker, virtual && !Monitor.prefersPlatform());
         if (!worker.change(current, runner)) {

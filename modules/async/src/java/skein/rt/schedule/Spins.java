@@ -2,9 +2,9 @@
 package skein.rt.schedule;
 
 /**
- * Says whether one more spin is worthwhile, from how the last ones ended. After a spin in vain the next wait does not spin;
- * after each further one twice as many waits don't. If other programs hold the other processors, a spin takes the time
- * that the thread it waits for needs.
+ * Decides whether the next wait should spin, by how the last spins ended. After a spin in vain, the next wait does not
+ * spin. Each further spin in vain doubles the number of waits that don't. If other programs hold the other processors, a
+ * spin takes the time that the thread it waits for needs.
  */
 public final class Spins {
     /** The most waits in a row that do not spin. */

@@ -10,8 +10,8 @@ import skein.rt.Frame;
 import skein.rt.Runner;
 
 /**
- * The cancellable state of a thread or block: a stack of {@link Region}s. A frame without regions has no cancellable, and
- * pays one null check for each step and each park.
+ * The state of a thread or block that can be cancelled: a stack of {@link Region}s. A frame without regions has no
+ * cancellable, and pays one null check for each step and each park.
  */
 public final class Cancellable {
     /*
@@ -24,9 +24,9 @@ public final class Cancellable {
      *
      *   S1  A cancelled wait is never completed, and a completed one is never cancelled: the claim decides. So a
      *       taken value reaches its block, and a withdrawn put is never delivered.
-     *   S2  A region's cancellation is delivered once, when the region is the top and no shield is active inside it. The
-     *       regions inside are cancelled with it, except for those behind such a shield. So is a region that is entered
-     *       before the cancellation is delivered.
+     *   S2  A region's cancellation is delivered once, when the region is the top and no shield is active inside it. A
+     *       region that is entered before then is cancelled too. The regions inside are cancelled with it, except for
+     *       those behind such a shield.
      *   S3  The thread is interrupted only while it runs the block or function. An interrupt that was not noticed is cleared
      *       when the region is left or the step ends.
      *   S4  A block or function that was cancelled before it began is not run.

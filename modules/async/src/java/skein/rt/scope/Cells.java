@@ -88,11 +88,11 @@ final class Cells {
         return first != null && first.done;
     }
 
-    /** Returns the next result, which must be there. */
+    /** Returns the next result, which must be ready. */
     Object read() {
         Object result = first.value;
         first = first.next;
-        if (first == null) last = null; // it would keep its result alive
+        if (first == null) last = null; // or it would keep its result alive
         unread--;
         return result;
     }

@@ -93,7 +93,7 @@ public final class Region {
         cancellable.pop(this, false);
     }
 
-    /** Like {@link #leave}, by an exception that also delivers a cancellation of the region around it. */
+    /** Like {@link #leave}, for an exception that also delivers a cancellation of the region around it. */
     public void leaveCancelled() {
         cancellable.pop(this, true);
     }

@@ -73,7 +73,7 @@ public final class Window extends Lock {
     private boolean closed;
     private Throwable inputFailure;
     private Throwable failure; // of the first call that threw
-    private volatile Thread reader; // the reader while it waits for a result; volatile as above
+    private volatile Thread reader; // the reader while it waits for a result; volatile: read without the lock
     private boolean offers; // the reader waits for room as well
     private boolean lingers; // a thread spins for room
     private volatile boolean signalled; // volatile: read by the reader without the lock
@@ -83,7 +83,8 @@ public final class Window extends Lock {
      * @param input read by the window's threads; null: items come by {@link #offer}
      * @param n how many calls run at once
      * @param ahead how many items may be begun and not read while the reader waits for a slow one
-     * @param ordered whether results come in the order of the input; otherwise as they are done
+     * @param ordered whether results come in the order of the input; otherwise in the order in
+     *     which calls end
      */
     public Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered) {
         this(function, input, n, ahead, ordered, true);
@@ -180,7 +181,7 @@ public final class Window extends Lock {
         }
     }
 
-    /** Returns whether there seems to be too little room, without the lock. */
+    /** Returns, without the lock, whether there seems to be too little room. */
     private boolean full() {
         return cells.unread() >= (reader != null ? ahead : n) || !enoughRoom();
     }
@@ -349,7 +350,7 @@ public final class Window extends Lock {
         }
     }
 
-    /** While results are ready, room is used for half a window at a time. */
+    /** Returns whether calls may fill the room. While results are ready, they do so only once half is free. */
     private boolean enoughRoom() {
         return reader != null || 2 * (cells.unread() - cells.calls()) <= n;
     }
@@ -362,7 +363,7 @@ public final class Window extends Lock {
         return END;
     }
 
-    /** Offers an item. Blocks until it is accepted, and returns true, or until a result must be read first, and returns false. */
+    /** Offers an item, and blocks until it is accepted or a result must be read first. Returns whether it was accepted. */
     public boolean offer(Object item) throws InterruptedException {
         for (; ; ) {
             Server another = null;

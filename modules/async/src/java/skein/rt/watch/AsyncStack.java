@@ -12,7 +12,7 @@ public final class AsyncStack extends Exception {
     private static final long serialVersionUID = 1;
 
     AsyncStack(StackTraceElement[] elements) {
-        super("who waited for the block that failed", null, false, true);
+        super("the code that waited for the block that failed", null, false, true);
         setStackTrace(elements);
     }
 

@@ -79,7 +79,7 @@ final class AsyncTrace {
         for (Place place : Place.values())
             if (place.name().toLowerCase(java.util.Locale.ROOT).equals(name)) return place;
         System.err.println("skein: there is no -Dskein.async-trace=" + name
-                + ", only append, suppressed and off. It is append now.");
+                + ", only append, suppressed and off. Using append.");
         return Place.APPEND;
     }
 
@@ -176,7 +176,7 @@ final class AsyncTrace {
         return n;
     }
 
-    /** Adds the frames of the user's code, with a few of the calls that they made last. */
+    /** Returns the frames of the user's code, with a few of the calls that they made last. */
     static List<StackTraceElement> trimmed(StackTraceElement[] physical) {
         int first = 0;
         while (first < physical.length && isMachinery(physical[first].getClassName())) first++;

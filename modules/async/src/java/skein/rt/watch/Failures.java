@@ -107,7 +107,7 @@ public final class Failures {
         AsyncTrace.addMachinery(prefix);
     }
 
-    /** Returns a text on the failure that gave nil to the block that {@code thrown} ended, or null. */
+    /** Returns a description of the failure that gave nil to the block that {@code thrown} ended, or null. */
     public static String because(Throwable thrown) {
         return BECAUSE.get(thrown);
     }

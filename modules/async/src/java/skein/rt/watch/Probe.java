@@ -5,7 +5,7 @@ import skein.rt.Frame;
 import skein.rt.Hooks;
 
 /**
- * Is called at the events of frames. {@link Hooks#addProbe} installs one; without a probe an event costs one field read. The
+ * Receives the events of frames. {@link Hooks#addProbe} installs one; without a probe an event costs one field read. The
  * methods are called on the thread on which the event happens, and must return soon. Their exceptions do not reach the
  * block. A probe that has thrown a hundred times is removed.
  */
